@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Devices: open one, give it memory, queue work on it, ask what it did.
+ *
+ * A device is named by a spec: "cpu", "sim:gtx1080ti", "cuda:0". Memory is named by plain
+ * pointers that are valid in kernels; on cpu and sim they are host addresses as well. Queues run their
+ * commands in order, each on its own; different queues overlap. All times are nanoseconds of the
+ * device's clock (host time on cpu, simulated time on sim).
+ *
+ * Thread rule: every function may be called from any thread. Ownership: `_open/_create` results
+ * belong to the caller and go back with `_close/_destroy`, which accept NULL.
+ */
+#ifndef WARPAGE_DEVICE_H
+#define WARPAGE_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warpage/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct wp_device wp_device;
+typedef struct wp_queue wp_queue;
+typedef struct wp_event wp_event;
+typedef struct wp_module wp_module;
+typedef struct wp_kernel wp_kernel;
+
+/** Kinds of memory, in CUDA's terms. */
+typedef enum wp_memory_kind {
+    WP_MEMORY_DEVICE = 0, /* cudaMalloc */
+    WP_MEMORY_MANAGED,    /* cudaMallocManaged; may exceed device memory */
+    WP_MEMORY_PINNED,     /* cudaMallocHost / cudaHostAlloc: host memory that kernels can read */
+    WP_MEMORY_REGISTERED, /* the caller's own memory, cudaHostRegister */
+    WP_MEMORY_VARIABLE,   /* a __device__, __constant__ or __managed__ variable */
+    WP_MEMORY_COUNT
+} wp_memory_kind;
+
+/** What is known of a device. Unknown numbers are 0. */
+typedef struct wp_device_info {
+    char spec[64]; /* "cpu" */
+    char name[128];
+    uint32_t sm_count; /* cpu: worker threads */
+    uint32_t compute_major, compute_minor;
+    uint32_t threads_per_block_max, threads_per_sm_max, blocks_per_sm_max;
+    uint32_t registers_per_sm, registers_per_block;
+    uint64_t shared_bytes_per_block, shared_bytes_per_block_optin, shared_bytes_per_sm;
+    uint64_t memory_bytes; /* what cudaMalloc can give out in all */
+    uint64_t constant_bytes, l2_bytes;
+    uint64_t clock_hz, memory_clock_hz;
+    uint32_t memory_bus_bits;
+    bool host_pointers_are_device_pointers; /* cpu, sim */
+} wp_device_info;
+
+/** An allocation, as found by any address inside it. */
+typedef struct wp_allocation {
+    void *base;
+    size_t size_bytes;
+    wp_memory_kind kind;
+    uint32_t flags; /* the runtime API's own flags, kept for it */
+} wp_allocation;
+
+typedef struct wp_dim3 {
+    uint32_t x, y, z;
+} wp_dim3;
+
+typedef struct wp_kernel_info {
+    const char *name;
+    uint32_t param_count;
+    uint32_t shared_static_bytes, local_bytes, constant_bytes, register_count;
+    uint32_t threads_per_block_max;
+} wp_kernel_info;
+
+typedef struct wp_launch {
+    wp_kernel *kernel;
+    wp_dim3 grid, block;
+    uint32_t shared_dynamic_bytes;
+    void **args; /* one pointer a parameter; copied before wp_queue_launch returns */
+    bool is_cooperative;
+} wp_launch;
+
+/** Opens the device named by `spec`; see `warpage devices`. */
+WP_NODISCARD WP_API wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err);
+WP_API void wp_device_close(wp_device *device);
+WP_API const wp_device_info *wp_device_get_info(const wp_device *device);
+
+/** Memory. A size of 0 gives NULL and success. `free` waits for all queued work first and refuses
+ *  (INVALID) an address that is not the base of an allocation of this device. */
+WP_NODISCARD WP_API wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,
+                                              uint32_t flags, void **out, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_memory_free(wp_device *device, void *base, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_memory_register(wp_device *device, void *base, size_t size_bytes,
+                                                 uint32_t flags, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_memory_unregister(wp_device *device, void *base, wp_error *err);
+/** True and fills `out` when `address` lies in an allocation (one past the end does not). */
+WP_API bool wp_memory_find(wp_device *device, const void *address, wp_allocation *out);
+/** Bytes of device memory not given out, and in all. */
+WP_API void wp_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+/** Queues. The first queue of a device is its default one. `is_blocking`: takes part in CUDA's
+ *  legacy default-stream ordering (it and the default queue wait for each other's earlier work). */
+WP_API wp_queue *wp_device_default_queue(wp_device *device);
+WP_NODISCARD WP_API wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err);
+WP_API void wp_queue_destroy(wp_queue *queue); /* work already queued still completes */
+WP_NODISCARD WP_API wp_status wp_queue_wait(wp_queue *queue, wp_error *err); /* until it is empty */
+WP_API bool wp_queue_is_idle(wp_queue *queue);
+WP_NODISCARD WP_API wp_status wp_device_wait(wp_device *device, wp_error *err); /* all queues */
+
+/** Commands. They return once queued. Copies: `dst`/`src` any memory, host or device; ranges of
+ *  one copy do not overlap. Rows of 2D forms are `width_bytes` long and `pitch_bytes` apart. */
+WP_NODISCARD WP_API wp_status wp_queue_copy(wp_queue *queue, void *dst, const void *src, size_t size_bytes,
+                                            wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes, const void *src,
+                                               size_t src_pitch_bytes, size_t width_bytes, size_t height,
+                                               wp_error *err);
+/** Fills with a pattern of 1, 2 or 4 bytes. */
+WP_NODISCARD WP_API wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
+                                            size_t count, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err);
+
+/** Events. An event that was never recorded is complete. */
+WP_NODISCARD WP_API wp_status wp_event_create(wp_device *device, wp_event **out, wp_error *err);
+WP_API void wp_event_destroy(wp_event *event); /* queued uses still complete */
+WP_NODISCARD WP_API wp_status wp_event_record(wp_event *event, wp_queue *queue, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_event_wait(wp_event *event, wp_error *err); /* on the host */
+WP_NODISCARD WP_API wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err);
+WP_API bool wp_event_is_complete(const wp_event *event);
+/** Device time of the last completed record; 0 if none. */
+WP_API uint64_t wp_event_time_ns(const wp_event *event);
+
+/** Code. `image` is what wpcc embedded (static storage). Kernels and variables go by their mangled names. */
+WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *image, wp_module **out, wp_error *err);
+WP_API void wp_module_unload(wp_module *module);
+WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name, wp_kernel **out,
+                                                    wp_error *err); /* owned by the module */
+WP_NODISCARD WP_API wp_status wp_module_find_variable(wp_module *module, const char *name, void **address,
+                                                      size_t *size_bytes, wp_error *err);
+WP_API const wp_kernel_info *wp_kernel_get_info(const wp_kernel *kernel);
+/** Blocks of `block_threads` threads that fit one SM at once. */
+WP_API uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,
+                                           uint32_t shared_dynamic_bytes);
+
+/** The first error of any kernel or copy that ran on this device, sticky as CUDA's; OK if none.
+ *  `wp_queue_wait` and friends return it too. */
+WP_API wp_status wp_device_sticky_error(wp_device *device, wp_error *err);
+/** Frees all memory, forgets the sticky error: cudaDeviceReset. */
+WP_NODISCARD WP_API wp_status wp_device_reset(wp_device *device, wp_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

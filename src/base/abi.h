@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What compiled kernels and the runtime agree on: the CPU code table, the thread context, the
+ * points at which a thread stops. One page in words: docs/rooms/abi.md.
+ *
+ * The compiler (src/compiler) emits these structures as constants, the CPU device
+ * (src/device/cpu) reads them. Any change of layout or meaning raises WP_ABI_VERSION.
+ *
+ * How a kernel runs. A thread block is a `wp_cpu_block`. Its threads are numbered
+ * x-fastest, `thread = tid.x + dim.x * (tid.y + dim.y * tid.z)`; 32 neighbours are a warp.
+ * A kernel comes in one of two forms:
+ *
+ *   regions   The kernel was cut at every point where a thread may have to wait (barrier, warp
+ *             operation, spin). `regions[s].run(block, first, outer)` runs the threads
+ *             [first, outer), all in state s, each up to its next stop. State 0 is the entry.
+ *             Values that live across a stop are in `block->frame`. A kernel that never waits is
+ *             one region: a plain loop over the threads.
+ *   fibers    `thread(block)` runs one thread on a stack of its own; at a stop it calls
+ *             `wp_rt_stop`, which switches to the scheduler. For kernels in which a stop is
+ *             inside a function that could not be inlined (recursion, function pointers).
+ *
+ *         entry ──► region 0 ──stop──► region 1 ──stop──► … ──► EXIT
+ *                                 ▲           │
+ *                                 └───────────┘   (a barrier in a loop)
+ */
+#ifndef WP_BASE_ABI_H
+#define WP_BASE_ABI_H
+
+#include <stdint.h>
+
+#define WP_ABI_VERSION 1u
+#define WP_WARP_LANES 32u
+
+#define WP_STATE_EXIT 0xfffffffeu  /* the thread has returned */
+#define WP_STATE_MIXED 0xffffffffu /* returned by a region: see block->states[] */
+
+/** Why a thread stopped: the first argument of `wp_rt_stop`, and `wp_cpu_region.stop`. */
+typedef enum wp_stop {
+    WP_STOP_NONE = 0,      /* entry */
+    WP_STOP_BARRIER,       /* block barrier; mask = thread count (0: all), a = barrier id */
+    WP_STOP_BARRIER_COUNT, /* … result: number of threads with b != 0 */
+    WP_STOP_BARRIER_AND,   /* … result: 1 if b != 0 for all */
+    WP_STOP_BARRIER_OR,    /* … result: 1 if b != 0 for any */
+    WP_STOP_BARRIER_ARRIVE, /* bar.arrive: counts, does not wait */
+    WP_STOP_WARP_SYNC,     /* lanes of `mask` meet */
+    WP_STOP_SHFL_IDX,      /* a = 32-bit value, b = lane | c << 32 (PTX's c operand) */
+    WP_STOP_SHFL_UP,       /* result: value | (source in range) << 32 */
+    WP_STOP_SHFL_DOWN,
+    WP_STOP_SHFL_BFLY,
+    WP_STOP_VOTE_ALL, /* a = predicate; result 0 or 1 */
+    WP_STOP_VOTE_ANY,
+    WP_STOP_VOTE_UNI,
+    WP_STOP_VOTE_BALLOT, /* result: mask */
+    WP_STOP_MATCH_ANY,   /* a = 64-bit value; result: mask of lanes with the same value */
+    WP_STOP_MATCH_ALL,   /* result: mask | (all equal) << 32 */
+    WP_STOP_REDUX_ADD,   /* a = 32-bit value; result: reduction over `mask` */
+    WP_STOP_REDUX_MIN_S,
+    WP_STOP_REDUX_MAX_S,
+    WP_STOP_REDUX_MIN_U,
+    WP_STOP_REDUX_MAX_U,
+    WP_STOP_REDUX_AND,
+    WP_STOP_REDUX_OR,
+    WP_STOP_REDUX_XOR,
+    WP_STOP_ACTIVE_MASK, /* result: lanes that stopped here together */
+    WP_STOP_STEP,        /* lockstep: before a volatile access to shared memory */
+    WP_STOP_YIELD,       /* about to repeat a loop that waits for others */
+    WP_STOP_GRID,        /* grid barrier of a cooperative launch */
+    WP_STOP_COUNT        /* must be last */
+} wp_stop;
+
+/** Added to a warp operation: `mask` is not given, the lanes that are there take part
+ *  (the forms without `_sync`). */
+#define WP_STOP_FLAG_ACTIVE 0x100u
+#define WP_STOP_KIND(op) ((op)&0xffu)
+
+/** What a stopped thread asks for, and the answer. Written by the region before it stops
+ *  (all fields), answered by the scheduler in `result`, read by the next region. A plain
+ *  barrier over all threads (`WP_CPU_REGION_PLAIN`), a step and a yield write none. */
+typedef struct wp_cpu_request {
+    uint32_t op;   /* wp_stop and flags */
+    uint32_t mask; /* lanes, or thread count of a barrier */
+    uint64_t a;
+    uint64_t b;
+    uint64_t result;
+} wp_cpu_request;
+
+typedef struct wp_cpu_block wp_cpu_block;
+
+/** One thread block while it runs. The compiler uses the fields down to `thread`;
+ *  the CPU device owns the structure and keeps more behind it. */
+struct wp_cpu_block {
+    uint32_t grid_dim[3];
+    uint32_t block_dim[3];
+    uint32_t block_idx[3];
+    uint32_t thread_count;
+    void *const *args;        /* one pointer for each kernel parameter; the launch's own copies */
+    char *shared;             /* static shared memory, then dynamic; 128-byte aligned */
+    char *frame;              /* thread_count * frame_bytes; slot-major, see wp_cpu_kernel */
+    uint32_t *states;         /* [thread_count] */
+    wp_cpu_request *requests; /* [thread_count] */
+    uint32_t shared_bytes;         /* static + dynamic */
+    uint32_t shared_dynamic_bytes; /* %dynamic_smem_size */
+    uint32_t sm_id;                /* %smid: the worker's number */
+    uint32_t sm_count;             /* %nsmid */
+    uint64_t grid_id;              /* %gridid: number of the launch */
+    uint32_t thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
+    uint32_t tid[3]; /* … and its threadIdx */
+};
+
+/** The block whose threads run on this OS thread; set by the CPU device. Functions that were
+ *  not inlined find their identity here. NULL outside kernels. */
+extern _Thread_local wp_cpu_block *wp_rt_block;
+
+/** Stops the running thread. Called by fiber-form kernels; in region form the compiler has
+ *  replaced every call. `point` numbers the call site in program order (smaller is earlier). */
+uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b);
+
+/** Runs the threads [first, outer), all in this region's state. Returns the common next state, or
+ *  WP_STATE_MIXED after writing `block->states[t]` for each of them. */
+typedef uint32_t (*wp_region_fn)(wp_cpu_block *block, uint32_t first, uint32_t outer);
+typedef void (*wp_thread_fn)(wp_cpu_block *block);
+
+#define WP_CPU_REGION_PLAIN 1u /* stop is BARRIER over all threads, id 0: no request is written */
+
+/** State s: why a thread stopped there, and how it goes on. States are numbered in reverse post
+ *  order: among lanes of a warp the smallest state runs first, so that lanes meet again. */
+typedef struct wp_cpu_region {
+    wp_region_fn run;
+    uint32_t stop; /* wp_stop and WP_STOP_FLAG_ACTIVE of the stop that led here; NONE for state 0 */
+    uint32_t flags;
+} wp_cpu_region;
+
+typedef struct wp_cpu_param {
+    uint32_t size_bytes;
+    uint32_t align_bytes;
+} wp_cpu_param;
+
+#define WP_CPU_KERNEL_GRID_SYNC 1u /* uses the grid barrier */
+#define WP_CPU_KERNEL_SPINS 2u     /* has yields: its blocks may wait for other blocks */
+#define WP_CPU_KERNEL_WARP 4u      /* has warp operations or steps */
+
+typedef struct wp_cpu_kernel {
+    const char *name;            /* mangled, as in PTX */
+    const wp_cpu_region *regions; /* region form; NULL in fiber form */
+    wp_thread_fn thread;         /* fiber form; NULL in region form */
+    const wp_cpu_param *params;
+    uint32_t region_count;
+    uint32_t param_count;
+    uint32_t shared_static_bytes; /* dynamic shared memory follows at this offset (multiple of 16) */
+    uint32_t frame_bytes;         /* a thread; slot i of all threads lies before slot i+1 */
+    uint32_t local_bytes;         /* local memory a thread (arrays, spills), for attributes */
+    uint32_t register_estimate;   /* 32-bit registers a thread */
+    uint32_t max_threads;         /* __launch_bounds__, 0: none */
+    uint32_t flags;
+} wp_cpu_kernel;
+
+typedef enum wp_variable_kind {
+    WP_VARIABLE_DEVICE = 0,
+    WP_VARIABLE_CONSTANT,
+    WP_VARIABLE_MANAGED,
+    WP_VARIABLE_TEXTURE, /* 8 bytes: the texture object's handle */
+    WP_VARIABLE_SURFACE
+} wp_variable_kind;
+
+typedef struct wp_cpu_variable {
+    const char *name;
+    void *address;
+    uint64_t size_bytes;
+    uint32_t kind; /* wp_variable_kind */
+    uint32_t reserved;
+} wp_cpu_variable;
+
+typedef enum wp_cpu_isa { WP_CPU_ISA_BASELINE = 0, WP_CPU_ISA_X86_64_V3 = 3 } wp_cpu_isa;
+
+/** All CPU code of one image for one instruction set. Variables are shared between the
+ *  instruction sets: only the baseline copy defines them. */
+typedef struct wp_cpu_code {
+    uint32_t abi_version;
+    uint32_t isa;
+    uint64_t image_id; /* equals wp_image_header.id */
+    const wp_cpu_kernel *kernels;
+    const wp_cpu_variable *variables;
+    uint32_t kernel_count;
+    uint32_t variable_count;
+} wp_cpu_code;
+
+/** Called by a constructor in every object made by wpcc, before main and before
+ *  __cudaRegisterFatBinary of the same object or after it. `code` has static storage. */
+void wp_cpu_code_register(const wp_cpu_code *code);
+
+/* Runtime functions that kernel code on the CPU calls (defined in src/device/cpu/kernel_rt.c). */
+int32_t wp_rt_vprintf(const char *format, const void *packed); /* CUDA's packing of varargs */
+void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line, const char *function);
+void wp_rt_trap(void); /* does not return */
+void *wp_rt_malloc(uint64_t bytes);
+void wp_rt_free(void *pointer);
+uint64_t wp_rt_clock64(void);      /* cycles */
+uint64_t wp_rt_globaltimer(void);  /* ns */
+void wp_rt_nanosleep(uint32_t ns); /* a hint; yields the OS thread at most */
+/** Textures. `out` receives 4 components (float bits, or 32-bit integers extended as the
+ *  format says); coordinates that an access does not use are 0. `kind`: wp_tex_kind. */
+typedef enum wp_tex_kind { WP_TEX_1D_FETCH = 0, WP_TEX_1D, WP_TEX_2D, WP_TEX_3D } wp_tex_kind;
+void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix, uint32_t out[4]);
+
+/* ---- the image: what wpcc embeds as CUDA's "fat binary" ------------------------------------- */
+
+#define WP_IMAGE_MAGIC "WPIMAGE" /* 8 bytes with the terminating NUL */
+
+typedef enum wp_section_kind {
+    WP_SECTION_BITCODE = 1, /* nvptx64 bitcode after scalar optimisation */
+    WP_SECTION_PTX = 2      /* text, NUL-terminated when decompressed */
+} wp_section_kind;
+
+typedef struct wp_image_section {
+    uint32_t kind;   /* wp_section_kind */
+    uint32_t arch;   /* PTX: 70 for sm_70; else 0 */
+    uint64_t offset; /* from the start of the header */
+    uint64_t size_bytes;     /* as stored: zstd frame */
+    uint64_t raw_size_bytes; /* decompressed */
+} wp_image_section;
+
+typedef struct wp_image_header {
+    char magic[8];
+    uint32_t abi_version;
+    uint32_t section_count;
+    uint64_t id;         /* pairs the image with its CPU code */
+    uint64_t size_bytes; /* whole image */
+    /* wp_image_section sections[section_count]; data follow, 16-byte aligned */
+} wp_image_header;
+
+#endif

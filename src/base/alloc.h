@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Host memory. Every allocation of ours goes through these, so that a test can make the n-th fail.
+ * They return NULL when memory is out (never for a size of 0). Callable from any thread.
+ */
+#ifndef WP_BASE_ALLOC_H
+#define WP_BASE_ALLOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warpage/error.h"
+
+WP_NODISCARD void *wp_malloc(size_t size_bytes);
+WP_NODISCARD void *wp_calloc(size_t count, size_t item_bytes); /* zeroed; the product is checked */
+/** On failure `memory` is untouched and still the caller's. */
+WP_NODISCARD void *wp_realloc(void *memory, size_t size_bytes);
+void wp_free(void *memory); /* NULL allowed */
+
+WP_NODISCARD char *wp_strdup(const char *text);
+WP_NODISCARD char *wp_strndup(const char *text, size_t length_max);
+
+/** *out = a * b; false when it does not fit, then *out is untouched. */
+WP_NODISCARD bool wp_mul_size(size_t a, size_t b, size_t *out);
+
+/** For tests: the n-th allocation from now on fails, once. 0 switches this off. */
+void wp_alloc_fail_at(uint64_t n);
+
+#endif

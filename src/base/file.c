@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files over plain POSIX calls; a write goes to a sibling first so that readers never see half. */
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+
+static wp_status fail_errno(wp_error *err, const char *verb, const char *path)
+{
+    const int code = errno;
+    if (code == ENOENT) return WP_FAIL(err, NOT_FOUND, "%s: no such file or folder", path);
+    return WP_FAIL(err, IO, "%s: cannot %s: %s", path, verb, strerror(code));
+}
+
+wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_error *err)
+{
+    *data = NULL;
+    *size_bytes = 0;
+    char *buffer = NULL;
+    size_t length = 0;
+    size_t capacity = 0;
+    wp_status status = WP_STATUS_OK;
+
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(err, "open", path);
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        status = fail_errno(err, "read", path);
+        goto done;
+    }
+    /* The size is a hint only: pipes and /proc report 0, and a file may grow meanwhile. */
+    capacity = S_ISREG(info.st_mode) && info.st_size > 0 ? (size_t)info.st_size + 1 : 4096;
+    for (;;) {
+        if (buffer == NULL || length + 1 >= capacity) {
+            if (buffer != NULL) capacity *= 2;
+            char *larger = wp_realloc(buffer, capacity + 1);
+            if (larger == NULL) {
+                status = WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes", path, capacity);
+                goto done;
+            }
+            buffer = larger;
+        }
+        const ssize_t count = read(fd, buffer + length, capacity - length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) {
+            status = fail_errno(err, "read", path);
+            goto done;
+        }
+        if (count == 0) break;
+        length += (size_t)count;
+    }
+    buffer[length] = '\0';
+    *data = buffer;
+    *size_bytes = length;
+    buffer = NULL;
+done:
+    (void)close(fd);
+    wp_free(buffer);
+    return status;
+}
+
+static bool write_all(int fd, const char *data, size_t size_bytes)
+{
+    while (size_bytes != 0) {
+        const ssize_t count = write(fd, data, size_bytes);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return false;
+        data += count;
+        size_bytes -= (size_t)count;
+    }
+    return true;
+}
+
+/* Device nodes, pipes and the like cannot be replaced by renaming. */
+static wp_status write_in_place(const char *path, const void *data, size_t size_bytes,
+                                wp_error *err)
+{
+    const int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return fail_errno(err, "open", path);
+    bool ok = write_all(fd, data, size_bytes);
+    if (!ok) {
+        const int code = errno;
+        (void)close(fd);
+        errno = code;
+    } else {
+        ok = close(fd) == 0;
+    }
+    return ok ? WP_STATUS_OK : fail_errno(err, "write", path);
+}
+
+wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err)
+{
+    struct stat info;
+    const bool exists = stat(path, &info) == 0;
+    if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, data, size_bytes, err);
+
+    char *temp = wp_format("%s.XXXXXX", path);
+    wp_status status = WP_STATUS_OK;
+    const int fd = mkstemp(temp);
+    if (fd < 0) {
+        status = fail_errno(err, "create", path);
+        goto done;
+    }
+    mode_t mode;
+    if (exists) {
+        mode = info.st_mode & 07777;
+    } else {
+        const mode_t mask = umask(0);
+        (void)umask(mask);
+        mode = 0666 & ~mask;
+    }
+    bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, size_bytes);
+    int code = errno;
+    if (close(fd) != 0 && ok) {
+        ok = false;
+        code = errno;
+    }
+    if (ok && rename(temp, path) != 0) {
+        ok = false;
+        code = errno;
+    }
+    if (!ok) {
+        (void)unlink(temp);
+        errno = code;
+        status = fail_errno(err, "write", path);
+    }
+done:
+    wp_free(temp);
+    return status;
+}
+
+bool wp_file_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0;
+}
+
+bool wp_file_is_executable(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
+}
+
+bool wp_dir_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+wp_status wp_dir_create(const char *path, wp_error *err)
+{
+    char *copy = wp_format("%s", path);
+    wp_status status = WP_STATUS_OK;
+    for (char *end = copy;; end++) {
+        if ((*end == '/' && end != copy) || *end == '\0') {
+            const char kept = *end;
+            *end = '\0';
+            if (mkdir(copy, 0777) != 0 && !wp_dir_exists(copy)) {
+                status = fail_errno(err, "create the folder", copy);
+                break;
+            }
+            *end = kept;
+            if (kept == '\0') break;
+        }
+    }
+    wp_free(copy);
+    return status;
+}
+
+wp_status wp_temp_dir_create(char **path, wp_error *err)
+{
+    *path = NULL;
+    const char *root = getenv("TMPDIR");
+    if (root == NULL || root[0] == '\0') root = "/tmp";
+    char *name = wp_path_join(root, "warpage-XXXXXX");
+    if (mkdtemp(name) == NULL) {
+        const wp_status status = fail_errno(err, "create a temporary folder", root);
+        wp_free(name);
+        return status;
+    }
+    *path = name;
+    return WP_STATUS_OK;
+}
+
+void wp_temp_dir_remove(const char *path)
+{
+    if (path == NULL) return;
+    DIR *dir = opendir(path);
+    if (dir != NULL) {
+        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+            char *child = wp_path_join(path, entry->d_name);
+            struct stat info;
+            if (lstat(child, &info) == 0 && S_ISDIR(info.st_mode))
+                wp_temp_dir_remove(child);
+            else
+                (void)unlink(child);
+            wp_free(child);
+        }
+        (void)closedir(dir);
+    }
+    (void)rmdir(path);
+}
+
+char *wp_path_join(const char *dir, const char *name)
+{
+    if (name[0] == '/' || dir[0] == '\0') return wp_format("%s", name);
+    const bool has_slash = dir[strlen(dir) - 1] == '/';
+    return wp_format("%s%s%s", dir, has_slash ? "" : "/", name);
+}
+
+char *wp_path_dir(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL) return wp_format(".");
+    if (slash == path) return wp_format("/");
+    return wp_format("%.*s", (int)(slash - path), path);
+}
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The last dot of the name, or its end; a leading dot is part of the name. */
+static const char *extension_of(const char *path)
+{
+    const char *base = base_of(path);
+    const char *dot = strrchr(base, '.');
+    return dot != NULL && dot != base ? dot : base + strlen(base);
+}
+
+char *wp_path_base(const char *path)
+{
+    return wp_format("%s", base_of(path));
+}
+
+char *wp_path_extension(const char *path)
+{
+    return wp_format("%s", extension_of(path));
+}
+
+char *wp_path_stem(const char *path)
+{
+    const char *base = base_of(path);
+    return wp_format("%.*s", (int)(extension_of(path) - base), base);
+}
+
+wp_status wp_self_path(char **path, wp_error *err)
+{
+    *path = NULL;
+    char buffer[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
+    if (length < 0) return fail_errno(err, "read", "/proc/self/exe");
+    buffer[length] = '\0';
+    *path = wp_format("%s", buffer);
+    return WP_STATUS_OK;
+}
+
+char *wp_program_find(const char *name)
+{
+    if (strchr(name, '/') != NULL)
+        return wp_file_is_executable(name) ? wp_format("%s", name) : NULL;
+    const char *rest = getenv("PATH");
+    if (rest == NULL) rest = "/usr/bin:/bin";
+    for (;;) {
+        const size_t length = strcspn(rest, ":");
+        char *dir = length != 0 ? wp_format("%.*s", (int)length, rest) : wp_format(".");
+        char *candidate = wp_path_join(dir, name);
+        wp_free(dir);
+        if (wp_file_is_executable(candidate)) return candidate;
+        wp_free(candidate);
+        if (rest[length] == '\0') return NULL;
+        rest += length + 1;
+    }
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment variable is read at every call: messages are rare, and nothing must be set up. */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const level_names[WP_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
+
+static bool find_level(const char *name, size_t length, wp_log_level *out)
+{
+    for (int i = 0; i < WP_LOG_LEVEL_COUNT; i++) {
+        if (strlen(level_names[i]) == length && strncmp(level_names[i], name, length) == 0) {
+            *out = (wp_log_level)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True when the rule's category is `category` itself or a room above it. */
+static bool covers(const char *rule, size_t length, const char *category)
+{
+    return strncmp(rule, category, length) == 0 &&
+           (category[length] == '\0' || category[length] == '.');
+}
+
+wp_log_level wpi_log_level_of(const char *spec, const char *category)
+{
+    wp_log_level best = WP_LOG_WARN;
+    size_t best_length = 0;
+    for (const char *rule = spec; rule != NULL && *rule != '\0';) {
+        const size_t length = strcspn(rule, ",");
+        const char *colon = memchr(rule, ':', length);
+        wp_log_level level = WP_LOG_DEBUG;
+        if (colon == NULL) {
+            /* A lone level is for all categories; a lone category means all of its talk. */
+            if (find_level(rule, length, &level)) {
+                if (best_length == 0) best = level;
+            } else if (covers(rule, length, category) && length > best_length) {
+                best = WP_LOG_DEBUG;
+                best_length = length;
+            }
+        } else {
+            const size_t name_length = (size_t)(colon - rule);
+            if (covers(rule, name_length, category) && name_length > best_length &&
+                find_level(colon + 1, length - name_length - 1, &level)) {
+                best = level;
+                best_length = name_length;
+            }
+        }
+        rule += length;
+        if (*rule == ',') rule++;
+    }
+    return best;
+}
+
+bool wp_log_is_on(wp_log_level level, const char *category)
+{
+    return level <= wpi_log_level_of(getenv("WARPAGE_LOG"), category);
+}
+
+void wp_log(wp_log_level level, const char *category, const char *format, ...)
+{
+    if (!wp_log_is_on(level, category)) return;
+    char message[1024];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    (void)fprintf(stderr, "warpage: %s: %s: %s\n", level_names[level], category, message);
+}

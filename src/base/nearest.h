@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** "Did you mean …": the known name that is closest to a mistyped one. */
+#ifndef WP_BASE_NEAREST_H
+#define WP_BASE_NEAREST_H
+
+#include <stddef.h>
+
+/** Single-character edits (insert, delete, replace, swap neighbours) between two names. */
+size_t wp_edit_distance(const char *a, const char *b);
+
+/** Feed candidates one by one, then ask. `{.wanted = "…"}` starts. */
+typedef struct wp_nearest {
+    const char *wanted;
+    const char *best; /* borrowed from the caller; NULL: nothing seen */
+    size_t best_distance;
+} wp_nearest;
+
+void wp_nearest_offer(wp_nearest *nearest, const char *candidate);
+
+/** The best candidate when it is close enough to be meant (a third of its letters), or NULL. */
+const char *wp_nearest_result(const wp_nearest *nearest);
+
+#endif

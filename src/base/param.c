@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parameter rows: text to number by unit, range check, environment lookup. */
+#include "base/param.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/nearest.h"
+#include "base/text.h"
+#include "base/units.h"
+
+const char *wp_unit_name(wp_unit unit)
+{
+    static const char *const names[WP_UNIT_COUNT] = {"count", "bytes", "time", "flag", "text"};
+    return (unsigned)unit < WP_UNIT_COUNT ? names[unit] : "unknown";
+}
+
+static wp_status parse_flag(const char *text, uint64_t *number, wp_error *err)
+{
+    static const char *const words[2][4] = {{"0", "off", "no", "false"},
+                                            {"1", "on", "yes", "true"}};
+    for (uint64_t value = 0; value < 2; value++) {
+        for (int i = 0; i < 4; i++) {
+            if (strcmp(text, words[value][i]) == 0) {
+                *number = value;
+                return WP_STATUS_OK;
+            }
+        }
+    }
+    return WP_FAIL(err, PARSE, "'%s' is neither on nor off", text);
+}
+
+wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *number, wp_error *err)
+{
+    *number = 0;
+    wp_error detail = {0};
+    wp_status status = WP_STATUS_OK;
+    switch (param->unit) {
+    case WP_UNIT_COUNT_PLAIN: status = wp_parse_count(text, number, &detail); break;
+    case WP_UNIT_BYTES: status = wp_parse_bytes(text, number, &detail); break;
+    case WP_UNIT_NS: status = wp_parse_duration_ns(text, number, &detail); break;
+    case WP_UNIT_FLAG: status = parse_flag(text, number, &detail); break;
+    case WP_UNIT_TEXT: return WP_STATUS_OK;
+    case WP_UNIT_COUNT: WP_CHECK(false);
+    }
+    if (status != WP_STATUS_OK)
+        return wpi_fail(err, status, __FILE__, __LINE__, "%s: %s", param->name, detail.message);
+    if (*number < param->min || *number > param->max) {
+        *number = 0;
+        return WP_FAIL(err, INVALID, "%s: %s is out of range (%llu to %llu)", param->name, text,
+                       (unsigned long long)param->min, (unsigned long long)param->max);
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *err)
+{
+    *out = (wp_param_value){.text = param->default_text};
+    char *variable = wp_param_variable(param);
+    const char *text = getenv(variable);
+    wp_free(variable);
+    if (text != NULL && text[0] != '\0') {
+        out->text = text;
+        out->source = WP_PARAM_ENVIRONMENT;
+    }
+    return wp_param_parse(param, out->text, &out->number, err);
+}
+
+wp_status wp_param_find(const wp_param *table, const char *name, const wp_param **out,
+                        wp_error *err)
+{
+    *out = NULL;
+    wp_nearest nearest = {.wanted = name};
+    for (const wp_param *row = table; row->name != NULL; row++) {
+        if (strcmp(row->name, name) == 0) {
+            *out = row;
+            return WP_STATUS_OK;
+        }
+        wp_nearest_offer(&nearest, row->name);
+    }
+    const char *meant = wp_nearest_result(&nearest);
+    if (meant != NULL)
+        return WP_FAIL(err, NOT_FOUND, "no parameter '%s'; did you mean '%s'?", name, meant);
+    return WP_FAIL(err, NOT_FOUND, "no parameter '%s'", name);
+}
+
+char *wp_param_variable(const wp_param *param)
+{
+    wp_text text = {0};
+    wp_text_append(&text, "WARPAGE_");
+    for (const char *c = param->name; *c != '\0'; c++) {
+        char upper = *c;
+        if (upper == '-') upper = '_';
+        if (upper >= 'a' && upper <= 'z') upper = (char)(upper - 'a' + 'A');
+        wp_text_append_n(&text, &upper, 1);
+    }
+    return wp_text_take(&text);
+}

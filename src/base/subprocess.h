@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Runs another program and waits for it. Callable from any thread of a process with many.
+ */
+#ifndef WP_BASE_SUBPROCESS_H
+#define WP_BASE_SUBPROCESS_H
+
+#include <stdbool.h>
+
+#include "base/text.h"
+#include "warpage/error.h"
+
+/** All fields optional; `{0}` (or NULL options) inherits everything. A path wins over a capture. */
+typedef struct wp_subprocess_options {
+    const char *stdin_path;
+    const char *stdout_path; /* created or emptied */
+    const char *stderr_path;
+    wp_text *stdout_text; /* what it prints is appended */
+    wp_text *stderr_text; /* may be the same text as stdout_text: the two are then mixed in order */
+    const char *const *environment; /* "NAME=value" rows to add or replace; NULL-terminated */
+    const char *directory;          /* where it runs */
+    bool ignore_interrupts; /* Ctrl-C and Ctrl-\ reach the program, this process waits for it */
+} wp_subprocess_options;
+
+/** argv[0] is looked up in $PATH unless it has a slash. `*exit_code` is the program's, or 128 + n
+ * when signal n ended it. A program that ran is OK, whatever its exit code; NOT_FOUND and IO mean
+ * that it did not run. */
+WP_NODISCARD wp_status wp_subprocess_run(const char *const argv[],
+                                         const wp_subprocess_options *options, int *exit_code,
+                                         wp_error *err);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A growable string. `{0}` is valid and empty; `data` is NULL until something was appended, then
+ * always NUL-terminated. Meant for messages, command lines and reports: running out of memory here
+ * ends the process (WP_CHECK). One thread at a time.
+ */
+#ifndef WP_BASE_TEXT_H
+#define WP_BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+
+typedef struct wp_text {
+    char *data;
+    size_t length; /* without the NUL */
+    size_t capacity;
+} wp_text;
+
+void wp_text_append(wp_text *text, const char *string);
+void wp_text_append_n(wp_text *text, const void *data, size_t length);
+void wp_text_appendf(wp_text *text, const char *format, ...) WP_PRINTF(2, 3);
+void wp_text_vappendf(wp_text *text, const char *format, va_list args) WP_PRINTF(2, 0);
+/** The content, "" when empty; valid until the next change. */
+const char *wp_text_string(const wp_text *text);
+/** Hands the string to the caller (wp_free), never NULL; `text` is empty afterwards. */
+WP_NODISCARD char *wp_text_take(wp_text *text);
+void wp_text_clear(wp_text *text); /* keeps the memory */
+void wp_text_deinit(wp_text *text);
+
+/** A formatted heap string (wp_free), never NULL. */
+WP_NODISCARD char *wp_format(const char *format, ...) WP_PRINTF(1, 2);
+
+#endif
