@@ -8,8 +8,7 @@
 
 static _Atomic uint64_t fail_countdown; /* 0: never fail; 1: the next allocation fails */
 
-static bool is_denied(void)
-{
+static bool is_denied(void) {
     uint64_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
     while (left != 0) {
         if (atomic_compare_exchange_weak_explicit(&fail_countdown, &left, left - 1,
@@ -19,39 +18,32 @@ static bool is_denied(void)
     return false;
 }
 
-void wp_alloc_fail_at(uint64_t n)
-{
+void wp_alloc_fail_at(uint64_t n) {
     atomic_store_explicit(&fail_countdown, n, memory_order_relaxed);
 }
 
-void *wp_malloc(size_t size_bytes)
-{
+void *wp_malloc(size_t size_bytes) {
     return is_denied() ? NULL : malloc(size_bytes != 0 ? size_bytes : 1);
 }
 
-void *wp_calloc(size_t count, size_t item_bytes)
-{
+void *wp_calloc(size_t count, size_t item_bytes) {
     if (count == 0 || item_bytes == 0) count = item_bytes = 1;
     return is_denied() ? NULL : calloc(count, item_bytes);
 }
 
-void *wp_realloc(void *memory, size_t size_bytes)
-{
+void *wp_realloc(void *memory, size_t size_bytes) {
     return is_denied() ? NULL : realloc(memory, size_bytes != 0 ? size_bytes : 1);
 }
 
-void wp_free(void *memory)
-{
+void wp_free(void *memory) {
     free(memory);
 }
 
-char *wp_strdup(const char *text)
-{
+char *wp_strdup(const char *text) {
     return wp_strndup(text, strlen(text));
 }
 
-char *wp_strndup(const char *text, size_t length_max)
-{
+char *wp_strndup(const char *text, size_t length_max) {
     const size_t length = strnlen(text, length_max);
     char *copy = wp_malloc(length + 1);
     if (copy == NULL) return NULL;
@@ -60,8 +52,7 @@ char *wp_strndup(const char *text, size_t length_max)
     return copy;
 }
 
-bool wp_mul_size(size_t a, size_t b, size_t *out)
-{
+bool wp_mul_size(size_t a, size_t b, size_t *out) {
     if (b != 0 && a > SIZE_MAX / b) return false;
     *out = a * b;
     return true;

@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *wp_status_string(wp_status status)
-{
+const char *wp_status_string(wp_status status) {
     switch (status) {
 #define TEXT_CASE(name, text)                                                                      \
     case WP_STATUS_##name: return text;
@@ -19,8 +18,7 @@ const char *wp_status_string(wp_status status)
 }
 
 wp_status wpi_fail(wp_error *err, wp_status status, const char *file, int line, const char *format,
-                   ...)
-{
+                   ...) {
     if (err != NULL) {
         /* Formatted aside first: the arguments may include err->message itself. */
         char message[sizeof err->message];
@@ -35,8 +33,7 @@ wp_status wpi_fail(wp_error *err, wp_status status, const char *file, int line, 
     return status;
 }
 
-_Noreturn void wpi_check_failed(const char *condition, const char *file, int line)
-{
+_Noreturn void wpi_check_failed(const char *condition, const char *file, int line) {
     (void)fprintf(stderr, "warpage: internal error: %s does not hold (%s:%d)\n", condition, file,
                   line);
     abort();

@@ -16,15 +16,13 @@
 #include "base/fail.h"
 #include "base/text.h"
 
-static wp_status fail_errno(wp_error *err, const char *verb, const char *path)
-{
+static wp_status fail_errno(wp_error *err, const char *verb, const char *path) {
     const int code = errno;
     if (code == ENOENT) return WP_FAIL(err, NOT_FOUND, "%s: no such file or folder", path);
     return WP_FAIL(err, IO, "%s: cannot %s: %s", path, verb, strerror(code));
 }
 
-wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_error *err)
-{
+wp_status wp_file_read(const char *path, char **data, size_t *size_bytes, wp_error *err) {
     *data = NULL;
     *size_bytes = 0;
     char *buffer = NULL;
@@ -70,8 +68,7 @@ done:
     return status;
 }
 
-static bool write_all(int fd, const char *data, size_t size_bytes)
-{
+static bool write_all(int fd, const char *data, size_t size_bytes) {
     while (size_bytes != 0) {
         const ssize_t count = write(fd, data, size_bytes);
         if (count < 0 && errno == EINTR) continue;
@@ -84,8 +81,7 @@ static bool write_all(int fd, const char *data, size_t size_bytes)
 
 /* Device nodes, pipes and the like cannot be replaced by renaming. */
 static wp_status write_in_place(const char *path, const void *data, size_t size_bytes,
-                                wp_error *err)
-{
+                                wp_error *err) {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return fail_errno(err, "open", path);
     bool ok = write_all(fd, data, size_bytes);
@@ -99,8 +95,7 @@ static wp_status write_in_place(const char *path, const void *data, size_t size_
     return ok ? WP_STATUS_OK : fail_errno(err, "write", path);
 }
 
-wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err)
-{
+wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
     struct stat info;
     const bool exists = stat(path, &info) == 0;
     if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, data, size_bytes, err);
@@ -140,26 +135,22 @@ done:
     return status;
 }
 
-bool wp_file_exists(const char *path)
-{
+bool wp_file_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
 }
 
-bool wp_file_is_executable(const char *path)
-{
+bool wp_file_is_executable(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode) && access(path, X_OK) == 0;
 }
 
-bool wp_dir_exists(const char *path)
-{
+bool wp_dir_exists(const char *path) {
     struct stat info;
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-wp_status wp_dir_create(const char *path, wp_error *err)
-{
+wp_status wp_dir_create(const char *path, wp_error *err) {
     char *copy = wp_format("%s", path);
     wp_status status = WP_STATUS_OK;
     for (char *end = copy;; end++) {
@@ -178,8 +169,7 @@ wp_status wp_dir_create(const char *path, wp_error *err)
     return status;
 }
 
-wp_status wp_temp_dir_create(char **path, wp_error *err)
-{
+wp_status wp_temp_dir_create(char **path, wp_error *err) {
     *path = NULL;
     const char *root = getenv("TMPDIR");
     if (root == NULL || root[0] == '\0') root = "/tmp";
@@ -193,8 +183,7 @@ wp_status wp_temp_dir_create(char **path, wp_error *err)
     return WP_STATUS_OK;
 }
 
-void wp_temp_dir_remove(const char *path)
-{
+void wp_temp_dir_remove(const char *path) {
     if (path == NULL) return;
     DIR *dir = opendir(path);
     if (dir != NULL) {
@@ -213,53 +202,45 @@ void wp_temp_dir_remove(const char *path)
     (void)rmdir(path);
 }
 
-char *wp_path_join(const char *dir, const char *name)
-{
+char *wp_path_join(const char *dir, const char *name) {
     if (name[0] == '/' || dir[0] == '\0') return wp_format("%s", name);
     const bool has_slash = dir[strlen(dir) - 1] == '/';
     return wp_format("%s%s%s", dir, has_slash ? "" : "/", name);
 }
 
-char *wp_path_dir(const char *path)
-{
+char *wp_path_dir(const char *path) {
     const char *slash = strrchr(path, '/');
     if (slash == NULL) return wp_format(".");
     if (slash == path) return wp_format("/");
     return wp_format("%.*s", (int)(slash - path), path);
 }
 
-static const char *base_of(const char *path)
-{
+static const char *base_of(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
 /* The last dot of the name, or its end; a leading dot is part of the name. */
-static const char *extension_of(const char *path)
-{
+static const char *extension_of(const char *path) {
     const char *base = base_of(path);
     const char *dot = strrchr(base, '.');
     return dot != NULL && dot != base ? dot : base + strlen(base);
 }
 
-char *wp_path_base(const char *path)
-{
+char *wp_path_base(const char *path) {
     return wp_format("%s", base_of(path));
 }
 
-char *wp_path_extension(const char *path)
-{
+char *wp_path_extension(const char *path) {
     return wp_format("%s", extension_of(path));
 }
 
-char *wp_path_stem(const char *path)
-{
+char *wp_path_stem(const char *path) {
     const char *base = base_of(path);
     return wp_format("%.*s", (int)(extension_of(path) - base), base);
 }
 
-wp_status wp_self_path(char **path, wp_error *err)
-{
+wp_status wp_self_path(char **path, wp_error *err) {
     *path = NULL;
     char buffer[PATH_MAX];
     const ssize_t length = readlink("/proc/self/exe", buffer, sizeof buffer - 1);
@@ -269,8 +250,7 @@ wp_status wp_self_path(char **path, wp_error *err)
     return WP_STATUS_OK;
 }
 
-char *wp_program_find(const char *name)
-{
+char *wp_program_find(const char *name) {
     if (strchr(name, '/') != NULL)
         return wp_file_is_executable(name) ? wp_format("%s", name) : NULL;
     const char *rest = getenv("PATH");

@@ -2,16 +2,14 @@
 /* Eight bytes a step, multiply and fold; the length takes part so that padding zeros count. */
 #include "base/hash.h"
 
-static uint64_t mix(uint64_t h)
-{
+static uint64_t mix(uint64_t h) {
     h ^= h >> 32;
     h *= 0x9e3779b97f4a7c15u; /* 2^64 / golden ratio: odd, bits well spread */
     h ^= h >> 29;
     return h;
 }
 
-uint64_t wp_hash64(const void *data, size_t size_bytes, uint64_t seed)
-{
+uint64_t wp_hash64(const void *data, size_t size_bytes, uint64_t seed) {
     const unsigned char *bytes = data;
     uint64_t h = mix(seed ^ (uint64_t)size_bytes);
     for (size_t first = 0; first < size_bytes; first += 8) {

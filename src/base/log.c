@@ -10,8 +10,7 @@
 
 static const char *const level_names[WP_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
 
-static bool find_level(const char *name, size_t length, wp_log_level *out)
-{
+static bool find_level(const char *name, size_t length, wp_log_level *out) {
     for (int i = 0; i < WP_LOG_LEVEL_COUNT; i++) {
         if (strlen(level_names[i]) == length && strncmp(level_names[i], name, length) == 0) {
             *out = (wp_log_level)i;
@@ -22,14 +21,12 @@ static bool find_level(const char *name, size_t length, wp_log_level *out)
 }
 
 /* True when the rule's category is `category` itself or a room above it. */
-static bool covers(const char *rule, size_t length, const char *category)
-{
+static bool covers(const char *rule, size_t length, const char *category) {
     return strncmp(rule, category, length) == 0 &&
            (category[length] == '\0' || category[length] == '.');
 }
 
-wp_log_level wpi_log_level_of(const char *spec, const char *category)
-{
+wp_log_level wpi_log_level_of(const char *spec, const char *category) {
     wp_log_level best = WP_LOG_WARN;
     size_t best_length = 0;
     for (const char *rule = spec; rule != NULL && *rule != '\0';) {
@@ -58,13 +55,11 @@ wp_log_level wpi_log_level_of(const char *spec, const char *category)
     return best;
 }
 
-bool wp_log_is_on(wp_log_level level, const char *category)
-{
+bool wp_log_is_on(wp_log_level level, const char *category) {
     return level <= wpi_log_level_of(getenv("WARPAGE_LOG"), category);
 }
 
-void wp_log(wp_log_level level, const char *category, const char *format, ...)
-{
+void wp_log(wp_log_level level, const char *category, const char *format, ...) {
     if (!wp_log_is_on(level, category)) return;
     char message[1024];
     va_list args;

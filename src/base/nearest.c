@@ -7,14 +7,12 @@
 
 #define NAME_LENGTH_MAX 63
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
+static size_t min3(size_t a, size_t b, size_t c) {
     const size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
 }
 
-size_t wp_edit_distance(const char *a, const char *b)
-{
+size_t wp_edit_distance(const char *a, const char *b) {
     const size_t a_length = strnlen(a, NAME_LENGTH_MAX);
     const size_t b_length = strnlen(b, NAME_LENGTH_MAX);
     size_t rows[3][NAME_LENGTH_MAX + 1]; /* row i lies at rows[i % 3] */
@@ -33,16 +31,14 @@ size_t wp_edit_distance(const char *a, const char *b)
     return rows[a_length % 3][b_length];
 }
 
-void wp_nearest_offer(wp_nearest *nearest, const char *candidate)
-{
+void wp_nearest_offer(wp_nearest *nearest, const char *candidate) {
     const size_t distance = wp_edit_distance(nearest->wanted, candidate);
     if (nearest->best != NULL && distance >= nearest->best_distance) return;
     nearest->best = candidate;
     nearest->best_distance = distance;
 }
 
-const char *wp_nearest_result(const wp_nearest *nearest)
-{
+const char *wp_nearest_result(const wp_nearest *nearest) {
     if (nearest->best == NULL) return NULL;
     return nearest->best_distance <= (strlen(nearest->best) + 2) / 3 ? nearest->best : NULL;
 }

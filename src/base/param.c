@@ -12,14 +12,12 @@
 #include "base/text.h"
 #include "base/units.h"
 
-const char *wp_unit_name(wp_unit unit)
-{
-    static const char *const names[WP_UNIT_COUNT] = {"count", "bytes", "time", "flag", "text"};
+const char *wp_unit_name(wp_unit unit) {
+    static const char *const names[WP_UNIT_COUNT] = {"number", "bytes", "time", "flag", "text"};
     return (unsigned)unit < WP_UNIT_COUNT ? names[unit] : "unknown";
 }
 
-static wp_status parse_flag(const char *text, uint64_t *number, wp_error *err)
-{
+static wp_status parse_flag(const char *text, uint64_t *number, wp_error *err) {
     static const char *const words[2][4] = {{"0", "off", "no", "false"},
                                             {"1", "on", "yes", "true"}};
     for (uint64_t value = 0; value < 2; value++) {
@@ -33,13 +31,12 @@ static wp_status parse_flag(const char *text, uint64_t *number, wp_error *err)
     return WP_FAIL(err, PARSE, "'%s' is neither on nor off", text);
 }
 
-wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *number, wp_error *err)
-{
+wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *number, wp_error *err) {
     *number = 0;
     wp_error detail = {0};
     wp_status status = WP_STATUS_OK;
     switch (param->unit) {
-    case WP_UNIT_COUNT_PLAIN: status = wp_parse_count(text, number, &detail); break;
+    case WP_UNIT_NUMBER: status = wp_parse_count(text, number, &detail); break;
     case WP_UNIT_BYTES: status = wp_parse_bytes(text, number, &detail); break;
     case WP_UNIT_NS: status = wp_parse_duration_ns(text, number, &detail); break;
     case WP_UNIT_FLAG: status = parse_flag(text, number, &detail); break;
@@ -56,8 +53,7 @@ wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *numb
     return WP_STATUS_OK;
 }
 
-wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *err)
-{
+wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *err) {
     *out = (wp_param_value){.text = param->default_text};
     char *variable = wp_param_variable(param);
     const char *text = getenv(variable);
@@ -70,8 +66,7 @@ wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *er
 }
 
 wp_status wp_param_find(const wp_param *table, const char *name, const wp_param **out,
-                        wp_error *err)
-{
+                        wp_error *err) {
     *out = NULL;
     wp_nearest nearest = {.wanted = name};
     for (const wp_param *row = table; row->name != NULL; row++) {
@@ -87,8 +82,7 @@ wp_status wp_param_find(const wp_param *table, const char *name, const wp_param 
     return WP_FAIL(err, NOT_FOUND, "no parameter '%s'", name);
 }
 
-char *wp_param_variable(const wp_param *param)
-{
+char *wp_param_variable(const wp_param *param) {
     wp_text text = {0};
     wp_text_append(&text, "WARPAGE_");
     for (const char *c = param->name; *c != '\0'; c++) {

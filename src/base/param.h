@@ -19,12 +19,12 @@
 #include "warpage/error.h"
 
 typedef enum wp_unit {
-    WP_UNIT_COUNT_PLAIN = 0, /* whole number */
-    WP_UNIT_BYTES,           /* "64KiB" */
-    WP_UNIT_NS,              /* "350ns" */
-    WP_UNIT_FLAG,            /* on/off, 1/0, yes/no, true/false */
-    WP_UNIT_TEXT,            /* any string: a path, a spec */
-    WP_UNIT_COUNT            /* must be last */
+    WP_UNIT_NUMBER = 0, /* whole number */
+    WP_UNIT_BYTES,      /* "64KiB" */
+    WP_UNIT_NS,         /* "350ns" */
+    WP_UNIT_FLAG,       /* on/off, 1/0, yes/no, true/false */
+    WP_UNIT_TEXT,       /* any string: a path, a spec */
+    WP_UNIT_COUNT       /* must be last */
 } wp_unit;
 
 typedef struct wp_param {

@@ -9,8 +9,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 
-void wp_strings_add_take(wp_strings *strings, char *string)
-{
+void wp_strings_add_take(wp_strings *strings, char *string) {
     WP_CHECK(string != NULL);
     if (strings->count + 2 > strings->capacity) {
         WP_CHECK(strings->capacity < SIZE_MAX / 4 / sizeof *strings->items);
@@ -24,13 +23,11 @@ void wp_strings_add_take(wp_strings *strings, char *string)
     strings->items[strings->count] = NULL;
 }
 
-void wp_strings_add(wp_strings *strings, const char *string)
-{
+void wp_strings_add(wp_strings *strings, const char *string) {
     wp_strings_add_take(strings, wp_strdup(string));
 }
 
-void wp_strings_addf(wp_strings *strings, const char *format, ...)
-{
+void wp_strings_addf(wp_strings *strings, const char *format, ...) {
     wp_text text = {0};
     va_list args;
     va_start(args, format);
@@ -39,21 +36,18 @@ void wp_strings_addf(wp_strings *strings, const char *format, ...)
     wp_strings_add_take(strings, wp_text_take(&text));
 }
 
-void wp_strings_add_all(wp_strings *strings, const wp_strings *more)
-{
+void wp_strings_add_all(wp_strings *strings, const wp_strings *more) {
     for (size_t i = 0; i < more->count; i++)
         wp_strings_add(strings, more->items[i]);
 }
 
-bool wp_strings_contains(const wp_strings *strings, const char *string)
-{
+bool wp_strings_contains(const wp_strings *strings, const char *string) {
     for (size_t i = 0; i < strings->count; i++)
         if (strcmp(strings->items[i], string) == 0) return true;
     return false;
 }
 
-void wp_strings_deinit(wp_strings *strings)
-{
+void wp_strings_deinit(wp_strings *strings) {
     for (size_t i = 0; i < strings->count; i++)
         wp_free(strings->items[i]);
     wp_free(strings->items);

@@ -27,8 +27,7 @@ bool wp_strings_contains(const wp_strings *strings, const char *string);
 void wp_strings_deinit(wp_strings *strings);
 
 /** `items` as exec and wp_subprocess_run take it; valid until the next change. */
-static inline const char *const *wp_strings_argv(const wp_strings *strings)
-{
+static inline const char *const *wp_strings_argv(const wp_strings *strings) {
     return (const char *const *)strings->items;
 }
 

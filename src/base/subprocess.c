@@ -27,20 +27,17 @@ typedef struct wp_pipe {
     int read_fd, write_fd; /* -1: closed */
 } wp_pipe;
 
-static void close_fd(int *fd)
-{
+static void close_fd(int *fd) {
     if (*fd >= 0) (void)close(*fd);
     *fd = -1;
 }
 
-static void pipe_close(wp_pipe *p)
-{
+static void pipe_close(wp_pipe *p) {
     close_fd(&p->read_fd);
     close_fd(&p->write_fd);
 }
 
-static wp_status pipe_open(wp_pipe *p, wp_error *err)
-{
+static wp_status pipe_open(wp_pipe *p, wp_error *err) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0)
         return WP_FAIL(err, IO, "cannot open a pipe: %s", strerror(errno));
@@ -49,8 +46,7 @@ static wp_status pipe_open(wp_pipe *p, wp_error *err)
 }
 
 /* A relative program is meant from here, not from the folder it will run in. */
-static char *absolute(char *program)
-{
+static char *absolute(char *program) {
     char *here = program[0] != '/' ? getcwd(NULL, 0) : NULL;
     if (here == NULL) return program;
     char *full = wp_path_join(here, program);
@@ -59,14 +55,12 @@ static char *absolute(char *program)
     return full;
 }
 
-static bool same_name(const char *row, const char *other)
-{
+static bool same_name(const char *row, const char *other) {
     const size_t length = strcspn(row, "=");
     return strncmp(row, other, length) == 0 && other[length] == '=';
 }
 
-static void merge_environment(wp_strings *out, const char *const *extra)
-{
+static void merge_environment(wp_strings *out, const char *const *extra) {
     for (char **row = environ; row != NULL && *row != NULL; row++) {
         bool is_replaced = false;
         for (const char *const *e = extra; e != NULL && *e != NULL; e++)
@@ -92,16 +86,14 @@ typedef struct child_plan {
     int error_fd;
 } child_plan;
 
-static bool redirect_path(const char *path, int flags, int target)
-{
+static bool redirect_path(const char *path, int flags, int target) {
     const int fd = open(path, flags, 0666);
     if (fd < 0 || dup2(fd, target) < 0) return false;
     if (fd != target) (void)close(fd);
     return true;
 }
 
-_Noreturn static void child_main(const child_plan *plan)
-{
+_Noreturn static void child_main(const child_plan *plan) {
     const wp_subprocess_options *o = plan->options;
     const int create = O_WRONLY | O_CREAT | O_TRUNC;
     child_error failure = {.step = CHILD_STDIN};
@@ -130,8 +122,7 @@ fail:
 
 /* Reads both captures until they close. */
 static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text *err_text,
-                       wp_error *err)
-{
+                       wp_error *err) {
     while (out->read_fd >= 0 || errors->read_fd >= 0) {
         struct pollfd fds[2] = {{.fd = out->read_fd, .events = POLLIN},
                                 {.fd = errors->read_fd, .events = POLLIN}};
@@ -152,8 +143,7 @@ static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text
     return WP_STATUS_OK;
 }
 
-static wp_status report_child_error(const child_plan *plan, child_error failure, wp_error *err)
-{
+static wp_status report_child_error(const child_plan *plan, child_error failure, wp_error *err) {
     const wp_subprocess_options *o = plan->options;
     const char *what = plan->program;
     switch (failure.step) {
@@ -172,8 +162,7 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
 }
 
 /* Waits; keeps our own process alive through Ctrl-C while the program decides what to do. */
-static int wait_for(pid_t pid)
-{
+static int wait_for(pid_t pid) {
     int state = 0;
     while (waitpid(pid, &state, 0) < 0)
         if (errno != EINTR) return 127;
@@ -181,8 +170,7 @@ static int wait_for(pid_t pid)
 }
 
 wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_options *options,
-                            int *exit_code, wp_error *err)
-{
+                            int *exit_code, wp_error *err) {
     static const wp_subprocess_options inherit_all = {0};
     const wp_subprocess_options *o = options != NULL ? options : &inherit_all;
     WP_CHECK(argv != NULL && argv[0] != NULL);

@@ -8,8 +8,7 @@
 
 #include "base/alloc.h"
 
-static void reserve(wp_text *text, size_t extra)
-{
+static void reserve(wp_text *text, size_t extra) {
     WP_CHECK(extra < SIZE_MAX / 2 - text->length);
     const size_t need = text->length + extra + 1;
     if (need <= text->capacity) return;
@@ -22,21 +21,18 @@ static void reserve(wp_text *text, size_t extra)
     text->capacity = capacity;
 }
 
-void wp_text_append_n(wp_text *text, const void *data, size_t length)
-{
+void wp_text_append_n(wp_text *text, const void *data, size_t length) {
     reserve(text, length);
     if (length != 0) memcpy(text->data + text->length, data, length);
     text->length += length;
     text->data[text->length] = '\0';
 }
 
-void wp_text_append(wp_text *text, const char *string)
-{
+void wp_text_append(wp_text *text, const char *string) {
     wp_text_append_n(text, string, strlen(string));
 }
 
-void wp_text_vappendf(wp_text *text, const char *format, va_list args)
-{
+void wp_text_vappendf(wp_text *text, const char *format, va_list args) {
     va_list again;
     va_copy(again, args);
     const int length = vsnprintf(NULL, 0, format, args);
@@ -47,21 +43,18 @@ void wp_text_vappendf(wp_text *text, const char *format, va_list args)
     text->length += (size_t)length;
 }
 
-void wp_text_appendf(wp_text *text, const char *format, ...)
-{
+void wp_text_appendf(wp_text *text, const char *format, ...) {
     va_list args;
     va_start(args, format);
     wp_text_vappendf(text, format, args);
     va_end(args);
 }
 
-const char *wp_text_string(const wp_text *text)
-{
+const char *wp_text_string(const wp_text *text) {
     return text->data != NULL ? text->data : "";
 }
 
-char *wp_text_take(wp_text *text)
-{
+char *wp_text_take(wp_text *text) {
     reserve(text, 0);
     text->data[text->length] = '\0';
     char *data = text->data;
@@ -69,20 +62,17 @@ char *wp_text_take(wp_text *text)
     return data;
 }
 
-void wp_text_clear(wp_text *text)
-{
+void wp_text_clear(wp_text *text) {
     text->length = 0;
     if (text->data != NULL) text->data[0] = '\0';
 }
 
-void wp_text_deinit(wp_text *text)
-{
+void wp_text_deinit(wp_text *text) {
     wp_free(text->data);
     *text = (wp_text){0};
 }
 
-char *wp_format(const char *format, ...)
-{
+char *wp_format(const char *format, ...) {
     wp_text text = {0};
     va_list args;
     va_start(args, format);

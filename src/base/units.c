@@ -21,14 +21,12 @@ static const unit byte_units[] = {{"B", 1},        {"KiB", WP_KIB},        {"MiB
 static const unit time_units[] = {{"ns", 1},         {"us", 1000},         {"ms", 1000000},
                                   {"s", 1000000000}, {"min", 60000000000}, {NULL, 0}};
 
-static bool is_digit(char c)
-{
+static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
 /* Reads digits at *at; false on overflow. */
-static bool read_digits(const char **at, uint64_t *out)
-{
+static bool read_digits(const char **at, uint64_t *out) {
     uint64_t value = 0;
     for (; is_digit(**at); (*at)++) {
         const uint64_t digit = (uint64_t)(**at - '0');
@@ -40,8 +38,7 @@ static bool read_digits(const char **at, uint64_t *out)
 }
 
 static wp_status parse(const char *text, const unit *units, const char *examples, uint64_t *out,
-                       wp_error *err)
-{
+                       wp_error *err) {
     *out = 0;
     const char *at = text;
     uint64_t whole = 0;
@@ -73,18 +70,15 @@ static wp_status parse(const char *text, const unit *units, const char *examples
     return WP_FAIL(err, PARSE, "'%s' has an unknown unit '%s': write it as %s", text, at, examples);
 }
 
-wp_status wp_parse_bytes(const char *text, uint64_t *bytes, wp_error *err)
-{
+wp_status wp_parse_bytes(const char *text, uint64_t *bytes, wp_error *err) {
     return parse(text, byte_units, "64KiB, 512MiB or 1.5GiB", bytes, err);
 }
 
-wp_status wp_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err)
-{
+wp_status wp_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err) {
     return parse(text, time_units, "350ns, 20us or 1.5s", ns, err);
 }
 
-wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err)
-{
+wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err) {
     *count = 0;
     const char *at = text;
     uint64_t value = 0;
@@ -96,8 +90,7 @@ wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err)
 }
 
 /* The largest of `count` units (ascending factors) that leaves at least 1. */
-static const char *format(uint64_t value, const unit *units, size_t count, char out[32])
-{
+static const char *format(uint64_t value, const unit *units, size_t count, char out[32]) {
     size_t i = 0;
     while (i + 1 < count && value >= units[i + 1].factor)
         i++;
@@ -108,12 +101,10 @@ static const char *format(uint64_t value, const unit *units, size_t count, char 
     return out;
 }
 
-const char *wp_format_bytes(uint64_t bytes, char out[32])
-{
+const char *wp_format_bytes(uint64_t bytes, char out[32]) {
     return format(bytes, byte_units, 5, out);
 }
 
-const char *wp_format_duration(uint64_t ns, char out[32])
-{
+const char *wp_format_duration(uint64_t ns, char out[32]) {
     return format(ns, time_units, 4, out);
 }
