@@ -157,11 +157,20 @@ typedef struct wp_cpu_kernel {
 typedef enum wp_variable_kind {
     WP_VARIABLE_DEVICE = 0,
     WP_VARIABLE_CONSTANT,
-    WP_VARIABLE_MANAGED,
+    WP_VARIABLE_MANAGED, /* `address` is a cell: see below */
     WP_VARIABLE_TEXTURE, /* 8 bytes: the texture object's handle */
     WP_VARIABLE_SURFACE
 } wp_variable_kind;
 
+/** A managed variable lives where host code reads and writes it: in the host object's variable of
+ *  the same name. Kernel code reaches it through a pointer, the cell, which it loads at each use:
+ *
+ *      kernel code ──► cell (void *) ──► copy with the initial value      as compiled
+ *                            └─────────► the host's variable              once registered
+ *
+ *  __cudaRegisterVar copies `size_bytes` from the cell's target to the host variable and stores that
+ *  variable's address in the cell. Code must be registered first for host code to see initial
+ *  values in main: its constructor has a priority (any below 65535). */
 typedef struct wp_cpu_variable {
     const char *name;
     void *address;
@@ -185,7 +194,8 @@ typedef struct wp_cpu_code {
 } wp_cpu_code;
 
 /** Called by a constructor in every object made by wpcc, before main and before
- *  __cudaRegisterFatBinary of the same object or after it. `code` has static storage. */
+ *  __cudaRegisterFatBinary of the same object (or after it, where no variable is managed).
+ *  `code` has static storage. */
 void wp_cpu_code_register(const wp_cpu_code *code);
 
 /* Runtime functions that kernel code on the CPU calls (defined in src/device/cpu/kernel_rt.c). */
