@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The runtime API with types: pointers, symbols, kernels and textures instead of void pointers. */
+#ifndef WARPAGE_CUDA_WP_API_CXX_H
+#define WARPAGE_CUDA_WP_API_CXX_H
+
+#include "../cuda_runtime_api.h"
+
+#define WP_API_CXX static __inline__ __host__
+
+/* ---- memory ---- */
+
+template <class T> WP_API_CXX cudaError_t cudaMalloc(T **devPtr, size_t size)
+{
+    return ::cudaMalloc((void **)(void *)devPtr, size);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMallocHost(T **ptr, size_t size, unsigned int flags = 0)
+{
+    return ::cudaHostAlloc((void **)(void *)ptr, size, flags);
+}
+WP_API_CXX cudaError_t cudaMallocHost(void **ptr, size_t size, unsigned int flags)
+{
+    return ::cudaHostAlloc(ptr, size, flags);
+}
+template <class T> WP_API_CXX cudaError_t cudaHostAlloc(T **ptr, size_t size, unsigned int flags)
+{
+    return ::cudaHostAlloc((void **)(void *)ptr, size, flags);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaHostGetDevicePointer(T **pDevice, void *pHost, unsigned int flags)
+{
+    return ::cudaHostGetDevicePointer((void **)(void *)pDevice, pHost, flags);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMallocManaged(T **devPtr, size_t size,
+                                         unsigned int flags = cudaMemAttachGlobal)
+{
+    return ::cudaMallocManaged((void **)(void *)devPtr, size, flags);
+}
+WP_API_CXX cudaError_t cudaMallocManaged(void **devPtr, size_t size)
+{
+    return ::cudaMallocManaged(devPtr, size, cudaMemAttachGlobal);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMallocPitch(T **devPtr, size_t *pitch, size_t width, size_t height)
+{
+    return ::cudaMallocPitch((void **)(void *)devPtr, pitch, width, height);
+}
+template <class T> WP_API_CXX cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaStream_t stream)
+{
+    return ::cudaMallocAsync((void **)(void *)ptr, size, stream);
+}
+WP_API_CXX cudaError_t cudaMallocAsync(void **ptr, size_t size, cudaMemPool_t memPool,
+                                       cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync(ptr, size, memPool, stream);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaMemPool_t memPool,
+                                       cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMallocFromPoolAsync(T **ptr, size_t size, cudaMemPool_t memPool,
+                                               cudaStream_t stream)
+{
+    return ::cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *devPtr, size_t length = 0,
+                                                unsigned int flags = cudaMemAttachSingle)
+{
+    return ::cudaStreamAttachMemAsync(stream, (void *)devPtr, length, flags);
+}
+/* The form of CUDA 13: a location instead of a device number. */
+WP_API_CXX cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count,
+                                            struct cudaMemLocation location, unsigned int flags,
+                                            cudaStream_t stream = 0)
+{
+    return ::cudaMemPrefetchAsync_v2(devPtr, count, location, flags, stream);
+}
+WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count,
+                                     enum cudaMemoryAdvise advice, struct cudaMemLocation location)
+{
+    return ::cudaMemAdvise_v2(devPtr, count, advice, location);
+}
+
+/* ---- symbols ---- */
+
+template <class T>
+WP_API_CXX cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count,
+                                          size_t offset = 0,
+                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
+{
+    return ::cudaMemcpyToSymbol((const void *)&symbol, src, count, offset, kind);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *src, size_t count,
+                                               size_t offset = 0,
+                                               enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
+                                               cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyToSymbolAsync((const void *)&symbol, src, count, offset, kind, stream);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t count,
+                                            size_t offset = 0,
+                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
+{
+    return ::cudaMemcpyFromSymbol(dst, (const void *)&symbol, count, offset, kind);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t count,
+                                                 size_t offset = 0,
+                                                 enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
+                                                 cudaStream_t stream = 0)
+{
+    return ::cudaMemcpyFromSymbolAsync(dst, (const void *)&symbol, count, offset, kind, stream);
+}
+template <class T> WP_API_CXX cudaError_t cudaGetSymbolAddress(void **devPtr, const T &symbol)
+{
+    return ::cudaGetSymbolAddress(devPtr, (const void *)&symbol);
+}
+template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol)
+{
+    return ::cudaGetSymbolSize(size, (const void *)&symbol);
+}
+
+/* ---- kernels ---- */
+
+template <class T>
+WP_API_CXX cudaError_t cudaLaunchKernel(const T *func, dim3 gridDim, dim3 blockDim, void **args,
+                                        size_t sharedMem = 0, cudaStream_t stream = 0)
+{
+    return ::cudaLaunchKernel((const void *)func, gridDim, blockDim, args, sharedMem, stream);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaLaunchCooperativeKernel(const T *func, dim3 gridDim, dim3 blockDim,
+                                                   void **args, size_t sharedMem = 0,
+                                                   cudaStream_t stream = 0)
+{
+    return ::cudaLaunchCooperativeKernel((const void *)func, gridDim, blockDim, args, sharedMem,
+                                         stream);
+}
+template <class T> WP_API_CXX cudaError_t cudaLaunch(T *func)
+{
+    return ::cudaLaunch((const void *)func);
+}
+template <class T> WP_API_CXX cudaError_t cudaSetupArgument(T arg, size_t offset)
+{
+    return ::cudaSetupArgument((const void *)&arg, sizeof(T), offset);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, T *func)
+{
+    return ::cudaFuncGetAttributes(attr, (const void *)func);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaFuncSetAttribute(T *func, enum cudaFuncAttribute attr, int value)
+{
+    return ::cudaFuncSetAttribute((const void *)func, attr, value);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaFuncSetCacheConfig(T *func, enum cudaFuncCache cacheConfig)
+{
+    return ::cudaFuncSetCacheConfig((const void *)func, cacheConfig);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaFuncSetSharedMemConfig(T *func, enum cudaSharedMemConfig config)
+{
+    return ::cudaFuncSetSharedMemConfig((const void *)func, config);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, T *symbol)
+{
+    return ::cudaGetFuncBySymbol(functionPtr, (const void *)symbol);
+}
+
+WP_API_CXX cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)
+{
+    return ::cudaEventCreateWithFlags(event, flags);
+}
+
+#if __cplusplus >= 201103L
+template <typename... Params, typename... Args>
+WP_API_CXX cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
+                                          void (*kernel)(Params...), Args &&...args)
+{
+    /* Converted to the kernel's own parameter types, each with an address of its own. */
+    return [&](Params... values) {
+        void *addresses[sizeof...(Params) + 1] = {(void *)&values...};
+        return ::cudaLaunchKernelExC(config, (const void *)kernel, addresses);
+    }(static_cast<Args &&>(args)...);
+}
+#endif
+
+/* ---- occupancy ---- */
+
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, T func,
+                                                                     int blockSize,
+                                                                     size_t dynamicSMemSize)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks, (const void *)func, blockSize, dynamicSMemSize, cudaOccupancyDefault);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, T func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
+{
+    return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        numBlocks, (const void *)func, blockSize, dynamicSMemSize, flags);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, T *func,
+                                                                 int numBlocks, int blockSize)
+{
+    return ::cudaOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, (const void *)func,
+                                                       numBlocks, blockSize);
+}
+
+/** The block size, a multiple of the warp, that puts most threads on an SM; the larger of equals.
+ *  Also the smallest grid that fills the device with such blocks. */
+template <typename BlockSizeToSMem, class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+    int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,
+    int blockSizeLimit = 0, unsigned int flags = 0)
+{
+    if (minGridSize == 0 || blockSize == 0 || (const void *)func == 0) {
+        return cudaErrorInvalidValue;
+    }
+    int device = 0, threads_per_sm = 0, block_max = 0, sm_count = 0, warp = 0;
+    struct cudaFuncAttributes attr;
+    cudaError_t status = ::cudaGetDevice(&device);
+    if (status == cudaSuccess) {
+        status = ::cudaDeviceGetAttribute(&threads_per_sm,
+                                          cudaDevAttrMaxThreadsPerMultiProcessor, device);
+    }
+    if (status == cudaSuccess) {
+        status = ::cudaDeviceGetAttribute(&block_max, cudaDevAttrMaxThreadsPerBlock, device);
+    }
+    if (status == cudaSuccess) {
+        status = ::cudaDeviceGetAttribute(&sm_count, cudaDevAttrMultiProcessorCount, device);
+    }
+    if (status == cudaSuccess) {
+        status = ::cudaDeviceGetAttribute(&warp, cudaDevAttrWarpSize, device);
+    }
+    if (status == cudaSuccess) {
+        status = ::cudaFuncGetAttributes(&attr, (const void *)func);
+    }
+    if (status != cudaSuccess) {
+        return status;
+    }
+    int limit = attr.maxThreadsPerBlock < block_max ? attr.maxThreadsPerBlock : block_max;
+    if (blockSizeLimit > 0 && blockSizeLimit < limit) {
+        limit = blockSizeLimit;
+    }
+    int best_threads = 0;
+    *blockSize = 0;
+    *minGridSize = 0;
+    for (int rounded = (limit + warp - 1) / warp * warp; rounded > 0; rounded -= warp) {
+        const int size = rounded < limit ? rounded : limit;
+        int blocks = 0;
+        status = ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+            &blocks, (const void *)func, size, blockSizeToDynamicSMemSize(size), flags);
+        if (status != cudaSuccess) {
+            return status;
+        }
+        if (blocks * size > best_threads) {
+            best_threads = blocks * size;
+            *blockSize = size;
+            *minGridSize = blocks * sm_count;
+        }
+        if (best_threads == threads_per_sm) {
+            break;
+        }
+    }
+    return cudaSuccess;
+}
+template <typename BlockSizeToSMem, class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+    int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,
+    int blockSizeLimit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
+        minGridSize, blockSize, func, blockSizeToDynamicSMemSize, blockSizeLimit,
+        cudaOccupancyDefault);
+}
+
+/** A dynamic shared memory size that is the same for every block size. */
+struct wp_constant_smem {
+    size_t bytes;
+    __host__ size_t operator()(int) const { return bytes; }
+};
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
+                                                                   T func,
+                                                                   size_t dynamicSMemSize = 0,
+                                                                   int blockSizeLimit = 0,
+                                                                   unsigned int flags = 0)
+{
+    wp_constant_smem smem;
+    smem.bytes = dynamicSMemSize;
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(minGridSize, blockSize, func,
+                                                                   smem, blockSizeLimit, flags);
+}
+template <class T>
+WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, T func,
+                                                          size_t dynamicSMemSize = 0,
+                                                          int blockSizeLimit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
+                                                       dynamicSMemSize, blockSizeLimit, 0);
+}
+
+/* ---- texture and surface references ---- */
+
+#if defined(__CUDA__)
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTexture(size_t *offset, const struct texture<T, dim, mode> &tex,
+                                       const void *devPtr, const struct cudaChannelFormatDesc &desc,
+                                       size_t size = UINT_MAX)
+{
+    return ::cudaBindTexture(offset, &tex, devPtr, &desc, size);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTexture(size_t *offset, const struct texture<T, dim, mode> &tex,
+                                       const void *devPtr, size_t size = UINT_MAX)
+{
+    return ::cudaBindTexture(offset, &tex, devPtr, &tex.channelDesc, size);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTexture2D(size_t *offset, const struct texture<T, dim, mode> &tex,
+                                         const void *devPtr,
+                                         const struct cudaChannelFormatDesc &desc, size_t width,
+                                         size_t height, size_t pitch)
+{
+    return ::cudaBindTexture2D(offset, &tex, devPtr, &desc, width, height, pitch);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTexture2D(size_t *offset, const struct texture<T, dim, mode> &tex,
+                                         const void *devPtr, size_t width, size_t height,
+                                         size_t pitch)
+{
+    return ::cudaBindTexture2D(offset, &tex, devPtr, &tex.channelDesc, width, height, pitch);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTextureToArray(const struct texture<T, dim, mode> &tex,
+                                              cudaArray_const_t array,
+                                              const struct cudaChannelFormatDesc &desc)
+{
+    return ::cudaBindTextureToArray(&tex, array, &desc);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaBindTextureToArray(const struct texture<T, dim, mode> &tex,
+                                              cudaArray_const_t array)
+{
+    struct cudaChannelFormatDesc desc;
+    const cudaError_t status = ::cudaGetChannelDesc(&desc, array);
+    return status == cudaSuccess ? ::cudaBindTextureToArray(&tex, array, &desc) : status;
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaUnbindTexture(const struct texture<T, dim, mode> &tex)
+{
+    return ::cudaUnbindTexture(&tex);
+}
+template <class T, int dim, enum cudaTextureReadMode mode>
+WP_API_CXX cudaError_t cudaGetTextureAlignmentOffset(size_t *offset,
+                                                     const struct texture<T, dim, mode> &tex)
+{
+    return ::cudaGetTextureAlignmentOffset(offset, &tex);
+}
+template <class T, int dim>
+WP_API_CXX cudaError_t cudaBindSurfaceToArray(const struct surface<T, dim> &surf,
+                                              cudaArray_const_t array,
+                                              const struct cudaChannelFormatDesc &desc)
+{
+    return ::cudaBindSurfaceToArray(&surf, array, &desc);
+}
+template <class T, int dim>
+WP_API_CXX cudaError_t cudaBindSurfaceToArray(const struct surface<T, dim> &surf,
+                                              cudaArray_const_t array)
+{
+    struct cudaChannelFormatDesc desc;
+    const cudaError_t status = ::cudaGetChannelDesc(&desc, array);
+    return status == cudaSuccess ? ::cudaBindSurfaceToArray(&surf, array, &desc) : status;
+}
+#endif
+
+#undef WP_API_CXX
+
+#endif
