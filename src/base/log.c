@@ -8,6 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/param.h"
+
+const wp_param wpi_log_params[] = {
+    {"log", WP_UNIT_TEXT, "", 0, 0, "talk on stderr: category:level,... (error, warn, info, debug)"},
+    {0}};
+
 static const char *const level_names[WP_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};
 
 static bool find_level(const char *name, size_t length, wp_log_level *out) {

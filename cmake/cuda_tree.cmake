@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# wp_cuda_tree(): <prefix>/lib/warpage/cuda, a folder that other people's makefiles take for a CUDA
+# toolkit (CUDA_PATH): bin/nvcc, include/, lib64/.
+function(wp_cuda_tree)
+    set(tree ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cuda)
+    file(MAKE_DIRECTORY ${tree}/bin ${tree}/lib64/stubs)
+    file(CREATE_LINK ../../../../bin/wpcc ${tree}/bin/nvcc SYMBOLIC)
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda ${tree}/include SYMBOLIC)
+    file(CREATE_LINK lib64 ${tree}/lib SYMBOLIC)
+    file(CREATE_LINK ../../../libwarpage.so.0 ${tree}/lib64/libwarpage.so.0 SYMBOLIC)
+    file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libwarpage.so SYMBOLIC)
+    file(CREATE_LINK libwarpage.so.0 ${tree}/lib64/libcudart.so SYMBOLIC)
+    # Names that makefiles link besides: the linker reads such a text in place of a library.
+    foreach(name libcudart_static.a libcudadevrt.a libcuda.so stubs/libcuda.so)
+        file(CONFIGURE OUTPUT ${tree}/lib64/${name} CONTENT "INPUT(-lcudart)\n")
+    endforeach()
+
+    install(DIRECTORY ${tree}/bin ${tree}/lib64 ${tree}/lib DESTINATION lib/warpage/cuda
+            USE_SOURCE_PERMISSIONS)
+    install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda/
+            DESTINATION lib/warpage/cuda/include)
+endfunction()

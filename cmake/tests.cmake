@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests are found by their place: adding a file is enough.
+#   tests/unit/test_*.c        cmocka, one file per source file            label unit
+#   tests/contract/test_*.c    cmocka, what every device or pass promises  label contract
+#   tests/model/test_*.c       cmocka, models against formulas             label model
+#   tests/ir/*.cu, *.ll        RUN lines and FileCheck                     label ir
+#   tests/cli/*.sh             commands with their expected output         label cli
+#   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
+# Exit code 77 is "skipped" everywhere (no GPU, say).
+pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
+set(wp_tests ${CMAKE_CURRENT_SOURCE_DIR}/tests)
+set(wp_bin ${CMAKE_BINARY_DIR}/bin)
+
+function(wp_add_test name label timeout_s)
+    add_test(NAME ${label}.${name} COMMAND ${ARGN})
+    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout_s}
+                         SKIP_RETURN_CODE 77)
+endfunction()
+
+# wp_unit_test(SOURCE LABEL): one cmocka program, with every room's insides linked.
+function(wp_unit_test source label)
+    get_filename_component(name ${source} NAME_WE)
+    string(REGEX REPLACE "^test_" "" short ${name})
+    set(target ${label}_${name})
+    add_executable(${target} ${source})
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_include_directories(${target} PRIVATE ${wp_tests}/support)
+    target_compile_definitions(${target} PRIVATE
+        WP_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}" WP_TEST_BUILD_DIR="${CMAKE_BINARY_DIR}")
+    if(TARGET wpcompiler)
+        target_link_libraries(${target} PRIVATE wpcompiler)
+    endif()
+    target_link_libraries(${target} PRIVATE wpruntime PkgConfig::CMOCKA)
+    target_link_options(${target} PRIVATE -Wl,--as-needed)
+    wp_add_test(${short} ${label} 300 ${target})
+endfunction()
+
+# wp_ir_test(SOURCE): its RUN lines.
+function(wp_ir_test source)
+    get_filename_component(name ${source} NAME)
+    wp_add_test(${name} ir 120 ${wp_tests}/support/run_ir.sh ${wp_bin}/wpcc ${WARPAGE_FILECHECK}
+                ${source})
+endfunction()
+
+# wp_cli_test(SCRIPT): its output and exit status against the files beside it.
+function(wp_cli_test script)
+    get_filename_component(name ${script} NAME_WE)
+    wp_add_test(${name} cli 120 ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
+endfunction()
+
+# wp_program_test(NAME): one program of tests/e2e by name, compiled by wpcc, run with 1 and 2 workers.
+function(wp_program_test name)
+    string(REGEX REPLACE "\\.(cu|sh)$" "" short ${name})
+    wp_add_test(${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+endfunction()
+
+foreach(label unit contract model)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${wp_tests}/${label}/test_*.c)
+    foreach(source ${sources})
+        wp_unit_test(${source} ${label})
+    endforeach()
+endforeach()
+
+file(GLOB scripts CONFIGURE_DEPENDS ${wp_tests}/cli/*.sh)
+foreach(script ${scripts})
+    wp_cli_test(${script})
+endforeach()
+
+if(TARGET wpcc)
+    file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/ir/*.cu ${wp_tests}/ir/*.ll)
+    foreach(source ${sources})
+        wp_ir_test(${source})
+    endforeach()
+    # Programs built by wpcc are not instrumented: under sanitizers the layers above cover our code.
+    if(NOT WARPAGE_SANITIZE)
+        file(GLOB programs RELATIVE ${wp_tests}/e2e CONFIGURE_DEPENDS ${wp_tests}/e2e/*.cu
+             ${wp_tests}/e2e/*.sh ${wp_tests}/e2e/bad/*.cu ${wp_tests}/e2e/bad/*.sh)
+        list(REMOVE_ITEM programs run.sh)
+        foreach(program ${programs})
+            wp_program_test(${program})
+        endforeach()
+    endif()
+endif()
+
+wp_add_test(dependency_law unit 60 ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Run records: what one program did on a device. libwarpage writes one as JSON at the program's
+ * exit when WARPAGE_RUN_RECORD names a file; `warpage run` does that and turns it into a report.
+ *
+ * The JSON has `"schema": "warpage.run/1"`. Later versions may add members, never change one's
+ * meaning. Members that only some devices fill (simulated_time_ns, thread_instructions) are absent
+ * elsewhere.
+ *
+ * Ownership: a record read belongs to the caller and goes back with wp_run_record_deinit, which
+ * accepts `{0}`. Strings given out by the wp_run_record_to_… functions go back with
+ * wp_run_text_free. Thread rule: one thread at a time per record.
+ */
+#ifndef WARPAGE_REPORT_H
+#define WARPAGE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warpage/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define WP_RUN_SCHEMA "warpage.run/1"
+
+/** Where bytes went. */
+typedef enum wp_copy_kind {
+    WP_COPY_H2D = 0, /* host to device */
+    WP_COPY_D2H,
+    WP_COPY_D2D,
+    WP_COPY_H2H,
+    WP_COPY_FILL, /* memset */
+    WP_COPY_KIND_COUNT
+} wp_copy_kind;
+
+typedef struct wp_run_kernel {
+    char *name;         /* mangled, as in the image */
+    char *display_name; /* for people */
+    uint64_t launches;
+    uint64_t threads; /* of all launches */
+    uint64_t time_ns; /* of all launches */
+    uint64_t time_min_ns, time_max_ns;
+    uint32_t grid[3], block[3]; /* of the last launch */
+} wp_run_kernel;
+
+typedef struct wp_run_copies {
+    uint64_t count;
+    uint64_t bytes;
+    uint64_t time_ns;
+} wp_run_copies;
+
+typedef struct wp_run_record {
+    char *version; /* of Warpage */
+    char *device_spec;
+    char *device_name; /* both "" when no device was opened */
+    char **program;    /* argv */
+    size_t program_count;
+    bool has_exit_status;
+    int exit_status; /* 128 + n: ended by signal n */
+    uint64_t wall_time_ns;
+    uint64_t memory_peak_bytes; /* device and managed memory */
+    wp_run_kernel *kernels;     /* by time, longest first */
+    size_t kernel_count;
+    wp_run_copies copies[WP_COPY_KIND_COUNT];
+} wp_run_record;
+
+/** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for a schema it does not know). */
+WP_NODISCARD WP_API wp_status wp_run_record_read(const char *path, wp_run_record *out,
+                                                 wp_error *err);
+WP_API void wp_run_record_deinit(wp_run_record *record);
+
+/** The record as text; never NULL. */
+WP_NODISCARD WP_API char *wp_run_record_to_json(const wp_run_record *record);
+WP_NODISCARD WP_API char *wp_run_record_to_csv(const wp_run_record *record);
+WP_NODISCARD WP_API char *wp_run_record_to_text(const wp_run_record *record);
+WP_API void wp_run_text_free(char *text);
+
+/** Writes the form that the path's ending names: .txt, .json, .csv. INVALID for any other. The file
+ *  appears complete or not at all. */
+WP_NODISCARD WP_API wp_status wp_run_record_write(const wp_run_record *record, const char *path,
+                                                  wp_error *err);
+/** INVALID, with a message, unless wp_run_record_write knows the path's ending. */
+WP_NODISCARD WP_API wp_status wp_run_record_check_path(const char *path, wp_error *err);
+
+/** "h2d", …, as in the JSON. */
+WP_API const char *wp_copy_kind_name(wp_copy_kind kind);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The `warpage` command: one table of commands, one file a command. Results go to stdout, talk to
+ * stderr; exit codes are 0 done, 1 failed, 2 wrong usage.
+ */
+#ifndef WP_CLI_CLI_H
+#define WP_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "base/fail.h"
+#include "warpage/error.h"
+
+enum { WP_EXIT_DONE = 0, WP_EXIT_FAILED = 1, WP_EXIT_USAGE = 2 };
+
+typedef struct wp_option wp_option;
+
+typedef struct wp_command {
+    const char *name;
+    const char *summary;               /* one line for `warpage help` */
+    const char *usage;                 /* what follows "warpage " */
+    const char *details;               /* paragraph for `warpage help <name>`; may be "" */
+    const wp_option *options;          /* {0}-terminated, for help; NULL: none */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
+} wp_command;
+
+/** {0}-terminated, in the order of the help page. */
+extern const wp_command wpi_commands[];
+
+/** The command, or NULL after a message with the nearest name. */
+const wp_command *wpi_command_find(const char *name);
+
+/** One option of a command: `--name VALUE`, `--name=VALUE`, or `--name` where `value_name` is NULL.
+ */
+struct wp_option {
+    const char *name;
+    const char *value_name;
+    const char *doc;
+};
+
+/** What was given: `values[i]` belongs to `options[i]`; NULL: not given, "" for a flag. */
+typedef struct wp_arguments {
+    const char *values[16];
+    char **operands; /* the rest of argv, NULL-terminated */
+    int operand_count;
+} wp_arguments;
+
+/** Reads options up to the first operand or "--". INVALID, with a message, on a wrong one. */
+WP_NODISCARD wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv,
+                                           wp_arguments *out, wp_error *err);
+
+/** Prints "warpage <command>: <message>" and where help is; gives WP_EXIT_USAGE or WP_EXIT_FAILED.
+ */
+int wpi_usage_error(const char *command, const char *format, ...) WP_PRINTF(2, 3);
+int wpi_failure(const char *command, const char *format, ...) WP_PRINTF(2, 3);
+
+void wpi_help_print_overview(void);
+
+/** Flushes stdout: a full disk or closed pipe makes the command fail. */
+int wpi_finish(const char *command);
+
+int wpi_run_main(int argc, char **argv);
+int wpi_devices_main(int argc, char **argv);
+int wpi_params_main(int argc, char **argv);
+int wpi_doctor_main(int argc, char **argv);
+int wpi_help_main(int argc, char **argv);
+
+extern const wp_option wpi_run_options[];
+extern const wp_option wpi_devices_options[];
+extern const wp_option wpi_params_options[];
+
+#endif

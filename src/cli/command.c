@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of commands, and the messages that all of them share. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/cli.h"
+
+const wp_command wpi_commands[] = {
+    {.name = "run",
+     .summary = "run a CUDA program and report what it did",
+     .usage = "run [options] [--] PROGRAM [ARGUMENT...]",
+     .details = "Runs a program that wpcc built. Its stdout and exit status pass through untouched "
+                "(128 + n\n"
+                "when signal n ended it); the report goes to stderr, or where an option says.",
+     .options = wpi_run_options,
+     .run = wpi_run_main},
+    {.name = "devices",
+     .summary = "list the devices a program can run on",
+     .usage = "devices [options]",
+     .details = "",
+     .options = wpi_devices_options,
+     .run = wpi_devices_main},
+    {.name = "params",
+     .summary = "list what can be set, and to what it is set now",
+     .usage = "params [options] [NAME]",
+     .details = "A parameter is set by its environment variable, or by an option of `warpage run`.",
+     .options = wpi_params_options,
+     .run = wpi_params_main},
+    {.name = "doctor",
+     .summary = "say what was found on this machine, and what that enables",
+     .usage = "doctor",
+     .details = "Exit status 1 when something that every program needs is missing.",
+     .run = wpi_doctor_main},
+    {.name = "help",
+     .summary = "explain a command",
+     .usage = "help [COMMAND]",
+     .details = "",
+     .run = wpi_help_main},
+    {0}};
+
+const wp_command *wpi_command_find(const char *name) {
+    wp_nearest nearest = {.wanted = name};
+    for (const wp_command *c = wpi_commands; c->name != NULL; c++) {
+        if (strcmp(c->name, name) == 0) return c;
+        wp_nearest_offer(&nearest, c->name);
+    }
+    const char *meant = wp_nearest_result(&nearest);
+    (void)fprintf(stderr, "warpage: no command '%s'", name);
+    if (meant != NULL)
+        (void)fprintf(stderr, "; did you mean '%s'?\n", meant);
+    else
+        (void)fprintf(stderr, "; see `warpage help`\n");
+    return NULL;
+}
+
+static void print_error(const char *command, const char *format, va_list args) {
+    (void)fprintf(stderr, "warpage %s: ", command);
+    (void)vfprintf(stderr, format, args);
+    (void)fprintf(stderr, "\n");
+}
+
+int wpi_usage_error(const char *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print_error(command, format, args);
+    va_end(args);
+    (void)fprintf(stderr, "See `warpage help %s`.\n", command);
+    return WP_EXIT_USAGE;
+}
+
+int wpi_failure(const char *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print_error(command, format, args);
+    va_end(args);
+    return WP_EXIT_FAILED;
+}
+
+int wpi_finish(const char *command) {
+    if (fflush(stdout) == 0 && ferror(stdout) == 0) return WP_EXIT_DONE;
+    return wpi_failure(command, "cannot write to stdout");
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage doctor: one line a finding, with what it enables or what would mend it. */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "cli/cli.h"
+#include "warpage/device.h"
+
+/* Whether a program of ours can do without it. */
+typedef enum need { REQUIRED, OPTIONAL } need;
+
+static bool tell(bool is_found, need required, const char *what, const char *enables,
+                 const char *remedy) {
+    const char *mark = is_found ? "ok     " : required == REQUIRED ? "MISSING" : "absent ";
+    (void)printf("%s  %-44s  %s\n", mark, what, is_found ? enables : remedy);
+    return is_found || required == OPTIONAL;
+}
+
+/* Runs a command quietly; its first line of output is kept in `out`. */
+static bool runs(const char *const argv[], wp_text *out) {
+    int exit_code = 1;
+    const wp_subprocess_options options = {
+        .stdin_path = "/dev/null", .stdout_text = out, .stderr_text = out};
+    if (wp_subprocess_run(argv, &options, &exit_code, NULL) != WP_STATUS_OK) return false;
+    if (out->data != NULL) out->data[strcspn(out->data, "\n")] = '\0';
+    return exit_code == 0;
+}
+
+/* A file beside this program: "../lib/…". NULL when this program's place is unknown. */
+static char *beside(const char *relative) {
+    char *self = NULL;
+    if (wp_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
+    char *dir = wp_path_dir(self);
+    char *path = wp_path_join(dir, relative);
+    wp_free(dir);
+    wp_free(self);
+    return path;
+}
+
+static bool check_clang(void) {
+    wp_text version = {0};
+    const bool is_found =
+        runs((const char *const[]){WARPAGE_CLANG_PATH, "--version", NULL}, &version);
+    const bool ok =
+        tell(is_found, REQUIRED, is_found ? wp_text_string(&version) : WARPAGE_CLANG_PATH,
+             "wpcc compiles CUDA sources", "install the package clang-19");
+    wp_text_deinit(&version);
+    return ok;
+}
+
+static bool check_host_headers(void) {
+    static const char source[] = "#include <cmath>\n#include <cstdio>\nint main() { return 0; }\n";
+    char *dir = NULL;
+    bool works = false;
+    if (wp_temp_dir_create(&dir, NULL) == WP_STATUS_OK) {
+        char *input = wp_path_join(dir, "try.cpp");
+        char *output = wp_path_join(dir, "try");
+        wp_text talk = {0};
+        works = wp_file_write(input, source, sizeof source - 1, NULL) == WP_STATUS_OK &&
+                runs((const char *const[]){WARPAGE_CLANG_PATH, "--driver-mode=g++", input, "-o",
+                                           output, NULL},
+                     &talk);
+        wp_text_deinit(&talk);
+        wp_free(input);
+        wp_free(output);
+    }
+    wp_temp_dir_remove(dir);
+    wp_free(dir);
+    return tell(works, REQUIRED, "C++ headers, libraries and linker", "wpcc links programs",
+                "install the package g++");
+}
+
+static bool check_file(const char *relative, const char *what, const char *enables) {
+    char *path = beside(relative);
+    const bool is_found = path != NULL && wp_file_exists(path);
+    wp_free(path);
+    return tell(is_found, REQUIRED, what, enables, "missing beside this command: install again");
+}
+
+static bool check_cpu_device(void) {
+    wp_device *device = NULL;
+    wp_error err = {0};
+    const bool ok = wp_device_open("cpu", &device, &err) == WP_STATUS_OK;
+    wp_device_close(device);
+    return tell(ok, REQUIRED, "device cpu", "programs run on this processor", err.message);
+}
+
+static bool check_processor(void) {
+#if defined(__x86_64__)
+    const bool has_v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                        __builtin_cpu_supports("bmi2");
+#else
+    const bool has_v3 = false;
+#endif
+    return tell(has_v3, OPTIONAL, "processor with AVX2 and FMA (x86-64-v3)",
+                "kernels use its vector code", "kernels use baseline code: slower, same results");
+}
+
+static bool check_driver(void) {
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    const bool is_found = driver != NULL;
+    if (is_found) (void)dlclose(driver);
+    return tell(is_found, OPTIONAL, "CUDA driver (libcuda.so.1)",
+                "an NVIDIA GPU may be present; see `warpage devices`",
+                "no NVIDIA GPU can be used; nothing else needs it");
+}
+
+static bool check_cache(void) {
+    const char *xdg = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    char *root = xdg != NULL && xdg[0] != '\0'
+                     ? wp_path_join(xdg, "warpage")
+                     : wp_path_join(home != NULL ? home : "/", ".cache/warpage");
+    const bool ok = wp_dir_create(root, NULL) == WP_STATUS_OK && access(root, W_OK) == 0;
+    char *what = wp_format("cache folder %s", root);
+    const bool result =
+        tell(ok, OPTIONAL, what, "compiled variants are kept between runs",
+             "not writable: variants are compiled anew at each run; set XDG_CACHE_HOME");
+    wp_free(what);
+    wp_free(root);
+    return result;
+}
+
+int wpi_doctor_main(int argc, char **argv) {
+    if (argc > 1) return wpi_usage_error("doctor", "takes no arguments, got '%s'", argv[1]);
+    bool ok = check_clang();
+    ok = check_host_headers() && ok;
+    ok = check_file("wpcc", "wpcc", "the compiler is here") && ok;
+    ok = check_file("../lib/warpage/devicelib.bc", "device library",
+                    "kernels can call device functions") &&
+         ok;
+    ok = check_file("../lib/warpage/cuda/include/cuda_runtime.h", "CUDA headers",
+                    "lib/warpage/cuda serves as CUDA_PATH") &&
+         ok;
+    ok = check_cpu_device() && ok;
+    ok = check_processor() && ok;
+    ok = check_cache() && ok;
+    ok = check_driver() && ok;
+    const int code = wpi_finish("doctor");
+    return ok ? code : WP_EXIT_FAILED;
+}

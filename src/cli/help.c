@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage help: the overview, or one command with its options. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+void wpi_help_print_overview(void) {
+    (void)printf("Runs and measures CUDA programs, with or without a GPU.\n\n"
+                 "    wpcc app.cu -o app             compile, as with nvcc\n"
+                 "    ./app                          run on the CPU\n"
+                 "    warpage run -- ./app           run, and see what it did\n\n"
+                 "Commands:\n");
+    for (const wp_command *c = wpi_commands; c->name != NULL; c++)
+        (void)printf("    %-10s %s\n", c->name, c->summary);
+    (void)printf("\n`warpage help COMMAND` explains one; `warpage --version` tells the version.\n");
+}
+
+static void print_command(const wp_command *command) {
+    (void)printf("warpage %s\n\n%s.\n", command->usage, command->summary);
+    if (command->details[0] != '\0') (void)printf("\n%s\n", command->details);
+    if (command->options == NULL) return;
+    (void)printf("\nOptions:\n");
+    for (const wp_option *o = command->options; o->name != NULL; o++) {
+        char left[64];
+        (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->value_name != NULL ? " " : "",
+                       o->value_name != NULL ? o->value_name : "");
+        (void)printf("    %-24s %s\n", left, o->doc);
+    }
+}
+
+int wpi_help_main(int argc, char **argv) {
+    if (argc > 2) return wpi_usage_error("help", "one command at a time");
+    if (argc < 2) {
+        wpi_help_print_overview();
+        return wpi_finish("help");
+    }
+    const wp_command *command = wpi_command_find(argv[1]);
+    if (command == NULL) return WP_EXIT_USAGE;
+    print_command(command);
+    return wpi_finish("help");
+}

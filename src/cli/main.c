@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage <command> …: finds the command and runs it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "warpage/warpage.h"
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");
+        return WP_EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--version") == 0) {
+        (void)printf("warpage %s\n", WP_VERSION_STRING);
+        return wpi_finish("--version");
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+        wpi_help_print_overview();
+        return wpi_finish("help");
+    }
+    if (name[0] == '-') {
+        (void)fprintf(stderr, "warpage: unknown option '%s'; see `warpage help`\n", name);
+        return WP_EXIT_USAGE;
+    }
+    const wp_command *command = wpi_command_find(name);
+    if (command == NULL) return WP_EXIT_USAGE;
+    if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+        char help[] = "help";
+        char *help_argv[] = {help, argv[1], NULL};
+        return wpi_help_main(2, help_argv);
+    }
+    return command->run(argc - 1, argv + 1);
+}

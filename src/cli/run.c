@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warpage run: sets the environment that libwarpage reads, runs the program, and reports from the
+ * record that libwarpage left at its exit. Everything that can be wrong with the request is checked
+ * before the program starts.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "base/subprocess.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "warpage/device.h"
+#include "warpage/report.h"
+
+enum option_index { DEVICE, DEVICE_MEMORY, WORKERS, CHECK, REPORT, OUTPUT };
+
+const wp_option wpi_run_options[] = {
+    [DEVICE] = {"device", "SPEC", "where it runs: cpu (see `warpage devices`)"},
+    [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
+    [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
+    [CHECK] = {"check", NULL,
+               "find accesses out of bounds, freed memory, divergent barriers, leaks"},
+    [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json or .csv"},
+    [OUTPUT] = {"output", "DIR", "write report.txt, report.json and report.csv to DIR"},
+    {0}};
+
+/* Checks values and turns them into environment rows. */
+static wp_status set_environment(const wp_arguments *arguments, wp_strings *environment,
+                                 wp_error *err) {
+    uint64_t number = 0;
+    const char *const *values = arguments->values;
+    if (values[DEVICE_MEMORY] != NULL) {
+        WP_TRY(wp_parse_bytes(values[DEVICE_MEMORY], &number, err));
+        wp_strings_addf(environment, "WARPAGE_DEVICE_MEMORY=%s", values[DEVICE_MEMORY]);
+    }
+    if (values[WORKERS] != NULL) {
+        WP_TRY(wp_parse_count(values[WORKERS], &number, err));
+        if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
+        wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
+    }
+    if (values[DEVICE] != NULL) {
+        wp_device *device = NULL;
+        WP_TRY(wp_device_open(values[DEVICE], &device, err));
+        wp_device_close(device);
+        wp_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
+    }
+    if (values[CHECK] != NULL) wp_strings_add(environment, "WARPAGE_CHECK=1");
+    return WP_STATUS_OK;
+}
+
+static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
+    const char *report = arguments->values[REPORT];
+    if (report == NULL) return WP_STATUS_OK;
+    WP_TRY(wp_run_record_check_path(report, err));
+    char *dir = wp_path_dir(report);
+    const bool exists = wp_dir_exists(dir);
+    wp_free(dir);
+    if (!exists) return WP_FAIL(err, INVALID, "--report %s: its folder does not exist", report);
+    return WP_STATUS_OK;
+}
+
+static wp_status write_output(const wp_run_record *record, const char *dir, wp_error *err) {
+    static const char *const names[] = {"report.txt", "report.json", "report.csv"};
+    WP_TRY(wp_dir_create(dir, err));
+    wp_status status = WP_STATUS_OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WP_STATUS_OK; i++) {
+        char *path = wp_path_join(dir, names[i]);
+        status = wp_run_record_write(record, path, err);
+        wp_free(path);
+    }
+    return status;
+}
+
+static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,
+                               wp_error *err) {
+    const char *report = arguments->values[REPORT];
+    const char *output = arguments->values[OUTPUT];
+    if (report != NULL) WP_TRY(wp_run_record_write(record, report, err));
+    if (output != NULL) WP_TRY(write_output(record, output, err));
+    if (report == NULL && output == NULL) {
+        char *text = wp_run_record_to_text(record);
+        (void)fputs(text, stderr);
+        wp_run_text_free(text);
+    }
+    return WP_STATUS_OK;
+}
+
+/* Why there is no record, in one sentence. */
+static void explain_missing(const char *program, int exit_code) {
+    if (exit_code > 128)
+        (void)fprintf(stderr,
+                      "warpage run: %s was ended by signal %d (%s) before it could write its run "
+                      "record\n",
+                      program, exit_code - 128, strsignal(exit_code - 128));
+    else
+        (void)fprintf(stderr,
+                      "warpage run: %s left no run record: it was not built by wpcc, or did not "
+                      "exit normally\n",
+                      program);
+}
+
+/* The exit code of `warpage run`: the program's, or 1 when it succeeded but the report asked for
+ * did not. */
+static int report_run(const wp_arguments *arguments, const char *record_path, int exit_code) {
+    const bool has_target = arguments->values[REPORT] != NULL || arguments->values[OUTPUT] != NULL;
+    const int failed_code = exit_code != 0 ? exit_code : WP_EXIT_FAILED;
+    if (!wp_file_exists(record_path)) {
+        explain_missing(arguments->operands[0], exit_code);
+        return has_target ? failed_code : exit_code;
+    }
+    wp_run_record record = {0};
+    wp_error err = {0};
+    wp_status status = wp_run_record_read(record_path, &record, &err);
+    if (status == WP_STATUS_OK) {
+        record.has_exit_status = true;
+        record.exit_status = exit_code;
+        status = write_reports(arguments, &record, &err);
+        wp_run_record_deinit(&record);
+    }
+    if (status == WP_STATUS_OK) return exit_code;
+    (void)wpi_failure("run", "%s", err.message);
+    return failed_code;
+}
+
+int wpi_run_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_strings environment = {0};
+    wp_error err = {0};
+    char *temp = NULL;
+    char *record_path = NULL;
+    int exit_code = WP_EXIT_FAILED;
+
+    if (wpi_arguments_parse(wpi_run_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("run", "%s", err.message);
+    if (arguments.operand_count == 0)
+        return wpi_usage_error("run", "which program? For example: warpage run -- ./app");
+    if (set_environment(&arguments, &environment, &err) != WP_STATUS_OK ||
+        check_targets(&arguments, &err) != WP_STATUS_OK) {
+        exit_code = wpi_usage_error("run", "%s", err.message);
+        goto done;
+    }
+    if (wp_temp_dir_create(&temp, &err) != WP_STATUS_OK) {
+        (void)wpi_failure("run", "%s", err.message);
+        goto done;
+    }
+    record_path = wp_path_join(temp, "record.json");
+    wp_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
+
+    const wp_subprocess_options options = {.environment = wp_strings_argv(&environment),
+                                           .ignore_interrupts = true};
+    if (wp_subprocess_run((const char *const *)arguments.operands, &options, &exit_code, &err) !=
+        WP_STATUS_OK) {
+        exit_code = wpi_failure("run", "%s", err.message);
+        goto done;
+    }
+    exit_code = report_run(&arguments, record_path, exit_code);
+done:
+    wp_temp_dir_remove(temp);
+    wp_free(temp);
+    wp_free(record_path);
+    wp_strings_deinit(&environment);
+    return exit_code;
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One record for the process, one mutex. Programs have few kernels, so a kernel is found by walking
+ * the list, the last one first. Recording must never break the program it watches: when memory is
+ * out, an entry is dropped.
+ */
+#include "report/recorder.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/param.h"
+#include "report/run_record.h"
+#include "warpage/warpage.h"
+
+const wp_param wpi_report_params[] = {
+    {"run-record", WP_UNIT_TEXT, "", 0, 0, "file for the run record (JSON) written at exit"}, {0}};
+
+bool wpi_report_enabled;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static wp_run_record record;
+static size_t kernel_capacity;
+static size_t last_kernel;
+static char *record_path;
+static pid_t owner;
+static uint64_t start_time_ns;
+
+/* From the C++ runtime, where the program has one. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
+    __attribute__((weak));
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static char *demangle(const char *name) {
+    if (__cxa_demangle != NULL) {
+        int status = 0;
+        char *text = __cxa_demangle(name, NULL, NULL, &status);
+        if (status == 0 && text != NULL) {
+            char *copy = wp_strdup(text);
+            free(text);
+            return copy;
+        }
+        free(text);
+    }
+    return wp_strdup(name);
+}
+
+/* The entry of `name`, made if new; NULL when memory is out. */
+static wp_run_kernel *find_kernel(const char *name) {
+    if (last_kernel < record.kernel_count && strcmp(record.kernels[last_kernel].name, name) == 0)
+        return &record.kernels[last_kernel];
+    for (size_t i = 0; i < record.kernel_count; i++) {
+        if (strcmp(record.kernels[i].name, name) == 0) {
+            last_kernel = i;
+            return &record.kernels[i];
+        }
+    }
+    if (record.kernel_count == kernel_capacity) {
+        const size_t capacity = kernel_capacity != 0 ? kernel_capacity * 2 : 16;
+        wp_run_kernel *larger = wp_realloc(record.kernels, capacity * sizeof *larger);
+        if (larger == NULL) return NULL;
+        record.kernels = larger;
+        kernel_capacity = capacity;
+    }
+    wp_run_kernel kernel = {.name = wp_strdup(name), .time_min_ns = UINT64_MAX};
+    kernel.display_name = demangle(name);
+    if (kernel.name == NULL || kernel.display_name == NULL) {
+        wp_free(kernel.name);
+        wp_free(kernel.display_name);
+        return NULL;
+    }
+    last_kernel = record.kernel_count++;
+    record.kernels[last_kernel] = kernel;
+    return &record.kernels[last_kernel];
+}
+
+static uint64_t volume(const uint32_t dim[3]) {
+    return (uint64_t)dim[0] * dim[1] * dim[2];
+}
+
+void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
+                       uint64_t start_ns, uint64_t end_ns) {
+    if (!wpi_report_enabled) return;
+    const uint64_t time_ns = end_ns > start_ns ? end_ns - start_ns : 0;
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_kernel *k = find_kernel(name);
+    if (k != NULL) {
+        k->launches++;
+        k->threads += volume(grid) * volume(block);
+        k->time_ns += time_ns;
+        if (time_ns < k->time_min_ns) k->time_min_ns = time_ns;
+        if (time_ns > k->time_max_ns) k->time_max_ns = time_ns;
+        memcpy(k->grid, grid, sizeof k->grid);
+        memcpy(k->block, block, sizeof k->block);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns) {
+    if (!wpi_report_enabled || (unsigned)kind >= WP_COPY_KIND_COUNT) return;
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_copies *c = &record.copies[kind];
+    c->count++;
+    c->bytes += bytes;
+    c->time_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_memory(uint64_t in_use_bytes) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    if (in_use_bytes > record.memory_peak_bytes) record.memory_peak_bytes = in_use_bytes;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_device(const char *spec, const char *name) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    wp_free(record.device_spec);
+    wp_free(record.device_name);
+    record.device_spec = wp_strdup(spec);
+    record.device_name = wp_strdup(name);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+/* The command line, from the kernel: a library is not handed argv. */
+static void read_program(void) {
+    char *data = NULL;
+    size_t size_bytes = 0;
+    if (wp_file_read("/proc/self/cmdline", &data, &size_bytes, NULL) != WP_STATUS_OK) return;
+    size_t count = 0;
+    for (size_t i = 0; i < size_bytes; i++)
+        count += data[i] == '\0';
+    record.program = wp_calloc(count + 1, sizeof *record.program);
+    for (const char *at = data; record.program != NULL && record.program_count < count;) {
+        char *argument = wp_strdup(at);
+        if (argument == NULL) break;
+        record.program[record.program_count++] = argument;
+        at += strlen(at) + 1;
+    }
+    wp_free(data);
+}
+
+void wpi_report_write_at_exit(void) {
+    if (!wpi_report_enabled || getpid() != owner) return;
+    (void)pthread_mutex_lock(&mutex);
+    record.wall_time_ns = now_ns() - start_time_ns;
+    if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
+    if (record.program == NULL) read_program();
+    wpi_run_record_sort(&record);
+    last_kernel = 0;
+    wp_text json = {0};
+    wpi_run_record_json(&record, &json);
+    wp_error err = {0};
+    if (wp_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK)
+        wp_log(WP_LOG_WARN, "report", "no run record was written: %s", err.message);
+    wp_text_deinit(&json);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_restart(const char *path) {
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_record_deinit(&record);
+    kernel_capacity = 0;
+    last_kernel = 0;
+    wp_free(record_path);
+    record_path = path != NULL ? wp_strdup(path) : NULL;
+    owner = getpid();
+    start_time_ns = now_ns();
+    wpi_report_enabled = record_path != NULL;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+/* Before main: no launch can come earlier. The variable is removed so that programs which this one
+ * starts do not overwrite its record. */
+__attribute__((constructor)) static void start_recording(void) {
+    const char *path = getenv("WARPAGE_RUN_RECORD");
+    if (path == NULL || path[0] == '\0') return;
+    wpi_report_restart(path);
+    (void)unsetenv("WARPAGE_RUN_RECORD");
+    if (atexit(wpi_report_write_at_exit) != 0) wpi_report_enabled = false;
+}

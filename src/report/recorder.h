@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The recorder: devices and the CUDA runtime tell it what they did; at exit it writes a run record
+ * (include/warpage/report.h) to the file named by WARPAGE_RUN_RECORD.
+ *
+ *     const uint64_t start_ns = wpi_report_is_on() ? now_ns() : 0;
+ *     ...
+ *     if (wpi_report_is_on()) wpi_report_kernel(name, grid, block, start_ns, now_ns());
+ *
+ * Without the variable every call returns at once: one load and a branch. Callable from any thread.
+ */
+#ifndef WP_REPORT_RECORDER_H
+#define WP_REPORT_RECORDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "warpage/report.h"
+
+/** Set before main; do not write. */
+extern bool wpi_report_enabled;
+
+static inline bool wpi_report_is_on(void) {
+    return wpi_report_enabled;
+}
+
+/** One launch. `name` is copied. Times in ns of the device's clock. */
+void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
+                       uint64_t start_ns, uint64_t end_ns);
+void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
+/** Device and managed memory given out now; the record keeps the largest. */
+void wpi_report_memory(uint64_t in_use_bytes);
+/** The device in use; the last call counts. Strings are copied. */
+void wpi_report_device(const char *spec, const char *name);
+
+/** Writes the record; registered with atexit. Does nothing in forked children. */
+void wpi_report_write_at_exit(void);
+
+/** For tests: starts an empty record that goes to `path` (copied), or stops recording (NULL). */
+void wpi_report_restart(const char *path);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record as a value: release, order, and writing by a path's ending. */
+#include "report/run_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+
+typedef void (*render_fn)(const wp_run_record *record, wp_text *out);
+
+static const struct {
+    const char *ending;
+    render_fn render;
+} forms[] = {
+    {".txt", wpi_run_record_text}, {".json", wpi_run_record_json}, {".csv", wpi_run_record_csv}};
+
+const char *wp_copy_kind_name(wp_copy_kind kind) {
+    static const char *const names[WP_COPY_KIND_COUNT] = {"h2d", "d2h", "d2d", "h2h", "fill"};
+    return (unsigned)kind < WP_COPY_KIND_COUNT ? names[kind] : "unknown";
+}
+
+void wp_run_record_deinit(wp_run_record *record) {
+    wp_free(record->version);
+    wp_free(record->device_spec);
+    wp_free(record->device_name);
+    for (size_t i = 0; i < record->program_count; i++)
+        wp_free(record->program[i]);
+    wp_free(record->program);
+    for (size_t i = 0; i < record->kernel_count; i++) {
+        wp_free(record->kernels[i].name);
+        wp_free(record->kernels[i].display_name);
+    }
+    wp_free(record->kernels);
+    *record = (wp_run_record){0};
+}
+
+static int by_time(const void *a, const void *b) {
+    const wp_run_kernel *x = a;
+    const wp_run_kernel *y = b;
+    if (x->time_ns != y->time_ns) return x->time_ns > y->time_ns ? -1 : 1;
+    return strcmp(x->name, y->name);
+}
+
+void wpi_run_record_sort(wp_run_record *record) {
+    if (record->kernel_count != 0)
+        qsort(record->kernels, record->kernel_count, sizeof *record->kernels, by_time);
+}
+
+static char *render_with(const wp_run_record *record, render_fn render) {
+    wp_text text = {0};
+    render(record, &text);
+    return wp_text_take(&text);
+}
+
+char *wp_run_record_to_json(const wp_run_record *record) {
+    return render_with(record, wpi_run_record_json);
+}
+
+char *wp_run_record_to_csv(const wp_run_record *record) {
+    return render_with(record, wpi_run_record_csv);
+}
+
+char *wp_run_record_to_text(const wp_run_record *record) {
+    return render_with(record, wpi_run_record_text);
+}
+
+void wp_run_text_free(char *text) {
+    wp_free(text);
+}
+
+static render_fn form_of(const char *path) {
+    char *ending = wp_path_extension(path);
+    render_fn render = NULL;
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
+        if (strcmp(ending, forms[i].ending) == 0) render = forms[i].render;
+    wp_free(ending);
+    return render;
+}
+
+wp_status wp_run_record_check_path(const char *path, wp_error *err) {
+    if (form_of(path) != NULL) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "%s: a report's name ends in .txt, .json or .csv", path);
+}
+
+wp_status wp_run_record_write(const wp_run_record *record, const char *path, wp_error *err) {
+    WP_TRY(wp_run_record_check_path(path, err));
+    char *text = render_with(record, form_of(path));
+    const wp_status status = wp_file_write(path, text, strlen(text), err);
+    wp_free(text);
+    return status;
+}
+
+wp_status wp_run_record_read(const char *path, wp_run_record *out, wp_error *err) {
+    *out = (wp_run_record){0};
+    char *data = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    const wp_status status = wpi_run_record_parse(data, size_bytes, path, out, err);
+    wp_free(data);
+    return status;
+}

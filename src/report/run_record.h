@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Inside the report room: building run records, and their three forms. */
+#ifndef WP_REPORT_RUN_RECORD_H
+#define WP_REPORT_RUN_RECORD_H
+
+#include "base/text.h"
+#include "warpage/report.h"
+
+/** Longest total time first; ties by name, so that equal runs give equal reports. */
+void wpi_run_record_sort(wp_run_record *record);
+
+/** One form a file each: json.c, csv.c, text.c. They append to `out`. */
+void wpi_run_record_json(const wp_run_record *record, wp_text *out);
+void wpi_run_record_csv(const wp_run_record *record, wp_text *out);
+void wpi_run_record_text(const wp_run_record *record, wp_text *out);
+
+/** Reads JSON; `where` names the source in messages. On failure `out` is empty. */
+WP_NODISCARD wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,
+                                            wp_run_record *out, wp_error *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The record for people, in the manner of `perf stat`. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "report/run_record.h"
+
+#define NAME_WIDTH 34
+
+/* The function's name without its parameters. */
+static int name_length(const char *display_name) {
+    /* Skip "(anonymous namespace)" and the like: parameters start at the last top-level '('. */
+    int depth = 0;
+    size_t end = strlen(display_name);
+    for (size_t i = end; i > 0; i--) {
+        const char c = display_name[i - 1];
+        if (c == ')') depth++;
+        if (c == '(' && --depth == 0) {
+            if (i - 1 > 0) end = i - 1;
+            break;
+        }
+    }
+    return (int)(end < NAME_WIDTH ? end : NAME_WIDTH);
+}
+
+static void append_rate(wp_text *out, uint64_t bytes, uint64_t time_ns) {
+    if (time_ns == 0) return;
+    const double gigabytes_per_s = (double)bytes / (double)time_ns;
+    wp_text_appendf(out, "%10.2f GB/s", gigabytes_per_s);
+}
+
+static void append_kernels(const wp_run_record *record, wp_text *out) {
+    char total[32], mean[32], longest[32];
+    if (record->kernel_count == 0) {
+        wp_text_append(out, "\n  no kernel was launched\n");
+        return;
+    }
+    wp_text_appendf(out, "\n  %-*s %10s %14s %12s %12s %12s\n", NAME_WIDTH, "kernel", "launches",
+                    "threads", "time", "mean", "longest");
+    for (size_t i = 0; i < record->kernel_count; i++) {
+        const wp_run_kernel *k = &record->kernels[i];
+        wp_text_appendf(out, "  %-*.*s %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", NAME_WIDTH,
+                        name_length(k->display_name), k->display_name, k->launches, k->threads,
+                        wp_format_duration(k->time_ns, total),
+                        wp_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
+                        wp_format_duration(k->time_max_ns, longest));
+    }
+}
+
+static void append_copies(const wp_run_record *record, wp_text *out) {
+    static const char *const labels[WP_COPY_KIND_COUNT] = {
+        "host to device", "device to host", "device to device", "host to host", "fill"};
+    char bytes[32], time[32];
+    bool has_header = false;
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
+        const wp_run_copies *c = &record->copies[kind];
+        if (c->count == 0) continue;
+        if (!has_header)
+            wp_text_appendf(out, "\n  %-*s %10s %14s %12s\n", NAME_WIDTH, "copy", "count", "bytes",
+                            "time");
+        has_header = true;
+        wp_text_appendf(out, "  %-*s %10" PRIu64 " %14s %12s", NAME_WIDTH, labels[kind], c->count,
+                        wp_format_bytes(c->bytes, bytes), wp_format_duration(c->time_ns, time));
+        append_rate(out, c->bytes, c->time_ns);
+        wp_text_append(out, "\n");
+    }
+}
+
+void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
+    char text[32];
+    wp_text_append(out, "\n  run of");
+    for (size_t i = 0; i < record->program_count; i++)
+        wp_text_appendf(out, " %s", record->program[i]);
+    if (record->device_spec[0] != '\0')
+        wp_text_appendf(out, " on %s (%s)", record->device_spec, record->device_name);
+    wp_text_append(out, "\n");
+    append_kernels(record, out);
+    append_copies(record, out);
+    wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "device memory, peak",
+                    wp_format_bytes(record->memory_peak_bytes, text));
+    wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "wall time",
+                    wp_format_duration(record->wall_time_ns, text));
+    if (record->has_exit_status && record->exit_status != 0)
+        wp_text_appendf(out, "  %-*s %d\n", NAME_WIDTH, "exit status", record->exit_status);
+    wp_text_append(out, "\n");
+}
