@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The newcomer's door. Each target installs what is missing, configures and builds before its job.
+.PHONY: all demo test install clean
+
+PREFIX ?= /usr/local
+
+all:
+	@tools/setup.sh
+	@cmake --preset release >/dev/null
+	@cmake --build --preset release
+
+demo:
+	@tools/demo.sh
+
+test:
+	@tools/ci.sh test
+
+install: all
+	@cmake --install build/release --prefix "$(PREFIX)"
+
+clean:
+	rm -rf build
