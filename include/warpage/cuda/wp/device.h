@@ -17,8 +17,14 @@
 #pragma push_macro("CUDA_VERSION")
 #undef CUDA_VERSION
 #define CUDA_VERSION 9000
+#define __nvvm_vote_all __wp_vote_all_active
+#define __nvvm_vote_any __wp_vote_any_active
+#define __nvvm_vote_ballot __wp_vote_ballot_active
 #include <__clang_cuda_libdevice_declares.h>
 #include <__clang_cuda_device_functions.h>
+#undef __nvvm_vote_all
+#undef __nvvm_vote_any
+#undef __nvvm_vote_ballot
 #pragma pop_macro("CUDA_VERSION")
 #include <__clang_cuda_math.h>
 
