@@ -1,26 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-# apps/<name>/*.cu with apps/common, compiled by the wpcc just built, to <build>/apps/<name>.
-file(GLOB app_folders RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/apps CONFIGURE_DEPENDS
-     ${CMAKE_CURRENT_SOURCE_DIR}/apps/*/*.cu)
-list(TRANSFORM app_folders REPLACE "/.*" "")
-list(REMOVE_DUPLICATES app_folders)
-list(REMOVE_ITEM app_folders common)
-if(TARGET wpcc AND app_folders)
+# apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>.
+set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
+file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
+list(TRANSFORM app_names REPLACE "/.*" "")
+list(REMOVE_DUPLICATES app_names)
+list(REMOVE_ITEM app_names common)
+
+# wp_app_object(SOURCE OUT): compiles one file, tracking its headers; OUT receives the object.
+function(wp_app_object source out)
+    file(RELATIVE_PATH name ${apps} ${source})
+    string(REPLACE "/" "_" name ${name})
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/objects/apps/${name}.o)
+    add_custom_command(
+        OUTPUT ${object}
+        COMMAND wpcc -O2 -Wall -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
+        DEPENDS wpcc libwarpage devicelib ${source} DEPFILE ${object}.d
+        COMMENT "wpcc ${name}" VERBATIM)
+    set(${out} ${object} PARENT_SCOPE)
+endfunction()
+
+if(TARGET wpcc AND app_names)
+    file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/apps ${CMAKE_CURRENT_BINARY_DIR}/objects/apps)
+    set(common_objects "")
+    file(GLOB sources CONFIGURE_DEPENDS ${apps}/common/*.c ${apps}/common/*.cu)
+    foreach(source ${sources})
+        wp_app_object(${source} object)
+        list(APPEND common_objects ${object})
+    endforeach()
     set(programs "")
-    file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/common/*.c
-         ${CMAKE_CURRENT_SOURCE_DIR}/apps/common/*.cu)
-    file(GLOB common_headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/common/*.h)
-    foreach(name ${app_folders})
-        file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/${name}/*.cu
-             ${CMAKE_CURRENT_SOURCE_DIR}/apps/${name}/*.c)
-        file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/apps/${name}/*.h)
+    foreach(name ${app_names})
+        file(GLOB sources CONFIGURE_DEPENDS ${apps}/${name}/*.cu ${apps}/${name}/*.c)
+        set(objects ${common_objects})
+        foreach(source ${sources})
+            wp_app_object(${source} object)
+            list(APPEND objects ${object})
+        endforeach()
         set(program ${CMAKE_CURRENT_BINARY_DIR}/apps/${name})
-        add_custom_command(
-            OUTPUT ${program}
-            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/apps
-            COMMAND wpcc -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/apps ${sources} ${common} -o ${program}
-            DEPENDS wpcc libwarpage devicelib ${sources} ${headers} ${common} ${common_headers}
-            COMMENT "wpcc apps/${name}" VERBATIM)
+        add_custom_command(OUTPUT ${program} COMMAND wpcc ${objects} -lm -o ${program}
+                           DEPENDS wpcc libwarpage ${objects} COMMENT "wpcc -o apps/${name}" VERBATIM)
         list(APPEND programs ${program})
     endforeach()
     add_custom_target(apps ALL DEPENDS ${programs})

@@ -17,7 +17,7 @@ function(wp_add_test name label timeout_s)
                          SKIP_RETURN_CODE 77)
 endfunction()
 
-# wp_unit_test(SOURCE LABEL): one cmocka program, with every room's insides linked.
+# wp_unit_test(SOURCE LABEL): one cmocka program, linked with the insides of the rooms it includes.
 function(wp_unit_test source label)
     get_filename_component(name ${source} NAME_WE)
     string(REGEX REPLACE "^test_" "" short ${name})
@@ -27,11 +27,15 @@ function(wp_unit_test source label)
     target_include_directories(${target} PRIVATE ${wp_tests}/support)
     target_compile_definitions(${target} PRIVATE
         WP_TEST_SOURCE_DIR="${CMAKE_SOURCE_DIR}" WP_TEST_BUILD_DIR="${CMAKE_BINARY_DIR}")
-    if(TARGET wpcompiler)
+    file(STRINGS ${source} includes REGEX "^#include \"")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    if(includes MATCHES "\"compiler/")
         target_link_libraries(${target} PRIVATE wpcompiler)
     endif()
-    target_link_libraries(${target} PRIVATE wpruntime PkgConfig::CMOCKA)
-    target_link_options(${target} PRIVATE -Wl,--as-needed)
+    if(includes MATCHES "\"(device|cudart|report)/|\"warpage/(device|report|warpage)\\.h")
+        target_link_libraries(${target} PRIVATE wpruntime)
+    endif()
+    target_link_libraries(${target} PRIVATE wpbase PkgConfig::CMOCKA)
     wp_add_test(${short} ${label} 300 ${target})
 endfunction()
 

@@ -32,8 +32,7 @@
     do {                                                                                           \
         const wp_status wp_test_status = (expression);                                             \
         if (wp_test_status != WP_STATUS_OK)                                                        \
-            fail_msg("%s: %s: %s", #expression, wp_status_string(wp_test_status),                  \
-                     (err)->message);                                                              \
+            fail_msg("%s: %s: %s", #expression, wp_status_string(wp_test_status), (err)->message); \
     } while (0)
 
 /** The call failed with this status, and the message contains `part`. */

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+#include "wp_test.h"
+
+static void the_nth_allocation_fails_once(void **state) {
+    (void)state;
+    wp_alloc_fail_at(2);
+    void *first = wp_malloc(8);
+    void *second = wp_calloc(2, 8);
+    void *third = wp_malloc(8);
+    assert_non_null(first);
+    assert_null(second);
+    assert_non_null(third);
+    wp_free(first);
+    wp_free(third);
+}
+
+static void failing_can_be_switched_off(void **state) {
+    (void)state;
+    wp_alloc_fail_at(1);
+    wp_alloc_fail_at(0);
+    void *memory = wp_malloc(8);
+    assert_non_null(memory);
+    wp_free(memory);
+}
+
+static void a_failed_realloc_leaves_the_memory_alone(void **state) {
+    (void)state;
+    char *memory = wp_strdup("kept");
+    assert_non_null(memory);
+    wp_alloc_fail_at(1);
+    assert_null(wp_realloc(memory, 1000));
+    assert_string_equal(memory, "kept");
+    wp_free(memory);
+}
+
+static void every_kind_of_allocation_can_be_made_to_fail(void **state) {
+    (void)state;
+    wp_alloc_fail_at(1);
+    assert_null(wp_malloc(1));
+    wp_alloc_fail_at(1);
+    assert_null(wp_calloc(1, 1));
+    wp_alloc_fail_at(1);
+    assert_null(wp_strdup("x"));
+    wp_alloc_fail_at(1);
+    assert_null(wp_strndup("xyz", 2));
+}
+
+static void a_size_of_zero_is_not_a_failure(void **state) {
+    (void)state;
+    void *a = wp_malloc(0);
+    void *b = wp_calloc(0, 8);
+    assert_non_null(a);
+    assert_non_null(b);
+    wp_free(a);
+    wp_free(b);
+    wp_free(NULL);
+}
+
+static void strndup_stops_at_the_end_and_at_the_limit(void **state) {
+    (void)state;
+    char *cut = wp_strndup("abcdef", 3);
+    char *whole = wp_strndup("abc", 100);
+    assert_string_equal(cut, "abc");
+    assert_string_equal(whole, "abc");
+    wp_free(cut);
+    wp_free(whole);
+}
+
+static void products_that_do_not_fit_are_refused(void **state) {
+    (void)state;
+    size_t out = 7;
+    assert_true(wp_mul_size(SIZE_MAX / 3, 3, &out));
+    assert_u64(out, SIZE_MAX / 3 * 3);
+    assert_true(wp_mul_size(SIZE_MAX, 0, &out));
+    assert_u64(out, 0);
+    assert_false(wp_mul_size(SIZE_MAX / 2, 3, &out));
+    assert_u64(out, 0);
+    volatile size_t huge = SIZE_MAX;
+    assert_null(wp_calloc(huge, 2));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_nth_allocation_fails_once),
+        cmocka_unit_test(failing_can_be_switched_off),
+        cmocka_unit_test(a_failed_realloc_leaves_the_memory_alone),
+        cmocka_unit_test(every_kind_of_allocation_can_be_made_to_fail),
+        cmocka_unit_test(a_size_of_zero_is_not_a_failure),
+        cmocka_unit_test(strndup_stops_at_the_end_and_at_the_limit),
+        cmocka_unit_test(products_that_do_not_fit_are_refused),
+    };
+    return wp_test_main(tests);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/text.h"
+
+#include "base/alloc.h"
+#include "wp_test.h"
+
+static void an_empty_text_is_an_empty_string(void **state) {
+    (void)state;
+    wp_text text = {0};
+    assert_string_equal(wp_text_string(&text), "");
+    char *taken = wp_text_take(&text);
+    assert_string_equal(taken, "");
+    wp_free(taken);
+    wp_text_deinit(&text);
+}
+
+static void appending_keeps_everything_and_the_terminator(void **state) {
+    (void)state;
+    wp_text text = {0};
+    for (int i = 0; i < 1000; i++)
+        wp_text_appendf(&text, "%03d,", i);
+    wp_text_append(&text, "end");
+    wp_text_append_n(&text, "!!!", 1);
+    assert_u64(text.length, 4000 + 4);
+    assert_u64(strlen(text.data), text.length);
+    assert_memory_equal(text.data + 4 * 999, "999,end!", 9);
+    wp_text_deinit(&text);
+    assert_null(text.data);
+}
+
+static void bytes_may_be_nul(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wp_text_append_n(&text, "a\0b", 3);
+    assert_u64(text.length, 3);
+    assert_memory_equal(text.data, "a\0b", 4);
+    wp_text_deinit(&text);
+}
+
+static void taking_leaves_an_empty_text(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wp_text_append(&text, "mine");
+    char *taken = wp_text_take(&text);
+    assert_string_equal(taken, "mine");
+    assert_null(text.data);
+    assert_u64(text.length, 0);
+    wp_text_append(&text, "new");
+    assert_string_equal(taken, "mine");
+    wp_free(taken);
+    wp_text_deinit(&text);
+}
+
+static void clearing_keeps_the_memory(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wp_text_append(&text, "gone");
+    const size_t capacity = text.capacity;
+    wp_text_clear(&text);
+    assert_string_equal(wp_text_string(&text), "");
+    assert_u64(text.capacity, capacity);
+    wp_text_deinit(&text);
+}
+
+static void format_gives_a_heap_string(void **state) {
+    (void)state;
+    char *text = wp_format("%s-%d", "x", 5);
+    assert_string_equal(text, "x-5");
+    wp_free(text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_text_is_an_empty_string),
+        cmocka_unit_test(appending_keeps_everything_and_the_terminator),
+        cmocka_unit_test(bytes_may_be_nul),
+        cmocka_unit_test(taking_leaves_an_empty_text),
+        cmocka_unit_test(clearing_keeps_the_memory),
+        cmocka_unit_test(format_gives_a_heap_string),
+    };
+    return wp_test_main(tests);
+}
