@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Copies between pointers. Every form of copy comes down to a box of bytes: `wpi_copy`.
+ *
+ * When does a call return? CUDA's rules, by what the host can see:
+ *
+ *     between device memory               once queued, also without Async
+ *     others, without Async               once done
+ *     Async, pageable source              once the source may change: small ones are staged, for
+ *                                         others we wait
+ *     Async, pageable destination         once done
+ *     Async, page-locked or managed       once queued
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+
+#define STAGED_BYTES_MAX (64u * 1024u)
+
+/* ---- what a pointer is ---- */
+
+static wpi_memory_class class_of(const wp_allocation *allocation) {
+    switch (allocation->kind) {
+    case WP_MEMORY_PINNED:
+    case WP_MEMORY_REGISTERED: return WPI_MEMORY_HOST;
+    case WP_MEMORY_MANAGED: return WPI_MEMORY_MANAGED;
+    case WP_MEMORY_VARIABLE:
+        return wpi_variable_is_managed(allocation->base) ? WPI_MEMORY_MANAGED : WPI_MEMORY_DEVICE;
+    default: return WPI_MEMORY_DEVICE;
+    }
+}
+
+bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
+                         wpi_memory_class *out) {
+    wp_allocation allocation;
+    *out = WPI_MEMORY_PAGEABLE;
+    if (!wp_memory_find(device, pointer, &allocation)) return true;
+    *out = class_of(&allocation);
+    const size_t before_bytes = (size_t)((const char *)pointer - (const char *)allocation.base);
+    return size_bytes <= allocation.size_bytes - before_bytes;
+}
+
+bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_bytes) {
+    wpi_memory_class class;
+    return pointer != NULL && wpi_memory_classify(device, pointer, size_bytes, &class) &&
+           class != WPI_MEMORY_PAGEABLE;
+}
+
+/* Whether memory of a class may stand where `kind` says "host" or "device". */
+static bool can_be_host(wpi_memory_class class) {
+    return class != WPI_MEMORY_DEVICE;
+}
+
+static bool can_be_device(wpi_memory_class class) {
+    return class != WPI_MEMORY_PAGEABLE;
+}
+
+static bool is_kind_right(enum cudaMemcpyKind kind, wpi_memory_class dst, wpi_memory_class src) {
+    switch (kind) {
+    case cudaMemcpyHostToHost: return can_be_host(dst) && can_be_host(src);
+    case cudaMemcpyHostToDevice: return can_be_device(dst) && can_be_host(src);
+    case cudaMemcpyDeviceToHost: return can_be_host(dst) && can_be_device(src);
+    case cudaMemcpyDeviceToDevice: return can_be_device(dst) && can_be_device(src);
+    default: return true;
+    }
+}
+
+bool wpi_box_span(const wpi_box *box, const wpi_extent *e, size_t *out) {
+    size_t rows_bytes, slices_bytes;
+    if (!wp_mul_size(e->height - 1, box->pitch_bytes, &rows_bytes) ||
+        !wp_mul_size(e->depth - 1, box->slice_bytes, &slices_bytes))
+        return false;
+    const size_t sum = rows_bytes + slices_bytes;
+    *out = sum + e->width_bytes;
+    return sum >= rows_bytes && *out >= sum;
+}
+
+/* ---- copies ---- */
+
+static wp_status queue_box(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent e, wp_error *err) {
+    for (size_t z = 0; z < e.depth; z++) {
+        char *to = dst.first + z * dst.slice_bytes;
+        const char *from = src.first + z * src.slice_bytes;
+        if (e.height == 1)
+            WP_TRY(wp_queue_copy(queue, to, from, e.width_bytes, err));
+        else
+            WP_TRY(wp_queue_copy_2d(queue, to, dst.pitch_bytes, from, src.pitch_bytes,
+                                    e.width_bytes, e.height, err));
+    }
+    return WP_STATUS_OK;
+}
+
+/* Copies the source away, so that the program may change it while the copy is under way. */
+static cudaError_t copy_staged(wp_queue *queue, wpi_box dst, wpi_box src, wpi_extent e,
+                               size_t size_bytes) {
+    wp_error err = {0};
+    char *stage = wp_malloc(size_bytes);
+    if (stage == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    const wpi_box staged = {stage, e.width_bytes, e.width_bytes * e.height};
+    for (size_t z = 0; z < e.depth; z++)
+        for (size_t y = 0; y < e.height; y++)
+            memcpy(stage + z * staged.slice_bytes + y * staged.pitch_bytes,
+                   src.first + z * src.slice_bytes + y * src.pitch_bytes, e.width_bytes);
+    wp_status status = queue_box(queue, dst, staged, e, &err);
+    if (status == WP_STATUS_OK && wp_queue_host_call(queue, wp_free, stage, NULL) == WP_STATUS_OK)
+        return cudaSuccess;
+    const cudaError_t error = wpi_queue_sync(queue); /* part of it may be under way */
+    wp_free(stage);
+    return status != WP_STATUS_OK ? wpi_result(status, &err) : error;
+}
+
+cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e,
+                     enum cudaMemcpyKind kind, bool is_async) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    if ((int)kind < cudaMemcpyHostToHost || (int)kind > cudaMemcpyDefault)
+        return wpi_note(cudaErrorInvalidMemcpyDirection);
+    if (e.width_bytes == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    if (dst.first == NULL || src.first == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (e.height > 1 && (e.width_bytes > dst.pitch_bytes || e.width_bytes > src.pitch_bytes))
+        return wpi_note(cudaErrorInvalidPitchValue);
+
+    size_t dst_bytes, src_bytes;
+    wpi_memory_class dst_class, src_class;
+    if (!wpi_box_span(&dst, &e, &dst_bytes) || !wpi_box_span(&src, &e, &src_bytes) ||
+        !wpi_memory_classify(device, dst.first, dst_bytes, &dst_class) ||
+        !wpi_memory_classify(device, src.first, src_bytes, &src_class) ||
+        !is_kind_right(kind, dst_class, src_class))
+        return wpi_note(cudaErrorInvalidValue);
+
+    const bool is_pageable = dst_class == WPI_MEMORY_PAGEABLE || src_class == WPI_MEMORY_PAGEABLE;
+    const size_t size_bytes = e.width_bytes * e.height * e.depth; /* no more than a span */
+    if (is_async && dst_class != WPI_MEMORY_PAGEABLE && src_class == WPI_MEMORY_PAGEABLE &&
+        size_bytes <= STAGED_BYTES_MAX)
+        return copy_staged(queue, dst, src, e, size_bytes);
+
+    wp_error err = {0};
+    WPI_TRY(wpi_result(queue_box(queue, dst, src, e, &err), &err));
+    const bool is_hidden = dst_class == WPI_MEMORY_DEVICE && src_class == WPI_MEMORY_DEVICE;
+    if (is_async ? !is_pageable : is_hidden) return cudaSuccess;
+    return wpi_queue_sync(queue);
+}
+
+WP_API cudaError_t cudaMemcpy(void *dst, const void *src, size_t count, enum cudaMemcpyKind kind) {
+    return wpi_copy(NULL, wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind, false);
+}
+
+WP_API cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t count,
+                                   enum cudaMemcpyKind kind, cudaStream_t stream) {
+    return wpi_copy(stream, wpi_row_at(dst), wpi_row_at(src), wpi_row_of(count), kind, true);
+}
+
+static cudaError_t check_pitches(size_t dpitch, size_t spitch, size_t width) {
+    return wpi_note(width > dpitch || width > spitch ? cudaErrorInvalidPitchValue : cudaSuccess);
+}
+
+WP_API cudaError_t cudaMemcpy2D(void *dst, size_t dpitch, const void *src, size_t spitch,
+                                size_t width, size_t height, enum cudaMemcpyKind kind) {
+    WPI_TRY(check_pitches(dpitch, spitch, width));
+    return wpi_copy(NULL, wpi_rows_at(dst, dpitch), wpi_rows_at(src, spitch),
+                    wpi_rows_of(width, height), kind, false);
+}
+
+WP_API cudaError_t cudaMemcpy2DAsync(void *dst, size_t dpitch, const void *src, size_t spitch,
+                                     size_t width, size_t height, enum cudaMemcpyKind kind,
+                                     cudaStream_t stream) {
+    WPI_TRY(check_pitches(dpitch, spitch, width));
+    return wpi_copy(stream, wpi_rows_at(dst, dpitch), wpi_rows_at(src, spitch),
+                    wpi_rows_of(width, height), kind, true);
+}
+
+cudaError_t wpi_check_peers(int dst_device, int src_device) {
+    return wpi_note(dst_device == 0 && src_device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+WP_API cudaError_t cudaMemcpyPeer(void *dst, int dstDevice, const void *src, int srcDevice,
+                                  size_t count) {
+    WPI_TRY(wpi_check_peers(dstDevice, srcDevice));
+    return cudaMemcpy(dst, src, count, cudaMemcpyDeviceToDevice);
+}
+
+WP_API cudaError_t cudaMemcpyPeerAsync(void *dst, int dstDevice, const void *src, int srcDevice,
+                                       size_t count, cudaStream_t stream) {
+    WPI_TRY(wpi_check_peers(dstDevice, srcDevice));
+    return cudaMemcpyAsync(dst, src, count, cudaMemcpyDeviceToDevice, stream);
+}

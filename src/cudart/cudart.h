@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the files of the CUDA runtime share. Every public function has the same shape:
+ *
+ *     cudaError_t cudaSomething(…)
+ *     {
+ *         wp_device *device;
+ *         WPI_TRY(wpi_enter(&device));               opens the device, answers sticky errors
+ *         if (bad) return wpi_note(cudaErrorInvalidValue);
+ *         wp_error err = {0};
+ *         return wpi_result(wp_do(device, &err), &err);
+ *     }
+ *
+ * `wpi_note` and `wpi_result` note what they return as the calling thread's last error. All
+ * functions here may be called from any thread.
+ */
+#ifndef WP_CUDART_CUDART_H
+#define WP_CUDART_CUDART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+#include "base/fail.h"
+#include "warpage/cuda/cuda_runtime_api.h"
+#include "warpage/device.h"
+
+#define WPI_TRY(expression)                                                                        \
+    do {                                                                                           \
+        const cudaError_t wpi_try_error = (expression);                                            \
+        if (wpi_try_error != cudaSuccess) return wpi_try_error;                                    \
+    } while (0)
+
+/* ---- error.c ---- */
+
+/** Notes `error` as the thread's last one (success notes nothing) and returns it. */
+cudaError_t wpi_note(cudaError_t error);
+/** The CUDA code of a status of ours. */
+cudaError_t wpi_error_of(wp_status status);
+/** Translates, explains on stderr what a user would want explained, notes, returns. */
+cudaError_t wpi_result(wp_status status, const wp_error *err);
+/** Prints `err`'s sentence, unless it was printed lately, and notes and returns `error`. */
+cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
+/** The device's sticky error, explained but not noted. */
+cudaError_t wpi_error_sticky(wp_device *device);
+/** Forgets which sentences were printed: after cudaDeviceReset the same fault is news. */
+void wpi_error_reset(void);
+
+/* ---- context.c ---- */
+
+/** The device of this process, opened at the first call; then the device's sticky error, if any.
+ *  The result has been noted. Calls from inside host callbacks are refused (NotPermitted). */
+cudaError_t wpi_enter(wp_device **device);
+/** As wpi_enter, but also after a sticky error and from callbacks: for queries and teardown. */
+cudaError_t wpi_enter_any(wp_device **device);
+/** The device if it is open, else NULL. */
+wp_device *wpi_device_if_open(void);
+/** Flags of cudaSetDeviceFlags. */
+unsigned wpi_context_flags(void);
+void wpi_context_set_flags(unsigned flags);
+/** Counts resets: what a thread remembered of an earlier epoch is gone. */
+uint64_t wpi_context_epoch(void);
+/** Everything but the device itself is forgotten: streams, events, arrays, opt-ins. */
+void wpi_context_forget(void);
+/** Work was still running at exit: nothing it may use can be taken down. */
+bool wpi_context_work_was_dropped(void);
+
+/* ---- handle.c ---- */
+
+typedef enum wpi_handle_kind {
+    WPI_HANDLE_STREAM = 0,
+    WPI_HANDLE_EVENT,
+    WPI_HANDLE_ARRAY,
+    WPI_HANDLE_COUNT /* must be last */
+} wpi_handle_kind;
+
+/** The set of live handles of a kind, so that a stale or foreign one is an error and no crash. */
+bool wpi_handle_add(wpi_handle_kind kind, void *handle); /* false: out of memory */
+bool wpi_handle_is_live(wpi_handle_kind kind, const void *handle);
+bool wpi_handle_remove(wpi_handle_kind kind, const void *handle); /* false: was not live */
+/** Removes and returns any one; NULL when none is left. */
+void *wpi_handle_take_any(wpi_handle_kind kind);
+/** Calls `visit` for each, under the set's lock; stops when it returns false, and returns that. */
+bool wpi_handle_all(wpi_handle_kind kind, bool (*visit)(void *handle, void *arg), void *arg);
+
+/* ---- register.c ---- */
+
+/** What is known of a __global__ function. The opt-ins are the program's (cudaFuncSet…). */
+typedef struct wpi_function {
+    const char *name;
+    wp_kernel *kernel;
+    const wp_kernel_info *info;
+    uint32_t shared_dynamic_bytes_max; /* what a launch may ask for */
+    int shared_carveout_pct;           /* -1: no preference */
+    int cache_config;                  /* enum cudaFuncCache */
+} wpi_function;
+
+/** The kernel behind the host function `function`; loads its image on first use. Explained and
+ *  noted. The result lives until its program or library is unloaded. */
+cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out);
+/** Every function forgets its opt-ins (cudaDeviceReset). */
+void wpi_functions_forget(void);
+
+/** A variable that host code names. */
+typedef struct wpi_variable {
+    const char *name;
+    const void *host; /* how host code names it */
+    void *address;    /* on the device */
+    size_t size_bytes;
+    wp_variable_kind kind;
+    int texture_dim;               /* textures: cudaTextureType… */
+    bool texture_reads_normalized; /* … cudaReadModeNormalizedFloat */
+} wpi_variable;
+
+/** The variable with the host address `symbol`; loads its image on first use. The error is
+ *  explained but not noted: which code is right depends on the call. */
+cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variable *out);
+/** True when `address` lies in a __managed__ variable. */
+bool wpi_variable_is_managed(const void *address);
+
+/* ---- stream.c ---- */
+
+struct CUstream_st {
+    wp_queue *queue;
+    unsigned flags;
+    int priority;
+    uint64_t id;
+};
+
+/** The queue of a stream: the default one for NULL and cudaStreamLegacy, the calling thread's own
+ * for cudaStreamPerThread. InvalidResourceHandle otherwise. Noted. */
+cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **out);
+/** Waits for a queue and answers with whatever it or an earlier kernel ran into. Noted. */
+cudaError_t wpi_queue_sync(wp_queue *queue);
+/** True when nothing is queued or running anywhere. */
+bool wpi_streams_are_idle(wp_device *device);
+void wpi_streams_forget(void);
+/** True while this thread runs a host function of a stream. */
+bool wpi_in_callback(void);
+
+/* ---- event.c, array.c, managed.c ---- */
+
+void wpi_events_forget(void);
+void wpi_arrays_forget(void);
+/** Advice given for addresses in [base, base + size_bytes) is void: the memory is gone. */
+void wpi_advice_forget(const void *base, size_t size_bytes);
+void wpi_advice_forget_all(void);
+
+/* ---- copy.c ---- */
+
+typedef enum wpi_memory_class {
+    WPI_MEMORY_PAGEABLE = 0, /* the program's own */
+    WPI_MEMORY_HOST,         /* page-locked or registered */
+    WPI_MEMORY_MANAGED,
+    WPI_MEMORY_DEVICE
+} wpi_memory_class;
+
+/** What [pointer, pointer + size_bytes) is; false when it begins in an allocation and leaves it. */
+bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
+                         wpi_memory_class *out);
+/** True when [pointer, pointer + size_bytes) lies in one allocation that kernels can use. */
+bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_bytes);
+
+/** An upright box of bytes in memory, one side of a copy. */
+typedef struct wpi_box {
+    char *first; /* of the part to copy */
+    size_t pitch_bytes;
+    size_t slice_bytes; /* from one 2D slice to the next */
+} wpi_box;
+
+typedef struct wpi_extent {
+    size_t width_bytes, height, depth;
+} wpi_extent;
+
+static inline wpi_extent wpi_row_of(size_t width_bytes) {
+    return (wpi_extent){width_bytes, 1, 1};
+}
+
+static inline wpi_extent wpi_rows_of(size_t width_bytes, size_t height) {
+    return (wpi_extent){width_bytes, height, 1};
+}
+
+/** One side of a copy of rows. The cast: a source is never written. */
+static inline wpi_box wpi_rows_at(const void *first, size_t pitch_bytes) {
+    return (wpi_box){.first = (char *)(uintptr_t)first, .pitch_bytes = pitch_bytes};
+}
+
+static inline wpi_box wpi_row_at(const void *first) {
+    return wpi_rows_at(first, 0);
+}
+
+/** Bytes from the first to behind the last of a box; false when no address space holds it. */
+bool wpi_box_span(const wpi_box *box, const wpi_extent *extent, size_t *out);
+
+/** Only device 0 exists. Noted. */
+cudaError_t wpi_check_peers(int dst_device, int src_device);
+
+/** Copies a box; checks both sides against `kind`. With `is_async` it returns as soon as the
+ * program may go on, which for pageable memory is when the program may change it. Noted. */
+cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent extent,
+                     enum cudaMemcpyKind kind, bool is_async);
+
+/* ---- array.c ---- */
+
+/** Memory with a format; on every device rows follow each other without gaps. */
+struct cudaArray {
+    char *base;
+    struct cudaChannelFormatDesc format;
+    struct cudaExtent extent; /* elements; 0 for dimensions it has not got */
+    unsigned flags;
+    size_t element_bytes;
+};
+
+/** Bytes of an element of a format; 0 when there is no such format. */
+size_t wpi_format_bytes(const struct cudaChannelFormatDesc *format);
+/** Extent of an array with at least 1 in each dimension; width in bytes. */
+wpi_extent wpi_array_extent(cudaArray_const_t array);
+
+#endif

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions about the device, and its switches. There is one device, number 0.
+ *
+ * What a device of ours does not know (texture extents, say) is answered as for a GPU of its
+ * compute capability, because programs size things by it.
+ */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cudart/cudart.h"
+#include "device/device.h"
+
+#define PCI_BUS_ID "0000:00:00.0"
+
+#define DEVICE_FLAGS                                                                               \
+    ((unsigned)(cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax |           \
+                cudaDeviceSyncMemops))
+
+static cudaError_t check_device(int device) {
+    return wpi_note(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+
+/* ---- which device ---- */
+
+WP_API cudaError_t cudaGetDeviceCount(int *count) {
+    if (count == NULL) return wpi_note(cudaErrorInvalidValue);
+    wp_device *device;
+    *count = 0;
+    WPI_TRY(wpi_enter_any(&device));
+    *count = 1;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaSetDevice(int device) {
+    wp_device *opened;
+    WPI_TRY(wpi_enter(&opened));
+    return check_device(device);
+}
+
+WP_API cudaError_t cudaInitDevice(int device, unsigned int deviceFlags, unsigned int flags) {
+    if ((flags & ~(unsigned)cudaInitDeviceFlagsAreValid) != 0)
+        return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(cudaSetDevice(device));
+    return flags != 0 ? cudaSetDeviceFlags(deviceFlags) : cudaSuccess;
+}
+
+WP_API cudaError_t cudaGetDevice(int *device) {
+    wp_device *opened;
+    WPI_TRY(wpi_enter_any(&opened));
+    if (device == NULL) return wpi_note(cudaErrorInvalidValue);
+    *device = 0;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaSetValidDevices(int *device_arr, int len) {
+    if (len < 0 || (device_arr == NULL && len > 0)) return wpi_note(cudaErrorInvalidValue);
+    for (int i = 0; i < len; i++)
+        WPI_TRY(check_device(device_arr[i]));
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *prop) {
+    if (device == NULL || prop == NULL) return wpi_note(cudaErrorInvalidValue);
+    return cudaGetDevice(device); /* the best of one */
+}
+
+WP_API cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device) {
+    WPI_TRY(check_device(device));
+    if (pciBusId == NULL || len < (int)sizeof PCI_BUS_ID) return wpi_note(cudaErrorInvalidValue);
+    memcpy(pciBusId, PCI_BUS_ID, sizeof PCI_BUS_ID);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId) {
+    unsigned domain = 0, bus, slot, function;
+    if (device == NULL || pciBusId == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
+        (domain = 0, sscanf(pciBusId, "%x:%x.%x", &bus, &slot, &function) != 3))
+        return wpi_note(cudaErrorInvalidValue);
+    if (domain != 0 || bus != 0 || slot != 0 || function != 0)
+        return wpi_note(cudaErrorInvalidDevice);
+    *device = 0;
+    return cudaSuccess;
+}
+
+/* ---- versions ---- */
+
+WP_API cudaError_t cudaDriverGetVersion(int *driverVersion) {
+    if (driverVersion == NULL) return wpi_note(cudaErrorInvalidValue);
+    *driverVersion = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaRuntimeGetVersion(int *runtimeVersion) {
+    if (runtimeVersion == NULL) return wpi_note(cudaErrorInvalidValue);
+    *runtimeVersion = CUDART_VERSION;
+    return cudaSuccess;
+}
+
+/* ---- properties ---- */
+
+static int to_int(uint64_t value) {
+    return value < INT_MAX ? (int)value : INT_MAX;
+}
+
+static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p) {
+    *p = (struct cudaDeviceProp){
+        .totalGlobalMem = info->memory_bytes,
+        .sharedMemPerBlock = info->shared_bytes_per_block,
+        .regsPerBlock = (int)info->registers_per_block,
+        .warpSize = WP_WARP_LANES,
+        .memPitch = INT_MAX,
+        .maxThreadsPerBlock = (int)info->threads_per_block_max,
+        .maxThreadsDim = {(int)info->threads_per_block_max, (int)info->threads_per_block_max, 64},
+        .maxGridSize = {INT_MAX, 65535, 65535},
+        .clockRate = to_int(info->clock_hz / 1000),
+        .totalConstMem = info->constant_bytes,
+        .major = (int)info->compute_major,
+        .minor = (int)info->compute_minor,
+        .textureAlignment = 512,
+        .texturePitchAlignment = 32,
+        .deviceOverlap = 1,
+        .multiProcessorCount = (int)info->sm_count,
+        .canMapHostMemory = 1,
+        .computeMode = cudaComputeModeDefault,
+        .maxTexture1D = 131072,
+        .maxTexture1DLinear = 268435456,
+        .maxTexture2D = {131072, 65536},
+        .maxTexture2DLinear = {131072, 65000, 2097120},
+        .maxTexture3D = {16384, 16384, 16384},
+        .maxTexture3DAlt = {16384, 16384, 16384},
+        .surfaceAlignment = 512,
+        .concurrentKernels = 1,
+        .asyncEngineCount = 2,
+        .unifiedAddressing = 1,
+        .memoryClockRate = to_int(info->memory_clock_hz / 1000),
+        .memoryBusWidth = (int)info->memory_bus_bits,
+        .l2CacheSize = to_int(info->l2_bytes),
+        .maxThreadsPerMultiProcessor = (int)info->threads_per_sm_max,
+        .streamPrioritiesSupported = 1,
+        .globalL1CacheSupported = 1,
+        .localL1CacheSupported = 1,
+        .sharedMemPerMultiprocessor = info->shared_bytes_per_sm,
+        .regsPerMultiprocessor = (int)info->registers_per_sm,
+        .managedMemory = 1,
+        .singleToDoublePrecisionPerfRatio = 2,
+        .concurrentManagedAccess = 1,
+        .computePreemptionSupported = 1,
+        .canUseHostPointerForRegisteredMem = 1,
+        .cooperativeLaunch = 1,
+        .sharedMemPerBlockOptin = info->shared_bytes_per_block_optin,
+        .maxBlocksPerMultiProcessor = (int)info->blocks_per_sm_max,
+        .hostRegisterSupported = 1,
+        .hostRegisterReadOnlySupported = 1,
+    };
+    memcpy(p->name, info->name, sizeof info->name);
+    /* Recognisable and the same in every run. */
+    memcpy(p->uuid.bytes, "warpage-device-0", sizeof p->uuid.bytes);
+    if (info->host_pointers_are_device_pointers) {
+        p->integrated = 1;
+        p->pageableMemoryAccess = 1;
+        p->pageableMemoryAccessUsesHostPageTables = 1;
+        p->directManagedMemAccessFromHost = 1;
+        p->hostNativeAtomicSupported = 1;
+    }
+}
+
+WP_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
+    wp_device *opened;
+    WPI_TRY(wpi_enter_any(&opened));
+    if (prop == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(check_device(device));
+    fill_properties(wp_device_get_info(opened), prop);
+    return cudaSuccess;
+}
+
+/* The name that objects compiled with NVIDIA's headers of CUDA 12 ask for. */
+WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device);
+WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int device) {
+    return cudaGetDeviceProperties(prop, device);
+}
+
+/* Attributes that are properties under another name. */
+#define PROPERTY_MAP(X)                                                                            \
+    X(MaxThreadsPerBlock, p.maxThreadsPerBlock)                                                    \
+    X(MaxBlockDimX, p.maxThreadsDim[0])                                                            \
+    X(MaxBlockDimY, p.maxThreadsDim[1])                                                            \
+    X(MaxBlockDimZ, p.maxThreadsDim[2])                                                            \
+    X(MaxGridDimX, p.maxGridSize[0])                                                               \
+    X(MaxGridDimY, p.maxGridSize[1])                                                               \
+    X(MaxGridDimZ, p.maxGridSize[2])                                                               \
+    X(MaxSharedMemoryPerBlock, p.sharedMemPerBlock)                                                \
+    X(TotalConstantMemory, p.totalConstMem)                                                        \
+    X(WarpSize, p.warpSize)                                                                        \
+    X(MaxPitch, p.memPitch)                                                                        \
+    X(MaxRegistersPerBlock, p.regsPerBlock)                                                        \
+    X(ClockRate, p.clockRate)                                                                      \
+    X(TextureAlignment, p.textureAlignment)                                                        \
+    X(GpuOverlap, p.deviceOverlap)                                                                 \
+    X(MultiProcessorCount, p.multiProcessorCount)                                                  \
+    X(KernelExecTimeout, p.kernelExecTimeoutEnabled)                                               \
+    X(Integrated, p.integrated)                                                                    \
+    X(CanMapHostMemory, p.canMapHostMemory)                                                        \
+    X(ComputeMode, p.computeMode)                                                                  \
+    X(MaxTexture1DWidth, p.maxTexture1D)                                                           \
+    X(MaxTexture2DWidth, p.maxTexture2D[0])                                                        \
+    X(MaxTexture2DHeight, p.maxTexture2D[1])                                                       \
+    X(MaxTexture3DWidth, p.maxTexture3D[0])                                                        \
+    X(MaxTexture3DHeight, p.maxTexture3D[1])                                                       \
+    X(MaxTexture3DDepth, p.maxTexture3D[2])                                                        \
+    X(MaxTexture2DLayeredWidth, p.maxTexture2DLayered[0])                                          \
+    X(MaxTexture2DLayeredHeight, p.maxTexture2DLayered[1])                                         \
+    X(MaxTexture2DLayeredLayers, p.maxTexture2DLayered[2])                                         \
+    X(SurfaceAlignment, p.surfaceAlignment)                                                        \
+    X(ConcurrentKernels, p.concurrentKernels)                                                      \
+    X(EccEnabled, p.ECCEnabled)                                                                    \
+    X(PciBusId, p.pciBusID)                                                                        \
+    X(PciDeviceId, p.pciDeviceID)                                                                  \
+    X(TccDriver, p.tccDriver)                                                                      \
+    X(MemoryClockRate, p.memoryClockRate)                                                          \
+    X(GlobalMemoryBusWidth, p.memoryBusWidth)                                                      \
+    X(L2CacheSize, p.l2CacheSize)                                                                  \
+    X(MaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor)                                  \
+    X(AsyncEngineCount, p.asyncEngineCount)                                                        \
+    X(UnifiedAddressing, p.unifiedAddressing)                                                      \
+    X(MaxTexture1DLayeredWidth, p.maxTexture1DLayered[0])                                          \
+    X(MaxTexture1DLayeredLayers, p.maxTexture1DLayered[1])                                         \
+    X(MaxTexture2DGatherWidth, p.maxTexture2DGather[0])                                            \
+    X(MaxTexture2DGatherHeight, p.maxTexture2DGather[1])                                           \
+    X(MaxTexture3DWidthAlt, p.maxTexture3DAlt[0])                                                  \
+    X(MaxTexture3DHeightAlt, p.maxTexture3DAlt[1])                                                 \
+    X(MaxTexture3DDepthAlt, p.maxTexture3DAlt[2])                                                  \
+    X(PciDomainId, p.pciDomainID)                                                                  \
+    X(TexturePitchAlignment, p.texturePitchAlignment)                                              \
+    X(MaxTextureCubemapWidth, p.maxTextureCubemap)                                                 \
+    X(MaxTextureCubemapLayeredWidth, p.maxTextureCubemapLayered[0])                                \
+    X(MaxTextureCubemapLayeredLayers, p.maxTextureCubemapLayered[1])                               \
+    X(MaxSurface1DWidth, p.maxSurface1D)                                                           \
+    X(MaxSurface2DWidth, p.maxSurface2D[0])                                                        \
+    X(MaxSurface2DHeight, p.maxSurface2D[1])                                                       \
+    X(MaxSurface3DWidth, p.maxSurface3D[0])                                                        \
+    X(MaxSurface3DHeight, p.maxSurface3D[1])                                                       \
+    X(MaxSurface3DDepth, p.maxSurface3D[2])                                                        \
+    X(MaxSurface1DLayeredWidth, p.maxSurface1DLayered[0])                                          \
+    X(MaxSurface1DLayeredLayers, p.maxSurface1DLayered[1])                                         \
+    X(MaxSurface2DLayeredWidth, p.maxSurface2DLayered[0])                                          \
+    X(MaxSurface2DLayeredHeight, p.maxSurface2DLayered[1])                                         \
+    X(MaxSurface2DLayeredLayers, p.maxSurface2DLayered[2])                                         \
+    X(MaxSurfaceCubemapWidth, p.maxSurfaceCubemap)                                                 \
+    X(MaxSurfaceCubemapLayeredWidth, p.maxSurfaceCubemapLayered[0])                                \
+    X(MaxSurfaceCubemapLayeredLayers, p.maxSurfaceCubemapLayered[1])                               \
+    X(MaxTexture1DLinearWidth, p.maxTexture1DLinear)                                               \
+    X(MaxTexture2DLinearWidth, p.maxTexture2DLinear[0])                                            \
+    X(MaxTexture2DLinearHeight, p.maxTexture2DLinear[1])                                           \
+    X(MaxTexture2DLinearPitch, p.maxTexture2DLinear[2])                                            \
+    X(MaxTexture2DMipmappedWidth, p.maxTexture2DMipmap[0])                                         \
+    X(MaxTexture2DMipmappedHeight, p.maxTexture2DMipmap[1])                                        \
+    X(ComputeCapabilityMajor, p.major)                                                             \
+    X(ComputeCapabilityMinor, p.minor)                                                             \
+    X(MaxTexture1DMipmappedWidth, p.maxTexture1DMipmap)                                            \
+    X(StreamPrioritiesSupported, p.streamPrioritiesSupported)                                      \
+    X(GlobalL1CacheSupported, p.globalL1CacheSupported)                                            \
+    X(LocalL1CacheSupported, p.localL1CacheSupported)                                              \
+    X(MaxSharedMemoryPerMultiprocessor, p.sharedMemPerMultiprocessor)                              \
+    X(MaxRegistersPerMultiprocessor, p.regsPerMultiprocessor)                                      \
+    X(ManagedMemory, p.managedMemory)                                                              \
+    X(IsMultiGpuBoard, p.isMultiGpuBoard)                                                          \
+    X(MultiGpuBoardGroupID, p.multiGpuBoardGroupID)                                                \
+    X(HostNativeAtomicSupported, p.hostNativeAtomicSupported)                                      \
+    X(SingleToDoublePrecisionPerfRatio, p.singleToDoublePrecisionPerfRatio)                        \
+    X(PageableMemoryAccess, p.pageableMemoryAccess)                                                \
+    X(ConcurrentManagedAccess, p.concurrentManagedAccess)                                          \
+    X(ComputePreemptionSupported, p.computePreemptionSupported)                                    \
+    X(CanUseHostPointerForRegisteredMem, p.canUseHostPointerForRegisteredMem)                      \
+    X(CooperativeLaunch, p.cooperativeLaunch)                                                      \
+    X(CooperativeMultiDeviceLaunch, p.cooperativeMultiDeviceLaunch)                                \
+    X(MaxSharedMemoryPerBlockOptin, p.sharedMemPerBlockOptin)                                      \
+    X(CanFlushRemoteWrites, 0)                                                                     \
+    X(HostRegisterSupported, p.hostRegisterSupported)                                              \
+    X(PageableMemoryAccessUsesHostPageTables, p.pageableMemoryAccessUsesHostPageTables)            \
+    X(DirectManagedMemAccessFromHost, p.directManagedMemAccessFromHost)                            \
+    X(MaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor)                                    \
+    X(MaxPersistingL2CacheSize, p.persistingL2CacheMaxSize)                                        \
+    X(MaxAccessPolicyWindowSize, p.accessPolicyMaxWindowSize)                                      \
+    X(ReservedSharedMemoryPerBlock, p.reservedSharedMemPerBlock)                                   \
+    X(SparseCudaArraySupported, p.sparseCudaArraySupported)                                        \
+    X(HostRegisterReadOnlySupported, p.hostRegisterReadOnlySupported)                              \
+    X(TimelineSemaphoreInteropSupported, p.timelineSemaphoreInteropSupported)                      \
+    X(MemoryPoolsSupported, p.memoryPoolsSupported)                                                \
+    X(GPUDirectRDMASupported, p.gpuDirectRDMASupported)                                            \
+    X(GPUDirectRDMAFlushWritesOptions, p.gpuDirectRDMAFlushWritesOptions)                          \
+    X(GPUDirectRDMAWritesOrdering, p.gpuDirectRDMAWritesOrdering)                                  \
+    X(MemoryPoolSupportedHandleTypes, p.memoryPoolSupportedHandleTypes)                            \
+    X(ClusterLaunch, p.clusterLaunch)                                                              \
+    X(DeferredMappingCudaArraySupported, p.deferredMappingCudaArraySupported)                      \
+    X(IpcEventSupport, p.ipcEventSupported)                                                        \
+    X(MemSyncDomainCount, 1)                                                                       \
+    X(NumaConfig, 0)                                                                               \
+    X(NumaId, -1)                                                                                  \
+    X(MpsEnabled, 0)                                                                               \
+    X(HostNumaId, 0)
+
+WP_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device) {
+    if (value == NULL) return wpi_note(cudaErrorInvalidValue);
+    struct cudaDeviceProp p;
+    WPI_TRY(cudaGetDeviceProperties(&p, device));
+    switch (attr) {
+#define ATTRIBUTE_CASE(name, expression)                                                           \
+    case cudaDevAttr##name: *value = (int)(expression); break;
+        PROPERTY_MAP(ATTRIBUTE_CASE)
+#undef ATTRIBUTE_CASE
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElements,
+                                                        const struct cudaChannelFormatDesc *fmtDesc,
+                                                        int device) {
+    if (maxWidthInElements == NULL || fmtDesc == NULL) return wpi_note(cudaErrorInvalidValue);
+    struct cudaDeviceProp p;
+    WPI_TRY(cudaGetDeviceProperties(&p, device));
+    *maxWidthInElements = (size_t)p.maxTexture1DLinear;
+    return cudaSuccess;
+}
+
+/* ---- waiting and starting over ---- */
+
+WP_API cudaError_t cudaDeviceSynchronize(void) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    wp_error err = {0};
+    return wpi_result(wp_device_wait(device, &err), &err);
+}
+
+WP_API cudaError_t cudaDeviceReset(void) {
+    if (wpi_in_callback()) return wpi_note(cudaErrorNotPermitted);
+    wp_device *device;
+    WPI_TRY(wpi_enter_any(&device));
+    wp_error err = {0};
+    /* Work under way ends first; what it ran into is forgotten with the rest. */
+    const wp_status ignored = wp_device_wait(device, NULL);
+    (void)ignored;
+    wpi_context_forget();
+    WPI_TRY(wpi_result(wp_device_reset(device, &err), &err));
+    (void)cudaGetLastError();
+    return cudaSuccess;
+}
+
+/* ---- switches ---- */
+
+WP_API cudaError_t cudaSetDeviceFlags(unsigned int flags) {
+    const unsigned schedule = flags & cudaDeviceScheduleMask;
+    if ((flags & ~DEVICE_FLAGS) != 0 || (schedule & (schedule - 1)) != 0)
+        return wpi_note(cudaErrorInvalidValue);
+    wpi_context_set_flags(flags);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGetDeviceFlags(unsigned int *flags) {
+    if (flags == NULL) return wpi_note(cudaErrorInvalidValue);
+    *flags = wpi_context_flags() | cudaDeviceMapHost;
+    return cudaSuccess;
+}
+
+/* Limits of things that no device of ours has: remembered, since programs read them back. */
+static atomic_size_t sync_depth = 2, pending_launches = 2048, fetch_granularity = 64;
+
+static atomic_size_t *remembered_limit(enum cudaLimit limit) {
+    switch (limit) {
+    case cudaLimitDevRuntimeSyncDepth: return &sync_depth;
+    case cudaLimitDevRuntimePendingLaunchCount: return &pending_launches;
+    case cudaLimitMaxL2FetchGranularity: return &fetch_granularity;
+    default: return NULL;
+    }
+}
+
+static bool device_limit(enum cudaLimit limit, wpi_limit *out) {
+    switch (limit) {
+    case cudaLimitStackSize: *out = WPI_LIMIT_STACK; return true;
+    case cudaLimitMallocHeapSize: *out = WPI_LIMIT_HEAP; return true;
+    case cudaLimitPrintfFifoSize: *out = WPI_LIMIT_PRINTF_FIFO; return true;
+    default: return false;
+    }
+}
+
+static cudaError_t limit_result(wp_status status, const wp_error *err) {
+    if (status == WP_STATUS_UNSUPPORTED) return wpi_note(cudaErrorUnsupportedLimit);
+    return wpi_result(status, err);
+}
+
+WP_API cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    wpi_limit ours;
+    wp_error err = {0};
+    if (device_limit(limit, &ours))
+        return limit_result(wpi_device_set_limit(device, ours, value, &err), &err);
+    atomic_size_t *remembered = remembered_limit(limit);
+    if (remembered == NULL) return wpi_note(cudaErrorUnsupportedLimit);
+    atomic_store(remembered, value);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetLimit(size_t *pValue, enum cudaLimit limit) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (pValue == NULL) return wpi_note(cudaErrorInvalidValue);
+    wpi_limit ours;
+    wp_error err = {0};
+    uint64_t value = 0;
+    if (device_limit(limit, &ours)) {
+        WPI_TRY(limit_result(wpi_device_get_limit(device, ours, &value, &err), &err));
+        *pValue = value;
+        return cudaSuccess;
+    }
+    atomic_size_t *remembered = remembered_limit(limit);
+    if (remembered == NULL) return wpi_note(cudaErrorUnsupportedLimit);
+    *pValue = atomic_load(remembered);
+    return cudaSuccess;
+}
+
+/* Preferences between L1 and shared memory, and of bank widths: CUDA, too, takes them as hints. */
+static atomic_int cache_config = cudaFuncCachePreferNone;
+static atomic_int bank_config = cudaSharedMemBankSizeFourByte;
+
+WP_API cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache cacheConfig) {
+    if ((unsigned)cacheConfig > cudaFuncCachePreferEqual) return wpi_note(cudaErrorInvalidValue);
+    atomic_store(&cache_config, (int)cacheConfig);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetCacheConfig(enum cudaFuncCache *pCacheConfig) {
+    if (pCacheConfig == NULL) return wpi_note(cudaErrorInvalidValue);
+    *pCacheConfig = (enum cudaFuncCache)atomic_load(&cache_config);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceSetSharedMemConfig(enum cudaSharedMemConfig config) {
+    if ((unsigned)config > cudaSharedMemBankSizeEightByte) return wpi_note(cudaErrorInvalidValue);
+    atomic_store(&bank_config, config == cudaSharedMemBankSizeDefault
+                                   ? (int)cudaSharedMemBankSizeFourByte
+                                   : (int)config);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetSharedMemConfig(enum cudaSharedMemConfig *pConfig) {
+    if (pConfig == NULL) return wpi_note(cudaErrorInvalidValue);
+    *pConfig = (enum cudaSharedMemConfig)atomic_load(&bank_config);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaCtxResetPersistingL2Cache(void) {
+    wp_device *device;
+    return wpi_enter(&device); /* nothing can persist: the size of that part is 0 */
+}
+
+/* ---- other devices: there are none ---- */
+
+WP_API cudaError_t cudaDeviceCanAccessPeer(int *canAccessPeer, int device, int peerDevice) {
+    if (canAccessPeer == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(wpi_check_peers(device, peerDevice));
+    *canAccessPeer = 0;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetP2PAttribute(int *value, enum cudaDeviceP2PAttr attr, int srcDevice,
+                                             int dstDevice) {
+    (void)attr, (void)srcDevice, (void)dstDevice;
+    return wpi_note(value == NULL ? cudaErrorInvalidValue : cudaErrorInvalidDevice);
+}
+
+WP_API cudaError_t cudaDeviceEnablePeerAccess(int peerDevice, unsigned int flags) {
+    if (flags != 0) return wpi_note(cudaErrorInvalidValue);
+    (void)peerDevice;
+    return wpi_note(cudaErrorInvalidDevice); /* no other, and none is its own peer */
+}
+
+WP_API cudaError_t cudaDeviceDisablePeerAccess(int peerDevice) {
+    return wpi_note(peerDevice == 0 ? cudaErrorPeerAccessNotEnabled : cudaErrorInvalidDevice);
+}
+
+/* ---- names from before CUDA 4 ---- */
+
+WP_API cudaError_t cudaThreadExit(void) {
+    return cudaDeviceReset();
+}
+
+WP_API cudaError_t cudaThreadSynchronize(void) {
+    return cudaDeviceSynchronize();
+}
+
+WP_API cudaError_t cudaThreadSetLimit(enum cudaLimit limit, size_t value) {
+    return cudaDeviceSetLimit(limit, value);
+}
+
+WP_API cudaError_t cudaThreadGetLimit(size_t *pValue, enum cudaLimit limit) {
+    return cudaDeviceGetLimit(pValue, limit);
+}
+
+WP_API cudaError_t cudaThreadSetCacheConfig(enum cudaFuncCache cacheConfig) {
+    return cudaDeviceSetCacheConfig(cacheConfig);
+}
+
+WP_API cudaError_t cudaThreadGetCacheConfig(enum cudaFuncCache *pCacheConfig) {
+    return cudaDeviceGetCacheConfig(pCacheConfig);
+}
+
+/* Only devices without double precision needed these: the value stays as it is. */
+WP_API cudaError_t cudaSetDoubleForDevice(double *d) {
+    return wpi_note(d != NULL ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+WP_API cudaError_t cudaSetDoubleForHost(double *d) {
+    return wpi_note(d != NULL ? cudaSuccess : cudaErrorInvalidValue);
+}

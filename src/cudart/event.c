@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events: marks in a stream that can be waited for, asked about, and timed. */
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+
+#define EVENT_FLAGS                                                                                \
+    ((unsigned)(cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess))
+
+struct CUevent_st {
+    wp_event *event;
+    unsigned flags;
+    atomic_bool is_recorded;
+};
+
+static void destroy(struct CUevent_st *event) {
+    wp_event_destroy(event->event);
+    wp_free(event);
+}
+
+void wpi_events_forget(void) {
+    struct CUevent_st *event;
+    while ((event = wpi_handle_take_any(WPI_HANDLE_EVENT)) != NULL)
+        destroy(event);
+}
+
+/* Every call on an event begins so. */
+static cudaError_t enter(wp_device **device, cudaEvent_t event) {
+    WPI_TRY(wpi_enter(device));
+    if (event == NULL || !wpi_handle_is_live(WPI_HANDLE_EVENT, event))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int flags) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    const bool is_interprocess = (flags & cudaEventInterprocess) != 0;
+    if (event == NULL || (flags & ~EVENT_FLAGS) != 0 ||
+        (is_interprocess && (flags & cudaEventDisableTiming) == 0))
+        return wpi_note(cudaErrorInvalidValue);
+    if (is_interprocess) return wpi_note(cudaErrorNotSupported);
+    struct CUevent_st *made = wp_calloc(1, sizeof *made);
+    if (made == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    made->flags = flags;
+    wp_error err = {0};
+    cudaError_t error = wpi_result(wp_event_create(device, &made->event, &err), &err);
+    if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_EVENT, made))
+        error = wpi_note(cudaErrorMemoryAllocation);
+    if (error != cudaSuccess) {
+        destroy(made);
+        return error;
+    }
+    *event = made;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaEventCreate(cudaEvent_t *event) {
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+WP_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    wp_device *device;
+    WPI_TRY(enter(&device, event));
+    if (!wpi_handle_remove(WPI_HANDLE_EVENT, event))
+        return wpi_note(cudaErrorInvalidResourceHandle); /* another thread was faster */
+    destroy(event);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(enter(&device, event));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    wp_error err = {0};
+    WPI_TRY(wpi_result(wp_event_record(event->event, queue, &err), &err));
+    atomic_store(&event->is_recorded, true);
+    return cudaSuccess;
+}
+
+/* The flag for events outside a graph capture makes no difference: there are no captures. */
+WP_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream,
+                                            unsigned int flags) {
+    if (flags == cudaEventRecordExternal) return wpi_note(cudaErrorNotSupported);
+    if (flags != cudaEventRecordDefault) return wpi_note(cudaErrorInvalidValue);
+    return cudaEventRecord(event, stream);
+}
+
+WP_API cudaError_t cudaEventQuery(cudaEvent_t event) {
+    wp_device *device;
+    WPI_TRY(enter(&device, event));
+    if (!wp_event_is_complete(event->event)) return wpi_note(cudaErrorNotReady);
+    return wpi_note(wpi_error_sticky(device));
+}
+
+WP_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    wp_device *device;
+    WPI_TRY(enter(&device, event));
+    wp_error err = {0};
+    WPI_TRY(wpi_result(wp_event_wait(event->event, &err), &err));
+    return wpi_note(wpi_error_sticky(device));
+}
+
+WP_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t end) {
+    wp_device *device;
+    WPI_TRY(enter(&device, start));
+    WPI_TRY(enter(&device, end));
+    if (ms == NULL) return wpi_note(cudaErrorInvalidValue);
+    if (((start->flags | end->flags) & cudaEventDisableTiming) != 0 ||
+        !atomic_load(&start->is_recorded) || !atomic_load(&end->is_recorded))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    if (!wp_event_is_complete(start->event) || !wp_event_is_complete(end->event))
+        return wpi_note(cudaErrorNotReady);
+    const int64_t elapsed_ns =
+        (int64_t)(wp_event_time_ns(end->event) - wp_event_time_ns(start->event));
+    *ms = (float)((double)elapsed_ns * 1e-6);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int flags) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(enter(&device, event));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    if (flags == cudaEventWaitExternal) return wpi_note(cudaErrorNotSupported);
+    if (flags != cudaEventWaitDefault) return wpi_note(cudaErrorInvalidValue);
+    wp_error err = {0};
+    return wpi_result(wp_queue_wait_event(queue, event->event, &err), &err);
+}

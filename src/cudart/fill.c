@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills: cudaMemset and kin. Like CUDA's they return once queued, except that the host may look at
+ * managed and page-locked memory at once: then they wait. */
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+
+static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent e, bool is_async) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    if (e.width_bytes == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
+    size_t size_bytes;
+    wpi_memory_class class;
+    if (e.height > 1 && e.width_bytes > box.pitch_bytes)
+        return wpi_note(cudaErrorInvalidPitchValue);
+    if (box.first == NULL || !wpi_box_span(&box, &e, &size_bytes) ||
+        !wpi_memory_classify(device, box.first, size_bytes, &class) || class == WPI_MEMORY_PAGEABLE)
+        return wpi_note(cudaErrorInvalidValue);
+    wp_error err = {0};
+    for (size_t z = 0; z < e.depth; z++)
+        for (size_t y = 0; y < e.height; y++) {
+            char *row = box.first + z * box.slice_bytes + y * box.pitch_bytes;
+            WPI_TRY(wpi_result(
+                wp_queue_fill(queue, row, (uint32_t)value & 0xffu, 1, e.width_bytes, &err), &err));
+        }
+    if (is_async || class == WPI_MEMORY_DEVICE) return cudaSuccess;
+    return wpi_queue_sync(queue);
+}
+
+static cudaError_t fill_2d(void *first, size_t pitch, int value, size_t width, size_t height,
+                           cudaStream_t stream, bool is_async) {
+    if (pitch == width && height > 1) { /* no gaps: one long row, if that can be counted */
+        size_t size_bytes;
+        if (!wp_mul_size(width, height, &size_bytes)) return wpi_note(cudaErrorInvalidValue);
+        return fill(stream, wpi_row_at(first), value, wpi_row_of(size_bytes), is_async);
+    }
+    return fill(stream, wpi_rows_at(first, pitch), value, wpi_rows_of(width, height), is_async);
+}
+
+static cudaError_t fill_3d(struct cudaPitchedPtr p, int value, struct cudaExtent extent,
+                           cudaStream_t stream, bool is_async) {
+    const wpi_box box = {p.ptr, p.pitch, p.pitch * (p.ysize != 0 ? p.ysize : extent.height)};
+    const wpi_extent e = {extent.width, extent.height, extent.depth};
+    return fill(stream, box, value, e, is_async);
+}
+
+WP_API cudaError_t cudaMemset(void *devPtr, int value, size_t count) {
+    return fill(NULL, wpi_row_at(devPtr), value, wpi_row_of(count), false);
+}
+
+WP_API cudaError_t cudaMemsetAsync(void *devPtr, int value, size_t count, cudaStream_t stream) {
+    return fill(stream, wpi_row_at(devPtr), value, wpi_row_of(count), true);
+}
+
+WP_API cudaError_t cudaMemset2D(void *devPtr, size_t pitch, int value, size_t width,
+                                size_t height) {
+    return fill_2d(devPtr, pitch, value, width, height, NULL, false);
+}
+
+WP_API cudaError_t cudaMemset2DAsync(void *devPtr, size_t pitch, int value, size_t width,
+                                     size_t height, cudaStream_t stream) {
+    return fill_2d(devPtr, pitch, value, width, height, stream, true);
+}
+
+WP_API cudaError_t cudaMemset3D(struct cudaPitchedPtr pitchedDevPtr, int value,
+                                struct cudaExtent extent) {
+    return fill_3d(pitchedDevPtr, value, extent, NULL, false);
+}
+
+WP_API cudaError_t cudaMemset3DAsync(struct cudaPitchedPtr pitchedDevPtr, int value,
+                                     struct cudaExtent extent, cudaStream_t stream) {
+    return fill_3d(pitchedDevPtr, value, extent, stream, true);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a kernel needs, what it may use, and how many of its blocks fit an SM. */
+#include "cudart/cudart.h"
+#include "device/device.h"
+
+static cudaError_t find(const void *function, wp_device **device, wpi_function **out) {
+    WPI_TRY(wpi_enter(device));
+    return wpi_function_find(*device, function, out);
+}
+
+WP_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, const void *func) {
+    wp_device *device;
+    wpi_function *f;
+    if (attr == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    const wp_device_info *info = wp_device_get_info(device);
+    const int version = (int)(info->compute_major * 10 + info->compute_minor);
+    const uint32_t threads_max = f->info->threads_per_block_max;
+    *attr = (struct cudaFuncAttributes){
+        .sharedSizeBytes = f->info->shared_static_bytes,
+        .constSizeBytes = f->info->constant_bytes,
+        .localSizeBytes = f->info->local_bytes,
+        .maxThreadsPerBlock = (int)(threads_max != 0 ? threads_max : info->threads_per_block_max),
+        .numRegs = (int)f->info->register_count,
+        .ptxVersion = version,
+        .binaryVersion = version,
+        .cacheModeCA = 0,
+        .maxDynamicSharedSizeBytes = (int)f->shared_dynamic_bytes_max,
+        .preferredShmemCarveout = f->shared_carveout_pct,
+    };
+    return cudaSuccess;
+}
+
+static cudaError_t set_shared_max(const wp_device_info *info, wpi_function *f, int value) {
+    const uint64_t limit_bytes = info->shared_bytes_per_block_optin;
+    const uint64_t static_bytes = f->info->shared_static_bytes;
+    if (value < 0 || (uint64_t)value + static_bytes > limit_bytes)
+        return wpi_note(cudaErrorInvalidValue);
+    wp_error err = {0};
+    WPI_TRY(wpi_result(wpi_kernel_set_shared_max(f->kernel, (uint32_t)value, &err), &err));
+    f->shared_dynamic_bytes_max = (uint32_t)value;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaFuncSetAttribute(const void *func, enum cudaFuncAttribute attr, int value) {
+    wp_device *device;
+    wpi_function *f;
+    WPI_TRY(find(func, &device, &f));
+    switch (attr) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        return set_shared_max(wp_device_get_info(device), f, value);
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared)
+            return wpi_note(cudaErrorInvalidValue);
+        f->shared_carveout_pct = value;
+        return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+        return wpi_note(cudaErrorNotSupported); /* no clusters */
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+}
+
+WP_API cudaError_t cudaFuncSetCacheConfig(const void *func, enum cudaFuncCache cacheConfig) {
+    wp_device *device;
+    wpi_function *f;
+    WPI_TRY(find(func, &device, &f));
+    if ((unsigned)cacheConfig > cudaFuncCachePreferEqual) return wpi_note(cudaErrorInvalidValue);
+    f->cache_config = (int)cacheConfig;
+    return cudaSuccess;
+}
+
+/* A hint about bank widths, without meaning on GPUs since 2014, too. */
+WP_API cudaError_t cudaFuncSetSharedMemConfig(const void *func, enum cudaSharedMemConfig config) {
+    wp_device *device;
+    wpi_function *f;
+    WPI_TRY(find(func, &device, &f));
+    if ((unsigned)config > cudaSharedMemBankSizeEightByte) return wpi_note(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaFuncGetName(const char **name, const void *func) {
+    wp_device *device;
+    wpi_function *f;
+    if (name == NULL) return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    *name = f->name;
+    return cudaSuccess;
+}
+
+/* ---- occupancy ---- */
+
+WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *numBlocks, const void *func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
+    wp_device *device;
+    wpi_function *f;
+    if (numBlocks == NULL || blockSize <= 0 ||
+        (flags & ~(unsigned)cudaOccupancyDisableCachingOverride) != 0)
+        return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    if (dynamicSMemSize > wp_device_get_info(device)->shared_bytes_per_sm)
+        *numBlocks = 0;
+    else
+        *numBlocks = (int)wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize,
+                                                     (uint32_t)dynamicSMemSize);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, const void *func,
+                                                                 int blockSize,
+                                                                 size_t dynamicSMemSize) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(numBlocks, func, blockSize,
+                                                                  dynamicSMemSize, 0);
+}
+
+/* The most dynamic shared memory with which `numBlocks` blocks still fit one SM. */
+WP_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize,
+                                                             const void *func, int numBlocks,
+                                                             int blockSize) {
+    wp_device *device;
+    wpi_function *f;
+    if (dynamicSmemSize == NULL || numBlocks <= 0 || blockSize <= 0)
+        return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(find(func, &device, &f));
+    const wp_device_info *info = wp_device_get_info(device);
+    const uint64_t share_bytes = info->shared_bytes_per_sm / (uint64_t)numBlocks;
+    const uint64_t most_bytes = share_bytes < info->shared_bytes_per_block_optin
+                                    ? share_bytes
+                                    : info->shared_bytes_per_block_optin;
+    if (wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize, 0) < (uint32_t)numBlocks ||
+        most_bytes < f->info->shared_static_bytes)
+        return wpi_note(cudaErrorInvalidValue);
+    *dynamicSmemSize = most_bytes - f->info->shared_static_bytes;
+    return cudaSuccess;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting kernels. `k<<<grid, block, shared, stream>>>(args)` becomes a push of the configuration,
+ * the evaluation of the arguments (which may launch other kernels: hence a stack), and a call of
+ * the host stub, which pops it and calls cudaLaunchKernel. Programs from before CUDA 7 configure,
+ * set up each argument by its offset, and launch.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+#include "cudart/entry.h"
+
+/* CUDA's limits on shapes; the number of threads in a block is the device's. */
+#define GRID_X_MAX 2147483647u
+#define GRID_YZ_MAX 65535u
+#define BLOCK_XY_MAX 1024u
+#define BLOCK_Z_MAX 64u
+
+#define CONFIGURATIONS_MAX 32 /* launches inside launch arguments, deep */
+#define ARGUMENT_BYTES_MAX 4096
+#define ARGUMENTS_MAX 512
+
+typedef struct configuration {
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+} configuration;
+
+static _Thread_local struct {
+    configuration items[CONFIGURATIONS_MAX];
+    unsigned count;
+} stack;
+
+/* Arguments of the old API, by offset. */
+static _Thread_local struct {
+    _Alignas(16) unsigned char bytes[ARGUMENT_BYTES_MAX];
+    void *pointers[ARGUMENTS_MAX];
+    unsigned count;
+} arguments;
+
+/* ---- launching ---- */
+
+static bool is_shape_legal(dim3 grid, dim3 block) {
+    return grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= GRID_X_MAX &&
+           grid.y <= GRID_YZ_MAX && grid.z <= GRID_YZ_MAX && block.x >= 1 && block.y >= 1 &&
+           block.z >= 1 && block.x <= BLOCK_XY_MAX && block.y <= BLOCK_XY_MAX &&
+           block.z <= BLOCK_Z_MAX;
+}
+
+static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f, dim3 grid,
+                               dim3 block) {
+    wp_error err = {0};
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    if (!is_shape_legal(grid, block) || threads > info->threads_per_block_max) {
+        (void)WP_FAIL(
+            &err, LAUNCH,
+            "%s: a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be launched: "
+            "a block has 1 to %u threads, at most %u in z, and a grid at most %u "
+            "blocks in y and z",
+            f->name, grid.x, grid.y, grid.z, block.x, block.y, block.z, info->threads_per_block_max,
+            BLOCK_Z_MAX, GRID_YZ_MAX);
+        return wpi_explain(cudaErrorInvalidConfiguration, &err);
+    }
+    if (f->info->threads_per_block_max != 0 && threads > f->info->threads_per_block_max) {
+        (void)WP_FAIL(&err, LAUNCH, "%s: %u threads a block, but this kernel allows at most %u",
+                      f->name, (unsigned)threads, f->info->threads_per_block_max);
+        return wpi_explain(cudaErrorLaunchOutOfResources, &err);
+    }
+    return cudaSuccess;
+}
+
+static cudaError_t check_shared(const wpi_function *f, size_t shared_bytes) {
+    if (shared_bytes <= f->shared_dynamic_bytes_max) return cudaSuccess;
+    wp_error err = {0};
+    (void)WP_FAIL(&err, LAUNCH,
+                  "%s: %zu bytes of dynamic shared memory, but at most %u beside the kernel's own "
+                  "%u; cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows "
+                  "more where the device has it",
+                  f->name, shared_bytes, f->shared_dynamic_bytes_max, f->info->shared_static_bytes);
+    return wpi_explain(cudaErrorInvalidValue, &err);
+}
+
+/* All blocks of a cooperative launch must be on the device at once. */
+static cudaError_t check_cooperative(const wp_device_info *info, const wpi_function *f, dim3 grid,
+                                     dim3 block, size_t shared_bytes) {
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    const uint64_t room =
+        (uint64_t)info->sm_count *
+        wp_kernel_occupancy_blocks(f->kernel, block.x * block.y * block.z, (uint32_t)shared_bytes);
+    if (blocks <= room) return cudaSuccess;
+    wp_error err = {0};
+    (void)WP_FAIL(&err, LAUNCH,
+                  "%s: %llu blocks in a cooperative launch, but only %llu fit the device at once",
+                  f->name, (unsigned long long)blocks, (unsigned long long)room);
+    return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
+}
+
+static cudaError_t launch(const void *function, const configuration *c, void **args,
+                          bool is_cooperative) {
+    wp_device *device;
+    wpi_function *f;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_function_find(device, function, &f));
+    WPI_TRY(wpi_stream_queue(device, c->stream, &queue));
+    const wp_device_info *info = wp_device_get_info(device);
+    WPI_TRY(check_shape(info, f, c->grid, c->block));
+    WPI_TRY(check_shared(f, c->shared_bytes));
+    if (is_cooperative) WPI_TRY(check_cooperative(info, f, c->grid, c->block, c->shared_bytes));
+    if (args == NULL && f->info->param_count != 0) return wpi_note(cudaErrorInvalidValue);
+    const wp_launch command = {.kernel = f->kernel,
+                               .grid = {c->grid.x, c->grid.y, c->grid.z},
+                               .block = {c->block.x, c->block.y, c->block.z},
+                               .shared_dynamic_bytes = (uint32_t)c->shared_bytes,
+                               .args = args,
+                               .is_cooperative = is_cooperative};
+    wp_error err = {0};
+    return wpi_result(wp_queue_launch(queue, &command, &err), &err);
+}
+
+WP_API cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,
+                                    size_t sharedMem, cudaStream_t stream) {
+    const configuration c = {gridDim, blockDim, sharedMem, stream};
+    return launch(func, &c, args, false);
+}
+
+WP_API cudaError_t cudaLaunchCooperativeKernel(const void *func, dim3 gridDim, dim3 blockDim,
+                                               void **args, size_t sharedMem, cudaStream_t stream) {
+    const configuration c = {gridDim, blockDim, sharedMem, stream};
+    return launch(func, &c, args, true);
+}
+
+/* Attributes that say how, not what: leaving them out changes no result. */
+static bool is_hint(cudaLaunchAttributeID id) {
+    switch (id) {
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeSynchronizationPolicy:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization: /* only allows an overlap */
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain: return true;
+    default: return false;
+    }
+}
+
+WP_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *func,
+                                       void **args) {
+    if (config == NULL || (config->numAttrs != 0 && config->attrs == NULL))
+        return wpi_note(cudaErrorInvalidValue);
+    bool is_cooperative = false;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute *a = &config->attrs[i];
+        if (a->id == cudaLaunchAttributeCooperative) {
+            is_cooperative = a->val.cooperative != 0;
+        } else if (a->id == cudaLaunchAttributeClusterDimension) {
+            const bool is_one =
+                a->val.clusterDim.x <= 1 && a->val.clusterDim.y <= 1 && a->val.clusterDim.z <= 1;
+            if (!is_one) return wpi_note(cudaErrorInvalidClusterSize);
+        } else if (!is_hint(a->id)) {
+            return wpi_note(cudaErrorNotSupported);
+        }
+    }
+    const configuration c = {config->gridDim, config->blockDim, config->dynamicSmemBytes,
+                             config->stream};
+    return launch(func, &c, args, is_cooperative);
+}
+
+/* ---- configurations ---- */
+
+static bool push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+    if (stack.count == CONFIGURATIONS_MAX) return false;
+    stack.items[stack.count++] = (configuration){grid, block, shared_bytes, stream};
+    return true;
+}
+
+static bool pop(configuration *out) {
+    if (stack.count == 0) return false;
+    *out = stack.items[--stack.count];
+    return true;
+}
+
+/* Not 0 makes the caller skip the launch. */
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
+                                     struct CUstream_st *stream) {
+    if (push(grid, block, shared_bytes, stream)) return 0;
+    return (unsigned)wpi_note(cudaErrorLaunchMaxDepthExceeded);
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
+                                       void *stream) {
+    configuration c;
+    if (!pop(&c)) return wpi_note(cudaErrorMissingConfiguration);
+    *grid = c.grid;
+    *block = c.block;
+    *shared_bytes = c.shared_bytes;
+    *(cudaStream_t *)stream = c.stream;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem,
+                                     cudaStream_t stream) {
+    arguments.count = 0;
+    if (!push(gridDim, blockDim, sharedMem, stream))
+        return wpi_note(cudaErrorLaunchMaxDepthExceeded);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaSetupArgument(const void *arg, size_t size, size_t offset) {
+    if (arg == NULL || offset > ARGUMENT_BYTES_MAX || size > ARGUMENT_BYTES_MAX - offset ||
+        arguments.count == ARGUMENTS_MAX)
+        return wpi_note(cudaErrorInvalidValue);
+    memcpy(arguments.bytes + offset, arg, size);
+    arguments.pointers[arguments.count++] = arguments.bytes + offset;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaLaunch(const void *func) {
+    configuration c;
+    if (!pop(&c)) return wpi_note(cudaErrorMissingConfiguration);
+    const unsigned count = arguments.count;
+    arguments.count = 0;
+    wp_device *device;
+    wpi_function *f;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_function_find(device, func, &f));
+    if (count < f->info->param_count) return wpi_note(cudaErrorInvalidValue);
+    return launch(func, &c, arguments.pointers, false);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a pointer is, and advice about managed memory. Advice and prefetches change where pages are,
+ * never what they hold; on a device that shares the host's memory there is nothing to move, so the
+ * advice is kept for those who ask for it: per range of pages, as a sorted list of ranges with the
+ * same advice.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+
+#define PAGE_BYTES 4096u
+
+#define ACCESSED_BY_DEVICE 1u
+#define ACCESSED_BY_HOST 2u
+
+/* What was said about a range; "nowhere" is cudaInvalidDeviceId. */
+typedef struct range_advice {
+    bool is_read_mostly;
+    unsigned accessed_by;
+    int preferred;
+    int last_prefetch;
+} range_advice;
+
+static const range_advice no_advice = {.preferred = cudaInvalidDeviceId,
+                                       .last_prefetch = cudaInvalidDeviceId};
+
+typedef struct range {
+    uintptr_t first, outer; /* [first, outer), multiples of PAGE_BYTES */
+    range_advice advice;
+} range;
+
+static struct {
+    pthread_mutex_t lock;
+    range *items; /* sorted, disjoint */
+    size_t count, capacity;
+} ranges = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- the list ---- */
+
+static bool reserve(size_t count) {
+    if (count <= ranges.capacity) return true;
+    const size_t capacity = count * 2;
+    range *items = wp_realloc(ranges.items, capacity * sizeof *items);
+    if (items == NULL) return false;
+    ranges.items = items;
+    ranges.capacity = capacity;
+    return true;
+}
+
+static void insert(size_t i, range r) {
+    memmove(&ranges.items[i + 1], &ranges.items[i], (ranges.count - i) * sizeof r);
+    ranges.items[i] = r;
+    ranges.count++;
+}
+
+static void drop(size_t i) {
+    ranges.count--;
+    memmove(&ranges.items[i], &ranges.items[i + 1], (ranges.count - i) * sizeof ranges.items[0]);
+}
+
+/* Makes `at` a border between ranges. Room for one more item is reserved. */
+static void split(uintptr_t at) {
+    for (size_t i = 0; i < ranges.count; i++) {
+        range *r = &ranges.items[i];
+        if (at <= r->first || at >= r->outer) continue;
+        range upper = *r;
+        upper.first = at;
+        r->outer = at;
+        insert(i + 1, upper);
+        return;
+    }
+}
+
+/* Makes [first, outer) exactly covered by items and returns the index of the first; false: no
+ * memory. Gaps become items without advice. */
+static bool cover(uintptr_t first, uintptr_t outer, size_t *index) {
+    /* Two splits, and at most one gap before each item and one behind the last. */
+    if (!reserve(2 * ranges.count + 4)) return false;
+    split(first);
+    split(outer);
+    size_t i = 0;
+    while (i < ranges.count && ranges.items[i].first < first)
+        i++;
+    *index = i;
+    for (uintptr_t at = first; at < outer; i++) {
+        const bool is_gap = i == ranges.count || ranges.items[i].first > at;
+        if (is_gap) {
+            const bool has_next = i < ranges.count && ranges.items[i].first < outer;
+            insert(i, (range){at, has_next ? ranges.items[i].first : outer, no_advice});
+        }
+        at = ranges.items[i].outer;
+    }
+    return true;
+}
+
+void wpi_advice_forget(const void *base, size_t size_bytes) {
+    const uintptr_t first = (uintptr_t)base / PAGE_BYTES * PAGE_BYTES;
+    const uintptr_t outer = (uintptr_t)base + size_bytes;
+    pthread_mutex_lock(&ranges.lock);
+    for (size_t i = ranges.count; i-- > 0;)
+        if (ranges.items[i].first < outer && ranges.items[i].outer > first) drop(i);
+    pthread_mutex_unlock(&ranges.lock);
+}
+
+void wpi_advice_forget_all(void) {
+    pthread_mutex_lock(&ranges.lock);
+    wp_free(ranges.items);
+    ranges.items = NULL;
+    ranges.count = ranges.capacity = 0;
+    pthread_mutex_unlock(&ranges.lock);
+}
+
+/* ---- giving advice ---- */
+
+static cudaError_t check_managed(wp_device *device, const void *pointer, size_t count) {
+    wpi_memory_class class;
+    if (pointer == NULL || count == 0 || !wpi_memory_classify(device, pointer, count, &class) ||
+        class != WPI_MEMORY_MANAGED)
+        return wpi_note(cudaErrorInvalidValue);
+    return cudaSuccess;
+}
+
+static cudaError_t check_location(int location) {
+    return wpi_note(location == 0 || location == cudaCpuDeviceId ? cudaSuccess
+                                                                 : cudaErrorInvalidDevice);
+}
+
+/* Beside CUDA's kinds of advice. */
+#define PREFETCHED 0
+
+static void apply(range_advice *a, int what, int location) {
+    const unsigned who = location == cudaCpuDeviceId ? ACCESSED_BY_HOST : ACCESSED_BY_DEVICE;
+    switch (what) {
+    case PREFETCHED: a->last_prefetch = location; break;
+    case cudaMemAdviseSetReadMostly: a->is_read_mostly = true; break;
+    case cudaMemAdviseUnsetReadMostly: a->is_read_mostly = false; break;
+    case cudaMemAdviseSetPreferredLocation: a->preferred = location; break;
+    case cudaMemAdviseUnsetPreferredLocation: a->preferred = cudaInvalidDeviceId; break;
+    case cudaMemAdviseSetAccessedBy: a->accessed_by |= who; break;
+    case cudaMemAdviseUnsetAccessedBy: a->accessed_by &= ~who; break;
+    }
+}
+
+static cudaError_t change_range(const void *pointer, size_t count, int what, int location) {
+    const uintptr_t first = (uintptr_t)pointer / PAGE_BYTES * PAGE_BYTES;
+    const uintptr_t outer = ((uintptr_t)pointer + count + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    size_t i;
+    pthread_mutex_lock(&ranges.lock);
+    const bool is_covered = cover(first, outer, &i);
+    for (; is_covered && i < ranges.count && ranges.items[i].first < outer; i++)
+        apply(&ranges.items[i].advice, what, location);
+    pthread_mutex_unlock(&ranges.lock);
+    return wpi_note(is_covered ? cudaSuccess : cudaErrorMemoryAllocation);
+}
+
+WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                                 int device) {
+    wp_device *opened;
+    WPI_TRY(wpi_enter(&opened));
+    if ((int)advice < cudaMemAdviseSetReadMostly || (int)advice > cudaMemAdviseUnsetAccessedBy)
+        return wpi_note(cudaErrorInvalidValue);
+    WPI_TRY(check_managed(opened, devPtr, count));
+    /* Only these two look at the device. */
+    const bool has_location = advice == cudaMemAdviseSetPreferredLocation ||
+                              advice == cudaMemAdviseSetAccessedBy ||
+                              advice == cudaMemAdviseUnsetAccessedBy;
+    if (has_location) WPI_TRY(check_location(device));
+    return change_range(devPtr, count, (int)advice, device);
+}
+
+WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int dstDevice,
+                                        cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    WPI_TRY(check_managed(device, devPtr, count));
+    WPI_TRY(check_location(dstDevice));
+    return change_range(devPtr, count, PREFETCHED, dstDevice);
+}
+
+/* A location of the newer signatures as a device number. Host memory is one place here. */
+static bool location_of(struct cudaMemLocation location, int *out) {
+    switch (location.type) {
+    case cudaMemLocationTypeDevice: *out = location.id; return true;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNumaCurrent: *out = cudaCpuDeviceId; return true;
+    case cudaMemLocationTypeHostNuma: *out = cudaCpuDeviceId; return location.id == 0;
+    default: return false;
+    }
+}
+
+WP_API cudaError_t cudaMemAdvise_v2(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                                    struct cudaMemLocation location) {
+    int device = cudaInvalidDeviceId;
+    const bool is_unset = advice == cudaMemAdviseSetReadMostly ||
+                          advice == cudaMemAdviseUnsetReadMostly ||
+                          advice == cudaMemAdviseUnsetPreferredLocation;
+    if (!is_unset && !location_of(location, &device)) return wpi_note(cudaErrorInvalidValue);
+    return cudaMemAdvise(devPtr, count, advice, device);
+}
+
+WP_API cudaError_t cudaMemPrefetchAsync_v2(const void *devPtr, size_t count,
+                                           struct cudaMemLocation location, unsigned int flags,
+                                           cudaStream_t stream) {
+    int device;
+    if (flags != 0 || !location_of(location, &device)) return wpi_note(cudaErrorInvalidValue);
+    return cudaMemPrefetchAsync(devPtr, count, device, stream);
+}
+
+WP_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, size_t length,
+                                            unsigned int flags) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    wp_allocation allocation;
+    if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle)
+        return wpi_note(cudaErrorInvalidValue);
+    if (flags == cudaMemAttachSingle && (stream == NULL || stream == cudaStreamLegacy))
+        return wpi_note(cudaErrorInvalidValue);
+    if (devPtr == NULL || !wp_memory_find(device, devPtr, &allocation) ||
+        allocation.base != devPtr || (length != 0 && length != allocation.size_bytes))
+        return wpi_note(cudaErrorInvalidValue);
+    /* Host and kernels may use managed memory at the same time, so attaching grants nothing new. */
+    return check_managed(device, devPtr, allocation.size_bytes);
+}
+
+/* ---- asking ---- */
+
+/* The advice common to all of the range: what pages differ in reads as unset. */
+static range_advice find_common(uintptr_t first, uintptr_t outer) {
+    range_advice common = no_advice;
+    pthread_mutex_lock(&ranges.lock);
+    size_t i = 0;
+    for (uintptr_t at = first; at < outer;) {
+        while (i < ranges.count && ranges.items[i].outer <= at)
+            i++;
+        const bool is_known = i < ranges.count && ranges.items[i].first <= at;
+        const range_advice here = is_known ? ranges.items[i].advice : no_advice;
+        if (at == first) common = here;
+        common.is_read_mostly = common.is_read_mostly && here.is_read_mostly;
+        common.accessed_by &= here.accessed_by;
+        if (common.preferred != here.preferred) common.preferred = cudaInvalidDeviceId;
+        if (common.last_prefetch != here.last_prefetch) common.last_prefetch = cudaInvalidDeviceId;
+        if (is_known)
+            at = ranges.items[i].outer;
+        else
+            at = i < ranges.count ? ranges.items[i].first : outer;
+    }
+    pthread_mutex_unlock(&ranges.lock);
+    return common;
+}
+
+static int location_type(int location) {
+    if (location == cudaInvalidDeviceId) return cudaMemLocationTypeInvalid;
+    return location == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
+}
+
+static cudaError_t answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
+    if (count == 0) return wpi_note(cudaErrorInvalidValue);
+    size_t used = 0;
+    if ((accessed_by & ACCESSED_BY_DEVICE) != 0 && used < count) data[used++] = 0;
+    if ((accessed_by & ACCESSED_BY_HOST) != 0 && used < count) data[used++] = cudaCpuDeviceId;
+    while (used < count)
+        data[used++] = cudaInvalidDeviceId;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
+                                            enum cudaMemRangeAttribute attribute,
+                                            const void *devPtr, size_t count) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(check_managed(device, devPtr, count));
+    if (data == NULL || dataSize < sizeof(int) || dataSize % sizeof(int) != 0)
+        return wpi_note(cudaErrorInvalidValue);
+    int *out = data;
+    const range_advice a = find_common((uintptr_t)devPtr, (uintptr_t)devPtr + count);
+    if (attribute == cudaMemRangeAttributeAccessedBy)
+        return answer_accessed_by(a.accessed_by, out, dataSize / sizeof(int));
+    if (dataSize != sizeof(int)) return wpi_note(cudaErrorInvalidValue);
+    switch (attribute) {
+    case cudaMemRangeAttributeReadMostly: *out = a.is_read_mostly; break;
+    case cudaMemRangeAttributePreferredLocation:
+    case cudaMemRangeAttributePreferredLocationId: *out = a.preferred; break;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+    case cudaMemRangeAttributeLastPrefetchLocationId: *out = a.last_prefetch; break;
+    case cudaMemRangeAttributePreferredLocationType: *out = location_type(a.preferred); break;
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+        *out = location_type(a.last_prefetch);
+        break;
+    default: return wpi_note(cudaErrorInvalidValue);
+    }
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaMemRangeGetAttributes(void **data, size_t *dataSizes,
+                                             enum cudaMemRangeAttribute *attributes,
+                                             size_t numAttributes, const void *devPtr,
+                                             size_t count) {
+    if (data == NULL || dataSizes == NULL || attributes == NULL || numAttributes == 0)
+        return wpi_note(cudaErrorInvalidValue);
+    for (size_t i = 0; i < numAttributes; i++)
+        WPI_TRY(cudaMemRangeGetAttribute(data[i], dataSizes[i], attributes[i], devPtr, count));
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                            const void *ptr) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (attributes == NULL) return wpi_note(cudaErrorInvalidValue);
+    void *address = (void *)(uintptr_t)ptr;
+    wpi_memory_class class;
+    (void)wpi_memory_classify(device, ptr, 1, &class);
+    *attributes = (struct cudaPointerAttributes){.device = 0};
+    switch (class) {
+    case WPI_MEMORY_PAGEABLE:
+        attributes->type = cudaMemoryTypeUnregistered;
+        attributes->device = cudaInvalidDeviceId;
+        attributes->hostPointer = address;
+        break;
+    case WPI_MEMORY_HOST:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->devicePointer = attributes->hostPointer = address;
+        break;
+    case WPI_MEMORY_MANAGED:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->devicePointer = attributes->hostPointer = address;
+        break;
+    case WPI_MEMORY_DEVICE:
+        attributes->type = cudaMemoryTypeDevice;
+        attributes->devicePointer = address;
+        break;
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which images, kernels and variables the program has. Registration only records; an image is
+ * loaded, and a name looked up in it, when the first call needs it.
+ *
+ *     host address ──► entry (hash table) ──► image ──► wp_module (loaded once)
+ *                            └── wp_kernel or device address, kept after the first look-up
+ *
+ * One exception: a __managed__ variable is bound at once, because host code may read it without
+ * calling us at all (see base/abi.h).
+ *
+ * Locking: `table_lock` guards the tables; `load_lock` is held while an image is loaded or a name
+ * looked up, and is taken first. Entries stay until their image is unregistered.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "cudart/cudart.h"
+#include "cudart/entry.h"
+#include "device/device.h"
+
+#include <uthash.h>
+
+#define SHARED_BYTES_DEFAULT (48u * 1024u)
+
+typedef struct image {
+    struct image *next;
+    const wp_image_header *header; /* NULL: not ours, and said so */
+    wp_module *module;
+    cudaError_t error; /* why it cannot be used */
+    wp_error detail;
+    bool is_loaded; /* or failed to */
+    bool is_linked; /* shared by several objects; lives until the process ends */
+} image;
+
+typedef struct function_entry {
+    const void *key;
+    image *image;
+    atomic_bool is_resolved;
+    wpi_function function;
+    UT_hash_handle hh;
+} function_entry;
+
+typedef struct variable_entry {
+    const void *key;
+    image *image;
+    bool is_resolved;
+    wpi_variable variable;
+    UT_hash_handle hh;
+} variable_entry;
+
+static pthread_mutex_t load_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t table_lock = PTHREAD_RWLOCK_INITIALIZER;
+static image *images;
+static function_entry *functions;
+static variable_entry *variables;
+
+/* ---- images ---- */
+
+static image *add_image(const void *data) {
+    image *it = wp_calloc(1, sizeof *it);
+    WP_CHECK(it != NULL); /* before main there is nobody to tell */
+    const wp_image_header *header = data;
+    if (header != NULL && memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) == 0) {
+        if (header->abi_version == WP_ABI_VERSION) {
+            it->header = header;
+        } else {
+            it->error = cudaErrorInvalidKernelImage;
+            (void)WP_FAIL(&it->detail, PARSE,
+                          "the program was compiled for version %u of the kernel interface, this "
+                          "libwarpage has version %u; compile it again with this wpcc",
+                          header->abi_version, WP_ABI_VERSION);
+        }
+    } else {
+        it->error = cudaErrorNoKernelImageForDevice;
+        (void)WP_FAIL(&it->detail, PARSE,
+                      "the program contains GPU code of another compiler; its kernels can only run "
+                      "here when they are compiled with wpcc");
+    }
+    if (it->error != cudaSuccess) wp_log(WP_LOG_WARN, "cuda", "%s", it->detail.message);
+    pthread_rwlock_wrlock(&table_lock);
+    it->next = images;
+    images = it;
+    pthread_rwlock_unlock(&table_lock);
+    return it;
+}
+
+void **__cudaRegisterFatBinary(void *fatbin) {
+    const wpi_fatbin *wrapper = fatbin;
+    const bool is_wrapper = wrapper != NULL && wrapper->magic == WPI_FATBIN_MAGIC;
+    return (void **)add_image(is_wrapper ? wrapper->data : NULL);
+}
+
+void __cudaRegisterFatBinaryEnd(void **handle) {
+    (void)handle;
+}
+
+char __cudaInitModule(void **handle) {
+    return handle != NULL;
+}
+
+void wp_register_linked(const void *data, void (*callback)(void **handle)) {
+    image *it = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    for (it = images; it != NULL && (!it->is_linked || (const void *)it->header != data);)
+        it = it->next;
+    pthread_rwlock_unlock(&table_lock);
+    if (it == NULL) {
+        it = add_image(data);
+        it->is_linked = true;
+    }
+    callback((void **)it);
+}
+
+static void remove_image_locked(image *gone) {
+    function_entry *f, *next_f;
+    HASH_ITER(hh, functions, f, next_f) {
+        if (f->image != gone) continue;
+        HASH_DEL(functions, f);
+        wp_free(f);
+    }
+    variable_entry *v, *next_v;
+    HASH_ITER(hh, variables, v, next_v) {
+        if (v->image != gone) continue;
+        HASH_DEL(variables, v);
+        wp_free(v);
+    }
+    for (image **link = &images; *link != NULL; link = &(*link)->next) {
+        if (*link != gone) continue;
+        *link = gone->next;
+        break;
+    }
+}
+
+void __cudaUnregisterFatBinary(void **handle) {
+    image *gone = (image *)handle;
+    if (gone == NULL || wpi_context_work_was_dropped()) return;
+    /* Kernels of this image may still be queued; their code is about to go. What they ran into
+     * has been, or will be, reported by others. */
+    wp_device *device = wpi_device_if_open();
+    if (device != NULL && gone->module != NULL) {
+        const wp_status ignored = wp_device_wait(device, NULL);
+        (void)ignored;
+    }
+    pthread_mutex_lock(&load_lock);
+    pthread_rwlock_wrlock(&table_lock);
+    remove_image_locked(gone);
+    pthread_rwlock_unlock(&table_lock);
+    pthread_mutex_unlock(&load_lock);
+    wp_module_unload(gone->module);
+    wp_free(gone);
+}
+
+/* Under load_lock. */
+static cudaError_t load_image(wp_device *device, image *it) {
+    if (!it->is_loaded && it->error == cudaSuccess) {
+        const wp_status status = wp_module_load(device, it->header, &it->module, &it->detail);
+        it->is_loaded = true;
+        if (status != WP_STATUS_OK) {
+            it->error = status == WP_STATUS_NOT_FOUND ? cudaErrorNoKernelImageForDevice
+                                                      : wpi_error_of(status);
+        }
+    }
+    return it->error;
+}
+
+/* ---- functions ---- */
+
+int __cudaRegisterFunction(void **handle, const char *host, char *device, const char *device_name,
+                           int thread_limit, uint3 *tid, uint3 *bid, dim3 *block, dim3 *grid,
+                           int *warp_size) {
+    (void)device, (void)thread_limit, (void)tid, (void)bid, (void)block, (void)grid;
+    (void)warp_size;
+    function_entry *entry = wp_calloc(1, sizeof *entry);
+    WP_CHECK(entry != NULL);
+    entry->key = host;
+    entry->image = (image *)handle;
+    entry->function.name = device_name;
+    pthread_rwlock_wrlock(&table_lock);
+    /* A template instantiated in several objects has one host function; any of its images will do.
+     */
+    function_entry *known = NULL;
+    HASH_FIND_PTR(functions, &entry->key, known);
+    if (known == NULL) HASH_ADD_PTR(functions, key, entry);
+    pthread_rwlock_unlock(&table_lock);
+    if (known != NULL) wp_free(entry);
+    return 0;
+}
+
+static void set_options(wp_device *device, wpi_function *f) {
+    const wp_device_info *info = wp_device_get_info(device);
+    uint64_t shared_bytes = info->shared_bytes_per_block;
+    if (shared_bytes == 0 || shared_bytes > SHARED_BYTES_DEFAULT)
+        shared_bytes = SHARED_BYTES_DEFAULT;
+    const uint32_t static_bytes = f->info->shared_static_bytes;
+    f->shared_dynamic_bytes_max =
+        shared_bytes > static_bytes ? (uint32_t)(shared_bytes - static_bytes) : 0;
+    f->shared_carveout_pct = cudaSharedmemCarveoutDefault;
+    f->cache_config = cudaFuncCachePreferNone;
+}
+
+static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&load_lock);
+    if (!atomic_load_explicit(&entry->is_resolved, memory_order_relaxed)) {
+        wp_error err = {0};
+        wpi_function *f = &entry->function;
+        error = load_image(device, entry->image);
+        if (error != cudaSuccess) {
+            err = entry->image->detail;
+        } else if (wp_module_find_kernel(entry->image->module, f->name, &f->kernel, &err) !=
+                   WP_STATUS_OK) {
+            error = cudaErrorInvalidDeviceFunction;
+        } else {
+            f->info = wp_kernel_get_info(f->kernel);
+            set_options(device, f);
+            atomic_store_explicit(&entry->is_resolved, true, memory_order_release);
+        }
+        if (error != cudaSuccess) (void)wpi_explain(error, &err);
+    }
+    pthread_mutex_unlock(&load_lock);
+    return error;
+}
+
+cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out) {
+    function_entry *entry = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    HASH_FIND_PTR(functions, &function, entry);
+    pthread_rwlock_unlock(&table_lock);
+    if (entry == NULL) return wpi_note(cudaErrorInvalidDeviceFunction);
+    if (!atomic_load_explicit(&entry->is_resolved, memory_order_acquire))
+        WPI_TRY(resolve_function(device, entry));
+    *out = &entry->function;
+    return cudaSuccess;
+}
+
+void wpi_functions_forget(void) {
+    wp_device *device = wpi_device_if_open();
+    if (device == NULL) return;
+    pthread_rwlock_wrlock(&table_lock);
+    for (function_entry *f = functions; f != NULL; f = f->hh.next)
+        if (atomic_load(&f->is_resolved)) set_options(device, &f->function);
+    pthread_rwlock_unlock(&table_lock);
+}
+
+/* ---- variables ---- */
+
+/* The managed variable of that name in the CPU code of the image; NULL when there is none. */
+static const wp_cpu_variable *find_managed(const image *it, const char *name) {
+    if (it->header == NULL) return NULL;
+    const wp_cpu_variable *v = wpi_code_find_variable(it->header->id, name);
+    return v != NULL && v->kind == WP_VARIABLE_MANAGED ? v : NULL;
+}
+
+/* Gives the managed variable its storage: the host's. */
+static void bind_managed(const wp_cpu_variable *v, void *host) {
+    void **cell = v->address;
+    if (*cell == host) return;
+    memcpy(host, *cell, v->size_bytes);
+    *cell = host;
+}
+
+static void add_variable(void **handle, const wpi_variable *variable) {
+    variable_entry *entry = wp_calloc(1, sizeof *entry);
+    WP_CHECK(entry != NULL);
+    entry->key = variable->host;
+    entry->image = (image *)handle;
+    entry->variable = *variable;
+    pthread_rwlock_wrlock(&table_lock);
+    variable_entry *known = NULL;
+    HASH_FIND_PTR(variables, &entry->key, known);
+    if (known == NULL) HASH_ADD_PTR(variables, key, entry);
+    pthread_rwlock_unlock(&table_lock);
+    if (known != NULL) wp_free(entry);
+}
+
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *device_name,
+                       int is_extern, size_t size_bytes, int is_constant, int is_global) {
+    (void)device, (void)is_extern, (void)is_global;
+    wpi_variable variable = {.name = device_name,
+                             .host = host,
+                             .size_bytes = size_bytes,
+                             .kind = is_constant ? WP_VARIABLE_CONSTANT : WP_VARIABLE_DEVICE};
+    const wp_cpu_variable *v = find_managed((image *)handle, device_name);
+    if (v != NULL) {
+        bind_managed(v, host);
+        variable.kind = WP_VARIABLE_MANAGED;
+    }
+    add_variable(handle, &variable);
+}
+
+void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
+                              const char *device_name, int is_extern, size_t size_bytes,
+                              int is_constant, int is_global) {
+    (void)device, (void)is_extern, (void)is_constant, (void)is_global;
+    /* Here host code, too, goes through a pointer: the storage can stay where it is. */
+    const wp_cpu_variable *v = find_managed((image *)handle, device_name);
+    if (v != NULL) *host_pointer = *(void **)v->address;
+    const wpi_variable variable = {.name = device_name,
+                                   .host = host_pointer,
+                                   .size_bytes = size_bytes,
+                                   .kind = WP_VARIABLE_MANAGED};
+    add_variable(handle, &variable);
+}
+
+void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
+                           const char *device_name, int dim, int is_normalized, int is_extern) {
+    (void)device, (void)is_extern;
+    const wpi_variable variable = {.name = device_name,
+                                   .host = host,
+                                   .size_bytes = sizeof(cudaTextureObject_t),
+                                   .kind = WP_VARIABLE_TEXTURE,
+                                   .texture_dim = dim,
+                                   .texture_reads_normalized = is_normalized != 0};
+    add_variable(handle, &variable);
+}
+
+void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
+                           const char *device_name, int dim, int is_extern) {
+    (void)device, (void)is_extern;
+    const wpi_variable variable = {.name = device_name,
+                                   .host = host,
+                                   .size_bytes = sizeof(cudaSurfaceObject_t),
+                                   .kind = WP_VARIABLE_SURFACE,
+                                   .texture_dim = dim};
+    add_variable(handle, &variable);
+}
+
+static cudaError_t resolve_variable(wp_device *device, variable_entry *entry) {
+    wp_error err = {0};
+    wpi_variable *v = &entry->variable;
+    size_t size_bytes = 0;
+    cudaError_t error = load_image(device, entry->image);
+    if (error != cudaSuccess) {
+        err = entry->image->detail;
+    } else if (wp_module_find_variable(entry->image->module, v->name, &v->address, &size_bytes,
+                                       &err) != WP_STATUS_OK) {
+        error = cudaErrorInvalidSymbol;
+    } else {
+        if (v->size_bytes == 0) v->size_bytes = size_bytes; /* extern arrays without extent */
+        entry->is_resolved = true;
+    }
+    if (error != cudaSuccess && error != cudaErrorInvalidSymbol) (void)wpi_explain(error, &err);
+    return error;
+}
+
+cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variable *out) {
+    variable_entry *entry = NULL;
+    cudaError_t error = cudaSuccess;
+    pthread_mutex_lock(&load_lock);
+    pthread_rwlock_rdlock(&table_lock);
+    HASH_FIND_PTR(variables, &symbol, entry);
+    pthread_rwlock_unlock(&table_lock);
+    if (entry == NULL)
+        error = cudaErrorInvalidSymbol;
+    else if (!entry->is_resolved)
+        error = resolve_variable(device, entry);
+    if (error == cudaSuccess) *out = entry->variable;
+    pthread_mutex_unlock(&load_lock);
+    return error;
+}
+
+bool wpi_variable_is_managed(const void *address) {
+    const char *at = address;
+    bool is_managed = false;
+    pthread_rwlock_rdlock(&table_lock);
+    for (variable_entry *v = variables; v != NULL && !is_managed; v = v->hh.next) {
+        const char *first = v->variable.host;
+        is_managed = v->variable.kind == WP_VARIABLE_MANAGED && at >= first &&
+                     at < first + v->variable.size_bytes;
+    }
+    pthread_rwlock_unlock(&table_lock);
+    return is_managed;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams are queues with a handle. Stream 0 and cudaStreamLegacy are the device's default queue;
+ * cudaStreamPerThread is a queue of the calling thread, made at its first use.
+ *
+ * Host functions run on a thread of the device, in order with the stream's other work. They must
+ * not call the runtime; `in_callback` is how wpi_enter notices.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/alloc.h"
+#include "cudart/cudart.h"
+
+#define PRIORITY_GREATEST (-5)
+#define PRIORITY_LEAST 0
+
+static atomic_uint_fast64_t next_id = 2; /* 1: the legacy default stream */
+
+static _Thread_local bool in_callback;
+
+bool wpi_in_callback(void) {
+    return in_callback;
+}
+
+/* ---- handles ---- */
+
+static cudaError_t create(wp_device *device, unsigned flags, int priority,
+                          struct CUstream_st **out) {
+    *out = NULL;
+    struct CUstream_st *stream = wp_calloc(1, sizeof *stream);
+    if (stream == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    wp_error err = {0};
+    const bool is_blocking = (flags & cudaStreamNonBlocking) == 0;
+    const cudaError_t error =
+        wpi_result(wp_queue_create(device, is_blocking, &stream->queue, &err), &err);
+    if (error != cudaSuccess) {
+        wp_free(stream);
+        return error;
+    }
+    stream->flags = flags;
+    stream->priority = priority;
+    stream->id = atomic_fetch_add(&next_id, 1);
+    if (!wpi_handle_add(WPI_HANDLE_STREAM, stream)) {
+        wp_queue_destroy(stream->queue);
+        wp_free(stream);
+        return wpi_note(cudaErrorMemoryAllocation);
+    }
+    *out = stream;
+    return cudaSuccess;
+}
+
+static void destroy(struct CUstream_st *stream) {
+    wp_queue_destroy(stream->queue);
+    wp_free(stream);
+}
+
+void wpi_streams_forget(void) {
+    struct CUstream_st *stream;
+    while ((stream = wpi_handle_take_any(WPI_HANDLE_STREAM)) != NULL)
+        destroy(stream);
+}
+
+static bool is_stream_idle(void *handle, void *arg) {
+    (void)arg;
+    return wp_queue_is_idle(((struct CUstream_st *)handle)->queue);
+}
+
+bool wpi_streams_are_idle(wp_device *device) {
+    return wp_queue_is_idle(wp_device_default_queue(device)) &&
+           wpi_handle_all(WPI_HANDLE_STREAM, is_stream_idle, NULL);
+}
+
+/* ---- the default stream of each thread ---- */
+
+typedef struct own_stream {
+    struct CUstream_st *stream;
+    uint64_t epoch; /* a device reset destroyed streams of earlier epochs */
+} own_stream;
+
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static pthread_key_t own_key;
+static bool has_own_key;
+
+/* The thread ends: its queue may still have work, and keeps it. */
+static void forget_own(void *memory) {
+    own_stream *own = memory;
+    if (own->epoch == wpi_context_epoch() && wpi_handle_remove(WPI_HANDLE_STREAM, own->stream))
+        destroy(own->stream);
+    wp_free(own);
+}
+
+static void make_own_key(void) {
+    has_own_key = pthread_key_create(&own_key, forget_own) == 0;
+}
+
+static cudaError_t find_own(wp_device *device, struct CUstream_st **out) {
+    pthread_once(&own_once, make_own_key);
+    if (!has_own_key) return wpi_note(cudaErrorMemoryAllocation);
+    own_stream *own = pthread_getspecific(own_key);
+    if (own == NULL) {
+        own = wp_calloc(1, sizeof *own);
+        if (own == NULL || pthread_setspecific(own_key, own) != 0) {
+            wp_free(own);
+            return wpi_note(cudaErrorMemoryAllocation);
+        }
+    }
+    if (own->stream == NULL || own->epoch != wpi_context_epoch()) {
+        own->epoch = wpi_context_epoch();
+        WPI_TRY(create(device, cudaStreamDefault, PRIORITY_LEAST, &own->stream));
+    }
+    *out = own->stream;
+    return cudaSuccess;
+}
+
+/* ---- look-up ---- */
+
+static bool is_legacy(cudaStream_t stream) {
+    return stream == NULL || stream == cudaStreamLegacy;
+}
+
+/* The structure behind a handle; NULL for the legacy default stream. */
+static cudaError_t find(wp_device *device, cudaStream_t stream, struct CUstream_st **out) {
+    *out = NULL;
+    if (is_legacy(stream)) return cudaSuccess;
+    if (stream == cudaStreamPerThread) return find_own(device, out);
+    if (!wpi_handle_is_live(WPI_HANDLE_STREAM, stream))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    *out = stream;
+    return cudaSuccess;
+}
+
+cudaError_t wpi_stream_queue(wp_device *device, cudaStream_t stream, wp_queue **out) {
+    struct CUstream_st *found;
+    WPI_TRY(find(device, stream, &found));
+    *out = found != NULL ? found->queue : wp_device_default_queue(device);
+    return cudaSuccess;
+}
+
+cudaError_t wpi_queue_sync(wp_queue *queue) {
+    wp_error err = {0};
+    return wpi_result(wp_queue_wait(queue, &err), &err);
+}
+
+/* ---- life ---- */
+
+WP_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *pStream, unsigned int flags,
+                                                int priority) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (pStream == NULL || (flags & ~(unsigned)cudaStreamNonBlocking) != 0)
+        return wpi_note(cudaErrorInvalidValue);
+    if (priority < PRIORITY_GREATEST) priority = PRIORITY_GREATEST;
+    if (priority > PRIORITY_LEAST) priority = PRIORITY_LEAST;
+    return create(device, flags, priority, pStream);
+}
+
+WP_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *pStream, unsigned int flags) {
+    return cudaStreamCreateWithPriority(pStream, flags, PRIORITY_LEAST);
+}
+
+WP_API cudaError_t cudaStreamCreate(cudaStream_t *pStream) {
+    return cudaStreamCreateWithFlags(pStream, cudaStreamDefault);
+}
+
+/* Returns at once; what was queued still runs. */
+WP_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (is_legacy(stream) || stream == cudaStreamPerThread)
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    if (!wpi_handle_remove(WPI_HANDLE_STREAM, stream))
+        return wpi_note(cudaErrorInvalidResourceHandle);
+    destroy(stream);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaDeviceGetStreamPriorityRange(int *leastPriority, int *greatestPriority) {
+    if (leastPriority != NULL) *leastPriority = PRIORITY_LEAST;
+    if (greatestPriority != NULL) *greatestPriority = PRIORITY_GREATEST;
+    return cudaSuccess;
+}
+
+/* ---- waiting ---- */
+
+WP_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    return wpi_queue_sync(queue);
+}
+
+WP_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, stream, &queue));
+    if (!wp_queue_is_idle(queue)) return wpi_note(cudaErrorNotReady);
+    return wpi_note(wpi_error_sticky(device));
+}
+
+/* ---- host functions ---- */
+
+typedef struct host_call {
+    cudaHostFn_t function;
+    cudaStreamCallback_t callback; /* the older form, instead of `function` */
+    cudaStream_t stream;
+    wp_device *device;
+    void *user;
+} host_call;
+
+static void run_host_call(void *arg) {
+    const host_call call = *(host_call *)arg;
+    wp_free(arg);
+    in_callback = true;
+    if (call.function != NULL)
+        call.function(call.user);
+    else
+        call.callback(call.stream, wpi_error_sticky(call.device), call.user);
+    in_callback = false;
+}
+
+static cudaError_t queue_host_call(const host_call *call) {
+    wp_device *device;
+    wp_queue *queue;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(wpi_stream_queue(device, call->stream, &queue));
+    if (call->function == NULL && call->callback == NULL) return wpi_note(cudaErrorInvalidValue);
+    host_call *queued = wp_malloc(sizeof *queued);
+    if (queued == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    *queued = *call;
+    queued->device = device;
+    wp_error err = {0};
+    const wp_status status = wp_queue_host_call(queue, run_host_call, queued, &err);
+    if (status != WP_STATUS_OK) wp_free(queued);
+    return wpi_result(status, &err);
+}
+
+WP_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t fn, void *userData) {
+    const host_call call = {.function = fn, .stream = stream, .user = userData};
+    return queue_host_call(&call);
+}
+
+WP_API cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback,
+                                         void *userData, unsigned int flags) {
+    if (flags != 0) return wpi_note(cudaErrorInvalidValue);
+    const host_call call = {.callback = callback, .stream = stream, .user = userData};
+    return queue_host_call(&call);
+}
+
+/* ---- questions ---- */
+
+WP_API cudaError_t cudaStreamGetFlags(cudaStream_t hStream, unsigned int *flags) {
+    wp_device *device;
+    struct CUstream_st *stream;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, hStream, &stream));
+    if (flags == NULL) return wpi_note(cudaErrorInvalidValue);
+    *flags = stream != NULL ? stream->flags : cudaStreamDefault;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaStreamGetPriority(cudaStream_t hStream, int *priority) {
+    wp_device *device;
+    struct CUstream_st *stream;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, hStream, &stream));
+    if (priority == NULL) return wpi_note(cudaErrorInvalidValue);
+    *priority = stream != NULL ? stream->priority : PRIORITY_LEAST;
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaStreamGetId(cudaStream_t hStream, unsigned long long *streamId) {
+    wp_device *device;
+    struct CUstream_st *stream;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, hStream, &stream));
+    if (streamId == NULL) return wpi_note(cudaErrorInvalidValue);
+    *streamId = stream != NULL ? stream->id : 1;
+    return cudaSuccess;
+}
+
+/* Nothing can be captured (cudaStreamBeginCapture says so), so nothing is. */
+WP_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream,
+                                         enum cudaStreamCaptureStatus *pCaptureStatus) {
+    wp_device *device;
+    struct CUstream_st *found;
+    WPI_TRY(wpi_enter(&device));
+    WPI_TRY(find(device, stream, &found));
+    if (pCaptureStatus == NULL) return wpi_note(cudaErrorInvalidValue);
+    *pCaptureStatus = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
