@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# The CPU is always there; what is not says why.
+warpage devices

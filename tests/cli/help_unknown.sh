@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Help for a mistyped command names the nearest.
+warpage help devcies

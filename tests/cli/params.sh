@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every parameter with its variable.
+warpage params
