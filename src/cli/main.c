@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "warpage/warpage.h"
+#include "warpage/version.h"
 
 int main(int argc, char **argv) {
     if (argc < 2) {

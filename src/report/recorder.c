@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "report/run_record.h"
-#include "warpage/warpage.h"
+#include "warpage/version.h"
 
 const wp_param wpi_report_params[] = {
     {"run-record", WP_UNIT_TEXT, "", 0, 0, "file for the run record (JSON) written at exit"}, {0}};
