@@ -157,7 +157,7 @@ void wpi_report_write_at_exit(void) {
     if (!wpi_report_enabled || getpid() != owner) return;
     (void)pthread_mutex_lock(&mutex);
     record.wall_time_ns = now_ns() - start_time_ns;
-    if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
+    if (record.version == NULL) record.version = wp_strdup(WARPAGE_VERSION);
     if (record.program == NULL) read_program();
     wpi_run_record_sort(&record);
     last_kernel = 0;
