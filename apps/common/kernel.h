@@ -3,6 +3,7 @@
 #ifndef APP_KERNEL_H
 #define APP_KERNEL_H
 
+#include <cuda_runtime.h>
 #include <stdint.h>
 
 /** The thread's number in a one-dimensional grid; 64 bits, as arrays may be that long. */

@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Every program of apps/ on small inputs of each kind, with its serial check, on 1 and 2 workers; the
+# results (stdout) must also be the same bytes for both and for all memory modes. Then wrong usage.
+#
+# Run by run.sh: $WPCC, $TMP (an empty folder), $E2E (this folder). Takes the programs of the build if
+# they are there, else compiles them.
+set -u
+apps=$(cd "$E2E/../../apps" && pwd)
+built=$(dirname "$WPCC")/../apps
+failures=0
+fail() {
+    echo "  $*"
+    failures=$((failures + 1))
+    [ $failures -lt 20 ] || { echo "  too many failures, giving up"; exit 1; }
+}
+
+program() { # app: prints the path of its executable
+    if [ -x "$built/$1" ]; then
+        echo "$built/$1"
+        return
+    fi
+    if [ ! -x "$TMP/$1" ]; then
+        "$WPCC" -O2 -I "$apps" "$apps/$1/$1.cu" "$apps"/common/*.c "$apps"/common/*.cu \
+            -o "$TMP/$1" >&2 || return 1
+    fi
+    echo "$TMP/$1"
+}
+
+# Runs with --check in several ways; all must pass their check and print the same.
+check() { # app, arguments...
+    exe=$(program "$1") || { fail "$1: compilation failed"; return; }
+    label=$*
+    shift
+    rm -f "$TMP/first"
+    for way in "1 copy" "2 copy" "1 managed" "2 managed" "1 zerocopy" "2 zerocopy"; do
+        workers=${way% *}
+        mode=${way#* }
+        if ! WARPAGE_WORKERS=$workers "$exe" "$@" --memory "$mode" --check \
+            >"$TMP/stdout" 2>"$TMP/stderr"; then
+            fail "$label ($workers workers, $mode): failed"
+            tail -n 5 "$TMP/stdout" "$TMP/stderr"
+        elif ! grep -q '^check .*: equal' "$TMP/stdout"; then
+            fail "$label ($workers workers, $mode): says nothing of its check"
+        elif [ ! -e "$TMP/first" ]; then
+            mv "$TMP/stdout" "$TMP/first"
+        elif ! cmp -s "$TMP/first" "$TMP/stdout"; then
+            fail "$label ($workers workers, $mode): prints another result than with 1 worker, copy"
+        fi
+    done
+}
+
+wrong() { # exit status, expected words on stderr, app, arguments...
+    status=$1
+    words=$2
+    exe=$(program "$3") || return
+    shift 2
+    label=$*
+    shift
+    "$exe" "$@" >"$TMP/stdout" 2>"$TMP/stderr"
+    got=$?
+    [ $got -eq "$status" ] || fail "$label: exit status $got, expected $status"
+    grep -q -- "$words" "$TMP/stderr" || { fail "$label: no '$words' in"; cat "$TMP/stderr"; }
+    [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
+}
+
+# ---- small inputs, in every format ---------------------------------------------------------------
+
+cat >"$TMP/roads.gr" <<EOF
+c a ring of five with a shortcut that is longer than the way round
+p sp 6 7
+a 1 2 3
+a 2 3 3
+a 3 4 3
+a 4 5 3
+a 5 1 3
+a 1 4 20
+a 2 6 4000000000
+EOF
+printf 'p tw 5 4\n1 2\n2 3\n3 4\n4 5\n' >"$TMP/path.tw"
+printf '# from to\n9907233\t9301253\n9907233 9504304\n9301253\t12\n12 12\n' >"$TMP/cite.txt"
+printf '3\n0 2\n2 1\n3 0\n\n0\n\n3\n1 4\n2 9\n2 4\n' >"$TMP/rodinia.txt"
+cat >"$TMP/Packages" <<EOF
+Package: editor
+Depends: libc (>= 2.36), ui | fancy-ui,
+ missing
+
+Package: ui
+Provides: fancy-ui, window-thing (= 1)
+Depends: libc:any
+
+Package: game
+Pre-Depends: libc
+Depends: window-thing, game
+
+Package: libc
+Status: install ok installed
+
+Package: gone
+Status: deinstall ok config-files
+EOF
+awk 'BEGIN { for (i = 0; i < 400; i++) print i % 7 * 10 + i * 0.001 ",text," (-(i % 5)) }' >"$TMP/points.csv"
+cat >"$TMP/access.log" <<EOF
+1.2.3.4 - - [01/May/2025:00:00:00 +0000] "GET /a?x=1 HTTP/1.1" 200 1 "-" "-"
+1.2.3.4 - - [01/May/2025:00:00:00 +0000] "GET /a?x=2 HTTP/1.1" 200 1 "-" "-"
+1.2.3.4 - - [01/May/2025:00:00:01 +0000] "GET /a HTTP/1.1" 200 1 "-" "-"
+1.2.3.4 - - [01/May/2025:00:00:01 +0000] "-" 408 0 "-" "-"
+no request at all
+1.2.3.4 - - [01/May/2025:00:00:02 +0000] "GET /b" 200 1 "-" "-"
+EOF
+printf 'host\tlogname\ttime\tmethod\turl\nh\t-\t1\tGET\t/x\t200\nh\t-\t1\tGET\t/x\t200\nh\t-\n' >"$TMP/nasa.tsv"
+awk 'BEGIN { for (i = 0; i < 400; i++) print 320 + i % 13 }' >"$TMP/temp"
+awk 'BEGIN { for (i = 0; i < 400; i++) print (i % 17) / 1000 }' >"$TMP/power"
+
+for variant in queue mask; do
+    check bfs --variant $variant --size 3000 --degree 8
+    check bfs --variant $variant --graph grid --size 2K
+done
+check bfs --graph uniform --size 5000 --degree 2 --seed 7
+check bfs --size 64KiB --reverse
+check bfs --input "$TMP/path.tw" --source 3
+check bfs --input "$TMP/cite.txt"
+check bfs --input "$TMP/cite.txt" --undirected --source 12
+check bfs --input "$TMP/rodinia.txt"
+check bfs --input "$TMP/Packages" --source editor
+grep -q 'graph      packages of .*: 4 vertices, 5 edges' "$TMP/first" || fail "bfs: package graph is wrong"
+check bfs --input "$TMP/Packages" --reverse --source libc
+grep -q 'reached    4 vertices' "$TMP/first" || fail "bfs: packages above libc are wrong"
+
+for variant in near-far bellman-ford; do
+    check sssp --variant $variant --graph grid --size 3000
+    check sssp --variant $variant --graph rmat --size 2000 --weights 1000
+    check sssp --variant $variant --input "$TMP/roads.gr" --source 1
+    grep -q 'farthest   6 at distance 4,000,000,003' "$TMP/first" || fail "sssp: roads.gr is wrong"
+done
+check sssp --graph grid --size 1000 --weights 1 --delta 1
+check sssp --input "$TMP/rodinia.txt"
+
+for variant in thread warp; do
+    check pagerank --variant $variant --size 3000
+    check pagerank --variant $variant --graph grid --size 2000 --iterations 5
+done
+check pagerank --input "$TMP/Packages" --top 3
+grep -q '^  1  libc ' "$TMP/first" || fail "pagerank: libc should be first"
+
+check pvc --size 4000
+check pvc --size 3000 --buckets 1 --seed 3
+check pvc --input "$TMP/access.log"
+grep -q 'pages      4 different URLs, 2 lines without one' "$TMP/first" || fail "pvc: access.log is wrong"
+check pvc --input "$TMP/access.log" --paths
+grep -q '^       3  /a ' "$TMP/first" || fail "pvc: --paths is wrong"
+check pvc --input "$TMP/nasa.tsv"
+
+check kmeans --size 3000 --clusters 5 --dimensions 3
+check kmeans --size 2000 --clusters 1 --dimensions 1
+check kmeans --size 1500 --clusters 300 --dimensions 33 --iterations 3 # sums exceed shared memory
+check kmeans --input "$TMP/points.csv" --clusters 7 --normalize
+check kmeans --input "$TMP/points.csv" --clusters 3 --columns 3
+
+for steps in 1 2 5 6; do
+    check hotspot --size 5000 --iterations 7 --steps-per-launch $steps
+done
+check hotspot --size 1 --iterations 3
+check hotspot --input "$TMP/temp" --power "$TMP/power" --iterations 20
+
+# The same generated problem gives the same answer whichever variant finds it.
+for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
+    # shellcheck disable=SC2086
+    set -- $pair
+    exe=$(program "$1") || continue
+    "$exe" --variant "$2" --size 2000 >"$TMP/a" 2>/dev/null
+    "$exe" --variant "$3" --size 2000 >"$TMP/b" 2>/dev/null
+    cmp -s "$TMP/a" "$TMP/b" || fail "$1: $2 and $3 differ"
+done
+
+# ---- wrong usage and broken input ----------------------------------------------------------------
+
+wrong 2 "did you mean --size" bfs --sise 10
+wrong 2 "needs a value" bfs --size
+wrong 2 "one of copy|managed|zerocopy" sssp --memory far
+wrong 2 "must lie between" kmeans --clusters 0
+wrong 2 "unexpected argument" pvc access.log
+wrong 2 "takes no value" hotspot --check=1
+wrong 2 "go together" hotspot --input "$TMP/temp"
+wrong 2 "more than the" kmeans --size 3 --clusters 4
+wrong 2 "no package 'emacs'" bfs --input "$TMP/Packages" --source emacs
+wrong 2 "no vertex 99" bfs --input "$TMP/cite.txt" --source 99
+wrong 2 "debian:installed or debian:all" pagerank --input debian:most
+wrong 1 "cannot open" pagerank --input "$TMP/nothing"
+printf 'p sp 3 2\na 1 2 5\n' >"$TMP/short.gr"
+wrong 1 "says it has 2 edges, but holds 1" sssp --input "$TMP/short.gr"
+printf 'p sp 3 1\na 1 9 5\n' >"$TMP/bad.gr"
+wrong 1 "bad.gr:2: a vertex number is 9" sssp --input "$TMP/bad.gr"
+printf '1 2\n3 x\n' >"$TMP/bad.txt"
+wrong 1 "bad.txt:2: expected a second vertex number" bfs --input "$TMP/bad.txt"
+printf '1 2\n3\n' >"$TMP/odd"
+wrong 1 "is no square" hotspot --input "$TMP/odd" --power "$TMP/odd"
+printf 'a b c\n' >"$TMP/words"
+wrong 1 "holds no row" kmeans --input "$TMP/words"
+printf 'just words\n' >"$TMP/nolog"
+wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
+exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
+
+[ $failures -eq 0 ]

@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# A CUDA program at work on data that every Debian machine has, without a GPU:
+#
+#     tools/demo.sh [BUILD]      e.g. tools/demo.sh build/release
+#
+# Compiles two programs of apps/ with BUILD/bin/wpcc and runs them under BUILD/bin/warpage on the
+# graph of Debian's packages. Without BUILD: installs what is missing, builds build/release first.
+set -eu
+cd "$(dirname "$0")/.."
+
+if [ $# -gt 1 ]; then
+    echo "usage: tools/demo.sh [BUILD]" >&2
+    exit 2
+fi
+if [ $# -eq 1 ]; then
+    build=$1
+else
+    build=build/release
+    tools/setup.sh
+    echo "demo: building in $build"
+    mkdir -p build
+    cmake --preset release >build/configure-release.log 2>&1 || {
+        cat build/configure-release.log >&2
+        exit 1
+    }
+    cmake --build --preset release
+fi
+for tool in wpcc warpage; do
+    if [ ! -x "$build/bin/$tool" ]; then
+        echo "demo: there is no $build/bin/$tool; build first: cmake --workflow --preset release" >&2
+        exit 1
+    fi
+done
+bin=$(cd "$build/bin" && pwd)
+out=$build/demo
+mkdir -p "$out"
+
+bold= dim= plain=
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ] && [ "${TERM:-dumb}" != dumb ]; then
+    bold=$(printf '\033[1m') dim=$(printf '\033[2m') plain=$(printf '\033[0m')
+fi
+title() { printf '\n%s%s%s\n' "$bold" "$1" "$plain"; }
+say() { printf '%s\n' "$1"; }
+shown() { printf '%s    $ %s%s\n\n' "$dim" "$1" "$plain"; }
+now_ms() { date +%s%3N; }
+
+compile() { # app
+    start=$(now_ms)
+    "$bin/wpcc" -O2 -I apps "apps/$1/$1.cu" apps/common/*.c apps/common/*.cu -o "$out/$1"
+    printf '    $ wpcc -O2 -I apps apps/%s/%s.cu apps/common/*.c* -o %-10s %s %d.%d s\n' "$1" "$1" \
+        "$1" "#" $((($(now_ms) - start) / 1000)) $((($(now_ms) - start) % 1000 / 100))
+}
+
+# stdout (the result) is shown and kept; stderr (times and the report) follows it.
+run() { # app, arguments...
+    app=$1
+    shift
+    "$bin/warpage" run -- "$out/$app" "$@" >"$out/$app.out" 2>"$out/$app.err" || {
+        cat "$out/$app.out" "$out/$app.err" >&2
+        echo "demo: $app failed" >&2
+        exit 1
+    }
+    sed 's/^/    /' "$out/$app.out"
+}
+talk() { sed 's/^/    /' "$out/$1.err"; } # app
+
+start_demo=$(now_ms)
+title "1. Two ordinary CUDA programs become executables. No GPU, no CUDA toolkit."
+compile pagerank
+compile bfs
+
+if [ -r /var/lib/dpkg/status ]; then
+    input="--input debian:all"
+    title "2. Which packages does everything else in Debian stand on?"
+    say "   PageRank over the graph \"package needs package\", from this machine's package lists."
+else
+    input="--graph rmat --size 64K"
+    title "2. Which vertices of a social-network-like graph matter most?"
+fi
+# shellcheck disable=SC2086  # two words
+{
+    shown "warpage run -- pagerank $input --top 15 --check"
+    run pagerank $input --top 15 --check
+    say "    What ran where, and how fast:"
+    talk pagerank
+    top=$(awk '$1 == 1 { print $2; exit }' "$out/pagerank.out")
+
+    title "3. If $top broke, what would break with it, and how many steps away?"
+    shown "warpage run -- bfs $input --reverse --source $top --check"
+    run bfs $input --reverse --source "$top" --check
+    sed -n '/^ *kernels/s/^ */    kernels: /p' "$out/bfs.err"
+
+    title "4. And downwards: how deep does the package with the most needs reach?"
+    shown "warpage run -- bfs $input --check"
+    run bfs $input --check
+    sed -n '/^ *kernels/s/^ */    kernels: /p' "$out/bfs.err"
+}
+ms=$(($(now_ms) - start_demo))
+title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The same sources run on an NVIDIA GPU, compiled by nvcc."
+cat <<EOF
+Try next:
+    $build/demo/bfs --input debian:all --reverse --source python3
+    $build/demo/pagerank --size 1M --variant warp --memory managed
+    WARPAGE_WORKERS=1 $build/demo/bfs --graph rmat --size 512K
+    $build/bin/wpcc examples/histogram.cu -o histogram && ./histogram examples/histogram.cu
+    $build/bin/warpage run --report run.json -- $build/demo/bfs --size 256K
+Your own program:   $build/bin/wpcc program.cu -o program && ./program
+More programs:      docs/guide/apps.md     Commands:   $build/bin/warpage help
+EOF
