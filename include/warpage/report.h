@@ -27,14 +27,14 @@ extern "C" {
 #define WP_RUN_SCHEMA "warpage.run/1"
 
 /** Where bytes went. */
-typedef enum wp_report_copy_kind {
-    WP_REPORT_COPY_TO_DEVICE = 0, /* host to device */
-    WP_REPORT_COPY_TO_HOST,
-    WP_REPORT_COPY_DEVICE_TO_DEVICE,
-    WP_REPORT_COPY_HOST_TO_HOST,
-    WP_REPORT_COPY_FILL, /* memset */
-    WP_REPORT_COPY_KIND_COUNT
-} wp_report_copy_kind;
+typedef enum wp_copy_kind {
+    WP_COPY_H2D = 0, /* host to device */
+    WP_COPY_D2H,
+    WP_COPY_D2D,
+    WP_COPY_H2H,
+    WP_COPY_FILL, /* memset */
+    WP_COPY_KIND_COUNT
+} wp_copy_kind;
 
 typedef struct wp_run_kernel {
     char *name;         /* mangled, as in the image */
@@ -64,7 +64,7 @@ typedef struct wp_run_record {
     uint64_t memory_peak_bytes; /* device and managed memory */
     wp_run_kernel *kernels;     /* by time, longest first */
     size_t kernel_count;
-    wp_run_copies copies[WP_REPORT_COPY_KIND_COUNT];
+    wp_run_copies copies[WP_COPY_KIND_COUNT];
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for a schema it does not know). */
@@ -86,7 +86,7 @@ WP_NODISCARD WP_API wp_status wp_run_record_write(const wp_run_record *record, c
 WP_NODISCARD WP_API wp_status wp_run_record_check_path(const char *path, wp_error *err);
 
 /** "h2d", …, as in the JSON. */
-WP_API const char *wp_report_copy_kind_name(wp_report_copy_kind kind);
+WP_API const char *wp_copy_kind_name(wp_copy_kind kind);
 
 #ifdef __cplusplus
 }

@@ -13,7 +13,7 @@ int main(int argc, char **argv) {
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0) {
-        (void)printf("warpage %s\n", WARPAGE_VERSION);
+        (void)printf("warpage %s\n", WP_VERSION_STRING);
         return wpi_finish("--version");
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {

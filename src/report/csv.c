@@ -26,11 +26,10 @@ void wpi_run_record_csv(const wp_run_record *record, wp_text *out) {
         wp_text_appendf(out, ",%" PRIu64 ",%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
                         k->launches, k->threads, k->time_ns, k->time_min_ns, k->time_max_ns);
     }
-    for (int kind = 0; kind < WP_REPORT_COPY_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;
         wp_text_appendf(out, "copy,%s,%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",,\r\n",
-                        wp_report_copy_kind_name((wp_report_copy_kind)kind), c->count, c->bytes,
-                        c->time_ns);
+                        wp_copy_kind_name((wp_copy_kind)kind), c->count, c->bytes, c->time_ns);
     }
 }

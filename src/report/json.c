@@ -75,11 +75,11 @@ void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
         append(kernels, kernel_to_json(&record->kernels[i]));
     set(root, "kernels", kernels);
     json_t *copies = json_array();
-    for (int kind = 0; kind < WP_REPORT_COPY_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;
         json_t *object = json_object();
-        set(object, "kind", string(wp_report_copy_kind_name((wp_report_copy_kind)kind)));
+        set(object, "kind", string(wp_copy_kind_name((wp_copy_kind)kind)));
         set(object, "count", number(c->count));
         set(object, "bytes", number(c->bytes));
         set(object, "time_ns", number(c->time_ns));
@@ -146,8 +146,8 @@ static void read_copies(reader *r, const json_t *array, wp_run_record *out) {
     for (size_t i = 0; i < json_array_size(array); i++) {
         const json_t *object = json_array_get(array, i);
         char *name = read_string(r, object, "kind");
-        for (int kind = 0; kind < WP_REPORT_COPY_KIND_COUNT; kind++) {
-            if (strcmp(name, wp_report_copy_kind_name((wp_report_copy_kind)kind)) != 0) continue;
+        for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
+            if (strcmp(name, wp_copy_kind_name((wp_copy_kind)kind)) != 0) continue;
             out->copies[kind] = (wp_run_copies){.count = read_number(r, object, "count"),
                                                 .bytes = read_number(r, object, "bytes"),
                                                 .time_ns = read_number(r, object, "time_ns")};

@@ -4,7 +4,7 @@
  * the list, the last one first. Recording must never break the program it watches: when memory is
  * out, an entry is dropped.
  */
-#include "report/report.h"
+#include "report/recorder.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -108,8 +108,8 @@ void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t 
     (void)pthread_mutex_unlock(&mutex);
 }
 
-void wpi_report_copy(wp_report_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns) {
-    if (!wpi_report_enabled || (unsigned)kind >= WP_REPORT_COPY_KIND_COUNT) return;
+void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns) {
+    if (!wpi_report_enabled || (unsigned)kind >= WP_COPY_KIND_COUNT) return;
     (void)pthread_mutex_lock(&mutex);
     wp_run_copies *c = &record.copies[kind];
     c->count++;
@@ -157,7 +157,7 @@ void wpi_report_write_at_exit(void) {
     if (!wpi_report_enabled || getpid() != owner) return;
     (void)pthread_mutex_lock(&mutex);
     record.wall_time_ns = now_ns() - start_time_ns;
-    if (record.version == NULL) record.version = wp_strdup(WARPAGE_VERSION);
+    if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
     if (record.program == NULL) read_program();
     wpi_run_record_sort(&record);
     last_kernel = 0;

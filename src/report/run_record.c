@@ -16,10 +16,9 @@ static const struct {
 } forms[] = {
     {".txt", wpi_run_record_text}, {".json", wpi_run_record_json}, {".csv", wpi_run_record_csv}};
 
-const char *wp_report_copy_kind_name(wp_report_copy_kind kind) {
-    static const char *const names[WP_REPORT_COPY_KIND_COUNT] = {"h2d", "d2h", "d2d", "h2h",
-                                                                 "fill"};
-    return (unsigned)kind < WP_REPORT_COPY_KIND_COUNT ? names[kind] : "unknown";
+const char *wp_copy_kind_name(wp_copy_kind kind) {
+    static const char *const names[WP_COPY_KIND_COUNT] = {"h2d", "d2h", "d2d", "h2h", "fill"};
+    return (unsigned)kind < WP_COPY_KIND_COUNT ? names[kind] : "unknown";
 }
 
 void wp_run_record_deinit(wp_run_record *record) {

@@ -49,11 +49,11 @@ static void append_kernels(const wp_run_record *record, wp_text *out) {
 }
 
 static void append_copies(const wp_run_record *record, wp_text *out) {
-    static const char *const labels[WP_REPORT_COPY_KIND_COUNT] = {
+    static const char *const labels[WP_COPY_KIND_COUNT] = {
         "host to device", "device to host", "device to device", "host to host", "fill"};
     char bytes[32], time[32];
     bool has_header = false;
-    for (int kind = 0; kind < WP_REPORT_COPY_KIND_COUNT; kind++) {
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;
         if (!has_header)

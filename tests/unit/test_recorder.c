@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report/report.h"
+#include "report/recorder.h"
 
 #include <pthread.h>
 #include <sys/wait.h>
@@ -77,15 +77,15 @@ static void many_kernels_are_told_apart(void **state) {
 
 static void copies_add_up_by_kind(void **state) {
     (void)state;
-    wpi_report_copy(WP_REPORT_COPY_TO_DEVICE, 10, 5, 8);
-    wpi_report_copy(WP_REPORT_COPY_TO_DEVICE, 20, 5, 6);
-    wpi_report_copy(WP_REPORT_COPY_FILL, 7, 9, 9);
+    wpi_report_copy(WP_COPY_H2D, 10, 5, 8);
+    wpi_report_copy(WP_COPY_H2D, 20, 5, 6);
+    wpi_report_copy(WP_COPY_FILL, 7, 9, 9);
     wp_run_record record = finish();
-    assert_u64(record.copies[WP_REPORT_COPY_TO_DEVICE].count, 2);
-    assert_u64(record.copies[WP_REPORT_COPY_TO_DEVICE].bytes, 30);
-    assert_u64(record.copies[WP_REPORT_COPY_TO_DEVICE].time_ns, 4);
-    assert_u64(record.copies[WP_REPORT_COPY_FILL].bytes, 7);
-    assert_u64(record.copies[WP_REPORT_COPY_TO_HOST].count, 0);
+    assert_u64(record.copies[WP_COPY_H2D].count, 2);
+    assert_u64(record.copies[WP_COPY_H2D].bytes, 30);
+    assert_u64(record.copies[WP_COPY_H2D].time_ns, 4);
+    assert_u64(record.copies[WP_COPY_FILL].bytes, 7);
+    assert_u64(record.copies[WP_COPY_D2H].count, 0);
     wp_run_record_deinit(&record);
 }
 
@@ -115,17 +115,17 @@ static void the_record_knows_its_program(void **state) {
 static void a_backward_clock_counts_as_no_time(void **state) {
     (void)state;
     wpi_report_kernel("a", grid, block, 10, 5);
-    wpi_report_copy(WP_REPORT_COPY_TO_HOST, 1, 10, 5);
+    wpi_report_copy(WP_COPY_D2H, 1, 10, 5);
     wp_run_record record = finish();
     assert_u64(record.kernels[0].time_ns, 0);
-    assert_u64(record.copies[WP_REPORT_COPY_TO_HOST].time_ns, 0);
+    assert_u64(record.copies[WP_COPY_D2H].time_ns, 0);
     wp_run_record_deinit(&record);
 }
 
 static void *record_many(void *name) {
     for (int i = 0; i < 1000; i++) {
         wpi_report_kernel(name, grid, block, 0, 1);
-        wpi_report_copy(WP_REPORT_COPY_DEVICE_TO_DEVICE, 1, 0, 1);
+        wpi_report_copy(WP_COPY_D2D, 1, 0, 1);
         wpi_report_memory((uint64_t)i);
     }
     return NULL;
@@ -143,7 +143,7 @@ static void threads_lose_nothing(void **state) {
     assert_u64(record.kernel_count, 3);
     assert_string_equal(record.kernels[0].name, "a");
     assert_u64(record.kernels[0].launches, 2000);
-    assert_u64(record.copies[WP_REPORT_COPY_DEVICE_TO_DEVICE].count, 4000);
+    assert_u64(record.copies[WP_COPY_D2D].count, 4000);
     assert_u64(record.memory_peak_bytes, 999);
     wp_run_record_deinit(&record);
 }
@@ -179,7 +179,7 @@ static void nothing_is_recorded_when_off(void **state) {
     wpi_report_restart(NULL);
     assert_false(wpi_report_is_on());
     wpi_report_kernel("a", grid, block, 0, 1);
-    wpi_report_copy(WP_REPORT_COPY_TO_DEVICE, 1, 0, 1);
+    wpi_report_copy(WP_COPY_H2D, 1, 0, 1);
     wpi_report_memory(1);
     wpi_report_device("cpu", "x");
     wpi_report_write_at_exit();

@@ -38,7 +38,7 @@ static wp_run_record sample(void) {
                                         .time_max_ns = 5000000,
                                         .grid = {1, 1, 1},
                                         .block = {32, 1, 1}};
-    record.copies[WP_REPORT_COPY_TO_DEVICE] =
+    record.copies[WP_COPY_H2D] =
         (wp_run_copies){.count = 3, .bytes = 4000000000u, .time_ns = 1000000000u};
     return record;
 }

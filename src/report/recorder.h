@@ -9,8 +9,8 @@
  *
  * Without the variable every call returns at once: one load and a branch. Callable from any thread.
  */
-#ifndef WP_REPORT_REPORT_H
-#define WP_REPORT_REPORT_H
+#ifndef WP_REPORT_RECORDER_H
+#define WP_REPORT_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static inline bool wpi_report_is_on(void) {
 /** One launch. `name` is copied. Times in ns of the device's clock. */
 void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
                        uint64_t start_ns, uint64_t end_ns);
-void wpi_report_copy(wp_report_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
+void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
