@@ -3,13 +3,11 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-__global__ void hello(void)
-{
+__global__ void hello(void) {
     printf("hello from thread %d of block %d\n", (int)threadIdx.x, (int)blockIdx.x);
 }
 
-int main(void)
-{
+int main(void) {
     hello<<<2, 4>>>();
     return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
 }

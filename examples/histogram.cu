@@ -4,8 +4,7 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-__global__ void count_bytes(const unsigned char *text, int n, unsigned *total)
-{
+__global__ void count_bytes(const unsigned char *text, int n, unsigned *total) {
     __shared__ unsigned count[256];
     count[threadIdx.x] = 0;
     __syncthreads();
@@ -16,8 +15,7 @@ __global__ void count_bytes(const unsigned char *text, int n, unsigned *total)
     atomicAdd(&total[threadIdx.x], count[threadIdx.x]);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     static unsigned char text[1 << 20];
     unsigned total[256];
     FILE *file = argc == 2 ? fopen(argv[1], "rb") : NULL;

@@ -3,16 +3,14 @@
 #include <cuda_runtime.h>
 #include <stdio.h>
 
-__global__ void add(int n, const float *a, const float *b, float *sum)
-{
+__global__ void add(int n, const float *a, const float *b, float *sum) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         sum[i] = a[i] + b[i];
     }
 }
 
-int main(void)
-{
+int main(void) {
     const int n = 1 << 20;
     float *a, *b, *sum;
     cudaMallocManaged(&a, n * sizeof(float));

@@ -24,8 +24,7 @@ enum { VARIANT_QUEUE, VARIANT_MASK };
 
 __global__ void visit_queue(const uint64_t *first, const uint32_t *target, uint32_t *hops,
                             const uint32_t *frontier, uint32_t frontier_count, uint32_t *next,
-                            uint32_t *next_count, uint32_t level)
-{
+                            uint32_t *next_count, uint32_t level) {
     uint64_t i = app_thread();
     if (i >= frontier_count) {
         return;
@@ -43,8 +42,8 @@ __global__ void visit_queue(const uint64_t *first, const uint32_t *target, uint3
 
 /* Every thread that finds the same neighbour writes the same values: no atomics are needed. */
 __global__ void visit_mask(const uint64_t *first, const uint32_t *target, uint32_t vertex_count,
-                           const uint32_t *hops, unsigned char *is_frontier, unsigned char *is_next)
-{
+                           const uint32_t *hops, unsigned char *is_frontier,
+                           unsigned char *is_next) {
     uint64_t vertex = app_thread();
     if (vertex >= vertex_count || !is_frontier[vertex]) {
         return;
@@ -60,8 +59,7 @@ __global__ void visit_mask(const uint64_t *first, const uint32_t *target, uint32
 
 __global__ void advance_mask(uint32_t vertex_count, uint32_t level, uint32_t *hops,
                              unsigned char *is_frontier, unsigned char *is_next,
-                             uint32_t *next_count)
-{
+                             uint32_t *next_count) {
     uint64_t vertex = app_thread();
     if (vertex >= vertex_count || !is_next[vertex]) {
         return;
@@ -73,15 +71,13 @@ __global__ void advance_mask(uint32_t vertex_count, uint32_t level, uint32_t *ho
 }
 
 static void search_queue(app_device *device, const app_array *first, const app_array *target,
-                         app_array *hops, uint32_t vertex_count, uint32_t source)
-{
+                         app_array *hops, uint32_t vertex_count, uint32_t source) {
     app_array frontier;
     app_array next;
     app_array next_count;
     uint32_t frontier_count = 1;
     const uint32_t zero = 0;
-    app_array_create(device, &frontier, vertex_count, sizeof(uint32_t), "frontier",
-                     APP_ROLE_STATE);
+    app_array_create(device, &frontier, vertex_count, sizeof(uint32_t), "frontier", APP_ROLE_STATE);
     app_array_create(device, &next, vertex_count, sizeof(uint32_t), "next frontier",
                      APP_ROLE_STATE);
     app_array_create(device, &next_count, 1, sizeof(uint32_t), "frontier counter", APP_ROLE_STATE);
@@ -105,8 +101,7 @@ static void search_queue(app_device *device, const app_array *first, const app_a
 }
 
 static void search_mask(app_device *device, const app_array *first, const app_array *target,
-                        app_array *hops, uint32_t vertex_count, uint32_t source)
-{
+                        app_array *hops, uint32_t vertex_count, uint32_t source) {
     app_array is_frontier;
     app_array is_next;
     app_array next_count;
@@ -127,10 +122,9 @@ static void search_mask(app_device *device, const app_array *first, const app_ar
             (const uint64_t *)first->device, (const uint32_t *)target->device, vertex_count,
             (const uint32_t *)hops->device, (unsigned char *)is_frontier.device,
             (unsigned char *)is_next.device);
-        advance_mask<<<blocks, THREADS>>>(vertex_count, level, (uint32_t *)hops->device,
-                                          (unsigned char *)is_frontier.device,
-                                          (unsigned char *)is_next.device,
-                                          (uint32_t *)next_count.device);
+        advance_mask<<<blocks, THREADS>>>(
+            vertex_count, level, (uint32_t *)hops->device, (unsigned char *)is_frontier.device,
+            (unsigned char *)is_next.device, (uint32_t *)next_count.device);
         app_kernels_end(device, "visit_mask", 2);
         app_array_read(device, &next_count, 0, &has_next, sizeof has_next);
     }
@@ -139,8 +133,7 @@ static void search_mask(app_device *device, const app_array *first, const app_ar
     app_array_free(device, &next_count);
 }
 
-static uint32_t *serial_hops(const app_graph *graph, uint32_t source)
-{
+static uint32_t *serial_hops(const app_graph *graph, uint32_t source) {
     uint32_t *hops = (uint32_t *)app_allocate(graph->vertex_count, sizeof *hops, "the check");
     uint32_t *queue = (uint32_t *)app_allocate(graph->vertex_count, sizeof *queue, "the check");
     memset(hops, 0xff, graph->vertex_count * sizeof *hops);
@@ -162,8 +155,7 @@ static uint32_t *serial_hops(const app_graph *graph, uint32_t source)
     return hops;
 }
 
-static bool check(const app_graph *graph, uint32_t source, const uint32_t *hops)
-{
+static bool check(const app_graph *graph, uint32_t source, const uint32_t *hops) {
     uint32_t *expected = serial_hops(graph, source);
     uint32_t largest = 0;
     uint32_t different = 0;
@@ -173,15 +165,15 @@ static bool check(const app_graph *graph, uint32_t source, const uint32_t *hops)
         largest = difference > largest ? difference : largest;
     }
     printf("check      hop counts of %s vertices against a serial search: %s, largest difference "
-           "%s\n", app_count(graph->vertex_count),
-           different == 0 ? "equal" : "DIFFERENT", app_count(largest));
+           "%s\n",
+           app_count(graph->vertex_count), different == 0 ? "equal" : "DIFFERENT",
+           app_count(largest));
     free(expected);
     return different == 0;
 }
 
 /* The way to one of the farthest vertices, from its end: any edge from the level before. */
-static void print_longest_way(const app_graph *graph, const uint32_t *hops, uint32_t deepest)
-{
+static void print_longest_way(const app_graph *graph, const uint32_t *hops, uint32_t deepest) {
     uint32_t way[64];
     if (deepest == 0 || deepest >= 64) {
         return;
@@ -204,16 +196,19 @@ static void print_longest_way(const app_graph *graph, const uint32_t *hops, uint
             }
         }
     }
-    printf("farthest   ");
-    for (uint32_t level = 0; level <= deepest; level++) {
-        printf("%s%s", level != 0 ? " > " : "", app_graph_vertex_name(graph, way[level]));
+    size_t column = (size_t)printf("farthest   %s", app_graph_vertex_name(graph, way[0]));
+    for (uint32_t level = 1; level <= deepest; level++) {
+        const char *name = app_graph_vertex_name(graph, way[level]);
+        if (column + strlen(name) + 3 > 90) {
+            column = (size_t)printf("\n          ") - 1;
+        }
+        column += (size_t)printf(" > %s", name);
     }
     putchar('\n');
 }
 
 /* Prints how many vertices lie at each distance; returns the edges that were followed. */
-static uint64_t print_result(const app_graph *graph, uint32_t source, const uint32_t *hops)
-{
+static uint64_t print_result(const app_graph *graph, uint32_t source, const uint32_t *hops) {
     uint32_t deepest = 0;
     uint32_t reached = 0;
     uint64_t edges = 0;
@@ -259,8 +254,7 @@ static uint64_t print_result(const app_graph *graph, uint32_t source, const uint
     return edges;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"bfs", "hops from one vertex of a graph to all others",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "bfs --graph rmat --size 1M --check"};

@@ -9,12 +9,8 @@
 #include "common/random.h"
 #include "common/report.h"
 
-static void grow(app_edges *edges)
-{
-    if (edges->count < edges->capacity) {
-        return;
-    }
-    edges->capacity = edges->capacity != 0 ? edges->capacity + edges->capacity / 2 : 1u << 16;
+void app_edges_reserve(app_edges *edges, uint64_t capacity) {
+    edges->capacity = capacity;
     edges->from = app_reallocate(edges->from, edges->capacity, sizeof *edges->from, "edges");
     edges->to = app_reallocate(edges->to, edges->capacity, sizeof *edges->to, "edges");
     if (edges->weight != NULL) {
@@ -23,16 +19,21 @@ static void grow(app_edges *edges)
     }
 }
 
-void app_edges_add(app_edges *edges, uint32_t from, uint32_t to)
-{
+static void grow(app_edges *edges) {
+    if (edges->count == edges->capacity) {
+        app_edges_reserve(edges,
+                          edges->capacity != 0 ? edges->capacity + edges->capacity / 2 : 1u << 16);
+    }
+}
+
+void app_edges_add(app_edges *edges, uint32_t from, uint32_t to) {
     grow(edges);
     edges->from[edges->count] = from;
     edges->to[edges->count] = to;
     edges->count++;
 }
 
-void app_edges_add_weighted(app_edges *edges, uint32_t from, uint32_t to, uint32_t weight)
-{
+void app_edges_add_weighted(app_edges *edges, uint32_t from, uint32_t to, uint32_t weight) {
     grow(edges);
     if (edges->weight == NULL) {
         edges->weight = app_allocate(edges->capacity, sizeof *edges->weight, "weights");
@@ -41,16 +42,14 @@ void app_edges_add_weighted(app_edges *edges, uint32_t from, uint32_t to, uint32
     app_edges_add(edges, from, to);
 }
 
-void app_edges_free(app_edges *edges)
-{
+void app_edges_free(app_edges *edges) {
     free(edges->from);
     free(edges->to);
     free(edges->weight);
     *edges = (app_edges){0};
 }
 
-void app_graph_build(app_graph *graph, app_edges *edges, bool both_ways)
-{
+void app_graph_build(app_graph *graph, app_edges *edges, bool both_ways) {
     size_t vertex_count = graph->vertex_count;
     uint64_t *next = app_allocate(vertex_count + 1, sizeof *next, "vertices");
     memset(next, 0, (vertex_count + 1) * sizeof *next);
@@ -88,8 +87,7 @@ void app_graph_build(app_graph *graph, app_edges *edges, bool both_ways)
     app_edges_free(edges);
 }
 
-void app_graph_transpose(const app_graph *graph, app_graph *out)
-{
+void app_graph_transpose(const app_graph *graph, app_graph *out) {
     size_t vertex_count = graph->vertex_count;
     *out = (app_graph){.vertex_count = graph->vertex_count,
                        .edge_count = graph->edge_count,
@@ -120,8 +118,7 @@ void app_graph_transpose(const app_graph *graph, app_graph *out)
     free(next);
 }
 
-void app_graph_free(app_graph *graph)
-{
+void app_graph_free(app_graph *graph) {
     free(graph->first);
     free(graph->target);
     free(graph->weight);
@@ -133,8 +130,7 @@ void app_graph_free(app_graph *graph)
 
 /* Weights from 1 to max_weight that depend on the two ends only, so that a road is as long in one
  * direction as in the other. */
-static void make_weights(app_graph *graph, uint64_t max_weight, uint64_t seed)
-{
+static void make_weights(app_graph *graph, uint64_t max_weight, uint64_t seed) {
     graph->weight = app_allocate(graph->edge_count, sizeof *graph->weight, "weights");
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         for (uint64_t e = graph->first[v]; e < graph->first[v + 1u]; e++) {
@@ -146,8 +142,7 @@ static void make_weights(app_graph *graph, uint64_t max_weight, uint64_t seed)
 }
 
 void app_graph_load(app_graph *graph, const app_common *common, const app_graph_options *options,
-                    uint64_t default_vertices)
-{
+                    uint64_t default_vertices) {
     *graph = (app_graph){.source = APP_VERTEX_NONE};
     if (common->input != NULL && strncmp(common->input, "debian:", 7) == 0) {
         app_graph_read_packages(graph, common->input + 7);
@@ -155,8 +150,8 @@ void app_graph_load(app_graph *graph, const app_common *common, const app_graph_
         app_graph_read(graph, common->input, options->is_undirected);
     } else {
         double vertex_bytes = 16.0 + (options->needs_weights ? 8.0 : 4.0) * (double)options->degree;
-        uint64_t count = app_size_items(common->size, vertex_bytes, default_vertices, 2,
-                                        UINT32_MAX - 1u);
+        uint64_t count =
+            app_size_items(common->size, vertex_bytes, default_vertices, 2, UINT32_MAX - 1u);
         app_graph_generate(graph, options->kind, (uint32_t)count, options->degree, common->seed);
     }
     if (graph->vertex_count == 0) {
@@ -177,8 +172,7 @@ void app_graph_load(app_graph *graph, const app_common *common, const app_graph_
     }
 }
 
-uint32_t app_graph_find(const app_graph *graph, const char *text)
-{
+uint32_t app_graph_find(const app_graph *graph, const char *text) {
     if (graph->name != NULL) {
         for (uint32_t v = 0; v < graph->vertex_count; v++) {
             if (strcmp(graph->name[v], text) == 0) {
@@ -203,8 +197,7 @@ uint32_t app_graph_find(const app_graph *graph, const char *text)
     app_fail_usage("there is no vertex %s in %s", text, graph->title);
 }
 
-const char *app_graph_vertex_name(const app_graph *graph, uint32_t vertex)
-{
+const char *app_graph_vertex_name(const app_graph *graph, uint32_t vertex) {
     static char texts[4][24];
     static unsigned turn;
     if (graph->name != NULL) {
@@ -216,8 +209,7 @@ const char *app_graph_vertex_name(const app_graph *graph, uint32_t vertex)
     return text;
 }
 
-uint32_t app_graph_busiest(const app_graph *graph)
-{
+uint32_t app_graph_busiest(const app_graph *graph) {
     uint32_t best = 0;
     uint64_t best_degree = 0;
     for (uint32_t v = 0; v < graph->vertex_count; v++) {

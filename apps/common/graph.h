@@ -56,17 +56,20 @@ typedef struct app_graph_options {
     bool needs_weights;  /* set by the program: weights are made where the input has none */
 } app_graph_options;
 
+/* clang-format off */
 #define APP_GRAPH_OPTIONS_DEFAULT {0, 16, 100, false, false, false}
-#define APP_GRAPH_INPUT                                                                           \
-    "edge list, DIMACS .gr or p tw, Rodinia bfs graph, package list (all also .zst), "            \
+#define APP_GRAPH_INPUT                                                                            \
+    "edge list, DIMACS .gr or p tw, Rodinia bfs graph, package list (all also .zst), "             \
     "debian:installed or debian:all"
-#define APP_GRAPH_OPTIONS(o)                                                                      \
-    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid", 0, 0, "generated graph"},      \
-    {"--degree", APP_OPTION_COUNT, &(o).degree, "N", 1, 1024,                                     \
-     "edges per vertex of rmat and uniform"},                                                     \
-    {"--undirected", APP_OPTION_FLAG, &(o).is_undirected, NULL, 0, 0,                             \
-     "edges of the input lead both ways"},                                                        \
+/** Rows of a program's option table for the graph options `o`. */
+#define APP_GRAPH_OPTIONS(o)                                                                       \
+    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid", 0, 0, "generated graph"},       \
+    {"--degree", APP_OPTION_COUNT, &(o).degree, "N", 1, 1024,                                      \
+     "edges per vertex of rmat and uniform"},                                                      \
+    {"--undirected", APP_OPTION_FLAG, &(o).is_undirected, NULL, 0, 0,                              \
+     "edges of the input lead both ways"},                                                         \
     {"--reverse", APP_OPTION_FLAG, &(o).is_reversed, NULL, 0, 0, "turn every edge around"}
+/* clang-format on */
 
 /** Reads --input or generates, as `common` and `options` say; turns and weighs the edges. */
 void app_graph_load(app_graph *graph, const app_common *common, const app_graph_options *options,
@@ -85,6 +88,8 @@ const char *app_graph_vertex_name(const app_graph *graph, uint32_t vertex);
 uint32_t app_graph_busiest(const app_graph *graph);
 
 /* For the readers and generators. */
+/** Makes room for `capacity` edges in all, where their number is known. */
+void app_edges_reserve(app_edges *edges, uint64_t capacity);
 void app_edges_add(app_edges *edges, uint32_t from, uint32_t to);
 void app_edges_add_weighted(app_edges *edges, uint32_t from, uint32_t to, uint32_t weight);
 void app_edges_free(app_edges *edges);

@@ -54,8 +54,7 @@ typedef struct field {
     size_t capacity;
 } field;
 
-static void field_set(field *f, const char *text, size_t length)
-{
+static void field_set(field *f, const char *text, size_t length) {
     f->length = 0;
     if (f->capacity < length + 1) {
         f->capacity = 2 * (length + 1);
@@ -66,8 +65,7 @@ static void field_set(field *f, const char *text, size_t length)
     f->length = length;
 }
 
-static void field_append(field *f, const char *text, size_t length)
-{
+static void field_append(field *f, const char *text, size_t length) {
     if (f->capacity < f->length + length + 1) {
         f->capacity = 2 * (f->length + length + 1);
         f->text = app_reallocate(f->text, f->capacity, 1, "a package");
@@ -77,8 +75,7 @@ static void field_append(field *f, const char *text, size_t length)
     f->text[f->length] = '\0';
 }
 
-static uint32_t number_name(catalogue *all, const char *name, size_t length)
-{
+static uint32_t number_name(catalogue *all, const char *name, size_t length) {
     uint32_t number = app_names_number(&all->names, name, length);
     if (number >= all->info_capacity) {
         size_t old = all->info_capacity;
@@ -93,8 +90,7 @@ static uint32_t number_name(catalogue *all, const char *name, size_t length)
 
 /* The next name of a relation list: moves *cursor past it and past version, architecture and the
  * separator, which is returned (',', '|' or NUL). An empty name has length 0. */
-static char next_relation(const char **cursor, const char **name, size_t *length)
-{
+static char next_relation(const char **cursor, const char **name, size_t *length) {
     const char *p = *cursor;
     while (*p == ' ' || *p == '\n' || *p == '\t') {
         p++;
@@ -109,16 +105,15 @@ static char next_relation(const char **cursor, const char **name, size_t *length
 }
 
 static void add_stanza(catalogue *all, const field *name, const field *needs,
-                       const field *provides)
-{
+                       const field *provides) {
     uint32_t number = number_name(all, name->text, name->length);
     if (all->info[number].package != NO_PACKAGE) {
         return;
     }
     if (all->stanza_count == all->stanza_capacity) {
         all->stanza_capacity = all->stanza_capacity != 0 ? 2 * all->stanza_capacity : 4096;
-        all->stanzas = app_reallocate(all->stanzas, all->stanza_capacity, sizeof *all->stanzas,
-                                      "packages");
+        all->stanzas =
+            app_reallocate(all->stanzas, all->stanza_capacity, sizeof *all->stanzas, "packages");
     }
     while (all->text_capacity - all->text_bytes < needs->length + 1) {
         all->text_capacity = all->text_capacity != 0 ? 2 * all->text_capacity : 1u << 20;
@@ -146,8 +141,7 @@ static void add_stanza(catalogue *all, const field *name, const field *needs,
     } while (separator != '\0');
 }
 
-static bool take_field(const char *line, const char *key, const char **value)
-{
+static bool take_field(const char *line, const char *key, const char **value) {
     size_t length = strlen(key);
     if (strncmp(line, key, length) != 0 || line[length] != ':') {
         return false;
@@ -157,8 +151,7 @@ static bool take_field(const char *line, const char *key, const char **value)
     return true;
 }
 
-static void read_list(catalogue *all, const char *path)
-{
+static void read_list(catalogue *all, const char *path) {
     app_text *text = app_text_open(path);
     field name = {0};
     field needs = {0};
@@ -192,7 +185,8 @@ static void read_list(catalogue *all, const char *path)
             current = NULL;
         } else if (take_field(line, "Status", &value)) {
             size_t value_length = strlen(value);
-            is_installed = value_length >= 10 && strcmp(value + value_length - 10, " installed") == 0;
+            is_installed =
+                value_length >= 10 && strcmp(value + value_length - 10, " installed") == 0;
             current = NULL;
         } else if (take_field(line, "Depends", &value) || take_field(line, "Pre-Depends", &value)) {
             if (needs.length != 0) {
@@ -214,8 +208,7 @@ static void read_list(catalogue *all, const char *path)
 }
 
 /* Adds the edges of one package; seen[p] == package + 1 where the edge is there already. */
-static void add_needs(catalogue *all, uint32_t package, uint32_t *seen, app_edges *edges)
-{
+static void add_needs(catalogue *all, uint32_t package, uint32_t *seen, app_edges *edges) {
     const char *cursor = all->text + all->stanzas[package].needs;
     uint32_t real = NO_PACKAGE;     /* first alternative that is a package */
     uint32_t provider = NO_PACKAGE; /* first that provides an alternative */
@@ -245,13 +238,13 @@ static void add_needs(catalogue *all, uint32_t package, uint32_t *seen, app_edge
     } while (separator != '\0');
 }
 
-static size_t read_lists(catalogue *all)
-{
+static size_t read_lists(catalogue *all) {
     glob_t found;
     size_t list_count = 0;
     if (glob(LIST_PATTERN, 0, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc; i++) {
-            if (access(found.gl_pathv[i], R_OK) == 0 && strstr(found.gl_pathv[i], ".diff") == NULL) {
+            if (access(found.gl_pathv[i], R_OK) == 0 &&
+                strstr(found.gl_pathv[i], ".diff") == NULL) {
                 read_list(all, found.gl_pathv[i]);
                 list_count++;
             }
@@ -261,8 +254,7 @@ static size_t read_lists(catalogue *all)
     return list_count;
 }
 
-void app_graph_read_packages(app_graph *graph, const char *which)
-{
+void app_graph_read_packages(app_graph *graph, const char *which) {
     catalogue all = {0};
     if (strcmp(which, "installed") == 0) {
         read_list(&all, STATUS_FILE);

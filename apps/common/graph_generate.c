@@ -24,8 +24,7 @@ enum { KIND_RMAT, KIND_UNIFORM, KIND_GRID };
 /* A quarter is drawn from 16 bits of a random number: thresholds of .57, .76 and .95. */
 enum { QUARTER_A = 37355, QUARTER_AB = 49807, QUARTER_ABC = 62259 };
 
-static uint32_t *shuffled_numbers(uint32_t count, uint64_t seed)
-{
+static uint32_t *shuffled_numbers(uint32_t count, uint64_t seed) {
     uint32_t *numbers = app_allocate(count, sizeof *numbers, "vertices");
     app_random random = {seed, 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -37,8 +36,7 @@ static uint32_t *shuffled_numbers(uint32_t count, uint64_t seed)
 }
 
 static void rmat_edge(uint64_t seed, uint64_t edge, unsigned levels, uint32_t vertex_count,
-                      uint32_t *from, uint32_t *to)
-{
+                      uint32_t *from, uint32_t *to) {
     /* Vertex counts that are no power of two: draw again until both ends exist. */
     for (uint64_t attempt = 0;; attempt++) {
         app_random random = {app_random_at(seed, edge), 64 * attempt};
@@ -60,13 +58,13 @@ static void rmat_edge(uint64_t seed, uint64_t edge, unsigned levels, uint32_t ve
     }
 }
 
-static void add_rmat(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed)
-{
+static void add_rmat(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed) {
     unsigned levels = 0;
     while (levels < 32 && (UINT64_C(1) << levels) < vertex_count) {
         levels++;
     }
     uint32_t *number = shuffled_numbers(vertex_count, seed + 1);
+    app_edges_reserve(edges, degree * vertex_count);
     for (uint64_t edge = 0; edge < degree * vertex_count; edge++) {
         uint32_t from;
         uint32_t to;
@@ -76,17 +74,16 @@ static void add_rmat(app_edges *edges, uint32_t vertex_count, uint64_t degree, u
     free(number);
 }
 
-static void add_uniform(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed)
-{
+static void add_uniform(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed) {
     app_random random = {seed, 0};
+    app_edges_reserve(edges, degree * vertex_count);
     for (uint64_t edge = 0; edge < degree * vertex_count; edge++) {
         uint32_t from = app_random_below(&random, vertex_count);
         app_edges_add(edges, from, app_random_below(&random, vertex_count));
     }
 }
 
-static uint32_t add_grid(app_edges *edges, uint32_t vertex_count, uint64_t seed)
-{
+static uint32_t add_grid(app_edges *edges, uint32_t vertex_count, uint64_t seed) {
     uint32_t width = (uint32_t)sqrt((double)vertex_count);
     uint32_t height = vertex_count / width;
     app_random random = {seed, 0};
@@ -105,8 +102,7 @@ static uint32_t add_grid(app_edges *edges, uint32_t vertex_count, uint64_t seed)
 }
 
 void app_graph_generate(app_graph *graph, int kind, uint32_t vertex_count, uint64_t degree,
-                        uint64_t seed)
-{
+                        uint64_t seed) {
     app_edges edges = {0};
     const char *kind_name = "rmat";
     graph->vertex_count = vertex_count;

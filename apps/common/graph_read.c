@@ -18,14 +18,12 @@
 #include "common/report.h"
 #include "common/text.h"
 
-static const char *base_name(const char *path)
-{
+static const char *base_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
 }
 
-static uint64_t need_number(const app_text *text, char **cursor, const char *what, uint64_t max)
-{
+static uint64_t need_number(const app_text *text, char **cursor, const char *what, uint64_t max) {
     uint64_t value;
     char *start = *cursor;
     if (!app_parse_number(cursor, &value)) {
@@ -38,8 +36,7 @@ static uint64_t need_number(const app_text *text, char **cursor, const char *wha
     return value;
 }
 
-static char *skip_blanks(char *p)
-{
+static char *skip_blanks(char *p) {
     while (*p == ' ' || *p == '\t') {
         p++;
     }
@@ -48,8 +45,7 @@ static char *skip_blanks(char *p)
 
 /* ---- DIMACS --------------------------------------------------------------------------------- */
 
-static void read_dimacs(app_graph *graph, app_text *text, char *line)
-{
+static void read_dimacs(app_graph *graph, app_text *text, char *line) {
     app_edges edges = {0};
     size_t length;
     bool is_both_ways = strncmp(line, "p tw", 4) == 0;
@@ -84,8 +80,8 @@ static void read_dimacs(app_graph *graph, app_text *text, char *line)
         }
     }
     if (edges.count != declared) {
-        app_fail("%s says it has %s edges, but holds %s; get the file again",
-                 app_text_path(text), app_count(declared), app_count(edges.count));
+        app_fail("%s says it has %s edges, but holds %s; get the file again", app_text_path(text),
+                 app_count(declared), app_count(edges.count));
     }
     graph->vertex_count = (uint32_t)vertices;
     graph->label = app_allocate(vertices, sizeof *graph->label, "labels");
@@ -103,22 +99,20 @@ typedef struct number_stream {
     char *cursor;
 } number_stream;
 
-static uint64_t next_number(number_stream *numbers, const char *what, uint64_t max)
-{
+static uint64_t next_number(number_stream *numbers, const char *what, uint64_t max) {
     size_t length;
     while (*numbers->cursor == '\0') {
         char *line;
         if (!app_text_line(numbers->text, &line, &length)) {
-            app_fail("%s ends where %s should be; get the file again",
-                     app_text_path(numbers->text), what);
+            app_fail("%s ends where %s should be; get the file again", app_text_path(numbers->text),
+                     what);
         }
         numbers->cursor = skip_blanks(line);
     }
     return need_number(numbers->text, &numbers->cursor, what, max);
 }
 
-static void read_rodinia(app_graph *graph, app_text *text, char *line)
-{
+static void read_rodinia(app_graph *graph, app_text *text, char *line) {
     number_stream numbers = {text, skip_blanks(line)};
     uint64_t vertices = next_number(&numbers, "the number of vertices", UINT32_MAX - 1u);
     graph->vertex_count = (uint32_t)vertices;
@@ -150,8 +144,7 @@ static void read_rodinia(app_graph *graph, app_text *text, char *line)
 
 /* ---- edge lists ----------------------------------------------------------------------------- */
 
-static int compare_labels(const void *a, const void *b)
-{
+static int compare_labels(const void *a, const void *b) {
     uint32_t x = *(const uint32_t *)a;
     uint32_t y = *(const uint32_t *)b;
     return (x > y) - (x < y);
@@ -159,8 +152,7 @@ static int compare_labels(const void *a, const void *b)
 
 /* Renumbers the ends from 0 in the order of their labels. Dense labels go through a table, others
  * (paper numbers, say) through sorting and binary search; the numbering is the same. */
-static void number_vertices(app_graph *graph, app_edges *edges)
-{
+static void number_vertices(app_graph *graph, app_edges *edges) {
     uint64_t end_count = 2 * edges->count;
     uint32_t largest = 0;
     for (uint64_t e = 0; e < edges->count; e++) {
@@ -203,10 +195,10 @@ static void number_vertices(app_graph *graph, app_edges *edges)
             }
         }
         for (uint64_t e = 0; e < edges->count; e++) {
-            uint32_t *from = bsearch(&edges->from[e], labels, label_count, sizeof *labels,
-                                     compare_labels);
-            uint32_t *to = bsearch(&edges->to[e], labels, label_count, sizeof *labels,
-                                   compare_labels);
+            uint32_t *from =
+                bsearch(&edges->from[e], labels, label_count, sizeof *labels, compare_labels);
+            uint32_t *to =
+                bsearch(&edges->to[e], labels, label_count, sizeof *labels, compare_labels);
             edges->from[e] = (uint32_t)(from - labels);
             edges->to[e] = (uint32_t)(to - labels);
         }
@@ -219,8 +211,7 @@ static void number_vertices(app_graph *graph, app_edges *edges)
     free(labels);
 }
 
-static void read_edge_list(app_graph *graph, app_text *text, char *line, bool is_undirected)
-{
+static void read_edge_list(app_graph *graph, app_text *text, char *line, bool is_undirected) {
     app_edges edges = {0};
     size_t length;
     bool has_weights = false;
@@ -230,8 +221,8 @@ static void read_edge_list(app_graph *graph, app_text *text, char *line, bool is
             continue;
         }
         uint32_t from = (uint32_t)need_number(text, &cursor, "a vertex number", UINT32_MAX - 1u);
-        uint32_t to = (uint32_t)need_number(text, &cursor, "a second vertex number",
-                                            UINT32_MAX - 1u);
+        uint32_t to =
+            (uint32_t)need_number(text, &cursor, "a second vertex number", UINT32_MAX - 1u);
         bool has_weight = *cursor != '\0';
         if (edges.count == 0) {
             has_weights = has_weight;
@@ -253,8 +244,7 @@ static void read_edge_list(app_graph *graph, app_text *text, char *line, bool is
     app_graph_build(graph, &edges, is_undirected);
 }
 
-void app_graph_read(app_graph *graph, const char *path, bool is_undirected)
-{
+void app_graph_read(app_graph *graph, const char *path, bool is_undirected) {
     app_text *text = app_text_open(path);
     char *line;
     size_t length;

@@ -7,8 +7,7 @@
 #include <stdint.h>
 
 /** The thread's number in a one-dimensional grid; 64 bits, as arrays may be that long. */
-static __device__ __forceinline__ uint64_t app_thread(void)
-{
+static __device__ __forceinline__ uint64_t app_thread(void) {
     return (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
@@ -16,8 +15,7 @@ static __device__ __forceinline__ uint64_t app_thread(void)
  *  A tree in shared memory: the order of additions is fixed, so is the result. All threads of
  *  the block call it; `partial` has THREADS entries. */
 static __device__ __forceinline__ double app_block_sum(double value, double *partial,
-                                                       unsigned threads)
-{
+                                                       unsigned threads) {
     unsigned thread = threadIdx.x;
     partial[thread] = value;
     __syncthreads();

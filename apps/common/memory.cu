@@ -8,8 +8,7 @@
 
 #include "common/report.h"
 
-void app_cuda_check(cudaError_t result, const char *what, const char *name, size_t size_bytes)
-{
+void app_cuda_check(cudaError_t result, const char *what, const char *name, size_t size_bytes) {
     if (result == cudaSuccess) {
         return;
     }
@@ -18,8 +17,8 @@ void app_cuda_check(cudaError_t result, const char *what, const char *name, size
         size_t total_bytes = 0;
         (void)cudaMemGetInfo(&free_bytes, &total_bytes);
         app_fail("%s of %s failed: %s asked, %s of %s device memory free; use --memory managed or "
-                 "zerocopy, or a smaller --size", what, name, app_bytes(size_bytes),
-                 app_bytes(free_bytes), app_bytes(total_bytes));
+                 "zerocopy, or a smaller --size",
+                 what, name, app_bytes(size_bytes), app_bytes(free_bytes), app_bytes(total_bytes));
     }
     if (size_bytes != 0) {
         app_fail("%s of %s (%s) failed: %s (%s)", what, name, app_bytes(size_bytes),
@@ -29,8 +28,7 @@ void app_cuda_check(cudaError_t result, const char *what, const char *name, size
              cudaGetErrorName(result));
 }
 
-void app_device_open(app_device *device, int mode)
-{
+void app_device_open(app_device *device, int mode) {
     memset(device, 0, sizeof *device);
     device->mode = (app_memory_mode)mode;
     device->load_s = app_seconds();
@@ -38,15 +36,13 @@ void app_device_open(app_device *device, int mode)
     app_cuda_check(cudaEventCreate(&device->kernels_stop), "cudaEventCreate", "a timer", 0);
 }
 
-void app_device_close(app_device *device)
-{
+void app_device_close(app_device *device) {
     app_cuda_check(cudaEventDestroy(device->kernels_start), "cudaEventDestroy", "a timer", 0);
     app_cuda_check(cudaEventDestroy(device->kernels_stop), "cudaEventDestroy", "a timer", 0);
 }
 
 void app_array_create(app_device *device, app_array *array, size_t count, size_t item_bytes,
-                      const char *name, app_role role)
-{
+                      const char *name, app_role role) {
     memset(array, 0, sizeof *array);
     if (item_bytes != 0 && count > SIZE_MAX / 2 / item_bytes) {
         app_fail("%s: %s items of %s are more than memory can hold; use a smaller --size", name,
@@ -81,8 +77,7 @@ void app_array_create(app_device *device, app_array *array, size_t count, size_t
 }
 
 void app_array_take(app_device *device, app_array *array, void **memory, size_t count,
-                    size_t item_bytes, const char *name)
-{
+                    size_t item_bytes, const char *name) {
     app_array_create(device, array, count, item_bytes, name, APP_ROLE_INPUT);
     if (array->is_shared) {
         if (array->size_bytes != 0) {
@@ -96,8 +91,7 @@ void app_array_take(app_device *device, app_array *array, void **memory, size_t 
     *memory = NULL;
 }
 
-void app_array_free(app_device *device, app_array *array)
-{
+void app_array_free(app_device *device, app_array *array) {
     if (array->device == NULL) {
         return;
     }
@@ -113,21 +107,19 @@ void app_array_free(app_device *device, app_array *array)
     memset(array, 0, sizeof *array);
 }
 
-void app_array_to_device(app_device *device, app_array *array)
-{
+void app_array_to_device(app_device *device, app_array *array) {
     if (array->is_shared) {
         return;
     }
     double start_s = app_seconds();
-    app_cuda_check(cudaMemcpy(array->device, array->host, array->size_bytes,
-                              cudaMemcpyHostToDevice),
-                   "cudaMemcpy to the device", array->name, array->size_bytes);
+    app_cuda_check(
+        cudaMemcpy(array->device, array->host, array->size_bytes, cudaMemcpyHostToDevice),
+        "cudaMemcpy to the device", array->name, array->size_bytes);
     device->to_device_s += app_seconds() - start_s;
     device->to_device_bytes += array->size_bytes;
 }
 
-void app_array_to_host(app_device *device, app_array *array)
-{
+void app_array_to_host(app_device *device, app_array *array) {
     double start_s = app_seconds();
     if (array->is_shared) {
         app_cuda_check(cudaDeviceSynchronize(), "waiting for the kernels before use", array->name,
@@ -137,23 +129,21 @@ void app_array_to_host(app_device *device, app_array *array)
     if (array->host == NULL) {
         array->host = app_allocate(array->size_bytes, 1, array->name);
     }
-    app_cuda_check(cudaMemcpy(array->host, array->device, array->size_bytes,
-                              cudaMemcpyDeviceToHost),
-                   "cudaMemcpy to the host", array->name, array->size_bytes);
+    app_cuda_check(
+        cudaMemcpy(array->host, array->device, array->size_bytes, cudaMemcpyDeviceToHost),
+        "cudaMemcpy to the host", array->name, array->size_bytes);
     device->to_host_s += app_seconds() - start_s;
     device->to_host_bytes += array->size_bytes;
 }
 
-void app_array_fill(app_device *device, app_array *array, int byte)
-{
+void app_array_fill(app_device *device, app_array *array, int byte) {
     (void)device;
     app_cuda_check(cudaMemset(array->device, byte, array->size_bytes), "cudaMemset", array->name,
                    array->size_bytes);
 }
 
 void app_array_read(app_device *device, const app_array *array, size_t offset_bytes, void *to,
-                    size_t size_bytes)
-{
+                    size_t size_bytes) {
     double start_s = app_seconds();
     app_cuda_check(cudaMemcpy(to, (const char *)array->device + offset_bytes, size_bytes,
                               cudaMemcpyDeviceToHost),
@@ -163,23 +153,20 @@ void app_array_read(app_device *device, const app_array *array, size_t offset_by
 }
 
 void app_array_write(app_device *device, app_array *array, size_t offset_bytes, const void *from,
-                     size_t size_bytes)
-{
+                     size_t size_bytes) {
     double start_s = app_seconds();
-    app_cuda_check(cudaMemcpy((char *)array->device + offset_bytes, from, size_bytes,
-                              cudaMemcpyHostToDevice),
-                   "cudaMemcpy to the device", array->name, size_bytes);
+    app_cuda_check(
+        cudaMemcpy((char *)array->device + offset_bytes, from, size_bytes, cudaMemcpyHostToDevice),
+        "cudaMemcpy to the device", array->name, size_bytes);
     device->to_device_s += app_seconds() - start_s;
     device->to_device_bytes += size_bytes;
 }
 
-void app_kernels_begin(app_device *device)
-{
+void app_kernels_begin(app_device *device) {
     app_cuda_check(cudaEventRecord(device->kernels_start, 0), "cudaEventRecord", "a timer", 0);
 }
 
-void app_kernels_end(app_device *device, const char *name, uint64_t launches)
-{
+void app_kernels_end(app_device *device, const char *name, uint64_t launches) {
     float elapsed_ms = 0.0f;
     app_cuda_check(cudaGetLastError(), "launch", name, 0);
     app_cuda_check(cudaEventRecord(device->kernels_stop, 0), "cudaEventRecord", "a timer", 0);
@@ -190,13 +177,11 @@ void app_kernels_end(app_device *device, const char *name, uint64_t launches)
     device->launches += launches;
 }
 
-static void print_phase(const char *name, double seconds, const char *detail)
-{
+static void print_phase(const char *name, double seconds, const char *detail) {
     fprintf(stderr, "  %-14s %12s   %s\n", name, app_time(seconds), detail);
 }
 
-void app_device_report(const app_device *device, double work, const char *unit)
-{
+void app_device_report(const app_device *device, double work, const char *unit) {
     static const char *const modes[] = {"copy", "managed", "zerocopy"};
     struct cudaDeviceProp properties;
     char detail[128];
@@ -210,8 +195,9 @@ void app_device_report(const app_device *device, double work, const char *unit)
     snprintf(detail, sizeof detail, "%-12s %s", app_bytes(device->to_device_bytes),
              app_rate((double)device->to_device_bytes, device->to_device_s, "B"));
     print_phase("copy to device", device->to_device_s, detail);
-    snprintf(detail, sizeof detail, "%-3s launches %s", app_count(device->launches),
-             app_rate(work, device->kernels_s, unit));
+    char launches[40];
+    snprintf(launches, sizeof launches, "%s launches", app_count(device->launches));
+    snprintf(detail, sizeof detail, "%-12s %s", launches, app_rate(work, device->kernels_s, unit));
     print_phase("kernels", device->kernels_s, detail);
     snprintf(detail, sizeof detail, "%-12s %s", app_bytes(device->to_host_bytes),
              app_rate((double)device->to_host_bytes, device->to_host_s, "B"));
@@ -219,8 +205,7 @@ void app_device_report(const app_device *device, double work, const char *unit)
     print_phase("total", app_seconds(), "");
 }
 
-unsigned app_blocks(uint64_t count, unsigned threads)
-{
+unsigned app_blocks(uint64_t count, unsigned threads) {
     uint64_t blocks = (count + threads - 1) / threads;
     if (blocks > 0x7fffffffu) {
         app_fail("%s items need more than 2^31-1 blocks of %u threads; use a smaller --size",

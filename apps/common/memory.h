@@ -46,7 +46,7 @@ typedef struct app_device {
     double load_s; /* reading or generating the input, set by app_device_open */
     double to_device_s;
     double to_host_s;
-    double kernels_s;  /* between cudaEvents around the launches */
+    double kernels_s; /* between cudaEvents around the launches */
     uint64_t launches;
     uint64_t to_device_bytes;
     uint64_t to_host_bytes;

@@ -8,8 +8,7 @@
 
 #include "common/report.h"
 
-static uint64_t hash_word(const char *word, size_t length)
-{
+static uint64_t hash_word(const char *word, size_t length) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (size_t i = 0; i < length; i++) {
         hash = (hash ^ (unsigned char)word[i]) * 0x100000001b3u;
@@ -17,8 +16,7 @@ static uint64_t hash_word(const char *word, size_t length)
     return hash ^ hash >> 32;
 }
 
-static void rehash(app_names *names)
-{
+static void rehash(app_names *names) {
     free(names->slot);
     names->slot_count = names->slot_count != 0 ? 2 * names->slot_count : 1024;
     names->slot = app_allocate(names->slot_count, sizeof *names->slot, "names");
@@ -33,8 +31,7 @@ static void rehash(app_names *names)
     }
 }
 
-uint32_t app_names_number(app_names *names, const char *word, size_t length)
-{
+uint32_t app_names_number(app_names *names, const char *word, size_t length) {
     if (2 * ((size_t)names->count + 1) > names->slot_count) {
         rehash(names);
     }
@@ -52,8 +49,7 @@ uint32_t app_names_number(app_names *names, const char *word, size_t length)
     }
     if (names->count == names->capacity) {
         names->capacity = names->capacity != 0 ? 2 * names->capacity : 1024;
-        names->start =
-            app_reallocate(names->start, names->capacity, sizeof *names->start, "names");
+        names->start = app_reallocate(names->start, names->capacity, sizeof *names->start, "names");
     }
     names->start[names->count] = names->size_bytes;
     memcpy(names->bytes + names->size_bytes, word, length);
@@ -63,13 +59,11 @@ uint32_t app_names_number(app_names *names, const char *word, size_t length)
     return names->count - 1;
 }
 
-const char *app_names_word(const app_names *names, uint32_t number)
-{
+const char *app_names_word(const app_names *names, uint32_t number) {
     return names->bytes + names->start[number];
 }
 
-void app_names_free(app_names *names)
-{
+void app_names_free(app_names *names) {
     free(names->bytes);
     free(names->start);
     free(names->slot);

@@ -14,9 +14,9 @@ extern "C" {
 #endif
 
 typedef struct app_names {
-    char *bytes;      /* all words, each with its NUL */
-    size_t *start;    /* [count] where word i begins in bytes */
-    uint32_t *slot;   /* [slot_count] word number + 1, or 0 */
+    char *bytes;    /* all words, each with its NUL */
+    size_t *start;  /* [count] where word i begins in bytes */
+    uint32_t *slot; /* [slot_count] word number + 1, or 0 */
     size_t size_bytes;
     size_t capacity_bytes;
     size_t capacity;

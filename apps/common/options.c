@@ -16,8 +16,7 @@ typedef struct row_table {
     size_t count;
 } row_table;
 
-static void add_row(row_table *table, app_option row)
-{
+static void add_row(row_table *table, app_option row) {
     if (table->count == MAX_ROWS) {
         app_fail("more than %d options in the table", (int)MAX_ROWS);
     }
@@ -25,13 +24,11 @@ static void add_row(row_table *table, app_option row)
 }
 
 /* Length of the choice at `choices`, up to '|' or the end. */
-static size_t choice_length(const char *choices)
-{
+static size_t choice_length(const char *choices) {
     return strcspn(choices, "|");
 }
 
-const char *app_choice_name(const char *choices, int index)
-{
+const char *app_choice_name(const char *choices, int index) {
     static char names[4][32];
     static unsigned turn;
     for (; index > 0 && *choices != '\0'; index--) {
@@ -44,8 +41,7 @@ const char *app_choice_name(const char *choices, int index)
 }
 
 /* Number with optional K, M, G, and for sizes B, KiB, MiB, GiB. */
-static bool parse_scaled(const char *text, bool allows_bytes, uint64_t *value, bool *is_bytes)
-{
+static bool parse_scaled(const char *text, bool allows_bytes, uint64_t *value, bool *is_bytes) {
     char *end;
     *is_bytes = false;
     if (*text < '0' || *text > '9') {
@@ -56,12 +52,12 @@ static bool parse_scaled(const char *text, bool allows_bytes, uint64_t *value, b
     if (errno != 0) {
         return false;
     }
+    static const char scales[] = "KMG";
     unsigned shift = 0;
-    switch (*end) {
-    case 'K': case 'k': shift = 10; end++; break;
-    case 'M': case 'm': shift = 20; end++; break;
-    case 'G': case 'g': shift = 30; end++; break;
-    default: break;
+    const char *scale = *end != '\0' ? strchr(scales, *end & ~0x20) : NULL; /* k is K */
+    if (scale != NULL) {
+        shift = 10u * (unsigned)(scale - scales + 1);
+        end++;
     }
     if (allows_bytes && (strcmp(end, "iB") == 0 || strcmp(end, "B") == 0)) {
         *is_bytes = true;
@@ -74,15 +70,12 @@ static bool parse_scaled(const char *text, bool allows_bytes, uint64_t *value, b
     return true;
 }
 
-static void parse_value(const app_option *option, const char *text)
-{
+static void parse_value(const app_option *option, const char *text) {
     bool is_bytes = false;
     switch (option->kind) {
     case APP_OPTION_FLAG:
         app_fail_usage("option %s takes no value, but '%s' was given", option->name, text);
-    case APP_OPTION_TEXT:
-        *(const char **)option->value = text;
-        break;
+    case APP_OPTION_TEXT: *(const char **)option->value = text; break;
     case APP_OPTION_COUNT: {
         uint64_t value;
         if (!parse_scaled(text, false, &value, &is_bytes)) {
@@ -113,7 +106,8 @@ static void parse_value(const app_option *option, const char *text)
         app_size *size = option->value;
         if (!parse_scaled(text, true, &size->value, &size->is_bytes) || size->value == 0) {
             app_fail_usage("option %s needs a number of items such as 1M, or bytes such as 64MiB, "
-                           "not '%s'", option->name, text);
+                           "not '%s'",
+                           option->name, text);
         }
         break;
     }
@@ -135,8 +129,7 @@ static void parse_value(const app_option *option, const char *text)
 }
 
 /* Edit distance of two short words: small enough to take the plain recurrence row by row. */
-static size_t edit_distance(const char *a, size_t a_length, const char *b)
-{
+static size_t edit_distance(const char *a, size_t a_length, const char *b) {
     size_t row[64];
     size_t b_length = strlen(b);
     if (a_length > 60 || b_length > 60) {
@@ -163,8 +156,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b)
     return row[b_length];
 }
 
-static const app_option *find_row(const row_table *table, const char *argument, size_t length)
-{
+static const app_option *find_row(const row_table *table, const char *argument, size_t length) {
     const app_option *nearest = NULL;
     size_t nearest_distance = 4;
     for (size_t i = 0; i < table->count; i++) {
@@ -185,27 +177,20 @@ static const app_option *find_row(const row_table *table, const char *argument, 
     app_fail_usage("unknown option '%.*s'", (int)length, argument);
 }
 
-static void print_default(const app_option *option)
-{
+static void print_default(const app_option *option) {
     switch (option->kind) {
-    case APP_OPTION_COUNT:
-        printf(" (default %s)", app_count(*(uint64_t *)option->value));
-        break;
-    case APP_OPTION_REAL:
-        printf(" (default %g)", *(double *)option->value);
-        break;
+    case APP_OPTION_COUNT: printf(" (default %s)", app_count(*(uint64_t *)option->value)); break;
+    case APP_OPTION_REAL: printf(" (default %g)", *(double *)option->value); break;
     case APP_OPTION_CHOICE:
         printf(" (default %s)", app_choice_name(option->argument, *(int *)option->value));
         break;
     case APP_OPTION_FLAG:
     case APP_OPTION_TEXT:
-    case APP_OPTION_SIZE:
-        break;
+    case APP_OPTION_SIZE: break;
     }
 }
 
-static void print_help(const app_program *program, const row_table *table)
-{
+static void print_help(const app_program *program, const row_table *table) {
     printf("%s: %s\n\nusage: %s [options]\n\n", program->name, program->summary, program->name);
     for (size_t i = 0; i < table->count; i++) {
         const app_option *option = &table->rows[i];
@@ -220,13 +205,14 @@ static void print_help(const app_program *program, const row_table *table)
         print_default(option);
         putchar('\n');
     }
-    printf("\nResults go to stdout, times to stderr. Exit status: 0 done, 1 failed or a check found "
-           "a\ndifference, 2 wrong usage.\n\nExample: %s\n", program->example);
+    printf(
+        "\nResults go to stdout, times to stderr. Exit status: 0 done, 1 failed or a check found "
+        "a\ndifference, 2 wrong usage.\n\nExample: %s\n",
+        program->example);
 }
 
 void app_options_parse(int argc, char **argv, const app_program *program, app_common *common,
-                       const app_option *options)
-{
+                       const app_option *options) {
     bool wants_help = false;
     char size_help[160];
     char input_help[200];
@@ -236,8 +222,8 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
     snprintf(size_help, sizeof size_help, "%s", program->size);
     snprintf(input_help, sizeof input_help, "%s; without it, generated from --seed",
              program->input);
-    add_row(&table, (app_option){"--input", APP_OPTION_TEXT, &common->input, "FILE", 0, 0,
-                                 input_help});
+    add_row(&table,
+            (app_option){"--input", APP_OPTION_TEXT, &common->input, "FILE", 0, 0, input_help});
     add_row(&table, (app_option){"--size", APP_OPTION_SIZE, &common->size, "N", 0, 0, size_help});
     add_row(&table, (app_option){"--seed", APP_OPTION_COUNT, &common->seed, "N", 0, 1e18,
                                  "seed of everything random"});
@@ -248,8 +234,8 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
     for (; options->name != NULL; options++) {
         add_row(&table, *options);
     }
-    add_row(&table, (app_option){"--help", APP_OPTION_FLAG, &wants_help, NULL, 0, 0,
-                                 "say this and exit"});
+    add_row(&table,
+            (app_option){"--help", APP_OPTION_FLAG, &wants_help, NULL, 0, 0, "say this and exit"});
 
     /* --help first, so that the defaults it shows are still those. */
     for (int i = 1; i < argc; i++) {
@@ -279,8 +265,7 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
 }
 
 uint64_t app_size_items(app_size size, double item_bytes, uint64_t default_count,
-                        uint64_t min_count, uint64_t max_count)
-{
+                        uint64_t min_count, uint64_t max_count) {
     uint64_t count = default_count;
     if (size.value != 0) {
         count = size.is_bytes ? (uint64_t)((double)size.value / item_bytes) : size.value;

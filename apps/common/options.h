@@ -40,7 +40,7 @@ typedef enum app_option_kind {
 } app_option_kind;
 
 typedef struct app_option {
-    const char *name;     /* with the dashes; NULL ends the table */
+    const char *name; /* with the dashes; NULL ends the table */
     app_option_kind kind;
     void *value;          /* receives the value; its content before parsing is the default */
     const char *argument; /* word for --help, or the choices */

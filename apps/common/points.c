@@ -16,8 +16,7 @@ enum { MAX_COLUMNS = 1024 };
 
 /* The next cell of a row: [*cursor, end of cell). Moves *cursor behind the separator, to NULL after
  * the last cell. Runs of blanks separate once; commas, semicolons and tabs each separate. */
-static void next_cell(char **cursor, char **cell, size_t *length)
-{
+static void next_cell(char **cursor, char **cell, size_t *length) {
     char *p = *cursor;
     while (*p == ' ') {
         p++;
@@ -36,8 +35,7 @@ static void next_cell(char **cursor, char **cell, size_t *length)
     }
 }
 
-static bool cell_number(char *cell, size_t length, float *value)
-{
+static bool cell_number(char *cell, size_t length, float *value) {
     char *end;
     if (length == 0 || strchr("+-.0123456789", cell[0]) == NULL) {
         return false; /* strtof would also take "nan", "inf" and leading blanks */
@@ -47,8 +45,7 @@ static bool cell_number(char *cell, size_t length, float *value)
 }
 
 /* Reads "1,3-5" into chosen[]. */
-static void parse_columns(const char *columns, bool *chosen)
-{
+static void parse_columns(const char *columns, bool *chosen) {
     const char *p = columns;
     for (;;) {
         char *end;
@@ -73,8 +70,7 @@ static void parse_columns(const char *columns, bool *chosen)
 }
 
 /* Takes the chosen numbers of a row; false if one is missing. */
-static bool read_row(char *line, const bool *chosen, uint32_t dimensions, float *row)
-{
+static bool read_row(char *line, const bool *chosen, uint32_t dimensions, float *row) {
     uint32_t found = 0;
     char *cursor = line;
     for (unsigned column = 0; cursor != NULL && column < MAX_COLUMNS; column++) {
@@ -92,8 +88,7 @@ static bool read_row(char *line, const bool *chosen, uint32_t dimensions, float 
 }
 
 /* Marks the columns of this row that are numbers; returns how many. */
-static uint32_t numeric_columns(char *line, bool *chosen)
-{
+static uint32_t numeric_columns(char *line, bool *chosen) {
     uint32_t count = 0;
     char *cursor = line;
     for (unsigned column = 0; cursor != NULL && column < MAX_COLUMNS; column++) {
@@ -107,8 +102,8 @@ static uint32_t numeric_columns(char *line, bool *chosen)
     return count;
 }
 
-void app_points_read(app_points *points, const char *path, const char *columns, uint64_t max_count)
-{
+void app_points_read(app_points *points, const char *path, const char *columns,
+                     uint64_t max_count) {
     bool chosen[MAX_COLUMNS] = {false};
     uint32_t dimensions = 0;
     uint64_t capacity = 0;
@@ -157,9 +152,8 @@ void app_points_read(app_points *points, const char *path, const char *columns, 
     snprintf(points->title, sizeof points->title, "%.150s", slash != NULL ? slash + 1 : path);
 }
 
-void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions,
-                         uint32_t clusters, uint64_t seed)
-{
+void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions, uint32_t clusters,
+                         uint64_t seed) {
     *points = (app_points){.count = count, .dimensions = dimensions};
     points->value = app_allocate(count, dimensions * sizeof *points->value, "points");
     for (uint64_t i = 0; i < count; i++) {
@@ -180,8 +174,7 @@ void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions
              (unsigned long long)seed);
 }
 
-void app_points_normalize(app_points *points)
-{
+void app_points_normalize(app_points *points) {
     for (uint32_t d = 0; d < points->dimensions; d++) {
         float low = INFINITY;
         float high = -INFINITY;
@@ -198,14 +191,12 @@ void app_points_normalize(app_points *points)
     }
 }
 
-void app_points_free(app_points *points)
-{
+void app_points_free(app_points *points) {
     free(points->value);
     *points = (app_points){0};
 }
 
-float *app_floats_read(const char *path, uint64_t *count)
-{
+float *app_floats_read(const char *path, uint64_t *count) {
     float *values = NULL;
     uint64_t capacity = 0;
     char *line;

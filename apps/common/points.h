@@ -23,11 +23,10 @@ typedef struct app_points {
 /** Reads rows of numbers separated by commas, semicolons, tabs or blanks. `columns` names columns
  *  from 1 ("1,3-5"); NULL: all that hold numbers in the first row that has any (so header lines
  *  and text columns are passed over). `max_count` rows at most, 0: all. */
-void app_points_read(app_points *points, const char *path, const char *columns,
-                     uint64_t max_count);
+void app_points_read(app_points *points, const char *path, const char *columns, uint64_t max_count);
 /** Round clouds of points around `clusters` centres in [0, 100)^dimensions, seeded. */
-void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions,
-                         uint32_t clusters, uint64_t seed);
+void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions, uint32_t clusters,
+                         uint64_t seed);
 /** Moves and scales every dimension to [0, 1]. */
 void app_points_normalize(app_points *points);
 void app_points_free(app_points *points);

@@ -16,8 +16,7 @@ typedef struct app_random {
 } app_random;
 
 /* SplitMix64's finaliser: every bit of the result depends on every bit of x. */
-static inline uint64_t app_random_mix(uint64_t x)
-{
+static inline uint64_t app_random_mix(uint64_t x) {
     x ^= x >> 30;
     x *= 0xbf58476d1ce4e5b9u;
     x ^= x >> 27;
@@ -25,26 +24,22 @@ static inline uint64_t app_random_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-static inline uint64_t app_random_at(uint64_t seed, uint64_t index)
-{
+static inline uint64_t app_random_at(uint64_t seed, uint64_t index) {
     return app_random_mix(app_random_mix(seed + 0x9e3779b97f4a7c15u) +
                           (index + 1) * 0x9e3779b97f4a7c15u);
 }
 
-static inline uint64_t app_random_next(app_random *random)
-{
+static inline uint64_t app_random_next(app_random *random) {
     return app_random_at(random->seed, random->index++);
 }
 
 /** A whole number in [0, bound), bound >= 1: the high half of a 32 x 32 bit product. */
-static inline uint32_t app_random_below(app_random *random, uint32_t bound)
-{
+static inline uint32_t app_random_below(app_random *random, uint32_t bound) {
     return (uint32_t)(((app_random_next(random) >> 32) * bound) >> 32);
 }
 
 /** A number in [0, 1), 53 random bits. */
-static inline double app_random_unit(app_random *random)
-{
+static inline double app_random_unit(app_random *random) {
     return (double)(app_random_next(random) >> 11) * 0x1p-53;
 }
 

@@ -10,22 +10,19 @@
 static const char *program_name = "app";
 static struct timespec start_time;
 
-void app_start(const char *program)
-{
+void app_start(const char *program) {
     program_name = program;
     clock_gettime(CLOCK_MONOTONIC, &start_time);
 }
 
-double app_seconds(void)
-{
+double app_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)(now.tv_sec - start_time.tv_sec) +
            1e-9 * (double)(now.tv_nsec - start_time.tv_nsec);
 }
 
-void app_fail(const char *format, ...)
-{
+void app_fail(const char *format, ...) {
     va_list args;
     fflush(stdout);
     fprintf(stderr, "%s: ", program_name);
@@ -36,8 +33,7 @@ void app_fail(const char *format, ...)
     exit(1);
 }
 
-void app_fail_usage(const char *format, ...)
-{
+void app_fail_usage(const char *format, ...) {
     va_list args;
     fflush(stdout);
     fprintf(stderr, "%s: ", program_name);
@@ -48,8 +44,7 @@ void app_fail_usage(const char *format, ...)
     exit(2);
 }
 
-void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *what)
-{
+void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *what) {
     if (item_bytes != 0 && count > SIZE_MAX / item_bytes) {
         app_fail("%s: %s items of %zu bytes are more than memory can hold; use a smaller --size",
                  what, app_count(count), item_bytes);
@@ -63,20 +58,17 @@ void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *
     return result;
 }
 
-void *app_allocate(size_t count, size_t item_bytes, const char *what)
-{
+void *app_allocate(size_t count, size_t item_bytes, const char *what) {
     return app_reallocate(NULL, count, item_bytes, what);
 }
 
-static char *next_buffer(void)
-{
+static char *next_buffer(void) {
     static char buffers[16][48];
     static unsigned turn;
     return buffers[turn++ % 16u];
 }
 
-const char *app_count(uint64_t value)
-{
+const char *app_count(uint64_t value) {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
     char *text = next_buffer();
@@ -91,8 +83,7 @@ const char *app_count(uint64_t value)
     return text;
 }
 
-const char *app_bytes(uint64_t bytes)
-{
+const char *app_bytes(uint64_t bytes) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     double value = (double)bytes;
     size_t unit = 0;
@@ -105,8 +96,7 @@ const char *app_bytes(uint64_t bytes)
     return text;
 }
 
-const char *app_time(double seconds)
-{
+const char *app_time(double seconds) {
     char *text = next_buffer();
     if (seconds < 1e-3) {
         snprintf(text, 48, "%.1f us", seconds * 1e6);
@@ -118,9 +108,8 @@ const char *app_time(double seconds)
     return text;
 }
 
-const char *app_rate(double count, double seconds, const char *unit)
-{
-    static const char *const prefixes[] = {"", "k ", "M ", "G ", "T "};
+const char *app_rate(double count, double seconds, const char *unit) {
+    static const char *const prefixes[] = {"", "k", "M", "G", "T"};
     double value = seconds > 0.0 ? count / seconds : 0.0;
     size_t prefix = 0;
     while (value >= 1000.0 && prefix + 1 < sizeof prefixes / sizeof prefixes[0]) {
@@ -128,13 +117,13 @@ const char *app_rate(double count, double seconds, const char *unit)
         prefix++;
     }
     char *text = next_buffer();
-    snprintf(text, 48, "%.1f %s%s/s", value, prefixes[prefix], unit);
+    const char *space = strcmp(unit, "B") != 0 && prefix != 0 ? " " : ""; /* GB/s, M edges/s */
+    snprintf(text, 48, "%.1f %s%s%s/s", value, prefixes[prefix], space, unit);
     return text;
 }
 
-void app_bar(FILE *out, double fraction, int width)
-{
-    static const char *const eighths[] = {"", "\u258f", "\u258e", "\u258d",
+void app_bar(FILE *out, double fraction, int width) {
+    static const char *const eighths[] = {"",       "\u258f", "\u258e", "\u258d",
                                           "\u258c", "\u258b", "\u258a", "\u2589"};
     if (!(fraction > 0.0)) {
         return;

@@ -32,9 +32,9 @@ void *app_allocate(size_t count, size_t item_bytes, const char *what);
 void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *what);
 
 /** A number as text, in a buffer of this call's own. 16 calls may be live at once. */
-const char *app_count(uint64_t value);          /* 1,342,310 */
-const char *app_bytes(uint64_t bytes);          /* 15.1 MiB */
-const char *app_time(double seconds);           /* 12.3 ms */
+const char *app_count(uint64_t value);                                /* 1,342,310 */
+const char *app_bytes(uint64_t bytes);                                /* 15.1 MiB */
+const char *app_time(double seconds);                                 /* 12.3 ms */
 const char *app_rate(double count, double seconds, const char *unit); /* 81.2 M edges/s */
 
 /** A bar of at most `width` columns for 0 <= fraction <= 1, in eighths of a column (UTF-8).

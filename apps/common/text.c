@@ -26,7 +26,7 @@ enum { CHUNK_BYTES = 1 << 18 };
 struct app_text {
     char *path;
     int fd;
-    pid_t helper; /* unpacks for us; 0: none */
+    pid_t helper;     /* unpacks for us; 0: none */
     app_unzstd *zstd; /* NULL: bytes are taken as they are */
     char *packed;
     size_t packed_begin;
@@ -39,8 +39,7 @@ struct app_text {
     uint64_t line_number;
 };
 
-void app_text_fail(const app_text *text, const char *format, ...)
-{
+void app_text_fail(const app_text *text, const char *format, ...) {
     char message[400];
     va_list args;
     va_start(args, format);
@@ -49,8 +48,7 @@ void app_text_fail(const app_text *text, const char *format, ...)
     app_fail("%s:%llu: %s", text->path, (unsigned long long)text->line_number, message);
 }
 
-static size_t read_some(app_text *text, char *bytes, size_t capacity)
-{
+static size_t read_some(app_text *text, char *bytes, size_t capacity) {
     for (;;) {
         ssize_t count = read(text->fd, bytes, capacity);
         if (count >= 0) {
@@ -63,8 +61,7 @@ static size_t read_some(app_text *text, char *bytes, size_t capacity)
 }
 
 /* Replaces the file by a pipe from apt's helper, which knows all formats of package lists. */
-static void open_through_helper(app_text *text, const char *format)
-{
+static void open_through_helper(app_text *text, const char *format) {
     int ends[2];
     if (access(APT_HELPER, X_OK) != 0) {
         app_fail("%s is compressed with %s, which cannot be unpacked here; unpack it first",
@@ -90,13 +87,12 @@ static void open_through_helper(app_text *text, const char *format)
     text->fd = ends[0];
 }
 
-static bool starts_with(const unsigned char *bytes, size_t length, const char *magic, size_t count)
-{
+static bool starts_with(const unsigned char *bytes, size_t length, const char *magic,
+                        size_t count) {
     return length >= count && memcmp(bytes, magic, count) == 0;
 }
 
-app_text *app_text_open(const char *path)
-{
+app_text *app_text_open(const char *path) {
     app_text *text = app_allocate(1, sizeof *text, path);
     *text = (app_text){.fd = open(path, O_RDONLY | O_CLOEXEC)};
     text->path = app_allocate(strlen(path) + 1, 1, path);
@@ -120,9 +116,13 @@ app_text *app_text_open(const char *path)
     }
     const char *format = starts_with(magic, text->packed_end, "\x04\x22\x4d\x18", 4) ? "lz4"
                          : starts_with(magic, text->packed_end, "\x1f\x8b", 2)       ? "gzip"
-                         : starts_with(magic, text->packed_end, "\xfd" "7zXZ", 5)    ? "xz"
-                         : starts_with(magic, text->packed_end, "BZh", 3)            ? "bzip2"
-                                                                                     : NULL;
+                         : starts_with(magic, text->packed_end,
+                                       "\xfd"
+                                       "7zXZ",
+                                       5)
+                             ? "xz"
+                         : starts_with(magic, text->packed_end, "BZh", 3) ? "bzip2"
+                                                                          : NULL;
     if (format != NULL) {
         open_through_helper(text, format);
         text->packed_end = 0;
@@ -133,8 +133,7 @@ app_text *app_text_open(const char *path)
     return text;
 }
 
-void app_text_close(app_text *text)
-{
+void app_text_close(app_text *text) {
     if (text == NULL) {
         return;
     }
@@ -150,8 +149,7 @@ void app_text_close(app_text *text)
     free(text);
 }
 
-static void end_of_file(app_text *text)
-{
+static void end_of_file(app_text *text) {
     text->is_at_end = true;
     if (text->zstd != NULL && !app_unzstd_is_complete(text->zstd)) {
         app_fail("%s ends in the middle of its zstd data; get the file again", text->path);
@@ -168,8 +166,7 @@ static void end_of_file(app_text *text)
 }
 
 /* Makes room, then adds at least one unread byte, or notes the end of the file. */
-static void fill(app_text *text)
-{
+static void fill(app_text *text) {
     if (text->begin > 0) {
         memmove(text->buffer, text->buffer + text->begin, text->end - text->begin);
         text->end -= text->begin;
@@ -206,8 +203,7 @@ static void fill(app_text *text)
     }
 }
 
-bool app_text_line(app_text *text, char **line, size_t *length)
-{
+bool app_text_line(app_text *text, char **line, size_t *length) {
     size_t searched = text->begin;
     for (;;) {
         char *newline = memchr(text->buffer + searched, '\n', text->end - searched);
@@ -232,18 +228,15 @@ bool app_text_line(app_text *text, char **line, size_t *length)
     }
 }
 
-uint64_t app_text_line_number(const app_text *text)
-{
+uint64_t app_text_line_number(const app_text *text) {
     return text->line_number;
 }
 
-const char *app_text_path(const app_text *text)
-{
+const char *app_text_path(const app_text *text) {
     return text->path;
 }
 
-char *app_text_read_all(const char *path, size_t *size_bytes)
-{
+char *app_text_read_all(const char *path, size_t *size_bytes) {
     app_text *text = app_text_open(path);
     while (!text->is_at_end) {
         fill(text);
@@ -256,8 +249,7 @@ char *app_text_read_all(const char *path, size_t *size_bytes)
     return bytes;
 }
 
-bool app_parse_number(char **cursor, uint64_t *value)
-{
+bool app_parse_number(char **cursor, uint64_t *value) {
     char *p = *cursor;
     uint64_t number = 0;
     if (*p < '0' || *p > '9') {

@@ -34,15 +34,13 @@ struct app_unzstd {
 
 /* ISO C has no cast from dlsym's object pointer to a function pointer; POSIX promises that the
  * bytes are the same. */
-static bool find(void *library, const char *name, void *function)
-{
+static bool find(void *library, const char *name, void *function) {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
     return symbol != NULL;
 }
 
-app_unzstd *app_unzstd_create(const char **reason)
-{
+app_unzstd *app_unzstd_create(const char **reason) {
     app_unzstd *z = app_allocate(1, sizeof *z, "the zstd decompressor");
     memset(z, 0, sizeof *z);
     z->library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -63,8 +61,7 @@ app_unzstd *app_unzstd_create(const char **reason)
     return NULL;
 }
 
-void app_unzstd_destroy(app_unzstd *stream)
-{
+void app_unzstd_destroy(app_unzstd *stream) {
     if (stream == NULL) {
         return;
     }
@@ -78,8 +75,7 @@ void app_unzstd_destroy(app_unzstd *stream)
 }
 
 const char *app_unzstd_some(app_unzstd *stream, const char *in, size_t in_bytes, size_t *in_used,
-                            char *out, size_t out_bytes, size_t *out_used)
-{
+                            char *out, size_t out_bytes, size_t *out_used) {
     zstd_in from = {in, in_bytes, *in_used};
     zstd_out to = {out, out_bytes, *out_used};
     stream->wants = stream->decompress(stream->stream, &to, &from);
@@ -91,7 +87,6 @@ const char *app_unzstd_some(app_unzstd *stream, const char *in, size_t in_bytes,
     return NULL;
 }
 
-bool app_unzstd_is_complete(const app_unzstd *stream)
-{
+bool app_unzstd_is_complete(const app_unzstd *stream) {
     return stream->wants == 0;
 }

@@ -12,8 +12,7 @@
 #include "common/text.h"
 
 /* Fills start[] from text. */
-static void index_lines(app_weblog *log)
-{
+static void index_lines(app_weblog *log) {
     uint64_t count = 0;
     const char *end = log->text + log->text_bytes;
     for (const char *p = log->text; p < end; count++) {
@@ -29,8 +28,7 @@ static void index_lines(app_weblog *log)
     log->start[count] = log->text_bytes;
 }
 
-void app_weblog_read(app_weblog *log, const char *path)
-{
+void app_weblog_read(app_weblog *log, const char *path) {
     *log = (app_weblog){0};
     log->text = app_text_read_all(path, &log->text_bytes);
     if (log->text_bytes == 0) {
@@ -58,15 +56,14 @@ void app_weblog_read(app_weblog *log, const char *path)
 }
 
 /* The rank of a page with probability ~ 1/rank: u -> n^u inverts the logarithmic distribution. */
-static uint32_t zipf_rank(app_random *random, double page_count)
-{
+static uint32_t zipf_rank(app_random *random, double page_count) {
     return (uint32_t)(exp(app_random_unit(random) * log(page_count)) - 1.0 + 0.5);
 }
 
-static size_t write_line(char *line, size_t capacity, uint64_t i, uint64_t seed, double page_count)
-{
-    static const char *const sections[] = {"news", "blog", "images", "docs",
-                                           "shop", "search", "about", "projects"};
+static size_t write_line(char *line, size_t capacity, uint64_t i, uint64_t seed,
+                         double page_count) {
+    static const char *const sections[] = {"news", "blog",   "images", "docs",
+                                           "shop", "search", "about",  "projects"};
     static const char *const endings[] = {".html", ".png", "", ".css", "/index.html", ".php?id=7"};
     static const char *const agents[] = {"Mozilla/5.0 (X11; Linux x86_64)", "curl/7.88.1",
                                          "Mozilla/5.0 (Macintosh)"};
@@ -83,14 +80,12 @@ static size_t write_line(char *line, size_t capacity, uint64_t i, uint64_t seed,
         second / 3600u % 24u, second / 60u % 60u, second % 60u,
         app_random_below(&random, 12) == 0 ? "POST" : "GET", sections[look & 7u],
         (unsigned long long)(look >> 8 & (0xffffffffffu >> (look >> 3 & 15u))),
-        endings[(look >> 50) % 6u],
-        app_random_below(&random, 20) == 0 ? 404 : 200, app_random_below(&random, 100000),
-        agents[app_random_below(&random, 3)]);
+        endings[(look >> 50) % 6u], app_random_below(&random, 20) == 0 ? 404 : 200,
+        app_random_below(&random, 100000), agents[app_random_below(&random, 3)]);
     return (size_t)length;
 }
 
-void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed)
-{
+void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed) {
     *log = (app_weblog){.form = APP_WEBLOG_COMBINED};
     uint64_t capacity = 0;
     double page_count = 10.0 + 0.1 * (double)line_count;
@@ -108,8 +103,7 @@ void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed)
     snprintf(log->title, sizeof log->title, "generated, seed %llu", (unsigned long long)seed);
 }
 
-void app_weblog_free(app_weblog *log)
-{
+void app_weblog_free(app_weblog *log) {
     free(log->text);
     free(log->start);
     *log = (app_weblog){0};

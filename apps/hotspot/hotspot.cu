@@ -41,8 +41,7 @@ typedef struct chip {
 
 static __host__ __device__ __forceinline__ float next_temperature(chip c, float here, float north,
                                                                   float south, float west,
-                                                                  float east, float power)
-{
+                                                                  float east, float power) {
     float flow = fmaf(fmaf(-2.0f, here, north + south), c.conductance_y, power);
     flow = fmaf(fmaf(-2.0f, here, west + east), c.conductance_x, flow);
     flow = fmaf(c.ambient - here, c.conductance_z, flow);
@@ -50,8 +49,7 @@ static __host__ __device__ __forceinline__ float next_temperature(chip c, float 
 }
 
 __global__ void spread_heat(chip c, const float *power, const float *from, float *to, int width,
-                            int height, int steps)
-{
+                            int height, int steps) {
     __shared__ float tile[2][TILE][TILE];
     int tx = (int)threadIdx.x;
     int ty = (int)threadIdx.y;
@@ -70,16 +68,15 @@ __global__ void spread_heat(chip c, const float *power, const float *from, float
 
     int now = 0;
     for (int step = 1; step <= steps; step++) {
-        bool is_computed = is_cell && tx >= step && tx < TILE - step && ty >= step &&
-                           ty < TILE - step;
+        bool is_computed =
+            is_cell && tx >= step && tx < TILE - step && ty >= step && ty < TILE - step;
         if (is_computed) {
             float here = tile[now][ty][tx];
             float north = y > 0 ? tile[now][ty - 1][tx] : here;
             float south = y < height - 1 ? tile[now][ty + 1][tx] : here;
             float west = x > 0 ? tile[now][ty][tx - 1] : here;
             float east = x < width - 1 ? tile[now][ty][tx + 1] : here;
-            tile[1 - now][ty][tx] =
-                next_temperature(c, here, north, south, west, east, cell_power);
+            tile[1 - now][ty][tx] = next_temperature(c, here, north, south, west, east, cell_power);
         }
         now = 1 - now;
         __syncthreads();
@@ -89,8 +86,7 @@ __global__ void spread_heat(chip c, const float *power, const float *from, float
     }
 }
 
-static chip make_chip(uint64_t width, uint64_t height)
-{
+static chip make_chip(uint64_t width, uint64_t height) {
     const double chip_width_m = 0.016;
     const double chip_height_m = 0.016;
     const double thickness_m = 0.0005;
@@ -111,15 +107,13 @@ static chip make_chip(uint64_t width, uint64_t height)
         (float)(2.0 * conductivity_w_per_m_k * thickness_m * cell_height_m / cell_width_m);
     c.conductance_y =
         (float)(2.0 * conductivity_w_per_m_k * thickness_m * cell_width_m / cell_height_m);
-    c.conductance_z =
-        (float)(conductivity_w_per_m_k * cell_width_m * cell_height_m / thickness_m);
+    c.conductance_z = (float)(conductivity_w_per_m_k * cell_width_m * cell_height_m / thickness_m);
     c.ambient = 80.0f;
     return c;
 }
 
 /* Warm background, and units of the chip that draw much power. */
-static void generate(float *temperature, float *power, uint64_t side, uint64_t seed)
-{
+static void generate(float *temperature, float *power, uint64_t side, uint64_t seed) {
     enum { UNITS = 12 };
     uint64_t low_x[UNITS];
     uint64_t low_y[UNITS];
@@ -145,8 +139,7 @@ static void generate(float *temperature, float *power, uint64_t side, uint64_t s
 }
 
 static float *serial_heat(chip c, const float *power, const float *start, int64_t width,
-                          int64_t height, uint64_t steps)
-{
+                          int64_t height, uint64_t steps) {
     size_t count = (size_t)(width * height);
     float *from = (float *)app_allocate(count, sizeof *from, "the check");
     float *to = (float *)app_allocate(count, sizeof *to, "the check");
@@ -171,8 +164,7 @@ static float *serial_heat(chip c, const float *power, const float *start, int64_
 }
 
 static bool check(chip c, const float *power, const float *start, const float *result,
-                  int64_t width, int64_t height, uint64_t steps)
-{
+                  int64_t width, int64_t height, uint64_t steps) {
     float *expected = serial_heat(c, power, start, width, height, steps);
     double largest = 0.0;
     for (int64_t i = 0; i < width * height; i++) {
@@ -180,7 +172,8 @@ static bool check(chip c, const float *power, const float *start, const float *r
         largest = difference <= largest ? largest : difference;
     }
     printf("check      temperatures of %s cells against %s serial steps: %s, largest difference "
-           "%g K\n", app_count((uint64_t)(width * height)), app_count(steps),
+           "%g K\n",
+           app_count((uint64_t)(width * height)), app_count(steps),
            largest == 0.0 ? "equal" : "DIFFERENT", largest);
     free(expected);
     return largest == 0.0;
@@ -188,8 +181,7 @@ static bool check(chip c, const float *power, const float *start, const float *r
 
 /* The chip as seen by a camera: the mean of the cells under each character. */
 static void print_result(const char *title, const float *result, int64_t width, int64_t height,
-                         uint64_t steps)
-{
+                         uint64_t steps) {
     static const char *const shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
     enum { COLUMNS = 48, ROWS = 16 };
     double seen[ROWS][COLUMNS];
@@ -243,8 +235,7 @@ static void print_result(const char *title, const float *result, int64_t width, 
     putchar('\n');
 }
 
-static uint64_t exact_side(uint64_t count, const char *path)
-{
+static uint64_t exact_side(uint64_t count, const char *path) {
     uint64_t side = (uint64_t)(sqrt((double)count) + 0.5);
     if (side * side != count || count == 0) {
         app_fail("%s holds %s numbers, which is no square", path, app_count(count));
@@ -252,8 +243,7 @@ static uint64_t exact_side(uint64_t count, const char *path)
     return side;
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"hotspot", "how heat spreads on a chip",
                                  "cells of the generated chip, or bytes such as 1GiB",
                                  "start temperatures, N x N numbers (also .zst), with --power",
@@ -300,7 +290,8 @@ int main(int argc, char **argv)
     }
     if (side / (TILE - 2 * steps_per_launch) >= 65535) {
         app_fail("%s x %s cells need more rows of blocks than the 65,535 a grid can have; use a "
-                 "smaller --size or --steps-per-launch 1", app_count(side), app_count(side));
+                 "smaller --size or --steps-per-launch 1",
+                 app_count(side), app_count(side));
     }
     size_t count = side * side;
     chip c = make_chip(side, side);
@@ -314,16 +305,14 @@ int main(int argc, char **argv)
                    "start temperatures");
     app_array_take(&device, &power_array, (void **)&power, count, sizeof(float), "power");
     app_array_create(&device, &heat[0], count, sizeof(float), "temperatures", APP_ROLE_STATE);
-    app_array_create(&device, &heat[1], count, sizeof(float), "next temperatures",
-                     APP_ROLE_STATE);
+    app_array_create(&device, &heat[1], count, sizeof(float), "next temperatures", APP_ROLE_STATE);
     app_array_to_device(&device, &start_array);
     app_array_to_device(&device, &power_array);
 
     int now = 0;
     const float *from = (const float *)start_array.device;
     for (uint64_t done = 0; done < steps;) {
-        int launch_steps =
-            (int)(steps - done < steps_per_launch ? steps - done : steps_per_launch);
+        int launch_steps = (int)(steps - done < steps_per_launch ? steps - done : steps_per_launch);
         unsigned inner = (unsigned)(TILE - 2 * launch_steps);
         unsigned blocks = ((unsigned)side + inner - 1) / inner;
         app_kernels_begin(&device);
@@ -341,9 +330,9 @@ int main(int argc, char **argv)
     const float *temperatures = (const float *)result->host;
     print_result(title, temperatures, (int64_t)side, (int64_t)side, steps);
     app_device_report(&device, (double)count * (double)steps, "cells");
-    bool is_right = !common.check || check(c, (const float *)power_array.host,
-                                           (const float *)start_array.host, temperatures,
-                                           (int64_t)side, (int64_t)side, steps);
+    bool is_right =
+        !common.check || check(c, (const float *)power_array.host, (const float *)start_array.host,
+                               temperatures, (int64_t)side, (int64_t)side, steps);
     app_array_free(&device, &start_array);
     app_array_free(&device, &power_array);
     app_array_free(&device, &heat[0]);

@@ -28,8 +28,7 @@
 #define SHARED_LIMIT_BYTES (48u * 1024u) /* what every CUDA device allows a block */
 
 /* Whole numbers for the sums: x * scale, rounded to nearest; scale is a power of two. */
-static __host__ __device__ __forceinline__ long long to_fixed(float x, double scale)
-{
+static __host__ __device__ __forceinline__ long long to_fixed(float x, double scale) {
     return (long long)rint((double)x * scale);
 }
 
@@ -37,8 +36,7 @@ static __host__ __device__ __forceinline__ long long to_fixed(float x, double sc
 static __host__ __device__ __forceinline__ float squared_distance(const float *points,
                                                                   uint64_t count, uint64_t i,
                                                                   const float *centre,
-                                                                  uint32_t dimensions)
-{
+                                                                  uint32_t dimensions) {
     float sum = 0.0f;
     for (uint32_t d = 0; d < dimensions; d++) {
         float offset = points[d * count + i] - centre[d];
@@ -52,8 +50,7 @@ static __host__ __device__ __forceinline__ float squared_distance(const float *p
 __global__ void assign(const float *points, uint64_t count, uint32_t dimensions,
                        const float *centres, uint32_t centre_count, const double *scale,
                        uint32_t *label, unsigned long long *sums, uint32_t *changed,
-                       double *block_spread, int uses_shared)
-{
+                       double *block_spread, int uses_shared) {
     extern __shared__ unsigned long long block_sums[];
     __shared__ double partial[THREADS];
     __shared__ uint32_t block_changed;
@@ -113,14 +110,12 @@ __global__ void assign(const float *points, uint64_t count, uint32_t dimensions,
 }
 
 static __host__ __device__ __forceinline__ float mean(unsigned long long sum,
-                                                      unsigned long long count, double scale)
-{
+                                                      unsigned long long count, double scale) {
     return (float)((double)(long long)sum / scale / (double)count);
 }
 
 __global__ void update(const unsigned long long *sums, uint32_t centre_count, uint32_t dimensions,
-                       const double *scale, float *centres)
-{
+                       const double *scale, float *centres) {
     uint64_t j = app_thread();
     if (j >= (uint64_t)centre_count * dimensions) {
         return;
@@ -138,8 +133,7 @@ __global__ void update(const unsigned long long *sums, uint32_t centre_count, ui
 /* First centres as in k-means++: each next one is a point drawn with probability proportional to
  * its squared distance from the centres so far; from a sample, to stay cheap for many points. */
 static void choose_centres(const app_points *points, uint32_t centre_count, uint64_t seed,
-                           float *centres)
-{
+                           float *centres) {
     uint64_t sample_count = points->count < 8192 ? points->count : 8192;
     uint64_t stride = points->count / sample_count;
     uint32_t dimensions = points->dimensions;
@@ -180,8 +174,7 @@ static void choose_centres(const app_points *points, uint32_t centre_count, uint
 }
 
 /* The largest power of two with which the sum of all points stays below 2^62. */
-static void choose_scale(const app_points *points, double *scale)
-{
+static void choose_scale(const app_points *points, double *scale) {
     for (uint32_t d = 0; d < points->dimensions; d++) {
         double largest = 0.0;
         for (uint64_t i = 0; i < points->count; i++) {
@@ -197,11 +190,10 @@ static void choose_scale(const app_points *points, double *scale)
 /* The check: Lloyd's iterations one point at a time. Fills label and centres. */
 static void serial_kmeans(const float *points, uint64_t count, uint32_t dimensions,
                           uint32_t centre_count, const double *scale, uint64_t iterations,
-                          float *centres, uint32_t *label)
-{
+                          float *centres, uint32_t *label) {
     size_t row = (size_t)dimensions + 1;
-    unsigned long long *sums = (unsigned long long *)app_allocate(
-        centre_count * row, sizeof *sums, "the check");
+    unsigned long long *sums =
+        (unsigned long long *)app_allocate(centre_count * row, sizeof *sums, "the check");
     for (uint64_t iteration = 0; iteration < iterations; iteration++) {
         memset(sums, 0, centre_count * row * sizeof *sums);
         for (uint64_t i = 0; i < count; i++) {
@@ -233,12 +225,10 @@ static void serial_kmeans(const float *points, uint64_t count, uint32_t dimensio
 
 static bool check(const float *points, uint64_t count, uint32_t dimensions, uint32_t centre_count,
                   const double *scale, uint64_t iterations, const float *first_centres,
-                  const float *centres, const uint32_t *label)
-{
+                  const float *centres, const uint32_t *label) {
     size_t centre_floats = (size_t)centre_count * dimensions;
     float *expected = (float *)app_allocate(centre_floats, sizeof *expected, "the check");
-    uint32_t *expected_label =
-        (uint32_t *)app_allocate(count, sizeof *expected_label, "the check");
+    uint32_t *expected_label = (uint32_t *)app_allocate(count, sizeof *expected_label, "the check");
     memcpy(expected, first_centres, centre_floats * sizeof *expected);
     serial_kmeans(points, count, dimensions, centre_count, scale, iterations, expected,
                   expected_label);
@@ -253,8 +243,9 @@ static bool check(const float *points, uint64_t count, uint32_t dimensions, uint
     }
     bool is_right = different == 0 && largest == 0.0;
     printf("check      %s serial iterations: %s, %s of %s points differ, largest difference of a "
-           "centre %g\n", app_count(iterations), is_right ? "equal" : "DIFFERENT",
-           app_count(different), app_count(count), largest);
+           "centre %g\n",
+           app_count(iterations), is_right ? "equal" : "DIFFERENT", app_count(different),
+           app_count(count), largest);
     free(expected);
     free(expected_label);
     return is_right;
@@ -262,8 +253,7 @@ static bool check(const float *points, uint64_t count, uint32_t dimensions, uint
 
 static void print_result(const app_points *points, uint32_t centre_count, const float *centres,
                          const uint32_t *label, uint64_t iterations, uint64_t changed,
-                         double spread)
-{
+                         double spread) {
     uint64_t *size = (uint64_t *)app_allocate(centre_count, sizeof *size, "the result");
     uint64_t most = 0;
     memset(size, 0, centre_count * sizeof *size);
@@ -278,8 +268,7 @@ static void print_result(const app_points *points, uint32_t centre_count, const 
         printf(", %s rows without a number passed over", app_count(points->skipped));
     }
     printf("\nclusters   %u after %s iterations%s, mean squared distance %.6g\n\n", centre_count,
-           app_count(iterations), changed == 0 ? " (settled)" : "",
-           spread / (double)points->count);
+           app_count(iterations), changed == 0 ? " (settled)" : "", spread / (double)points->count);
     printf("cluster       points\n");
     for (uint32_t c = 0; c < centre_count && c < 32; c++) {
         printf("%7u %12s  (", c, app_count(size[c]));
@@ -295,8 +284,7 @@ static void print_result(const app_points *points, uint32_t centre_count, const 
     free(size);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"kmeans", "groups points around k centres",
                                  "points generated (or read at most), or bytes such as 1GiB",
                                  "rows of numbers: CSV, tabs or blanks (also .zst)",
@@ -326,10 +314,9 @@ int main(int argc, char **argv)
         }
         app_points_read(&points, common.input, columns, common.size.value);
     } else {
-        uint64_t count = app_size_items(common.size, 4.0 * (double)dimensions + 4.0, 100000, 1,
-                                        UINT32_MAX - 1u);
-        app_points_generate(&points, count, (uint32_t)dimensions, (uint32_t)clusters,
-                            common.seed);
+        uint64_t count =
+            app_size_items(common.size, 4.0 * (double)dimensions + 4.0, 100000, 1, UINT32_MAX - 1u);
+        app_points_generate(&points, count, (uint32_t)dimensions, (uint32_t)clusters, common.seed);
     }
     if (is_normalized) {
         app_points_normalize(&points);
@@ -414,8 +401,8 @@ int main(int argc, char **argv)
     const uint32_t *label = (const uint32_t *)label_array.host;
     print_result(&points, k, centres, label, iterations, changed, spread);
     app_device_report(&device, (double)count * k * (double)iterations, "distances");
-    bool is_right = !common.check || check(turned, count, dims, k, scale, iterations,
-                                           first_centres, centres, label);
+    bool is_right = !common.check ||
+                    check(turned, count, dims, k, scale, iterations, first_centres, centres, label);
     app_array_free(&device, &point_array);
     app_array_free(&device, &scale_array);
     app_array_free(&device, &centre_array);

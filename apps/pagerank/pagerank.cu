@@ -28,8 +28,7 @@
 enum { VARIANT_THREAD, VARIANT_WARP };
 
 __global__ void contribute(uint32_t vertex_count, const float *rank, const uint32_t *edges,
-                           float *share, double *block_lost)
-{
+                           float *share, double *block_lost) {
     __shared__ double partial[THREADS];
     uint64_t v = app_thread();
     double lost = 0.0;
@@ -48,8 +47,7 @@ __global__ void contribute(uint32_t vertex_count, const float *rank, const uint3
 }
 
 /* One block: adds `count` numbers, always in the same order. */
-__global__ void add_up(const double *values, uint32_t count, double *total)
-{
+__global__ void add_up(const double *values, uint32_t count, double *total) {
     __shared__ double partial[THREADS];
     double sum = 0.0;
     for (uint32_t i = threadIdx.x; i < count; i += THREADS) {
@@ -61,15 +59,13 @@ __global__ void add_up(const double *values, uint32_t count, double *total)
     }
 }
 
-static __device__ float new_rank(double sum, double lost, uint32_t vertex_count, double damping)
-{
+static __device__ float new_rank(double sum, double lost, uint32_t vertex_count, double damping) {
     return (float)((1.0 - damping) / vertex_count + damping * (sum + lost / vertex_count));
 }
 
 __global__ void pull_thread(uint32_t vertex_count, const uint64_t *first, const uint32_t *source,
                             const float *share, const double *lost, double damping, float *rank,
-                            double *block_change)
-{
+                            double *block_change) {
     __shared__ double partial[THREADS];
     uint64_t v = app_thread();
     double change = 0.0;
@@ -90,8 +86,7 @@ __global__ void pull_thread(uint32_t vertex_count, const uint64_t *first, const 
 
 __global__ void pull_warp(uint32_t vertex_count, const uint64_t *first, const uint32_t *source,
                           const float *share, const double *lost, double damping, float *rank,
-                          double *block_change)
-{
+                          double *block_change) {
     __shared__ double partial[THREADS];
     uint64_t v = app_thread() / WARP;
     unsigned lane = threadIdx.x % WARP;
@@ -118,20 +113,16 @@ __global__ void pull_warp(uint32_t vertex_count, const uint64_t *first, const ui
 
 /* Iterates until the change is below the tolerance; returns the iterations made. */
 static uint64_t iterate(app_device *device, const app_array *first, const app_array *source,
-                        const app_array *edges, app_array *rank, uint32_t vertex_count,
-                        int variant, double damping, double tolerance, uint64_t max_iterations,
-                        double *change)
-{
+                        const app_array *edges, app_array *rank, uint32_t vertex_count, int variant,
+                        double damping, double tolerance, uint64_t max_iterations, double *change) {
     app_array share;
     app_array partial;
     app_array totals; /* [0] lost rank, [1] change */
     unsigned blocks = app_blocks(vertex_count, THREADS);
-    unsigned pull_blocks = variant == VARIANT_WARP
-                               ? app_blocks((uint64_t)vertex_count * WARP, THREADS)
-                               : blocks;
+    unsigned pull_blocks =
+        variant == VARIANT_WARP ? app_blocks((uint64_t)vertex_count * WARP, THREADS) : blocks;
     app_array_create(device, &share, vertex_count, sizeof(float), "shares", APP_ROLE_STATE);
-    app_array_create(device, &partial, pull_blocks, sizeof(double), "partial sums",
-                     APP_ROLE_STATE);
+    app_array_create(device, &partial, pull_blocks, sizeof(double), "partial sums", APP_ROLE_STATE);
     app_array_create(device, &totals, 2, sizeof(double), "sums", APP_ROLE_STATE);
     double *lost = (double *)totals.device;
     uint64_t iteration = 0;
@@ -142,15 +133,15 @@ static uint64_t iterate(app_device *device, const app_array *first, const app_ar
                                         (double *)partial.device);
         add_up<<<1, THREADS>>>((const double *)partial.device, blocks, lost);
         if (variant == VARIANT_WARP) {
-            pull_warp<<<pull_blocks, THREADS>>>(
-                vertex_count, (const uint64_t *)first->device, (const uint32_t *)source->device,
-                (const float *)share.device, lost, damping, (float *)rank->device,
-                (double *)partial.device);
+            pull_warp<<<pull_blocks, THREADS>>>(vertex_count, (const uint64_t *)first->device,
+                                                (const uint32_t *)source->device,
+                                                (const float *)share.device, lost, damping,
+                                                (float *)rank->device, (double *)partial.device);
         } else {
-            pull_thread<<<pull_blocks, THREADS>>>(
-                vertex_count, (const uint64_t *)first->device, (const uint32_t *)source->device,
-                (const float *)share.device, lost, damping, (float *)rank->device,
-                (double *)partial.device);
+            pull_thread<<<pull_blocks, THREADS>>>(vertex_count, (const uint64_t *)first->device,
+                                                  (const uint32_t *)source->device,
+                                                  (const float *)share.device, lost, damping,
+                                                  (float *)rank->device, (double *)partial.device);
         }
         add_up<<<1, THREADS>>>((const double *)partial.device, pull_blocks, lost + 1);
         app_kernels_end(device, "an iteration", 4);
@@ -165,8 +156,7 @@ static uint64_t iterate(app_device *device, const app_array *first, const app_ar
 
 /* The same number of iterations in double precision. `in` are the edges turned around. */
 static bool check(const app_graph *in, const uint32_t *edges, const float *rank, double damping,
-                  uint64_t iterations)
-{
+                  uint64_t iterations) {
     const double limit = 1e-4; /* of a vertex's rank: floats hold 24 bits, and errors add up */
     uint32_t n = in->vertex_count;
     double *expected = (double *)app_allocate(n, sizeof *expected, "the check");
@@ -196,8 +186,8 @@ static bool check(const app_graph *in, const uint32_t *edges, const float *rank,
     }
     bool is_right = largest <= limit;
     printf("check      ranks of %s vertices against %s serial iterations in double precision: %s, "
-           "largest relative difference %.1e (limit %.0e)\n", app_count(n), app_count(iterations),
-           is_right ? "equal" : "DIFFERENT", largest, limit);
+           "largest relative difference %.1e (limit %.0e)\n",
+           app_count(n), app_count(iterations), is_right ? "equal" : "DIFFERENT", largest, limit);
     free(expected);
     free(share);
     return is_right;
@@ -208,8 +198,7 @@ typedef struct ranked {
     uint32_t vertex;
 } ranked;
 
-static int compare_ranked(const void *a, const void *b)
-{
+static int compare_ranked(const void *a, const void *b) {
     const ranked *x = (const ranked *)a;
     const ranked *y = (const ranked *)b;
     if (x->rank != y->rank) {
@@ -219,8 +208,7 @@ static int compare_ranked(const void *a, const void *b)
 }
 
 static void print_result(const app_graph *in, const float *rank, uint64_t top_count,
-                         uint64_t iterations, double change)
-{
+                         uint64_t iterations, double change) {
     uint32_t n = in->vertex_count;
     ranked *order = (ranked *)app_allocate(n, sizeof *order, "the ranking");
     for (uint32_t v = 0; v < n; v++) {
@@ -250,8 +238,7 @@ static void print_result(const app_graph *in, const float *rank, uint64_t top_co
     free(order);
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"pagerank", "which vertices of a graph matter most",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "pagerank --input debian:all --top 20 --check"};

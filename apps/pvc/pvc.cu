@@ -43,8 +43,7 @@ typedef struct counters {
 /* The URL of the line text[begin, end); length 0 if it has none. Used by the kernel only: the
  * check has its own. */
 static __device__ uint32_t find_url(const char *text, uint64_t begin, uint64_t end, int is_table,
-                                    int is_query_cut, uint64_t *start)
-{
+                                    int is_query_cut, uint64_t *start) {
     uint64_t p = begin;
     char separator = is_table ? '\t' : ' ';
     if (is_table) {
@@ -72,8 +71,7 @@ static __device__ uint32_t find_url(const char *text, uint64_t begin, uint64_t e
     return p > *start ? (uint32_t)(p - *start) : 0u;
 }
 
-static __device__ uint64_t hash_url(const char *text, uint64_t start, uint32_t length)
-{
+static __device__ uint64_t hash_url(const char *text, uint64_t start, uint32_t length) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
     for (uint32_t i = 0; i < length; i++) {
         hash = (hash ^ (unsigned char)text[start + i]) * 0x100000001b3u;
@@ -85,8 +83,7 @@ static __device__ uint64_t hash_url(const char *text, uint64_t start, uint32_t l
  * Entries are read past the first-level cache (volatile): others may just have written them. */
 static __device__ uint32_t find_entry(const char *text, entry *entries, uint32_t number,
                                       uint32_t stop, uint64_t hash, uint64_t start,
-                                      uint32_t length)
-{
+                                      uint32_t length) {
     while (number != stop) {
         volatile entry *candidate = &entries[number - 1u];
         if (candidate->hash == hash && candidate->length == length) {
@@ -105,24 +102,22 @@ static __device__ uint32_t find_entry(const char *text, entry *entries, uint32_t
 }
 
 __global__ void count_views(const char *text, const uint64_t *line_start, uint64_t line_count,
-                            int is_table, int is_query_cut, uint32_t *buckets,
-                            uint32_t bucket_mask, entry *entries, uint32_t entry_capacity,
-                            counters *count)
-{
+                            int is_table, int is_query_cut, uint32_t *buckets, uint32_t bucket_mask,
+                            entry *entries, uint32_t entry_capacity, counters *count) {
     uint64_t line = app_thread();
     if (line >= line_count) {
         return;
     }
     uint64_t start;
-    uint32_t length = find_url(text, line_start[line], line_start[line + 1], is_table,
-                               is_query_cut, &start);
+    uint32_t length =
+        find_url(text, line_start[line], line_start[line + 1], is_table, is_query_cut, &start);
     if (length == 0) {
         atomicAdd(&count->without_url, 1ull);
         return;
     }
     uint64_t hash = hash_url(text, start, length);
     uint32_t *bucket = &buckets[(uint32_t)(hash >> 32 ^ hash) & bucket_mask];
-    uint32_t mine = 0; /* an entry of this thread's own, once it needs one */
+    uint32_t mine = 0;     /* an entry of this thread's own, once it needs one */
     uint32_t searched = 0; /* entries from here on are known not to hold the URL */
     for (;;) {
         uint32_t head = *(volatile uint32_t *)bucket;
@@ -161,20 +156,17 @@ typedef struct view {
     uint64_t count;
 } view;
 
-static int compare_urls(const view *x, const view *y)
-{
+static int compare_urls(const view *x, const view *y) {
     uint32_t shorter = x->length < y->length ? x->length : y->length;
     int order = memcmp(x->url, y->url, shorter);
     return order != 0 ? order : (x->length > y->length) - (x->length < y->length);
 }
 
-static int by_url(const void *a, const void *b)
-{
+static int by_url(const void *a, const void *b) {
     return compare_urls((const view *)a, (const view *)b);
 }
 
-static int by_count(const void *a, const void *b)
-{
+static int by_count(const void *a, const void *b) {
     const view *x = (const view *)a;
     const view *y = (const view *)b;
     if (x->count != y->count) {
@@ -184,8 +176,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* strcspn for bytes that may hold a NUL, as logs of broken requests do. */
-static size_t span_until(const char *p, const char *end, const char *stops)
-{
+static size_t span_until(const char *p, const char *end, const char *stops) {
     const char *start = p;
     while (p < end && (*p == '\0' || strchr(stops, *p) == NULL)) {
         p++;
@@ -194,8 +185,7 @@ static size_t span_until(const char *p, const char *end, const char *stops)
 }
 
 /* The check: cut the lines with the C library, sort, count runs. Returns URLs in order. */
-static view *serial_views(const app_weblog *log, bool is_query_cut, uint64_t *view_count)
-{
+static view *serial_views(const app_weblog *log, bool is_query_cut, uint64_t *view_count) {
     view *views = (view *)app_allocate(log->line_count, sizeof *views, "the check");
     uint64_t count = 0;
     for (uint64_t i = 0; i < log->line_count; i++) {
@@ -239,8 +229,7 @@ static view *serial_views(const app_weblog *log, bool is_query_cut, uint64_t *vi
     return views;
 }
 
-static bool check(const app_weblog *log, bool is_query_cut, view *views, uint64_t view_count)
-{
+static bool check(const app_weblog *log, bool is_query_cut, view *views, uint64_t view_count) {
     uint64_t expected_count;
     view *expected = serial_views(log, is_query_cut, &expected_count);
     uint64_t largest = 0;
@@ -265,15 +254,15 @@ static bool check(const app_weblog *log, bool is_query_cut, view *views, uint64_
     }
     bool is_right = largest == 0 && missing == 0;
     printf("check      counts of %s URLs against sorting them: %s, largest difference %s, URLs in "
-           "one of the two only: %s\n", app_count(expected_count),
-           is_right ? "equal" : "DIFFERENT", app_count(largest), app_count(missing));
+           "one of the two only: %s\n",
+           app_count(expected_count), is_right ? "equal" : "DIFFERENT", app_count(largest),
+           app_count(missing));
     free(expected);
     return is_right;
 }
 
 static void print_result(const app_weblog *log, const view *views, uint64_t view_count,
-                         uint64_t without_url, uint64_t top_count)
-{
+                         uint64_t without_url, uint64_t top_count) {
     uint64_t shown = top_count < view_count ? top_count : view_count;
     printf("log        %s: %s lines, %s\n", log->title, app_count(log->line_count),
            app_bytes(log->text_bytes));
@@ -289,8 +278,7 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
     putchar('\n');
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"pvc", "page views by URL of a web server's log",
                                  "lines of the generated log, or bytes such as 1GiB",
                                  "Apache combined log or tab-separated NASA log (also .zst)",
@@ -312,9 +300,9 @@ int main(int argc, char **argv)
     if (common.input != NULL) {
         app_weblog_read(&log, common.input);
     } else {
-        app_weblog_generate(&log, app_size_items(common.size, APP_WEBLOG_LINE_BYTES, 100000, 1,
-                                                 UINT32_MAX - 1u),
-                            common.seed);
+        app_weblog_generate(
+            &log, app_size_items(common.size, APP_WEBLOG_LINE_BYTES, 100000, 1, UINT32_MAX - 1u),
+            common.seed);
     }
     if (log.line_count >= UINT32_MAX) {
         app_fail("%s has %s lines, more than the 2^32-2 that this program counts", log.title,
@@ -335,8 +323,8 @@ int main(int argc, char **argv)
     counters count;
     app_device_open(&device, common.memory);
     app_array_take(&device, &text, (void **)&log.text, log.text_bytes, 1, "log text");
-    app_array_take(&device, &line_start, (void **)&log.start, log.line_count + 1,
-                   sizeof(uint64_t), "line starts");
+    app_array_take(&device, &line_start, (void **)&log.start, log.line_count + 1, sizeof(uint64_t),
+                   "line starts");
     /* A line takes one entry at most, so this many always suffice. */
     app_array_create(&device, &entries, log.line_count, sizeof(entry), "table entries",
                      APP_ROLE_STATE);

@@ -32,20 +32,18 @@ enum { VARIANT_NEAR_FAR, VARIANT_BELLMAN_FORD };
 
 /* What the kernels count; the host reads all of it after a round. */
 typedef struct counters {
-    uint32_t near_count;  /* entries of the next near list */
-    uint32_t far_count;   /* entries of the far list being filled */
-    uint32_t far_minimum; /* least distance in far */
+    uint32_t near_count;   /* entries of the next near list */
+    uint32_t far_count;    /* entries of the far list being filled */
+    uint32_t far_minimum;  /* least distance in far */
     uint32_t has_overflow; /* a distance would not fit 32 bits */
 } counters;
 
 /* Relaxes the edges of `vertex`. A vertex is listed once: near_round[v] == round says that it is in
  * the next near list, is_far[v] that it is in far. */
 static __device__ void relax_vertex(uint32_t vertex, const uint64_t *first, const uint32_t *target,
-                                    const uint32_t *weight, uint32_t *distance,
-                                    uint32_t threshold, uint32_t *near_round, uint32_t round,
-                                    uint32_t *next_near, uint32_t *is_far, uint32_t *far,
-                                    counters *count)
-{
+                                    const uint32_t *weight, uint32_t *distance, uint32_t threshold,
+                                    uint32_t *near_round, uint32_t round, uint32_t *next_near,
+                                    uint32_t *is_far, uint32_t *far, counters *count) {
     /* Others may lower it meanwhile; then the vertex is listed again. */
     uint32_t here = *(volatile uint32_t *)&distance[vertex];
     for (uint64_t e = first[vertex]; e < first[vertex + 1u]; e++) {
@@ -71,9 +69,8 @@ static __device__ void relax_vertex(uint32_t vertex, const uint64_t *first, cons
 
 __global__ void relax(const uint64_t *first, const uint32_t *target, const uint32_t *weight,
                       uint32_t *distance, const uint32_t *near, uint32_t near_count,
-                      uint32_t threshold, uint32_t *near_round, uint32_t round,
-                      uint32_t *next_near, uint32_t *is_far, uint32_t *far, counters *count)
-{
+                      uint32_t threshold, uint32_t *near_round, uint32_t round, uint32_t *next_near,
+                      uint32_t *is_far, uint32_t *far, counters *count) {
     uint64_t i = app_thread();
     if (i < near_count) {
         relax_vertex(near[i], first, target, weight, distance, threshold, near_round, round,
@@ -83,8 +80,7 @@ __global__ void relax(const uint64_t *first, const uint32_t *target, const uint3
 
 /* The least distance in far that was not settled below the old threshold already. */
 __global__ void find_minimum(const uint32_t *far, uint32_t far_count, const uint32_t *distance,
-                             uint32_t threshold, counters *count)
-{
+                             uint32_t threshold, counters *count) {
     __shared__ uint32_t block_minimum;
     if (threadIdx.x == 0) {
         block_minimum = UNREACHED;
@@ -104,8 +100,7 @@ __global__ void find_minimum(const uint32_t *far, uint32_t far_count, const uint
 __global__ void split(const uint32_t *far, uint32_t far_count, const uint32_t *distance,
                       uint32_t old_threshold, uint32_t new_threshold, uint32_t *near_round,
                       uint32_t round, uint32_t *next_near, uint32_t *is_far, uint32_t *next_far,
-                      counters *count)
-{
+                      counters *count) {
     uint64_t i = app_thread();
     if (i >= far_count) {
         return;
@@ -123,13 +118,11 @@ __global__ void split(const uint32_t *far, uint32_t far_count, const uint32_t *d
     }
 }
 
-static uint32_t *items(const app_array *array)
-{
+static uint32_t *items(const app_array *array) {
     return (uint32_t *)array->device;
 }
 
-static void swap_arrays(app_array *a, app_array *b)
-{
+static void swap_arrays(app_array *a, app_array *b) {
     app_array c = *a;
     *a = *b;
     *b = c;
@@ -138,8 +131,7 @@ static void swap_arrays(app_array *a, app_array *b)
 /* Bellman-Ford is near-far with a threshold above everything: far stays empty. */
 static uint64_t search(app_device *device, const app_array *first, const app_array *target,
                        const app_array *weight, app_array *distance, uint32_t vertex_count,
-                       uint32_t source, uint32_t delta)
-{
+                       uint32_t source, uint32_t delta) {
     app_array near;
     app_array next_near;
     app_array far;
@@ -186,16 +178,15 @@ static uint64_t search(app_device *device, const app_array *first, const app_arr
             app_array_write(device, &count_array, 0, &count, sizeof count);
             app_kernels_begin(device);
             find_minimum<<<app_blocks(far_count, THREADS), THREADS>>>(
-                items(&far), far_count, items(distance), threshold,
-                (counters *)count_array.device);
+                items(&far), far_count, items(distance), threshold, (counters *)count_array.device);
             app_kernels_end(device, "find_minimum", 1);
             app_array_read(device, &count_array, 0, &count, sizeof count);
             if (count.far_minimum == UNREACHED) {
                 break; /* all of far had been settled */
             }
             uint32_t old_threshold = threshold;
-            threshold = delta < UNREACHED - count.far_minimum ? count.far_minimum + delta
-                                                              : UNREACHED;
+            threshold =
+                delta < UNREACHED - count.far_minimum ? count.far_minimum + delta : UNREACHED;
             app_kernels_begin(device);
             split<<<app_blocks(far_count, THREADS), THREADS>>>(
                 items(&far), far_count, items(distance), old_threshold, threshold,
@@ -224,8 +215,7 @@ typedef struct heap_item {
     uint32_t vertex;
 } heap_item;
 
-static void heap_push(heap_item *heap, uint64_t *count, heap_item item)
-{
+static void heap_push(heap_item *heap, uint64_t *count, heap_item item) {
     uint64_t place = (*count)++;
     while (place > 0 && heap[(place - 1) / 2].distance > item.distance) {
         heap[place] = heap[(place - 1) / 2];
@@ -234,8 +224,7 @@ static void heap_push(heap_item *heap, uint64_t *count, heap_item item)
     heap[place] = item;
 }
 
-static heap_item heap_pop(heap_item *heap, uint64_t *count)
-{
+static heap_item heap_pop(heap_item *heap, uint64_t *count) {
     heap_item top = heap[0];
     heap_item last = heap[--(*count)];
     uint64_t place = 0;
@@ -254,12 +243,10 @@ static heap_item heap_pop(heap_item *heap, uint64_t *count)
     return top;
 }
 
-static uint32_t *serial_distances(const app_graph *graph, uint32_t source)
-{
+static uint32_t *serial_distances(const app_graph *graph, uint32_t source) {
     uint32_t *distance =
         (uint32_t *)app_allocate(graph->vertex_count, sizeof *distance, "the check");
-    heap_item *heap =
-        (heap_item *)app_allocate(graph->edge_count + 1, sizeof *heap, "the check");
+    heap_item *heap = (heap_item *)app_allocate(graph->edge_count + 1, sizeof *heap, "the check");
     uint64_t count = 0;
     memset(distance, 0xff, graph->vertex_count * sizeof *distance);
     distance[source] = 0;
@@ -283,24 +270,23 @@ static uint32_t *serial_distances(const app_graph *graph, uint32_t source)
     return distance;
 }
 
-static bool check(const app_graph *graph, uint32_t source, const uint32_t *distance)
-{
+static bool check(const app_graph *graph, uint32_t source, const uint32_t *distance) {
     uint32_t *expected = serial_distances(graph, source);
     uint32_t largest = 0;
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
-        uint32_t difference = distance[v] > expected[v] ? distance[v] - expected[v]
-                                                        : expected[v] - distance[v];
+        uint32_t difference =
+            distance[v] > expected[v] ? distance[v] - expected[v] : expected[v] - distance[v];
         largest = difference > largest ? difference : largest;
     }
     printf("check      distances of %s vertices against Dijkstra's algorithm: %s, largest "
-           "difference %s\n", app_count(graph->vertex_count),
-           largest == 0 ? "equal" : "DIFFERENT", app_count(largest));
+           "difference %s\n",
+           app_count(graph->vertex_count), largest == 0 ? "equal" : "DIFFERENT",
+           app_count(largest));
     free(expected);
     return largest == 0;
 }
 
-static void print_result(const app_graph *graph, uint32_t source, const uint32_t *distance)
-{
+static void print_result(const app_graph *graph, uint32_t source, const uint32_t *distance) {
     enum { BINS = 16 };
     uint32_t at[BINS] = {0};
     uint32_t reached = 0;
@@ -336,8 +322,7 @@ static void print_result(const app_graph *graph, uint32_t source, const uint32_t
     putchar('\n');
 }
 
-int main(int argc, char **argv)
-{
+int main(int argc, char **argv) {
     const app_program program = {"sssp", "shortest ways from one vertex of a graph to all others",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "sssp --graph grid --size 1M --check"};
@@ -348,17 +333,16 @@ int main(int argc, char **argv)
     uint64_t delta = 0;
     graph_options.kind = 2; /* grid */
     graph_options.needs_weights = true;
-    const app_option options[] = {
-        APP_GRAPH_OPTIONS(graph_options),
-        {"--weights", APP_OPTION_COUNT, &graph_options.max_weight, "N", 1, 1e6,
-         "edges without lengths get seeded ones from 1 to N"},
-        {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
-         "where to start: number or package (default: most edges)"},
-        {"--variant", APP_OPTION_CHOICE, &variant, "near-far|bellman-ford", 0, 0,
-         "order of relaxation"},
-        {"--delta", APP_OPTION_COUNT, &delta, "N", 0, 4e9,
-         "width of the near list; 0: chosen from lengths and degree"},
-        {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
+    const app_option options[] = {APP_GRAPH_OPTIONS(graph_options),
+                                  {"--weights", APP_OPTION_COUNT, &graph_options.max_weight, "N", 1,
+                                   1e6, "edges without lengths get seeded ones from 1 to N"},
+                                  {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
+                                   "where to start: number or package (default: most edges)"},
+                                  {"--variant", APP_OPTION_CHOICE, &variant,
+                                   "near-far|bellman-ford", 0, 0, "order of relaxation"},
+                                  {"--delta", APP_OPTION_COUNT, &delta, "N", 0, 4e9,
+                                   "width of the near list; 0: chosen from lengths and degree"},
+                                  {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 
     app_graph graph;
