@@ -6,6 +6,7 @@
 #   tests/ir/*.cu, *.ll        RUN lines and FileCheck                     label ir
 #   tests/cli/*.sh             commands with their expected output         label cli
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
+#   examples/*.cu              run as their first lines say                label e2e
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(wp_tests ${CMAKE_CURRENT_SOURCE_DIR}/tests)
@@ -82,6 +83,11 @@ if(TARGET wpcc)
         list(REMOVE_ITEM programs run.sh)
         foreach(program ${programs})
             wp_program_test(${program})
+        endforeach()
+        file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.cu)
+        foreach(example ${examples})
+            get_filename_component(name ${example} NAME_WE)
+            wp_add_test(example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
         endforeach()
     endif()
 endif()

@@ -21,13 +21,16 @@ static void add_device(wp_table *table, size_t kind) {
     wp_device *device = NULL;
     wp_error err = {0};
     char bytes[32];
-    if (wp_device_open(kinds[kind].spec, &device, &err) != WP_STATUS_OK) {
+    const wp_status status = wp_device_open(kinds[kind].spec, &device, &err);
+    if (status != WP_STATUS_OK) {
         wp_strings_add(&table->cells, kinds[kind].spec);
         wp_strings_add(&table->cells, "no");
         wp_strings_add(&table->cells, kinds[kind].what);
         wp_strings_add(&table->cells, "");
         wp_strings_add(&table->cells, "");
-        wp_strings_add(&table->cells, err.message);
+        wp_strings_add(&table->cells, status == WP_STATUS_NOT_FOUND
+                                          ? "not part of this version of Warpage"
+                                          : err.message);
         return;
     }
     const wp_device_info *info = wp_device_get_info(device);
