@@ -54,8 +54,8 @@ static bool parse_scaled(const char *text, bool allows_bytes, uint64_t *value, b
     }
     static const char scales[] = "KMG";
     unsigned shift = 0;
-    const char *scale = *end != '\0' ? strchr(scales, *end & ~0x20) : NULL; /* k is K */
-    if (scale != NULL) {
+    const char *scale = strchr(scales, *end & ~0x20); /* k is K */
+    if (scale != NULL && *scale != '\0') {
         shift = 10u * (unsigned)(scale - scales + 1);
         end++;
     }
@@ -190,6 +190,26 @@ static void print_default(const app_option *option) {
     }
 }
 
+/* Prints words from the given column on, in lines of at most 100 columns; the cursor is there. */
+static void print_wrapped(const char *text, int column) {
+    int used = column;
+    while (*text != '\0') {
+        int length = (int)strcspn(text, " ");
+        if (used + length > 100 && used > column) {
+            printf("\n%*s", column, "");
+            used = column;
+        }
+        printf("%.*s", length, text);
+        text += length;
+        used += length;
+        if (*text == ' ') {
+            putchar(' ');
+            text++;
+            used++;
+        }
+    }
+}
+
 static void print_help(const app_program *program, const row_table *table) {
     printf("%s: %s\n\nusage: %s [options]\n\n", program->name, program->summary, program->name);
     for (size_t i = 0; i < table->count; i++) {
@@ -198,17 +218,19 @@ static void print_help(const app_program *program, const row_table *table) {
         snprintf(left, sizeof left, "%s%s%s", option->name, option->argument != NULL ? " " : "",
                  option->argument != NULL ? option->argument : "");
         if (strlen(left) > 26) {
-            printf("  %s\n  %26s %s", left, "", option->help);
+            printf("  %s\n%29s", left, "");
         } else {
-            printf("  %-26s %s", left, option->help);
+            printf("  %-26s ", left);
         }
+        print_wrapped(option->help, 29);
         print_default(option);
         putchar('\n');
     }
-    printf(
-        "\nResults go to stdout, times to stderr. Exit status: 0 done, 1 failed or a check found "
-        "a\ndifference, 2 wrong usage.\n\nExample: %s\n",
-        program->example);
+    print_wrapped(
+        "\nResults go to stdout, times to stderr. Exit status: 0 done, 1 failed or a check "
+        "found a difference, 2 wrong usage.",
+        0);
+    printf("\n\nExample: %s\n", program->example);
 }
 
 void app_options_parse(int argc, char **argv, const app_program *program, app_common *common,
