@@ -84,6 +84,9 @@ typedef struct wp_cpu_request {
     uint64_t result;
 } wp_cpu_request;
 
+/* Compiled programs find the functions below in libwarpage. */
+#pragma GCC visibility push(default)
+
 typedef struct wp_cpu_block wp_cpu_block;
 
 /** One thread block while it runs. The compiler uses the fields down to `thread`;
@@ -211,6 +214,8 @@ void wp_rt_nanosleep(uint32_t ns); /* a hint; yields the OS thread at most */
  *  format says); coordinates that an access does not use are 0. `kind`: wp_tex_kind. */
 typedef enum wp_tex_kind { WP_TEX_1D_FETCH = 0, WP_TEX_1D, WP_TEX_2D, WP_TEX_3D } wp_tex_kind;
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix, uint32_t out[4]);
+
+#pragma GCC visibility pop
 
 /* ---- the image: what wpcc embeds as CUDA's "fat binary" ------------------------------------- */
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * One compilation of device code: the LLVM context and module, the types used everywhere, and what
+ * the passes have learned about kernels and variables. Every pass takes it first.
+ *
+ * Ownership: the context owns everything it points to; strings of kernels and variables included.
+ */
+#ifndef WP_COMPILER_CONTEXT_H
+#define WP_COMPILER_CONTEXT_H
+
+#include <llvm-c/Core.h>
+#include <llvm-c/TargetMachine.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/abi.h"
+#include "warpage/error.h"
+
+/* NVPTX address spaces, as the front end numbers them. */
+enum {
+    WP_SPACE_GENERIC = 0,
+    WP_SPACE_GLOBAL = 1,
+    WP_SPACE_SHARED = 3,
+    WP_SPACE_CONSTANT = 4,
+    WP_SPACE_LOCAL = 5
+};
+
+/** A point at which a thread of a kernel stops, after the split: see wp_cpu_region. */
+typedef struct wp_stop_point {
+    LLVMValueRef call; /* the call of wp_rt_stop, first in its block */
+    uint32_t op;       /* wp_stop and flags */
+    bool is_plain;     /* barrier over all threads: no request */
+} wp_stop_point;
+
+typedef struct wp_kernel_ir {
+    LLVMValueRef function; /* the kernel as the front end made it: one thread */
+    char *name;            /* mangled */
+    uint32_t max_threads;  /* __launch_bounds__, 0: none */
+    /* filled by the passes */
+    uint32_t shared_static_bytes;
+    uint32_t local_bytes;
+    uint32_t register_estimate;
+    uint32_t frame_bytes;
+    uint32_t flags;         /* WP_CPU_KERNEL_* */
+    LLVMValueRef thread;    /* fiber form, or NULL */
+    LLVMValueRef *regions;  /* region form: region_count functions, or NULL */
+    wp_stop_point *stops;   /* [region_count]; entry 0 is the kernel's start */
+    uint32_t region_count;
+} wp_kernel_ir;
+
+typedef struct wp_variable_ir {
+    LLVMValueRef global;
+    char *name;
+    wp_variable_kind kind;
+} wp_variable_ir;
+
+typedef struct wp_compile {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    LLVMBuilderRef builder; /* scratch; a pass may leave it anywhere */
+    LLVMTypeRef i1, i8, i16, i32, i64, f32, f64, ptr, none;
+    wp_kernel_ir *kernels;
+    uint32_t kernel_count;
+    wp_variable_ir *variables;
+    uint32_t variable_count;
+    /* options */
+    bool contract; /* fuse multiply and add on the CPU too (-fmad=true given) */
+    uint64_t image_id;
+    wp_cpu_isa isa;
+    const char *devicelib_path;
+    uint32_t shared_common_bytes; /* shared memory of functions that were not inlined */
+} wp_compile;
+
+/** Reads nvptx64 bitcode and finds its kernels and variables. */
+WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
+                                          wp_error *err);
+void wpi_compile_destroy(wp_compile *c);
+
+bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function);
+
+/** Runs LLVM's own passes by pipeline text; `machine` may be NULL. */
+WP_NODISCARD wp_status wpi_compile_run(wp_compile *c, const char *pipeline,
+                                       LLVMTargetMachineRef machine, wp_error *err);
+/** Verifies the module; the message names `after`. */
+WP_NODISCARD wp_status wpi_compile_verify(wp_compile *c, const char *after, wp_error *err);
+
+/** A declaration of the runtime function or placeholder `name`, made when absent. */
+LLVMValueRef wpi_compile_declare(wp_compile *c, const char *name, LLVMTypeRef result,
+                                 LLVMTypeRef *params, unsigned count);
+/** The function type of `wpi_compile_declare`d or any other function. */
+LLVMTypeRef wpi_function_type(LLVMValueRef function);
+/** Adds an attribute without value to a function ("alwaysinline"). */
+void wpi_function_attribute(wp_compile *c, LLVMValueRef function, const char *name);
+void wpi_function_attribute_remove(LLVMValueRef function, const char *name);
+bool wpi_function_has(LLVMValueRef function, const char *name);
+
+LLVMValueRef wpi_const32(const wp_compile *c, uint32_t value);
+LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value);
+
+/** Target machines, made once a process: nvptx64, and the host at an instruction set. */
+WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err);
+WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);
+
+#endif

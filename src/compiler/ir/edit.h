@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Small changes to functions that LLVM-C lacks: splitting blocks, expanding constant expressions,
+ *  moving a builder behind a definition. */
+#ifndef WP_IR_EDIT_H
+#define WP_IR_EDIT_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Makes `instruction` the first of its block: what stood before it moves to a new block, which takes
+ *  over the predecessors and the phis. Returns the new block; names and phis elsewhere stay valid. */
+LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction);
+
+/** Positions `builder` where a value's first use may stand: after the value (after all phis if it is one). */
+void wpi_builder_after(LLVMBuilderRef builder, LLVMValueRef value);
+/** Positions `builder` so that code serves operand `index` of `user`: before it, or, for a phi,
+ *  at the end of the incoming block. */
+void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned index);
+
+/** Turns every constant expression or constant aggregate that mentions `constant` and is used by an
+ *  instruction into instructions, so that all uses of it are operands of instructions. Uses by the
+ *  initialisers of globals stay. */
+void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant);
+
+/** Replaces each use of `from` inside `function` by `to`; uses must be direct operands. */
+void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef function);
+
+/** Operand indices of `user` that hold `value`: the first at or after `start`, or -1. */
+int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start);
+
+/** Reachable blocks in reverse post order; free with wp_free. */
+LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count);
+
+/** The called function, or NULL for an indirect call, an intrinsic asm or a non-call. */
+LLVMValueRef wpi_called_function(LLVMValueRef instruction);
+
+/** Users of a value as an array (one entry a use); free with wp_free. */
+LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Dominators and natural loops of one function, which LLVM-C does not give. Dominators by Cooper, Harvey and
+ *  Kennedy's iteration over reverse post order. */
+#ifndef WP_IR_LOOP_H
+#define WP_IR_LOOP_H
+
+#include <llvm-c/Core.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/map.h"
+
+typedef struct wp_loop {
+    uint32_t header; /* indices into wp_loops.blocks */
+    uint32_t latch;  /* one loop a back edge */
+    bool *contains;  /* [block_count] */
+} wp_loop;
+
+typedef struct wp_loops {
+    LLVMBasicBlockRef *blocks; /* reverse post order */
+    uint32_t block_count;
+    uint32_t *idom; /* immediate dominator; the entry's is itself */
+    wp_map index;
+    wp_loop *loops;
+    uint32_t loop_count;
+} wp_loops;
+
+void wpi_loops_init(wp_loops *loops, LLVMValueRef function);
+bool wpi_loops_dominates(const wp_loops *loops, uint32_t a, uint32_t b);
+void wpi_loops_deinit(wp_loops *loops);
+
+/** A new block on the edge from `from` to its successor number `successor`; phis follow. */
+LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/ir/map.h"
+
+#include <uthash.h>
+
+#include "base/alloc.h"
+
+struct wp_map_entry {
+    const void *key;
+    void *value;
+    UT_hash_handle hh;
+};
+
+/* uthash's macros convert freely between widths. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+
+void wpi_map_set(wp_map *map, const void *key, void *value)
+{
+    wp_map_entry *entry;
+    HASH_FIND_PTR(map->entries, &key, entry);
+    if (!entry) {
+        entry = wp_calloc(1, sizeof *entry);
+        entry->key = key;
+        HASH_ADD_PTR(map->entries, key, entry);
+    }
+    entry->value = value;
+}
+
+static wp_map_entry *find(const wp_map *map, const void *key)
+{
+    wp_map_entry *entry;
+    HASH_FIND_PTR(map->entries, &key, entry);
+    return entry;
+}
+
+void wpi_map_deinit(wp_map *map)
+{
+    wp_map_entry *entry, *next;
+    HASH_ITER(hh, map->entries, entry, next)
+    {
+        HASH_DEL(map->entries, entry);
+        wp_free(entry);
+    }
+    map->entries = NULL;
+}
+#pragma GCC diagnostic pop
+
+void *wpi_map_get(const wp_map *map, const void *key)
+{
+    wp_map_entry *entry = find(map, key);
+    return entry ? entry->value : NULL;
+}
+
+bool wpi_map_has(const wp_map *map, const void *key)
+{
+    return find(map, key) != NULL;
+}
+
+void wpi_map_set_index(wp_map *map, const void *key, uint32_t index)
+{
+    wpi_map_set(map, key, (void *)(uintptr_t)((uint64_t)index + 1));
+}
+
+uint32_t wpi_map_index(const wp_map *map, const void *key)
+{
+    wp_map_entry *entry = find(map, key);
+    return entry ? (uint32_t)((uintptr_t)entry->value - 1) : UINT32_MAX;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Brings every stop, and every read of the thread's identity, into the kernel itself, where the
+ * region builder can deal with it. Recursive functions and calls through pointers stay; kernels that
+ * reach a stop through these run on fibers. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compiler/ir/edit.h"
+#include "compiler/ir/map.h"
+#include "compiler/pass/lower.h"
+#include "compiler/passes.h"
+
+static bool is_identity(LLVMValueRef callee)
+{
+    size_t length;
+    return wpi_lower_id_of(callee) != WP_ID_COUNT ||
+           strcmp(LLVMGetValueName2(callee, &length), WP_BLOCK_PLACEHOLDER) == 0;
+}
+
+/* Calls `visit` for every direct callee of `function`; stops when it returns true. */
+static bool any_callee(LLVMValueRef function, bool (*visit)(LLVMValueRef callee, void *state), void *state)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef callee = wpi_called_function(i);
+            if (callee && visit(callee, state)) return true;
+        }
+    return false;
+}
+
+typedef struct reach {
+    LLVMValueRef target; /* for recursion; NULL when looking for stops and identity */
+    wp_map *seen;
+} reach;
+
+static bool reaches(LLVMValueRef callee, void *state)
+{
+    reach *r = state;
+    if (callee == r->target) return true;
+    if (LLVMIsDeclaration(callee)) {
+        size_t length;
+        return !r->target && (is_identity(callee) ||
+                              strcmp(LLVMGetValueName2(callee, &length), WP_STOP_FUNCTION) == 0);
+    }
+    if (wpi_map_has(r->seen, callee)) return false;
+    wpi_map_set(r->seen, callee, callee);
+    return any_callee(callee, reaches, r);
+}
+
+static bool function_reaches(LLVMValueRef function, LLVMValueRef target)
+{
+    wp_map seen = {0};
+    reach r = {target, &seen};
+    bool found = any_callee(function, reaches, &r);
+    wpi_map_deinit(&seen);
+    return found;
+}
+
+wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        if (!function_reaches(f, NULL) || function_reaches(f, f)) continue;
+        wpi_function_attribute_remove(f, "noinline");
+        wpi_function_attribute_remove(f, "optnone");
+        wpi_function_attribute(c, f, "alwaysinline");
+    }
+    /* The call sites' own noinline marks would win over the function's. */
+    unsigned noinline_kind = LLVMGetEnumAttributeKindForName("noinline", 8);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || !wpi_function_has(f, "alwaysinline")) continue;
+        uint32_t count;
+        LLVMValueRef *users = wpi_users(f, &count);
+        for (uint32_t i = 0; i < count; i++)
+            if (wpi_called_function(users[i]) == f)
+                LLVMRemoveCallSiteEnumAttribute(
+                    users[i], (LLVMAttributeIndex)LLVMAttributeFunctionIndex, noinline_kind);
+        wp_free(users);
+    }
+    return wpi_compile_run(c, "always-inline,globaldce", NULL, err);
+}

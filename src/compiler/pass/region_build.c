@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One region as a function: i32 name.r<state>(ptr block, i32 first, i32 outer).
+ *
+ *   entry   arguments, block fields, slot base addresses; everything that is the same for all threads
+ *   row     a run of threads with the same tid.y and tid.z          ◄─────────┐
+ *   head    one thread: index, slots from the frame                ◄───┐      │
+ *     …     copies of the kernel's blocks reachable from the state     │      │
+ *   stop j  slots to the frame, request, new state                     │      │
+ *   latch   next thread of the row ────────────────────────────────────┘      │
+ *   next    next row ─────────────────────────────────────────────────────────┘
+ *   done    the common next state, or WP_STATE_MIXED
+ *
+ * The inner loop's accesses are independent (threads between two barriers may not race), which the metadata
+ * says, so that LLVM may vectorise it. */
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/IRReader.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compiler/ir/edit.h"
+#include "compiler/pass/regions.h"
+
+typedef struct region {
+    wp_region_plan *plan;
+    wp_compile *c;
+    LLVMBuilderRef at;
+    LLVMValueRef function, block;
+    LLVMBasicBlockRef entry, row, head, latch, next, done;
+    LLVMBasicBlockRef start; /* of the kernel: where the state begins */
+    LLVMValueRef start_after; /* the stop that led here, or NULL */
+    bool *is_cloned;          /* [plan->block_count] */
+    wp_map block_index, values, blocks;
+    LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
+    LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
+    LLVMValueRef *local;  /* [slot_count]: the region's own copy of a slot */
+    LLVMValueRef *base;   /* [slot_count]: address of the slot of thread 0 */
+    bool *is_written;     /* [slot_count] */
+    bool is_mixed;
+} region;
+
+static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type)
+{
+    return LLVMBuildLoad2(r->at, type, wpi_lower_block_field(r->c, r->at, r->block, offset), "");
+}
+
+static LLVMValueRef element(region *r, LLVMValueRef base, LLVMValueRef index64, uint32_t size_bytes)
+{
+    LLVMValueRef offset = LLVMBuildMul(r->at, index64, wpi_const64(r->c, size_bytes), "");
+    return LLVMBuildInBoundsGEP2(r->at, r->c->i8, base, &offset, 1, "");
+}
+
+static LLVMBasicBlockRef add_block(region *r, const char *name)
+{
+    return LLVMAppendBasicBlockInContext(r->c->context, r->function, name);
+}
+
+static bool is_stop_block(LLVMBasicBlockRef block)
+{
+    return wpi_lower_is_stop(LLVMGetFirstInstruction(block));
+}
+
+static uint32_t state_of(region *r, LLVMBasicBlockRef block)
+{
+    LLVMValueRef stop = LLVMGetFirstInstruction(block);
+    for (uint32_t s = 1; s < r->plan->state_count; s++)
+        if (r->plan->kernel->stops[s].call == stop) return s;
+    return 0;
+}
+
+/* ---- what is reachable ---- */
+
+static void find_reachable(region *r)
+{
+    LLVMBasicBlockRef *stack = wp_calloc(r->plan->block_count + 1, sizeof *stack);
+    uint32_t depth = 0;
+    stack[depth++] = r->start;
+    r->is_cloned[wpi_map_index(&r->block_index, r->start)] = true;
+    while (depth) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(stack[--depth]);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
+            LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, s);
+            uint32_t index = wpi_map_index(&r->block_index, to);
+            if (is_stop_block(to) || r->is_cloned[index]) continue;
+            r->is_cloned[index] = true;
+            stack[depth++] = to;
+        }
+    }
+    wp_free(stack);
+}
+
+/* ---- cloning ---- */
+
+static bool is_dropped(LLVMValueRef instruction)
+{
+    LLVMValueRef callee = wpi_called_function(instruction);
+    if (!callee) return LLVMIsAAllocaInst(instruction) != NULL;
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    return strncmp(name, "llvm.lifetime.", 14) == 0 || strncmp(name, "llvm.dbg.", 9) == 0;
+}
+
+/* The value of a placeholder call, or NULL if it is none. */
+static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction)
+{
+    LLVMValueRef callee = wpi_called_function(instruction);
+    if (!callee) return NULL;
+    wp_id id = wpi_lower_id_of(callee);
+    if (id != WP_ID_COUNT) return r->id[id];
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    if (strcmp(name, WP_BLOCK_PLACEHOLDER) == 0) return r->block;
+    if (strcmp(name, WP_SHARED_PLACEHOLDER) == 0) return r->shared;
+    return NULL;
+}
+
+/* Placeholders stand for the same value wherever in the kernel they were read. */
+static LLVMValueRef mapped(region *r, LLVMValueRef value)
+{
+    LLVMValueRef to = wpi_map_get(&r->values, value);
+    if (!to && LLVMIsAInstruction(value)) to = placeholder_value(r, value);
+    return to ? to : value;
+}
+
+static void clone_phi(region *r, LLVMValueRef phi)
+{
+    LLVMValueRef copy = LLVMBuildPhi(r->at, LLVMTypeOf(phi), "");
+    wpi_map_set(&r->values, phi, copy);
+}
+
+static void clone_block(region *r, LLVMBasicBlockRef block)
+{
+    LLVMPositionBuilderAtEnd(r->at, wpi_map_get(&r->blocks, block));
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+    if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
+    for (; i; i = LLVMGetNextInstruction(i)) {
+        LLVMValueRef value = placeholder_value(r, i);
+        if (value) {
+            wpi_map_set(&r->values, i, value);
+        } else if (LLVMIsAPHINode(i)) {
+            clone_phi(r, i);
+        } else if (LLVMIsAReturnInst(i)) {
+            wpi_map_set(&r->values, i, LLVMBuildBr(r->at, r->stubs[r->plan->state_count]));
+        } else if (!is_dropped(i)) {
+            LLVMValueRef copy = LLVMInstructionClone(i);
+            LLVMInsertIntoBuilder(r->at, copy);
+            wpi_map_set(&r->values, i, copy);
+        }
+    }
+}
+
+static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef copy)
+{
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(original); s++) {
+        LLVMBasicBlockRef to = LLVMGetSuccessor(original, s);
+        LLVMSetSuccessor(copy, s, is_stop_block(to) ? r->stubs[state_of(r, to)]
+                                                    : wpi_map_get(&r->blocks, to));
+    }
+}
+
+/* Operands of the copies, once all copies exist. */
+static void connect_block(region *r, LLVMBasicBlockRef block)
+{
+    LLVMValueRef i = LLVMGetFirstInstruction(block);
+    if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
+    for (; i; i = LLVMGetNextInstruction(i)) {
+        LLVMValueRef copy = wpi_map_get(&r->values, i);
+        if (!copy || LLVMIsAReturnInst(i) || placeholder_value(r, i)) continue;
+        if (LLVMIsAPHINode(i)) {
+            for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
+                LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, n);
+                uint32_t index = wpi_map_index(&r->block_index, from);
+                if (index == UINT32_MAX || !r->is_cloned[index]) continue;
+                LLVMValueRef value = mapped(r, LLVMGetIncomingValue(i, n));
+                LLVMBasicBlockRef copy_from = wpi_map_get(&r->blocks, from);
+                LLVMAddIncoming(copy, &value, &copy_from, 1);
+            }
+            continue;
+        }
+        bool is_terminator = LLVMIsATerminatorInst(i) != NULL;
+        for (int o = 0; o < LLVMGetNumOperands(i); o++) {
+            LLVMValueRef operand = LLVMGetOperand(i, (unsigned)o);
+            if (is_terminator && LLVMValueIsBasicBlock(operand)) continue;
+            LLVMSetOperand(copy, (unsigned)o, mapped(r, operand));
+        }
+        if (is_terminator) connect_terminator(r, i, copy);
+    }
+}
+
+/* ---- the frame of the function ---- */
+
+static void build_entry(region *r)
+{
+    wp_compile *c = r->c;
+    LLVMPositionBuilderAtEnd(r->at, r->entry);
+    LLVMValueRef kernel = r->plan->kernel->function;
+    unsigned params = LLVMCountParams(kernel);
+    LLVMValueRef *args = wp_calloc(params + 1, sizeof *args);
+    wpi_kernel_load_args(c, r->at, kernel, r->block, args);
+    for (unsigned p = 0; p < params; p++) wpi_map_set(&r->values, LLVMGetParam(kernel, p), args[p]);
+    wp_free(args);
+    static const struct {
+        wp_id first;
+        size_t offset;
+    } triples[] = {{WP_ID_NTID_X, offsetof(wp_cpu_block, block_dim)},
+                   {WP_ID_CTAID_X, offsetof(wp_cpu_block, block_idx)},
+                   {WP_ID_NCTAID_X, offsetof(wp_cpu_block, grid_dim)}};
+    for (size_t t = 0; t < 3; t++)
+        for (uint32_t d = 0; d < 3; d++)
+            r->id[triples[t].first + d] = field(r, triples[t].offset + 4 * d, c->i32);
+    r->shared = field(r, offsetof(wp_cpu_block, shared), c->ptr);
+    r->states = field(r, offsetof(wp_cpu_block, states), c->ptr);
+    r->requests = field(r, offsetof(wp_cpu_block, requests), c->ptr);
+    r->frame = field(r, offsetof(wp_cpu_block, frame), c->ptr);
+    LLVMValueRef threads = field(r, offsetof(wp_cpu_block, thread_count), c->i32);
+    r->threads64 = LLVMBuildZExt(r->at, threads, c->i64, "");
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        const wp_slot *slot = &r->plan->slots[s];
+        bool in_frame = r->plan->state_count > 1;
+        if (in_frame) r->base[s] = element(r, r->frame, r->threads64, slot->offset_bytes);
+        if (!slot->is_array || !in_frame) {
+            r->local[s] = LLVMBuildAlloca(r->at, slot->type, "");
+            if (slot->is_array && LLVMGetAlignment(slot->memory))
+                LLVMSetAlignment(r->local[s], LLVMGetAlignment(slot->memory));
+            wpi_map_set(&r->values, slot->memory, r->local[s]);
+        }
+    }
+    LLVMBuildBr(r->at, r->row);
+}
+
+static bool is_opaque_call(LLVMValueRef instruction)
+{
+    if (!LLVMIsACallInst(instruction)) return false;
+    LLVMValueRef callee = wpi_called_function(instruction);
+    if (!callee) return true;
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    if (LLVMIsDeclaration(callee)) return strncmp(name, "wp_rt_", 6) == 0;
+    return wpi_identity_is_needed(callee);
+}
+
+static bool asks_for_identity(region *r)
+{
+    for (uint32_t b = 0; b < r->plan->block_count; b++) {
+        if (!r->is_cloned[b]) continue;
+        LLVMBasicBlockRef block = r->plan->blocks[b];
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            if (!wpi_lower_is_stop(i) && is_opaque_call(i)) return true;
+    }
+    return false;
+}
+
+static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value)
+{
+    return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
+}
+
+static void build_loops(region *r, LLVMBasicBlockRef start_copy)
+{
+    wp_compile *c = r->c;
+    LLVMBuilderRef at = r->at;
+    LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
+
+    LLVMPositionBuilderAtEnd(at, r->row);
+    LLVMValueRef row_first = LLVMBuildPhi(at, c->i32, "");
+    LLVMValueRef nx = r->id[WP_ID_NTID_X], ny = r->id[WP_ID_NTID_Y];
+    LLVMValueRef x0 = LLVMBuildURem(at, row_first, nx, "");
+    LLVMValueRef rows = LLVMBuildUDiv(at, row_first, nx, "");
+    r->id[WP_ID_TID_Y] = LLVMBuildURem(at, rows, ny, "");
+    r->id[WP_ID_TID_Z] = LLVMBuildUDiv(at, rows, ny, "");
+    LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""), left = LLVMBuildSub(at, outer, row_first, "");
+    LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
+    LLVMValueRef count = LLVMBuildSelect(at, is_less, in_row, left, "");
+    LLVMBuildBr(at, r->head);
+
+    LLVMPositionBuilderAtEnd(at, r->head);
+    LLVMValueRef i = LLVMBuildPhi(at, c->i32, "i");
+    r->id[WP_ID_TID_X] = LLVMBuildNUWAdd(at, x0, i, "tid.x");
+    r->id[WP_ID_THREAD] = LLVMBuildNUWAdd(at, row_first, i, "thread");
+    LLVMValueRef thread64 = LLVMBuildZExt(at, r->id[WP_ID_THREAD], c->i64, "");
+    if (asks_for_identity(r)) {
+        store_field(r, offsetof(wp_cpu_block, thread), r->id[WP_ID_THREAD]);
+        for (uint32_t d = 0; d < 3; d++)
+            store_field(r, offsetof(wp_cpu_block, tid) + 4 * d, r->id[WP_ID_TID_X + d]);
+    }
+    uint32_t state = r->start_after ? state_of(r, r->start) : 0;
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        const wp_slot *slot = &r->plan->slots[s];
+        if (slot->is_array && r->base[s]) {
+            wpi_map_set(&r->values, slot->memory, element(r, r->base[s], thread64, slot->size_bytes));
+        } else if (!slot->is_array && slot->is_live[state]) {
+            LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
+            LLVMBuildStore(at, LLVMBuildLoad2(at, slot->type, address, ""), r->local[s]);
+        }
+    }
+    if (r->start_after && LLVMGetFirstUse(r->start_after)) {
+        LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
+        LLVMValueRef offset = wpi_const64(c, offsetof(wp_cpu_request, result));
+        LLVMValueRef address = LLVMBuildInBoundsGEP2(at, c->i8, request, &offset, 1, "");
+        wpi_map_set(&r->values, r->start_after, LLVMBuildLoad2(at, c->i64, address, ""));
+    }
+    LLVMBuildBr(at, start_copy);
+
+    LLVMPositionBuilderAtEnd(at, r->latch);
+    LLVMValueRef i_next = LLVMBuildNUWAdd(at, i, wpi_const32(c, 1), "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, i_next, count, ""), r->head, r->next);
+
+    LLVMPositionBuilderAtEnd(at, r->next);
+    LLVMValueRef row_next = LLVMBuildNUWAdd(at, row_first, count, "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, row_next, outer, ""), r->row, r->done);
+
+    LLVMAddIncoming(row_first, (LLVMValueRef[]){first, row_next},
+                    (LLVMBasicBlockRef[]){r->entry, r->next}, 2);
+    LLVMAddIncoming(i, (LLVMValueRef[]){wpi_const32(c, 0), i_next},
+                    (LLVMBasicBlockRef[]){r->row, r->latch}, 2);
+}
+
+/* ---- leaving ---- */
+
+static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64)
+{
+    LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
+    static const struct {
+        unsigned operand;
+        size_t offset;
+    } parts[] = {{0, offsetof(wp_cpu_request, op)},
+                 {2, offsetof(wp_cpu_request, mask)},
+                 {3, offsetof(wp_cpu_request, a)},
+                 {4, offsetof(wp_cpu_request, b)}};
+    for (size_t p = 0; p < 4; p++) {
+        LLVMValueRef offset = wpi_const64(r->c, parts[p].offset);
+        LLVMValueRef address = LLVMBuildInBoundsGEP2(r->at, r->c->i8, request, &offset, 1, "");
+        LLVMBuildStore(r->at, mapped(r, LLVMGetOperand(stop, parts[p].operand)), address);
+    }
+}
+
+static void build_stub(region *r, uint32_t state, uint32_t value)
+{
+    LLVMPositionBuilderAtEnd(r->at, r->stubs[state]);
+    LLVMValueRef thread64 = LLVMBuildZExt(r->at, r->id[WP_ID_THREAD], r->c->i64, "");
+    if (state < r->plan->state_count) {
+        const wp_stop_point *stop = &r->plan->kernel->stops[state];
+        for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+            const wp_slot *slot = &r->plan->slots[s];
+            if (slot->is_array || !slot->is_live[state] || !r->is_written[s]) continue;
+            LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
+            LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, r->local[s], ""), address);
+        }
+        if (!stop->is_plain) store_request(r, stop->call, thread64);
+    }
+    if (r->is_mixed) LLVMBuildStore(r->at, wpi_const32(r->c, value), element(r, r->states, thread64, 4));
+    LLVMBuildBr(r->at, r->latch);
+}
+
+/* Slots that the copied blocks write. */
+static void find_written(region *r)
+{
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        LLVMValueRef memory = r->plan->slots[s].memory;
+        for (LLVMUseRef u = LLVMGetFirstUse(memory); u; u = LLVMGetNextUse(u)) {
+            LLVMValueRef user = LLVMGetUser(u);
+            if (!LLVMIsAStoreInst(user)) continue;
+            uint32_t block = wpi_map_index(&r->block_index, LLVMGetInstructionParent(user));
+            if (block != UINT32_MAX && r->is_cloned[block]) r->is_written[s] = true;
+        }
+    }
+}
+
+/* ---- vectorisation hints ---- */
+
+static LLVMValueRef access_group(wp_compile *c)
+{
+    /* LLVM-C makes no distinct nodes; the assembler does. */
+    static const char text[] = "!wp.group = !{!0}\n!0 = distinct !{}\n";
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(text, sizeof text - 1, "group");
+    LLVMModuleRef module = NULL;
+    char *message = NULL;
+    if (LLVMParseIRInContext(c->context, buffer, &module, &message)) {
+        LLVMDisposeMessage(message);
+        return NULL;
+    }
+    LLVMValueRef group;
+    LLVMGetNamedMetadataOperands(module, "wp.group", &group);
+    LLVMDisposeModule(module);
+    return group;
+}
+
+static unsigned metadata_kind(wp_compile *c, const char *name)
+{
+    return LLVMGetMDKindIDInContext(c->context, name, (unsigned)strlen(name));
+}
+
+static bool touches_memory(LLVMValueRef instruction)
+{
+    return LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction);
+}
+
+static void mark_parallel(region *r)
+{
+    wp_compile *c = r->c;
+    if (r->plan->state_count == 1 && r->plan->has_local_arrays) return;
+    LLVMValueRef group = access_group(c);
+    if (!group) return;
+    unsigned group_kind = metadata_kind(c, "llvm.access.group");
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (touches_memory(i) && b != r->entry) LLVMSetMetadata(i, group_kind, group);
+    LLVMMetadataRef word =
+        LLVMMDStringInContext2(c->context, "llvm.loop.parallel_accesses", 27);
+    LLVMMetadataRef accesses = LLVMMDNodeInContext2(
+        c->context, (LLVMMetadataRef[]){word, LLVMValueAsMetadata(group)}, 2);
+    /* A loop's node begins with a reference to itself. */
+    LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);
+    LLVMMetadataRef loop =
+        LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){self, accesses}, 2);
+    LLVMMetadataReplaceAllUsesWith(self, loop);
+    LLVMSetMetadata(LLVMGetBasicBlockTerminator(r->latch), metadata_kind(c, "llvm.loop"),
+                    LLVMMetadataAsValue(c->context, loop));
+}
+
+/* ---- the whole ---- */
+
+static uint32_t count_exits(region *r)
+{
+    uint32_t exits = 0;
+    for (uint32_t s = 0; s <= r->plan->state_count; s++)
+        exits += LLVMGetFirstUse(LLVMBasicBlockAsValue(r->stubs[s])) != NULL;
+    return exits;
+}
+
+LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
+{
+    wp_compile *c = plan->c;
+    region r = {.plan = plan, .c = c};
+    char name[512];
+    snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
+    LLVMTypeRef params[3] = {c->ptr, c->i32, c->i32};
+    r.function = LLVMAddFunction(c->module, name, LLVMFunctionType(c->i32, params, 3, 0));
+    LLVMSetLinkage(r.function, LLVMInternalLinkage);
+    wpi_function_attribute(c, r.function, "nounwind");
+    r.block = LLVMGetParam(r.function, 0);
+    r.at = LLVMCreateBuilderInContext(c->context);
+    r.is_cloned = wp_calloc(plan->block_count, sizeof *r.is_cloned);
+    r.local = wp_calloc(plan->slot_count + 1, sizeof *r.local);
+    r.base = wp_calloc(plan->slot_count + 1, sizeof *r.base);
+    r.is_written = wp_calloc(plan->slot_count + 1, sizeof *r.is_written);
+    r.stubs = wp_calloc(plan->state_count + 1, sizeof *r.stubs);
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        wpi_map_set_index(&r.block_index, plan->blocks[b], b);
+    r.start_after = plan->kernel->stops[state].call;
+    r.start = r.start_after ? LLVMGetInstructionParent(r.start_after) : plan->blocks[0];
+
+    r.entry = add_block(&r, "entry");
+    r.row = add_block(&r, "row");
+    r.head = add_block(&r, "head");
+    find_reachable(&r);
+    find_written(&r);
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        if (r.is_cloned[b]) wpi_map_set(&r.blocks, plan->blocks[b], add_block(&r, "body"));
+    for (uint32_t s = 0; s <= plan->state_count; s++) r.stubs[s] = add_block(&r, "stop");
+    r.latch = add_block(&r, "latch");
+    r.next = add_block(&r, "next");
+    r.done = add_block(&r, "done");
+
+    build_entry(&r);
+    build_loops(&r, wpi_map_get(&r.blocks, r.start));
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        if (r.is_cloned[b]) clone_block(&r, plan->blocks[b]);
+    for (uint32_t b = 0; b < plan->block_count; b++)
+        if (r.is_cloned[b]) connect_block(&r, plan->blocks[b]);
+
+    r.is_mixed = count_exits(&r) != 1;
+    uint32_t common = WP_STATE_MIXED;
+    for (uint32_t s = 0; s <= plan->state_count; s++) {
+        if (!LLVMGetFirstUse(LLVMBasicBlockAsValue(r.stubs[s]))) {
+            LLVMDeleteBasicBlock(r.stubs[s]);
+            continue;
+        }
+        uint32_t value = s == plan->state_count ? WP_STATE_EXIT : s;
+        if (!r.is_mixed) common = value;
+        build_stub(&r, s, value);
+    }
+    LLVMPositionBuilderAtEnd(r.at, r.done);
+    LLVMBuildRet(r.at, wpi_const32(c, common));
+    mark_parallel(&r);
+
+    LLVMDisposeBuilder(r.at);
+    wpi_map_deinit(&r.block_index);
+    wpi_map_deinit(&r.values);
+    wpi_map_deinit(&r.blocks);
+    wp_free(r.is_cloned);
+    wp_free(r.local);
+    wp_free(r.base);
+    wp_free(r.is_written);
+    wp_free(r.stubs);
+    return r.function;
+}

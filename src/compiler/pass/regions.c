@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or, where a
+ * stop hides in a function that was not inlined, fibers. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compiler/ir/edit.h"
+#include "compiler/ir/map.h"
+#include "compiler/pass/regions.h"
+#include "compiler/passes.h"
+
+static bool contains_stop(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (wpi_lower_is_stop(i)) return true;
+    return false;
+}
+
+static bool is_address_taken(LLVMValueRef function)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u))
+        if (wpi_called_function(LLVMGetUser(u)) != function ||
+            wpi_operand_find(LLVMGetUser(u), function, 0) !=
+                LLVMGetNumOperands(LLVMGetUser(u)) - 1)
+            return true;
+    return false;
+}
+
+static bool any_pointer_target_stops(wp_compile *c, wp_map *seen);
+
+/* A stop in `function` or in what it calls; calls through pointers may reach any function whose address is
+ * taken. */
+static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen)
+{
+    if (wpi_map_has(seen, function)) return false;
+    wpi_map_set(seen, function, function);
+    if (contains_stop(function)) return true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i) || LLVMIsAInlineAsm(LLVMGetCalledValue(i))) continue;
+            LLVMValueRef callee = wpi_called_function(i);
+            if (!callee && any_pointer_target_stops(c, seen)) return true;
+            if (callee && !LLVMIsDeclaration(callee) && stops_below(c, callee, seen)) return true;
+        }
+    return false;
+}
+
+static bool any_pointer_target_stops(wp_compile *c, wp_map *seen)
+{
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && is_address_taken(f) && stops_below(c, f, seen)) return true;
+    return false;
+}
+
+static bool needs_fibers(wp_compile *c, LLVMValueRef kernel)
+{
+    wp_map seen = {0};
+    wpi_map_set(&seen, kernel, kernel);
+    bool found = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b && !found; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i)) continue;
+            LLVMValueRef callee = wpi_called_function(i);
+            if (!callee)
+                found = any_pointer_target_stops(c, &seen);
+            else if (!LLVMIsDeclaration(callee))
+                found = stops_below(c, callee, &seen);
+        }
+    wpi_map_deinit(&seen);
+    return found;
+}
+
+/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads. */
+static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
+{
+    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
+    for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
+        LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
+        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
+        LLVMValueRef param = LLVMGetParam(kernel, p);
+        LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
+        LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+        LLVMValueRef own = LLVMBuildAlloca(c->builder, type, "");
+        unsigned alignment = 16;
+        LLVMSetAlignment(own, alignment);
+        LLVMReplaceAllUsesWith(param, own);
+        LLVMBuildMemCpy(c->builder, own, alignment, param, 1, LLVMSizeOf(type));
+    }
+}
+
+/* Roughly what a GPU would need: the widest point of liveness is not worth computing for an estimate
+ * that only feeds attributes and occupancy; count the values, bounded as ptxas would. */
+static uint32_t estimate_registers(LLVMValueRef kernel)
+{
+    uint32_t values = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) values++;
+    uint32_t estimate = 8 + values / 8;
+    return estimate > 64 ? 64 : estimate;
+}
+
+static void drop_body(LLVMValueRef function)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
+                LLVMReplaceAllUsesWith(i, LLVMGetPoison(LLVMTypeOf(i)));
+    LLVMBasicBlockRef next;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = next) {
+        LLVMValueRef i;
+        next = LLVMGetNextBasicBlock(b);
+        while ((i = LLVMGetLastInstruction(b))) LLVMInstructionEraseFromParent(i);
+    }
+    while (LLVMGetFirstBasicBlock(function)) LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
+}
+
+static void build_regions(wp_compile *c, wp_kernel_ir *kernel)
+{
+    wp_region_plan plan = {.c = c, .kernel = kernel};
+    wpi_region_split(&plan);
+    wpi_region_demote(&plan);
+    if (plan.state_count == 1) kernel->frame_bytes = 0;
+    kernel->regions = wp_calloc(kernel->region_count, sizeof *kernel->regions);
+    for (uint32_t s = 0; s < kernel->region_count; s++) kernel->regions[s] = wpi_region_build(&plan, s);
+    for (uint32_t s = 0; s < kernel->region_count; s++) kernel->stops[s].call = NULL;
+    wpi_region_plan_deinit(&plan);
+    drop_body(kernel->function);
+}
+
+wp_status wpi_pass_regions(wp_compile *c, wp_error *err)
+{
+    bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
+    for (uint32_t k = 0; k < c->kernel_count; k++) {
+        c->kernels[k].register_estimate = estimate_registers(c->kernels[k].function);
+        is_fiber[k] = needs_fibers(c, c->kernels[k].function);
+    }
+    for (uint32_t k = 0; k < c->kernel_count; k++) {
+        wp_kernel_ir *kernel = &c->kernels[k];
+        if (is_fiber[k]) {
+            kernel->thread = wpi_fiber_build(c, kernel);
+            kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
+        } else {
+            copy_written_params(c, kernel->function);
+            build_regions(c, kernel);
+        }
+    }
+    wp_free(is_fiber);
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        if (!LLVMIsDeclaration(c->kernels[k].function))
+            LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
+    wpi_identity_lower(c);
+    (void)err;
+    return WP_STATUS_OK;
+}

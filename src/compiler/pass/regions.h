@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The three steps of the `regions` pass and what they hand to each other. */
+#ifndef WP_PASS_REGIONS_H
+#define WP_PASS_REGIONS_H
+
+#include "compiler/context.h"
+#include "compiler/ir/map.h"
+#include "compiler/pass/lower.h"
+
+/** A place in the thread's frame. */
+typedef struct wp_slot {
+    LLVMValueRef memory; /* the alloca that stands for it in the kernel */
+    LLVMTypeRef type;
+    uint32_t offset_bytes; /* in the frame of one thread; slots are slot-major, see wp_cpu_kernel */
+    uint32_t size_bytes;
+    bool is_array;  /* the program's own local memory, always in the frame */
+    bool *is_live;  /* [state_count]: its value is needed when a thread goes on in that state */
+} wp_slot;
+
+/** One kernel on its way into regions. States are indices into `kernel->stops`. */
+typedef struct wp_region_plan {
+    wp_compile *c;
+    wp_kernel_ir *kernel;
+    uint32_t state_count;
+    wp_slot *slots;
+    uint32_t slot_count;
+    LLVMBasicBlockRef *blocks; /* of the kernel, reverse post order, after the split */
+    uint32_t block_count;
+    bool has_local_arrays; /* local memory shared by all threads of a region's loop */
+} wp_region_plan;
+
+/** Splits blocks so that every stop is the first instruction of its block and has one predecessor; fills
+ *  kernel->stops and region_count. */
+void wpi_region_split(wp_region_plan *plan);
+/** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
+void wpi_region_demote(wp_region_plan *plan);
+/** Builds the function of one state. */
+LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state);
+void wpi_region_plan_deinit(wp_region_plan *plan);
+
+/** Code that is not in a region (fibers, functions that were not inlined): placeholders become reads of the running
+ *  thread's block. */
+void wpi_identity_lower(wp_compile *c);
+/** True if running `function` may read the thread's identity. */
+bool wpi_identity_is_needed(LLVMValueRef function);
+/** The fiber form: `void name.thread(block)`. */
+LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel);
+
+/** Loads the kernel's arguments from block->args with `at`; values in order of parameters. */
+void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
+                          LLVMValueRef *out);
+
+#endif

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From nvptx64 to the host: triple, layout, attributes, arithmetic rule, device library. */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/DebugInfo.h>
+#include <llvm-c/Linker.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "compiler/ir/edit.h"
+#include "compiler/passes.h"
+
+/* A function that was pure on the GPU may read its thread's identity from memory here. */
+static const char *const dropped[] = {"memory", "nosync", "speculatable", "optnone"};
+
+static void drop_string_attribute(LLVMValueRef function, const char *name)
+{
+    LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
+                                     (unsigned)strlen(name));
+}
+
+/* Without -fmad=true and fast math, results on the CPU are those of the operations as written, on every
+ * processor: additions lose their permission to fuse. LLVM-C can add such flags, not clear them. */
+static void without_contract(LLVMBuilderRef at, LLVMValueRef sum)
+{
+    LLVMPositionBuilderBefore(at, sum);
+    LLVMValueRef x = LLVMGetOperand(sum, 0), y = LLVMGetOperand(sum, 1);
+    LLVMValueRef made = LLVMGetInstructionOpcode(sum) == LLVMFAdd ? LLVMBuildFAdd(at, x, y, "")
+                                                                  : LLVMBuildFSub(at, x, y, "");
+    LLVMReplaceAllUsesWith(sum, made);
+    LLVMInstructionEraseFromParent(sum);
+}
+
+static void adapt_instruction(const wp_compile *c, LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    if (!c->contract && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
+        LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
+        without_contract(c->builder, instruction);
+        return;
+    }
+    LLVMValueRef callee = wpi_called_function(instruction);
+    if (!LLVMIsACallInst(instruction) || (callee && LLVMIsDeclaration(callee))) return;
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+        LLVMRemoveCallSiteEnumAttribute(
+            instruction, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+            LLVMGetEnumAttributeKindForName(dropped[i], strlen(dropped[i])));
+}
+
+static void adapt_function(const wp_compile *c, LLVMValueRef function)
+{
+    drop_string_attribute(function, "target-cpu");
+    drop_string_attribute(function, "target-features");
+    drop_string_attribute(function, "tune-cpu");
+    if (LLVMIsDeclaration(function)) return;
+    for (size_t i = 0; i < sizeof dropped / sizeof *dropped; i++)
+        wpi_function_attribute_remove(function, dropped[i]);
+    wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait for ever */
+    LLVMSetVisibility(function, LLVMDefaultVisibility);
+    LLVMSetLinkage(function, wpi_compile_is_kernel(c, function) ? LLVMExternalLinkage : LLVMInternalLinkage);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            adapt_instruction(c, i);
+        }
+}
+
+static wp_status link_devicelib(wp_compile *c, wp_error *err)
+{
+    char *data = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(c->devicelib_path, &data, &size_bytes, err));
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "devicelib");
+    wp_free(data);
+    LLVMModuleRef library = NULL;
+    LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &library);
+    LLVMDisposeMemoryBuffer(buffer);
+    if (failed)
+        return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", c->devicelib_path);
+    LLVMSetTarget(library, LLVMGetTarget(c->module));
+    if (LLVMLinkModules2(c->module, library))
+        return WP_FAIL(err, TOOLCHAIN, "the device library %s does not fit the program", c->devicelib_path);
+    return WP_STATUS_OK;
+}
+
+static bool is_ours(const char *name)
+{
+    return strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0 ||
+           strncmp(name, "wp_rt_", 6) == 0;
+}
+
+static const char *user_of(LLVMValueRef function)
+{
+    for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        size_t length;
+        if (LLVMIsAInstruction(user))
+            return LLVMGetValueName2(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)), &length);
+    }
+    return "a variable's initial value";
+}
+
+/* What the program declared and nobody defined. */
+static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_error *err)
+{
+    for (size_t i = 0; i < declared->count; i++) {
+        LLVMValueRef f = LLVMGetNamedFunction(c->module, declared->items[i]);
+        if (f && LLVMIsDeclaration(f) && LLVMGetFirstUse(f))
+            return WP_FAIL(err, NOT_FOUND,
+                           "undefined device function %s, used by %s; define it in this file, or compile all "
+                           "files with -rdc=true and link them with wpcc",
+                           declared->items[i], user_of(f));
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_pass_retarget(wp_compile *c, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    LLVMStripModuleDebugInfo(c->module);
+    LLVMSetTarget(c->module, "x86_64-pc-linux-gnu");
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
+    char *layout_text = LLVMCopyStringRepOfTargetData(layout);
+    LLVMSetDataLayout(c->module, layout_text);
+    LLVMDisposeMessage(layout_text);
+    LLVMDisposeTargetData(layout);
+
+    wp_strings declared = {0};
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        const char *name = LLVMGetValueName2(f, &length);
+        if (LLVMIsDeclaration(f) && !is_ours(name)) wp_strings_add(&declared, name);
+    }
+    wp_status status;
+    WP_TRY_GOTO(link_devicelib(c, err), done);
+    WP_TRY_GOTO(check_undefined(c, &declared, err), done);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        adapt_function(c, f);
+    /* The list of variables kept for the GPU's linker would keep their old addresses alive. */
+    for (int i = 0; i < 2; i++) {
+        LLVMValueRef used = LLVMGetNamedGlobal(c->module, i ? "llvm.used" : "llvm.compiler.used");
+        if (used) LLVMDeleteGlobal(used);
+    }
+    LLVMValueRef annotations = LLVMGetNamedGlobal(c->module, "llvm.global.annotations");
+    if (annotations) LLVMDeleteGlobal(annotations);
+    status = WP_STATUS_OK;
+done:
+    wp_strings_deinit(&declared);
+    return status;
+}

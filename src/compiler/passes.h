@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The passes over kernel code, and the contract of each. A pass is one file in pass/, one function
+ * here, one row in pipeline.c; the pipeline verifies the module after each.
+ *
+ * From `retarget` on the module is host code; before it, nvptx64. All passes change the module
+ * in place. Order matters and is the order below.
+ *
+ * Adding a pass: write pass/<name>.c, declare it here with what it needs and what it leaves, add
+ * a row to pipeline.c, add tests/ir/<name>_*.cu with FileCheck lines.
+ */
+#ifndef WP_COMPILER_PASSES_H
+#define WP_COMPILER_PASSES_H
+
+#include "compiler/context.h"
+
+/** inline_stops: functions that contain (or reach) a barrier or warp operation and are not
+ *  recursive are inlined into their callers. Needs: nvptx64 after scalar optimisation. Leaves: stops only in kernels
+ *  and in functions that recur or are called through pointers. */
+WP_NODISCARD wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err);
+
+/** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming the instruction it does not know.
+ *  Leaves: no inline assembly. */
+WP_NODISCARD wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err);
+
+/** lower_intrinsics: every llvm.nvvm intrinsic and device runtime function becomes plain IR, a call of
+ *  `wp_rt_*`, a call of a devicelib function, a placeholder `wp.sreg.*`, or `wp_rt_stop`. */
+WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err);
+
+/** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of
+ *  docs/rooms/compiler.md; devicelib linked in; everything internal. Leaves: host code whose only
+ *  undefined symbols are libc, libm and `wp_rt_*`, else fails naming the missing function. */
+WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
+
+/** lockstep: a stop before every volatile access to shared memory, and at the back edge of every
+ *  loop that waits for another thread. Needs: shared memory still in its address space. */
+WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
+
+/** lower_shared: shared variables become offsets into the block's shared memory; atomics on
+ *  shared memory become plain operations (a block runs on one OS thread). Fills shared_static_bytes. */
+WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
+
+/** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
+ *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
+WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);
+
+/** table: the constants of base/abi.h that describe the code, and the constructor that registers them. */
+WP_NODISCARD wp_status wpi_pass_table(wp_compile *c, wp_error *err);
+
+#endif

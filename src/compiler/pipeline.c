@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The passes in order. LLVM's own pipelines are rows of the same table, so that they can be printed and
+ * stopped after too. */
+#include "compiler/pipeline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "compiler/passes.h"
+
+static wp_status clean(wp_compile *c, wp_error *err)
+{
+    /* Shared memory accesses get their address space while nvptx64's rules are known. */
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_nvptx(&machine, err));
+    return wpi_compile_run(
+        c, "function(infer-address-spaces,sroa,early-cse,simplifycfg),globaldce", machine, err);
+}
+
+static wp_status simplify(wp_compile *c, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    return wpi_compile_run(
+        c, "cgscc(inline),function(sroa,early-cse,instcombine,simplifycfg),globaldce",
+        machine, err);
+}
+
+static wp_status optimize(wp_compile *c, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    return wpi_compile_run(c, "default<O3>", machine, err);
+}
+
+typedef struct pass {
+    const char *name;
+    wp_status (*run)(wp_compile *c, wp_error *err);
+} pass;
+
+static const pass passes[] = {
+    {"lower-asm", wpi_pass_lower_asm},
+    {"lower-intrinsics", wpi_pass_lower_intrinsics},
+    {"inline-stops", wpi_pass_inline_stops},
+    {"clean", clean},
+    {"lockstep", wpi_pass_lockstep},
+    {"retarget", wpi_pass_retarget},
+    {"simplify", simplify},
+    {"lower-shared", wpi_pass_lower_shared},
+    {"regions", wpi_pass_regions},
+    {"table", wpi_pass_table},
+    {"optimize", optimize},
+};
+enum { PASS_COUNT = sizeof passes / sizeof *passes };
+
+bool wpi_pipeline_has(const char *name)
+{
+    for (size_t i = 0; i < PASS_COUNT; i++)
+        if (strcmp(passes[i].name, name) == 0) return true;
+    fprintf(stderr, "wpcc: there is no pass \"%s\"; the passes are:", name);
+    for (size_t i = 0; i < PASS_COUNT; i++) fprintf(stderr, " %s", passes[i].name);
+    fputc('\n', stderr);
+    return false;
+}
+
+static void print_module(wp_compile *c, const char *after)
+{
+    char *ir = LLVMPrintModuleToString(c->module);
+    fprintf(stderr, "; ---- after %s ----\n%s\n", after, ir);
+    LLVMDisposeMessage(ir);
+}
+
+wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bool *stopped, wp_error *err)
+{
+    *stopped = false;
+    for (size_t i = 0; i < PASS_COUNT; i++) {
+        const char *name = passes[i].name;
+        WP_TRY(passes[i].run(c, err));
+        WP_TRY(wpi_compile_verify(c, name, err));
+        if (options->print_after &&
+            (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0))
+            print_module(c, name);
+        if (options->stop_after && strcmp(options->stop_after, name) == 0) {
+            char *ir = LLVMPrintModuleToString(c->module);
+            wp_status status = wp_file_write(options->stop_output, ir, strlen(ir), err);
+            LLVMDisposeMessage(ir);
+            *stopped = true;
+            return status;
+        }
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_emit_object(wp_compile *c, const char *path, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    char *message = NULL;
+    if (!LLVMTargetMachineEmitToFile(machine, c->module, path, LLVMObjectFile, &message))
+        return WP_STATUS_OK;
+    wp_status status = WP_FAIL(err, TOOLCHAIN, "code generation: %s", message);
+    LLVMDisposeMessage(message);
+    return status;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Relocatable device code. Each object carries its bitcode in a section of its own, framed so that `ld -r` may
+ * concatenate several; linking gathers all of them, links the bitcode, and makes one image.
+ *
+ *   .wp_rdc:  | "WPRDC\0\0\0" | id | size | bitcode … padding to 16 | next frame …
+ *
+ * The host side of such an object calls __cudaRegisterLinkedBinary<id>, which the device link defines: it hands the
+ * linked image to libwarpage. */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Object.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/text.h"
+#include "compiler/context.h"
+#include "compiler/job.h"
+#include "compiler/pipeline.h"
+
+#define SECTION ".wp_rdc"
+#define MAGIC "WPRDC\0\0"
+
+typedef struct frame_header {
+    char magic[8];
+    uint64_t id;
+    uint64_t size_bytes;
+    uint64_t reserved;
+} frame_header;
+
+static wp_status emit(LLVMModuleRef module, const char *path, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(WP_CPU_ISA_BASELINE, &machine, err));
+    LLVMSetTarget(module, "x86_64-pc-linux-gnu");
+    char *message = NULL;
+    if (!LLVMTargetMachineEmitToFile(machine, module, path, LLVMObjectFile, &message)) return WP_STATUS_OK;
+    wp_status status = WP_FAIL(err, TOOLCHAIN, "writing %s: %s", path, message);
+    LLVMDisposeMessage(message);
+    return status;
+}
+
+wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path, wp_error *err)
+{
+    char *bitcode = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    frame_header header = {.id = id, .size_bytes = size_bytes};
+    memcpy(header.magic, MAGIC, sizeof header.magic);
+    static const char zeros[16];
+    wp_text frame = {0};
+    wp_text_append_n(&frame, &header, sizeof header);
+    wp_text_append_n(&frame, bitcode, size_bytes);
+    wp_text_append_n(&frame, zeros, (16 - size_bytes % 16) % 16);
+    wp_free(bitcode);
+
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("rdc", context);
+    LLVMValueRef bytes = LLVMConstStringInContext2(context, frame.data, frame.length, 1);
+    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.rdc");
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetAlignment(global, 16);
+    LLVMSetSection(global, SECTION);
+    /* An excluded section: linkers keep it with -r and drop it from programs. */
+    LLVMGlobalSetMetadata(global, LLVMGetMDKindIDInContext(context, "exclude", 7),
+                          LLVMMDNodeInContext2(context, NULL, 0));
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0);
+    LLVMValueRef used = LLVMAddGlobal(module, LLVMArrayType2(pointer, 1), "llvm.used");
+    LLVMSetInitializer(used, LLVMConstArray2(pointer, &global, 1));
+    LLVMSetLinkage(used, LLVMAppendingLinkage);
+    LLVMSetSection(used, "llvm.metadata");
+    wp_status status = emit(module, object_path, err);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    wp_text_deinit(&frame);
+    return status;
+}
+
+/* ---- gathering ---- */
+
+typedef struct gathered {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    uint64_t id;
+    wp_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
+    wp_strings seen;
+} gathered;
+
+static wp_status add_frames(gathered *g, const char *path, const char *data, size_t size_bytes, wp_error *err)
+{
+    for (size_t at = 0; at + sizeof(frame_header) <= size_bytes;) {
+        frame_header header;
+        memcpy(&header, data + at, sizeof header);
+        if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 ||
+            header.size_bytes > size_bytes - at - sizeof header)
+            return WP_FAIL(err, PARSE, "%s: damaged relocatable device code at offset %zu of " SECTION, path, at);
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+            data + at + sizeof header, (size_t)header.size_bytes, path);
+        LLVMModuleRef module = NULL;
+        LLVMBool failed = LLVMParseBitcodeInContext2(g->context, buffer, &module);
+        LLVMDisposeMemoryBuffer(buffer);
+        if (failed) return WP_FAIL(err, PARSE, "%s: relocatable device code that LLVM 19 cannot read", path);
+        if (!g->module)
+            g->module = module;
+        else if (LLVMLinkModules2(g->module, module))
+            return WP_FAIL(err, TOOLCHAIN,
+                           "%s: its device code clashes with another file's: a device function or variable is "
+                           "defined twice", path);
+        g->id = wp_hash64(&header.id, sizeof header.id, g->id);
+        at += sizeof header + ((size_t)header.size_bytes + 15) / 16 * 16;
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status gather_object(gathered *g, const char *path, const char *data, size_t size_bytes, wp_error *err)
+{
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, path);
+    char *message = NULL;
+    LLVMBinaryRef binary = LLVMCreateBinary(buffer, NULL, &message);
+    wp_status status = WP_STATUS_OK;
+    if (!binary) {
+        LLVMDisposeMessage(message); /* not an object: the linker will say what it thinks of it */
+        LLVMDisposeMemoryBuffer(buffer);
+        return WP_STATUS_OK;
+    }
+    bool has_device_code = false;
+    LLVMSectionIteratorRef section = LLVMObjectFileCopySectionIterator(binary);
+    for (; section && status == WP_STATUS_OK && !LLVMObjectFileIsSectionIteratorAtEnd(binary, section);
+         LLVMMoveToNextSection(section)) {
+        const char *name = LLVMGetSectionName(section);
+        if (!name || strcmp(name, SECTION) != 0) continue;
+        has_device_code = true;
+        status = add_frames(g, path, LLVMGetSectionContents(section), (size_t)LLVMGetSectionSize(section), err);
+    }
+    if (section) LLVMDisposeSectionIterator(section);
+    LLVMSymbolIteratorRef symbol = has_device_code ? LLVMObjectFileCopySymbolIterator(binary) : NULL;
+    for (; symbol && !LLVMObjectFileIsSymbolIteratorAtEnd(binary, symbol); LLVMMoveToNextSymbol(symbol)) {
+        const char *name = LLVMGetSymbolName(symbol);
+        static const char prefix[] = "__cudaRegisterLinkedBinary";
+        if (name && strncmp(name, prefix, sizeof prefix - 1) == 0 && !wp_strings_contains(&g->registrations, name))
+            wp_strings_add(&g->registrations, name);
+    }
+    if (symbol) LLVMDisposeSymbolIterator(symbol);
+    LLVMDisposeBinary(binary);
+    LLVMDisposeMemoryBuffer(buffer);
+    return status;
+}
+
+/* The members of an ar archive, in the common format: a 60-byte header, then the member, padded to even. */
+static wp_status gather_archive(gathered *g, const char *path, const char *data, size_t size_bytes, wp_error *err)
+{
+    for (size_t at = 8; at + 60 <= size_bytes;) {
+        char digits[11] = {0};
+        memcpy(digits, data + at + 48, 10);
+        unsigned long long member = 0;
+        if (sscanf(digits, "%llu", &member) != 1 || member > size_bytes - at - 60)
+            return WP_FAIL(err, PARSE, "%s: damaged archive at offset %zu", path, at);
+        if (data[at] != '/')
+            WP_TRY(gather_object(g, path, data + at + 60, (size_t)member, err));
+        at += 60 + (size_t)member + (member & 1);
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status gather(gathered *g, const char *path, wp_error *err)
+{
+    char *data = NULL;
+    size_t size_bytes = 0;
+    if (path[0] == '-' || wp_strings_contains(&g->seen, path) || !wp_file_exists(path)) return WP_STATUS_OK;
+    wp_strings_add(&g->seen, path);
+    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    bool is_archive = size_bytes >= 8 && memcmp(data, "!<arch>\n", 8) == 0;
+    wp_status status = is_archive ? gather_archive(g, path, data, size_bytes, err)
+                                  : gather_object(g, path, data, size_bytes, err);
+    wp_free(data);
+    return status;
+}
+
+/* Defines each registration function: it calls wp_register_linked(image, callback). */
+static wp_status write_registrations(const gathered *g, const char *image_path, const char *object_path,
+                                     wp_error *err)
+{
+    char *image = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(image_path, &image, &size_bytes, err));
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("dlink", context);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    LLVMTypeRef none = LLVMVoidTypeInContext(context), pointer = LLVMPointerTypeInContext(context, 0);
+    LLVMValueRef bytes = LLVMConstStringInContext2(context, image, size_bytes, 1);
+    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.image");
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetAlignment(global, 16);
+    LLVMTypeRef two[] = {pointer, pointer}, four[] = {pointer, pointer, pointer, pointer};
+    LLVMTypeRef enter_type = LLVMFunctionType(none, two, 2, 0);
+    LLVMValueRef enter = LLVMAddFunction(module, "wp_register_linked", enter_type);
+    for (size_t i = 0; i < g->registrations.count; i++) {
+        LLVMValueRef function =
+            LLVMAddFunction(module, g->registrations.items[i], LLVMFunctionType(none, four, 4, 0));
+        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, ""));
+        LLVMValueRef args[] = {global, LLVMGetParam(function, 0)};
+        LLVMBuildCall2(builder, enter_type, enter, args, 2, "");
+        LLVMBuildRetVoid(builder);
+    }
+    wp_status status = emit(module, object_path, err);
+    LLVMDisposeBuilder(builder);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    wp_free(image);
+    return status;
+}
+
+wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, wp_error *err)
+{
+    *object = NULL;
+    if (job->options->print_only) return WP_STATUS_OK;
+    gathered g = {.context = LLVMContextCreate()};
+    wp_strings objects = {0}, command = {0};
+    char *bitcode = wpi_job_temp(job, "dlink", ".bc"), *image = wpi_job_temp(job, "dlink", ".image");
+    char *registrations = wpi_job_temp(job, "dlink", ".reg.o");
+    bool stopped = false;
+    wp_status status = WP_STATUS_OK;
+    for (size_t i = 0; i < inputs->count; i++) WP_TRY_GOTO(gather(&g, inputs->items[i], err), done);
+    if (!g.module) goto done;
+    if (LLVMWriteBitcodeToFile(g.module, bitcode)) {
+        status = WP_FAIL(err, IO, "cannot write %s", bitcode);
+        goto done;
+    }
+    WP_TRY_GOTO(wpi_build_device(job, bitcode, g.id, image, &objects, &stopped, err), done);
+    if (stopped) goto done;
+    WP_TRY_GOTO(write_registrations(&g, image, registrations, err), done);
+    *object = wpi_job_temp(job, "dlink", ".o");
+    const char *const words[] = {"ld", "-r", "-o", *object, registrations};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) wp_strings_add(&command, words[i]);
+    wp_strings_add_all(&command, &objects);
+    status = wpi_job_run(job, &command, err);
+done:
+    if (g.module) LLVMDisposeModule(g.module);
+    LLVMContextDispose(g.context);
+    wp_strings_deinit(&g.registrations);
+    wp_strings_deinit(&g.seen);
+    wp_strings_deinit(&objects);
+    wp_strings_deinit(&command);
+    wp_free(bitcode);
+    wp_free(image);
+    wp_free(registrations);
+    return status;
+}

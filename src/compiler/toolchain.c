@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/toolchain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/file.h"
+
+wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
+{
+    memset(out, 0, sizeof *out);
+    char *self = NULL;
+    WP_TRY(wp_self_path(&self, err));
+    char *bin = wp_path_dir(self);
+    out->prefix = wp_path_dir(bin);
+    wp_free(bin);
+    wp_free(self);
+    out->lib_dir = wp_path_join(out->prefix, "lib");
+    out->include_dir = wp_path_join(out->prefix, "lib/warpage/cuda/include");
+    out->cuda_lib_dir = wp_path_join(out->prefix, "lib/warpage/cuda/lib64");
+    out->devicelib = wp_path_join(out->prefix, "lib/warpage/devicelib.bc");
+    const char *wanted = getenv("WARPAGE_CLANG");
+    out->clang = wp_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
+    if (!out->clang) out->clang = wp_program_find("clang-19");
+    wp_status status = WP_STATUS_OK;
+    if (!out->clang)
+        status = WP_FAIL(err, TOOLCHAIN,
+                         "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
+    else if (!wp_file_exists(out->devicelib))
+        status = WP_FAIL(err, TOOLCHAIN, "%s is missing; the installation of warpage is incomplete", out->devicelib);
+    if (status != WP_STATUS_OK) wpi_toolchain_deinit(out);
+    return status;
+}
+
+void wpi_toolchain_deinit(wp_toolchain *t)
+{
+    wp_free(t->prefix);
+    wp_free(t->clang);
+    wp_free(t->include_dir);
+    wp_free(t->lib_dir);
+    wp_free(t->cuda_lib_dir);
+    wp_free(t->devicelib);
+    memset(t, 0, sizeof *t);
+}
