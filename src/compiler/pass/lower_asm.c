@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* lower_asm: each call of inline PTX is replaced by what its text means.
+ *
+ *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)      ──►      %r = add i32 %a, %b
+ *
+ * The operands become registers of the block ($0, $1 … are called %0, %1 …; a tied operand is the
+ * output it is tied to), ptx/ translates the statements in place, and the registers of the outputs
+ * become the result. Calls are taken in reverse post order, so that the addresses one block computes are
+ * seen by the next. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compiler/ir/edit.h"
+#include "compiler/passes.h"
+#include "compiler/ptx/ptx.h"
+
+typedef struct calls {
+    LLVMValueRef *items;
+    size_t count, capacity;
+} calls;
+
+static LLVMValueRef inline_asm_of(LLVMValueRef instruction) {
+    if (!LLVMIsACallInst(instruction)) return NULL;
+    LLVMValueRef callee = LLVMGetCalledValue(instruction);
+    return LLVMIsAInlineAsm(callee) ? callee : NULL;
+}
+
+static void find_calls(LLVMValueRef function, calls *found) {
+    uint32_t block_count;
+    LLVMBasicBlockRef *blocks = wpi_blocks_rpo(function, &block_count);
+    for (uint32_t i = 0; i < block_count; i++) {
+        for (LLVMValueRef at = LLVMGetFirstInstruction(blocks[i]); at;
+             at = LLVMGetNextInstruction(at)) {
+            if (!inline_asm_of(at)) continue;
+            if (found->count == found->capacity) {
+                found->capacity = found->capacity ? 2 * found->capacity : 16;
+                LLVMValueRef *grown =
+                    wp_realloc(found->items, found->capacity * sizeof *found->items);
+                WP_CHECK(grown != NULL);
+                found->items = grown;
+            }
+            found->items[found->count++] = at;
+        }
+    }
+    wp_free(blocks);
+}
+
+/* Which function an operand's value is known under: nothing but bits, or a pointer. */
+static LLVMValueRef register_value(wp_ptx *t, LLVMValueRef argument) {
+    return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind
+               ? argument
+               : wpi_ptx_as_integer(t, argument);
+}
+
+static bool has_bits(LLVMTypeRef type) {
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMIntegerTypeKind:
+    case LLVMPointerTypeKind:
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind:
+    case LLVMFloatTypeKind:
+    case LLVMDoubleTypeKind: return true;
+    default: return false;
+    }
+}
+
+static unsigned bits_of(wp_ptx *t, LLVMTypeRef type) {
+    if (LLVMGetTypeKind(type) == LLVMPointerTypeKind) return 64;
+    return LLVMGetIntTypeWidth(LLVMTypeOf(wpi_ptx_as_integer(t, LLVMGetUndef(type))));
+}
+
+static LLVMTypeRef result_type(LLVMValueRef call, unsigned index) {
+    LLVMTypeRef type = LLVMTypeOf(call);
+    return LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMStructGetTypeAtIndex(type, index) : type;
+}
+
+/* Declares %0, %1 … from the constraints "=r,=&l,f,n,0,~{memory}". Gives the number of outputs. */
+static wp_status declare_operands(wp_ptx *t, LLVMValueRef call, const char *constraints,
+                                  unsigned *output_count) {
+    unsigned outputs = 0, inputs = 0, number = 0;
+    for (const char *at = constraints; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *code = at;
+        at += length + (at[length] == ',');
+        if (*code == '~') continue;
+        bool is_output = *code == '=', is_tied = isdigit((unsigned char)*code);
+        char name[16];
+        snprintf(name, sizeof name, "%%%u", number++);
+        if (memchr(code, '*', length) || (is_output && inputs > 0))
+            return WP_FAIL(t->err, UNSUPPORTED, "inline PTX: the operand constraint \"%.*s\" is not "
+                           "understood; PTX takes h, r, l, f, d and n", (int)length, code);
+        LLVMValueRef argument = is_output ? NULL : LLVMGetArgOperand(call, inputs++);
+        LLVMTypeRef type = is_output ? result_type(call, outputs++) : LLVMTypeOf(argument);
+        if (!has_bits(type))
+            return WP_FAIL(t->err, UNSUPPORTED, "inline PTX: operand %s is neither a number nor a pointer",
+                           name);
+        LLVMValueRef value = argument ? register_value(t, argument) : NULL;
+        if (is_tied) { /* the same register as the output; also known by its own number */
+            char output[16];
+            snprintf(output, sizeof output, "%%%d", atoi(code));
+            wp_ptx_register *r = wpi_ptx_find(t, output);
+            WP_CHECK(r != NULL);
+            r->value = value;
+            wpi_ptx_alias(t, name, output);
+        } else {
+            wpi_ptx_declare(t, name, wpi_ptx_type(WP_PTX_BITS, bits_of(t, type)), value);
+        }
+    }
+    *output_count = outputs;
+    return WP_STATUS_OK;
+}
+
+static LLVMValueRef output_value(wp_ptx *t, unsigned index, LLVMTypeRef type) {
+    char name[16];
+    snprintf(name, sizeof name, "%%%u", index);
+    LLVMValueRef value = wpi_ptx_find(t, name)->value;
+    if (!value) return LLVMGetUndef(type);
+    LLVMTypeRef from = LLVMTypeOf(value);
+    if (from == type) return value;
+    bool is_pointer = LLVMGetTypeKind(type) == LLVMPointerTypeKind;
+    if (is_pointer && LLVMGetTypeKind(from) == LLVMPointerTypeKind)
+        return LLVMBuildAddrSpaceCast(t->b, value, type, "");
+    value = wpi_ptx_as_integer(t, value);
+    if (is_pointer) return LLVMBuildIntToPtr(t->b, value, type, "");
+    return LLVMBuildBitCast(t->b, value, type, "");
+}
+
+static void replace(wp_ptx *t, LLVMValueRef call, unsigned output_count) {
+    LLVMTypeRef type = LLVMTypeOf(call);
+    LLVMValueRef result = NULL;
+    if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+        result = LLVMGetUndef(type);
+        for (unsigned i = 0; i < output_count; i++) {
+            LLVMValueRef value = output_value(t, i, LLVMStructGetTypeAtIndex(type, i));
+            result = LLVMBuildInsertValue(t->b, result, value, i, "");
+        }
+    } else if (output_count == 1) {
+        result = output_value(t, 0, type);
+    }
+    if (result) LLVMReplaceAllUsesWith(call, result);
+    LLVMInstructionEraseFromParent(call);
+}
+
+static wp_status lower_call(wp_ptx *t, LLVMValueRef call, unsigned uid) {
+    LLVMValueRef code = inline_asm_of(call);
+    size_t text_length, constraint_length;
+    const char *text = LLVMGetInlineAsmAsmString(code, &text_length);
+    const char *constraint_text = LLVMGetInlineAsmConstraintString(code, &constraint_length);
+    char *constraints = wp_strndup(constraint_text, constraint_length);
+    WP_CHECK(constraints != NULL);
+    t->is_volatile = LLVMGetInlineAsmHasSideEffects(code);
+    t->anchor = call;
+    t->depth = t->register_count = 0;
+    LLVMPositionBuilderBefore(t->b, call);
+    unsigned outputs = 0;
+    wp_status status = declare_operands(t, call, constraints, &outputs);
+    if (status == WP_STATUS_OK) {
+        wpi_ptx_translate(t, text, text_length, uid);
+        status = t->status;
+    }
+    if (status == WP_STATUS_OK) replace(t, call, outputs);
+    wp_free(constraints);
+    return status;
+}
+
+static bool is_kernel(const wp_compile *c, LLVMValueRef function) {
+    for (uint32_t i = 0; i < c->kernel_count; i++)
+        if (c->kernels[i].function == function) return true;
+    return false;
+}
+
+wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    unsigned uid = 0;
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        calls found = {0};
+        wp_map pointers = {0}, hopeless = {0};
+        find_calls(f, &found);
+        wp_ptx t = {
+            .c = c,
+            .b = c->builder,
+            .function = f,
+            .is_kernel = is_kernel(c, f),
+            .pointers = &pointers,
+            .hopeless = &hopeless,
+            .err = err,
+        };
+        LLVMBasicBlockRef block = NULL; /* carries pass between asm blocks of one basic block */
+        for (size_t i = 0; i < found.count && status == WP_STATUS_OK; i++) {
+            LLVMBasicBlockRef now = LLVMGetInstructionParent(found.items[i]);
+            if (now != block) t.carry = NULL;
+            block = now;
+            status = lower_call(&t, found.items[i], uid++);
+        }
+        wp_free(t.registers);
+        wp_free(found.items);
+        wpi_map_deinit(&pointers);
+        wpi_map_deinit(&hopeless);
+        if (status != WP_STATUS_OK) return status;
+    }
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From integers back to pointers. An address reaches inline PTX as a pointer, as a 64-bit integer or, in
+ * shared memory, as the low 32 bits of one:
+ *
+ *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;   asm("ld.shared.u32 %0, [%1];" …)
+ *
+ * On the CPU half an address is none. So the integer's computation is followed back to the pointer it
+ * began with, and repeated on pointers: ptrtoint gives the pointer, + and - of it become steps in
+ * bytes, phi and select join pointers. What has no single such origin stays unknown. */
+#include "compiler/ir/edit.h"
+#include "compiler/ptx/ptx.h"
+
+static bool is_pointer(LLVMValueRef value) {
+    return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
+}
+
+static LLVMOpcode opcode_of(LLVMValueRef value) {
+    if (LLVMIsAInstruction(value)) return LLVMGetInstructionOpcode(value);
+    return LLVMIsAConstantExpr(value) ? LLVMGetConstOpcode(value) : (LLVMOpcode)0;
+}
+
+/* Code for `value` stands right after it, so that it serves wherever the value does; constants need no
+ * place. The builder's own position comes back with leave(). */
+static void enter(wp_ptx *t, LLVMValueRef value) {
+    if (LLVMIsAInstruction(value)) wpi_builder_after(t->b, value);
+}
+
+static void leave(wp_ptx *t) {
+    LLVMPositionBuilderBefore(t->b, t->anchor);
+}
+
+static LLVMValueRef generic(wp_ptx *t, LLVMValueRef pointer) {
+    if (LLVMTypeOf(pointer) == t->c->ptr) return pointer;
+    return LLVMBuildAddrSpaceCast(t->b, pointer, t->c->ptr, "");
+}
+
+static LLVMValueRef step(wp_ptx *t, LLVMValueRef value, LLVMValueRef base, LLVMValueRef offset,
+                         bool is_back) {
+    enter(t, value);
+    offset = wpi_ptx_resize(t, offset, true, t->c->i64);
+    if (is_back) offset = LLVMBuildNeg(t->b, offset, "");
+    LLVMValueRef result = LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
+    leave(t);
+    return result;
+}
+
+static LLVMValueRef join_phi(wp_ptx *t, LLVMValueRef value) {
+    LLVMPositionBuilderBefore(t->b, value);
+    LLVMValueRef phi = LLVMBuildPhi(t->b, t->c->ptr, "");
+    leave(t);
+    wpi_map_set(t->pointers, value, phi); /* before its operands, which may lead back here */
+    for (unsigned i = 0; i < LLVMCountIncoming(value); i++) {
+        LLVMValueRef pointer = wpi_ptx_pointer_of(t, LLVMGetIncomingValue(value, i));
+        if (!pointer) { /* forget what was built on this phi; it fails at once from now on */
+            wpi_map_set(t->hopeless, value, value);
+            wpi_map_deinit(t->pointers);
+            LLVMReplaceAllUsesWith(phi, LLVMGetUndef(t->c->ptr));
+            LLVMInstructionEraseFromParent(phi);
+            return NULL;
+        }
+        LLVMBasicBlockRef from = LLVMGetIncomingBlock(value, i);
+        LLVMAddIncoming(phi, &pointer, &from, 1);
+    }
+    return phi;
+}
+
+static LLVMValueRef derive(wp_ptx *t, LLVMValueRef value) {
+    LLVMOpcode opcode = opcode_of(value);
+    LLVMValueRef first = opcode == 0 ? NULL : LLVMGetOperand(value, 0);
+    switch (opcode) {
+    case LLVMPtrToInt: {
+        enter(t, value);
+        LLVMValueRef pointer = generic(t, first);
+        leave(t);
+        return pointer;
+    }
+    case LLVMTrunc:
+    case LLVMZExt:
+    case LLVMSExt: return wpi_ptx_pointer_of(t, first);
+    case LLVMOr:
+        if (!LLVMIsAInstruction(value) || !LLVMGetIsDisjoint(value)) return NULL;
+        /* fall through: bits that do not meet add */
+        __attribute__((fallthrough));
+    case LLVMAdd: {
+        LLVMValueRef second = LLVMGetOperand(value, 1);
+        LLVMValueRef base = wpi_ptx_pointer_of(t, first), other = wpi_ptx_pointer_of(t, second);
+        if (!base == !other) return NULL; /* none, or a sum of two pointers */
+        return step(t, value, base ? base : other, base ? second : first, false);
+    }
+    case LLVMSub: {
+        LLVMValueRef base = wpi_ptx_pointer_of(t, first);
+        if (!base || wpi_ptx_pointer_of(t, LLVMGetOperand(value, 1))) return NULL; /* a difference */
+        return step(t, value, base, LLVMGetOperand(value, 1), true);
+    }
+    case LLVMSelect: {
+        LLVMValueRef a = wpi_ptx_pointer_of(t, LLVMGetOperand(value, 1));
+        LLVMValueRef b = wpi_ptx_pointer_of(t, LLVMGetOperand(value, 2));
+        if (!a || !b) return NULL;
+        enter(t, value);
+        LLVMValueRef pointer = LLVMBuildSelect(t->b, first, a, b, "");
+        leave(t);
+        return pointer;
+    }
+    case LLVMPHI: return join_phi(t, value);
+    default: return NULL;
+    }
+}
+
+LLVMValueRef wpi_ptx_pointer_of(wp_ptx *t, LLVMValueRef value) {
+    if (is_pointer(value)) return generic(t, value);
+    if (!LLVMIsAInstruction(value)) return LLVMIsAConstantExpr(value) ? derive(t, value) : NULL;
+    if (wpi_map_has(t->hopeless, value)) return NULL;
+    if (wpi_map_has(t->pointers, value)) return wpi_map_get(t->pointers, value);
+    LLVMValueRef pointer = derive(t, value);
+    if (pointer) wpi_map_set(t->pointers, value, pointer);
+    return pointer;
+}
+
+LLVMValueRef wpi_ptx_address(wp_ptx *t, unsigned index) {
+    const wp_ptx_operand *o = wpi_ptx_operand(t, index);
+    LLVMValueRef none = LLVMGetUndef(t->c->ptr);
+    if (o->kind != WP_PTX_OPERAND_ADDRESS) {
+        wpi_ptx_fail(t, NULL);
+        return none;
+    }
+    if (!o->name[0]) return LLVMConstIntToPtr(wpi_const64(t->c, o->value), t->c->ptr);
+    wp_ptx_register *r = wpi_ptx_find(t, o->name);
+    if (!r || !r->value || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
+        wpi_ptx_fail(t, r ? "the address has no value" : "its address is no register that is known here");
+        return none;
+    }
+    LLVMValueRef base = wpi_ptx_pointer_of(t, r->value);
+    if (!base && r->bits == 32) {
+        wpi_ptx_fail(t, "the 32-bit shared address cannot be followed back to a variable or pointer of "
+                        "this function");
+        return none;
+    }
+    if (!base) base = LLVMBuildIntToPtr(t->b, r->value, t->c->ptr, "");
+    LLVMValueRef offset = wpi_const64(t->c, o->value);
+    if (o->offset_name[0]) {
+        wp_ptx_operand name = {.kind = WP_PTX_OPERAND_NAME};
+        for (unsigned i = 0; i < WP_PTX_NAME_CHARS; i++) name.name[i] = o->offset_name[i];
+        offset = wpi_ptx_read_operand(t, &name, wpi_ptx_type(WP_PTX_SIGNED, 64));
+    } else if (o->value == 0) {
+        return base;
+    }
+    return LLVMBuildGEP2(t->b, t->c->i8, base, &offset, 1, "");
+}

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an i1
+ * for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
+ * address analyses still see where it came from. Types appear when an instruction reads. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "compiler/ptx/ptx.h"
+
+void wpi_ptx_declare(wp_ptx *t, const char *name, wp_ptx_type type, LLVMValueRef value) {
+    if (t->register_count == t->register_capacity) {
+        t->register_capacity = t->register_capacity ? 2 * t->register_capacity : 16;
+        wp_ptx_register *grown =
+            wp_realloc(t->registers, t->register_capacity * sizeof *t->registers);
+        WP_CHECK(grown != NULL);
+        t->registers = grown;
+    }
+    wp_ptx_register *r = &t->registers[t->register_count++];
+    *r = (wp_ptx_register){
+        .is_predicate = type.kind == WP_PTX_PREDICATE,
+        .bits = type.bits * type.lanes,
+        .depth = t->depth,
+        .value = value,
+    };
+    strncpy(r->name, name, sizeof r->name - 1);
+}
+
+wp_ptx_register *wpi_ptx_find(wp_ptx *t, const char *name) {
+    for (unsigned i = t->register_count; i-- > 0;) {
+        wp_ptx_register *r = &t->registers[i];
+        if (strcmp(r->name, name) == 0) return r->alias[0] ? wpi_ptx_find(t, r->alias) : r;
+    }
+    return NULL;
+}
+
+void wpi_ptx_alias(wp_ptx *t, const char *name, const char *target) {
+    wpi_ptx_declare(t, name, wpi_ptx_type(WP_PTX_BITS, 32), NULL);
+    snprintf(t->registers[t->register_count - 1].alias, sizeof t->registers->alias, "%s", target);
+}
+
+LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type) {
+    LLVMTypeRef one = t->c->i1;
+    if (wpi_ptx_is_float(type))
+        one = type.bits == 64 ? t->c->f64 : t->c->f32;
+    else if (type.kind != WP_PTX_PREDICATE)
+        one = LLVMIntTypeInContext(t->c->context, type.bits ? type.bits : 32);
+    return type.lanes > 1 ? LLVMVectorType(one, type.lanes) : one;
+}
+
+static LLVMTypeRef integer_type(const wp_ptx *t, unsigned bits) {
+    return LLVMIntTypeInContext(t->c->context, bits);
+}
+
+LLVMValueRef wpi_ptx_as_integer(wp_ptx *t, LLVMValueRef value) {
+    LLVMTypeRef type = LLVMTypeOf(value);
+    switch (LLVMGetTypeKind(type)) {
+    case LLVMIntegerTypeKind: return value;
+    case LLVMPointerTypeKind: return LLVMBuildPtrToInt(t->b, value, t->c->i64, "");
+    case LLVMHalfTypeKind:
+    case LLVMBFloatTypeKind: return LLVMBuildBitCast(t->b, value, t->c->i16, "");
+    case LLVMFloatTypeKind: return LLVMBuildBitCast(t->b, value, t->c->i32, "");
+    case LLVMDoubleTypeKind: return LLVMBuildBitCast(t->b, value, t->c->i64, "");
+    default: break;
+    }
+    unsigned lane = LLVMGetIntTypeWidth(LLVMTypeOf(
+        wpi_ptx_as_integer(t, LLVMGetUndef(LLVMGetElementType(type)))));
+    return LLVMBuildBitCast(t->b, value, integer_type(t, lane * LLVMGetVectorSize(type)), "");
+}
+
+LLVMValueRef wpi_ptx_resize(wp_ptx *t, LLVMValueRef value, bool is_signed, LLVMTypeRef type) {
+    return LLVMBuildIntCast2(t->b, value, type, is_signed, "");
+}
+
+/* Bits of the right width to the value that instructions compute with. */
+static LLVMValueRef from_bits(wp_ptx *t, LLVMValueRef bits, wp_ptx_type type) {
+    LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
+    if (!wpi_ptx_is_float(type) || type.bits > 16) return LLVMBuildBitCast(t->b, bits, wanted, "");
+    LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
+    if (type.lanes > 1) {
+        half = LLVMVectorType(half, type.lanes);
+        word = LLVMVectorType(word, type.lanes);
+        narrow = LLVMVectorType(narrow, type.lanes);
+    }
+    if (type.kind == WP_PTX_FLOAT)
+        return LLVMBuildFPExt(t->b, LLVMBuildBitCast(t->b, bits, half, ""), wanted, "");
+    LLVMValueRef wide = LLVMBuildZExt(t->b, LLVMBuildBitCast(t->b, bits, narrow, ""), word, "");
+    return LLVMBuildBitCast(t->b, LLVMBuildShl(t->b, wide, wpi_ptx_integer(word, 16), ""), wanted, "");
+}
+
+/* float to bfloat, to nearest even; NaN becomes the canonical one. */
+static LLVMValueRef round_bfloat(wp_ptx *t, LLVMValueRef value, LLVMTypeRef word, LLVMTypeRef narrow) {
+    LLVMValueRef bits = LLVMBuildBitCast(t->b, value, word, "");
+    LLVMValueRef odd = LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, bits, wpi_ptx_integer(word, 16), ""),
+                                    wpi_ptx_integer(word, 1), "");
+    LLVMValueRef up = LLVMBuildAdd(t->b, odd, wpi_ptx_integer(word, 0x7fff), "");
+    LLVMValueRef rounded = LLVMBuildLShr(t->b, LLVMBuildAdd(t->b, bits, up, ""),
+                                         wpi_ptx_integer(word, 16), "");
+    LLVMValueRef is_nan = LLVMBuildFCmp(t->b, LLVMRealUNO, value, value, "");
+    LLVMValueRef result = LLVMBuildSelect(t->b, is_nan, wpi_ptx_integer(word, 0x7fff), rounded, "");
+    return LLVMBuildTrunc(t->b, result, narrow, "");
+}
+
+/* The inverse of from_bits. `value` may be wider than `type` says: doubles round to 16 bits too. */
+static LLVMValueRef to_bits(wp_ptx *t, LLVMValueRef value, wp_ptx_type type) {
+    if (!wpi_ptx_is_float(type) || type.bits > 16) return wpi_ptx_as_integer(t, value);
+    LLVMTypeRef half = LLVMHalfTypeInContext(t->c->context), word = t->c->i32, narrow = t->c->i16;
+    LLVMTypeRef single = t->c->f32;
+    if (type.lanes > 1) {
+        half = LLVMVectorType(half, type.lanes);
+        word = LLVMVectorType(word, type.lanes);
+        narrow = LLVMVectorType(narrow, type.lanes);
+        single = LLVMVectorType(single, type.lanes);
+    }
+    if (type.kind == WP_PTX_FLOAT)
+        return wpi_ptx_as_integer(t, LLVMBuildFPTrunc(t->b, value, half, ""));
+    if (LLVMTypeOf(value) != single) value = LLVMBuildFPTrunc(t->b, value, single, "");
+    return wpi_ptx_as_integer(t, round_bfloat(t, value, word, narrow));
+}
+
+static LLVMValueRef literal(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type) {
+    if (type.lanes > 1) {
+        wpi_ptx_fail(t, NULL);
+        return LLVMGetUndef(wpi_ptx_llvm(t, type));
+    }
+    uint64_t bits = o->value;
+    if (o->kind != WP_PTX_OPERAND_INTEGER) {
+        bool is_wanted_single = type.bits == 32;
+        if (o->kind == WP_PTX_OPERAND_REAL64 && is_wanted_single) {
+            double wide;
+            memcpy(&wide, &bits, sizeof wide);
+            float single = (float)wide;
+            uint32_t single_bits;
+            memcpy(&single_bits, &single, sizeof single);
+            bits = single_bits;
+        } else if (o->kind == WP_PTX_OPERAND_REAL32 && type.bits == 64) {
+            float single;
+            uint32_t single_bits = (uint32_t)bits;
+            memcpy(&single, &single_bits, sizeof single);
+            double wide = (double)single;
+            memcpy(&bits, &wide, sizeof bits);
+        }
+    }
+    if (type.kind == WP_PTX_PREDICATE) return LLVMConstInt(t->c->i1, bits != 0, 0);
+    LLVMTypeRef raw = integer_type(t, type.bits);
+    return from_bits(t, LLVMConstInt(raw, bits, wpi_ptx_is_signed(type) || type.bits > 64), type);
+}
+
+LLVMValueRef wpi_ptx_read_raw(wp_ptx *t, const wp_ptx_operand *o) {
+    if (o->kind != WP_PTX_OPERAND_NAME || o->is_negated || o->selector[0]) return NULL;
+    wp_ptx_register *r = wpi_ptx_find(t, o->name);
+    return r ? r->value : NULL;
+}
+
+LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type) {
+    LLVMTypeRef wanted = wpi_ptx_llvm(t, type);
+    if (o->kind == WP_PTX_OPERAND_INTEGER || o->kind == WP_PTX_OPERAND_REAL32 ||
+        o->kind == WP_PTX_OPERAND_REAL64)
+        return literal(t, o, type);
+    if (o->kind != WP_PTX_OPERAND_NAME || o->selector[0]) {
+        wpi_ptx_fail(t, NULL);
+        return LLVMGetUndef(wanted);
+    }
+    bool is_predicate = type.kind == WP_PTX_PREDICATE;
+    if (o->is_negated && !is_predicate) wpi_ptx_fail(t, NULL);
+    LLVMValueRef value;
+    wp_ptx_register *r = wpi_ptx_find(t, o->name);
+    if (r) {
+        if (r->is_predicate != is_predicate) {
+            wpi_ptx_fail(t, "a predicate stands for a number, or a number for a predicate");
+            return LLVMGetUndef(wanted);
+        }
+        value = r->value ? r->value : LLVMGetUndef(integer_type(t, r->bits));
+    } else {
+        value = is_predicate ? NULL : wpi_ptx_special(t, o->name);
+        if (!value) {
+            char why[WP_PTX_NAME_CHARS + 40];
+            snprintf(why, sizeof why, "\"%s\" is no register that is known here", o->name);
+            wpi_ptx_fail(t, why);
+            return LLVMGetUndef(wanted);
+        }
+    }
+    if (is_predicate) return o->is_negated ? LLVMBuildNot(t->b, value, "") : value;
+    value = wpi_ptx_as_integer(t, value);
+    value = wpi_ptx_resize(t, value, wpi_ptx_is_signed(type), integer_type(t, type.bits * type.lanes));
+    return from_bits(t, value, type);
+}
+
+LLVMValueRef wpi_ptx_read(wp_ptx *t, unsigned index, wp_ptx_type type) {
+    return wpi_ptx_read_operand(t, wpi_ptx_operand(t, index), type);
+}
+
+bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value) {
+    wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
+                             ? wpi_ptx_find(t, o->name)
+                             : NULL;
+    if (!r || r->is_predicate) return false;
+    LLVMTypeRef type = LLVMTypeOf(value);
+    unsigned bits = LLVMGetTypeKind(type) == LLVMPointerTypeKind ? 64 : LLVMGetIntTypeWidth(type);
+    if (bits != r->bits) return false;
+    r->value = value;
+    return true;
+}
+
+void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type, LLVMValueRef value) {
+    if (o->kind == WP_PTX_OPERAND_SINK) return;
+    wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
+                             ? wpi_ptx_find(t, o->name)
+                             : NULL;
+    if (!r || r->is_predicate != (type.kind == WP_PTX_PREDICATE)) {
+        wpi_ptx_fail(t, r ? "the destination is of another kind than the result" : NULL);
+        return;
+    }
+    if (!r->is_predicate)
+        value = wpi_ptx_resize(t, to_bits(t, value, type), wpi_ptx_is_signed(type),
+                               integer_type(t, r->bits));
+    r->value = value;
+}
+
+void wpi_ptx_write(wp_ptx *t, unsigned index, wp_ptx_type type, LLVMValueRef value) {
+    wpi_ptx_write_operand(t, wpi_ptx_operand(t, index), type, value);
+}
+
+LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value) {
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return LLVMConstInt(type, value, 1);
+    LLVMValueRef one = LLVMConstInt(LLVMGetElementType(type), value, 1), lanes[8];
+    unsigned count = LLVMGetVectorSize(type);
+    WP_CHECK(count <= 8);
+    for (unsigned i = 0; i < count; i++) lanes[i] = one;
+    return LLVMConstVector(lanes, count);
+}
+
+LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value) {
+    if (LLVMGetTypeKind(type) != LLVMVectorTypeKind) return LLVMConstReal(type, value);
+    LLVMValueRef one = LLVMConstReal(LLVMGetElementType(type), value), lanes[8];
+    unsigned count = LLVMGetVectorSize(type);
+    WP_CHECK(count <= 8);
+    for (unsigned i = 0; i < count; i++) lanes[i] = one;
+    return LLVMConstVector(lanes, count);
+}
+
+LLVMValueRef wpi_ptx_intrinsic(wp_ptx *t, const char *name, LLVMTypeRef type, LLVMValueRef *args,
+                               unsigned count) {
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    WP_CHECK(id != 0);
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(t->c->module, id, &type, 1);
+    return LLVMBuildCall2(t->b, wpi_function_type(function), function, args, count, "");
+}
+
+LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMValueRef *args,
+                          unsigned count) {
+    LLVMTypeRef types[8];
+    WP_CHECK(count <= 8);
+    for (unsigned i = 0; i < count; i++) types[i] = LLVMTypeOf(args[i]);
+    LLVMValueRef function = LLVMGetNamedFunction(t->c->module, name);
+    if (!function) {
+        function = wpi_compile_declare(t->c, name, result, types, count);
+        bool is_llvm = strncmp(name, "llvm.", 5) == 0; /* has its attributes */
+        if (!is_llvm) wpi_function_attribute(t->c, function, "nounwind");
+        /* what waits for other threads must not move between branches; what only computes may */
+        if (strncmp(name, "__wp_", 5) == 0 && strncmp(name, "__wp_ptx_", 9) != 0)
+            wpi_function_attribute(t->c, function, "convergent");
+    }
+    return LLVMBuildCall2(t->b, wpi_function_type(function), function, args, count, "");
+}
+
+LLVMValueRef wpi_ptx_minmax(wp_ptx *t, bool is_max, bool is_signed, LLVMValueRef a, LLVMValueRef b) {
+    const char *name = is_signed ? (is_max ? "llvm.smax" : "llvm.smin")
+                                 : (is_max ? "llvm.umax" : "llvm.umin");
+    return wpi_ptx_intrinsic(t, name, LLVMTypeOf(a), (LLVMValueRef[]){a, b}, 2);
+}
