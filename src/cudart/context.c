@@ -114,6 +114,7 @@ void wpi_context_forget(void) {
     atomic_fetch_add(&context.epoch, 1);
     wpi_streams_forget();
     wpi_events_forget();
+    wpi_textures_forget();
     wpi_arrays_forget();
     wpi_advice_forget_all();
     wpi_functions_forget();

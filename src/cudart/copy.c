@@ -20,13 +20,11 @@
 
 /* ---- what a pointer is ---- */
 
-static wpi_memory_class class_of(const wp_allocation *allocation) {
-    switch (allocation->kind) {
+static wpi_memory_class class_of(wp_memory_kind kind) {
+    switch (kind) {
     case WP_MEMORY_PINNED:
     case WP_MEMORY_REGISTERED: return WPI_MEMORY_HOST;
     case WP_MEMORY_MANAGED: return WPI_MEMORY_MANAGED;
-    case WP_MEMORY_VARIABLE:
-        return wpi_variable_is_managed(allocation->base) ? WPI_MEMORY_MANAGED : WPI_MEMORY_DEVICE;
     default: return WPI_MEMORY_DEVICE;
     }
 }
@@ -34,11 +32,20 @@ static wpi_memory_class class_of(const wp_allocation *allocation) {
 bool wpi_memory_classify(wp_device *device, const void *pointer, size_t size_bytes,
                          wpi_memory_class *out) {
     wp_allocation allocation;
-    *out = WPI_MEMORY_PAGEABLE;
-    if (!wp_memory_find(device, pointer, &allocation)) return true;
-    *out = class_of(&allocation);
-    const size_t before_bytes = (size_t)((const char *)pointer - (const char *)allocation.base);
-    return size_bytes <= allocation.size_bytes - before_bytes;
+    size_t left_bytes;
+    const bool is_known = wp_memory_find(device, pointer, &allocation);
+    if ((!is_known || allocation.kind == WP_MEMORY_VARIABLE) &&
+        wpi_variable_managed_at(pointer, &left_bytes)) {
+        *out = WPI_MEMORY_MANAGED;
+    } else if (is_known) {
+        *out = class_of(allocation.kind);
+        left_bytes =
+            allocation.size_bytes - (size_t)((const char *)pointer - (const char *)allocation.base);
+    } else {
+        *out = WPI_MEMORY_PAGEABLE;
+        left_bytes = SIZE_MAX;
+    }
+    return size_bytes <= left_bytes;
 }
 
 bool wpi_is_device_range(wp_device *device, const void *pointer, size_t size_bytes) {

@@ -44,6 +44,8 @@ cudaError_t wpi_result(wp_status status, const wp_error *err);
 cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
 /** The device's sticky error, explained but not noted. */
 cudaError_t wpi_error_sticky(wp_device *device);
+/** Prints `err`'s sentence with the error's name, unless it was printed lately. */
+void wpi_print_once(cudaError_t error, const wp_error *err);
 /** Forgets which sentences were printed: after cudaDeviceReset the same fault is news. */
 void wpi_error_reset(void);
 
@@ -116,8 +118,9 @@ typedef struct wpi_variable {
 /** The variable with the host address `symbol`; loads its image on first use. The error is
  *  explained but not noted: which code is right depends on the call. */
 cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variable *out);
-/** True when `address` lies in a __managed__ variable. */
-bool wpi_variable_is_managed(const void *address);
+/** True when `address` lies in a __managed__ variable; how many bytes of it follow. Also before the
+ *  image is loaded: host code uses such a variable from the start. */
+bool wpi_variable_managed_at(const void *address, size_t *left_bytes);
 
 /* ---- stream.c ---- */
 
@@ -136,13 +139,16 @@ cudaError_t wpi_queue_sync(wp_queue *queue);
 /** True when nothing is queued or running anywhere. */
 bool wpi_streams_are_idle(wp_device *device);
 void wpi_streams_forget(void);
+/** Whether stream 0 is, for calls of this thread, the thread's own (per_thread.c). */
+void wpi_default_stream_set_per_thread(bool is_per_thread);
 /** True while this thread runs a host function of a stream. */
 bool wpi_in_callback(void);
 
-/* ---- event.c, array.c, managed.c ---- */
+/* ---- event.c, array.c, texture.c, managed.c ---- */
 
 void wpi_events_forget(void);
 void wpi_arrays_forget(void);
+void wpi_textures_forget(void);
 /** Advice given for addresses in [base, base + size_bytes) is void: the memory is gone. */
 void wpi_advice_forget(const void *base, size_t size_bytes);
 void wpi_advice_forget_all(void);

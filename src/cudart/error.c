@@ -286,7 +286,7 @@ void wpi_error_reset(void) {
     pthread_mutex_unlock(&printed.lock);
 }
 
-static void print_once(cudaError_t error, const wp_error *err) {
+void wpi_print_once(cudaError_t error, const wp_error *err) {
     if (err == NULL || err->message[0] == '\0' || !is_news(err->message)) return;
     wp_log(WP_LOG_WARN, "cuda", "%s (%s)", err->message, cudaGetErrorName(error));
 }
@@ -297,13 +297,13 @@ cudaError_t wpi_note(cudaError_t error) {
 }
 
 cudaError_t wpi_explain(cudaError_t error, const wp_error *err) {
-    print_once(error, err);
+    wpi_print_once(error, err);
     return wpi_note(error);
 }
 
 cudaError_t wpi_result(wp_status status, const wp_error *err) {
     const cudaError_t error = wpi_error_of(status);
-    if (is_worth_a_sentence(status)) print_once(error, err);
+    if (is_worth_a_sentence(status)) wpi_print_once(error, err);
     return wpi_note(error);
 }
 
@@ -313,7 +313,7 @@ cudaError_t wpi_error_sticky(wp_device *device) {
     if (status == WP_STATUS_OK) return cudaSuccess;
     err = (wp_error){0};
     const cudaError_t error = wpi_error_of(wp_device_sticky_error(device, &err));
-    print_once(error, &err);
+    wpi_print_once(error, &err);
     return error;
 }
 

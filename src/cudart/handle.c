@@ -4,11 +4,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
-
-#define uthash_malloc(size) wp_malloc(size)
-#define uthash_free(memory, size) wp_free(memory)
-#define HASH_NONFATAL_OOM 1
-#include <uthash.h>
+#include "cudart/hash_map.h"
 
 typedef struct handle_entry {
     const void *handle;

@@ -41,30 +41,36 @@ static _Thread_local struct {
 
 /* ---- launching ---- */
 
-static bool is_shape_legal(dim3 grid, dim3 block) {
-    return grid.x >= 1 && grid.y >= 1 && grid.z >= 1 && grid.x <= GRID_X_MAX &&
-           grid.y <= GRID_YZ_MAX && grid.z <= GRID_YZ_MAX && block.x >= 1 && block.y >= 1 &&
-           block.z >= 1 && block.x <= BLOCK_XY_MAX && block.y <= BLOCK_XY_MAX &&
-           block.z <= BLOCK_Z_MAX;
+static cudaError_t refuse_shape(const wpi_function *f, const char *what, dim3 shape,
+                                const char *limit, unsigned limit_value) {
+    wp_error err = {0};
+    (void)WP_FAIL(&err, LAUNCH, "%s: a %s of %u x %u x %u cannot be launched: %s %u", f->info->name,
+                  what, shape.x, shape.y, shape.z, limit, limit_value);
+    return wpi_explain(cudaErrorInvalidConfiguration, &err);
 }
 
 static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f, dim3 grid,
                                dim3 block) {
-    wp_error err = {0};
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!is_shape_legal(grid, block) || threads > info->threads_per_block_max) {
-        (void)WP_FAIL(
-            &err, LAUNCH,
-            "%s: a grid of %u x %u x %u blocks of %u x %u x %u threads cannot be launched: "
-            "a block has 1 to %u threads, at most %u in z, and a grid at most %u "
-            "blocks in y and z",
-            f->name, grid.x, grid.y, grid.z, block.x, block.y, block.z, info->threads_per_block_max,
-            BLOCK_Z_MAX, GRID_YZ_MAX);
-        return wpi_explain(cudaErrorInvalidConfiguration, &err);
-    }
+    if (block.x == 0 || block.y == 0 || block.z == 0)
+        return refuse_shape(f, "block", block, "each number must be at least", 1);
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0)
+        return refuse_shape(f, "grid", grid, "each number must be at least", 1);
+    if (block.x > BLOCK_XY_MAX || block.y > BLOCK_XY_MAX || threads > info->threads_per_block_max)
+        return refuse_shape(f, "block", block,
+                            "a block has at most this many threads:", info->threads_per_block_max);
+    if (block.z > BLOCK_Z_MAX)
+        return refuse_shape(f, "block", block, "its third number is at most", BLOCK_Z_MAX);
+    if (grid.x > GRID_X_MAX)
+        return refuse_shape(f, "grid", grid, "its first number is at most", GRID_X_MAX);
+    if (grid.y > GRID_YZ_MAX || grid.z > GRID_YZ_MAX)
+        return refuse_shape(f, "grid", grid, "its second and third numbers are at most",
+                            GRID_YZ_MAX);
     if (f->info->threads_per_block_max != 0 && threads > f->info->threads_per_block_max) {
-        (void)WP_FAIL(&err, LAUNCH, "%s: %u threads a block, but this kernel allows at most %u",
-                      f->name, (unsigned)threads, f->info->threads_per_block_max);
+        wp_error err = {0};
+        (void)WP_FAIL(&err, LAUNCH,
+                      "%s: %u threads a block, but its __launch_bounds__ allow at most %u",
+                      f->info->name, (unsigned)threads, f->info->threads_per_block_max);
         return wpi_explain(cudaErrorLaunchOutOfResources, &err);
     }
     return cudaSuccess;
@@ -77,7 +83,8 @@ static cudaError_t check_shared(const wpi_function *f, size_t shared_bytes) {
                   "%s: %zu bytes of dynamic shared memory, but at most %u beside the kernel's own "
                   "%u; cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows "
                   "more where the device has it",
-                  f->name, shared_bytes, f->shared_dynamic_bytes_max, f->info->shared_static_bytes);
+                  f->info->name, shared_bytes, f->shared_dynamic_bytes_max,
+                  f->info->shared_static_bytes);
     return wpi_explain(cudaErrorInvalidValue, &err);
 }
 
@@ -92,7 +99,7 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
     wp_error err = {0};
     (void)WP_FAIL(&err, LAUNCH,
                   "%s: %llu blocks in a cooperative launch, but only %llu fit the device at once",
-                  f->name, (unsigned long long)blocks, (unsigned long long)room);
+                  f->info->name, (unsigned long long)blocks, (unsigned long long)room);
     return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
 }
 

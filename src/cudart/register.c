@@ -17,12 +17,10 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/log.h"
 #include "cudart/cudart.h"
 #include "cudart/entry.h"
+#include "cudart/hash_map.h"
 #include "device/device.h"
-
-#include <uthash.h>
 
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
 
@@ -80,7 +78,7 @@ static image *add_image(const void *data) {
                       "the program contains GPU code of another compiler; its kernels can only run "
                       "here when they are compiled with wpcc");
     }
-    if (it->error != cudaSuccess) wp_log(WP_LOG_WARN, "cuda", "%s", it->detail.message);
+    if (it->error != cudaSuccess) wpi_print_once(it->error, &it->detail);
     pthread_rwlock_wrlock(&table_lock);
     it->next = images;
     images = it;
@@ -184,7 +182,10 @@ int __cudaRegisterFunction(void **handle, const char *host, char *device, const 
      */
     function_entry *known = NULL;
     HASH_FIND_PTR(functions, &entry->key, known);
-    if (known == NULL) HASH_ADD_PTR(functions, key, entry);
+    if (known == NULL) {
+        HASH_ADD_PTR(functions, key, entry);
+        WP_CHECK(entry->hh.tbl != NULL);
+    }
     pthread_rwlock_unlock(&table_lock);
     if (known != NULL) wp_free(entry);
     return 0;
@@ -272,7 +273,10 @@ static void add_variable(void **handle, const wpi_variable *variable) {
     pthread_rwlock_wrlock(&table_lock);
     variable_entry *known = NULL;
     HASH_FIND_PTR(variables, &entry->key, known);
-    if (known == NULL) HASH_ADD_PTR(variables, key, entry);
+    if (known == NULL) {
+        HASH_ADD_PTR(variables, key, entry);
+        WP_CHECK(entry->hh.tbl != NULL);
+    }
     pthread_rwlock_unlock(&table_lock);
     if (known != NULL) wp_free(entry);
 }
@@ -288,6 +292,7 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *devi
     if (v != NULL) {
         bind_managed(v, host);
         variable.kind = WP_VARIABLE_MANAGED;
+        variable.address = host;
     }
     add_variable(handle, &variable);
 }
@@ -299,8 +304,10 @@ void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
     /* Here host code, too, goes through a pointer: the storage can stay where it is. */
     const wp_cpu_variable *v = find_managed((image *)handle, device_name);
     if (v != NULL) *host_pointer = *(void **)v->address;
+    void *const storage = v != NULL ? *host_pointer : NULL;
     const wpi_variable variable = {.name = device_name,
                                    .host = host_pointer,
+                                   .address = storage,
                                    .size_bytes = size_bytes,
                                    .kind = WP_VARIABLE_MANAGED};
     add_variable(handle, &variable);
@@ -363,15 +370,18 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     return error;
 }
 
-bool wpi_variable_is_managed(const void *address) {
-    const char *at = address;
-    bool is_managed = false;
+bool wpi_variable_managed_at(const void *address, size_t *left_bytes) {
+    const uintptr_t at = (uintptr_t)address;
+    bool is_found = false;
     pthread_rwlock_rdlock(&table_lock);
-    for (variable_entry *v = variables; v != NULL && !is_managed; v = v->hh.next) {
-        const char *first = v->variable.host;
-        is_managed = v->variable.kind == WP_VARIABLE_MANAGED && at >= first &&
-                     at < first + v->variable.size_bytes;
+    for (variable_entry *v = variables; v != NULL && !is_found; v = v->hh.next) {
+        const uintptr_t first = (uintptr_t)v->variable.address;
+        if (v->variable.kind != WP_VARIABLE_MANAGED || at < first ||
+            at - first >= v->variable.size_bytes)
+            continue;
+        *left_bytes = v->variable.size_bytes - (at - first);
+        is_found = true;
     }
     pthread_rwlock_unlock(&table_lock);
-    return is_managed;
+    return is_found;
 }

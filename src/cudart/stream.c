@@ -18,9 +18,14 @@
 static atomic_uint_fast64_t next_id = 2; /* 1: the legacy default stream */
 
 static _Thread_local bool in_callback;
+static _Thread_local bool is_default_per_thread;
 
 bool wpi_in_callback(void) {
     return in_callback;
+}
+
+void wpi_default_stream_set_per_thread(bool is_per_thread) {
+    is_default_per_thread = is_per_thread;
 }
 
 /* ---- handles ---- */
@@ -122,6 +127,7 @@ static bool is_legacy(cudaStream_t stream) {
 /* The structure behind a handle; NULL for the legacy default stream. */
 static cudaError_t find(wp_device *device, cudaStream_t stream, struct CUstream_st **out) {
     *out = NULL;
+    if (stream == NULL && is_default_per_thread) stream = cudaStreamPerThread;
     if (is_legacy(stream)) return cudaSuccess;
     if (stream == cudaStreamPerThread) return find_own(device, out);
     if (!wpi_handle_is_live(WPI_HANDLE_STREAM, stream))

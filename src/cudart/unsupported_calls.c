@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Calls of CUDA 12.3 that are missing, so that programs which contain them still link and learn at
+ * run time what they cannot have. Moving a call from here to a file of its own is how it becomes
+ * supported.
+ */
+#include "cudart/unsupported.h"
+
+#include "warpage/error.h"
+
+/* clang-format off */
+#define UNSUPPORTED_MAP(X) \
+    /* graphs */ \
+    X(cudaDeviceGetGraphMemAttribute) X(cudaDeviceGraphMemTrim) \
+    X(cudaDeviceSetGraphMemAttribute) X(cudaGraphAddChildGraphNode) X(cudaGraphAddDependencies) \
+    X(cudaGraphAddEmptyNode) X(cudaGraphAddEventRecordNode) X(cudaGraphAddEventWaitNode) \
+    X(cudaGraphAddExternalSemaphoresSignalNode) X(cudaGraphAddExternalSemaphoresWaitNode) \
+    X(cudaGraphAddHostNode) X(cudaGraphAddKernelNode) X(cudaGraphAddMemAllocNode) \
+    X(cudaGraphAddMemFreeNode) X(cudaGraphAddMemcpyNode) X(cudaGraphAddMemcpyNode1D) \
+    X(cudaGraphAddMemcpyNodeFromSymbol) X(cudaGraphAddMemcpyNodeToSymbol) \
+    X(cudaGraphAddMemsetNode) X(cudaGraphChildGraphNodeGetGraph) X(cudaGraphClone) \
+    X(cudaGraphCreate) X(cudaGraphDebugDotPrint) X(cudaGraphDestroy) X(cudaGraphDestroyNode) \
+    X(cudaGraphEventRecordNodeGetEvent) X(cudaGraphEventRecordNodeSetEvent) \
+    X(cudaGraphEventWaitNodeGetEvent) X(cudaGraphEventWaitNodeSetEvent) \
+    X(cudaGraphExecChildGraphNodeSetParams) X(cudaGraphExecDestroy) \
+    X(cudaGraphExecEventRecordNodeSetEvent) X(cudaGraphExecEventWaitNodeSetEvent) \
+    X(cudaGraphExecExternalSemaphoresSignalNodeSetParams) \
+    X(cudaGraphExecExternalSemaphoresWaitNodeSetParams) X(cudaGraphExecGetFlags) \
+    X(cudaGraphExecHostNodeSetParams) X(cudaGraphExecKernelNodeSetParams) \
+    X(cudaGraphExecMemcpyNodeSetParams) X(cudaGraphExecMemcpyNodeSetParams1D) \
+    X(cudaGraphExecMemcpyNodeSetParamsFromSymbol) X(cudaGraphExecMemcpyNodeSetParamsToSymbol) \
+    X(cudaGraphExecMemsetNodeSetParams) X(cudaGraphExecNodeSetParams) X(cudaGraphExecUpdate) \
+    X(cudaGraphExternalSemaphoresSignalNodeGetParams) \
+    X(cudaGraphExternalSemaphoresSignalNodeSetParams) \
+    X(cudaGraphExternalSemaphoresWaitNodeGetParams) \
+    X(cudaGraphExternalSemaphoresWaitNodeSetParams) X(cudaGraphGetEdges) X(cudaGraphGetNodes) \
+    X(cudaGraphGetRootNodes) X(cudaGraphHostNodeGetParams) X(cudaGraphHostNodeSetParams) \
+    X(cudaGraphInstantiate) X(cudaGraphInstantiateWithFlags) X(cudaGraphInstantiateWithParams) \
+    X(cudaGraphKernelNodeCopyAttributes) X(cudaGraphKernelNodeGetAttribute) \
+    X(cudaGraphKernelNodeGetParams) X(cudaGraphKernelNodeSetAttribute) \
+    X(cudaGraphKernelNodeSetParams) X(cudaGraphLaunch) X(cudaGraphMemAllocNodeGetParams) \
+    X(cudaGraphMemFreeNodeGetParams) X(cudaGraphMemcpyNodeGetParams) \
+    X(cudaGraphMemcpyNodeSetParams) X(cudaGraphMemcpyNodeSetParams1D) \
+    X(cudaGraphMemcpyNodeSetParamsFromSymbol) X(cudaGraphMemcpyNodeSetParamsToSymbol) \
+    X(cudaGraphMemsetNodeGetParams) X(cudaGraphMemsetNodeSetParams) X(cudaGraphNodeFindInClone) \
+    X(cudaGraphNodeGetDependencies) X(cudaGraphNodeGetDependentNodes) X(cudaGraphNodeGetEnabled) \
+    X(cudaGraphNodeGetType) X(cudaGraphNodeSetEnabled) X(cudaGraphNodeSetParams) \
+    X(cudaGraphReleaseUserObject) X(cudaGraphRemoveDependencies) X(cudaGraphRetainUserObject) \
+    X(cudaGraphUpload) X(cudaStreamBeginCapture) X(cudaStreamBeginCaptureToGraph) \
+    X(cudaStreamEndCapture) X(cudaStreamGetCaptureInfo) X(cudaStreamGetCaptureInfo_v2) \
+    X(cudaStreamUpdateCaptureDependencies) X(cudaThreadExchangeStreamCaptureMode) \
+    X(cudaUserObjectCreate) X(cudaUserObjectRelease) X(cudaUserObjectRetain) \
+    /* sharing with other processes and interfaces */ \
+    X(cudaDestroyExternalMemory) X(cudaDestroyExternalSemaphore) \
+    X(cudaExternalMemoryGetMappedBuffer) X(cudaExternalMemoryGetMappedMipmappedArray) \
+    X(cudaImportExternalMemory) X(cudaImportExternalSemaphore) X(cudaIpcCloseMemHandle) \
+    X(cudaIpcGetEventHandle) X(cudaIpcGetMemHandle) X(cudaIpcOpenEventHandle) \
+    X(cudaIpcOpenMemHandle) X(cudaSignalExternalSemaphoresAsync) \
+    X(cudaSignalExternalSemaphoresAsync_v2) X(cudaWaitExternalSemaphoresAsync) \
+    X(cudaWaitExternalSemaphoresAsync_v2) \
+    /* memory pools */ \
+    X(cudaDeviceGetDefaultMemPool) X(cudaDeviceGetMemPool) X(cudaDeviceSetMemPool) \
+    X(cudaMallocFromPoolAsync) X(cudaMemPoolCreate) X(cudaMemPoolDestroy) \
+    X(cudaMemPoolExportPointer) X(cudaMemPoolExportToShareableHandle) X(cudaMemPoolGetAccess) \
+    X(cudaMemPoolGetAttribute) X(cudaMemPoolImportFromShareableHandle) \
+    X(cudaMemPoolImportPointer) X(cudaMemPoolSetAccess) X(cudaMemPoolSetAttribute) \
+    X(cudaMemPoolTrimTo) \
+    /* special arrays */ \
+    X(cudaArrayGetMemoryRequirements) X(cudaArrayGetPlane) X(cudaArrayGetSparseProperties) \
+    X(cudaBindTextureToMipmappedArray) X(cudaFreeMipmappedArray) X(cudaGetMipmappedArrayLevel) \
+    X(cudaMallocMipmappedArray) \
+    X(cudaMipmappedArrayGetMemoryRequirements) \
+    X(cudaMipmappedArrayGetSparseProperties) \
+    /* graphics */ \
+    X(cudaGLGetDevices) X(cudaGLMapBufferObject) X(cudaGLRegisterBufferObject) \
+    X(cudaGLSetGLDevice) X(cudaGLUnmapBufferObject) X(cudaGLUnregisterBufferObject) \
+    X(cudaGraphicsGLRegisterBuffer) X(cudaGraphicsGLRegisterImage) X(cudaGraphicsMapResources) \
+    X(cudaGraphicsResourceGetMappedEglFrame) X(cudaGraphicsResourceGetMappedMipmappedArray) \
+    X(cudaGraphicsResourceGetMappedPointer) X(cudaGraphicsResourceSetMapFlags) \
+    X(cudaGraphicsSubResourceGetMappedArray) X(cudaGraphicsUnmapResources) \
+    X(cudaGraphicsUnregisterResource) \
+    /* others */ \
+    X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
+    X(cudaEventCreateFromEGLSync) X(cudaGetDriverEntryPoint) X(cudaGetFuncBySymbol) \
+    X(cudaLaunchCooperativeKernelMultiDevice) \
+    \
+    X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
+    X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
+/* clang-format on */
+
+/* Arguments are not looked at, so no parameters are declared: with the calling conventions of the
+ * processors we run on the caller owns them. */
+#define UNSUPPORTED_CALL(name)                                                                     \
+    WP_API int name(void);                                                                         \
+    WP_API int name(void) {                                                                        \
+        static atomic_bool is_said;                                                                \
+        return wpi_unsupported(#name, &is_said);                                                   \
+    }
+
+UNSUPPORTED_MAP(UNSUPPORTED_CALL)
