@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Co-resident blocks that wait for each other by flags: a chain, a ping-pong, a hand-made grid
+ * barrier, a producer for a consumer with a smaller number. They finish on one worker too. */
+#include "check.h"
+
+__global__ void chain(volatile int *flags, int *order, int *next)
+{
+    if (threadIdx.x == 0) {
+        /* the last block starts: each one waits for its successor */
+        if (blockIdx.x + 1 < gridDim.x)
+            while (flags[blockIdx.x + 1] == 0)
+                ;
+        __threadfence();
+        order[blockIdx.x] = atomicAdd(next, 1);
+        __threadfence();
+        flags[blockIdx.x] = 1;
+    }
+}
+
+__global__ void ping_pong(volatile int *turn, int *log, int rounds)
+{
+    if (threadIdx.x != 0)
+        return;
+    for (int r = 0; r < rounds; r++) {
+        while (*turn != 2 * r + (int)blockIdx.x)
+            ;
+        __threadfence();
+        log[2 * r + blockIdx.x] = (blockIdx.x ? -1 : 1) * (r + 1);
+        __threadfence();
+        *turn = 2 * r + blockIdx.x + 1;
+    }
+}
+
+__device__ void grid_barrier(unsigned *arrived, unsigned goal)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(arrived, 1u);
+        while (atomicAdd(arrived, 0u) < goal)
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+__global__ void relax(volatile int *a, volatile int *b, int n, int steps, unsigned *arrived)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int s = 0; s < steps; s++) {
+        volatile int *from = s % 2 ? b : a, *to = s % 2 ? a : b;
+        to[i] = from[(i + n - 1) % n] + from[(i + 1) % n] + 1;
+        grid_barrier(arrived, gridDim.x * (s + 1));
+    }
+}
+
+__global__ void pipe(int *queue, unsigned *filled, int *sum, int items)
+{
+    if (blockIdx.x == 0) { /* consumer, scheduled first */
+        __shared__ int item;
+        for (int k = 0; k < items; k++) {
+            if (threadIdx.x == 0) {
+                while (atomicAdd(filled, 0u) <= (unsigned)k)
+                    ;
+                __threadfence();
+                item = ((volatile int *)queue)[k];
+            }
+            __syncthreads();
+            atomicAdd(sum, item * (int)threadIdx.x);
+            __syncthreads();
+        }
+    } else if (threadIdx.x == 0) {
+        for (int k = 0; k < items; k++) {
+            ((volatile int *)queue)[k] = k + 1;
+            __threadfence();
+            atomicAdd(filled, 1u);
+        }
+    }
+}
+
+int main(void)
+{
+    int *flags = check_managed<int>(8), *order = check_managed<int>(8), *next = check_managed<int>(1);
+    chain<<<8, 32>>>(flags, order, next);
+    KERNEL_OK();
+    for (int b = 0; b < 8; b++)
+        CHECK_EQ(order[b], 7 - b);
+
+    int *turn = check_managed<int>(1), *log = check_managed<int>(80);
+    ping_pong<<<2, 32>>>(turn, log, 40);
+    KERNEL_OK();
+    for (int r = 0; r < 40; r++) {
+        CHECK_EQ(log[2 * r], r + 1);
+        CHECK_EQ(log[2 * r + 1], -(r + 1));
+    }
+
+    const int n = 4 * 64, steps = 9;
+    int *a = check_managed<int>(n), *b = check_managed<int>(n);
+    unsigned *arrived = check_managed<unsigned>(1);
+    int x[n], y[n];
+    for (int i = 0; i < n; i++)
+        x[i] = a[i] = i * i % 11;
+    for (int s = 0; s < steps; s++) {
+        for (int i = 0; i < n; i++)
+            y[i] = x[(i + n - 1) % n] + x[(i + 1) % n] + 1;
+        memcpy(x, y, sizeof x);
+    }
+    relax<<<4, 64>>>(a, b, n, steps, arrived);
+    KERNEL_OK();
+    for (int i = 0; i < n; i++)
+        CHECK_EQ(b[i], x[i]);
+
+    int *queue = check_managed<int>(50), *sum = check_managed<int>(1);
+    *arrived = 0;
+    pipe<<<2, 64>>>(queue, arrived, sum, 50);
+    KERNEL_OK();
+    CHECK_EQ(*sum, 50 * 51 / 2 * (63 * 32));
+    return check_done();
+}
