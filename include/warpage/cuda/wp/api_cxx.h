@@ -130,13 +130,13 @@ template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const 
 /* ---- kernels ---- */
 
 template <class T>
-WP_API_CXX cudaError_t cudaLaunchKernel(const T *func, dim3 gridDim, dim3 blockDim, void **args,
+WP_API_CXX cudaError_t cudaLaunchKernel(T *func, dim3 gridDim, dim3 blockDim, void **args,
                                         size_t sharedMem = 0, cudaStream_t stream = 0)
 {
     return ::cudaLaunchKernel((const void *)func, gridDim, blockDim, args, sharedMem, stream);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaLaunchCooperativeKernel(const T *func, dim3 gridDim, dim3 blockDim,
+WP_API_CXX cudaError_t cudaLaunchCooperativeKernel(T *func, dim3 gridDim, dim3 blockDim,
                                                    void **args, size_t sharedMem = 0,
                                                    cudaStream_t stream = 0)
 {

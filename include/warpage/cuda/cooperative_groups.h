@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Cooperative groups: named sets of threads that meet and exchange values.
+ *
+ *     grid_group ⊃ thread_block ⊃ thread_block_tile<N> (N = 1 … 32) and coalesced_group
+ *
+ * `thread_group` is any of them, for functions that do not care. Tiles and coalesced groups are
+ * lanes of one warp, named by a lane mask; their collectives are the warp operations on that mask.
+ * Values of any trivially copyable type can be shuffled, 32 bits at a time.
+ */
+#ifndef WARPAGE_CUDA_COOPERATIVE_GROUPS_H
+#define WARPAGE_CUDA_COOPERATIVE_GROUPS_H
+
+#define _COOPERATIVE_GROUPS_H_
+
+#include "cuda_runtime.h"
+
+#if defined(__cplusplus) && defined(__CUDA__)
+
+#if __cplusplus < 201103L
+#error "cooperative_groups.h needs C++11"
+#endif
+
+#define WP_CG __device__ __inline__ __attribute__((always_inline))
+
+namespace cooperative_groups {
+
+namespace wp {
+
+static WP_CG unsigned int lane() { return (unsigned int)__nvvm_read_ptx_sreg_laneid(); }
+
+static WP_CG unsigned int thread_rank_in_block()
+{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+static WP_CG unsigned int threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
+
+/* One shuffle for each 32 bits of a value. */
+template <class T, class F> static WP_CG T each_word(const T &value, F shuffle)
+{
+    const unsigned int word_count = (sizeof(T) + 3) / 4;
+    unsigned int words[word_count];
+    words[word_count - 1] = 0;
+    __builtin_memcpy(words, &value, sizeof(T));
+#pragma unroll
+    for (unsigned int i = 0; i < word_count; i++) {
+        words[i] = shuffle(words[i]);
+    }
+    T result;
+    __builtin_memcpy(&result, words, sizeof(T));
+    return result;
+}
+
+template <class T> struct copy_of {
+    typedef T type;
+};
+template <class T> struct copy_of<T &> {
+    typedef T type;
+};
+template <class T> struct copy_of<const T> {
+    typedef T type;
+};
+template <class T> struct copy_of<const T &> {
+    typedef T type;
+};
+
+template <unsigned int N> struct is_tile_size {
+    static const bool value = N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
+};
+
+enum kind { kind_lanes, kind_block, kind_grid };
+
+}  // namespace wp
+
+/* ---- any group ---------------------------------------------------------------------------------- */
+
+class thread_group {
+public:
+    WP_CG void sync() const
+    {
+        if (kind_ == wp::kind_lanes) {
+            __syncwarp(mask_);
+        } else if (kind_ == wp::kind_block) {
+            __syncthreads();
+        } else {
+            __wp_grid_sync();
+        }
+    }
+    WP_CG unsigned long long size() const
+    {
+        if (kind_ == wp::kind_lanes) {
+            return (unsigned long long)__popc(mask_);
+        }
+        const unsigned long long block = wp::threads_in_block();
+        return kind_ == wp::kind_block ? block : block * gridDim.x * gridDim.y * gridDim.z;
+    }
+    WP_CG unsigned long long num_threads() const { return size(); }
+    WP_CG unsigned long long thread_rank() const
+    {
+        if (kind_ == wp::kind_lanes) {
+            return (unsigned long long)__popc(mask_ & ((1u << wp::lane()) - 1u));
+        }
+        const unsigned long long in_block = wp::thread_rank_in_block();
+        if (kind_ == wp::kind_block) {
+            return in_block;
+        }
+        const unsigned long long block =
+            blockIdx.x +
+            (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+        return block * wp::threads_in_block() + in_block;
+    }
+    WP_CG bool is_valid() const { return kind_ != wp::kind_grid || __wp_grid_is_valid() != 0; }
+
+protected:
+    WP_CG thread_group(wp::kind kind, unsigned int mask) : kind_(kind), mask_(mask) {}
+    wp::kind kind_;
+    unsigned int mask_; /* lanes of the warp; all ones for larger groups */
+
+    friend WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size);
+};
+
+/* ---- block and grid ------------------------------------------------------------------------------- */
+
+class thread_block : public thread_group {
+public:
+    static WP_CG void sync() { __syncthreads(); }
+    static WP_CG unsigned int size() { return wp::threads_in_block(); }
+    static WP_CG unsigned int num_threads() { return wp::threads_in_block(); }
+    static WP_CG unsigned int thread_rank() { return wp::thread_rank_in_block(); }
+    static WP_CG dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static WP_CG dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
+    static WP_CG dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+    static WP_CG dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+
+private:
+    WP_CG thread_block() : thread_group(wp::kind_block, 0xffffffffu) {}
+    friend WP_CG thread_block this_thread_block();
+};
+
+WP_CG thread_block this_thread_block() { return thread_block(); }
+
+class grid_group : public thread_group {
+public:
+    static WP_CG void sync() { __wp_grid_sync(); }
+    static WP_CG bool is_valid() { return __wp_grid_is_valid() != 0; }
+    WP_CG unsigned long long size() const { return thread_group::size(); }
+    WP_CG unsigned long long num_threads() const { return thread_group::size(); }
+    WP_CG unsigned long long thread_rank() const { return thread_group::thread_rank(); }
+    static WP_CG dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static WP_CG dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
+    static WP_CG dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
+    static WP_CG unsigned long long num_blocks()
+    {
+        return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
+    }
+    static WP_CG unsigned long long block_rank()
+    {
+        return blockIdx.x + (unsigned long long)gridDim.x *
+                                (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+    }
+
+private:
+    WP_CG grid_group() : thread_group(wp::kind_grid, 0xffffffffu) {}
+    friend WP_CG grid_group this_grid();
+};
+
+WP_CG grid_group this_grid() { return grid_group(); }
+
+/* ---- lanes ------------------------------------------------------------------------------------------ */
+
+/** The lanes of a mask, ranked in lane order. */
+class coalesced_group : public thread_group {
+public:
+    WP_CG void sync() const { __syncwarp(mask_); }
+    WP_CG unsigned int size() const { return (unsigned int)__popc(mask_); }
+    WP_CG unsigned int num_threads() const { return size(); }
+    WP_CG unsigned int thread_rank() const
+    {
+        return (unsigned int)__popc(mask_ & ((1u << wp::lane()) - 1u));
+    }
+    WP_CG unsigned int meta_group_rank() const { return 0; }
+    WP_CG unsigned int meta_group_size() const { return 1; }
+
+    template <class T> WP_CG typename wp::copy_of<T>::type shfl(T &&value, unsigned int rank) const
+    {
+        return from_lane<typename wp::copy_of<T>::type>(value, lane_of(rank));
+    }
+    /* Past either end a thread gets its own value back. */
+    template <class T>
+    WP_CG typename wp::copy_of<T>::type shfl_up(T &&value, unsigned int delta) const
+    {
+        const unsigned int own = thread_rank();
+        return from_lane<typename wp::copy_of<T>::type>(value,
+                                                        lane_of(own < delta ? own : own - delta));
+    }
+    template <class T>
+    WP_CG typename wp::copy_of<T>::type shfl_down(T &&value, unsigned int delta) const
+    {
+        const unsigned int own = thread_rank();
+        const bool is_inside = delta < size() - own;
+        return from_lane<typename wp::copy_of<T>::type>(value,
+                                                        lane_of(is_inside ? own + delta : own));
+    }
+    WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
+    WP_CG int all(int predicate) const { return __all_sync(mask_, predicate); }
+    WP_CG unsigned int ballot(int predicate) const
+    {
+        return pack(__ballot_sync(mask_, predicate));
+    }
+    template <class T> WP_CG unsigned int match_any(T value) const
+    {
+        return pack(__match_any_sync(mask_, value));
+    }
+    template <class T> WP_CG unsigned int match_all(T value, int &predicate) const
+    {
+        return pack(__match_all_sync(mask_, value, &predicate));
+    }
+
+private:
+    WP_CG explicit coalesced_group(unsigned int mask) : thread_group(wp::kind_lanes, mask) {}
+
+    WP_CG unsigned int lane_of(unsigned int rank) const
+    {
+        return __fns(mask_, 0, (int)rank + 1) & 31u;
+    }
+    template <class T> WP_CG T from_lane(const T &value, unsigned int source) const
+    {
+        const unsigned int mask = mask_;
+        return wp::each_word(value, [mask, source](unsigned int word) {
+            return __shfl_sync(mask, word, (int)source);
+        });
+    }
+    /* Bits of lanes become bits of ranks. */
+    WP_CG unsigned int pack(unsigned int lanes) const
+    {
+        unsigned int packed = 0, rank = 0;
+        for (unsigned int rest = mask_; rest != 0; rest &= rest - 1) {
+            packed |= (lanes & rest & (0u - rest)) != 0 ? 1u << rank : 0u;
+            rank++;
+        }
+        return packed;
+    }
+
+    friend WP_CG coalesced_group coalesced_threads();
+    template <class G> friend WP_CG coalesced_group binary_partition(const G &, bool);
+    template <class G, class L> friend WP_CG coalesced_group labeled_partition(const G &, L);
+};
+
+WP_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+
+/** N neighbouring lanes. */
+template <unsigned int N, class Parent = void> class thread_block_tile : public thread_group {
+    static_assert(wp::is_tile_size<N>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+public:
+    /* What it is a part of is forgotten freely. */
+    template <class Other>
+    WP_CG thread_block_tile(const thread_block_tile<N, Other> &) : thread_block_tile()
+    {
+    }
+    WP_CG void sync() const { __syncwarp(mask_); }
+    static WP_CG constexpr unsigned int size() { return N; }
+    static WP_CG constexpr unsigned int num_threads() { return N; }
+    static WP_CG unsigned int thread_rank() { return wp::lane() & (N - 1u); }
+    WP_CG unsigned int meta_group_rank() const { return wp::thread_rank_in_block() / N; }
+    WP_CG unsigned int meta_group_size() const { return (wp::threads_in_block() + N - 1u) / N; }
+
+    template <class T> WP_CG typename wp::copy_of<T>::type shfl(T &&value, int rank) const
+    {
+        const unsigned int mask = mask_;
+        return wp::each_word<typename wp::copy_of<T>::type>(
+            value, [mask, rank](unsigned int word) { return __shfl_sync(mask, word, rank, N); });
+    }
+    template <class T>
+    WP_CG typename wp::copy_of<T>::type shfl_up(T &&value, unsigned int delta) const
+    {
+        const unsigned int mask = mask_;
+        return wp::each_word<typename wp::copy_of<T>::type>(
+            value, [mask, delta](unsigned int word) { return __shfl_up_sync(mask, word, delta, N); });
+    }
+    template <class T>
+    WP_CG typename wp::copy_of<T>::type shfl_down(T &&value, unsigned int delta) const
+    {
+        const unsigned int mask = mask_;
+        return wp::each_word<typename wp::copy_of<T>::type>(value, [mask, delta](unsigned int word) {
+            return __shfl_down_sync(mask, word, delta, N);
+        });
+    }
+    template <class T>
+    WP_CG typename wp::copy_of<T>::type shfl_xor(T &&value, unsigned int lane_mask) const
+    {
+        const unsigned int mask = mask_;
+        return wp::each_word<typename wp::copy_of<T>::type>(
+            value, [mask, lane_mask](unsigned int word) {
+                return __shfl_xor_sync(mask, word, (int)lane_mask, N);
+            });
+    }
+    WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
+    WP_CG int all(int predicate) const { return __all_sync(mask_, predicate); }
+    WP_CG unsigned int ballot(int predicate) const
+    {
+        return __ballot_sync(mask_, predicate) >> first_lane();
+    }
+    template <class T> WP_CG unsigned int match_any(T value) const
+    {
+        return __match_any_sync(mask_, value) >> first_lane();
+    }
+    template <class T> WP_CG unsigned int match_all(T value, int &predicate) const
+    {
+        return __match_all_sync(mask_, value, &predicate) >> first_lane();
+    }
+
+private:
+    WP_CG thread_block_tile() : thread_group(wp::kind_lanes, all_lanes() << first_lane()) {}
+    static WP_CG unsigned int first_lane() { return wp::lane() & ~(N - 1u); }
+    static WP_CG unsigned int all_lanes() { return 0xffffffffu >> (32u - N); }
+
+    template <unsigned int M, class P>
+    friend WP_CG thread_block_tile<M, P> tiled_partition(const P &);
+    friend WP_CG thread_block_tile<1, void> this_thread();
+};
+
+template <unsigned int N, class Parent>
+WP_CG thread_block_tile<N, Parent> tiled_partition(const Parent &)
+{
+    return thread_block_tile<N, Parent>();
+}
+
+WP_CG thread_block_tile<1, void> this_thread() { return thread_block_tile<1, void>(); }
+
+/** Tiles of a size known only when the program runs: `tile_size` ranks each of `parent`. */
+WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size)
+{
+    if (parent.kind_ != wp::kind_lanes || parent.mask_ == 0xffffffffu) {
+        const unsigned int lanes = tile_size >= 32u ? 0xffffffffu : (1u << tile_size) - 1u;
+        const unsigned int first = tile_size >= 32u ? 0u : wp::lane() / tile_size * tile_size;
+        return thread_group(wp::kind_lanes, lanes << first);
+    }
+    const unsigned int own_tile = (unsigned int)parent.thread_rank() / tile_size;
+    unsigned int mask = 0, rank = 0;
+    for (unsigned int rest = parent.mask_; rest != 0; rest &= rest - 1) {
+        mask |= rank / tile_size == own_tile ? rest & (0u - rest) : 0u;
+        rank++;
+    }
+    return thread_group(wp::kind_lanes, mask);
+}
+
+/** The threads of a tile or coalesced group with the same label, or the same side. */
+template <class Group, class Label>
+WP_CG coalesced_group labeled_partition(const Group &group, Label label)
+{
+    (void)group;
+    return coalesced_group(__match_any_sync(__activemask(), label));
+}
+template <class Group> WP_CG coalesced_group binary_partition(const Group &group, bool side)
+{
+    (void)group;
+    const unsigned int active = __activemask();
+    const unsigned int yes = __ballot_sync(active, side);
+    return coalesced_group(side ? yes : active & ~yes);
+}
+
+/* ---- free functions ----------------------------------------------------------------------------------- */
+
+template <class Group> WP_CG void sync(const Group &group) { group.sync(); }
+template <class Group> WP_CG auto thread_rank(const Group &group) -> decltype(group.thread_rank())
+{
+    return group.thread_rank();
+}
+template <class Group> WP_CG auto group_size(const Group &group) -> decltype(group.size())
+{
+    return group.size();
+}
+template <class Group> WP_CG bool is_valid(const Group &group) { return group.is_valid(); }
+
+/** Copies with all threads of a group; wait() makes the copy visible to all of them. */
+template <class Group, class T>
+WP_CG void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
+{
+    const size_t count = (size_t)group.size();
+    for (size_t i = (size_t)group.thread_rank(); i < bytes; i += count) {
+        ((char *)to)[i] = ((const char *)from)[i];
+    }
+}
+template <class Group> WP_CG void wait(const Group &group) { group.sync(); }
+template <unsigned int N, class Group> WP_CG void wait_prior(const Group &group) { group.sync(); }
+
+}  // namespace cooperative_groups
+
+#endif
+#endif
