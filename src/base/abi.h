@@ -108,6 +108,7 @@ struct wp_cpu_block {
     uint64_t grid_id;              /* %gridid: number of the launch */
     uint32_t thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
     uint32_t tid[3]; /* … and its threadIdx */
+    uint32_t is_cooperative; /* launched by cudaLaunchCooperativeKernel */
 };
 
 /** The block whose threads run on this OS thread; set by the CPU device. Functions that were

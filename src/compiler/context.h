@@ -50,6 +50,7 @@ typedef struct wp_kernel_ir {
 
 typedef struct wp_variable_ir {
     LLVMValueRef global;
+    LLVMValueRef cell; /* managed variables: the pointer through which kernels reach it */
     char *name;
     wp_variable_kind kind;
 } wp_variable_ir;

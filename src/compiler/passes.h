@@ -36,6 +36,9 @@ WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
 
+/** managed: uses of a managed variable go through its cell. Needs: host layout. Fills variables[].cell. */
+WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);
+
 /** lower_shared: shared variables become offsets into the block's shared memory; atomics on
  *  shared memory become plain operations (a block runs on one OS thread). Fills shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);

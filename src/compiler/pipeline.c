@@ -24,7 +24,7 @@ static wp_status simplify(wp_compile *c, wp_error *err)
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(
-        c, "cgscc(inline),function(sroa,early-cse,instcombine,simplifycfg),globaldce",
+        c, "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
         machine, err);
 }
 
@@ -47,6 +47,7 @@ static const pass passes[] = {
     {"clean", clean},
     {"lockstep", wpi_pass_lockstep},
     {"retarget", wpi_pass_retarget},
+    {"managed", wpi_pass_managed},
     {"simplify", simplify},
     {"lower-shared", wpi_pass_lower_shared},
     {"regions", wpi_pass_regions},
@@ -78,10 +79,10 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
     for (size_t i = 0; i < PASS_COUNT; i++) {
         const char *name = passes[i].name;
         WP_TRY(passes[i].run(c, err));
-        WP_TRY(wpi_compile_verify(c, name, err));
         if (options->print_after &&
             (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0))
             print_module(c, name);
+        WP_TRY(wpi_compile_verify(c, name, err));
         if (options->stop_after && strcmp(options->stop_after, name) == 0) {
             char *ir = LLVMPrintModuleToString(c->module);
             wp_status status = wp_file_write(options->stop_output, ir, strlen(ir), err);

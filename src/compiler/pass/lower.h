@@ -19,6 +19,7 @@ typedef enum wp_id {
 #define WP_ID_PREFIX "wp.id."
 #define WP_BLOCK_PLACEHOLDER "wp.block" /* ptr @wp.block(): the wp_cpu_block */
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
+#define WP_ORDERED_METADATA "wp.ordered" /* a former atomic: not independent between threads */
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */

@@ -272,6 +272,21 @@ static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMVal
     return LLVMBuildAddrSpaceCast(at, pointer, LLVMTypeOf(call), "");
 }
 
+/* Shared memory is a range of addresses; what lies outside counts as global. */
+static LLVMValueRef lower_is_shared(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t expected)
+{
+    LLVMValueRef block = wpi_lower_block(c, at);
+    LLVMValueRef base = LLVMBuildLoad2(
+        at, c->i64, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared)), "");
+    LLVMValueRef size = LLVMBuildLoad2(
+        at, c->i32, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared_bytes)), "");
+    LLVMValueRef address = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
+    LLVMValueRef offset = LLVMBuildSub(at, address, base, "");
+    LLVMValueRef inside = LLVMBuildICmp(at, expected ? LLVMIntULT : LLVMIntUGE, offset,
+                                        LLVMBuildZExt(at, size, c->i64, ""), "");
+    return LLVMBuildZExtOrBitCast(at, inside, LLVMTypeOf(call), "");
+}
+
 /* The texture handle is the value of the variable. */
 static LLVMValueRef lower_texture_handle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
 {
@@ -291,8 +306,9 @@ static LLVMValueRef lower_bitcast(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 /* The same call under the runtime's name; `arg` indexes the table below. */
 static const char *const runtime_names[] = {"wp_rt_vprintf",     "wp_rt_assert_fail", "wp_rt_malloc",
                                             "wp_rt_free",        "wp_rt_clock64",     "wp_rt_globaltimer",
-                                            "wp_rt_trap"};
-enum { RT_VPRINTF, RT_ASSERT, RT_MALLOC, RT_FREE, RT_CLOCK64, RT_GLOBALTIMER, RT_TRAP };
+                                            "wp_rt_trap",        "wp_rt_tex",         "wp_rt_surf_read",
+                                            "wp_rt_surf_write"};
+enum { RT_VPRINTF, RT_ASSERT, RT_MALLOC, RT_FREE, RT_CLOCK64, RT_GLOBALTIMER, RT_TRAP, RT_TEX, RT_SURF_READ, RT_SURF_WRITE };
 
 static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t which)
 {
@@ -455,11 +471,23 @@ static const lower_rule rules[] = {
     {"llvm.nvvm.ptr.*", lower_same_pointer, 0},
     {"llvm.nvvm.texsurf.handle.internal.*", lower_texture_handle, 0},
     {"llvm.nvvm.bitcast.*", lower_bitcast, 0},
+    {"__wp_is_shared", lower_is_shared, 1},
+    {"llvm.nvvm.isspacep.shared", lower_is_shared, 1},
+    {"__wp_is_global", lower_is_shared, 0},
+    {"llvm.nvvm.isspacep.global", lower_is_shared, 0},
+    {"__wp_is_constant", lower_constant, 0},
+    {"llvm.nvvm.isspacep.const", lower_constant, 0},
+    {"__wp_is_local", lower_constant, 0},
+    {"llvm.nvvm.isspacep.local", lower_constant, 0},
+    {"__wp_grid_is_valid", lower_field, BLOCK_FIELD(is_cooperative)},
 
     {"vprintf", lower_runtime, RT_VPRINTF},
     {"__assertfail", lower_runtime, RT_ASSERT},
     {"malloc", lower_runtime, RT_MALLOC},
     {"free", lower_runtime, RT_FREE},
+    {"__wp_tex", lower_runtime, RT_TEX},
+    {"__wp_surf_read", lower_runtime, RT_SURF_READ},
+    {"__wp_surf_write", lower_runtime, RT_SURF_WRITE},
     {"llvm.trap", lower_runtime, RT_TRAP},
     {"llvm.nvvm.exit", lower_runtime, RT_TRAP},
     {"llvm.debugtrap", lower_nothing, 0},

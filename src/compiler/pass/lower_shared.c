@@ -102,6 +102,13 @@ static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueR
     return LLVMBuildSelect(at, LLVMBuildICmp(at, keep, old, value, ""), old, value, "");
 }
 
+/* What was atomic depends on the order of threads: region_build must not call it independent. */
+static void mark_ordered(wp_compile *c, LLVMValueRef access)
+{
+    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(c->context, WP_ORDERED_METADATA, sizeof WP_ORDERED_METADATA - 1),
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
+}
+
 static void plain_rmw(wp_compile *c, LLVMValueRef rmw)
 {
     LLVMBuilderRef at = c->builder;
@@ -112,7 +119,8 @@ static void plain_rmw(wp_compile *c, LLVMValueRef rmw)
         LLVMInstructionEraseFromParent(old);
         return;
     }
-    LLVMBuildStore(at, made, LLVMGetOperand(rmw, 0));
+    mark_ordered(c, old);
+    mark_ordered(c, LLVMBuildStore(at, made, LLVMGetOperand(rmw, 0)));
     LLVMReplaceAllUsesWith(rmw, old);
     LLVMInstructionEraseFromParent(rmw);
 }
@@ -124,7 +132,9 @@ static void plain_cas(wp_compile *c, LLVMValueRef cas)
     LLVMValueRef expected = LLVMGetOperand(cas, 1), desired = LLVMGetOperand(cas, 2);
     LLVMValueRef old = LLVMBuildLoad2(at, LLVMTypeOf(expected), LLVMGetOperand(cas, 0), "");
     LLVMValueRef same = LLVMBuildICmp(at, LLVMIntEQ, old, expected, "");
-    LLVMBuildStore(at, LLVMBuildSelect(at, same, desired, old, ""), LLVMGetOperand(cas, 0));
+    LLVMValueRef made = LLVMBuildSelect(at, same, desired, old, "");
+    mark_ordered(c, old);
+    mark_ordered(c, LLVMBuildStore(at, made, LLVMGetOperand(cas, 0)));
     LLVMValueRef pair = LLVMBuildInsertValue(at, LLVMGetUndef(LLVMTypeOf(cas)), old, 0, "");
     LLVMReplaceAllUsesWith(cas, LLVMBuildInsertValue(at, pair, same, 1, ""));
     LLVMInstructionEraseFromParent(cas);

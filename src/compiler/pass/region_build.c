@@ -167,7 +167,7 @@ static void connect_block(region *r, LLVMBasicBlockRef block)
     if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
     for (; i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy = wpi_map_get(&r->values, i);
-        if (!copy || LLVMIsAReturnInst(i) || placeholder_value(r, i)) continue;
+        if (!copy || is_dropped(i) || LLVMIsAReturnInst(i) || placeholder_value(r, i)) continue;
         if (LLVMIsAPHINode(i)) {
             for (unsigned n = 0; n < LLVMCountIncoming(i); n++) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, n);
@@ -393,9 +393,10 @@ static unsigned metadata_kind(wp_compile *c, const char *name)
     return LLVMGetMDKindIDInContext(c->context, name, (unsigned)strlen(name));
 }
 
-static bool touches_memory(LLVMValueRef instruction)
+static bool is_independent_access(wp_compile *c, LLVMValueRef instruction)
 {
-    return LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction);
+    return (LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction)) &&
+           !LLVMGetMetadata(instruction, metadata_kind(c, WP_ORDERED_METADATA));
 }
 
 static void mark_parallel(region *r)
@@ -407,7 +408,7 @@ static void mark_parallel(region *r)
     unsigned group_kind = metadata_kind(c, "llvm.access.group");
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (touches_memory(i) && b != r->entry) LLVMSetMetadata(i, group_kind, group);
+            if (is_independent_access(c, i) && b != r->entry) LLVMSetMetadata(i, group_kind, group);
     LLVMMetadataRef word =
         LLVMMDStringInContext2(c->context, "llvm.loop.parallel_accesses", 27);
     LLVMMetadataRef accesses = LLVMMDNodeInContext2(

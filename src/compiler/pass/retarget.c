@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From nvptx64 to the host: triple, layout, attributes, arithmetic rule, device library. */
 #include <llvm-c/BitReader.h>
+#include <llvm-c/Comdat.h>
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Linker.h>
 #include <string.h>
@@ -59,6 +60,7 @@ static void adapt_function(const wp_compile *c, LLVMValueRef function)
         wpi_function_attribute_remove(function, dropped[i]);
     wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait for ever */
     LLVMSetVisibility(function, LLVMDefaultVisibility);
+    LLVMSetComdat(function, NULL);
     LLVMSetLinkage(function, wpi_compile_is_kernel(c, function) ? LLVMExternalLinkage : LLVMInternalLinkage);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
