@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "report/param_table.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 
@@ -27,6 +28,13 @@ const wp_option wpi_run_options[] = {
     [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json or .csv"},
     [OUTPUT] = {"output", "DIR", "write report.txt, report.json and report.csv to DIR"},
     {0}};
+
+static bool library_has_param(const char *name) {
+    for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++)
+        for (const wp_param *row = t->rows; row->name != NULL; row++)
+            if (strcmp(row->name, name) == 0) return true;
+    return false;
+}
 
 /* Checks values and turns them into environment rows. */
 static wp_status set_environment(const wp_arguments *arguments, wp_strings *environment,
@@ -48,7 +56,11 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
         wp_device_close(device);
         wp_strings_addf(environment, "WARPAGE_DEVICE=%s", values[DEVICE]);
     }
-    if (values[CHECK] != NULL) wp_strings_add(environment, "WARPAGE_CHECK=1");
+    if (values[CHECK] != NULL) {
+        if (!library_has_param("check"))
+            return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");
+        wp_strings_add(environment, "WARPAGE_CHECK=1");
+    }
     return WP_STATUS_OK;
 }
 
