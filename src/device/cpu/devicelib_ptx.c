@@ -98,16 +98,18 @@ uint32_t __wp_ptx_total_smem_size(void) {
 
 /* ---- atomics on 16-bit floats ------------------------------------------------------------- */
 
+__extension__ typedef _Float16 half;
+
 static float from_f16(uint16_t bits) {
-    _Float16 value;
+    half value;
     memcpy(&value, &bits, sizeof value);
     return (float)value;
 }
 
 static uint16_t to_f16(float value) {
-    _Float16 half = (_Float16)value;
+    half narrow = (half)value;
     uint16_t bits;
-    memcpy(&bits, &half, sizeof bits);
+    memcpy(&bits, &narrow, sizeof bits);
     return bits;
 }
 

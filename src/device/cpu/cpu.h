@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The CPU device from the inside: who holds what.
+ *
+ *     device ── pool ── workers (slots)     a thread that runs blocks holds one slot
+ *        │                 └── blocks       storage of a block, reused; parked while it waits
+ *        ├── queues ── commands             one executor thread a queue, made at its first command
+ *        ├── modules ── kernels
+ *        └── output, heap, sticky error
+ *
+ * Locks, in the order in which they may be taken: device->lock (queues, events, sticky error), then
+ * pool->lock (launches, slots). Neither is held while kernels, copies or host calls run.
+ */
+#ifndef WP_DEVICE_CPU_CPU_H
+#define WP_DEVICE_CPU_CPU_H
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/abi.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "device/device.h"
+
+#define WPI_SHARED_BYTES_DEFAULT (48u * 1024u)
+#define WPI_SHARED_BYTES_OPTIN (163u * 1024u)
+#define WPI_SHARED_BYTES_SM (164u * 1024u)
+#define WPI_STACK_BYTES_DEFAULT (64u * 1024u)
+#define WPI_HEAP_BYTES_DEFAULT (8u * 1024u * 1024u)
+#define WPI_PRINTF_BYTES_DEFAULT (1024u * 1024u)
+#define WPI_BARRIERS 16u /* named barriers a block */
+
+typedef struct wpi_cpu_device wpi_cpu_device;
+typedef struct wpi_cpu_queue wpi_cpu_queue;
+typedef struct wpi_cpu_kernel wpi_cpu_kernel;
+typedef struct wpi_launch wpi_launch;
+typedef struct wpi_block wpi_block;
+typedef struct wpi_worker wpi_worker;
+typedef struct wpi_pool wpi_pool;
+typedef struct wpi_fiber wpi_fiber;
+typedef struct wpi_heap wpi_heap;
+typedef struct wpi_output wpi_output;
+
+/* ---- kernels (cpu_module.c) ------------------------------------------------------------------- */
+
+struct wpi_cpu_kernel {
+    wp_kernel base;
+    const wp_cpu_kernel *code;
+    char *display_name; /* the name in messages: without mangling where that is simple */
+    bool has_states;    /* threads can stop: states are kept */
+    bool has_requests;  /* some stop is more than a plain barrier */
+    _Atomic uint32_t shared_dynamic_max;
+};
+
+/* ---- launches and workers (pool.c) ------------------------------------------------------------ */
+
+/** One kernel launch while it runs. Blocks are handed out in order of their number. */
+struct wpi_launch {
+    wpi_cpu_device *device;
+    const wpi_cpu_kernel *kernel;
+    wp_dim3 grid, block;
+    uint32_t thread_count;
+    uint32_t shared_dynamic_bytes;
+    void *const *args;
+    bool is_cooperative;
+    uint64_t id;
+    uint64_t block_count;
+    uint64_t chunk; /* blocks taken at once */
+
+    _Atomic uint64_t next;            /* first block not yet handed out */
+    _Atomic bool is_aborted;          /* an error: no further block starts */
+    _Atomic uint32_t grid_generation; /* grid barriers completed */
+    /* under pool->lock */
+    uint32_t refs;                    /* workers (or single blocks) that may touch this */
+    uint64_t grid_arrived, blocks_finished;
+    wpi_launch *previous, *following; /* among the launches under way */
+};
+
+/** A slot: what a thread needs to run blocks. Held by one thread at a time. */
+struct wpi_worker {
+    wpi_pool *pool;
+    wpi_cpu_device *device;
+    uint32_t number; /* %smid */
+    wpi_worker *next_free;
+
+    wpi_block *current;    /* running, for error messages */
+    wpi_block *blocks;     /* storage not in use */
+    uint32_t block_count;  /* how many of these */
+    wpi_block *parked_head, *parked_tail; /* in order of parking */
+    uint32_t parked_count;
+    size_t parked_bytes;
+    uint64_t range_next, range_outer; /* blocks taken from the launch, not yet started */
+
+    sigjmp_buf escape;   /* where an error in kernel code goes */
+    bool is_failing;     /* a fiber failed: escape once back on the worker's stack */
+    wp_error error;
+    int fault_signal;    /* 0: `error` is complete; else a fault that is still to be described */
+    int fault_code;
+    const void *fault_address;
+
+    wp_text printed; /* a printf of kernel code while it is put together */
+
+    void *scheduler_sp;  /* the worker's own stack while a fiber runs */
+    wpi_fiber *fiber;    /* the running fiber; NULL: none */
+    void *scheduler_tsan, *scheduler_fake_stack;
+    const void *scheduler_stack;
+    size_t scheduler_stack_bytes;
+};
+
+/* Signal handlers read these variables: they must not be allocated at first use. */
+#define WPI_SIGNAL_SAFE __attribute__((tls_model("initial-exec")))
+
+/** The slot that this OS thread holds; NULL when it runs no blocks. */
+extern _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
+
+WP_NODISCARD wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count,
+                                       wpi_pool **out, wp_error *err);
+void wpi_pool_destroy(wpi_pool *pool); /* no launch is under way */
+/** Runs a launch to its end, the calling thread taking part. Errors become the device's sticky one. */
+void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
+
+/** The kernel code on this worker failed: unwinds the block. `message` has no kernel or block name;
+ *  `has_thread`: block->tid is the thread that failed. */
+_Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_thread,
+                               const char *format, ...) WP_PRINTF(4, 5);
+/** Leaves kernel code with `worker->error` or the fault set. */
+_Noreturn void wpi_worker_escape(wpi_worker *worker);
+
+/* ---- blocks (block.c, warp.c) ----------------------------------------------------------------- */
+
+/** A warp that does not run as one with its block: every lane is in exactly one of these sets. */
+typedef struct wpi_warp {
+    uint32_t ready;   /* may run */
+    uint32_t op;      /* at a warp operation with a mask */
+    uint32_t meet;    /* at an operation for the lanes that are there, or at a step */
+    uint32_t barrier; /* at a block barrier */
+    uint32_t grid;    /* at the grid barrier */
+    uint32_t yielded; /* lets others go first */
+    uint32_t exited;  /* returned, or beyond the end of the block */
+    uint32_t passed_over; /* times that others went before `yielded` */
+} wpi_warp;
+
+typedef struct wpi_barrier {
+    uint32_t waiting;    /* threads */
+    uint32_t arrived;    /* … that did not wait */
+    uint32_t count;      /* threads that it takes; 0: all of the block */
+} wpi_barrier;
+
+struct wpi_block {
+    wp_cpu_block pub; /* first: kernel code sees this */
+    wpi_launch *launch;
+    wpi_worker *worker;
+    wpi_block *next;  /* in the worker's lists */
+    bool holds_ref;   /* of a launch that its worker is not there for */
+
+    /* As long as all live threads are in the same state they are a range. */
+    bool is_mixed;
+    uint32_t state, first, outer;
+    /* Otherwise: */
+    wpi_warp *warps;
+    uint32_t warp_count;
+    uint32_t exited_count;
+    uint32_t barriers_used; /* bit i: somebody is at barrier i */
+    wpi_barrier barriers[WPI_BARRIERS];
+
+    bool is_at_grid;
+    uint32_t grid_generation; /* seen when it arrived at the grid barrier */
+
+    wpi_fiber *fibers; /* [thread_count] in fiber form */
+    uint32_t fiber_capacity;
+    size_t fiber_stack_bytes;
+    char *fiber_stacks;
+    size_t shared_capacity, frame_capacity, thread_capacity;
+    size_t storage_bytes; /* all of it, for the limit on parked blocks */
+};
+
+typedef enum wpi_outcome {
+    WPI_OUTCOME_DONE = 0,
+    WPI_OUTCOME_YIELDS,     /* every thread that could run waits for something outside the block */
+    WPI_OUTCOME_PROGRESSED, /* … but some went on before that */
+    WPI_OUTCOME_GRID,       /* all threads are at the grid barrier */
+    WPI_OUTCOME_COUNT       /* must be last */
+} wpi_outcome;
+
+/** Storage for blocks of `launch`; NULL when memory is out. Reused from the worker's store. */
+wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch);
+void wpi_block_release(wpi_block *block); /* back to the worker's store */
+void wpi_block_destroy(wpi_block *block); /* NULL allowed */
+/** Sets `block` to the entry of block number `number` of its launch. */
+void wpi_block_start(wpi_block *block, uint64_t number);
+/** Runs until the block is done or can only wait. Call again to go on; after GRID only once the grid
+ *  barrier is complete. */
+wpi_outcome wpi_block_run(wpi_block *block);
+
+/** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
+void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
+const char *wpi_stop_name(uint32_t op); /* as a CUDA programmer knows it */
+
+/* ---- fibers (fiber.c) ------------------------------------------------------------------------- */
+
+struct wpi_fiber {
+    void *sp;
+    char *stack; /* lowest usable byte; a guard page lies below */
+    size_t stack_bytes;
+    void *tsan, *fake_stack;
+};
+
+/** Gives `block` the fibers that `count` threads need; false when memory is out. */
+bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes);
+void wpi_fibers_release(wpi_block *block);
+/** Sets a fiber to the entry of the block's kernel. */
+void wpi_fiber_start(wpi_fiber *fiber);
+/** Runs thread `thread` of `block` to its next stop; its request says why it stopped. */
+void wpi_fiber_resume(wpi_block *block, uint32_t thread);
+/** From a fiber back to the scheduler. */
+void wpi_fiber_leave(wpi_worker *worker);
+bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
+
+#define WPI_OP_EXIT 0xffu /* request of a fiber that has returned */
+
+/* ---- faults (fault.c) ------------------------------------------------------------------------- */
+
+/** Signal handlers of the process. Cheap when they are there; called before every command that may
+ *  fault, because the program may have set handlers of its own meanwhile, which then get the rest. */
+void wpi_fault_install(void);
+void wpi_fault_prepare_thread(void); /* a signal stack for this thread; cheap when it has one */
+/** Copies rows; false and the address when the memory is not there. */
+bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t src_pitch_bytes,
+                    size_t width_bytes, size_t height, const void **fault);
+bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t count,
+                    const void **fault);
+/** "… 4 bytes behind the allocation of 4096 bytes at 0x…": where `address` is. */
+void wpi_fault_describe(const wp_device *device, const void *address, char *out,
+                        size_t out_bytes);
+
+/* ---- output and heap of kernels (printf.c, heap.c) -------------------------------------------- */
+
+WP_NODISCARD wp_status wpi_output_create(wpi_output **out, wp_error *err);
+void wpi_output_destroy(wpi_output *output);
+void wpi_output_set_capacity(wpi_output *output, size_t capacity_bytes);
+size_t wpi_output_capacity(wpi_output *output);
+void wpi_output_append(wpi_output *output, const char *data, size_t size_bytes);
+void wpi_output_flush(wpi_output *output);
+/** Appends what CUDA's printf makes of packed arguments. Returns the number of arguments, -1 for a
+ *  NULL format. */
+int wpi_printf_format(wp_text *out, const char *format, const void *packed);
+
+WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err);
+void wpi_heap_destroy(wpi_heap *heap); /* NULL allowed */
+void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; NULL: full */
+bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
+bool wpi_heap_is_empty(wpi_heap *heap);
+size_t wpi_heap_size(const wpi_heap *heap);
+
+/* ---- memory (cpu_memory.c) -------------------------------------------------------------------- */
+
+typedef struct wpi_cpu_memory {
+    pthread_mutex_t lock;
+    uint64_t used_bytes, limit_bytes; /* of device memory */
+} wpi_cpu_memory;
+
+wp_status wpi_cpu_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,
+                               uint32_t flags, void **out, wp_error *err);
+wp_status wpi_cpu_memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err);
+void wpi_cpu_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+/** Frees every allocation of the device; variables stay unless `with_variables`. */
+void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
+
+/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) --------------------------- */
+
+typedef struct wpi_waiter wpi_waiter;
+
+struct wpi_cpu_device {
+    wp_device base;
+    wpi_pool *pool;
+    wpi_output *output;
+    wpi_cpu_memory memory;
+    _Atomic(wpi_heap *) heap;
+    _Atomic uint64_t heap_bytes, stack_bytes;
+    _Atomic uint64_t launch_count;
+    _Atomic bool has_failed; /* the sticky error is set */
+
+    pthread_mutex_t lock;
+    wp_error sticky;
+    wpi_cpu_queue *queues; /* all, also destroyed ones that still have work; the default one last */
+    wpi_cpu_queue *default_queue;
+    wpi_waiter *waiters;   /* host threads that wait */
+};
+
+extern const wp_queue_ops wpi_cpu_queue_ops;
+extern const wp_event_ops wpi_cpu_event_ops;
+extern const wp_module_ops wpi_cpu_module_ops;
+
+/** Notes the device's first error, and says it on stderr. */
+void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
+uint64_t wpi_now_ns(void);
+size_t wpi_thread_stack_bytes(void); /* of the calling thread */
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The CPU device: what it says of itself, its parameters, its errors.
+ *
+ * It describes itself as a GPU of compute capability 8.0 with as many SMs as workers, so that
+ * programs that size their grids by device properties behave.
+ */
+#define _GNU_SOURCE /* sched_getaffinity, pthread_getattr_np */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "base/param.h"
+#include "base/units.h"
+#include "device/cpu/queue.h"
+#include "report/recorder.h"
+
+const wp_param wpi_cpu_params[] = {
+    {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
+     "threads of the CPU device; 0: one for each processor this process may use"},
+    {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
+     "memory that cudaMalloc can give out; 0: as much as the machine has"},
+    {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
+     "instructions that kernels may use: best, or baseline for any x86-64"},
+    {0}};
+
+uint64_t wpi_now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+size_t wpi_thread_stack_bytes(void) {
+    pthread_attr_t attr;
+    size_t bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return 0;
+    pthread_attr_getstacksize(&attr, &bytes);
+    pthread_attr_destroy(&attr);
+    return bytes;
+}
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
+    pthread_mutex_lock(&device->lock);
+    const bool is_first = !atomic_load(&device->has_failed);
+    if (is_first) {
+        device->sticky = *error;
+        atomic_store(&device->has_failed, true);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (is_first) wp_log(WP_LOG_ERROR, "device.cpu", "%s", error->message);
+}
+
+static wp_status sticky_error(wp_device *base, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    if (!atomic_load(&device->has_failed)) return WP_STATUS_OK;
+    pthread_mutex_lock(&device->lock);
+    const wp_error sticky = device->sticky;
+    pthread_mutex_unlock(&device->lock);
+    if (err != NULL) *err = sticky;
+    return sticky.status;
+}
+
+/* ---- what it is ------------------------------------------------------------------------------- */
+
+static uint32_t processor_count(void) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return (uint32_t)CPU_COUNT(&set);
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+    return count > 0 ? (uint32_t)count : 1;
+}
+
+/* The processor's brand string, without the padding blanks it may start with. */
+static void processor_name(char *out, size_t out_bytes) {
+    unsigned words[13] = {0};
+#if defined(__x86_64__)
+    if (__get_cpuid_max(0x80000000u, NULL) >= 0x80000004u) {
+        for (unsigned i = 0; i < 3; i++) {
+            unsigned *w = &words[4 * i];
+            __get_cpuid(0x80000002u + i, &w[0], &w[1], &w[2], &w[3]);
+        }
+    }
+#endif
+    const char *name = (const char *)words;
+    while (*name == ' ') name++;
+    snprintf(out, out_bytes, "%s", *name != '\0' ? name : "CPU");
+}
+
+static uint64_t cycle_count(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return wpi_now_ns();
+#endif
+}
+
+/* What clock64() counts, in Hz: told by the processor, or else measured for a moment. */
+static uint64_t clock_rate_hz(void) {
+#if defined(__x86_64__)
+    unsigned denominator, numerator, crystal_hz, rest;
+    if (__get_cpuid(0x15, &denominator, &numerator, &crystal_hz, &rest) && denominator != 0 &&
+        numerator != 0 && crystal_hz != 0) {
+        return (uint64_t)crystal_hz * numerator / denominator;
+    }
+#endif
+    const uint64_t start_ns = wpi_now_ns(), start = cycle_count();
+    uint64_t end_ns = start_ns;
+    while (end_ns - start_ns < 200000) end_ns = wpi_now_ns();
+    const uint64_t hz = (cycle_count() - start) * 1000000000u / (end_ns - start_ns);
+    return (hz + 500000) / 1000000 * 1000000;
+}
+
+static uint64_t physical_bytes(void) {
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : WP_GIB;
+}
+
+static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memory_bytes) {
+    *info = (wp_device_info){
+        .spec = "cpu",
+        .sm_count = worker_count,
+        .compute_major = 8,
+        .compute_minor = 0,
+        .threads_per_block_max = 1024,
+        .threads_per_sm_max = 2048,
+        .blocks_per_sm_max = 32,
+        .registers_per_sm = 65536,
+        .registers_per_block = 65536,
+        .shared_bytes_per_block = WPI_SHARED_BYTES_DEFAULT,
+        .shared_bytes_per_block_optin = WPI_SHARED_BYTES_OPTIN,
+        .shared_bytes_per_sm = WPI_SHARED_BYTES_SM,
+        .memory_bytes = memory_bytes,
+        .constant_bytes = 64 * WP_KIB,
+        .clock_hz = clock_rate_hz(),
+        .host_pointers_are_device_pointers = true,
+    };
+    const long l2_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    info->l2_bytes = l2_bytes > 0 ? (uint64_t)l2_bytes : 0;
+    processor_name(info->name, sizeof info->name);
+}
+
+/* ---- limits ----------------------------------------------------------------------------------- */
+
+static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
+    pthread_mutex_lock(&device->lock);
+    wpi_heap *heap = atomic_load(&device->heap);
+    const bool is_in_use = heap != NULL && !wpi_heap_is_empty(heap);
+    if (!is_in_use) {
+        atomic_store(&device->heap, NULL);
+        atomic_store(&device->heap_bytes, bytes);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (is_in_use) {
+        return WP_FAIL(err, INVALID,
+                       "the heap of kernels holds allocations: set its size before they are made");
+    }
+    wpi_heap_destroy(heap);
+    return WP_STATUS_OK;
+}
+
+static wp_status set_limit(wp_device *base, wpi_limit limit, uint64_t value, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    WP_TRY(wpi_cpu_device_wait(base, err));
+    switch (limit) {
+    case WPI_LIMIT_STACK:
+        if (value > WP_GIB) return WP_FAIL(err, INVALID, "a stack of more than 1 GiB a thread");
+        /* Compiled code for a CPU needs more than a GPU's: the default is also the least. */
+        atomic_store(&device->stack_bytes,
+                     value > WPI_STACK_BYTES_DEFAULT ? value : WPI_STACK_BYTES_DEFAULT);
+        return WP_STATUS_OK;
+    case WPI_LIMIT_HEAP: return set_heap_bytes(device, value, err);
+    case WPI_LIMIT_PRINTF_FIFO: wpi_output_set_capacity(device->output, value); return WP_STATUS_OK;
+    default: return WP_FAIL(err, INVALID, "there is no limit %d", (int)limit);
+    }
+}
+
+static wp_status get_limit(wp_device *base, wpi_limit limit, uint64_t *value, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    switch (limit) {
+    case WPI_LIMIT_STACK: *value = atomic_load(&device->stack_bytes); return WP_STATUS_OK;
+    case WPI_LIMIT_HEAP: *value = atomic_load(&device->heap_bytes); return WP_STATUS_OK;
+    case WPI_LIMIT_PRINTF_FIFO: *value = wpi_output_capacity(device->output); return WP_STATUS_OK;
+    default: return WP_FAIL(err, INVALID, "there is no limit %d", (int)limit);
+    }
+}
+
+static void flush_output(wp_device *base) {
+    wpi_output_flush(((wpi_cpu_device *)base)->output);
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static wp_queue *default_queue(wp_device *base) {
+    return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
+}
+
+/* Everything a program made is gone; variables keep what they hold. */
+static wp_status reset(wp_device *base, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    (void)err;
+    (void)wpi_cpu_device_wait(base, NULL); /* its error is about to be forgotten */
+    wpi_cpu_memory_free_all(device, false);
+    wpi_heap_destroy(atomic_exchange(&device->heap, NULL));
+    atomic_store(&device->heap_bytes, WPI_HEAP_BYTES_DEFAULT);
+    atomic_store(&device->stack_bytes, WPI_STACK_BYTES_DEFAULT);
+    wpi_output_set_capacity(device->output, WPI_PRINTF_BYTES_DEFAULT);
+    pthread_mutex_lock(&device->lock);
+    device->sticky = (wp_error){0};
+    atomic_store(&device->has_failed, false);
+    pthread_mutex_unlock(&device->lock);
+    return WP_STATUS_OK;
+}
+
+static void close_device(wp_device *base) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    if (device->default_queue != NULL) (void)wpi_cpu_device_wait(base, NULL);
+    wpi_cpu_queues_close(device);
+    wpi_pool_destroy(device->pool);
+    wpi_cpu_memory_free_all(device, true);
+    wpi_heap_destroy(atomic_load(&device->heap));
+    if (device->output != NULL) wpi_output_flush(device->output);
+    wpi_output_destroy(device->output);
+    pthread_mutex_destroy(&device->memory.lock);
+    pthread_mutex_destroy(&device->lock);
+    wp_free(device);
+}
+
+static const wp_device_ops ops = {
+    .kind = "cpu",
+    .queue = &wpi_cpu_queue_ops,
+    .event = &wpi_cpu_event_ops,
+    .module = &wpi_cpu_module_ops,
+    .close = close_device,
+    .default_queue = default_queue,
+    .wait = wpi_cpu_device_wait,
+    .reset = reset,
+    .sticky_error = sticky_error,
+    .memory_alloc = wpi_cpu_memory_alloc,
+    .memory_free = wpi_cpu_memory_free,
+    .memory_info = wpi_cpu_memory_info,
+    .set_limit = set_limit,
+    .get_limit = get_limit,
+    .flush_output = flush_output,
+};
+
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    if (rest[0] != '\0') {
+        return WP_FAIL(err, NOT_FOUND, "the device is called 'cpu', without ':%s'", rest);
+    }
+    wp_param_value workers, memory;
+    WP_TRY(wp_param_load(&wpi_cpu_params[0], &workers, err));
+    WP_TRY(wp_param_load(&wpi_cpu_params[1], &memory, err));
+    const uint32_t worker_count =
+        workers.number != 0 ? (uint32_t)workers.number : processor_count();
+
+    wpi_fault_install();
+    wpi_cpu_device *device = wp_calloc(1, sizeof *device);
+    if (device == NULL) return WP_FAIL(err, NOMEM, "cpu device");
+    device->base.ops = &ops;
+    pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->memory.lock, NULL);
+    device->memory.limit_bytes = memory.number != 0 ? memory.number : physical_bytes();
+    device->heap_bytes = WPI_HEAP_BYTES_DEFAULT;
+    device->stack_bytes = WPI_STACK_BYTES_DEFAULT;
+    fill_info(&device->base.info, worker_count, device->memory.limit_bytes);
+
+    wp_status status;
+    wp_queue *queue;
+    WP_TRY_GOTO(wpi_output_create(&device->output, err), failed);
+    WP_TRY_GOTO(wpi_pool_create(device, worker_count, &device->pool, err), failed);
+    WP_TRY_GOTO(wpi_cpu_queue_ops.create(&device->base, true, &queue, err), failed);
+    device->default_queue = (wpi_cpu_queue *)queue;
+    wpi_report_device(device->base.info.spec, device->base.info.name);
+    *out = &device->base;
+    return WP_STATUS_OK;
+
+failed:
+    close_device(&device->base);
+    return status;
+}
+
+const wp_device_kind wp_device_kind_cpu = {
+    .name = "cpu",
+    .summary = "this machine's processors",
+    .open = open_device,
+};

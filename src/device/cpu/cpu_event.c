@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Events: a record is a command that notes its number and the time when its turn comes. */
+#include "base/alloc.h"
+#include "device/cpu/queue.h"
+
+static wpi_cpu_device *device_of(const wpi_cpu_event *event) {
+    return (wpi_cpu_device *)event->base.device;
+}
+
+void wpi_event_unref(wpi_cpu_event *event) {
+    if (--event->refs != 0) return;
+    wpi_queue_unref(event->queue);
+    wp_free(event);
+}
+
+static wp_status create(wp_device *device, wp_event **out, wp_error *err) {
+    wpi_cpu_event *event = wp_calloc(1, sizeof *event);
+    if (event == NULL) return WP_FAIL(err, NOMEM, "event");
+    event->base.device = device;
+    event->refs = 1;
+    *out = &event->base;
+    return WP_STATUS_OK;
+}
+
+static void destroy(wp_event *base) {
+    wpi_cpu_event *event = (wpi_cpu_event *)base;
+    wpi_cpu_device *device = device_of(event);
+    pthread_mutex_lock(&device->lock);
+    wpi_event_unref(event);
+    pthread_mutex_unlock(&device->lock);
+}
+
+static wp_status record(wp_event *base, wp_queue *queue, wp_error *err) {
+    wpi_cpu_event *event = (wpi_cpu_event *)base;
+    wpi_cpu_device *device = device_of(event);
+    wpi_command *command = wpi_command_create(WPI_COMMAND_RECORD, 0);
+    if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
+    pthread_mutex_lock(&device->lock);
+    command->u.event.event = event;
+    const uint64_t number = ++event->recorded;
+    command->u.event.number = number;
+    event->refs++;
+    wpi_queue_ref((wpi_cpu_queue *)queue);
+    wpi_queue_unref(event->queue);
+    event->queue = (wpi_cpu_queue *)queue;
+    pthread_mutex_unlock(&device->lock);
+    const wp_status status = wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+    if (status == WP_STATUS_OK) return status;
+    pthread_mutex_lock(&device->lock);
+    if (event->recorded == number) event->recorded--; /* it will not come */
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+static bool is_recorded(const void *arg) {
+    const wpi_cpu_event *event = arg;
+    return event->completed >= event->recorded;
+}
+
+static wp_status wait(wp_event *base, wp_error *err) {
+    wpi_cpu_event *event = (wpi_cpu_event *)base;
+    wpi_cpu_device *device = device_of(event);
+    pthread_mutex_lock(&device->lock);
+    wpi_cpu_queue *queue = event->queue;
+    event->refs++;
+    if (queue != NULL) wpi_queue_ref(queue);
+    wpi_device_wait_until(device, is_recorded, event, queue);
+    wpi_queue_unref(queue);
+    wpi_event_unref(event);
+    pthread_mutex_unlock(&device->lock);
+    wpi_output_flush(device->output);
+    return wp_device_sticky_error(&device->base, err);
+}
+
+static bool is_complete(const wp_event *base) {
+    const wpi_cpu_event *event = (const wpi_cpu_event *)base;
+    wpi_cpu_device *device = device_of(event);
+    pthread_mutex_lock(&device->lock);
+    const bool answer = is_recorded(event);
+    pthread_mutex_unlock(&device->lock);
+    return answer;
+}
+
+static uint64_t time_ns(const wp_event *base) {
+    const wpi_cpu_event *event = (const wpi_cpu_event *)base;
+    wpi_cpu_device *device = device_of(event);
+    pthread_mutex_lock(&device->lock);
+    const uint64_t answer = event->time_ns;
+    pthread_mutex_unlock(&device->lock);
+    return answer;
+}
+
+const wp_event_ops wpi_cpu_event_ops = {
+    .create = create,
+    .destroy = destroy,
+    .record = record,
+    .wait = wait,
+    .is_complete = is_complete,
+    .time_ns = time_ns,
+};

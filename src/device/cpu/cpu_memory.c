@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Device memory is host memory: anonymous mappings, committed when touched, aligned to pages (CUDA
+ * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again and a
+ * kernel's small overrun hurts nobody else. Big ones are aligned and advised for huge pages, because
+ * gathers over them otherwise pay for the TLB of this processor.
+ *
+ * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
+ */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_HUGEPAGE */
+#include "device/cpu/cpu.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/units.h"
+
+#define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
+#define ALLOC_UNIT_BYTES 512u /* what an allocation counts is rounded up to this */
+
+static uint64_t counted_bytes(const wp_allocation *allocation) {
+    return ((uint64_t)allocation->size_bytes + ALLOC_UNIT_BYTES - 1) / ALLOC_UNIT_BYTES *
+           ALLOC_UNIT_BYTES;
+}
+
+/* NULL when the system has no such range. */
+static void *map_pages(size_t size_bytes, size_t *mapped_bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t align = size_bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : page;
+    if (size_bytes > SIZE_MAX / 2) return NULL;
+    const size_t bytes = (size_bytes + page - 1) / page * page;
+    const size_t slack = align - page;
+    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (raw == MAP_FAILED) return NULL;
+    const size_t before = (align - (uintptr_t)raw % align) % align;
+    if (before != 0) munmap(raw, before);
+    if (slack > before) munmap(raw + before + bytes, slack - before);
+    if (align == HUGE_PAGE_BYTES) (void)madvise(raw + before, bytes, MADV_HUGEPAGE);
+    *mapped_bytes = bytes;
+    return raw + before;
+}
+
+static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error *err) {
+    uint64_t free_bytes, total_bytes;
+    char asked[32], left[32], total[32];
+    wpi_cpu_memory_info(&device->base, &free_bytes, &total_bytes);
+    return WP_FAIL(err, DEVICE_NOMEM,
+                   "out of device memory: %s asked for, %s of %s free; --device-memory (or "
+                   "WARPAGE_DEVICE_MEMORY) sets how much the device has",
+                   wp_format_bytes(size_bytes, asked), wp_format_bytes(free_bytes, left),
+                   wp_format_bytes(total_bytes, total));
+}
+
+static bool reserve(wpi_cpu_memory *memory, uint64_t bytes) {
+    pthread_mutex_lock(&memory->lock);
+    const bool fits = bytes <= memory->limit_bytes - memory->used_bytes;
+    if (fits) memory->used_bytes += bytes;
+    pthread_mutex_unlock(&memory->lock);
+    return fits;
+}
+
+static void unreserve(wpi_cpu_memory *memory, uint64_t bytes) {
+    pthread_mutex_lock(&memory->lock);
+    memory->used_bytes -= bytes;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size_bytes,
+                               uint32_t flags, void **out, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    wpi_memory_entry entry = {
+        .allocation = {.size_bytes = size_bytes, .kind = kind, .flags = flags}, .device = base};
+    const bool is_counted = kind == WP_MEMORY_DEVICE;
+    if (size_bytes > SIZE_MAX / 2 ||
+        (is_counted && !reserve(&device->memory, counted_bytes(&entry.allocation)))) {
+        return fail_nomem(device, size_bytes, err);
+    }
+    entry.allocation.base = map_pages(size_bytes, &entry.mapped_bytes);
+    wp_status status = WP_STATUS_OK;
+    if (entry.allocation.base == NULL) {
+        char asked[32];
+        status = is_counted ? fail_nomem(device, size_bytes, err)
+                            : WP_FAIL(err, NOMEM, "the system has no address range of %s",
+                                      wp_format_bytes(size_bytes, asked));
+    } else {
+        status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
+    }
+    if (status != WP_STATUS_OK) {
+        if (entry.allocation.base != NULL) munmap(entry.allocation.base, entry.mapped_bytes);
+        if (is_counted) unreserve(&device->memory, counted_bytes(&entry.allocation));
+        return status;
+    }
+    *out = entry.allocation.base;
+    return WP_STATUS_OK;
+}
+
+static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
+    if (entry->mapped_bytes != 0) munmap(entry->allocation.base, entry->mapped_bytes);
+    if (entry->allocation.kind == WP_MEMORY_DEVICE) {
+        unreserve(&device->memory, counted_bytes(&entry->allocation));
+    }
+}
+
+wp_status wpi_cpu_memory_free(wp_device *base, const wp_allocation *allocation, wp_error *err) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_remove(wpi_memory_map_global(), allocation->base, &entry)) {
+        return WP_FAIL(err, INVALID, "%p was freed by another thread", allocation->base);
+    }
+    give_back((wpi_cpu_device *)base, &entry);
+    return WP_STATUS_OK;
+}
+
+void wpi_cpu_memory_info(wp_device *base, uint64_t *free_bytes, uint64_t *total_bytes) {
+    wpi_cpu_memory *memory = &((wpi_cpu_device *)base)->memory;
+    pthread_mutex_lock(&memory->lock);
+    *free_bytes = memory->limit_bytes - memory->used_bytes;
+    *total_bytes = memory->limit_bytes;
+    pthread_mutex_unlock(&memory->lock);
+}
+
+void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables) {
+    wpi_memory_map *map = wpi_memory_map_global();
+    wpi_memory_entry entry;
+    const char *from = NULL;
+    while (wpi_memory_map_next(map, from, &entry)) {
+        from = (const char *)entry.allocation.base + 1;
+        if (entry.device != &device->base) continue;
+        if (entry.allocation.kind == WP_MEMORY_VARIABLE && !with_variables) continue;
+        if (wpi_memory_map_remove(map, entry.allocation.base, &entry)) give_back(device, &entry);
+    }
+}

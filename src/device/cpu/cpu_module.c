@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Modules of the CPU device: the kernels and variables of one image, found by name. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/cpu/code.h"
+#include "device/cpu/cpu.h"
+#include "device/image.h"
+
+typedef struct module {
+    wp_module base;
+    wpi_cpu_code code;
+    wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
+    uint32_t kernel_count;
+} module;
+
+/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its own
+ * length. Others are kept as they are. Caller frees. */
+static char *display_name(const char *name) {
+    if (strncmp(name, "_Z", 2) != 0) return wp_strdup(name);
+    const char *p = name + 2;
+    if (*p == 'L') p++; /* internal linkage */
+    char *end;
+    const unsigned long length = strtoul(p, &end, 10);
+    if (end == p || length == 0 || length > strlen(end)) return wp_strdup(name);
+    return wp_strndup(end, length);
+}
+
+static uint32_t shared_dynamic_default(const wp_cpu_kernel *code) {
+    if (code->shared_static_bytes >= WPI_SHARED_BYTES_DEFAULT) return 0;
+    return WPI_SHARED_BYTES_DEFAULT - code->shared_static_bytes;
+}
+
+static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_cpu_kernel *kernel,
+                             wp_error *err) {
+    *kernel = (wpi_cpu_kernel){.code = code, .display_name = display_name(code->name)};
+    if (kernel->display_name == NULL) return WP_FAIL(err, NOMEM, "kernel %s", code->name);
+    if ((code->regions == NULL) == (code->thread == NULL) ||
+        (code->regions != NULL && code->region_count == 0)) {
+        return WP_FAIL(err, PARSE, "kernel %s: its CPU code is damaged", code->name);
+    }
+    for (uint32_t i = 0; i < code->param_count; i++) {
+        const uint32_t align = code->params[i].align_bytes;
+        if (align == 0 || (align & (align - 1)) != 0 || align > 4096) {
+            return WP_FAIL(err, PARSE, "kernel %s: parameter %u is aligned to %u bytes",
+                           code->name, i, align);
+        }
+    }
+    const uint32_t threads_max = device->info.threads_per_block_max;
+    kernel->has_states = code->regions == NULL || code->region_count > 1;
+    kernel->has_requests = code->regions == NULL;
+    for (uint32_t s = 1; s < code->region_count && code->regions != NULL; s++) {
+        if ((code->regions[s].flags & WP_CPU_REGION_PLAIN) == 0) kernel->has_requests = true;
+    }
+    kernel->base = (wp_kernel){
+        .device = device,
+        .info = {.name = code->name,
+                 .param_count = code->param_count,
+                 .shared_static_bytes = code->shared_static_bytes,
+                 .local_bytes = code->local_bytes,
+                 .register_count = code->register_estimate,
+                 .threads_per_block_max = code->max_threads != 0 && code->max_threads < threads_max
+                                              ? code->max_threads
+                                              : threads_max}};
+    kernel->shared_dynamic_max = shared_dynamic_default(code);
+    return WP_STATUS_OK;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const wpi_cpu_kernel *)a)->code->name, ((const wpi_cpu_kernel *)b)->code->name);
+}
+
+static bool defines(const wp_cpu_code *code, const char *name) {
+    for (uint32_t i = 0; i < code->kernel_count; i++) {
+        if (strcmp(code->kernels[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+/* Constant bytes are the same for all kernels of a module. */
+static uint32_t constant_bytes(const wp_cpu_code *code) {
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < code->variable_count; i++) {
+        if (code->variables[i].kind == WP_VARIABLE_CONSTANT) bytes += code->variables[i].size_bytes;
+    }
+    return (uint32_t)bytes;
+}
+
+/* Where the variable's bytes are: a managed one is reached through its cell. */
+static void *target_of(const wp_cpu_variable *variable) {
+    return variable->kind == WP_VARIABLE_MANAGED ? *(void **)variable->address : variable->address;
+}
+
+/* Variables become known addresses. One that is already known (loaded twice) is left as it is. */
+static void enter_variables(module *m) {
+    const wp_cpu_code *code = m->code.baseline;
+    for (uint32_t i = 0; i < code->variable_count; i++) {
+        const wp_cpu_variable *v = &code->variables[i];
+        if (v->size_bytes == 0) continue;
+        const wpi_memory_entry entry = {.allocation = {.base = target_of(v),
+                                                       .size_bytes = v->size_bytes,
+                                                       .kind = WP_MEMORY_VARIABLE},
+                                        .device = m->base.device};
+        if (wpi_memory_map_add(wpi_memory_map_global(), &entry, NULL) != WP_STATUS_OK) continue;
+    }
+}
+
+static void leave_variables(module *m) {
+    const wp_cpu_code *code = m->code.baseline;
+    wpi_memory_entry entry;
+    for (uint32_t i = 0; code != NULL && i < code->variable_count; i++) {
+        const void *address = target_of(&code->variables[i]);
+        if (wpi_memory_map_find(wpi_memory_map_global(), address, &entry) &&
+            entry.allocation.kind == WP_MEMORY_VARIABLE && entry.device == m->base.device) {
+            (void)wpi_memory_map_remove(wpi_memory_map_global(), address, NULL);
+        }
+    }
+}
+
+static void unload(wp_module *base) {
+    module *m = (module *)base;
+    leave_variables(m);
+    for (uint32_t i = 0; i < m->kernel_count; i++) wp_free(m->kernels[i].display_name);
+    wp_free(m->kernels);
+    wp_free(m);
+}
+
+static wp_status load(wp_device *device, const void *image, wp_module **out, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    const wp_image_header *header;
+    WP_TRY(wpi_image_check(image, &header, err));
+    module *m = wp_calloc(1, sizeof *m);
+    if (m == NULL) return WP_FAIL(err, NOMEM, "module");
+    m->base.device = device;
+    WP_TRY_GOTO(wpi_cpu_code_find(header->id, &m->code, err), failed);
+
+    const wp_cpu_code *copies[2] = {m->code.best, m->code.baseline};
+    const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
+    size_t kernel_max = copies[0]->kernel_count;
+    if (copy_count == 2) kernel_max += copies[1]->kernel_count;
+    m->kernels = wp_calloc(kernel_max + 1, sizeof *m->kernels);
+    if (m->kernels == NULL) {
+        status = WP_FAIL(err, NOMEM, "module: %zu kernels", kernel_max);
+        goto failed;
+    }
+    for (uint32_t c = 0; c < copy_count; c++) {
+        for (uint32_t i = 0; i < copies[c]->kernel_count; i++) {
+            const wp_cpu_kernel *code = &copies[c]->kernels[i];
+            if (c == 1 && defines(copies[0], code->name)) continue;
+            status = init_kernel(device, code, &m->kernels[m->kernel_count++], err);
+            if (status != WP_STATUS_OK) goto failed;
+        }
+    }
+    for (uint32_t i = 0; i < m->kernel_count; i++) {
+        m->kernels[i].base.info.constant_bytes = constant_bytes(m->code.baseline);
+    }
+    qsort(m->kernels, m->kernel_count, sizeof *m->kernels, by_name);
+    enter_variables(m);
+    *out = &m->base;
+    return WP_STATUS_OK;
+
+failed:
+    m->code.baseline = NULL; /* nothing was entered */
+    unload(&m->base);
+    return status;
+}
+
+static wp_status find_kernel(wp_module *base, const char *name, wp_kernel **out, wp_error *err) {
+    module *m = (module *)base;
+    size_t first = 0, outer = m->kernel_count;
+    while (first < outer) {
+        const size_t middle = first + (outer - first) / 2;
+        const int order = strcmp(name, m->kernels[middle].code->name);
+        if (order == 0) {
+            *out = &m->kernels[middle].base;
+            return WP_STATUS_OK;
+        }
+        if (order < 0) {
+            outer = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no kernel %s", name);
+}
+
+static wp_status find_variable(wp_module *base, const char *name, void **address,
+                               size_t *size_bytes, wp_error *err) {
+    const wp_cpu_code *code = ((module *)base)->code.baseline;
+    for (uint32_t i = 0; i < code->variable_count; i++) {
+        if (strcmp(code->variables[i].name, name) == 0) {
+            *address = target_of(&code->variables[i]);
+            *size_bytes = (size_t)code->variables[i].size_bytes;
+            return WP_STATUS_OK;
+        }
+    }
+    return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no variable %s", name);
+}
+
+static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err) {
+    (void)err;
+    wpi_cpu_kernel *k = (wpi_cpu_kernel *)kernel;
+    const uint32_t least = shared_dynamic_default(k->code); /* what needs no leave is not taken away */
+    atomic_store(&k->shared_dynamic_max, bytes > least ? bytes : least);
+    return WP_STATUS_OK;
+}
+
+const wp_module_ops wpi_cpu_module_ops = {
+    .load = load,
+    .unload = unload,
+    .find_kernel = find_kernel,
+    .find_variable = find_variable,
+    .set_shared_max = set_shared_max,
+};

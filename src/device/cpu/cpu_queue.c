@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Queues: see queue.h. CUDA's legacy ordering of the default queue is a matter of dependencies that a
+ * command gets when it is queued: one of the default queue waits for what the blocking queues hold at
+ * that time, one of a blocking queue for what the default queue holds.
+ */
+#include "device/cpu/queue.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/recorder.h"
+
+#define PENDING_MAX 1024u /* commands; whoever queues more waits */
+#define PENDING_LOW 512u  /* … until so many are left */
+#define EXECUTOR_STACK_BYTES ((size_t)64 << 20) /* of address space: kernels' local arrays live here */
+#define HELPER_STACK_BYTES_MIN ((size_t)1 << 20)
+
+struct wpi_cpu_queue {
+    wp_queue base;
+    wpi_cpu_queue *next; /* in device->queues or ->zombies */
+    uint32_t refs;       /* the user's, and one for each dependency and event that names it */
+    bool is_blocking, is_default, is_destroyed;
+    bool is_running; /* somebody executes the first command */
+    bool has_thread;
+    pthread_t thread;
+    pthread_cond_t work; /* for the queue's thread */
+    wpi_command *first, **last;
+    uint64_t submitted, completed;
+};
+
+/* A thread that waits for a condition under device->lock. Lives on that thread's stack. */
+struct wpi_waiter {
+    wpi_waiter *next;
+    pthread_cond_t changed;
+    bool (*is_done)(const void *);
+    const void *arg;
+};
+
+static wpi_cpu_device *device_of(const wpi_cpu_queue *queue) {
+    return (wpi_cpu_device *)queue->base.device;
+}
+
+/* The queue whose command this OS thread executes. */
+static _Thread_local wpi_cpu_queue *executing;
+
+/* ---- references ------------------------------------------------------------------------------- */
+
+void wpi_queue_ref(wpi_cpu_queue *queue) {
+    queue->refs++;
+}
+
+void wpi_queue_unref(wpi_cpu_queue *queue) {
+    if (queue == NULL || --queue->refs != 0) return;
+    pthread_cond_destroy(&queue->work);
+    wp_free(queue);
+}
+
+static void drop_snapshot(wpi_dependency *list, size_t count) {
+    for (size_t i = 0; i < count; i++) wpi_queue_unref(list[i].queue);
+    wp_free(list);
+}
+
+static void free_command(wpi_command *command) {
+    drop_snapshot(command->dependencies, command->dependency_count);
+    if (command->kind == WPI_COMMAND_RECORD || command->kind == WPI_COMMAND_WAIT_EVENT) {
+        wpi_event_unref(command->u.event.event);
+    }
+    wp_free(command);
+}
+
+/* ---- execution -------------------------------------------------------------------------------- */
+
+static bool is_ready(const wpi_command *command) {
+    for (size_t i = 0; i < command->dependency_count; i++) {
+        const wpi_dependency *d = &command->dependencies[i];
+        if (d->queue->completed < d->number) return false;
+    }
+    if (command->kind != WPI_COMMAND_WAIT_EVENT) return true;
+    return command->u.event.event->completed >= command->u.event.number;
+}
+
+static bool can_run(const wpi_cpu_queue *queue) {
+    return queue->first != NULL && !queue->is_running && is_ready(queue->first);
+}
+
+static void fail_memory(wpi_cpu_device *device, const char *what, const void *fault) {
+    char where[256];
+    wp_error error = {0};
+    wpi_fault_describe(&device->base, fault, where, sizeof where);
+    (void)WP_FAIL(&error, KERNEL_ADDRESS, "a %s reached address %p, %s", what, fault, where);
+    wpi_cpu_device_fail(device, &error);
+}
+
+static wp_copy_kind copy_kind(const void *dst, const void *src) {
+    wpi_memory_map *map = wpi_memory_map_global();
+    wpi_memory_entry entry;
+    const bool to_device = wpi_memory_map_find(map, dst, &entry) &&
+                           entry.allocation.kind != WP_MEMORY_PINNED &&
+                           entry.allocation.kind != WP_MEMORY_REGISTERED;
+    const bool from_device = wpi_memory_map_find(map, src, &entry) &&
+                             entry.allocation.kind != WP_MEMORY_PINNED &&
+                             entry.allocation.kind != WP_MEMORY_REGISTERED;
+    if (to_device) return from_device ? WP_COPY_D2D : WP_COPY_H2D;
+    return from_device ? WP_COPY_D2H : WP_COPY_H2H;
+}
+
+static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
+    const void *fault;
+    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
+                        command->u.copy.src_pitch_bytes, command->u.copy.width_bytes,
+                        command->u.copy.height, &fault)) {
+        fail_memory(device, "copy", fault);
+        return;
+    }
+    if (!wpi_report_is_on()) return;
+    wpi_report_copy(copy_kind(command->u.copy.dst, command->u.copy.src),
+                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
+}
+
+static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
+    const void *fault;
+    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    if (!wpi_fault_fill(command->u.fill.dst, command->u.fill.value, command->u.fill.value_bytes,
+                        command->u.fill.count, &fault)) {
+        fail_memory(device, "fill", fault);
+        return;
+    }
+    if (!wpi_report_is_on()) return;
+    wpi_report_copy(WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
+                    start_ns, wpi_now_ns());
+}
+
+static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
+    wpi_launch *launch = &command->u.launch;
+    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    wpi_pool_run(device->pool, launch);
+    if (!wpi_report_is_on()) return;
+    const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
+    const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    wpi_report_kernel(launch->kernel->code->name, grid, block, start_ns, wpi_now_ns());
+}
+
+/* Without the lock. After the device's first error nothing that touches memory runs any more. */
+static void execute(wpi_cpu_device *device, wpi_command *command) {
+    const bool has_failed = atomic_load(&device->has_failed);
+    wpi_fault_install();
+    switch (command->kind) {
+    case WPI_COMMAND_COPY:
+        if (!has_failed) execute_copy(device, command);
+        break;
+    case WPI_COMMAND_FILL:
+        if (!has_failed) execute_fill(device, command);
+        break;
+    case WPI_COMMAND_LAUNCH:
+        if (!has_failed) execute_launch(device, command);
+        break;
+    case WPI_COMMAND_HOST_CALL: command->u.host_call.call(command->u.host_call.arg); break;
+    default: break;
+    }
+}
+
+/* Wakes whoever can go on because a command completed. */
+static void announce(wpi_cpu_device *device) {
+    for (wpi_waiter *w = device->waiters; w != NULL; w = w->next) {
+        if (w->is_done(w->arg)) pthread_cond_signal(&w->changed);
+    }
+    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
+        if (can_run(q)) pthread_cond_signal(&q->work);
+    }
+}
+
+/* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
+static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
+    wpi_command *command = queue->first;
+    queue->is_running = true;
+    pthread_mutex_unlock(&device->lock);
+    wpi_cpu_queue *outer = executing;
+    executing = queue;
+    execute(device, command);
+    executing = outer;
+    pthread_mutex_lock(&device->lock);
+    queue->is_running = false;
+    queue->first = command->next;
+    if (queue->first == NULL) queue->last = &queue->first;
+    queue->completed++;
+    if (command->kind == WPI_COMMAND_RECORD) {
+        wpi_cpu_event *event = command->u.event.event;
+        event->completed = command->u.event.number;
+        event->time_ns = wpi_now_ns();
+    }
+    free_command(command);
+    announce(device);
+}
+
+static void *run_executor(void *arg) {
+    wpi_cpu_queue *queue = arg;
+    wpi_cpu_device *device = device_of(queue);
+    wpi_fault_prepare_thread();
+    pthread_mutex_lock(&device->lock);
+    for (;;) {
+        if (can_run(queue)) {
+            run_first(device, queue);
+        } else if (queue->is_destroyed && queue->first == NULL) {
+            break;
+        } else {
+            pthread_cond_wait(&queue->work, &device->lock);
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+    return NULL;
+}
+
+/* A host thread with a small stack leaves kernels to the queue's own thread. */
+static bool has_stack_to_help(void) {
+    static _Thread_local int answer; /* 0: not known yet */
+    if (answer == 0) answer = wpi_thread_stack_bytes() >= HELPER_STACK_BYTES_MIN ? 1 : -1;
+    return answer == 1;
+}
+
+void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
+                           wpi_cpu_queue *helps) {
+    const bool can_help = helps != NULL && executing == NULL && has_stack_to_help();
+    while (!is_done(arg) && can_help && can_run(helps)) run_first(device, helps);
+    if (can_help && can_run(helps)) pthread_cond_signal(&helps->work); /* what is left is not ours */
+    if (is_done(arg)) return;
+    wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
+    pthread_cond_init(&waiter.changed, NULL);
+    device->waiters = &waiter;
+    while (!is_done(arg)) pthread_cond_wait(&waiter.changed, &device->lock);
+    wpi_waiter **slot = &device->waiters;
+    while (*slot != &waiter) slot = &(*slot)->next;
+    *slot = waiter.next;
+    pthread_cond_destroy(&waiter.changed);
+}
+
+/* ---- submission ------------------------------------------------------------------------------- */
+
+wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
+    wpi_command *command = wp_malloc(sizeof *command + extra_bytes);
+    if (command == NULL) return NULL;
+    memset(command, 0, sizeof *command);
+    command->kind = kind;
+    return command;
+}
+
+/* Which queues a snapshot is of. */
+typedef bool (*queue_filter)(const wpi_cpu_queue *other, const wpi_cpu_queue *queue);
+
+static bool comes_before(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
+    if (other == queue) return false;
+    return queue->is_default ? other->is_blocking : queue->is_blocking && other->is_default;
+}
+
+static bool is_ordered_with(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
+    return other == queue || comes_before(other, queue);
+}
+
+static bool is_same(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
+    return other == queue;
+}
+
+static bool is_any(const wpi_cpu_queue *other, const wpi_cpu_queue *queue) {
+    (void)other;
+    (void)queue;
+    return true;
+}
+
+/* How far the queues that pass the filter have to come until all that they hold now is done. */
+static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queue,
+                               queue_filter filter, wpi_dependency **out, size_t *out_count,
+                               wp_error *err) {
+    *out = NULL;
+    *out_count = 0;
+    size_t count = 0;
+    for (const wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
+        count += q->completed != q->submitted && filter(q, queue);
+    }
+    if (count == 0) return WP_STATUS_OK;
+    wpi_dependency *list = wp_calloc(count, sizeof *list);
+    if (list == NULL) return WP_FAIL(err, NOMEM, "list of %zu queues", count);
+    count = 0;
+    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) {
+        if (q->completed == q->submitted || !filter(q, queue)) continue;
+        wpi_queue_ref(q);
+        list[count++] = (wpi_dependency){.queue = q, .number = q->submitted};
+    }
+    *out = list;
+    *out_count = count;
+    return WP_STATUS_OK;
+}
+
+static wp_status start_thread(wpi_cpu_queue *queue, wp_error *err) {
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, EXECUTOR_STACK_BYTES);
+    const int failure = pthread_create(&queue->thread, &attr, run_executor, queue);
+    pthread_attr_destroy(&attr);
+    if (failure != 0) {
+        return WP_FAIL(err, NOMEM, "the thread of a queue could not be started: %s",
+                       strerror(failure));
+    }
+    queue->has_thread = true;
+    return WP_STATUS_OK;
+}
+
+static bool has_room(const void *arg) {
+    const wpi_cpu_queue *queue = arg;
+    return queue->submitted - queue->completed <= PENDING_LOW;
+}
+
+wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err) {
+    wpi_cpu_device *device = device_of(queue);
+    if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
+    pthread_mutex_lock(&device->lock);
+    if (queue->submitted - queue->completed >= PENDING_MAX && executing == NULL) {
+        wpi_device_wait_until(device, has_room, queue, queue);
+    }
+    wp_status status = WP_STATUS_OK;
+    if (!queue->has_thread) status = start_thread(queue, err);
+    if (status == WP_STATUS_OK) {
+        status = take_snapshot(device, queue, comes_before, &command->dependencies,
+                               &command->dependency_count, err);
+    }
+    if (status == WP_STATUS_OK) {
+        *queue->last = command;
+        queue->last = &command->next;
+        queue->submitted++;
+        if (can_run(queue)) pthread_cond_signal(&queue->work);
+    } else {
+        free_command(command);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return status;
+}
+
+static wp_status copy(wp_queue *queue, void *dst, size_t dst_pitch_bytes, const void *src,
+                      size_t src_pitch_bytes, size_t width_bytes, size_t height, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    wpi_command *command = wpi_command_create(WPI_COMMAND_COPY, 0);
+    if (command != NULL) {
+        command->u.copy.dst = dst;
+        command->u.copy.src = src;
+        command->u.copy.dst_pitch_bytes = dst_pitch_bytes;
+        command->u.copy.src_pitch_bytes = src_pitch_bytes;
+        command->u.copy.width_bytes = width_bytes;
+        command->u.copy.height = height;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
+static wp_status fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
+                      size_t count, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    wpi_command *command = wpi_command_create(WPI_COMMAND_FILL, 0);
+    if (command != NULL) {
+        command->u.fill.dst = dst;
+        command->u.fill.value = value;
+        command->u.fill.value_bytes = value_bytes;
+        command->u.fill.count = count;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
+static wp_status host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {
+    wpi_command *command = wpi_command_create(WPI_COMMAND_HOST_CALL, 0);
+    if (command != NULL) {
+        command->u.host_call.call = call;
+        command->u.host_call.arg = arg;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
+static size_t align_up(size_t value, size_t align) {
+    return (value + align - 1) / align * align;
+}
+
+/* Space for the arguments: the pointers to them, then the values, each aligned. */
+static size_t args_bytes(const wp_cpu_kernel *code, size_t *align_max) {
+    size_t bytes = code->param_count * sizeof(void *);
+    *align_max = 16;
+    for (uint32_t i = 0; i < code->param_count; i++) {
+        const size_t align = code->params[i].align_bytes;
+        if (align > *align_max) *align_max = align;
+        bytes = align_up(bytes, align) + code->params[i].size_bytes;
+    }
+    return bytes;
+}
+
+static void copy_args(const wp_cpu_kernel *code, void *const *args, char *to) {
+    void **pointers = (void **)(void *)to;
+    size_t offset = code->param_count * sizeof(void *);
+    for (uint32_t i = 0; i < code->param_count; i++) {
+        offset = align_up(offset, code->params[i].align_bytes);
+        pointers[i] = to + offset;
+        memcpy(pointers[i], args[i], code->params[i].size_bytes);
+        offset += code->params[i].size_bytes;
+    }
+}
+
+static wp_status launch(wp_queue *queue, const wp_launch *from, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    const wpi_cpu_kernel *kernel = (const wpi_cpu_kernel *)from->kernel;
+    const uint32_t dynamic_max = atomic_load(&kernel->shared_dynamic_max);
+    if (from->shared_dynamic_bytes > dynamic_max) {
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: %u bytes of dynamic shared memory beside %u static ones; at most "
+                       "%u are allowed, more (up to %u in all) after cudaFuncSetAttribute("
+                       "cudaFuncAttributeMaxDynamicSharedMemorySize)",
+                       kernel->display_name, from->shared_dynamic_bytes,
+                       kernel->code->shared_static_bytes, dynamic_max, WPI_SHARED_BYTES_OPTIN);
+    }
+    if (kernel->code->shared_static_bytes > WPI_SHARED_BYTES_OPTIN) {
+        return WP_FAIL(err, LAUNCH, "kernel %s: %u bytes of static shared memory; at most %u",
+                       kernel->display_name, kernel->code->shared_static_bytes,
+                       WPI_SHARED_BYTES_OPTIN);
+    }
+    size_t align;
+    const size_t bytes = args_bytes(kernel->code, &align);
+    wpi_command *command = wpi_command_create(WPI_COMMAND_LAUNCH, bytes + align);
+    if (command != NULL) {
+        wpi_cpu_device *device = (wpi_cpu_device *)queue->device;
+        char *args = (char *)align_up((uintptr_t)(command + 1), align);
+        copy_args(kernel->code, from->args, args);
+        wpi_launch *l = &command->u.launch;
+        l->device = device;
+        l->kernel = kernel;
+        l->grid = from->grid;
+        l->block = from->block;
+        l->thread_count = from->block.x * from->block.y * from->block.z;
+        l->shared_dynamic_bytes = from->shared_dynamic_bytes;
+        l->args = (void *const *)(void *)args;
+        l->is_cooperative = from->is_cooperative;
+        l->block_count = (uint64_t)from->grid.x * from->grid.y * from->grid.z;
+        l->id = atomic_fetch_add(&device->launch_count, 1) + 1;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
+static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err) {
+    wpi_cpu_queue *queue = (wpi_cpu_queue *)base;
+    wpi_cpu_event *event = (wpi_cpu_event *)base_event;
+    wpi_cpu_device *device = device_of(queue);
+    pthread_mutex_lock(&device->lock);
+    const uint64_t number = event->recorded;
+    const bool is_needed = event->completed < number && event->queue != queue;
+    if (is_needed) event->refs++;
+    pthread_mutex_unlock(&device->lock);
+    if (!is_needed) return WP_STATUS_OK;
+    wpi_command *command = wpi_command_create(WPI_COMMAND_WAIT_EVENT, 0);
+    if (command == NULL) {
+        pthread_mutex_lock(&device->lock);
+        wpi_event_unref(event);
+        pthread_mutex_unlock(&device->lock);
+        return WP_FAIL(err, NOMEM, "command of a queue");
+    }
+    command->u.event.event = event;
+    command->u.event.number = number;
+    return wpi_queue_submit(queue, command, err);
+}
+
+/* ---- waiting ---------------------------------------------------------------------------------- */
+
+static bool has_come_to(const void *arg) {
+    const wpi_dependency *d = arg;
+    return d->queue->completed >= d->number;
+}
+
+/* Until what the queues that pass the filter hold now is done, helping each. Shows kernels' output,
+ *  and answers with the device's first error. */
+static wp_status wait_for(wpi_cpu_device *device, wpi_cpu_queue *queue, queue_filter filter,
+                          wp_error *err) {
+    wpi_dependency *list;
+    size_t count;
+    pthread_mutex_lock(&device->lock);
+    const wp_status status = take_snapshot(device, queue, filter, &list, &count, err);
+    for (size_t i = 0; i < count; i++) {
+        wpi_device_wait_until(device, has_come_to, &list[i], list[i].queue);
+    }
+    drop_snapshot(list, count);
+    pthread_mutex_unlock(&device->lock);
+    wpi_output_flush(device->output);
+    return status != WP_STATUS_OK ? status : wp_device_sticky_error(&device->base, err);
+}
+
+static wp_status wait(wp_queue *base, wp_error *err) {
+    wpi_cpu_queue *queue = (wpi_cpu_queue *)base;
+    /* The default queue comes after everything in the blocking queues, even when it is empty. */
+    return wait_for(device_of(queue), queue, queue->is_default ? is_ordered_with : is_same, err);
+}
+
+wp_status wpi_cpu_device_wait(wp_device *base, wp_error *err) {
+    return wait_for((wpi_cpu_device *)base, NULL, is_any, err);
+}
+
+static bool is_idle(wp_queue *base) {
+    const wpi_cpu_queue *queue = (const wpi_cpu_queue *)base;
+    wpi_cpu_device *device = device_of(queue);
+    pthread_mutex_lock(&device->lock);
+    const bool answer = queue->completed == queue->submitted;
+    pthread_mutex_unlock(&device->lock);
+    return answer;
+}
+
+/* ---- life and death --------------------------------------------------------------------------- */
+
+static wp_status create(wp_device *base, bool is_blocking, wp_queue **out, wp_error *err) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    wpi_cpu_queue *queue = wp_calloc(1, sizeof *queue);
+    if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
+    queue->base.device = base;
+    queue->refs = 1;
+    queue->is_blocking = is_blocking;
+    queue->last = &queue->first;
+    pthread_cond_init(&queue->work, NULL);
+    pthread_mutex_lock(&device->lock);
+    queue->is_default = device->queues == NULL; /* the first one; it stays to the end */
+    queue->next = device->queues;
+    device->queues = queue;
+    pthread_mutex_unlock(&device->lock);
+    *out = &queue->base;
+    return WP_STATUS_OK;
+}
+
+/* Frees destroyed queues whose work is done. With the lock held; released meanwhile. */
+static void bury(wpi_cpu_device *device) {
+    for (wpi_cpu_queue **slot = &device->queues; *slot != NULL;) {
+        wpi_cpu_queue *queue = *slot;
+        if (!queue->is_destroyed || queue->first != NULL || executing == queue) {
+            slot = &queue->next;
+            continue;
+        }
+        *slot = queue->next;
+        if (queue->has_thread) {
+            pthread_cond_signal(&queue->work);
+            pthread_mutex_unlock(&device->lock);
+            pthread_join(queue->thread, NULL);
+            pthread_mutex_lock(&device->lock);
+        }
+        wpi_queue_unref(queue);
+        slot = &device->queues; /* the list may have changed meanwhile */
+    }
+}
+
+static void destroy(wp_queue *base) {
+    wpi_cpu_queue *queue = (wpi_cpu_queue *)base;
+    wpi_cpu_device *device = device_of(queue);
+    if (queue->is_default) return; /* the device's own */
+    pthread_mutex_lock(&device->lock);
+    queue->is_destroyed = true;
+    bury(device);
+    pthread_mutex_unlock(&device->lock);
+}
+
+void wpi_cpu_queues_close(wpi_cpu_device *device) {
+    pthread_mutex_lock(&device->lock);
+    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) q->is_destroyed = true;
+    bury(device);
+    pthread_mutex_unlock(&device->lock);
+}
+
+const wp_queue_ops wpi_cpu_queue_ops = {
+    .create = create,
+    .destroy = destroy,
+    .wait = wait,
+    .is_idle = is_idle,
+    .copy = copy,
+    .fill = fill,
+    .launch = launch,
+    .host_call = host_call,
+    .wait_event = wait_event,
+};

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Fibers: a stack for each thread of a block, and a switch between them and the worker's own stack.
+ *
+ *     worker ── wpi_fiber_resume ──► thread code ── wp_rt_stop ──► worker
+ *
+ * The stacks of a block are one mapping, each with a guard page below it; pages are committed when
+ * touched. A fiber never changes its OS thread, so thread-local variables stay valid across a stop.
+ * Sanitizers are told of every switch.
+ */
+#define _GNU_SOURCE /* MAP_STACK, MAP_NORESERVE */
+#include "device/cpu/cpu.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HAS_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HAS_ASAN 1
+#endif
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define HAS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HAS_TSAN 1
+#endif
+#endif
+#if defined(HAS_ASAN)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(HAS_TSAN)
+#include <sanitizer/tsan_interface.h>
+#endif
+
+#if !defined(__x86_64__)
+#error "the fiber switch is written for x86-64"
+#endif
+
+/* Saves what a function must preserve on the stack, the stack pointer in *save, and continues at
+ * `load`. The floating-point control words are left alone: kernel code does not change them. */
+void wpi_fiber_switch(void **save, void *load);
+__asm__(".text\n"
+        ".hidden wpi_fiber_switch\n"
+        ".globl wpi_fiber_switch\n"
+        ".type wpi_fiber_switch, @function\n"
+        ".p2align 4\n"
+        "wpi_fiber_switch:\n"
+        "    pushq %rbp\n"
+        "    pushq %rbx\n"
+        "    pushq %r12\n"
+        "    pushq %r13\n"
+        "    pushq %r14\n"
+        "    pushq %r15\n"
+        "    movq %rsp, (%rdi)\n"
+        "    movq %rsi, %rsp\n"
+        "    popq %r15\n"
+        "    popq %r14\n"
+        "    popq %r13\n"
+        "    popq %r12\n"
+        "    popq %rbx\n"
+        "    popq %rbp\n"
+        "    ret\n"
+        ".size wpi_fiber_switch, .-wpi_fiber_switch\n");
+
+static size_t page_bytes(void) {
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
+    const size_t page = page_bytes();
+    stack_bytes = (stack_bytes + page - 1) / page * page;
+    if (block->fiber_capacity >= count && block->fiber_stack_bytes == stack_bytes) return true;
+    wpi_fibers_release(block);
+    size_t bytes;
+    if (!wp_mul_size(count, stack_bytes + page, &bytes)) return false;
+    block->fibers = wp_calloc(count, sizeof *block->fibers);
+    if (block->fibers == NULL) return false;
+    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (stacks == MAP_FAILED) {
+        wp_free(block->fibers);
+        block->fibers = NULL;
+        return false;
+    }
+    block->fiber_stacks = stacks;
+    block->fiber_stack_bytes = stack_bytes;
+    block->fiber_capacity = count;
+    block->storage_bytes += (size_t)count * 2 * page; /* what is commonly touched */
+    for (uint32_t i = 0; i < count; i++) {
+        char *guard = stacks + (size_t)i * (stack_bytes + page);
+        if (mprotect(guard, page, PROT_NONE) != 0) { /* the system's number of mappings is used up */
+            wpi_fibers_release(block);
+            return false;
+        }
+        block->fibers[i].stack = guard + page;
+        block->fibers[i].stack_bytes = stack_bytes;
+#if defined(HAS_TSAN)
+        block->fibers[i].tsan = __tsan_create_fiber(0);
+#endif
+    }
+    return true;
+}
+
+void wpi_fibers_release(wpi_block *block) {
+    if (block->fibers == NULL) return;
+#if defined(HAS_TSAN)
+    for (uint32_t i = 0; i < block->fiber_capacity; i++) {
+        if (block->fibers[i].tsan != NULL) __tsan_destroy_fiber(block->fibers[i].tsan);
+    }
+#endif
+    munmap(block->fiber_stacks,
+           (size_t)block->fiber_capacity * (block->fiber_stack_bytes + page_bytes()));
+    block->storage_bytes -= (size_t)block->fiber_capacity * 2 * page_bytes();
+    wp_free(block->fibers);
+    block->fibers = NULL;
+    block->fiber_capacity = 0;
+}
+
+bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
+    const uintptr_t a = (uintptr_t)address, low = (uintptr_t)fiber->stack;
+    return a < low && a >= low - page_bytes();
+}
+
+/* ---- switching -------------------------------------------------------------------------------- */
+
+/* Arrived on a fiber's stack. */
+static void arrive_fiber(wpi_worker *worker) {
+#if defined(HAS_ASAN)
+    __sanitizer_finish_switch_fiber(worker->fiber->fake_stack, &worker->scheduler_stack,
+                                    &worker->scheduler_stack_bytes);
+#else
+    (void)worker;
+#endif
+}
+
+void wpi_fiber_leave(wpi_worker *worker) {
+    wpi_fiber *fiber = worker->fiber;
+#if defined(HAS_ASAN)
+    __sanitizer_start_switch_fiber(&fiber->fake_stack, worker->scheduler_stack,
+                                   worker->scheduler_stack_bytes);
+#endif
+#if defined(HAS_TSAN)
+    __tsan_switch_to_fiber(worker->scheduler_tsan, 0);
+#endif
+    wpi_fiber_switch(&fiber->sp, worker->scheduler_sp);
+    arrive_fiber(worker);
+}
+
+/* The first function on a fiber's stack. It runs one thread and does not return: the stack is set
+ * up anew for the next block. */
+static void enter(void) {
+    wpi_worker *worker = wpi_worker_current;
+    arrive_fiber(worker);
+    wpi_block *block = worker->current;
+    block->launch->kernel->code->thread(&block->pub);
+    block->pub.requests[block->pub.thread].op = WPI_OP_EXIT;
+    for (;;) wpi_fiber_leave(worker);
+}
+
+void wpi_fiber_start(wpi_fiber *fiber) {
+    /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a zero
+     * return address, at which a debugger's backtrace ends. On entry of a function the stack pointer
+     * is 8 below a multiple of 16. */
+    uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes);
+#if defined(HAS_ASAN)
+    __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
+#endif
+    memset(top - 10, 0, 10 * sizeof *top);
+    top[-2] = (uintptr_t)enter;
+    fiber->sp = top - 8;
+    fiber->fake_stack = NULL;
+}
+
+void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
+    wpi_worker *worker = block->worker;
+    wp_cpu_block *pub = &block->pub;
+    const uint32_t *dim = pub->block_dim;
+    pub->thread = thread;
+    pub->tid[0] = thread % dim[0];
+    pub->tid[1] = thread / dim[0] % dim[1];
+    pub->tid[2] = thread / dim[0] / dim[1];
+
+    wpi_fiber *fiber = &block->fibers[thread];
+    worker->fiber = fiber;
+#if defined(HAS_TSAN)
+    worker->scheduler_tsan = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(fiber->tsan, 0);
+#endif
+#if defined(HAS_ASAN)
+    __sanitizer_start_switch_fiber(&worker->scheduler_fake_stack, fiber->stack,
+                                   fiber->stack_bytes);
+#endif
+    wpi_fiber_switch(&worker->scheduler_sp, fiber->sp);
+#if defined(HAS_ASAN)
+    __sanitizer_finish_switch_fiber(worker->scheduler_fake_stack, NULL, NULL);
+#endif
+    worker->fiber = NULL;
+    if (worker->is_failing) wpi_worker_escape(worker);
+}
+
+uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b) {
+    wpi_worker *worker = wpi_worker_current;
+    wp_cpu_block *pub = wp_rt_block;
+    const uint32_t thread = pub->thread;
+    pub->states[thread] = point;
+    pub->requests[thread] = (wp_cpu_request){.op = op, .mask = mask, .a = a, .b = b};
+    wpi_fiber_leave(worker);
+    return pub->requests[thread].result;
+}

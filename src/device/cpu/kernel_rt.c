@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Services for kernel code (base/abi.h): output, failures, memory, clocks. Textures: texture.c. */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/abi.h"
+#include "device/cpu/cpu.h"
+
+/* The device whose kernel runs on this thread. Kernel code runs nowhere else. */
+static wpi_worker *worker_here(void) {
+    wpi_worker *worker = wpi_worker_current;
+    WP_CHECK(worker != NULL);
+    return worker;
+}
+
+int32_t wp_rt_vprintf(const char *format, const void *packed) {
+    wpi_worker *worker = worker_here();
+    wp_text *text = &worker->printed;
+    wp_text_clear(text); /* a bad %s may have cut the last one short */
+    const int count = wpi_printf_format(text, format, packed);
+    if (text->length != 0) wpi_output_append(worker->device->output, text->data, text->length);
+    return count;
+}
+
+void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line,
+                       const char *function) {
+    wpi_worker *worker = worker_here();
+    const wp_cpu_block *b = wp_rt_block;
+    wpi_output_flush(worker->device->output); /* what led here comes first */
+    fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+            file, line, function, b->block_idx[0], b->block_idx[1], b->block_idx[2], b->tid[0],
+            b->tid[1], b->tid[2], expression);
+    wpi_worker_fail(worker, WP_STATUS_KERNEL_ASSERT, true, "assertion `%s` failed at %s:%u",
+                    expression, file, line);
+}
+
+void wp_rt_trap(void) {
+    wpi_worker_fail(worker_here(), WP_STATUS_KERNEL_TRAP, wp_rt_block->thread != 0,
+                    "executed a trap");
+}
+
+/* The heap is made at the first request. */
+static wpi_heap *heap_of(wpi_cpu_device *device) {
+    wpi_heap *heap = atomic_load(&device->heap);
+    if (heap != NULL) return heap;
+    wpi_heap *made;
+    if (wpi_heap_create(atomic_load(&device->heap_bytes), &made, NULL) != WP_STATUS_OK) return NULL;
+    if (atomic_compare_exchange_strong(&device->heap, &heap, made)) return made;
+    wpi_heap_destroy(made); /* another worker was faster */
+    return heap;
+}
+
+void *wp_rt_malloc(uint64_t bytes) {
+    wpi_heap *heap = heap_of(worker_here()->device);
+    return heap != NULL ? wpi_heap_alloc(heap, bytes) : NULL;
+}
+
+void wp_rt_free(void *pointer) {
+    if (pointer == NULL) return;
+    wpi_worker *worker = worker_here();
+    wpi_heap *heap = atomic_load(&worker->device->heap);
+    if (heap != NULL && wpi_heap_free(heap, pointer)) return;
+    wpi_worker_fail(worker, WP_STATUS_KERNEL_ADDRESS, false,
+                    "freed %p, which is no live allocation made by malloc in a kernel", pointer);
+}
+
+uint64_t wp_rt_clock64(void) {
+    return __builtin_ia32_rdtsc();
+}
+
+uint64_t wp_rt_globaltimer(void) {
+    return wpi_now_ns();
+}
+
+void wp_rt_nanosleep(uint32_t ns) {
+    if (ns != 0) sched_yield();
+}

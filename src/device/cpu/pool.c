@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Launches and the workers that run their blocks.
+ *
+ * A device has as many slots ("workers") as it may use processors. Whoever holds a slot runs blocks:
+ * the thread that executes the launch, and the pool's own helper threads, of which there is one fewer.
+ * So one worker means no second thread and a small launch needs no thread to wake up.
+ *
+ * Blocks are handed out in chunks by an atomic counter. A block that can only wait (wpi_block_run says
+ * so) is parked, and the worker takes a new block of the launch, goes round its parked ones, or takes a
+ * block of another launch. A parked block stays with its worker. Hence the promise: as long as memory
+ * for parked blocks lasts, a block that another one waits for will run.
+ */
+#include "device/cpu/cpu.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+
+#define PARKED_MAX 4096u                        /* blocks a worker */
+#define PARKED_BYTES_MAX ((size_t)256 << 20)    /* their storage; cooperative launches may exceed it */
+#define CHUNK_MAX 1024u
+#define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
+#define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
+#define IDLE_SLEEP_NS 20000
+
+struct wpi_pool {
+    wpi_cpu_device *device;
+    pthread_mutex_t lock;
+    pthread_cond_t work;    /* for helpers: blocks and a free slot may be there */
+    pthread_cond_t changed; /* for everyone else: a slot, a grid barrier, an end */
+    wpi_worker *workers;    /* [worker_count] */
+    wpi_worker *free_workers;
+    uint32_t worker_count;
+    uint32_t waiter_count;  /* threads in wait for `changed` */
+    pthread_t *helpers;
+    uint32_t helper_count, helper_idle_count;
+    bool is_stopping;
+    wpi_launch *launches; /* under way, oldest first */
+};
+
+_Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
+_Thread_local wp_cpu_block *wp_rt_block;
+
+/* ---- errors of kernel code ---------------------------------------------------------------------- */
+
+_Noreturn void wpi_worker_escape(wpi_worker *worker) {
+    if (worker->fiber != NULL) { /* on a fiber's stack: go back first, wpi_fiber_resume calls again */
+        worker->is_failing = true;
+        for (;;) wpi_fiber_leave(worker);
+    }
+    worker->is_failing = false;
+    siglongjmp(worker->escape, 1);
+}
+
+static void set_error(wpi_worker *worker, wp_status status, bool has_thread, const char *what) {
+    const wp_cpu_block *pub = &worker->current->pub;
+    char thread[64] = "";
+    if (has_thread) {
+        snprintf(thread, sizeof thread, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
+                 pub->tid[0], pub->tid[1], pub->tid[2]);
+    }
+    (void)wpi_fail(&worker->error, status, __FILE__, __LINE__,
+                   "kernel %s, block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")%s: %s",
+                   worker->current->launch->kernel->display_name, pub->block_idx[0],
+                   pub->block_idx[1], pub->block_idx[2], thread, what);
+}
+
+_Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_thread,
+                               const char *format, ...) {
+    char what[384];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    set_error(worker, status, has_thread, what);
+    worker->fault_signal = 0;
+    wpi_worker_escape(worker);
+}
+
+/* Words for a fault, found out on the worker's own stack. */
+static void describe_fault(wpi_worker *worker, bool has_thread) {
+    const void *address = worker->fault_address;
+    char where[256], what[384];
+    wp_status status = WP_STATUS_KERNEL_ADDRESS;
+    if (worker->fault_signal == SIGFPE) {
+        snprintf(what, sizeof what, "divided an integer by zero");
+    } else if (worker->fault_signal == SIGILL) {
+        status = WP_STATUS_KERNEL_TRAP;
+        snprintf(what, sizeof what, "executed a trap");
+    } else if (worker->fault_signal == SIGSEGV && worker->fault_code == SI_KERNEL) {
+        status = WP_STATUS_KERNEL_MISALIGNED;
+        snprintf(what, sizeof what,
+                 "accessed memory through a misaligned vector pointer or a wild one");
+    } else {
+        wpi_fault_describe(&worker->device->base, address, where, sizeof where);
+        snprintf(what, sizeof what, "accessed address %p, %s", address, where);
+    }
+    set_error(worker, status, has_thread, what);
+}
+
+/* ---- grid barriers and references --------------------------------------------------------------- */
+
+static void wait_for_change(wpi_pool *pool) {
+    pool->waiter_count++;
+    pthread_cond_wait(&pool->changed, &pool->lock);
+    pool->waiter_count--;
+}
+
+static void announce_change(wpi_pool *pool) {
+    if (pool->waiter_count != 0) pthread_cond_broadcast(&pool->changed);
+}
+
+static bool has_blocks_left(const wpi_launch *launch) {
+    return !atomic_load_explicit(&launch->is_aborted, memory_order_relaxed) &&
+           atomic_load_explicit(&launch->next, memory_order_relaxed) < launch->block_count;
+}
+
+static void drop_ref(wpi_pool *pool, wpi_launch *launch) {
+    if (--launch->refs == 0) announce_change(pool);
+}
+
+static bool uses_grid_barrier(const wpi_launch *launch) {
+    return (launch->kernel->code->flags & WP_CPU_KERNEL_GRID_SYNC) != 0;
+}
+
+/* All blocks have either ended or stand at the barrier, which those that ended will never reach. */
+static bool is_grid_stuck(const wpi_launch *launch) {
+    return launch->grid_arrived != 0 && launch->blocks_finished != 0 &&
+           launch->grid_arrived + launch->blocks_finished == launch->block_count;
+}
+
+static void abort_launch(wpi_worker *worker, wpi_launch *launch) {
+    wpi_cpu_device_fail(worker->device, &worker->error);
+    wpi_pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->lock);
+    atomic_store(&launch->is_aborted, true);
+    announce_change(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+static void fail_grid(wpi_worker *worker, wpi_launch *launch) {
+    (void)WP_FAIL(&worker->error, KERNEL_DEADLOCK,
+                  "kernel %s: %" PRIu64 " of its blocks wait at the grid barrier for %" PRIu64
+                  " that have ended",
+                  launch->kernel->display_name, launch->grid_arrived, launch->blocks_finished);
+}
+
+/* ---- running blocks ----------------------------------------------------------------------------- */
+
+static void park(wpi_worker *worker, wpi_block *block) {
+    block->next = NULL;
+    if (worker->parked_tail != NULL) {
+        worker->parked_tail->next = block;
+    } else {
+        worker->parked_head = block;
+    }
+    worker->parked_tail = block;
+    worker->parked_count++;
+    worker->parked_bytes += block->storage_bytes;
+}
+
+static wpi_block *unpark(wpi_worker *worker) {
+    wpi_block *block = worker->parked_head;
+    worker->parked_head = block->next;
+    if (worker->parked_head == NULL) worker->parked_tail = NULL;
+    worker->parked_count--;
+    worker->parked_bytes -= block->storage_bytes;
+    return block;
+}
+
+/* The block has ended, or its launch was aborted. */
+static void finish(wpi_worker *worker, wpi_block *block, bool has_ended) {
+    wpi_launch *launch = block->launch;
+    wpi_pool *pool = worker->pool;
+    const bool holds_ref = block->holds_ref;
+    if (has_ended && uses_grid_barrier(launch)) {
+        pthread_mutex_lock(&pool->lock);
+        launch->blocks_finished++;
+        const bool is_stuck = is_grid_stuck(launch);
+        if (is_stuck) fail_grid(worker, launch);
+        pthread_mutex_unlock(&pool->lock);
+        if (is_stuck) abort_launch(worker, launch);
+    }
+    wpi_block_release(block);
+    if (!holds_ref) return;
+    pthread_mutex_lock(&pool->lock);
+    drop_ref(pool, launch);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+/* All threads of the block are at the grid barrier. */
+static void arrive_at_grid(wpi_worker *worker, wpi_block *block) {
+    wpi_launch *launch = block->launch;
+    if (!launch->is_cooperative) {
+        (void)WP_FAIL(&worker->error, KERNEL_TRAP,
+                      "kernel %s: reached a grid barrier, but was not launched with "
+                      "cudaLaunchCooperativeKernel",
+                      launch->kernel->display_name);
+        abort_launch(worker, launch);
+        park(worker, block);
+        return;
+    }
+    wpi_pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->lock);
+    block->grid_generation = atomic_load_explicit(&launch->grid_generation, memory_order_relaxed);
+    if (++launch->grid_arrived == launch->block_count) {
+        launch->grid_arrived = 0;
+        atomic_fetch_add(&launch->grid_generation, 1);
+        announce_change(pool);
+    }
+    const bool is_stuck = is_grid_stuck(launch);
+    if (is_stuck) fail_grid(worker, launch);
+    pthread_mutex_unlock(&pool->lock);
+    if (is_stuck) abort_launch(worker, launch);
+    park(worker, block);
+}
+
+/* Runs a block from where it is. True if it came any further. */
+static bool run_block(wpi_worker *worker, wpi_block *block) {
+    worker->current = block;
+    const wpi_outcome outcome = wpi_block_run(block);
+    worker->current = NULL;
+    switch (outcome) {
+    case WPI_OUTCOME_DONE: finish(worker, block, true); return true;
+    case WPI_OUTCOME_GRID: arrive_at_grid(worker, block); return true;
+    default: park(worker, block); return outcome == WPI_OUTCOME_PROGRESSED;
+    }
+}
+
+static bool can_hold_more(const wpi_worker *worker, const wpi_launch *launch) {
+    if (worker->parked_count == 0 || launch->is_cooperative) return true;
+    return worker->parked_count < PARKED_MAX && worker->parked_bytes < PARKED_BYTES_MAX;
+}
+
+static bool take_range(wpi_worker *worker, wpi_launch *launch) {
+    if (worker->range_next < worker->range_outer) return true;
+    if (!has_blocks_left(launch)) return false;
+    const uint64_t first =
+        atomic_fetch_add_explicit(&launch->next, launch->chunk, memory_order_relaxed);
+    if (first >= launch->block_count) return false;
+    const uint64_t left = launch->block_count - first;
+    worker->range_next = first;
+    worker->range_outer = first + (left < launch->chunk ? left : launch->chunk);
+    return true;
+}
+
+/* Starts blocks of the launch: all that can be had if none of them parks. */
+static bool run_new(wpi_worker *worker, wpi_launch *launch) {
+    if (!can_hold_more(worker, launch) || !take_range(worker, launch)) return false;
+    wpi_block *block = wpi_block_obtain(worker, launch);
+    if (block == NULL) {
+        /* As many as fit are there already; they can end without this one, unless they must meet. */
+        if (worker->parked_count != 0 && !launch->is_cooperative) return false;
+        (void)WP_FAIL(&worker->error, NOMEM,
+                      "kernel %s: no host memory for a block of %" PRIu32 " threads",
+                      launch->kernel->display_name, launch->thread_count);
+        abort_launch(worker, launch);
+        return false;
+    }
+    worker->current = block;
+    do {
+        while (worker->range_next < worker->range_outer) {
+            if (atomic_load_explicit(&launch->is_aborted, memory_order_relaxed)) goto stop;
+            wpi_block_start(block, worker->range_next++);
+            const wpi_outcome outcome = wpi_block_run(block);
+            if (outcome == WPI_OUTCOME_DONE && !uses_grid_barrier(launch)) continue;
+            worker->current = NULL;
+            if (outcome == WPI_OUTCOME_DONE) {
+                finish(worker, block, true);
+            } else if (outcome == WPI_OUTCOME_GRID) {
+                arrive_at_grid(worker, block);
+            } else {
+                park(worker, block);
+            }
+            return true;
+        }
+    } while (worker->parked_count == 0 && take_range(worker, launch));
+stop:
+    worker->current = NULL;
+    wpi_block_release(block);
+    return true;
+}
+
+/* One round over the parked blocks. *sleeps: all of them are at a grid barrier. */
+static bool run_parked(wpi_worker *worker, bool *sleeps) {
+    bool has_progressed = false;
+    *sleeps = true;
+    for (uint32_t n = worker->parked_count; n != 0; n--) {
+        wpi_block *block = unpark(worker);
+        wpi_launch *launch = block->launch;
+        if (atomic_load(&launch->is_aborted)) {
+            finish(worker, block, false);
+            has_progressed = true;
+            continue;
+        }
+        if (block->is_at_grid && block->grid_generation == atomic_load(&launch->grid_generation)) {
+            park(worker, block);
+            continue;
+        }
+        *sleeps = false;
+        if (run_block(worker, block)) has_progressed = true;
+    }
+    return has_progressed;
+}
+
+/* A launch with blocks to give, other than `own`; its reference is taken. */
+static wpi_launch *find_launch(wpi_pool *pool, const wpi_launch *own) {
+    for (wpi_launch *launch = pool->launches; launch != NULL; launch = launch->following) {
+        if (launch == own || !has_blocks_left(launch)) continue;
+        launch->refs++;
+        return launch;
+    }
+    return NULL;
+}
+
+/* All blocks here wait, perhaps for a kernel that waits for a worker: start one block of it. */
+static bool run_foreign(wpi_worker *worker, const wpi_launch *own) {
+    wpi_pool *pool = worker->pool;
+    pthread_mutex_lock(&pool->lock);
+    wpi_launch *launch = find_launch(pool, own);
+    pthread_mutex_unlock(&pool->lock);
+    if (launch == NULL) return false;
+    wpi_block *block = NULL;
+    if (can_hold_more(worker, launch)) block = wpi_block_obtain(worker, launch);
+    uint64_t number = UINT64_MAX;
+    if (block != NULL) number = atomic_fetch_add(&launch->next, 1);
+    if (number < launch->block_count) {
+        block->holds_ref = true;
+        wpi_block_start(block, number);
+        (void)run_block(worker, block);
+        return true;
+    }
+    if (block != NULL) wpi_block_release(block);
+    pthread_mutex_lock(&pool->lock);
+    drop_ref(pool, launch);
+    pthread_mutex_unlock(&pool->lock);
+    return false;
+}
+
+static bool can_any_go_on(const wpi_worker *worker) {
+    for (const wpi_block *b = worker->parked_head; b != NULL; b = b->next) {
+        if (!b->is_at_grid || atomic_load(&b->launch->is_aborted) ||
+            b->grid_generation != atomic_load(&b->launch->grid_generation)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing moved in a round: sleep until a grid barrier completes, or for a moment. */
+static void rest(wpi_worker *worker, bool sleeps, uint32_t *idle_rounds) {
+    if (sleeps) {
+        wpi_pool *pool = worker->pool;
+        pthread_mutex_lock(&pool->lock);
+        if (!can_any_go_on(worker)) wait_for_change(pool);
+        pthread_mutex_unlock(&pool->lock);
+        return;
+    }
+    if (++*idle_rounds < IDLE_YIELDS) {
+        sched_yield();
+    } else {
+        nanosleep(&(struct timespec){.tv_nsec = IDLE_SLEEP_NS}, NULL);
+    }
+}
+
+/* Runs blocks of `launch` until it has no more to give and those taken have ended. */
+static void run_worker(wpi_worker *worker, wpi_launch *launch) {
+    wpi_worker_current = worker;
+    wpi_fault_prepare_thread();
+    worker->range_next = worker->range_outer = 0;
+    if (sigsetjmp(worker->escape, 0) != 0) { /* kernel code failed in worker->current */
+        wpi_block *block = worker->current;
+        if (worker->fault_signal != 0) describe_fault(worker, block->fibers != NULL);
+        worker->fault_signal = 0;
+        abort_launch(worker, block->launch);
+        worker->current = NULL;
+        finish(worker, block, false);
+    }
+    uint32_t idle_rounds = 0;
+    for (;;) {
+        if (atomic_load_explicit(&launch->is_aborted, memory_order_relaxed)) {
+            worker->range_next = worker->range_outer;
+        }
+        bool has_progressed = run_new(worker, launch);
+        if (worker->parked_count == 0) {
+            if (has_progressed) continue;
+            break;
+        }
+        bool sleeps;
+        if (run_parked(worker, &sleeps)) has_progressed = true;
+        if (worker->parked_count == 0 || has_progressed || run_foreign(worker, launch)) {
+            idle_rounds = 0;
+            continue;
+        }
+        rest(worker, sleeps, &idle_rounds);
+    }
+    wp_rt_block = NULL;
+    wpi_worker_current = NULL;
+}
+
+/* ---- slots and helpers -------------------------------------------------------------------------- */
+
+/* With pool->lock held; released while blocks run. */
+static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {
+    wpi_worker *worker = pool->free_workers;
+    pool->free_workers = worker->next_free;
+    launch->refs++;
+    const bool wakes = pool->helper_idle_count != 0 && pool->free_workers != NULL &&
+                       launch->block_count - atomic_load(&launch->next) > launch->chunk;
+    pthread_mutex_unlock(&pool->lock);
+    if (wakes) pthread_cond_signal(&pool->work); /* each that wakes up wakes the next */
+    run_worker(worker, launch);
+    pthread_mutex_lock(&pool->lock);
+    worker->next_free = pool->free_workers;
+    pool->free_workers = worker;
+    launch->refs--;
+    announce_change(pool);
+}
+
+static void *run_helper(void *arg) {
+    wpi_pool *pool = arg;
+    pthread_mutex_lock(&pool->lock);
+    while (!pool->is_stopping) {
+        wpi_launch *launch = pool->free_workers != NULL ? find_launch(pool, NULL) : NULL;
+        if (launch != NULL) {
+            run_with_slot(pool, launch);
+            drop_ref(pool, launch);
+            continue;
+        }
+        pool->helper_idle_count++;
+        pthread_cond_wait(&pool->work, &pool->lock);
+        pool->helper_idle_count--;
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static void list_launch(wpi_pool *pool, wpi_launch *launch) {
+    wpi_launch **slot = &pool->launches;
+    launch->previous = NULL;
+    launch->following = NULL;
+    while (*slot != NULL) {
+        launch->previous = *slot;
+        slot = &(*slot)->following;
+    }
+    *slot = launch;
+}
+
+static void unlist_launch(wpi_pool *pool, wpi_launch *launch) {
+    *(launch->previous != NULL ? &launch->previous->following : &pool->launches) =
+        launch->following;
+    if (launch->following != NULL) launch->following->previous = launch->previous;
+}
+
+void wpi_pool_run(wpi_pool *pool, wpi_launch *launch) {
+    const uint32_t meets =
+        launch->kernel->code->flags & (WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC);
+    launch->chunk = launch->block_count / ((uint64_t)pool->worker_count * CHUNKS_PER_WORKER);
+    if (launch->chunk > CHUNK_MAX) launch->chunk = CHUNK_MAX;
+    if (launch->chunk == 0 || meets != 0) launch->chunk = 1;
+
+    pthread_mutex_lock(&pool->lock);
+    list_launch(pool, launch);
+    while (has_blocks_left(launch) || launch->refs != 0) {
+        if (has_blocks_left(launch) && pool->free_workers != NULL) {
+            run_with_slot(pool, launch);
+        } else {
+            wait_for_change(pool);
+        }
+    }
+    unlist_launch(pool, launch);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count, wpi_pool **out,
+                          wp_error *err) {
+    *out = NULL;
+    wpi_pool *pool = wp_calloc(1, sizeof *pool);
+    if (pool == NULL) return WP_FAIL(err, NOMEM, "cpu device: worker pool");
+    pool->device = device;
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->work, NULL);
+    pthread_cond_init(&pool->changed, NULL);
+    pool->workers = wp_calloc(worker_count, sizeof *pool->workers);
+    pool->helpers = wp_calloc(worker_count, sizeof *pool->helpers);
+    if (pool->workers == NULL || pool->helpers == NULL) {
+        wpi_pool_destroy(pool);
+        return WP_FAIL(err, NOMEM, "cpu device: %" PRIu32 " workers", worker_count);
+    }
+    pool->worker_count = worker_count;
+    for (uint32_t i = worker_count; i-- != 0;) {
+        wpi_worker *worker = &pool->workers[i];
+        worker->pool = pool;
+        worker->device = device;
+        worker->number = i;
+        worker->next_free = pool->free_workers;
+        pool->free_workers = worker;
+    }
+    for (uint32_t i = 0; i + 1 < worker_count; i++) {
+        if (pthread_create(&pool->helpers[i], NULL, run_helper, pool) != 0) {
+            wpi_pool_destroy(pool);
+            return WP_FAIL(err, NOMEM,
+                           "cpu device: worker thread %" PRIu32 " of %" PRIu32
+                           " could not be started; lower WARPAGE_WORKERS",
+                           i + 2, worker_count);
+        }
+        pool->helper_count++;
+    }
+    *out = pool;
+    return WP_STATUS_OK;
+}
+
+void wpi_pool_destroy(wpi_pool *pool) {
+    if (pool == NULL) return;
+    pthread_mutex_lock(&pool->lock);
+    pool->is_stopping = true;
+    pthread_cond_broadcast(&pool->work);
+    pthread_mutex_unlock(&pool->lock);
+    for (uint32_t i = 0; i < pool->helper_count; i++) pthread_join(pool->helpers[i], NULL);
+    for (uint32_t i = 0; i < pool->worker_count && pool->workers != NULL; i++) {
+        wp_text_deinit(&pool->workers[i].printed);
+        while (pool->workers[i].blocks != NULL) {
+            wpi_block *block = pool->workers[i].blocks;
+            pool->workers[i].blocks = block->next;
+            wpi_block_destroy(block);
+        }
+    }
+    pthread_cond_destroy(&pool->changed);
+    pthread_cond_destroy(&pool->work);
+    pthread_mutex_destroy(&pool->lock);
+    wp_free(pool->helpers);
+    wp_free(pool->workers);
+    wp_free(pool);
+}

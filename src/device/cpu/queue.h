@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Command queues of the CPU device, as its events see them.
+ *
+ * A queue is a list of commands that are executed in order, one at a time, by the queue's own thread,
+ * or by a host thread that waits for the queue anyway and finds it not running. Commands are numbered
+ * from 1; `completed` is the number of the last one that is done.
+ *
+ * Thread rule: everything here is guarded by device->lock unless it says otherwise.
+ */
+#ifndef WP_DEVICE_CPU_QUEUE_H
+#define WP_DEVICE_CPU_QUEUE_H
+
+#include "device/cpu/cpu.h"
+
+typedef struct wpi_cpu_event {
+    wp_event base;
+    uint32_t refs; /* the user's, and one for each command that uses it */
+    uint64_t recorded, completed; /* number of the last record asked for, and of the last done */
+    uint64_t time_ns;             /* of `completed` */
+    wpi_cpu_queue *queue;         /* of the last record; holds a reference */
+} wpi_cpu_event;
+
+typedef enum wpi_command_kind {
+    WPI_COMMAND_COPY = 0,
+    WPI_COMMAND_FILL,
+    WPI_COMMAND_LAUNCH,
+    WPI_COMMAND_HOST_CALL,
+    WPI_COMMAND_RECORD,
+    WPI_COMMAND_WAIT_EVENT,
+    WPI_COMMAND_COUNT /* must be last */
+} wpi_command_kind;
+
+/** Another queue must have come this far before a command may start. */
+typedef struct wpi_dependency {
+    wpi_cpu_queue *queue; /* holds a reference */
+    uint64_t number;
+} wpi_dependency;
+
+typedef struct wpi_command {
+    struct wpi_command *next;
+    wpi_command_kind kind;
+    wpi_dependency *dependencies; /* NULL: none */
+    size_t dependency_count;
+    union {
+        struct {
+            void *dst;
+            const void *src;
+            size_t dst_pitch_bytes, src_pitch_bytes, width_bytes, height;
+        } copy;
+        struct {
+            void *dst;
+            uint32_t value, value_bytes;
+            size_t count;
+        } fill;
+        wpi_launch launch;
+        struct {
+            void (*call)(void *);
+            void *arg;
+        } host_call;
+        struct {
+            wpi_cpu_event *event; /* holds a reference */
+            uint64_t number;      /* of the record */
+        } event;
+    } u;
+    /* a launch's arguments follow */
+} wpi_command;
+
+/** Takes `command` (NULL: says that memory is out). `event`: for RECORD and WAIT_EVENT. */
+wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err);
+wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes);
+
+/** Waits until `is_done(arg)`, which is asked with device->lock held; the caller holds it, too.
+ *  Meanwhile executes commands of `helps` (NULL: of none) as long as nobody else does. */
+void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
+                           wpi_cpu_queue *helps);
+
+void wpi_queue_ref(wpi_cpu_queue *queue);
+void wpi_queue_unref(wpi_cpu_queue *queue);
+void wpi_event_unref(wpi_cpu_event *event);
+
+wp_status wpi_cpu_device_wait(wp_device *device, wp_error *err);
+/** Frees the device's queues, whose work is done. Not under the lock. */
+void wpi_cpu_queues_close(wpi_cpu_device *device);
+
+#endif

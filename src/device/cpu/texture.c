@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching: where a
+ * coordinate falls, what lies outside, and linear filtering with weights of 8 fractional bits.
+ */
+#include "device/texture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "device/cpu/cpu.h"
+
+wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle, wp_error *err) {
+    *handle = 0;
+    const uint8_t bits = description->channel_bits[0];
+    bool is_valid = bits == 8 || bits == 16 || bits == 32;
+    if (description->channel == WPI_TEX_CHANNEL_FLOAT && bits == 8) is_valid = false;
+    for (int i = 1; i < 4; i++) {
+        const uint8_t other = description->channel_bits[i];
+        if (other != 0 && (other != bits || description->channel_bits[i - 1] == 0)) is_valid = false;
+    }
+    if (!is_valid || description->width == 0) {
+        return WP_FAIL(err, INVALID, "texture: no format has channels of %u, %u, %u, %u bits",
+                       bits, description->channel_bits[1], description->channel_bits[2],
+                       description->channel_bits[3]);
+    }
+    if (description->is_linear && description->channel != WPI_TEX_CHANNEL_FLOAT &&
+        !description->reads_floats) {
+        return WP_FAIL(err, INVALID, "texture: linear filtering needs values read as floats");
+    }
+    wpi_texture *texture = wp_malloc(sizeof *texture);
+    if (texture == NULL) return WP_FAIL(err, NOMEM, "texture object");
+    *texture = *description;
+    *handle = (uint64_t)(uintptr_t)texture;
+    return WP_STATUS_OK;
+}
+
+void wpi_texture_destroy(uint64_t handle) {
+    wp_free((void *)(uintptr_t)handle);
+}
+
+const wpi_texture *wpi_texture_get(uint64_t handle) {
+    return (const wpi_texture *)(uintptr_t)handle;
+}
+
+/* ---- one texel -------------------------------------------------------------------------------- */
+
+static uint32_t float_bits(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static float bits_float(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static float half_to_float(uint16_t half) {
+    const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+    const uint32_t exponent = half >> 10 & 31u;
+    const uint32_t fraction = half & 0x3ffu;
+    if (exponent == 31) return bits_float(sign | 0x7f800000u | fraction << 13);
+    if (exponent != 0) return bits_float(sign | (exponent + 112u) << 23 | fraction << 13);
+    const float value = ldexpf((float)fraction, -24); /* zero and subnormal */
+    return sign != 0 ? -value : value;
+}
+
+static float clamp_float(float value, float low, float high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* A channel at `p`: float bits, or an integer extended to 32 bits. */
+static uint32_t read_channel(const wpi_texture *t, const char *p) {
+    const uint8_t bits = t->channel_bits[0];
+    const bool is_signed = t->channel == WPI_TEX_CHANNEL_SIGNED;
+    uint32_t raw = 0;
+    memcpy(&raw, p, bits / 8u);
+    if (bits == 32) return raw;
+    if (t->channel == WPI_TEX_CHANNEL_FLOAT) return float_bits(half_to_float((uint16_t)raw));
+    int32_t value = (int32_t)raw;
+    if (is_signed) value = bits == 8 ? (int8_t)raw : (int16_t)raw;
+    if (!t->reads_floats) return (uint32_t)value;
+    const float largest = (float)((1u << (is_signed ? bits - 1u : bits)) - 1u);
+    return float_bits(clamp_float((float)value / largest, -1.0f, 1.0f));
+}
+
+static void read_border(const wpi_texture *t, uint32_t out[4]) {
+    const bool is_float = t->channel == WPI_TEX_CHANNEL_FLOAT || t->reads_floats;
+    for (int i = 0; i < 4; i++) {
+        if (t->channel_bits[i] == 0) {
+            out[i] = 0;
+        } else if (is_float) {
+            out[i] = float_bits(t->border[i]);
+        } else if (t->channel == WPI_TEX_CHANNEL_SIGNED) {
+            out[i] = (uint32_t)(int32_t)clamp_float(t->border[i], -2147483648.0f, 2147483520.0f);
+        } else {
+            out[i] = (uint32_t)clamp_float(t->border[i], 0.0f, 4294967040.0f);
+        }
+    }
+}
+
+/* The index along an axis of `size` texels by the addressing mode; -1: the border. */
+static int64_t wrap_index(const wpi_texture *t, int axis, int64_t index, size_t size) {
+    const int64_t n = (int64_t)size;
+    wpi_tex_address mode = t->address[axis];
+    if (!t->is_normalized && mode != WPI_TEX_ADDRESS_BORDER) mode = WPI_TEX_ADDRESS_CLAMP;
+    if (index >= 0 && index < n) return index;
+    switch (mode) {
+    case WPI_TEX_ADDRESS_BORDER: return -1;
+    case WPI_TEX_ADDRESS_WRAP: return (index % n + n) % n;
+    case WPI_TEX_ADDRESS_MIRROR: {
+        const int64_t folded = (index % (2 * n) + 2 * n) % (2 * n);
+        return folded < n ? folded : 2 * n - 1 - folded;
+    }
+    default: return index < 0 ? 0 : n - 1;
+    }
+}
+
+/* The texel at integer coordinates, which may lie outside. */
+static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4]) {
+    const size_t sizes[3] = {t->width, t->height, t->depth};
+    int64_t index[3] = {0, 0, 0};
+    for (int axis = 0; axis < 3; axis++) {
+        if (sizes[axis] == 0) continue;
+        index[axis] = wrap_index(t, axis, at[axis], sizes[axis]);
+        if (index[axis] < 0) {
+            read_border(t, out);
+            return;
+        }
+    }
+    size_t channels = 0;
+    while (channels < 4 && t->channel_bits[channels] != 0) channels++;
+    const size_t channel_bytes = t->channel_bits[0] / 8u;
+    const char *p = (const char *)t->data + (size_t)index[2] * t->slice_bytes +
+                    (size_t)index[1] * t->pitch_bytes +
+                    (size_t)index[0] * channels * channel_bytes;
+    for (size_t i = 0; i < 4; i++) {
+        out[i] = i < channels ? read_channel(t, p + i * channel_bytes) : 0;
+    }
+}
+
+/* ---- a fetch ---------------------------------------------------------------------------------- */
+
+/* From a coordinate to texels; far-away and non-finite ones are brought into the range of integers. */
+static float scale(const wpi_texture *t, float coordinate, size_t size) {
+    const float x = t->is_normalized ? coordinate * (float)size : coordinate;
+    if (!(x > -1.0e9f)) return -1.0e9f;
+    return x < 1.0e9f ? x : 1.0e9f;
+}
+
+static void fetch_nearest(const wpi_texture *t, const float at[3], uint32_t out[4]) {
+    const int64_t index[3] = {(int64_t)floorf(at[0]), (int64_t)floorf(at[1]),
+                              (int64_t)floorf(at[2])};
+    read_texel(t, index, out);
+}
+
+static void fetch_linear(const wpi_texture *t, const float at[3], int axes, uint32_t out[4]) {
+    int64_t base[3] = {0, 0, 0};
+    float weight[3] = {0.0f, 0.0f, 0.0f};
+    for (int axis = 0; axis < axes; axis++) {
+        const float x = at[axis] - 0.5f;
+        base[axis] = (int64_t)floorf(x);
+        weight[axis] = floorf((x - floorf(x)) * 256.0f + 0.5f) / 256.0f;
+    }
+    float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    for (int corner = 0; corner < 1 << axes; corner++) {
+        int64_t index[3];
+        float share = 1.0f;
+        for (int axis = 0; axis < 3; axis++) {
+            const bool is_upper = (corner >> axis & 1) != 0;
+            index[axis] = base[axis] + is_upper;
+            if (axis < axes) share *= is_upper ? weight[axis] : 1.0f - weight[axis];
+        }
+        if (share == 0.0f) continue; /* so that an infinity beside the texture does no harm */
+        uint32_t texel[4];
+        read_texel(t, index, texel);
+        for (int i = 0; i < 4; i++) sum[i] += share * bits_float(texel[i]);
+    }
+    for (int i = 0; i < 4; i++) out[i] = float_bits(sum[i]);
+}
+
+void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
+               uint32_t out[4]) {
+    const wpi_texture *t = wpi_texture_get(texture);
+    if (t == NULL) {
+        if (wpi_worker_current == NULL) {
+            memset(out, 0, 4 * sizeof *out);
+            return;
+        }
+        wpi_worker_fail(wpi_worker_current, WP_STATUS_KERNEL_ADDRESS, false,
+                        "fetched from a texture that is not bound");
+    }
+    if (kind == WP_TEX_1D_FETCH) { /* outside: zero, whatever the addressing mode */
+        if (ix < 0 || (uint64_t)ix >= t->width) {
+            memset(out, 0, 4 * sizeof *out);
+            return;
+        }
+        read_texel(t, (const int64_t[3]){ix, 0, 0}, out);
+        return;
+    }
+    const int axes = kind == WP_TEX_1D ? 1 : kind == WP_TEX_2D ? 2 : 3;
+    const float at[3] = {scale(t, x, t->width), axes > 1 ? scale(t, y, t->height) : 0.0f,
+                         axes > 2 ? scale(t, z, t->depth) : 0.0f};
+    if (t->is_linear) {
+        fetch_linear(t, at, axes, out);
+    } else {
+        fetch_nearest(t, at, out);
+    }
+}

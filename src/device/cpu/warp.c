@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What warp operations compute. Lanes that take part have written their requests; each gets its
+ * `result`. Definitions follow PTX: shfl.sync, vote.sync, match.sync, redux.sync.
+ */
+#include "device/cpu/cpu.h"
+
+#define EACH_LANE(lane, lanes)                                                                     \
+    for (uint32_t wpi_left = (lanes), lane;                                                        \
+         wpi_left != 0 && (lane = (uint32_t)__builtin_ctz(wpi_left), true);                        \
+         wpi_left &= wpi_left - 1)
+
+/* The lane that `lane` reads from, by PTX's rule; *in_range is PTX's predicate. */
+static uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands, bool *in_range) {
+    const uint32_t b = (uint32_t)operands & 31u;
+    const uint32_t c = (uint32_t)(operands >> 32);
+    const uint32_t clamp = c & 31u;
+    const uint32_t segment = (c >> 8) & 31u;
+    const uint32_t lane_max = (lane & segment) | (clamp & ~segment & 31u);
+    uint32_t source;
+    switch (kind) {
+    case WP_STOP_SHFL_UP:
+        source = lane - b;
+        *in_range = (int32_t)source >= (int32_t)lane_max;
+        break;
+    case WP_STOP_SHFL_DOWN:
+        source = lane + b;
+        *in_range = source <= lane_max;
+        break;
+    case WP_STOP_SHFL_BFLY:
+        source = lane ^ b;
+        *in_range = source <= lane_max;
+        break;
+    default:
+        source = (lane & segment) | (b & ~segment & 31u);
+        *in_range = source <= lane_max;
+        break;
+    }
+    return *in_range ? source : lane;
+}
+
+static void shuffle(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
+    EACH_LANE(lane, lanes) {
+        bool in_range;
+        uint32_t source = shuffle_source(kind, lane, requests[lane].b, &in_range);
+        if ((lanes >> source & 1u) == 0) source = lane; /* undefined in PTX: its own value */
+        requests[lane].result = (uint32_t)requests[source].a | (uint64_t)in_range << 32;
+    }
+}
+
+static void give(wp_cpu_request *requests, uint32_t lanes, uint64_t result) {
+    EACH_LANE(lane, lanes) {
+        requests[lane].result = result;
+    }
+}
+
+static uint32_t ballot(const wp_cpu_request *requests, uint32_t lanes) {
+    uint32_t mask = 0;
+    EACH_LANE(lane, lanes) {
+        mask |= (uint32_t)(requests[lane].a != 0) << lane;
+    }
+    return mask;
+}
+
+static void match_any(wp_cpu_request *requests, uint32_t lanes) {
+    uint32_t left = lanes;
+    while (left != 0) {
+        const uint64_t value = requests[__builtin_ctz(left)].a;
+        uint32_t same = 0;
+        EACH_LANE(lane, left) {
+            same |= (uint32_t)(requests[lane].a == value) << lane;
+        }
+        give(requests, same, same);
+        left &= ~same;
+    }
+}
+
+static void match_all(wp_cpu_request *requests, uint32_t lanes) {
+    const uint64_t value = requests[__builtin_ctz(lanes)].a;
+    bool is_same = true;
+    EACH_LANE(lane, lanes) {
+        is_same = is_same && requests[lane].a == value;
+    }
+    give(requests, lanes, is_same ? lanes | (uint64_t)1 << 32 : 0);
+}
+
+static uint32_t combine(uint32_t kind, uint32_t x, uint32_t y) {
+    switch (kind) {
+    case WP_STOP_REDUX_ADD: return x + y;
+    case WP_STOP_REDUX_MIN_S: return (int32_t)x < (int32_t)y ? x : y;
+    case WP_STOP_REDUX_MAX_S: return (int32_t)x > (int32_t)y ? x : y;
+    case WP_STOP_REDUX_MIN_U: return x < y ? x : y;
+    case WP_STOP_REDUX_MAX_U: return x > y ? x : y;
+    case WP_STOP_REDUX_AND: return x & y;
+    case WP_STOP_REDUX_OR: return x | y;
+    default: return x ^ y;
+    }
+}
+
+static void reduce(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
+    uint32_t value = (uint32_t)requests[__builtin_ctz(lanes)].a;
+    EACH_LANE(lane, lanes & (lanes - 1)) {
+        value = combine(kind, value, (uint32_t)requests[lane].a);
+    }
+    give(requests, lanes, value);
+}
+
+void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
+    switch (kind) {
+    case WP_STOP_SHFL_IDX:
+    case WP_STOP_SHFL_UP:
+    case WP_STOP_SHFL_DOWN:
+    case WP_STOP_SHFL_BFLY: shuffle(kind, requests, lanes); break;
+    case WP_STOP_VOTE_ALL: give(requests, lanes, ballot(requests, lanes) == lanes); break;
+    case WP_STOP_VOTE_ANY: give(requests, lanes, ballot(requests, lanes) != 0); break;
+    case WP_STOP_VOTE_UNI: {
+        const uint32_t mask = ballot(requests, lanes);
+        give(requests, lanes, mask == lanes || mask == 0);
+        break;
+    }
+    case WP_STOP_VOTE_BALLOT: give(requests, lanes, ballot(requests, lanes)); break;
+    case WP_STOP_MATCH_ANY: match_any(requests, lanes); break;
+    case WP_STOP_MATCH_ALL: match_all(requests, lanes); break;
+    case WP_STOP_REDUX_ADD:
+    case WP_STOP_REDUX_MIN_S:
+    case WP_STOP_REDUX_MAX_S:
+    case WP_STOP_REDUX_MIN_U:
+    case WP_STOP_REDUX_MAX_U:
+    case WP_STOP_REDUX_AND:
+    case WP_STOP_REDUX_OR:
+    case WP_STOP_REDUX_XOR: reduce(kind, requests, lanes); break;
+    case WP_STOP_ACTIVE_MASK: give(requests, lanes, lanes); break;
+    default: give(requests, lanes, 0); break; /* WARP_SYNC */
+    }
+}
+
+const char *wpi_stop_name(uint32_t op) {
+    switch (WP_STOP_KIND(op)) {
+    case WP_STOP_BARRIER: return "__syncthreads";
+    case WP_STOP_BARRIER_COUNT: return "__syncthreads_count";
+    case WP_STOP_BARRIER_AND: return "__syncthreads_and";
+    case WP_STOP_BARRIER_OR: return "__syncthreads_or";
+    case WP_STOP_BARRIER_ARRIVE: return "bar.arrive";
+    case WP_STOP_WARP_SYNC: return "__syncwarp";
+    case WP_STOP_SHFL_IDX: return "__shfl_sync";
+    case WP_STOP_SHFL_UP: return "__shfl_up_sync";
+    case WP_STOP_SHFL_DOWN: return "__shfl_down_sync";
+    case WP_STOP_SHFL_BFLY: return "__shfl_xor_sync";
+    case WP_STOP_VOTE_ALL: return "__all_sync";
+    case WP_STOP_VOTE_ANY: return "__any_sync";
+    case WP_STOP_VOTE_UNI: return "vote.uni";
+    case WP_STOP_VOTE_BALLOT: return "__ballot_sync";
+    case WP_STOP_MATCH_ANY: return "__match_any_sync";
+    case WP_STOP_MATCH_ALL: return "__match_all_sync";
+    case WP_STOP_REDUX_ADD:
+    case WP_STOP_REDUX_MIN_S:
+    case WP_STOP_REDUX_MAX_S:
+    case WP_STOP_REDUX_MIN_U:
+    case WP_STOP_REDUX_MAX_U:
+    case WP_STOP_REDUX_AND:
+    case WP_STOP_REDUX_OR:
+    case WP_STOP_REDUX_XOR: return "__reduce_sync";
+    case WP_STOP_ACTIVE_MASK: return "__activemask";
+    case WP_STOP_STEP: return "a volatile access";
+    case WP_STOP_YIELD: return "a waiting loop";
+    case WP_STOP_GRID: return "the grid barrier";
+    default: return "an unknown stop";
+    }
+}

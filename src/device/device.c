@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * include/warpage/device.h over the tables of device.h: finds the kind, checks arguments, supplies
+ * the defaults of optional operations. Nothing here knows any particular device.
+ */
+#include "device/device.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/fail.h"
+
+static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, NULL};
+
+const wp_device_kind *const *wpi_device_kinds(void) {
+    return kinds;
+}
+
+static pthread_once_t map_once = PTHREAD_ONCE_INIT;
+static wpi_memory_map *map;
+
+static void create_map(void) {
+    WP_CHECK(wpi_memory_map_create(&map, NULL) == WP_STATUS_OK);
+}
+
+wpi_memory_map *wpi_memory_map_global(void) {
+    pthread_once(&map_once, create_map);
+    return map;
+}
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
+    *out = NULL;
+    if (spec == NULL || spec[0] == '\0') spec = "cpu";
+    const char *colon = strchr(spec, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
+    for (size_t i = 0; kinds[i] != NULL; i++) {
+        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, spec, length) == 0) {
+            return kinds[i]->open(colon != NULL ? colon + 1 : "", out, err);
+        }
+    }
+    return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
+}
+
+void wp_device_close(wp_device *device) {
+    if (device != NULL) device->ops->close(device);
+}
+
+const wp_device_info *wp_device_get_info(const wp_device *device) {
+    return &device->info;
+}
+
+wp_status wp_device_sticky_error(wp_device *device, wp_error *err) {
+    return device->ops->sticky_error(device, err);
+}
+
+wp_status wp_device_reset(wp_device *device, wp_error *err) {
+    return device->ops->reset(device, err);
+}
+
+wp_status wp_device_wait(wp_device *device, wp_error *err) {
+    return device->ops->wait(device, err);
+}
+
+wp_status wpi_device_set_limit(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err) {
+    if (device->ops->set_limit == NULL) {
+        return WP_FAIL(err, UNSUPPORTED, "%s has no such limit", device->info.spec);
+    }
+    return device->ops->set_limit(device, limit, value, err);
+}
+
+wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
+                               wp_error *err) {
+    if (device->ops->get_limit == NULL) {
+        return WP_FAIL(err, UNSUPPORTED, "%s has no such limit", device->info.spec);
+    }
+    return device->ops->get_limit(device, limit, value, err);
+}
+
+void wpi_device_flush_output(wp_device *device) {
+    if (device->ops->flush_output != NULL) device->ops->flush_output(device);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes, uint32_t flags,
+                          void **out, wp_error *err) {
+    *out = NULL;
+    if (kind != WP_MEMORY_DEVICE && kind != WP_MEMORY_MANAGED && kind != WP_MEMORY_PINNED) {
+        return WP_FAIL(err, INVALID, "memory of kind %d cannot be allocated", (int)kind);
+    }
+    if (size_bytes == 0) return WP_STATUS_OK;
+    return device->ops->memory_alloc(device, kind, size_bytes, flags, out, err);
+}
+
+/* The entry of `device` that starts at `base`. */
+static wp_status find_base(wp_device *device, const void *base, wp_allocation *out, wp_error *err) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), base, &entry) || entry.device != device) {
+        return WP_FAIL(err, INVALID, "%p is not memory of device %s", base, device->info.spec);
+    }
+    if (entry.allocation.base != base) {
+        return WP_FAIL(err, INVALID, "%p lies inside the allocation at %p and is not its start",
+                       base, entry.allocation.base);
+    }
+    *out = entry.allocation;
+    return WP_STATUS_OK;
+}
+
+wp_status wp_memory_free(wp_device *device, void *base, wp_error *err) {
+    if (base == NULL) return WP_STATUS_OK;
+    wp_allocation allocation;
+    WP_TRY(find_base(device, base, &allocation, err));
+    if (allocation.kind == WP_MEMORY_VARIABLE || allocation.kind == WP_MEMORY_REGISTERED) {
+        return WP_FAIL(err, INVALID, "%p was not allocated: it is %s", base,
+                       allocation.kind == WP_MEMORY_VARIABLE ? "a variable of a kernel"
+                                                             : "registered host memory");
+    }
+    WP_TRY(device->ops->wait(device, err));
+    return device->ops->memory_free(device, &allocation, err);
+}
+
+wp_status wp_memory_register(wp_device *device, void *base, size_t size_bytes, uint32_t flags,
+                             wp_error *err) {
+    if (base == NULL || size_bytes == 0) {
+        return WP_FAIL(err, INVALID, "cannot register %zu bytes at %p", size_bytes, base);
+    }
+    const wp_allocation allocation = {base, size_bytes, WP_MEMORY_REGISTERED, flags};
+    if (device->ops->memory_register != NULL) {
+        return device->ops->memory_register(device, &allocation, err);
+    }
+    const wpi_memory_entry entry = {.allocation = allocation, .device = device};
+    return wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
+}
+
+wp_status wp_memory_unregister(wp_device *device, void *base, wp_error *err) {
+    wp_allocation allocation;
+    WP_TRY(find_base(device, base, &allocation, err));
+    if (allocation.kind != WP_MEMORY_REGISTERED) {
+        return WP_FAIL(err, INVALID, "%p is not registered host memory", base);
+    }
+    WP_TRY(device->ops->wait(device, err));
+    if (device->ops->memory_unregister != NULL) {
+        return device->ops->memory_unregister(device, &allocation, err);
+    }
+    (void)wpi_memory_map_remove(wpi_memory_map_global(), base, NULL);
+    return WP_STATUS_OK;
+}
+
+bool wp_memory_find(wp_device *device, const void *address, wp_allocation *out) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), address, &entry) || entry.device != device) {
+        return false;
+    }
+    *out = entry.allocation;
+    return true;
+}
+
+void wp_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes) {
+    device->ops->memory_info(device, free_bytes, total_bytes);
+}
+
+/* ---- queues ---------------------------------------------------------------------------------- */
+
+wp_queue *wp_device_default_queue(wp_device *device) {
+    return device->ops->default_queue(device);
+}
+
+wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err) {
+    *out = NULL;
+    return device->ops->queue->create(device, is_blocking, out, err);
+}
+
+void wp_queue_destroy(wp_queue *queue) {
+    if (queue != NULL) queue->device->ops->queue->destroy(queue);
+}
+
+wp_status wp_queue_wait(wp_queue *queue, wp_error *err) {
+    return queue->device->ops->queue->wait(queue, err);
+}
+
+bool wp_queue_is_idle(wp_queue *queue) {
+    return queue->device->ops->queue->is_idle(queue);
+}
+
+/* A range that starts in a known allocation must end in it. */
+static wp_status check_range(const void *first, size_t size_bytes, const char *what,
+                             wp_error *err) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), first, &entry)) return WP_STATUS_OK;
+    const size_t offset = (size_t)((uintptr_t)first - (uintptr_t)entry.allocation.base);
+    if (size_bytes > entry.allocation.size_bytes - offset) {
+        return WP_FAIL(err, INVALID,
+                       "%s: %zu bytes from offset %zu do not fit the allocation of %zu bytes at %p",
+                       what, size_bytes, offset, entry.allocation.size_bytes,
+                       entry.allocation.base);
+    }
+    return WP_STATUS_OK;
+}
+
+/* From the first byte of the first row to the last of the last; false when that overflows. */
+static bool rows_bytes(size_t pitch_bytes, size_t width_bytes, size_t height, size_t *out) {
+    size_t all_but_last;
+    if (__builtin_mul_overflow(pitch_bytes, height - 1, &all_but_last)) return false;
+    return !__builtin_add_overflow(all_but_last, width_bytes, out);
+}
+
+wp_status wp_queue_copy(wp_queue *queue, void *dst, const void *src, size_t size_bytes,
+                        wp_error *err) {
+    return wp_queue_copy_2d(queue, dst, size_bytes, src, size_bytes, size_bytes, 1, err);
+}
+
+wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes, const void *src,
+                           size_t src_pitch_bytes, size_t width_bytes, size_t height,
+                           wp_error *err) {
+    if (width_bytes == 0 || height == 0) return WP_STATUS_OK;
+    if (dst == NULL || src == NULL) {
+        return WP_FAIL(err, INVALID, "copy: the %s is NULL", dst == NULL ? "target" : "source");
+    }
+    if (height > 1 && (dst_pitch_bytes < width_bytes || src_pitch_bytes < width_bytes)) {
+        return WP_FAIL(err, INVALID, "copy: rows of %zu bytes do not fit a pitch of %zu bytes",
+                       width_bytes,
+                       dst_pitch_bytes < width_bytes ? dst_pitch_bytes : src_pitch_bytes);
+    }
+    size_t dst_bytes, src_bytes;
+    if (!rows_bytes(dst_pitch_bytes, width_bytes, height, &dst_bytes) ||
+        !rows_bytes(src_pitch_bytes, width_bytes, height, &src_bytes)) {
+        return WP_FAIL(err, INVALID, "copy: %zu rows exceed the address space", height);
+    }
+    WP_TRY(check_range(dst, dst_bytes, "copy target", err));
+    WP_TRY(check_range(src, src_bytes, "copy source", err));
+    return queue->device->ops->queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes,
+                                          width_bytes, height, err);
+}
+
+wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
+                        size_t count, wp_error *err) {
+    if (value_bytes != 1 && value_bytes != 2 && value_bytes != 4) {
+        return WP_FAIL(err, INVALID, "fill: a pattern of %u bytes", value_bytes);
+    }
+    if (count == 0) return WP_STATUS_OK;
+    if (dst == NULL || (uintptr_t)dst % value_bytes != 0) {
+        return WP_FAIL(err, INVALID, "fill: %p is no address for values of %u bytes", dst,
+                       value_bytes);
+    }
+    size_t size_bytes;
+    if (__builtin_mul_overflow(count, (size_t)value_bytes, &size_bytes)) {
+        return WP_FAIL(err, INVALID, "fill: %zu values exceed the address space", count);
+    }
+    WP_TRY(check_range(dst, size_bytes, "fill", err));
+    return queue->device->ops->queue->fill(queue, dst, value, value_bytes, count, err);
+}
+
+wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *err) {
+    const wp_kernel *kernel = launch->kernel;
+    if (kernel == NULL || kernel->device != queue->device) {
+        return WP_FAIL(err, INVALID, "launch: %s",
+                       kernel == NULL ? "no kernel is given" : "the kernel is another device's");
+    }
+    const wp_device_info *device = &queue->device->info;
+    const wp_dim3 g = launch->grid, b = launch->block;
+    if (g.x == 0 || g.y == 0 || g.z == 0 || g.x > 0x7fffffffu || g.y > 65535u || g.z > 65535u) {
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: a grid of %u x %u x %u blocks is outside 1 to 2147483647 x "
+                       "65535 x 65535",
+                       kernel->info.name, g.x, g.y, g.z);
+    }
+    const uint64_t threads = (uint64_t)b.x * b.y * (b.z <= 64u ? b.z : 0u);
+    uint32_t threads_max = kernel->info.threads_per_block_max;
+    if (threads_max == 0) threads_max = device->threads_per_block_max;
+    if (threads == 0 || b.x > 1024u || b.y > 1024u || threads > threads_max) {
+        return WP_FAIL(err, LAUNCH,
+                       "kernel %s: a block of %u x %u x %u threads; at most %u threads are allowed "
+                       "(1024 x 1024 x 64 along the axes), at least one",
+                       kernel->info.name, b.x, b.y, b.z, threads_max);
+    }
+    if (launch->args == NULL && kernel->info.param_count != 0) {
+        return WP_FAIL(err, INVALID, "kernel %s: its %u arguments are missing", kernel->info.name,
+                       kernel->info.param_count);
+    }
+    if (launch->is_cooperative) {
+        const uint64_t blocks = (uint64_t)g.x * g.y * g.z;
+        const uint64_t blocks_max =
+            (uint64_t)wp_kernel_occupancy_blocks(kernel, (uint32_t)threads,
+                                                 launch->shared_dynamic_bytes) *
+            device->sm_count;
+        if (blocks > blocks_max) {
+            return WP_FAIL(err, LAUNCH,
+                           "kernel %s: a cooperative launch of %llu blocks; %llu blocks of this "
+                           "size can be on %s at once",
+                           kernel->info.name, (unsigned long long)blocks,
+                           (unsigned long long)blocks_max, device->spec);
+        }
+    }
+    return queue->device->ops->queue->launch(queue, launch, err);
+}
+
+wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {
+    if (call == NULL) return WP_FAIL(err, INVALID, "host call: no function is given");
+    return queue->device->ops->queue->host_call(queue, call, arg, err);
+}
+
+/* ---- events ---------------------------------------------------------------------------------- */
+
+wp_status wp_event_create(wp_device *device, wp_event **out, wp_error *err) {
+    *out = NULL;
+    return device->ops->event->create(device, out, err);
+}
+
+void wp_event_destroy(wp_event *event) {
+    if (event != NULL) event->device->ops->event->destroy(event);
+}
+
+wp_status wp_event_record(wp_event *event, wp_queue *queue, wp_error *err) {
+    if (event->device != queue->device) {
+        return WP_FAIL(err, INVALID, "the event and the queue belong to different devices");
+    }
+    return event->device->ops->event->record(event, queue, err);
+}
+
+wp_status wp_event_wait(wp_event *event, wp_error *err) {
+    return event->device->ops->event->wait(event, err);
+}
+
+wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err) {
+    if (event->device != queue->device) return wp_event_wait(event, err);
+    return queue->device->ops->queue->wait_event(queue, event, err);
+}
+
+bool wp_event_is_complete(const wp_event *event) {
+    return event->device->ops->event->is_complete(event);
+}
+
+uint64_t wp_event_time_ns(const wp_event *event) {
+    return event->device->ops->event->time_ns(event);
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+wp_status wp_module_load(wp_device *device, const void *image, wp_module **out, wp_error *err) {
+    *out = NULL;
+    if (image == NULL) return WP_FAIL(err, INVALID, "module: no image is given");
+    return device->ops->module->load(device, image, out, err);
+}
+
+void wp_module_unload(wp_module *module) {
+    if (module != NULL) module->device->ops->module->unload(module);
+}
+
+wp_status wp_module_find_kernel(wp_module *module, const char *name, wp_kernel **out,
+                                wp_error *err) {
+    *out = NULL;
+    return module->device->ops->module->find_kernel(module, name, out, err);
+}
+
+wp_status wp_module_find_variable(wp_module *module, const char *name, void **address,
+                                  size_t *size_bytes, wp_error *err) {
+    *address = NULL;
+    *size_bytes = 0;
+    return module->device->ops->module->find_variable(module, name, address, size_bytes, err);
+}
+
+const wp_kernel_info *wp_kernel_get_info(const wp_kernel *kernel) {
+    return &kernel->info;
+}
+
+uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,
+                                    uint32_t shared_dynamic_bytes) {
+    const wp_device *device = kernel->device;
+    if (device->ops->module->occupancy_blocks != NULL) {
+        return device->ops->module->occupancy_blocks(kernel, block_threads, shared_dynamic_bytes);
+    }
+    return wpi_occupancy_blocks(&device->info, &kernel->info, block_threads, shared_dynamic_bytes);
+}
+
+wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes, wp_error *err) {
+    const wp_device *device = kernel->device;
+    const uint64_t bytes = (uint64_t)dynamic_bytes + kernel->info.shared_static_bytes;
+    const bool can_raise = device->ops->module->set_shared_max != NULL;
+    const uint64_t bytes_max = can_raise ? device->info.shared_bytes_per_block_optin
+                                         : device->info.shared_bytes_per_block;
+    if (bytes > bytes_max) {
+        return WP_FAIL(err, INVALID,
+                       "kernel %s: %llu bytes of shared memory (%u of them static); %s has %llu a "
+                       "block",
+                       kernel->info.name, (unsigned long long)bytes,
+                       kernel->info.shared_static_bytes, device->info.spec,
+                       (unsigned long long)bytes_max);
+    }
+    if (!can_raise) return WP_STATUS_OK;
+    return device->ops->module->set_shared_max(kernel, dynamic_bytes, err);
+}
+
+static uint64_t at_most(uint64_t limit, uint64_t capacity, uint64_t need) {
+    if (need == 0 || capacity == 0) return limit;
+    return capacity / need < limit ? capacity / need : limit;
+}
+
+uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
+                              uint32_t block_threads, uint32_t shared_dynamic_bytes) {
+    if (block_threads == 0 || block_threads > device->threads_per_block_max) return 0;
+    const uint64_t threads = (block_threads + 31u) / 32u * 32u; /* whole warps */
+    uint64_t blocks = device->blocks_per_sm_max;
+    blocks = at_most(blocks, device->threads_per_sm_max, threads);
+    blocks = at_most(blocks, device->registers_per_sm, threads * kernel->register_count);
+    const uint64_t shared_bytes = (uint64_t)kernel->shared_static_bytes + shared_dynamic_bytes;
+    if (shared_bytes > device->shared_bytes_per_block_optin) return 0;
+    return (uint32_t)at_most(blocks, device->shared_bytes_per_sm, shared_bytes);
+}

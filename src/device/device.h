@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The seam between "a device" and the devices: small tables of operations, one per noun.
+ *
+ *     kind ──opens──► device ──► queue, event, module ──► kernel
+ *
+ * A device of some kind embeds the base structures below as its first member and fills in the tables.
+ * device.c offers include/warpage/device.h over them: it checks arguments, so an operation may rely
+ * on non-NULL pointers and on handles of its own device. Operations that a table marks optional may
+ * be NULL; the default is stated there. What is called from any thread must be safe from any thread.
+ *
+ * Below the tables: calls that the CUDA runtime needs and that are too special for the public header.
+ */
+#ifndef WP_DEVICE_DEVICE_H
+#define WP_DEVICE_DEVICE_H
+
+#include "base/abi.h"
+#include "device/memory_map.h"
+#include "warpage/device.h"
+
+typedef struct wp_device_ops wp_device_ops;
+
+struct wp_device {
+    const wp_device_ops *ops;
+    wp_device_info info;
+};
+
+struct wp_queue {
+    wp_device *device;
+};
+
+struct wp_event {
+    wp_device *device;
+};
+
+struct wp_module {
+    wp_device *device;
+};
+
+struct wp_kernel {
+    wp_device *device;
+    wp_kernel_info info;
+};
+
+/** Numbers that cudaDeviceSetLimit changes. */
+typedef enum wpi_limit {
+    WPI_LIMIT_STACK = 0,    /* bytes of stack a thread */
+    WPI_LIMIT_HEAP,         /* bytes that malloc in kernels can give out */
+    WPI_LIMIT_PRINTF_FIFO,  /* bytes of kernel output held back until the host waits */
+    WPI_LIMIT_COUNT         /* must be last */
+} wpi_limit;
+
+typedef struct wp_queue_ops {
+    wp_status (*create)(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err);
+    void (*destroy)(wp_queue *queue); /* work already queued still completes */
+    wp_status (*wait)(wp_queue *queue, wp_error *err);
+    bool (*is_idle)(wp_queue *queue);
+    /** A plain copy has height 1. Width and height are not 0. */
+    wp_status (*copy)(wp_queue *queue, void *dst, size_t dst_pitch_bytes, const void *src,
+                      size_t src_pitch_bytes, size_t width_bytes, size_t height, wp_error *err);
+    wp_status (*fill)(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
+                      size_t count, wp_error *err);
+    wp_status (*launch)(wp_queue *queue, const wp_launch *launch, wp_error *err);
+    wp_status (*host_call)(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err);
+    wp_status (*wait_event)(wp_queue *queue, wp_event *event, wp_error *err);
+} wp_queue_ops;
+
+typedef struct wp_event_ops {
+    wp_status (*create)(wp_device *device, wp_event **out, wp_error *err);
+    void (*destroy)(wp_event *event);
+    wp_status (*record)(wp_event *event, wp_queue *queue, wp_error *err);
+    wp_status (*wait)(wp_event *event, wp_error *err);
+    bool (*is_complete)(const wp_event *event);
+    uint64_t (*time_ns)(const wp_event *event);
+} wp_event_ops;
+
+typedef struct wp_module_ops {
+    wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
+    void (*unload)(wp_module *module);
+    wp_status (*find_kernel)(wp_module *module, const char *name, wp_kernel **out, wp_error *err);
+    wp_status (*find_variable)(wp_module *module, const char *name, void **address,
+                               size_t *size_bytes, wp_error *err);
+    /** Optional; defaults to wpi_occupancy_blocks over the device's and the kernel's numbers. */
+    uint32_t (*occupancy_blocks)(const wp_kernel *kernel, uint32_t block_threads,
+                                 uint32_t shared_dynamic_bytes);
+    /** Optional; defaults to refusing anything above shared_bytes_per_block. Static shared bytes
+     *  plus `bytes` are within shared_bytes_per_block_optin. */
+    wp_status (*set_shared_max)(wp_kernel *kernel, uint32_t bytes, wp_error *err);
+} wp_module_ops;
+
+struct wp_device_ops {
+    const char *kind; /* "cpu": the part of the spec before ':' */
+    const wp_queue_ops *queue;
+    const wp_event_ops *event;
+    const wp_module_ops *module;
+
+    void (*close)(wp_device *device); /* waits for all work */
+    wp_queue *(*default_queue)(wp_device *device);
+    wp_status (*wait)(wp_device *device, wp_error *err);
+    wp_status (*reset)(wp_device *device, wp_error *err);
+    wp_status (*sticky_error)(wp_device *device, wp_error *err);
+
+    /** `size_bytes` is not 0. The operation enters the allocation in wpi_memory_map_global. */
+    wp_status (*memory_alloc)(wp_device *device, wp_memory_kind kind, size_t size_bytes,
+                              uint32_t flags, void **out, wp_error *err);
+    /** `allocation` is an entry of this device, of a kind that memory_alloc makes; no work is
+     *  under way. Takes the entry out. */
+    wp_status (*memory_free)(wp_device *device, const wp_allocation *allocation, wp_error *err);
+    /** Optional; both default to entering the range in the map, or taking it out. */
+    wp_status (*memory_register)(wp_device *device, const wp_allocation *allocation, wp_error *err);
+    wp_status (*memory_unregister)(wp_device *device, const wp_allocation *allocation,
+                                   wp_error *err);
+    void (*memory_info)(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+    /** Optional, both; default: UNSUPPORTED. */
+    wp_status (*set_limit)(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err);
+    wp_status (*get_limit)(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err);
+    /** Optional: the device has no output of kernels to show. */
+    void (*flush_output)(wp_device *device);
+};
+
+/** A kind of device: what "kind" or "kind:rest" opens. */
+typedef struct wp_device_kind {
+    const char *name;
+    const char *summary; /* one line for `warpage devices` */
+    wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
+} wp_device_kind;
+
+extern const wp_device_kind wp_device_kind_cpu;
+
+/** All kinds, NULL at the end. */
+const wp_device_kind *const *wpi_device_kinds(void);
+
+/** The map of all allocations of all devices of this process. */
+wpi_memory_map *wpi_memory_map_global(void);
+
+/** Blocks that fit one SM by threads, registers, shared memory and block slots; 0: not even one. */
+uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
+                              uint32_t block_threads, uint32_t shared_dynamic_bytes);
+
+/* ---- calls for the CUDA runtime -------------------------------------------------------------- */
+
+WP_NODISCARD wp_status wpi_device_set_limit(wp_device *device, wpi_limit limit, uint64_t value,
+                                            wp_error *err);
+WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
+                                            wp_error *err);
+/** How much dynamic shared memory launches of `kernel` may ask for (cudaFuncSetAttribute); until
+ *  this is called static and dynamic together stay within 48 KiB. */
+WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
+                                                 wp_error *err);
+/** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit. */
+void wpi_device_flush_output(wp_device *device);
+/** A variable in the code registered for an image, before any device is open; NULL if there is none.
+ *  The address of a managed one is its cell (base/abi.h). */
+const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);
+/* Texture objects: device/texture.h. */
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Every allocation of every device, ordered by address. Ranges never overlap. It answers the one
+ * question that CUDA programs pose with a bare pointer: what is this?
+ *
+ * Thread rule: all functions from any thread. Entries are copied in and out.
+ */
+#ifndef WP_DEVICE_MEMORY_MAP_H
+#define WP_DEVICE_MEMORY_MAP_H
+
+#include "warpage/device.h"
+
+typedef struct wpi_memory_map wpi_memory_map;
+
+typedef struct wpi_memory_entry {
+    wp_allocation allocation;
+    const wp_device *device;
+    size_t mapped_bytes; /* the device's own bookkeeping: bytes behind `base` that it must give back */
+} wpi_memory_entry;
+
+WP_NODISCARD wp_status wpi_memory_map_create(wpi_memory_map **out, wp_error *err);
+void wpi_memory_map_destroy(wpi_memory_map *map); /* entries are forgotten */
+
+/** INVALID when the range is empty or overlaps another. */
+WP_NODISCARD wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
+                                          wp_error *err);
+/** Takes out the entry that starts at `base`; false if there is none. `out` may be NULL. */
+bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out);
+/** The entry that contains `address`. `out` may be NULL. */
+bool wpi_memory_map_find(wpi_memory_map *map, const void *address, wpi_memory_entry *out);
+/** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0 inside,
+ *  negative before its start, else counted from its end (1: the byte behind the last one). */
+bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_device *device,
+                            wpi_memory_entry *out, int64_t *distance_bytes);
+/** The lowest entry whose base is at or above `from`: walk the map with `from = base + 1`. */
+bool wpi_memory_map_next(wpi_memory_map *map, const void *from, wpi_memory_entry *out);
+
+#endif
