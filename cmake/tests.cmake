@@ -38,7 +38,7 @@ function(wp_unit_test source label)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
     target_link_libraries(${target} PRIVATE wpbase PkgConfig::CMOCKA)
-    wp_add_test(${short} ${label} 300 ${target})
+    wp_add_test(${short} ${label} 120 ${target})
 endfunction()
 
 # wp_ir_test(SOURCE): its RUN lines.
