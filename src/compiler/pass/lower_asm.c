@@ -49,7 +49,7 @@ static void find_calls(LLVMValueRef function, calls *found) {
     wp_free(blocks);
 }
 
-/* Which function an operand's value is known under: nothing but bits, or a pointer. */
+/* What a register holds: bits or a pointer, no other type. */
 static LLVMValueRef register_value(wp_ptx *t, LLVMValueRef argument) {
     return LLVMGetTypeKind(LLVMTypeOf(argument)) == LLVMPointerTypeKind
                ? argument
@@ -173,14 +173,41 @@ static bool is_kernel(const wp_compile *c, LLVMValueRef function) {
     return false;
 }
 
+/* What the front end concluded about memory held for asm without a "memory" clobber, which counts as
+ * touching none; the loads that replace it do. The optimiser concludes anew later. */
+static void forget_memory_facts(wp_compile *c) {
+    static const char *const facts[] = {"memory",    "nosync",    "nofree",   "readnone",
+                                        "readonly",  "writeonly", "nocapture"};
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f)) continue;
+        LLVMUseRef use = LLVMGetFirstUse(f);
+        for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+            unsigned kind = LLVMGetEnumAttributeKindForName(facts[i], strlen(facts[i]));
+            LLVMRemoveEnumAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+            for (unsigned p = 1; p <= LLVMCountParams(f); p++)
+                LLVMRemoveEnumAttributeAtIndex(f, p, kind);
+            for (LLVMUseRef u = use; u; u = LLVMGetNextUse(u)) {
+                LLVMValueRef call = LLVMGetUser(u);
+                if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f) continue;
+                LLVMRemoveCallSiteEnumAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                                kind);
+                for (unsigned p = 1; p <= LLVMGetNumArgOperands(call); p++)
+                    LLVMRemoveCallSiteEnumAttribute(call, p, kind);
+            }
+        }
+    }
+}
+
 wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err) {
     wp_status status = WP_STATUS_OK;
+    bool has_asm = false;
     unsigned uid = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         calls found = {0};
         wp_map pointers = {0}, hopeless = {0};
         find_calls(f, &found);
+        has_asm |= found.count > 0;
         wp_ptx t = {
             .c = c,
             .b = c->builder,
@@ -203,5 +230,6 @@ wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err) {
         wpi_map_deinit(&hopeless);
         if (status != WP_STATUS_OK) return status;
     }
+    if (has_asm) forget_memory_facts(c);
     return WP_STATUS_OK;
 }

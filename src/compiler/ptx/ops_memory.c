@@ -145,7 +145,7 @@ static void copy_async(wp_ptx *t) {
     }
     unsigned align = (unsigned)bytes;
     if (t->s->operand_count == 3) {
-        LLVMTypeRef type = LLVMVectorType(t->c->i32, align / 4);
+        LLVMTypeRef type = bytes == 4 ? t->c->i32 : LLVMVectorType(t->c->i32, align / 4);
         LLVMValueRef value = LLVMBuildLoad2(t->b, type, from, "");
         LLVMSetAlignment(value, align);
         LLVMSetAlignment(LLVMBuildStore(t->b, value, to), align);
