@@ -19,7 +19,8 @@ function(wp_app_object source out)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()
 
-if(TARGET wpcc AND app_names)
+# Under sanitizers programs would need the sanitizer's library preloaded; nobody runs them there.
+if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
     file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/apps ${CMAKE_CURRENT_BINARY_DIR}/objects/apps)
     set(common_objects "")
     file(GLOB sources CONFIGURE_DEPENDS ${apps}/common/*.c ${apps}/common/*.cu)

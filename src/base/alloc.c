@@ -28,7 +28,9 @@ void *wp_malloc(size_t size_bytes) {
 
 void *wp_calloc(size_t count, size_t item_bytes) {
     if (count == 0 || item_bytes == 0) count = item_bytes = 1;
-    return is_denied() ? NULL : calloc(count, item_bytes);
+    size_t size_bytes;
+    if (is_denied() || !wp_mul_size(count, item_bytes, &size_bytes)) return NULL;
+    return calloc(count, item_bytes);
 }
 
 void *wp_realloc(void *memory, size_t size_bytes) {
