@@ -66,25 +66,36 @@ void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned 
         LLVMPositionBuilderBefore(builder, user);
 }
 
+/* The builder folds operations on constants into constant expressions; with a frozen operand it cannot. */
+static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef constant)
+{
+    for (int o = wpi_operand_find(made, frozen, 0); o >= 0; o = wpi_operand_find(made, frozen, o + 1))
+        LLVMSetOperand(made, (unsigned)o, constant);
+    LLVMInstructionEraseFromParent(frozen);
+}
+
 /* The instruction that computes a constant expression, placed by `builder`. LLVM 19 has constant
  * expressions for these opcodes only. */
 static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
 {
-    LLVMValueRef first = LLVMGetOperand(expression, 0);
+    LLVMValueRef constant = LLVMGetOperand(expression, 0), made;
+    LLVMValueRef first = LLVMBuildFreeze(builder, constant, "");
     LLVMTypeRef type = LLVMTypeOf(expression);
     LLVMOpcode opcode = LLVMGetConstOpcode(expression);
     if (opcode == LLVMGetElementPtr) {
         unsigned count = (unsigned)LLVMGetNumOperands(expression) - 1;
         LLVMValueRef *indices = wp_calloc(count ? count : 1, sizeof *indices);
         for (unsigned i = 0; i < count; i++) indices[i] = LLVMGetOperand(expression, i + 1);
-        LLVMValueRef made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression),
-                                                  first, indices, count, "");
+        made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression), first, indices,
+                                     count, "");
         wp_free(indices);
-        return made;
+    } else if (LLVMGetNumOperands(expression) == 2) {
+        made = LLVMBuildBinOp(builder, opcode, first, LLVMGetOperand(expression, 1), "");
+    } else {
+        made = LLVMBuildCast(builder, opcode, first, type, "");
     }
-    if (LLVMGetNumOperands(expression) == 2)
-        return LLVMBuildBinOp(builder, opcode, first, LLVMGetOperand(expression, 1), "");
-    return LLVMBuildCast(builder, opcode, first, type, "");
+    unfreeze(made, first, constant);
+    return made;
 }
 
 static LLVMValueRef rebuild_aggregate(LLVMBuilderRef builder, LLVMValueRef aggregate)
@@ -93,10 +104,12 @@ static LLVMValueRef rebuild_aggregate(LLVMBuilderRef builder, LLVMValueRef aggre
     LLVMTypeRef type = LLVMTypeOf(aggregate);
     LLVMTypeRef index_type = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(aggregate); i++) {
-        LLVMValueRef element = LLVMGetOperand(aggregate, i);
+        LLVMValueRef constant = LLVMGetOperand(aggregate, i);
+        LLVMValueRef element = LLVMBuildFreeze(builder, constant, "");
         made = LLVMGetTypeKind(type) == LLVMVectorTypeKind
                    ? LLVMBuildInsertElement(builder, made, element, LLVMConstInt(index_type, i, 0), "")
                    : LLVMBuildInsertValue(builder, made, element, i, "");
+        unfreeze(made, element, constant);
     }
     return made;
 }
