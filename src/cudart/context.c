@@ -42,7 +42,6 @@ static void finish_at_exit(void) {
         }
         nanosleep(&poll, NULL);
     }
-    (void)wpi_error_sticky(device); /* a fault nobody waited for is still explained */
     wpi_device_flush_output(device);
 }
 

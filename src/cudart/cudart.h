@@ -42,7 +42,7 @@ cudaError_t wpi_error_of(wp_status status);
 cudaError_t wpi_result(wp_status status, const wp_error *err);
 /** Prints `err`'s sentence, unless it was printed lately, and notes and returns `error`. */
 cudaError_t wpi_explain(cudaError_t error, const wp_error *err);
-/** The device's sticky error, explained but not noted. */
+/** The device's sticky error. Not noted. */
 cudaError_t wpi_error_sticky(wp_device *device);
 /** Prints `err`'s sentence with the error's name, unless it was printed lately. */
 void wpi_print_once(cudaError_t error, const wp_error *err);

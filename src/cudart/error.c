@@ -246,13 +246,19 @@ cudaError_t wpi_error_of(wp_status status) {
     return cudaErrorUnknown;
 }
 
-/* A mistake in an argument is the program's business and often on purpose; these are not. */
+/* A mistake in an argument is the program's business and often on purpose. What a kernel ran into
+ * the device has said when it happened. */
 static bool is_worth_a_sentence(wp_status status) {
     switch (status) {
+    case WP_STATUS_OK:
     case WP_STATUS_INVALID:
     case WP_STATUS_NOT_FOUND:
     case WP_STATUS_NOT_READY:
-    case WP_STATUS_OK: return false;
+    case WP_STATUS_KERNEL_ADDRESS:
+    case WP_STATUS_KERNEL_MISALIGNED:
+    case WP_STATUS_KERNEL_ASSERT:
+    case WP_STATUS_KERNEL_TRAP:
+    case WP_STATUS_KERNEL_DEADLOCK: return false;
     default: return true;
     }
 }
@@ -308,13 +314,7 @@ cudaError_t wpi_result(wp_status status, const wp_error *err) {
 }
 
 cudaError_t wpi_error_sticky(wp_device *device) {
-    wp_error err;
-    const wp_status status = wp_device_sticky_error(device, NULL);
-    if (status == WP_STATUS_OK) return cudaSuccess;
-    err = (wp_error){0};
-    const cudaError_t error = wpi_error_of(wp_device_sticky_error(device, &err));
-    wpi_print_once(error, &err);
-    return error;
+    return wpi_error_of(wp_device_sticky_error(device, NULL));
 }
 
 WP_API cudaError_t cudaPeekAtLastError(void) {
