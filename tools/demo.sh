@@ -61,9 +61,14 @@ run() { # app, arguments...
         echo "demo: $app failed" >&2
         exit 1
     }
-    sed 's/^/    /' "$out/$app.out"
+    sed '/./s/^/    /' "$out/$app.out"
 }
-talk() { sed 's/^/    /' "$out/$1.err"; } # app
+talk() { sed '/./s/^/    /' "$out/$1.err"; } # app
+brief() { # app: the line of its kernels, and where they ran
+    awk '/^  on / { sub(/^  on /, ""); sub(/, --memory.*/, ""); where = $0 }
+         $1 == "kernels" { printf "    kernels    %s %s in %s launches, %s %s %s on %s\n",
+                           $2, $3, $4, $6, $7, $8, where; exit }' "$out/$1.err"
+}
 
 start_demo=$(now_ms)
 title "1. Two ordinary CUDA programs become executables. No GPU, no CUDA toolkit."
@@ -82,26 +87,26 @@ fi
 {
     shown "warpage run -- pagerank $input --top 15 --check"
     run pagerank $input --top 15 --check
-    say "    What ran where, and how fast:"
+    printf '\n    %sWhat ran where, and how fast:%s\n' "$bold" "$plain"
     talk pagerank
     top=$(awk '$1 == 1 { print $2; exit }' "$out/pagerank.out")
 
     title "3. If $top broke, what would break with it, and how many steps away?"
     shown "warpage run -- bfs $input --reverse --source $top --check"
     run bfs $input --reverse --source "$top" --check
-    sed -n '/^ *kernels/s/^ */    kernels: /p' "$out/bfs.err"
+    brief bfs
 
     title "4. And downwards: how deep does the package with the most needs reach?"
     shown "warpage run -- bfs $input --check"
     run bfs $input --check
-    sed -n '/^ *kernels/s/^ */    kernels: /p' "$out/bfs.err"
+    brief bfs
 }
 ms=$(($(now_ms) - start_demo))
 title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The same sources run on an NVIDIA GPU, compiled by nvcc."
 cat <<EOF
 Try next:
     $build/demo/bfs --input debian:all --reverse --source python3
-    $build/demo/pagerank --size 1M --variant warp --memory managed
+    $build/demo/pagerank --size 1M --memory managed --check
     WARPAGE_WORKERS=1 $build/demo/bfs --graph rmat --size 512K
     $build/bin/wpcc examples/histogram.cu -o histogram && ./histogram examples/histogram.cu
     $build/bin/warpage run --report run.json -- $build/demo/bfs --size 256K
