@@ -38,7 +38,7 @@ static void counters_do_not_collide_and_spread_over_the_low_bits(void **state) {
         buckets[hashes[i] % BUCKETS]++;
     }
     /* Six standard deviations of a fair throw around the mean. */
-    const double mean = (double)COUNT / BUCKETS;
+    const double mean = (double)COUNT / (double)BUCKETS;
     for (int i = 0; i < BUCKETS; i++)
         assert_near((double)buckets[i], mean, 6.0 / 17.6);
     qsort(hashes, COUNT, sizeof *hashes, by_value);
