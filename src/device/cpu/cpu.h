@@ -31,6 +31,8 @@
 #define WPI_STACK_BYTES_DEFAULT (64u * 1024u)
 #define WPI_HEAP_BYTES_DEFAULT (8u * 1024u * 1024u)
 #define WPI_PRINTF_BYTES_DEFAULT (1024u * 1024u)
+/* Address space for the stack of a thread that runs blocks: local arrays of region form live there. */
+#define WPI_WORKER_STACK_BYTES ((size_t)64 << 20)
 #define WPI_BARRIERS 16u /* named barriers a block */
 
 typedef struct wpi_cpu_device wpi_cpu_device;
@@ -100,6 +102,7 @@ struct wpi_worker {
     int fault_signal;    /* 0: `error` is complete; else a fault that is still to be described */
     int fault_code;
     const void *fault_address;
+    bool fault_is_stack; /* the address is the guard page of the running fiber */
 
     wp_text printed; /* a printf of kernel code while it is put together */
 
@@ -260,6 +263,7 @@ size_t wpi_heap_size(const wpi_heap *heap);
 typedef struct wpi_cpu_memory {
     pthread_mutex_t lock;
     uint64_t used_bytes, limit_bytes; /* of device memory */
+    uint64_t managed_bytes;           /* for the report */
 } wpi_cpu_memory;
 
 wp_status wpi_cpu_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/units.h"
+#include "report/recorder.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
 #define ALLOC_UNIT_BYTES 512u /* what an allocation counts is rounded up to this */
@@ -52,17 +53,27 @@ static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error 
                    wp_format_bytes(total_bytes, total));
 }
 
-static bool reserve(wpi_cpu_memory *memory, uint64_t bytes) {
+/* Counts an allocation in; false when it does not fit the device. */
+static bool reserve(wpi_cpu_memory *memory, const wp_allocation *allocation) {
+    const uint64_t bytes = counted_bytes(allocation);
+    bool fits = true;
     pthread_mutex_lock(&memory->lock);
-    const bool fits = bytes <= memory->limit_bytes - memory->used_bytes;
-    if (fits) memory->used_bytes += bytes;
+    if (allocation->kind == WP_MEMORY_DEVICE) {
+        fits = bytes <= memory->limit_bytes - memory->used_bytes;
+        if (fits) memory->used_bytes += bytes;
+    } else if (allocation->kind == WP_MEMORY_MANAGED) {
+        memory->managed_bytes += bytes;
+    }
+    wpi_report_memory(memory->used_bytes + memory->managed_bytes);
     pthread_mutex_unlock(&memory->lock);
     return fits;
 }
 
-static void unreserve(wpi_cpu_memory *memory, uint64_t bytes) {
+static void unreserve(wpi_cpu_memory *memory, const wp_allocation *allocation) {
+    const uint64_t bytes = counted_bytes(allocation);
     pthread_mutex_lock(&memory->lock);
-    memory->used_bytes -= bytes;
+    if (allocation->kind == WP_MEMORY_DEVICE) memory->used_bytes -= bytes;
+    if (allocation->kind == WP_MEMORY_MANAGED) memory->managed_bytes -= bytes;
     pthread_mutex_unlock(&memory->lock);
 }
 
@@ -71,24 +82,23 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     wpi_memory_entry entry = {
         .allocation = {.size_bytes = size_bytes, .kind = kind, .flags = flags}, .device = base};
-    const bool is_counted = kind == WP_MEMORY_DEVICE;
-    if (size_bytes > SIZE_MAX / 2 ||
-        (is_counted && !reserve(&device->memory, counted_bytes(&entry.allocation)))) {
+    if (size_bytes > SIZE_MAX / 2 || !reserve(&device->memory, &entry.allocation)) {
         return fail_nomem(device, size_bytes, err);
     }
     entry.allocation.base = map_pages(size_bytes, &entry.mapped_bytes);
     wp_status status = WP_STATUS_OK;
     if (entry.allocation.base == NULL) {
         char asked[32];
-        status = is_counted ? fail_nomem(device, size_bytes, err)
-                            : WP_FAIL(err, NOMEM, "the system has no address range of %s",
-                                      wp_format_bytes(size_bytes, asked));
+        status = kind == WP_MEMORY_DEVICE
+                     ? fail_nomem(device, size_bytes, err)
+                     : WP_FAIL(err, NOMEM, "the system has no address range of %s",
+                               wp_format_bytes(size_bytes, asked));
     } else {
         status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     }
     if (status != WP_STATUS_OK) {
         if (entry.allocation.base != NULL) munmap(entry.allocation.base, entry.mapped_bytes);
-        if (is_counted) unreserve(&device->memory, counted_bytes(&entry.allocation));
+        unreserve(&device->memory, &entry.allocation);
         return status;
     }
     *out = entry.allocation.base;
@@ -97,9 +107,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
 
 static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
     if (entry->mapped_bytes != 0) munmap(entry->allocation.base, entry->mapped_bytes);
-    if (entry->allocation.kind == WP_MEMORY_DEVICE) {
-        unreserve(&device->memory, counted_bytes(&entry->allocation));
-    }
+    unreserve(&device->memory, &entry->allocation);
 }
 
 wp_status wpi_cpu_memory_free(wp_device *base, const wp_allocation *allocation, wp_error *err) {

@@ -15,7 +15,6 @@
 
 #define PENDING_MAX 1024u /* commands; whoever queues more waits */
 #define PENDING_LOW 512u  /* … until so many are left */
-#define EXECUTOR_STACK_BYTES ((size_t)64 << 20) /* of address space: kernels' local arrays live here */
 #define HELPER_STACK_BYTES_MIN ((size_t)1 << 20)
 
 struct wpi_cpu_queue {
@@ -296,7 +295,7 @@ static wp_status take_snapshot(wpi_cpu_device *device, const wpi_cpu_queue *queu
 static wp_status start_thread(wpi_cpu_queue *queue, wp_error *err) {
     pthread_attr_t attr;
     pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, EXECUTOR_STACK_BYTES);
+    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
     const int failure = pthread_create(&queue->thread, &attr, run_executor, queue);
     pthread_attr_destroy(&attr);
     if (failure != 0) {

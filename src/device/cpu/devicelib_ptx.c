@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device functions for inline PTX that is a loop or a table rather than an expression. Compiled by clang
- * to bitcode at build time, as all of the device library; called by what lower_asm emits, under the
- * names in docs/rooms/inline_ptx.md. */
+/* Device functions for inline PTX that is a loop or a table rather than an expression. Compiled by
+ * clang to bitcode at build time, as all of the device library; called by what lower_asm emits,
+ * under the names in docs/rooms/inline_ptx.md. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>

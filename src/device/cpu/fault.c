@@ -55,6 +55,8 @@ static void handle(int number, siginfo_t *info, void *context) {
         worker->fault_signal = number;
         worker->fault_code = info->si_code;
         worker->fault_address = info->si_addr;
+        worker->fault_is_stack =
+            worker->fiber != NULL && wpi_fiber_owns_guard(worker->fiber, info->si_addr);
         wpi_worker_escape(worker);
     }
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {

@@ -97,6 +97,11 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
         status = WP_STATUS_KERNEL_MISALIGNED;
         snprintf(what, sizeof what,
                  "accessed memory through a misaligned vector pointer or a wild one");
+    } else if (worker->fault_is_stack) {
+        snprintf(what, sizeof what,
+                 "its stack of %" PRIu64 " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) "
+                 "raises it",
+                 (uint64_t)atomic_load(&worker->device->stack_bytes));
     } else {
         wpi_fault_describe(&worker->device->base, address, where, sizeof where);
         snprintf(what, sizeof what, "accessed address %p, %s", address, where);
@@ -502,15 +507,21 @@ wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count, wpi_poo
         worker->next_free = pool->free_workers;
         pool->free_workers = worker;
     }
-    for (uint32_t i = 0; i + 1 < worker_count; i++) {
-        if (pthread_create(&pool->helpers[i], NULL, run_helper, pool) != 0) {
-            wpi_pool_destroy(pool);
-            return WP_FAIL(err, NOMEM,
-                           "cpu device: worker thread %" PRIu32 " of %" PRIu32
-                           " could not be started; lower WARPAGE_WORKERS",
-                           i + 2, worker_count);
-        }
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
+    while (pool->helper_count + 1 < worker_count &&
+           pthread_create(&pool->helpers[pool->helper_count], &attr, run_helper, pool) == 0) {
         pool->helper_count++;
+    }
+    pthread_attr_destroy(&attr);
+    if (pool->helper_count + 1 < worker_count) {
+        const uint32_t started = pool->helper_count + 1;
+        wpi_pool_destroy(pool);
+        return WP_FAIL(err, NOMEM,
+                       "cpu device: %" PRIu32 " of %" PRIu32
+                       " worker threads could be started; lower WARPAGE_WORKERS",
+                       started, worker_count);
     }
     *out = pool;
     return WP_STATUS_OK;
