@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lower_asm: each call of inline PTX is replaced by what its text means.
  *
- *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)      ──►      %r = add i32 %a, %b
+ *     %r = call i32 asm "add.s32 $0, $1, $2;", "=r,r,r"(i32 %a, i32 %b)      ──►      %r = add i32
+ * %a, %b
  *
  * The operands become registers of the block ($0, $1 … are called %0, %1 …; a tied operand is the
  * output it is tied to), ptx/ translates the statements in place, and the registers of the outputs
- * become the result. Calls are taken in reverse post order, so that the addresses one block computes are
- * seen by the next. */
+ * become the result. Calls are taken in reverse post order, so that the addresses one block
+ * computes are seen by the next. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +76,8 @@ static unsigned bits_of(wp_ptx *t, LLVMTypeRef type) {
 
 static LLVMTypeRef result_type(LLVMValueRef call, unsigned index) {
     LLVMTypeRef type = LLVMTypeOf(call);
-    return LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMStructGetTypeAtIndex(type, index) : type;
+    return LLVMGetTypeKind(type) == LLVMStructTypeKind ? LLVMStructGetTypeAtIndex(type, index)
+                                                       : type;
 }
 
 /* Declares %0, %1 … from the constraints "=r,=&l,f,n,0,~{memory}". Gives the number of outputs. */
@@ -91,13 +93,15 @@ static wp_status declare_operands(wp_ptx *t, LLVMValueRef call, const char *cons
         char name[16];
         snprintf(name, sizeof name, "%%%u", number++);
         if (memchr(code, '*', length) || (is_output && inputs > 0))
-            return WP_FAIL(t->err, UNSUPPORTED, "inline PTX: the operand constraint \"%.*s\" is not "
-                           "understood; PTX takes h, r, l, f, d and n", (int)length, code);
+            return WP_FAIL(t->err, UNSUPPORTED,
+                           "inline PTX: the operand constraint \"%.*s\" is not "
+                           "understood; PTX takes h, r, l, f, d and n",
+                           (int)length, code);
         LLVMValueRef argument = is_output ? NULL : LLVMGetArgOperand(call, inputs++);
         LLVMTypeRef type = is_output ? result_type(call, outputs++) : LLVMTypeOf(argument);
         if (!has_bits(type))
-            return WP_FAIL(t->err, UNSUPPORTED, "inline PTX: operand %s is neither a number nor a pointer",
-                           name);
+            return WP_FAIL(t->err, UNSUPPORTED,
+                           "inline PTX: operand %s is neither a number nor a pointer", name);
         LLVMValueRef value = argument ? register_value(t, argument) : NULL;
         if (is_tied) { /* the same register as the output; also known by its own number */
             char output[16];
@@ -173,11 +177,11 @@ static bool is_kernel(const wp_compile *c, LLVMValueRef function) {
     return false;
 }
 
-/* What the front end concluded about memory held for asm without a "memory" clobber, which counts as
- * touching none; the loads that replace it do. The optimiser concludes anew later. */
+/* What the front end concluded about memory held for asm without a "memory" clobber, which counts
+ * as touching none; the loads that replace it do. The optimiser concludes anew later. */
 static void forget_memory_facts(wp_compile *c) {
-    static const char *const facts[] = {"memory",    "nosync",    "nofree",   "readnone",
-                                        "readonly",  "writeonly", "nocapture"};
+    static const char *const facts[] = {"memory",   "nosync",    "nofree",   "readnone",
+                                        "readonly", "writeonly", "nocapture"};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         LLVMUseRef use = LLVMGetFirstUse(f);
@@ -189,8 +193,8 @@ static void forget_memory_facts(wp_compile *c) {
             for (LLVMUseRef u = use; u; u = LLVMGetNextUse(u)) {
                 LLVMValueRef call = LLVMGetUser(u);
                 if (!LLVMIsACallInst(call) || LLVMGetCalledValue(call) != f) continue;
-                LLVMRemoveCallSiteEnumAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
-                                                kind);
+                LLVMRemoveCallSiteEnumAttribute(
+                    call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
                 for (unsigned p = 1; p <= LLVMGetNumArgOperands(call); p++)
                     LLVMRemoveCallSiteEnumAttribute(call, p, kind);
             }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From integers back to pointers. An address reaches inline PTX as a pointer, as a 64-bit integer or, in
- * shared memory, as the low 32 bits of one:
+/* From integers back to pointers. An address reaches inline PTX as a pointer, as a 64-bit integer
+ * or, in shared memory, as the low 32 bits of one:
  *
- *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;   asm("ld.shared.u32 %0, [%1];" …)
+ *     s = (unsigned)__cvta_generic_to_shared(&tile[0]) + 16 * row;   asm("ld.shared.u32 %0, [%1];"
+ * …)
  *
- * On the CPU half an address is none. So the integer's computation is followed back to the pointer it
- * began with, and repeated on pointers: ptrtoint gives the pointer, + and - of it become steps in
- * bytes, phi and select join pointers. What has no single such origin stays unknown. */
+ * On the CPU half an address is none. So the integer's computation is followed back to the pointer
+ * it began with, and repeated on pointers: ptrtoint gives the pointer, + and - of it become steps
+ * in bytes, phi and select join pointers. What has no single such origin stays unknown. */
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
@@ -19,8 +20,8 @@ static LLVMOpcode opcode_of(LLVMValueRef value) {
     return LLVMIsAConstantExpr(value) ? LLVMGetConstOpcode(value) : (LLVMOpcode)0;
 }
 
-/* Code for `value` stands right after it, so that it serves wherever the value does; constants need no
- * place. The builder's own position comes back with leave(). */
+/* Code for `value` stands right after it, so that it serves wherever the value does; constants need
+ * no place. The builder's own position comes back with leave(). */
 static void enter(wp_ptx *t, LLVMValueRef value) {
     if (LLVMIsAInstruction(value)) wpi_builder_after(t->b, value);
 }
@@ -89,7 +90,8 @@ static LLVMValueRef derive(wp_ptx *t, LLVMValueRef value) {
     }
     case LLVMSub: {
         LLVMValueRef base = wpi_ptx_pointer_of(t, first);
-        if (!base || wpi_ptx_pointer_of(t, LLVMGetOperand(value, 1))) return NULL; /* a difference */
+        if (!base || wpi_ptx_pointer_of(t, LLVMGetOperand(value, 1)))
+            return NULL; /* a difference */
         return step(t, value, base, LLVMGetOperand(value, 1), true);
     }
     case LLVMSelect: {
@@ -126,20 +128,23 @@ LLVMValueRef wpi_ptx_address(wp_ptx *t, unsigned index) {
     if (!o->name[0]) return LLVMConstIntToPtr(wpi_const64(t->c, o->value), t->c->ptr);
     wp_ptx_register *r = wpi_ptx_find(t, o->name);
     if (!r || !r->value || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
-        wpi_ptx_fail(t, r ? "the address has no value" : "its address is no register that is known here");
+        wpi_ptx_fail(t, r ? "the address has no value"
+                          : "its address is no register that is known here");
         return none;
     }
     LLVMValueRef base = wpi_ptx_pointer_of(t, r->value);
     if (!base && r->bits == 32) {
-        wpi_ptx_fail(t, "the 32-bit shared address cannot be followed back to a variable or pointer of "
-                        "this function");
+        wpi_ptx_fail(
+            t, "the 32-bit shared address cannot be followed back to a variable or pointer of "
+               "this function");
         return none;
     }
     if (!base) base = LLVMBuildIntToPtr(t->b, r->value, t->c->ptr, "");
     LLVMValueRef offset = wpi_const64(t->c, o->value);
     if (o->offset_name[0]) {
         wp_ptx_operand name = {.kind = WP_PTX_OPERAND_NAME};
-        for (unsigned i = 0; i < WP_PTX_NAME_CHARS; i++) name.name[i] = o->offset_name[i];
+        for (unsigned i = 0; i < WP_PTX_NAME_CHARS; i++)
+            name.name[i] = o->offset_name[i];
         offset = wpi_ptx_read_operand(t, &name, wpi_ptx_type(WP_PTX_SIGNED, 64));
     } else if (o->value == 0) {
         return base;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special functions.
- * Directed roundings are functions of the device library, under the names clang's headers use. */
+/* Arithmetic: add sub mul mad fma div rem neg abs min max with carry chains, and the special
+ * functions. Directed roundings are functions of the device library, under the names clang's
+ * headers use. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,8 @@
 static LLVMValueRef flush(wp_ptx *t, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     LLVMValueRef size = wpi_ptx_intrinsic(t, "llvm.fabs", type, &value, 1);
-    LLVMValueRef is_small = LLVMBuildFCmp(t->b, LLVMRealOLT, size, wpi_ptx_real(type, 0x1p-126), "");
+    LLVMValueRef is_small =
+        LLVMBuildFCmp(t->b, LLVMRealOLT, size, wpi_ptx_real(type, 0x1p-126), "");
     LLVMValueRef zero = wpi_ptx_intrinsic(t, "llvm.copysign", type,
                                           (LLVMValueRef[]){wpi_ptx_real(type, 0.0), value}, 2);
     return LLVMBuildSelect(t->b, is_small, zero, value, "");
@@ -33,7 +35,8 @@ static LLVMValueRef saturate(wp_ptx *t, LLVMValueRef value) {
                              (LLVMValueRef[]){value, wpi_ptx_real(type, 1.0)}, 2);
 }
 
-void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool is_ftz, bool is_sat) {
+void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool is_ftz,
+                         bool is_sat) {
     if (flushes(type, is_ftz)) value = flush(t, value);
     if (is_sat) value = saturate(t, value);
     wpi_ptx_write(t, 0, type, value);
@@ -45,8 +48,14 @@ static LLVMValueRef directed(wp_ptx *t, const char *operation, wp_ptx_type type,
     if (type.lanes > 1 || type.bits < 32) wpi_ptx_fail(t, NULL);
     char name[40];
     bool is_fma = strcmp(operation, "fma") == 0, is_single = type.bits == 32;
-    snprintf(name, sizeof name, "__nv_%s%s%s_r%c", is_fma ? "" : is_single ? "f" : "d", operation,
-             is_fma && is_single ? "f" : "", rounding == 'z' ? 'z' : rounding == 'm' ? 'd' : 'u');
+    snprintf(name, sizeof name, "__nv_%s%s%s_r%c",
+             is_fma      ? ""
+             : is_single ? "f"
+                         : "d",
+             operation, is_fma && is_single ? "f" : "",
+             rounding == 'z'   ? 'z'
+             : rounding == 'm' ? 'd'
+                               : 'u');
     return wpi_ptx_call(t, name, LLVMTypeOf(args[0]), args, count);
 }
 
@@ -56,13 +65,15 @@ static bool is_directed(char rounding) {
 
 /* ---- carry ------------------------------------------------------------------------------- */
 
-/* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry. */
+/* a + b (+ CF) or a - b (- CF) with one more word of room: the bit above the result is the carry.
+ */
 static LLVMValueRef with_carry(wp_ptx *t, bool is_sub, LLVMValueRef a, LLVMValueRef b, bool is_in,
                                bool is_out) {
     LLVMTypeRef type = LLVMTypeOf(a);
     unsigned bits = LLVMGetIntTypeWidth(type);
     LLVMTypeRef wide = LLVMIntTypeInContext(t->c->context, 2 * bits);
-    if (is_in && !t->carry) wpi_ptx_fail(t, "the carry flag was not set before it in this asm block");
+    if (is_in && !t->carry)
+        wpi_ptx_fail(t, "the carry flag was not set before it in this asm block");
     LLVMValueRef x = LLVMBuildZExt(t->b, a, wide, ""), y = LLVMBuildZExt(t->b, b, wide, "");
     LLVMValueRef sum = is_sub ? LLVMBuildSub(t->b, x, y, "") : LLVMBuildAdd(t->b, x, y, "");
     if (is_in && t->carry) {
@@ -82,11 +93,13 @@ static LLVMValueRef saturating(wp_ptx *t, bool is_sub, LLVMValueRef a, LLVMValue
 }
 
 static void add_or_sub(wp_ptx *t, bool is_sub, bool is_carry_in) {
-    bool is_cc = wpi_ptx_has(t, "cc"), is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat");
+    bool is_cc = wpi_ptx_has(t, "cc"), is_ftz = wpi_ptx_has(t, "ftz"),
+         is_sat = wpi_ptx_has(t, "sat");
     char rounding = wpi_ptx_rounding(t);
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
-    LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz), b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
+    LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz),
+                 b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
     if (wpi_ptx_is_float(type)) {
         LLVMValueRef result;
         if (is_cc || is_carry_in) wpi_ptx_fail(t, NULL);
@@ -133,7 +146,8 @@ static half take_half(wp_ptx *t) {
 }
 
 /* The low, high or whole product of two integers of `type`. */
-static LLVMValueRef product(wp_ptx *t, wp_ptx_type type, half part, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef product(wp_ptx *t, wp_ptx_type type, half part, LLVMValueRef a,
+                            LLVMValueRef b) {
     if (part == HALF_LOW) return LLVMBuildMul(t->b, a, b, "");
     LLVMTypeRef wide = LLVMIntTypeInContext(t->c->context, 2 * type.bits);
     LLVMValueRef x = wpi_ptx_resize(t, a, wpi_ptx_is_signed(type), wide);
@@ -148,7 +162,8 @@ static wp_ptx_type product_type(wp_ptx_type type, half part) {
     return part == HALF_WIDE ? wpi_ptx_type(type.kind, 2 * type.bits) : type;
 }
 
-/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to it. */
+/* The type of an integer or float multiplication, which decides whether .lo/.hi/.wide belongs to
+ * it. */
 static wp_ptx_type multiply_type(wp_ptx *t, half *part) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     *part = HALF_LOW;
@@ -166,7 +181,8 @@ static void emit_mul(wp_ptx *t) {
     if (wpi_ptx_is_float(type)) {
         char rounding = wpi_ptx_rounding(t);
         bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat");
-        LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz), b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
+        LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz),
+                     b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
         LLVMValueRef result = is_directed(rounding)
                                   ? directed(t, "mul", type, rounding, (LLVMValueRef[]){a, b}, 2)
                                   : LLVMBuildFMul(t->b, a, b, "");
@@ -180,11 +196,13 @@ static void emit_mul(wp_ptx *t) {
 /* fma: with 16-bit floats in double, where product and nearly every sum are exact. */
 static void fused(wp_ptx *t, wp_ptx_type type) {
     char rounding = wpi_ptx_rounding(t);
-    bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"), is_relu = wpi_ptx_has(t, "relu");
+    bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"),
+         is_relu = wpi_ptx_has(t, "relu");
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
     LLVMTypeRef compute = wpi_ptx_llvm(t, type);
-    if (type.bits == 16) compute = type.lanes > 1 ? LLVMVectorType(t->c->f64, type.lanes) : t->c->f64;
+    if (type.bits == 16)
+        compute = type.lanes > 1 ? LLVMVectorType(t->c->f64, type.lanes) : t->c->f64;
     for (unsigned i = 0; i < 3; i++) {
         x[i] = wpi_ptx_read_flushed(t, i + 1, type, is_ftz);
         if (type.bits == 16) x[i] = LLVMBuildFPExt(t->b, x[i], compute, "");
@@ -284,7 +302,8 @@ static void divide(wp_ptx *t, wp_ptx_type type, bool is_rem) {
     if (is_signed) {
         safe = LLVMBuildSelect(t->b, is_minus, one, safe, "");
         result = is_rem ? LLVMBuildSRem(t->b, a, safe, "") : LLVMBuildSDiv(t->b, a, safe, "");
-        if (!is_rem) result = LLVMBuildSelect(t->b, is_minus, LLVMBuildNeg(t->b, a, ""), result, "");
+        if (!is_rem)
+            result = LLVMBuildSelect(t->b, is_minus, LLVMBuildNeg(t->b, a, ""), result, "");
     } else {
         result = is_rem ? LLVMBuildURem(t->b, a, safe, "") : LLVMBuildUDiv(t->b, a, safe, "");
     }
@@ -302,7 +321,8 @@ static void emit_div(wp_ptx *t) {
     char rounding = wpi_ptx_rounding(t);
     bool is_ftz = wpi_ptx_has(t, "ftz");
     wpi_ptx_expect(t, 3, 3);
-    LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz), b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
+    LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz),
+                 b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
     LLVMValueRef result = is_directed(rounding)
                               ? directed(t, "div", type, rounding, (LLVMValueRef[]){a, b}, 2)
                               : LLVMBuildFDiv(t->b, a, b, "");
@@ -311,8 +331,10 @@ static void emit_div(wp_ptx *t) {
 
 static void emit_rem(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);
-    if (!wpi_ptx_is_integer(type)) wpi_ptx_fail(t, NULL);
-    else divide(t, type, true);
+    if (!wpi_ptx_is_integer(type))
+        wpi_ptx_fail(t, NULL);
+    else
+        divide(t, type, true);
 }
 
 /* ---- signs, least and greatest ----------------------------------------------------------- */
@@ -340,10 +362,12 @@ static void emit_abs(wp_ptx *t) {
 }
 
 static void least_or_greatest(wp_ptx *t, bool is_max) {
-    bool is_ftz = wpi_ptx_has(t, "ftz"), is_nan = wpi_ptx_has(t, "NaN"), is_relu = wpi_ptx_has(t, "relu");
+    bool is_ftz = wpi_ptx_has(t, "ftz"), is_nan = wpi_ptx_has(t, "NaN"),
+         is_relu = wpi_ptx_has(t, "relu");
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 3, 3);
-    LLVMValueRef x[2] = {wpi_ptx_read_flushed(t, 1, type, is_ftz), wpi_ptx_read_flushed(t, 2, type, is_ftz)};
+    LLVMValueRef x[2] = {wpi_ptx_read_flushed(t, 1, type, is_ftz),
+                         wpi_ptx_read_flushed(t, 2, type, is_ftz)};
     LLVMTypeRef llvm = wpi_ptx_llvm(t, type);
     if (!wpi_ptx_is_float(type)) {
         LLVMValueRef result = wpi_ptx_minmax(t, is_max, wpi_ptx_is_signed(type), x[0], x[1]);
@@ -354,13 +378,16 @@ static void least_or_greatest(wp_ptx *t, bool is_max) {
     const char *name = is_nan ? (is_max ? "llvm.maximum" : "llvm.minimum")
                               : (is_max ? "llvm.maxnum" : "llvm.minnum");
     LLVMValueRef result = wpi_ptx_intrinsic(t, name, llvm, x, 2);
-    if (!is_nan) { /* PTX orders -0 before +0, these intrinsics do not: equal numbers by their bits */
+    if (!is_nan) { /* PTX orders -0 before +0, these intrinsics do not: equal numbers by their bits
+                    */
         LLVMTypeRef bits = LLVMIntTypeInContext(t->c->context, type.bits == 64 ? 64 : 32);
         if (type.lanes > 1) bits = LLVMVectorType(bits, type.lanes);
-        LLVMValueRef a = LLVMBuildBitCast(t->b, x[0], bits, ""), b = LLVMBuildBitCast(t->b, x[1], bits, "");
+        LLVMValueRef a = LLVMBuildBitCast(t->b, x[0], bits, ""),
+                     b = LLVMBuildBitCast(t->b, x[1], bits, "");
         LLVMValueRef same = is_max ? LLVMBuildAnd(t->b, a, b, "") : LLVMBuildOr(t->b, a, b, "");
         LLVMValueRef is_equal = LLVMBuildFCmp(t->b, LLVMRealOEQ, x[0], x[1], "");
-        result = LLVMBuildSelect(t->b, is_equal, LLVMBuildBitCast(t->b, same, llvm, ""), result, "");
+        result =
+            LLVMBuildSelect(t->b, is_equal, LLVMBuildBitCast(t->b, same, llvm, ""), result, "");
     }
     if (is_relu) {
         LLVMValueRef zero = wpi_ptx_real(llvm, 0.0);
@@ -390,7 +417,8 @@ static void emit_sad(wp_ptx *t) {
 
 /* ---- dot products of bytes --------------------------------------------------------------- */
 
-static LLVMValueRef field(wp_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits, bool is_signed) {
+static LLVMValueRef field(wp_ptx *t, LLVMValueRef word, unsigned shift, unsigned bits,
+                          bool is_signed) {
     LLVMValueRef low = LLVMBuildLShr(t->b, word, wpi_const32(t->c, shift), "");
     low = LLVMBuildTrunc(t->b, low, LLVMIntTypeInContext(t->c->context, bits), "");
     return wpi_ptx_resize(t, low, is_signed, t->c->i32);
@@ -478,12 +506,12 @@ static void emit_copysign(wp_ptx *t) { /* the sign of a, the value of b */
 }
 
 const wp_ptx_row wpi_ptx_arithmetic[] = {
-    {"add", emit_add},     {"sub", emit_sub},     {"addc", emit_addc},   {"subc", emit_subc},
-    {"mul", emit_mul},     {"mad", emit_mad},     {"madc", emit_madc},   {"fma", emit_fma},
-    {"mul24", emit_mul24}, {"mad24", emit_mad24}, {"div", emit_div},     {"rem", emit_rem},
-    {"neg", emit_neg},     {"abs", emit_abs},     {"min", emit_min},     {"max", emit_max},
-    {"sad", emit_sad},     {"dp4a", emit_dp4a},   {"dp2a", emit_dp2a},   {"rcp", emit_root},
-    {"sqrt", emit_root},   {"rsqrt", emit_root},  {"sin", emit_sin},     {"cos", emit_cos},
-    {"lg2", emit_lg2},     {"ex2", emit_ex2},     {"tanh", emit_tanh},   {"copysign", emit_copysign},
+    {"add", emit_add},     {"sub", emit_sub},     {"addc", emit_addc}, {"subc", emit_subc},
+    {"mul", emit_mul},     {"mad", emit_mad},     {"madc", emit_madc}, {"fma", emit_fma},
+    {"mul24", emit_mul24}, {"mad24", emit_mad24}, {"div", emit_div},   {"rem", emit_rem},
+    {"neg", emit_neg},     {"abs", emit_abs},     {"min", emit_min},   {"max", emit_max},
+    {"sad", emit_sad},     {"dp4a", emit_dp4a},   {"dp2a", emit_dp2a}, {"rcp", emit_root},
+    {"sqrt", emit_root},   {"rsqrt", emit_root},  {"sin", emit_sin},   {"cos", emit_cos},
+    {"lg2", emit_lg2},     {"ex2", emit_ex2},     {"tanh", emit_tanh}, {"copysign", emit_copysign},
     {NULL, NULL},
 };

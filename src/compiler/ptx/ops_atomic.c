@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* atom and red. Scopes and spaces do not matter on one host; 16-bit floats, for which processors have
- * no atomics, are functions of the device library that loop over compare-and-swap. */
+/* atom and red. Scopes and spaces do not matter on one host; 16-bit floats, for which processors
+ * have no atomics, are functions of the device library that loop over compare-and-swap. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,8 @@ static LLVMAtomicRMWBinOp rmw(wp_ptx *t, const atomic *a) {
 }
 
 /* __wp_ptx_atom_add_f16x2(pointer, value bits) gives the old bits */
-static LLVMValueRef half_atomic(wp_ptx *t, const atomic *a, LLVMValueRef pointer, LLVMValueRef value) {
+static LLVMValueRef half_atomic(wp_ptx *t, const atomic *a, LLVMValueRef pointer,
+                                LLVMValueRef value) {
     static const char *const names[] = {"add", "min", "max"};
     if (a->operation > MAX) {
         wpi_ptx_fail(t, NULL);
@@ -76,7 +77,7 @@ static void emit(wp_ptx *t, bool is_red) {
         LLVMAtomicOrderingAcquireRelease};
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
     static const char *const spaces[] = {"global", "shared", "shared::cta", NULL};
-    static const char *const operations[] = {"add", "min", "max", "inc",  "dec", "and",
+    static const char *const operations[] = {"add", "min", "max",  "inc", "dec", "and",
                                              "or",  "xor", "exch", "cas", NULL};
     int sem = wpi_ptx_choice(t, sems);
     (void)wpi_ptx_choice(t, scopes);
@@ -89,7 +90,8 @@ static void emit(wp_ptx *t, bool is_red) {
     a.type = wpi_ptx_type_take(t);
     unsigned at = is_red ? 0 : 1, count = at + (what == CAS ? 3 : 2);
     wpi_ptx_expect(t, count, count);
-    bool is_short = a.type.bits * a.type.lanes < 32 && !wpi_ptx_is_float(a.type) && a.operation != CAS;
+    bool is_short =
+        a.type.bits * a.type.lanes < 32 && !wpi_ptx_is_float(a.type) && a.operation != CAS;
     if (what < 0 || (is_red && what >= EXCH) || a.type.bits > 64 || is_short ||
         (a.elements > 1 && (what > MAX || !wpi_ptx_is_float(a.type)))) {
         wpi_ptx_fail(t, NULL);
@@ -97,8 +99,9 @@ static void emit(wp_ptx *t, bool is_red) {
     }
     LLVMValueRef base = wpi_ptx_address(t, at);
     const wp_ptx_operand *to = wpi_ptx_operand(t, 0), *from = wpi_ptx_operand(t, at + 1);
-    if (a.elements > 1 && (from->kind != WP_PTX_OPERAND_LIST || from->count != a.elements ||
-                           (!is_red && (to->kind != WP_PTX_OPERAND_LIST || to->count != a.elements)))) {
+    if (a.elements > 1 &&
+        (from->kind != WP_PTX_OPERAND_LIST || from->count != a.elements ||
+         (!is_red && (to->kind != WP_PTX_OPERAND_LIST || to->count != a.elements)))) {
         wpi_ptx_fail(t, NULL);
         return;
     }

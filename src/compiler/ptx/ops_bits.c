@@ -98,8 +98,9 @@ static void emit_shf(wp_ptx *t) {
                        : LLVMBuildAnd(t->b, amount, wpi_const32(t->c, 31), "");
     amount = LLVMBuildZExt(t->b, amount, t->c->i64, "");
     LLVMValueRef both = LLVMBuildOr(t->b, low, LLVMBuildShl(t->b, high, word, ""), "");
-    LLVMValueRef moved = way == 0 ? LLVMBuildLShr(t->b, LLVMBuildShl(t->b, both, amount, ""), word, "")
-                                  : LLVMBuildLShr(t->b, both, amount, "");
+    LLVMValueRef moved = way == 0
+                             ? LLVMBuildLShr(t->b, LLVMBuildShl(t->b, both, amount, ""), word, "")
+                             : LLVMBuildLShr(t->b, both, amount, "");
     wpi_ptx_write(t, 0, type, LLVMBuildTrunc(t->b, moved, t->c->i32, ""));
 }
 
@@ -178,7 +179,8 @@ static void emit_brev(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 2, 2);
     LLVMValueRef value = wpi_ptx_read(t, 1, type);
-    wpi_ptx_write(t, 0, type, wpi_ptx_intrinsic(t, "llvm.bitreverse", LLVMTypeOf(value), &value, 1));
+    wpi_ptx_write(t, 0, type,
+                  wpi_ptx_intrinsic(t, "llvm.bitreverse", LLVMTypeOf(value), &value, 1));
 }
 
 static void emit_clz(wp_ptx *t) {
@@ -219,7 +221,8 @@ static void emit_szext(wp_ptx *t) {
                    : wpi_ptx_minmax(t, false, false, bits, wpi_const32(t->c, 32));
     LLVMValueRef up = LLVMBuildSub(t->b, wpi_const32(t->c, 32), bits, "");
     LLVMValueRef raised = shift(t, SHIFT_LEFT, wpi_ptx_read(t, 1, type), up);
-    LLVMValueRef result = shift(t, wpi_ptx_is_signed(type) ? SHIFT_RIGHT_SIGNED : SHIFT_RIGHT, raised, up);
+    LLVMValueRef result =
+        shift(t, wpi_ptx_is_signed(type) ? SHIFT_RIGHT_SIGNED : SHIFT_RIGHT, raised, up);
     wpi_ptx_write(t, 0, type, result);
 }
 
@@ -227,7 +230,8 @@ static void emit_fns(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
-    for (unsigned i = 0; i < 3; i++) x[i] = wpi_ptx_read(t, i + 1, type);
+    for (unsigned i = 0; i < 3; i++)
+        x[i] = wpi_ptx_read(t, i + 1, type);
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, "__wp_ptx_fns_b32", t->c->i32, x, 3));
 }
 
@@ -239,7 +243,8 @@ static void emit_prmt(wp_ptx *t) {
     wp_ptx_type type = wpi_ptx_type_take(t);
     wpi_ptx_expect(t, 4, 4);
     LLVMValueRef x[3];
-    for (unsigned i = 0; i < 3; i++) x[i] = wpi_ptx_read(t, i + 1, type);
+    for (unsigned i = 0; i < 3; i++)
+        x[i] = wpi_ptx_read(t, i + 1, type);
     char name[40] = "__wp_ptx_prmt_b32";
     if (mode >= 0) snprintf(name, sizeof name, "__wp_ptx_prmt_b32_%s", modes[mode]);
     wpi_ptx_write(t, 0, type, wpi_ptx_call(t, name, t->c->i32, x, 3));
@@ -263,7 +268,8 @@ static void emit_lop3(wp_ptx *t) {
     uint64_t bits = LLVMConstIntGetZExtValue(table);
     for (unsigned i = 0; i < 8; i++) {
         if (!(bits >> i & 1)) continue;
-        LLVMValueRef term = LLVMBuildAnd(t->b, i & 4 ? x[0] : inverse[0], i & 2 ? x[1] : inverse[1], "");
+        LLVMValueRef term =
+            LLVMBuildAnd(t->b, i & 4 ? x[0] : inverse[0], i & 2 ? x[1] : inverse[1], "");
         term = LLVMBuildAnd(t->b, term, i & 1 ? x[2] : inverse[2], "");
         result = LLVMBuildOr(t->b, result, term, "");
     }

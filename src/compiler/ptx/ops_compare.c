@@ -10,25 +10,35 @@ static const struct comparison {
     const char *name;
     int for_unsigned, for_signed, for_float;
 } comparisons[] = {
-    {"eq", LLVMIntEQ, LLVMIntEQ, LLVMRealOEQ},   {"ne", LLVMIntNE, LLVMIntNE, LLVMRealONE},
-    {"lt", LLVMIntULT, LLVMIntSLT, LLVMRealOLT}, {"le", LLVMIntULE, LLVMIntSLE, LLVMRealOLE},
-    {"gt", LLVMIntUGT, LLVMIntSGT, LLVMRealOGT}, {"ge", LLVMIntUGE, LLVMIntSGE, LLVMRealOGE},
-    {"lo", LLVMIntULT, LLVMIntULT, -1},          {"ls", LLVMIntULE, LLVMIntULE, -1},
-    {"hi", LLVMIntUGT, LLVMIntUGT, -1},          {"hs", LLVMIntUGE, LLVMIntUGE, -1},
-    {"equ", -1, -1, LLVMRealUEQ},                {"neu", -1, -1, LLVMRealUNE},
-    {"ltu", -1, -1, LLVMRealULT},                {"leu", -1, -1, LLVMRealULE},
-    {"gtu", -1, -1, LLVMRealUGT},                {"geu", -1, -1, LLVMRealUGE},
-    {"num", -1, -1, LLVMRealORD},                {"nan", -1, -1, LLVMRealUNO},
+    {"eq", LLVMIntEQ, LLVMIntEQ, LLVMRealOEQ},
+    {"ne", LLVMIntNE, LLVMIntNE, LLVMRealONE},
+    {"lt", LLVMIntULT, LLVMIntSLT, LLVMRealOLT},
+    {"le", LLVMIntULE, LLVMIntSLE, LLVMRealOLE},
+    {"gt", LLVMIntUGT, LLVMIntSGT, LLVMRealOGT},
+    {"ge", LLVMIntUGE, LLVMIntSGE, LLVMRealOGE},
+    {"lo", LLVMIntULT, LLVMIntULT, -1},
+    {"ls", LLVMIntULE, LLVMIntULE, -1},
+    {"hi", LLVMIntUGT, LLVMIntUGT, -1},
+    {"hs", LLVMIntUGE, LLVMIntUGE, -1},
+    {"equ", -1, -1, LLVMRealUEQ},
+    {"neu", -1, -1, LLVMRealUNE},
+    {"ltu", -1, -1, LLVMRealULT},
+    {"leu", -1, -1, LLVMRealULE},
+    {"gtu", -1, -1, LLVMRealUGT},
+    {"geu", -1, -1, LLVMRealUGE},
+    {"num", -1, -1, LLVMRealORD},
+    {"nan", -1, -1, LLVMRealUNO},
 };
 
 /* The comparison of operands 1 and 2 that the opcode names; `type` is that of the operands. */
-static LLVMValueRef compare(wp_ptx *t, const struct comparison *how, wp_ptx_type type, bool is_ftz) {
+static LLVMValueRef compare(wp_ptx *t, const struct comparison *how, wp_ptx_type type,
+                            bool is_ftz) {
     LLVMValueRef a = wpi_ptx_read_flushed(t, 1, type, is_ftz);
     LLVMValueRef b = wpi_ptx_read_flushed(t, 2, type, is_ftz);
-    int predicate = !how                            ? -1
-                    : wpi_ptx_is_float(type)        ? how->for_float
-                    : wpi_ptx_is_signed(type)       ? how->for_signed
-                                                    : how->for_unsigned;
+    int predicate = !how                      ? -1
+                    : wpi_ptx_is_float(type)  ? how->for_float
+                    : wpi_ptx_is_signed(type) ? how->for_signed
+                                              : how->for_unsigned;
     if (predicate < 0 || type.lanes > 1 || type.kind == WP_PTX_PREDICATE) {
         wpi_ptx_fail(t, NULL);
         return LLVMGetUndef(t->c->i1);
@@ -103,9 +113,10 @@ static void emit_slct(wp_ptx *t) {
 }
 
 static void emit_testp(wp_ptx *t) {
-    /* masks of llvm.is.fpclass: NaNs 0x3, infinities 0x204, normals 0x108, subnormals 0x90, zeros 0x60 */
-    static const char *const names[] = {"finite", "infinite", "number", "notanumber", "normal",
-                                        "subnormal", NULL};
+    /* masks of llvm.is.fpclass: NaNs 0x3, infinities 0x204, normals 0x108, subnormals 0x90, zeros
+     * 0x60 */
+    static const char *const names[] = {"finite", "infinite",  "number", "notanumber",
+                                        "normal", "subnormal", NULL};
     static const uint32_t masks[] = {0x1f8, 0x204, 0x3fc, 0x3, 0x108, 0x90};
     int i = wpi_ptx_choice(t, names);
     wp_ptx_type type = wpi_ptx_type_take(t);

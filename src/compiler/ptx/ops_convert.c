@@ -84,7 +84,8 @@ static LLVMValueRef to_integral(wp_ptx *t, LLVMValueRef value, char rounding) {
     return wpi_ptx_intrinsic(t, name, LLVMTypeOf(value), &value, 1);
 }
 
-static void float_to_integer(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding, bool is_ftz) {
+static void float_to_integer(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding,
+                             bool is_ftz) {
     LLVMValueRef value = wpi_ptx_read_flushed(t, 1, from, is_ftz);
     if (rounding == 0) {
         wpi_ptx_fail(t, NULL);
@@ -95,7 +96,8 @@ static void float_to_integer(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char r
     const char *name = wpi_ptx_is_signed(to) ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(
         t->c->module, LLVMLookupIntrinsicID(name, strlen(name)), types, 2);
-    LLVMValueRef result = LLVMBuildCall2(t->b, wpi_function_type(function), function, &value, 1, "");
+    LLVMValueRef result =
+        LLVMBuildCall2(t->b, wpi_function_type(function), function, &value, 1, "");
     if (from.bits == 64 || to.bits == 64) { /* NaN: the top bit alone, elsewhere 0 */
         LLVMValueRef is_nan = LLVMBuildFCmp(t->b, LLVMRealUNO, value, value, "");
         LLVMValueRef top = LLVMConstInt(llvm, UINT64_C(1) << (to.bits - 1), 0);
@@ -104,7 +106,8 @@ static void float_to_integer(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char r
     wpi_ptx_write(t, 0, to, result);
 }
 
-static void integer_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding, bool is_sat) {
+static void integer_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding,
+                             bool is_sat) {
     bool is_signed = wpi_ptx_is_signed(from);
     LLVMValueRef value = wpi_ptx_read(t, 1, from), result;
     bool is_exact = from.bits < 32 || (from.bits == 32 && to.bits == 64);
@@ -120,22 +123,26 @@ static void integer_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char r
         char name[40];
         snprintf(name, sizeof name, "__nv_%s%s2%s_r%c", is_signed ? "" : "u",
                  from.bits == 64 ? "ll" : "int", to.bits == 64 ? "double" : "float",
-                 rounding == 'z' ? 'z' : rounding == 'm' ? 'd' : 'u');
+                 rounding == 'z'   ? 'z'
+                 : rounding == 'm' ? 'd'
+                                   : 'u');
         if (to.bits == 16) wpi_ptx_fail(t, NULL);
         result = wpi_ptx_call(t, name, wpi_ptx_llvm(t, to), &value, 1);
     }
     wpi_ptx_write_float(t, to, result, false, is_sat);
 }
 
-static void float_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding, char integral,
-                           bool is_ftz, bool is_sat, bool is_relu) {
+static void float_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding,
+                           char integral, bool is_ftz, bool is_sat, bool is_relu) {
     LLVMValueRef value = wpi_ptx_read_flushed(t, 1, from, is_ftz);
     if (integral) value = to_integral(t, value, integral);
     bool is_narrowing = to.bits < from.bits || (to.bits == 16 && to.kind != from.kind);
     if (is_narrowing && rounding && rounding != 'n') {
         char name[40];
         snprintf(name, sizeof name, "__nv_double2float_r%c",
-                 rounding == 'z' ? 'z' : rounding == 'm' ? 'd' : 'u');
+                 rounding == 'z'   ? 'z'
+                 : rounding == 'm' ? 'd'
+                                   : 'u');
         if (from.bits != 64 || to.bits != 32) wpi_ptx_fail(t, NULL);
         value = wpi_ptx_call(t, name, t->c->f32, &value, 1);
     } else if (to.bits == 32 && from.bits == 64) {
@@ -152,14 +159,16 @@ static void float_to_float(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rou
 }
 
 /* cvt.rn.f16x2.f32 d, high, low */
-static void floats_to_pair(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding, bool is_relu) {
+static void floats_to_pair(wp_ptx *t, wp_ptx_type to, wp_ptx_type from, char rounding,
+                           bool is_relu) {
     wpi_ptx_expect(t, 3, 3);
     if (rounding != 'n' || from.kind != WP_PTX_FLOAT || from.bits != 32) wpi_ptx_fail(t, NULL);
     LLVMTypeRef pair = wpi_ptx_llvm(t, to);
     LLVMValueRef value = LLVMGetUndef(pair);
     if (t->status != WP_STATUS_OK) return;
     for (unsigned i = 0; i < 2; i++)
-        value = LLVMBuildInsertElement(t->b, value, wpi_ptx_read(t, 2 - i, from), wpi_const32(t->c, i), "");
+        value = LLVMBuildInsertElement(t->b, value, wpi_ptx_read(t, 2 - i, from),
+                                       wpi_const32(t->c, i), "");
     if (is_relu) {
         LLVMValueRef is_less = LLVMBuildFCmp(t->b, LLVMRealOLT, value, wpi_ptx_real(pair, 0.0), "");
         value = LLVMBuildSelect(t->b, is_less, wpi_ptx_real(pair, 0.0), value, "");
@@ -172,7 +181,8 @@ static void float_to_tf32(wp_ptx *t) {
     wp_ptx_type word = wpi_ptx_type(WP_PTX_BITS, 32);
     (void)wpi_ptx_has(t, "f32");
     wpi_ptx_expect(t, 2, 2);
-    LLVMValueRef bits = wpi_ptx_read(t, 1, word), value = wpi_ptx_read(t, 1, wpi_ptx_type(WP_PTX_FLOAT, 32));
+    LLVMValueRef bits = wpi_ptx_read(t, 1, word),
+                 value = wpi_ptx_read(t, 1, wpi_ptx_type(WP_PTX_FLOAT, 32));
     LLVMValueRef rounded = LLVMBuildAdd(t->b, bits, wpi_const32(t->c, 0x1000), "");
     rounded = LLVMBuildAnd(t->b, rounded, wpi_const32(t->c, 0xffffe000), "");
     LLVMValueRef is_nan = LLVMBuildFCmp(t->b, LLVMRealUNO, value, value, "");
@@ -189,7 +199,8 @@ static void emit_cvt(wp_ptx *t) {
     }
     int whole = wpi_ptx_choice(t, to_whole);
     char integral = whole < 0 ? 0 : to_whole[whole][1], rounding = wpi_ptx_rounding(t);
-    bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"), is_relu = wpi_ptx_has(t, "relu");
+    bool is_ftz = wpi_ptx_has(t, "ftz"), is_sat = wpi_ptx_has(t, "sat"),
+         is_relu = wpi_ptx_has(t, "relu");
     wp_ptx_type to = wpi_ptx_type_take(t), from = wpi_ptx_type_take(t);
     bool from_float = wpi_ptx_is_float(from), to_float = wpi_ptx_is_float(to);
     if (to.lanes == 2 && to_float && from.lanes == 1) {
@@ -197,8 +208,9 @@ static void emit_cvt(wp_ptx *t) {
         return;
     }
     wpi_ptx_expect(t, 2, 2);
-    if (to.lanes > 1 || from.lanes > 1 || to.kind == WP_PTX_PREDICATE || from.kind == WP_PTX_PREDICATE ||
-        (!to_float && to.bits > 64) || (!from_float && from.bits > 64) || (is_relu && !to_float)) {
+    if (to.lanes > 1 || from.lanes > 1 || to.kind == WP_PTX_PREDICATE ||
+        from.kind == WP_PTX_PREDICATE || (!to_float && to.bits > 64) ||
+        (!from_float && from.bits > 64) || (is_relu && !to_float)) {
         wpi_ptx_fail(t, NULL);
         return;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What concerns other threads or the thread itself: special registers, barriers, warp operations,
- * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none. */
+ * sleeping and ending. Left as LLVM's NVVM intrinsics, or as __wp_* functions where there is none.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -156,7 +157,8 @@ static void emit_shfl(wp_ptx *t) {
         return;
     }
     const wp_ptx_operand *p = wpi_ptx_second(t, 0);
-    LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word), c = wpi_ptx_read(t, 3, word);
+    LLVMValueRef a = wpi_ptx_read(t, 1, word), b = wpi_ptx_read(t, 2, word),
+                 c = wpi_ptx_read(t, 3, word);
     LLVMValueRef range = NULL, value;
     char name[48];
     if (!is_sync) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Video instructions. The SIMD ones (vadd2, vset4 …) treat a word as two halves or four bytes:
  *
- *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c (.add)
+ *     a, b ──split, extend──► <2 or 4 x i32> ──operation──► clamp (.sat) ──► narrow, or sum into c
+ * (.add)
  *
  * The scalar ones (vadd, vmin …) compute on one selected byte, half or word of each operand. */
 #include <stdio.h>
@@ -22,7 +23,8 @@ static LLVMValueRef clamp(wp_ptx *t, LLVMValueRef value, wp_ptx_type to, unsigne
 static const char *const comparisons[] = {"eq", "ne", "lt", "le", "gt", "ge", NULL};
 
 /* Operands are exact (wider than their types), so that every comparison is a signed one. */
-static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValueRef a, LLVMValueRef b) {
+static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValueRef a,
+                            LLVMValueRef b) {
     static const LLVMIntPredicate predicates[] = {LLVMIntEQ,  LLVMIntNE,  LLVMIntSLT,
                                                   LLVMIntSLE, LLVMIntSGT, LLVMIntSGE};
     LLVMTypeRef type = LLVMTypeOf(a);
@@ -52,12 +54,15 @@ static LLVMValueRef compute(wp_ptx *t, operation what, int comparison, LLVMValue
 static LLVMValueRef lane_mask(wp_ptx *t, const char *selector, unsigned lanes) {
     if (!selector[0]) return NULL;
     LLVMValueRef on[4];
-    for (unsigned i = 0; i < lanes; i++) on[i] = LLVMConstInt(t->c->i1, 0, 0);
+    for (unsigned i = 0; i < lanes; i++)
+        on[i] = LLVMConstInt(t->c->i1, 0, 0);
     if (selector[0] != (lanes == 4 ? 'b' : 'h')) wpi_ptx_fail(t, NULL);
     for (const char *c = selector + 1; *c; c++) {
         unsigned lane = (unsigned)(*c - '0');
-        if (lane >= lanes) wpi_ptx_fail(t, NULL);
-        else on[lane] = LLVMConstInt(t->c->i1, 1, 0);
+        if (lane >= lanes)
+            wpi_ptx_fail(t, NULL);
+        else
+            on[lane] = LLVMConstInt(t->c->i1, 1, 0);
     }
     return LLVMConstVector(on, lanes);
 }
@@ -95,7 +100,8 @@ static void simd(wp_ptx *t, operation what, unsigned lanes) {
         return;
     }
     result = LLVMBuildTrunc(t->b, result, narrow, "");
-    if (mask) result = LLVMBuildSelect(t->b, mask, result, LLVMBuildBitCast(t->b, c, narrow, ""), "");
+    if (mask)
+        result = LLVMBuildSelect(t->b, mask, result, LLVMBuildBitCast(t->b, c, narrow, ""), "");
     wpi_ptx_write_operand(t, &d, word, LLVMBuildBitCast(t->b, result, t->c->i32, ""));
 }
 
@@ -149,7 +155,8 @@ static void scalar(wp_ptx *t, operation what) {
             uint32_t mask = (uint32_t)((UINT64_C(1) << bits) - 1) << shift;
             LLVMValueRef kept = LLVMBuildAnd(t->b, c, wpi_const32(t->c, ~mask), "");
             result = LLVMBuildShl(t->b, result, wpi_const32(t->c, shift), "");
-            result = LLVMBuildOr(t->b, kept, LLVMBuildAnd(t->b, result, wpi_const32(t->c, mask), ""), "");
+            result = LLVMBuildOr(t->b, kept,
+                                 LLVMBuildAnd(t->b, result, wpi_const32(t->c, mask), ""), "");
         }
     }
     d.selector[0] = '\0';
@@ -157,9 +164,15 @@ static void scalar(wp_ptx *t, operation what) {
 }
 
 #define VIDEO(name, what)                                                                          \
-    static void emit_##name(wp_ptx *t) { scalar(t, what); }                                        \
-    static void emit_##name##2(wp_ptx *t) { simd(t, what, 2); }                                    \
-    static void emit_##name##4(wp_ptx *t) { simd(t, what, 4); }
+    static void emit_##name(wp_ptx *t) {                                                           \
+        scalar(t, what);                                                                           \
+    }                                                                                              \
+    static void emit_##name##2(wp_ptx * t) {                                                       \
+        simd(t, what, 2);                                                                          \
+    }                                                                                              \
+    static void emit_##name##4(wp_ptx * t) {                                                       \
+        simd(t, what, 4);                                                                          \
+    }
 
 VIDEO(vadd, ADD)
 VIDEO(vsub, SUB)
@@ -175,9 +188,13 @@ static void emit_vavrg4(wp_ptx *t) {
     simd(t, AVERAGE, 4);
 }
 
-#define ROWS(name) {#name, emit_##name}, {#name "2", emit_##name##2}, {#name "4", emit_##name##4}
+#define ROWS(name)                                                                                 \
+    {#name, emit_##name}, {#name "2", emit_##name##2}, {                                           \
+#name "4", emit_##name##4                                                                  \
+    }
 
 const wp_ptx_row wpi_ptx_video[] = {
-    ROWS(vadd), ROWS(vsub), ROWS(vabsdiff), ROWS(vmin), ROWS(vmax), ROWS(vset),
-    {"vavrg2", emit_vavrg2}, {"vavrg4", emit_vavrg4}, {NULL, NULL},
+    ROWS(vadd),   ROWS(vsub), ROWS(vabsdiff),          ROWS(vmin),
+    ROWS(vmax),   ROWS(vset), {"vavrg2", emit_vavrg2}, {"vavrg4", emit_vavrg4},
+    {NULL, NULL},
 };

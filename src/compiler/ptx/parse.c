@@ -26,13 +26,15 @@ static void clean_dollar(wp_text *out, const char **at, const char *end, unsigne
     bool is_braced = p < end && *p == '{';
     if (is_braced) p++;
     const char *digits = p;
-    while (p < end && isdigit((unsigned char)*p)) p++;
+    while (p < end && isdigit((unsigned char)*p))
+        p++;
     if (p > digits)
         wp_text_appendf(out, "%c%.*s%c", ARG, (int)(p - digits), digits, ARG_END);
     else
         wp_text_appendf(out, "%u", uid); /* ${:uid} */
     if (is_braced) {
-        while (p < end && *p != '}') p++;
+        while (p < end && *p != '}')
+            p++;
         if (p < end) p++;
     }
     *at = p;
@@ -43,14 +45,19 @@ static void clean(wp_text *out, const char *text, size_t length, unsigned uid) {
     wp_text_append(out, "");
     while (at < end) {
         if (at + 1 < end && at[0] == '/' && at[1] == '/') {
-            while (at < end && *at != '\n') at++;
+            while (at < end && *at != '\n')
+                at++;
         } else if (at + 1 < end && at[0] == '/' && at[1] == '*') {
             at += 2;
-            while (at < end && !(at[0] == '*' && at + 1 < end && at[1] == '/')) at++;
+            while (at < end && !(at[0] == '*' && at + 1 < end && at[1] == '/'))
+                at++;
             at = at + 2 <= end ? at + 2 : end;
             wp_text_append(out, " ");
         } else if (*at == '$') {
             clean_dollar(out, &at, end, uid);
+        } else if (*at == ARG || *at == ARG_END || *at == '\0') {
+            wp_text_append(out, "?"); /* no character of PTX */
+            at++;
         } else {
             wp_text_append_n(out, at++, 1);
         }
@@ -72,8 +79,8 @@ wp_ptx_type wpi_ptx_type_parse(const char *name) {
         const char *name;
         wp_ptx_type type;
     } odd[] = {
-        {"pred", {WP_PTX_PREDICATE, 1, 1}}, {"f16x2", {WP_PTX_FLOAT, 16, 2}},
-        {"bf16", {WP_PTX_BFLOAT, 16, 1}},   {"bf16x2", {WP_PTX_BFLOAT, 16, 2}},
+        {"pred", {WP_PTX_PREDICATE, 1, 1}},  {"f16x2", {WP_PTX_FLOAT, 16, 2}},
+        {"bf16", {WP_PTX_BFLOAT, 16, 1}},    {"bf16x2", {WP_PTX_BFLOAT, 16, 2}},
         {"u16x2", {WP_PTX_UNSIGNED, 16, 2}}, {"s16x2", {WP_PTX_SIGNED, 16, 2}},
     };
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
@@ -96,7 +103,8 @@ wp_ptx_type wpi_ptx_type_parse(const char *name) {
 }
 
 static void blanks(wp_ptx_parser *p) {
-    while (isspace((unsigned char)*p->at)) p->at++;
+    while (isspace((unsigned char)*p->at))
+        p->at++;
 }
 
 static bool accept(wp_ptx_parser *p, char c) {
@@ -133,7 +141,8 @@ static bool read_name(wp_ptx_parser *p, char name[WP_PTX_NAME_CHARS]) {
 static bool read_number(wp_ptx_parser *p, wp_ptx_operand *o) {
     blanks(p);
     bool is_negative = false;
-    while (*p->at == '-' || *p->at == '+') is_negative ^= *p->at++ == '-';
+    while (*p->at == '-' || *p->at == '+')
+        is_negative ^= *p->at++ == '-';
     blanks(p);
     if (!isdigit((unsigned char)*p->at)) return false;
     char *end;
@@ -196,7 +205,8 @@ static bool read_list(wp_ptx_parser *p, unsigned index, unsigned nesting) {
     s->pool[index].kind = WP_PTX_OPERAND_LIST;
     s->pool[index].first = s->pool_count;
     s->pool[index].count = count;
-    for (unsigned i = 0; i < count; i++) s->pool[s->pool_count++] = elements[i];
+    for (unsigned i = 0; i < count; i++)
+        s->pool[s->pool_count++] = elements[i];
     return true;
 }
 
@@ -288,7 +298,8 @@ static bool read_declaration(wp_ptx_parser *p) {
         memset(o, 0, sizeof *o);
         if (!read_name(p, o->name)) return false;
         if (accept(p, '<')) {
-            if (!read_number(p, o) || !accept(p, '>') || o->value == 0 || o->value > 4096) return false;
+            if (!read_number(p, o) || !accept(p, '>') || o->value == 0 || o->value > 4096)
+                return false;
         }
     } while (accept(p, ','));
     return accept(p, ';');
@@ -311,7 +322,8 @@ static void note_text(wp_ptx_statement *s, const char *from) {
 
 wp_ptx_item wpi_ptx_parse(wp_ptx_parser *p) {
     wp_ptx_statement *s = &p->statement;
-    do blanks(p);
+    do
+        blanks(p);
     while (accept(p, ';'));
     s->part_count = s->operand_count = 0;
     s->taken = 0;

@@ -5,12 +5,13 @@
  *
  *     asm text ──parse.c──► statement ──translate.c──► row of a table ──ops_*.c──► IR
  *                                            ▲
- *                                     registers.c (names to values), address.c (integers to pointers)
+ *                                     registers.c (names to values), address.c (integers to
+ * pointers)
  *
  * Failure is sticky: the first wpi_ptx_fail sets `status`, later calls still return values of the
- * right types, and translate.c stops after the statement. So instructions are written without checks.
- * Every modifier of an opcode must have been taken by its handler; one that is left over makes the
- * instruction "not understood".
+ * right types, and translate.c stops after the statement. So instructions are written without
+ * checks. Every modifier of an opcode must have been taken by its handler; one that is left over
+ * makes the instruction "not understood".
  */
 #ifndef WP_PTX_PTX_H
 #define WP_PTX_PTX_H
@@ -66,7 +67,7 @@ typedef struct wp_ptx_operand {
 } wp_ptx_operand;
 
 typedef struct wp_ptx_statement {
-    char text[160]; /* as written, for messages */
+    char text[160];                              /* as written, for messages */
     char parts[WP_PTX_PARTS][WP_PTX_PART_CHARS]; /* "ld", "global", "v2", "f32" */
     unsigned part_count;
     uint32_t taken; /* bit i: parts[i] was understood */
@@ -113,15 +114,15 @@ typedef struct wp_ptx_register {
 /** One asm block under translation. */
 typedef struct wp_ptx {
     wp_compile *c;
-    LLVMBuilderRef b;     /* always just before `anchor` */
-    LLVMValueRef anchor;  /* the asm call, or the end of a guarded statement */
+    LLVMBuilderRef b;    /* always just before `anchor` */
+    LLVMValueRef anchor; /* the asm call, or the end of a guarded statement */
     LLVMValueRef function;
-    bool is_volatile;     /* asm volatile */
+    bool is_volatile; /* asm volatile */
     bool is_kernel;
-    LLVMValueRef carry;   /* CC.CF, i1; NULL: not set */
-    wp_map *pointers;     /* address.c: what was recovered in this function */
-    wp_map *hopeless;     /* … and phis that are no pointers */
-    wp_ptx_statement *s;  /* the statement under translation */
+    LLVMValueRef carry;  /* CC.CF, i1; NULL: not set */
+    wp_map *pointers;    /* address.c: what was recovered in this function */
+    wp_map *hopeless;    /* … and phis that are no pointers */
+    wp_ptx_statement *s; /* the statement under translation */
     wp_ptx_register *registers;
     unsigned register_count, register_capacity;
     unsigned depth;
@@ -143,7 +144,7 @@ extern const wp_ptx_row wpi_ptx_arithmetic[], wpi_ptx_bits[], wpi_ptx_compare[],
     wpi_ptx_memory[], wpi_ptx_atomic[], wpi_ptx_thread[], wpi_ptx_video[];
 
 /* ---- modifiers and operands of the statement */
-bool wpi_ptx_has(wp_ptx *t, const char *modifier); /* … and takes it */
+bool wpi_ptx_has(wp_ptx *t, const char *modifier);  /* … and takes it */
 void wpi_ptx_skip(wp_ptx *t, const char *modifier); /* takes it if it is there */
 /** Index in `names` (NULL-terminated) of the first that is there; -1 if none. */
 int wpi_ptx_choice(wp_ptx *t, const char *const *names);
@@ -167,7 +168,8 @@ wp_ptx_register *wpi_ptx_find(wp_ptx *t, const char *name);
 LLVMValueRef wpi_ptx_read(wp_ptx *t, unsigned index, wp_ptx_type type);
 LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type);
 void wpi_ptx_write(wp_ptx *t, unsigned index, wp_ptx_type type, LLVMValueRef value);
-void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type, LLVMValueRef value);
+void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type,
+                           LLVMValueRef value);
 /** As it is in the register, pointers included; NULL if `o` is not a register with a value. */
 LLVMValueRef wpi_ptx_read_raw(wp_ptx *t, const wp_ptx_operand *o);
 bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value);
@@ -183,12 +185,12 @@ void wpi_ptx_write_float(wp_ptx *t, wp_ptx_type type, LLVMValueRef value, bool i
 /* ---- address.c */
 /** The pointer meant by operand `index`, which must be [address]. */
 LLVMValueRef wpi_ptx_address(wp_ptx *t, unsigned index);
-/** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there is none.
- *  Code is placed where the integer was computed. */
+/** The pointer that an integer was computed from, with the same arithmetic applied; NULL if there
+ * is none. Code is placed where the integer was computed. */
 LLVMValueRef wpi_ptx_pointer_of(wp_ptx *t, LLVMValueRef value);
 
 /* ---- small builders */
-LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type); /* what wpi_ptx_read returns */
+LLVMTypeRef wpi_ptx_llvm(const wp_ptx *t, wp_ptx_type type);    /* what wpi_ptx_read returns */
 LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value); /* splat for vectors */
 LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value);
 /** Calls an LLVM intrinsic overloaded by one type. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an i1
- * for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
+/* The registers of an asm block as SSA values. A register holds bits: an integer of its width, an
+ * i1 for a predicate, or a pointer, which stays one as long as nobody computes with it, so that
  * address analyses still see where it came from. Types appear when an instruction reads. */
 #include <stdio.h>
 #include <string.h>
@@ -63,8 +63,8 @@ LLVMValueRef wpi_ptx_as_integer(wp_ptx *t, LLVMValueRef value) {
     case LLVMDoubleTypeKind: return LLVMBuildBitCast(t->b, value, t->c->i64, "");
     default: break;
     }
-    unsigned lane = LLVMGetIntTypeWidth(LLVMTypeOf(
-        wpi_ptx_as_integer(t, LLVMGetUndef(LLVMGetElementType(type)))));
+    unsigned lane = LLVMGetIntTypeWidth(
+        LLVMTypeOf(wpi_ptx_as_integer(t, LLVMGetUndef(LLVMGetElementType(type)))));
     return LLVMBuildBitCast(t->b, value, integer_type(t, lane * LLVMGetVectorSize(type)), "");
 }
 
@@ -85,17 +85,19 @@ static LLVMValueRef from_bits(wp_ptx *t, LLVMValueRef bits, wp_ptx_type type) {
     if (type.kind == WP_PTX_FLOAT)
         return LLVMBuildFPExt(t->b, LLVMBuildBitCast(t->b, bits, half, ""), wanted, "");
     LLVMValueRef wide = LLVMBuildZExt(t->b, LLVMBuildBitCast(t->b, bits, narrow, ""), word, "");
-    return LLVMBuildBitCast(t->b, LLVMBuildShl(t->b, wide, wpi_ptx_integer(word, 16), ""), wanted, "");
+    return LLVMBuildBitCast(t->b, LLVMBuildShl(t->b, wide, wpi_ptx_integer(word, 16), ""), wanted,
+                            "");
 }
 
 /* float to bfloat, to nearest even; NaN becomes the canonical one. */
-static LLVMValueRef round_bfloat(wp_ptx *t, LLVMValueRef value, LLVMTypeRef word, LLVMTypeRef narrow) {
+static LLVMValueRef round_bfloat(wp_ptx *t, LLVMValueRef value, LLVMTypeRef word,
+                                 LLVMTypeRef narrow) {
     LLVMValueRef bits = LLVMBuildBitCast(t->b, value, word, "");
     LLVMValueRef odd = LLVMBuildAnd(t->b, LLVMBuildLShr(t->b, bits, wpi_ptx_integer(word, 16), ""),
                                     wpi_ptx_integer(word, 1), "");
     LLVMValueRef up = LLVMBuildAdd(t->b, odd, wpi_ptx_integer(word, 0x7fff), "");
-    LLVMValueRef rounded = LLVMBuildLShr(t->b, LLVMBuildAdd(t->b, bits, up, ""),
-                                         wpi_ptx_integer(word, 16), "");
+    LLVMValueRef rounded =
+        LLVMBuildLShr(t->b, LLVMBuildAdd(t->b, bits, up, ""), wpi_ptx_integer(word, 16), "");
     LLVMValueRef is_nan = LLVMBuildFCmp(t->b, LLVMRealUNO, value, value, "");
     LLVMValueRef result = LLVMBuildSelect(t->b, is_nan, wpi_ptx_integer(word, 0x7fff), rounded, "");
     return LLVMBuildTrunc(t->b, result, narrow, "");
@@ -182,7 +184,8 @@ LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_typ
     }
     if (is_predicate) return o->is_negated ? LLVMBuildNot(t->b, value, "") : value;
     value = wpi_ptx_as_integer(t, value);
-    value = wpi_ptx_resize(t, value, wpi_ptx_is_signed(type), integer_type(t, type.bits * type.lanes));
+    value =
+        wpi_ptx_resize(t, value, wpi_ptx_is_signed(type), integer_type(t, type.bits * type.lanes));
     return from_bits(t, value, type);
 }
 
@@ -202,7 +205,8 @@ bool wpi_ptx_write_raw(wp_ptx *t, const wp_ptx_operand *o, LLVMValueRef value) {
     return true;
 }
 
-void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type, LLVMValueRef value) {
+void wpi_ptx_write_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_type type,
+                           LLVMValueRef value) {
     if (o->kind == WP_PTX_OPERAND_SINK) return;
     wp_ptx_register *r = o->kind == WP_PTX_OPERAND_NAME && !o->is_negated && !o->selector[0]
                              ? wpi_ptx_find(t, o->name)
@@ -226,7 +230,8 @@ LLVMValueRef wpi_ptx_integer(LLVMTypeRef type, uint64_t value) {
     LLVMValueRef one = LLVMConstInt(LLVMGetElementType(type), value, 1), lanes[8];
     unsigned count = LLVMGetVectorSize(type);
     WP_CHECK(count <= 8);
-    for (unsigned i = 0; i < count; i++) lanes[i] = one;
+    for (unsigned i = 0; i < count; i++)
+        lanes[i] = one;
     return LLVMConstVector(lanes, count);
 }
 
@@ -235,7 +240,8 @@ LLVMValueRef wpi_ptx_real(LLVMTypeRef type, double value) {
     LLVMValueRef one = LLVMConstReal(LLVMGetElementType(type), value), lanes[8];
     unsigned count = LLVMGetVectorSize(type);
     WP_CHECK(count <= 8);
-    for (unsigned i = 0; i < count; i++) lanes[i] = one;
+    for (unsigned i = 0; i < count; i++)
+        lanes[i] = one;
     return LLVMConstVector(lanes, count);
 }
 
@@ -251,7 +257,8 @@ LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMV
                           unsigned count) {
     LLVMTypeRef types[8];
     WP_CHECK(count <= 8);
-    for (unsigned i = 0; i < count; i++) types[i] = LLVMTypeOf(args[i]);
+    for (unsigned i = 0; i < count; i++)
+        types[i] = LLVMTypeOf(args[i]);
     LLVMValueRef function = LLVMGetNamedFunction(t->c->module, name);
     if (!function) {
         function = wpi_compile_declare(t->c, name, result, types, count);
@@ -264,8 +271,9 @@ LLVMValueRef wpi_ptx_call(wp_ptx *t, const char *name, LLVMTypeRef result, LLVMV
     return LLVMBuildCall2(t->b, wpi_function_type(function), function, args, count, "");
 }
 
-LLVMValueRef wpi_ptx_minmax(wp_ptx *t, bool is_max, bool is_signed, LLVMValueRef a, LLVMValueRef b) {
-    const char *name = is_signed ? (is_max ? "llvm.smax" : "llvm.smin")
-                                 : (is_max ? "llvm.umax" : "llvm.umin");
+LLVMValueRef wpi_ptx_minmax(wp_ptx *t, bool is_max, bool is_signed, LLVMValueRef a,
+                            LLVMValueRef b) {
+    const char *name =
+        is_signed ? (is_max ? "llvm.smax" : "llvm.smin") : (is_max ? "llvm.umax" : "llvm.umin");
     return wpi_ptx_intrinsic(t, name, LLVMTypeOf(a), (LLVMValueRef[]){a, b}, 2);
 }

@@ -16,10 +16,9 @@ void wpi_ptx_fail(wp_ptx *t, const char *why) {
     if (t->status != WP_STATUS_OK) return;
     size_t length;
     const char *function = LLVMGetValueName2(t->function, &length);
-    t->status = WP_FAIL(t->err, UNSUPPORTED,
-                        "inline PTX: the instruction \"%s\" is not understood (in %.*s)%s%s",
-                        t->s->text, length > 150 ? 150 : (int)length, function, why ? ": " : "",
-                        why ? why : "");
+    t->status = WP_FAIL(
+        t->err, UNSUPPORTED, "inline PTX: the instruction \"%s\" is not understood (in %.*s)%s%s",
+        t->s->text, length > 150 ? 150 : (int)length, function, why ? ": " : "", why ? why : "");
 }
 
 bool wpi_ptx_has(wp_ptx *t, const char *modifier) {
@@ -95,8 +94,8 @@ static void run(wp_ptx *t) {
     if ((t->s->taken & all) != all) wpi_ptx_fail(t, NULL);
 }
 
-static LLVMValueRef merge(wp_ptx *t, LLVMValueRef before, LLVMBasicBlockRef front, LLVMValueRef after,
-                          LLVMBasicBlockRef then, LLVMBasicBlockRef join) {
+static LLVMValueRef merge(wp_ptx *t, LLVMValueRef before, LLVMBasicBlockRef front,
+                          LLVMValueRef after, LLVMBasicBlockRef then, LLVMBasicBlockRef join) {
     if (!before) before = LLVMGetUndef(LLVMTypeOf(after));
     if (LLVMTypeOf(before) != LLVMTypeOf(after)) { /* a pointer and an integer */
         LLVMPositionBuilderBefore(t->b, LLVMGetBasicBlockTerminator(front));
@@ -130,7 +129,8 @@ static void run_guarded(wp_ptx *t) {
     unsigned count = t->register_count;
     LLVMValueRef *before = wp_calloc(count + 1, sizeof *before);
     WP_CHECK(before != NULL);
-    for (unsigned i = 0; i < count; i++) before[i] = t->registers[i].value;
+    for (unsigned i = 0; i < count; i++)
+        before[i] = t->registers[i].value;
     LLVMValueRef carry = t->carry;
     run(t);
     then = LLVMGetInstructionParent(t->anchor);
