@@ -27,6 +27,7 @@ typedef struct region {
     wp_region_plan *plan;
     wp_compile *c;
     LLVMBuilderRef at;
+    uint32_t state;
     LLVMValueRef function, block;
     LLVMBasicBlockRef entry, row, head, latch, next, done;
     LLVMBasicBlockRef start; /* of the kernel: where the state begins */
@@ -37,8 +38,10 @@ typedef struct region {
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
     LLVMValueRef *local;  /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;   /* [slot_count]: address of the slot of thread 0 */
-    bool *is_written;     /* [slot_count] */
-    bool is_mixed;
+    LLVMValueRef *initial; /* [slot_count]: a uniform slot's value at the start */
+    bool *is_written;      /* [slot_count] */
+    LLVMValueRef next_state; /* in step: where the threads go, when there are several ways */
+    bool is_mixed;           /* threads may go different ways */
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type)
@@ -226,7 +229,10 @@ static void build_entry(region *r)
                 LLVMSetAlignment(r->local[s], LLVMGetAlignment(slot->memory));
             wpi_map_set(&r->values, slot->memory, r->local[s]);
         }
+        if (slot->is_uniform && slot->is_live[r->state])
+            r->initial[s] = LLVMBuildLoad2(r->at, slot->type, r->base[s], "");
     }
+    if (r->plan->is_lockstep) r->next_state = LLVMBuildAlloca(r->at, r->c->i32, "next");
     LLVMBuildBr(r->at, r->row);
 }
 
@@ -285,12 +291,13 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
         for (uint32_t d = 0; d < 3; d++)
             store_field(r, offsetof(wp_cpu_block, tid) + 4 * d, r->id[WP_ID_TID_X + d]);
     }
-    uint32_t state = r->start_after ? state_of(r, r->start) : 0;
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         const wp_slot *slot = &r->plan->slots[s];
-        if (slot->is_array && r->base[s]) {
+        if (r->initial[s]) {
+            LLVMBuildStore(at, r->initial[s], r->local[s]);
+        } else if (slot->is_array && r->base[s]) {
             wpi_map_set(&r->values, slot->memory, element(r, r->base[s], thread64, slot->size_bytes));
-        } else if (!slot->is_array && slot->is_live[state]) {
+        } else if (!slot->is_array && slot->is_live[r->state]) {
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
             LLVMBuildStore(at, LLVMBuildLoad2(at, slot->type, address, ""), r->local[s]);
         }
@@ -344,12 +351,13 @@ static void build_stub(region *r, uint32_t state, uint32_t value)
         const wp_stop_point *stop = &r->plan->kernel->stops[state];
         for (uint32_t s = 0; s < r->plan->slot_count; s++) {
             const wp_slot *slot = &r->plan->slots[s];
-            if (slot->is_array || !slot->is_live[state] || !r->is_written[s]) continue;
+            if (slot->is_array || slot->is_uniform || !slot->is_live[state] || !r->is_written[s]) continue;
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
             LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, r->local[s], ""), address);
         }
         if (!stop->is_plain) store_request(r, stop->call, thread64);
     }
+    if (r->next_state) LLVMBuildStore(r->at, wpi_const32(r->c, value), r->next_state);
     if (r->is_mixed) LLVMBuildStore(r->at, wpi_const32(r->c, value), element(r, r->states, thread64, 4));
     LLVMBuildBr(r->at, r->latch);
 }
@@ -424,6 +432,18 @@ static void mark_parallel(region *r)
 
 /* ---- the whole ---- */
 
+/* After the last thread: uniform slots and the common next state. */
+static void build_done(region *r, uint32_t common)
+{
+    LLVMPositionBuilderAtEnd(r->at, r->done);
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        if (!r->plan->slots[s].is_uniform || !r->is_written[s]) continue;
+        LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, r->plan->slots[s].type, r->local[s], ""), r->base[s]);
+    }
+    LLVMBuildRet(r->at, r->next_state ? LLVMBuildLoad2(r->at, r->c->i32, r->next_state, "")
+                                      : wpi_const32(r->c, common));
+}
+
 static uint32_t count_exits(region *r)
 {
     uint32_t exits = 0;
@@ -435,7 +455,7 @@ static uint32_t count_exits(region *r)
 LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
 {
     wp_compile *c = plan->c;
-    region r = {.plan = plan, .c = c};
+    region r = {.plan = plan, .c = c, .state = state};
     char name[512];
     snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
     LLVMTypeRef params[3] = {c->ptr, c->i32, c->i32};
@@ -446,6 +466,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     r.at = LLVMCreateBuilderInContext(c->context);
     r.is_cloned = wp_calloc(plan->block_count, sizeof *r.is_cloned);
     r.local = wp_calloc(plan->slot_count + 1, sizeof *r.local);
+    r.initial = wp_calloc(plan->slot_count + 1, sizeof *r.initial);
     r.base = wp_calloc(plan->slot_count + 1, sizeof *r.base);
     r.is_written = wp_calloc(plan->slot_count + 1, sizeof *r.is_written);
     r.stubs = wp_calloc(plan->state_count + 1, sizeof *r.stubs);
@@ -473,7 +494,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) connect_block(&r, plan->blocks[b]);
 
-    r.is_mixed = count_exits(&r) != 1;
+    r.is_mixed = !plan->is_lockstep && count_exits(&r) != 1;
     uint32_t common = WP_STATE_MIXED;
     for (uint32_t s = 0; s <= plan->state_count; s++) {
         if (!LLVMGetFirstUse(LLVMBasicBlockAsValue(r.stubs[s]))) {
@@ -484,8 +505,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
         if (!r.is_mixed) common = value;
         build_stub(&r, s, value);
     }
-    LLVMPositionBuilderAtEnd(r.at, r.done);
-    LLVMBuildRet(r.at, wpi_const32(c, common));
+    build_done(&r, common);
     mark_parallel(&r);
 
     LLVMDisposeBuilder(r.at);
@@ -494,6 +514,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     wpi_map_deinit(&r.blocks);
     wp_free(r.is_cloned);
     wp_free(r.local);
+    wp_free(r.initial);
     wp_free(r.base);
     wp_free(r.is_written);
     wp_free(r.stubs);

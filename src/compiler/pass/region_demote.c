@@ -151,6 +151,7 @@ static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t ind
     wpi_builder_after(c->builder, value);
     LLVMBuildStore(c->builder, value, memory);
     wp_slot *slot = add_slot(plan, memory, LLVMTypeOf(value), false);
+    slot->is_uniform = plan->is_lockstep && wpi_uniform_is(&plan->uniform, value);
     for (uint32_t s = 1; s < plan->state_count; s++)
         slot->is_live[s] =
             wpi_live_is_in(live, LLVMGetInstructionParent(plan->kernel->stops[s].call), index);
@@ -161,7 +162,6 @@ void wpi_region_demote(wp_region_plan *plan)
 {
     LLVMValueRef function = plan->kernel->function;
     /* The program's own local memory first, so that slots do not count as such. */
-    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(function);
     for (uint32_t b = 0; b < plan->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
             if (!LLVMIsAAllocaInst(i)) continue;
@@ -171,7 +171,6 @@ void wpi_region_demote(wp_region_plan *plan)
             if (count != 1) type = LLVMArrayType2(type, count);
             add_slot(plan, i, type, true);
         }
-    (void)entry;
     if (plan->state_count == 1) return;
 
     wp_live live;

@@ -5,11 +5,15 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
+static bool is_zero(LLVMValueRef value)
+{
+    return LLVMIsConstant(value) && LLVMIsNull(value);
+}
+
 static bool is_plain_barrier(LLVMValueRef stop)
 {
-    LLVMValueRef mask = LLVMGetOperand(stop, 2), id = LLVMGetOperand(stop, 3);
-    return wpi_lower_stop_op(stop) == WP_STOP_BARRIER && LLVMIsConstant(mask) && LLVMIsNull(mask) &&
-           LLVMIsConstant(id) && LLVMIsNull(id);
+    return wpi_lower_stop_op(stop) == WP_STOP_BARRIER && is_zero(LLVMGetOperand(stop, 2)) &&
+           is_zero(LLVMGetOperand(stop, 3));
 }
 
 static bool writes_no_request(uint32_t op)
@@ -23,6 +27,38 @@ static void add_flags(wp_kernel_ir *kernel, uint32_t op)
     if (kind == WP_STOP_GRID) kernel->flags |= WP_CPU_KERNEL_GRID_SYNC;
     if (kind == WP_STOP_YIELD) kernel->flags |= WP_CPU_KERNEL_SPINS;
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
+}
+
+/* Where values begin to differ between the threads of a block. */
+static bool is_divergence_source(LLVMValueRef i)
+{
+    if (LLVMIsALoadInst(i))
+        return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) != WP_SPACE_CONSTANT;
+    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
+    if (!LLVMIsACallInst(i)) return false;
+    LLVMValueRef callee = wpi_called_function(i);
+    if (!callee) return true;
+    if (wpi_lower_is_stop(i)) {
+        uint32_t op = wpi_lower_stop_op(i);
+        return op < WP_STOP_BARRIER || op > WP_STOP_BARRIER_OR;
+    }
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    wp_id id = wpi_lower_id_of(callee);
+    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD;
+    return strncmp(name, "llvm.", 5) != 0 && strncmp(name, "wp.", 3) != 0;
+}
+
+/* Threads stay in step when every stop is a barrier of the whole block that all of them reach by the same way. */
+static bool stays_in_step(const wp_region_plan *plan)
+{
+    for (uint32_t s = 1; s < plan->state_count; s++) {
+        const wp_stop_point *stop = &plan->kernel->stops[s];
+        if (stop->op < WP_STOP_BARRIER || stop->op > WP_STOP_BARRIER_OR) return false;
+        if (!is_zero(LLVMGetOperand(stop->call, 2)) || !is_zero(LLVMGetOperand(stop->call, 3))) return false;
+        if (wpi_uniform_is_partial(&plan->uniform, LLVMGetInstructionParent(stop->call))) return false;
+    }
+    return true;
 }
 
 void wpi_region_split(wp_region_plan *plan)
@@ -51,6 +87,8 @@ void wpi_region_split(wp_region_plan *plan)
     plan->kernel->stops = points;
     plan->kernel->region_count = plan->state_count = stops + 1;
     plan->blocks = wpi_blocks_rpo(function, &plan->block_count);
+    wpi_uniform_init(&plan->uniform, function, is_divergence_source);
+    plan->is_lockstep = stays_in_step(plan);
 }
 
 void wpi_region_plan_deinit(wp_region_plan *plan)
@@ -58,4 +96,5 @@ void wpi_region_plan_deinit(wp_region_plan *plan)
     for (uint32_t s = 0; s < plan->slot_count; s++) wp_free(plan->slots[s].is_live);
     wp_free(plan->slots);
     wp_free(plan->blocks);
+    wpi_uniform_deinit(&plan->uniform);
 }

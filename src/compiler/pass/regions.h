@@ -5,6 +5,7 @@
 
 #include "compiler/context.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/uniform.h"
 #include "compiler/pass/lower.h"
 
 /** A place in the thread's frame. */
@@ -14,6 +15,7 @@ typedef struct wp_slot {
     uint32_t offset_bytes; /* in the frame of one thread; slots are slot-major, see wp_cpu_kernel */
     uint32_t size_bytes;
     bool is_array;  /* the program's own local memory, always in the frame */
+    bool is_uniform; /* the same for all threads: kept once, in the place of thread 0 */
     bool *is_live;  /* [state_count]: its value is needed when a thread goes on in that state */
 } wp_slot;
 
@@ -26,11 +28,13 @@ typedef struct wp_region_plan {
     uint32_t slot_count;
     LLVMBasicBlockRef *blocks; /* of the kernel, reverse post order, after the split */
     uint32_t block_count;
+    wp_uniform uniform;
+    bool is_lockstep; /* all threads of a block that have not returned are always in the same state */
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
 } wp_region_plan;
 
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor; fills
- *  kernel->stops and region_count. */
+ *  kernel->stops, region_count, blocks, uniform and is_lockstep. */
 void wpi_region_split(wp_region_plan *plan);
 /** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
 void wpi_region_demote(wp_region_plan *plan);
