@@ -26,6 +26,9 @@ static const char *base_name(const char *path) {
 static uint64_t need_number(const app_text *text, char **cursor, const char *what, uint64_t max) {
     uint64_t value;
     char *start = *cursor;
+    if (*start == '\0') {
+        app_text_fail(text, "expected %s, found the end of the line", what);
+    }
     if (!app_parse_number(cursor, &value)) {
         app_text_fail(text, "expected %s, found '%.40s'", what, start);
     }
