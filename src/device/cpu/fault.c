@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <ucontext.h>
 
 #include "base/alloc.h"
 
@@ -43,11 +44,18 @@ static void pass_on(size_t index, int number, siginfo_t *info, void *context) {
     }
 }
 
+/* The handler is left by a jump: the signal mask goes back to what it was where the fault happened. */
+static void restore_mask(const void *context) {
+    const ucontext_t *interrupted = context;
+    pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
     guard *g = copy_guard;
     if (g != NULL && (number == SIGSEGV || number == SIGBUS)) {
         g->address = info->si_addr;
         copy_guard = NULL;
+        restore_mask(context);
         siglongjmp(g->escape, 1);
     }
     wpi_worker *worker = wpi_worker_current;
@@ -57,6 +65,7 @@ static void handle(int number, siginfo_t *info, void *context) {
         worker->fault_address = info->si_addr;
         worker->fault_is_stack =
             worker->fiber != NULL && wpi_fiber_owns_guard(worker->fiber, info->si_addr);
+        restore_mask(context);
         wpi_worker_escape(worker);
     }
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
@@ -83,8 +92,7 @@ void wpi_fault_install(void) {
     sigaction(SIGSEGV, NULL, &now);
     if (is_ours(&now)) return;
     pthread_once(&key_once, create_key);
-    /* NODEFER: the handler is left by a jump, after which the signal must not stay blocked. */
-    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+    struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     action.sa_sigaction = handle;
     sigemptyset(&action.sa_mask);
     pthread_mutex_lock(&install_lock);
