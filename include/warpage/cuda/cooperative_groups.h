@@ -37,43 +37,43 @@ static WP_CG unsigned int thread_rank_in_block()
 static WP_CG unsigned int threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
 
 /* One shuffle for each 32 bits of a value. */
-template <class T, class F> static WP_CG T each_word(const T &value, F shuffle)
+template <class Value, class Function> static WP_CG Value each_word(const Value &value, Function shuffle)
 {
-    const unsigned int word_count = (sizeof(T) + 3) / 4;
+    const unsigned int word_count = (sizeof(Value) + 3) / 4;
     unsigned int words[word_count];
     words[word_count - 1] = 0;
-    __builtin_memcpy(words, &value, sizeof(T));
+    __builtin_memcpy(words, &value, sizeof(Value));
 #pragma unroll
     for (unsigned int i = 0; i < word_count; i++) {
         words[i] = shuffle(words[i]);
     }
-    T result;
-    __builtin_memcpy(&result, words, sizeof(T));
+    Value result;
+    __builtin_memcpy(&result, words, sizeof(Value));
     return result;
 }
 
-template <class T> struct copy_of {
-    typedef T type;
+template <class Value> struct copy_of {
+    typedef Value type;
 };
-template <class T> struct copy_of<T &> {
-    typedef T type;
+template <class Value> struct copy_of<Value &> {
+    typedef Value type;
 };
-template <class T> struct copy_of<const T> {
-    typedef T type;
+template <class Value> struct copy_of<const Value> {
+    typedef Value type;
 };
-template <class T> struct copy_of<const T &> {
-    typedef T type;
+template <class Value> struct copy_of<const Value &> {
+    typedef Value type;
 };
 
-template <unsigned int N> struct is_tile_size {
-    static const bool value = N == 1 || N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
+template <unsigned int Size> struct is_tile_size {
+    static const bool value = Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32;
 };
 
 enum kind { kind_lanes, kind_block, kind_grid };
 
 }  // namespace wp
 
-/* ---- any group ---------------------------------------------------------------------------------- */
+/* ---- any group ------------------------------------------------------------------------------- */
 
 class thread_group {
 public:
@@ -111,6 +111,8 @@ public:
         return block * wp::threads_in_block() + in_block;
     }
     WP_CG bool is_valid() const { return kind_ != wp::kind_grid || __wp_grid_is_valid() != 0; }
+    /** The lanes of a tile or coalesced group. */
+    WP_CG unsigned int wp_mask() const { return mask_; }
 
 protected:
     WP_CG thread_group(wp::kind kind, unsigned int mask) : kind_(kind), mask_(mask) {}
@@ -120,7 +122,7 @@ protected:
     friend WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size);
 };
 
-/* ---- block and grid ------------------------------------------------------------------------------- */
+/* ---- block and grid -------------------------------------------------------------------------- */
 
 class thread_block : public thread_group {
 public:
@@ -167,7 +169,7 @@ private:
 
 WP_CG grid_group this_grid() { return grid_group(); }
 
-/* ---- lanes ------------------------------------------------------------------------------------------ */
+/* ---- lanes ----------------------------------------------------------------------------------- */
 
 /** The lanes of a mask, ranked in lane order. */
 class coalesced_group : public thread_group {
@@ -182,24 +184,24 @@ public:
     WP_CG unsigned int meta_group_rank() const { return 0; }
     WP_CG unsigned int meta_group_size() const { return 1; }
 
-    template <class T> WP_CG typename wp::copy_of<T>::type shfl(T &&value, unsigned int rank) const
+    template <class Value> WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, unsigned int rank) const
     {
-        return from_lane<typename wp::copy_of<T>::type>(value, lane_of(rank));
+        return from_lane<typename wp::copy_of<Value>::type>(value, lane_of(rank));
     }
     /* Past either end a thread gets its own value back. */
-    template <class T>
-    WP_CG typename wp::copy_of<T>::type shfl_up(T &&value, unsigned int delta) const
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const
     {
         const unsigned int own = thread_rank();
-        return from_lane<typename wp::copy_of<T>::type>(value,
+        return from_lane<typename wp::copy_of<Value>::type>(value,
                                                         lane_of(own < delta ? own : own - delta));
     }
-    template <class T>
-    WP_CG typename wp::copy_of<T>::type shfl_down(T &&value, unsigned int delta) const
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const
     {
         const unsigned int own = thread_rank();
         const bool is_inside = delta < size() - own;
-        return from_lane<typename wp::copy_of<T>::type>(value,
+        return from_lane<typename wp::copy_of<Value>::type>(value,
                                                         lane_of(is_inside ? own + delta : own));
     }
     WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
@@ -208,11 +210,11 @@ public:
     {
         return pack(__ballot_sync(mask_, predicate));
     }
-    template <class T> WP_CG unsigned int match_any(T value) const
+    template <class Value> WP_CG unsigned int match_any(Value value) const
     {
         return pack(__match_any_sync(mask_, value));
     }
-    template <class T> WP_CG unsigned int match_all(T value, int &predicate) const
+    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const
     {
         return pack(__match_all_sync(mask_, value, &predicate));
     }
@@ -224,7 +226,7 @@ private:
     {
         return __fns(mask_, 0, (int)rank + 1) & 31u;
     }
-    template <class T> WP_CG T from_lane(const T &value, unsigned int source) const
+    template <class Value> WP_CG Value from_lane(const Value &value, unsigned int source) const
     {
         const unsigned int mask = mask_;
         return wp::each_word(value, [mask, source](unsigned int word) {
@@ -243,57 +245,57 @@ private:
     }
 
     friend WP_CG coalesced_group coalesced_threads();
-    template <class G> friend WP_CG coalesced_group binary_partition(const G &, bool);
-    template <class G, class L> friend WP_CG coalesced_group labeled_partition(const G &, L);
+    template <class Group> friend WP_CG coalesced_group binary_partition(const Group &, bool);
+    template <class Group, class Label> friend WP_CG coalesced_group labeled_partition(const Group &, Label);
 };
 
 WP_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
 
-/** N neighbouring lanes. */
-template <unsigned int N, class Parent = void> class thread_block_tile : public thread_group {
-    static_assert(wp::is_tile_size<N>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
+/** As many neighbouring lanes as its name says. */
+template <unsigned int Size, class Parent = void> class thread_block_tile : public thread_group {
+    static_assert(wp::is_tile_size<Size>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
 public:
     /* What it is a part of is forgotten freely. */
     template <class Other>
-    WP_CG thread_block_tile(const thread_block_tile<N, Other> &) : thread_block_tile()
+    WP_CG thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile()
     {
     }
     WP_CG void sync() const { __syncwarp(mask_); }
-    static WP_CG constexpr unsigned int size() { return N; }
-    static WP_CG constexpr unsigned int num_threads() { return N; }
-    static WP_CG unsigned int thread_rank() { return wp::lane() & (N - 1u); }
-    WP_CG unsigned int meta_group_rank() const { return wp::thread_rank_in_block() / N; }
-    WP_CG unsigned int meta_group_size() const { return (wp::threads_in_block() + N - 1u) / N; }
+    static WP_CG constexpr unsigned int size() { return Size; }
+    static WP_CG constexpr unsigned int num_threads() { return Size; }
+    static WP_CG unsigned int thread_rank() { return wp::lane() & (Size - 1u); }
+    WP_CG unsigned int meta_group_rank() const { return wp::thread_rank_in_block() / Size; }
+    WP_CG unsigned int meta_group_size() const { return (wp::threads_in_block() + Size - 1u) / Size; }
 
-    template <class T> WP_CG typename wp::copy_of<T>::type shfl(T &&value, int rank) const
+    template <class Value> WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, int rank) const
     {
         const unsigned int mask = mask_;
-        return wp::each_word<typename wp::copy_of<T>::type>(
-            value, [mask, rank](unsigned int word) { return __shfl_sync(mask, word, rank, N); });
+        return wp::each_word<typename wp::copy_of<Value>::type>(
+            value, [mask, rank](unsigned int word) { return __shfl_sync(mask, word, rank, Size); });
     }
-    template <class T>
-    WP_CG typename wp::copy_of<T>::type shfl_up(T &&value, unsigned int delta) const
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const
     {
         const unsigned int mask = mask_;
-        return wp::each_word<typename wp::copy_of<T>::type>(
-            value, [mask, delta](unsigned int word) { return __shfl_up_sync(mask, word, delta, N); });
+        return wp::each_word<typename wp::copy_of<Value>::type>(
+            value, [mask, delta](unsigned int word) { return __shfl_up_sync(mask, word, delta, Size); });
     }
-    template <class T>
-    WP_CG typename wp::copy_of<T>::type shfl_down(T &&value, unsigned int delta) const
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const
     {
         const unsigned int mask = mask_;
-        return wp::each_word<typename wp::copy_of<T>::type>(value, [mask, delta](unsigned int word) {
-            return __shfl_down_sync(mask, word, delta, N);
+        return wp::each_word<typename wp::copy_of<Value>::type>(value, [mask, delta](unsigned int word) {
+            return __shfl_down_sync(mask, word, delta, Size);
         });
     }
-    template <class T>
-    WP_CG typename wp::copy_of<T>::type shfl_xor(T &&value, unsigned int lane_mask) const
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl_xor(Value &&value, unsigned int lane_mask) const
     {
         const unsigned int mask = mask_;
-        return wp::each_word<typename wp::copy_of<T>::type>(
+        return wp::each_word<typename wp::copy_of<Value>::type>(
             value, [mask, lane_mask](unsigned int word) {
-                return __shfl_xor_sync(mask, word, (int)lane_mask, N);
+                return __shfl_xor_sync(mask, word, (int)lane_mask, Size);
             });
     }
     WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
@@ -302,29 +304,29 @@ public:
     {
         return __ballot_sync(mask_, predicate) >> first_lane();
     }
-    template <class T> WP_CG unsigned int match_any(T value) const
+    template <class Value> WP_CG unsigned int match_any(Value value) const
     {
         return __match_any_sync(mask_, value) >> first_lane();
     }
-    template <class T> WP_CG unsigned int match_all(T value, int &predicate) const
+    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const
     {
         return __match_all_sync(mask_, value, &predicate) >> first_lane();
     }
 
 private:
     WP_CG thread_block_tile() : thread_group(wp::kind_lanes, all_lanes() << first_lane()) {}
-    static WP_CG unsigned int first_lane() { return wp::lane() & ~(N - 1u); }
-    static WP_CG unsigned int all_lanes() { return 0xffffffffu >> (32u - N); }
+    static WP_CG unsigned int first_lane() { return wp::lane() & ~(Size - 1u); }
+    static WP_CG unsigned int all_lanes() { return 0xffffffffu >> (32u - Size); }
 
-    template <unsigned int M, class P>
-    friend WP_CG thread_block_tile<M, P> tiled_partition(const P &);
+    template <unsigned int OtherSize, class Outer>
+    friend WP_CG thread_block_tile<OtherSize, Outer> tiled_partition(const Outer &);
     friend WP_CG thread_block_tile<1, void> this_thread();
 };
 
-template <unsigned int N, class Parent>
-WP_CG thread_block_tile<N, Parent> tiled_partition(const Parent &)
+template <unsigned int Size, class Parent>
+WP_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &)
 {
-    return thread_block_tile<N, Parent>();
+    return thread_block_tile<Size, Parent>();
 }
 
 WP_CG thread_block_tile<1, void> this_thread() { return thread_block_tile<1, void>(); }
@@ -346,22 +348,19 @@ WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile
     return thread_group(wp::kind_lanes, mask);
 }
 
-/** The threads of a tile or coalesced group with the same label, or the same side. */
+/** The threads of a tile or coalesced group with the same label, or on the same side. */
 template <class Group, class Label>
 WP_CG coalesced_group labeled_partition(const Group &group, Label label)
 {
-    (void)group;
-    return coalesced_group(__match_any_sync(__activemask(), label));
+    return coalesced_group(__match_any_sync(group.wp_mask(), label));
 }
 template <class Group> WP_CG coalesced_group binary_partition(const Group &group, bool side)
 {
-    (void)group;
-    const unsigned int active = __activemask();
-    const unsigned int yes = __ballot_sync(active, side);
-    return coalesced_group(side ? yes : active & ~yes);
+    const unsigned int yes = __ballot_sync(group.wp_mask(), side);
+    return coalesced_group(side ? yes : group.wp_mask() & ~yes);
 }
 
-/* ---- free functions ----------------------------------------------------------------------------------- */
+/* ---- free functions -------------------------------------------------------------------------- */
 
 template <class Group> WP_CG void sync(const Group &group) { group.sync(); }
 template <class Group> WP_CG auto thread_rank(const Group &group) -> decltype(group.thread_rank())
@@ -375,8 +374,8 @@ template <class Group> WP_CG auto group_size(const Group &group) -> decltype(gro
 template <class Group> WP_CG bool is_valid(const Group &group) { return group.is_valid(); }
 
 /** Copies with all threads of a group; wait() makes the copy visible to all of them. */
-template <class Group, class T>
-WP_CG void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
+template <class Group, class Value>
+WP_CG void memcpy_async(const Group &group, Value *to, const Value *from, size_t bytes)
 {
     const size_t count = (size_t)group.size();
     for (size_t i = (size_t)group.thread_rank(); i < bytes; i += count) {
@@ -384,7 +383,7 @@ WP_CG void memcpy_async(const Group &group, T *to, const T *from, size_t bytes)
     }
 }
 template <class Group> WP_CG void wait(const Group &group) { group.sync(); }
-template <unsigned int N, class Group> WP_CG void wait_prior(const Group &group) { group.sync(); }
+template <unsigned int Size, class Group> WP_CG void wait_prior(const Group &group) { group.sync(); }
 
 }  // namespace cooperative_groups
 

@@ -36,7 +36,7 @@ typedef struct __align__(4) {
 #define WP_HALF static __inline__ __host__ __device__
 #define WP_HALF_DEVICE static __inline__ __device__
 
-/* ---- bits and floats --------------------------------------------------------------------------- */
+/* ---- bits and floats ------------------------------------------------------------------------- */
 
 WP_HALF unsigned int wp_half_bits_of_float(float a)
 {
@@ -118,7 +118,7 @@ WP_HALF unsigned short wp_half_narrow_double(double a)
 }
 #endif
 
-/* ---- the type ---------------------------------------------------------------------------------- */
+/* ---- the type -------------------------------------------------------------------------------- */
 
 struct __align__(2) __half {
 protected:
@@ -202,7 +202,7 @@ typedef __half2 half2;
 typedef __half2 __nv_half2;
 typedef __half2 nv_half2;
 
-/* ---- conversions ------------------------------------------------------------------------------- */
+/* ---- conversions ----------------------------------------------------------------------------- */
 
 WP_HALF unsigned short wp_half_bits(const __half a)
 {
@@ -257,10 +257,22 @@ WP_HALF __half __float2half_rz(const float a) { return wp_double2half_rz((double
                : a <= (float)(low)                   ? (type)(low)                                 \
                                                      : (type)a;                                    \
     }                                                                                              \
-    WP_HALF type __half2##name##_rn(const __half a) { return wp_half2##name(rintf(__half2float(a))); }   \
-    WP_HALF type __half2##name##_rz(const __half a) { return wp_half2##name(truncf(__half2float(a))); }  \
-    WP_HALF type __half2##name##_rd(const __half a) { return wp_half2##name(floorf(__half2float(a))); }  \
-    WP_HALF type __half2##name##_ru(const __half a) { return wp_half2##name(ceilf(__half2float(a))); }   \
+    WP_HALF type __half2##name##_rn(const __half a)                                                \
+    {                                                                                              \
+        return wp_half2##name(rintf(__half2float(a)));                                             \
+    }                                                                                              \
+    WP_HALF type __half2##name##_rz(const __half a)                                                \
+    {                                                                                              \
+        return wp_half2##name(truncf(__half2float(a)));                                            \
+    }                                                                                              \
+    WP_HALF type __half2##name##_rd(const __half a)                                                \
+    {                                                                                              \
+        return wp_half2##name(floorf(__half2float(a)));                                            \
+    }                                                                                              \
+    WP_HALF type __half2##name##_ru(const __half a)                                                \
+    {                                                                                              \
+        return wp_half2##name(ceilf(__half2float(a)));                                             \
+    }                                                                                              \
     WP_HALF __half __##name##2half_rn(const type a) { return __double2half((double)a); }           \
     WP_HALF __half __##name##2half_rz(const type a) { return wp_double2half_rz((double)a); }       \
     WP_HALF __half __##name##2half_rd(const type a) { return wp_double2half_rd((double)a); }       \
@@ -304,7 +316,7 @@ WP_HALF __half2 __lows2half2(const __half2 a, const __half2 b) { return __half2(
 WP_HALF __half2 __highs2half2(const __half2 a, const __half2 b) { return __half2(a.y, b.y); }
 WP_HALF __half2 __lowhigh2highlow(const __half2 a) { return __half2(a.y, a.x); }
 
-/* ---- arithmetic -------------------------------------------------------------------------------- */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 WP_HALF __half wp_half_saturate(const __half a)
 {
@@ -382,14 +394,17 @@ WP_HALF __half __habs(const __half a) { return wp_half_of_bits(wp_half_bits(a) &
 WP_HALF __half2 __hneg2(const __half2 a) { return __half2(__hneg(a.x), __hneg(a.y)); }
 WP_HALF __half2 __habs2(const __half2 a) { return __half2(__habs(a.x), __habs(a.y)); }
 
-/* ---- comparisons: ordered, and with u true for NaN ------------------------------------------------ */
+/* ---- comparisons: ordered, and with u true for NaN ------------------------------------------- */
 
 WP_HALF bool __hisnan(const __half a) { return (wp_half_bits(a) & 0x7fffu) > 0x7c00u; }
 WP_HALF int __hisinf(const __half a)
 {
     return wp_half_bits(a) == 0x7c00u ? 1 : wp_half_bits(a) == 0xfc00u ? -1 : 0;
 }
-WP_HALF bool wp_half_unordered(const __half a, const __half b) { return __hisnan(a) || __hisnan(b); }
+WP_HALF bool wp_half_unordered(const __half a, const __half b)
+{
+    return __hisnan(a) || __hisnan(b);
+}
 
 #define WP_HALF_COMPARE(name, op)                                                                  \
     WP_HALF bool __h##name(const __half a, const __half b)                                         \
@@ -474,7 +489,7 @@ WP_HALF_PAIR(__hmax2_nan, __hmax_nan)
 WP_HALF_PAIR(__hmin2_nan, __hmin_nan)
 #undef WP_HALF_PAIR
 
-/* ---- functions ----------------------------------------------------------------------------------- */
+/* ---- functions ------------------------------------------------------------------------------- */
 
 #define WP_HALF_FUNCTION(name, expression)                                                         \
     WP_HALF_DEVICE __half h##name(const __half h)                                                  \
@@ -505,7 +520,7 @@ WP_HALF_FUNCTION(rint, rintf(a))
 #endif
 #undef WP_HALF_FUNCTION
 
-/* ---- operators ------------------------------------------------------------------------------------- */
+/* ---- operators ------------------------------------------------------------------------------- */
 
 #if !defined(__CUDA_NO_HALF_OPERATORS__)
 #define WP_HALF_OPERATOR(type, op, name)                                                           \
@@ -562,7 +577,7 @@ WP_HALF __half operator--(__half &a, int)
 }
 #endif
 
-/* ---- device only: shuffles, hinted accesses, atomics ------------------------------------------------- */
+/* ---- device only: shuffles, hinted accesses, atomics ----------------------------------------- */
 
 #if defined(__CUDA__)
 

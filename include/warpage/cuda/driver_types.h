@@ -14,7 +14,7 @@
 #include "host_defines.h"
 #include "vector_types.h"
 
-/* ---- flags --------------------------------------------------------------------------------- */
+/* ---- flags ----------------------------------------------------------------------------------- */
 
 #define cudaHostAllocDefault 0x00
 #define cudaHostAllocPortable 0x01
@@ -79,7 +79,7 @@
 #define cudaCooperativeLaunchMultiDeviceNoPreSync 0x01
 #define cudaCooperativeLaunchMultiDeviceNoPostSync 0x02
 
-/* ---- errors -------------------------------------------------------------------------------- */
+/* ---- errors ---------------------------------------------------------------------------------- */
 
 enum cudaError {
     cudaSuccess = 0,
@@ -222,7 +222,7 @@ enum cudaError {
 
 typedef enum cudaError cudaError_t;
 
-/* ---- devices ------------------------------------------------------------------------------- */
+/* ---- devices --------------------------------------------------------------------------------- */
 
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,
@@ -524,7 +524,7 @@ enum cudaDeviceP2PAttr {
     cudaDevP2PAttrCudaArrayAccessSupported = 4
 };
 
-/* ---- memory -------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
@@ -676,7 +676,7 @@ static __inline__ __host__ struct cudaExtent make_cudaExtent(size_t w, size_t h,
     return e;
 }
 
-/* ---- arrays -------------------------------------------------------------------------------- */
+/* ---- arrays ---------------------------------------------------------------------------------- */
 
 enum cudaChannelFormatKind {
     cudaChannelFormatKindSigned = 0,
@@ -813,7 +813,7 @@ struct cudaResourceViewDesc {
     unsigned int lastLayer;
 };
 
-/* ---- streams, events, launches -------------------------------------------------------------- */
+/* ---- streams, events, launches --------------------------------------------------------------- */
 
 typedef struct CUstream_st *cudaStream_t;
 typedef struct CUevent_st *cudaEvent_t;

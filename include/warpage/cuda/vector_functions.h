@@ -29,7 +29,8 @@ static __inline__ __host__ __device__ char3 make_char3(signed char x, signed cha
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ char4 make_char4(signed char x, signed char y, signed char z, signed char w)
+static __inline__ __host__ __device__ char4 make_char4(signed char x, signed char y, signed char z,
+                                                       signed char w)
 {
     char4 v;
     v.x = x;
@@ -51,7 +52,8 @@ static __inline__ __host__ __device__ uchar2 make_uchar2(unsigned char x, unsign
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ uchar3 make_uchar3(unsigned char x, unsigned char y, unsigned char z)
+static __inline__ __host__ __device__ uchar3 make_uchar3(unsigned char x, unsigned char y,
+                                                         unsigned char z)
 {
     uchar3 v;
     v.x = x;
@@ -59,7 +61,8 @@ static __inline__ __host__ __device__ uchar3 make_uchar3(unsigned char x, unsign
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w)
+static __inline__ __host__ __device__ uchar4 make_uchar4(unsigned char x, unsigned char y,
+                                                         unsigned char z, unsigned char w)
 {
     uchar4 v;
     v.x = x;
@@ -111,7 +114,8 @@ static __inline__ __host__ __device__ ushort2 make_ushort2(unsigned short x, uns
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ ushort3 make_ushort3(unsigned short x, unsigned short y, unsigned short z)
+static __inline__ __host__ __device__ ushort3 make_ushort3(unsigned short x, unsigned short y,
+                                                           unsigned short z)
 {
     ushort3 v;
     v.x = x;
@@ -119,7 +123,8 @@ static __inline__ __host__ __device__ ushort3 make_ushort3(unsigned short x, uns
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z, unsigned short w)
+static __inline__ __host__ __device__ ushort4 make_ushort4(unsigned short x, unsigned short y,
+                                                           unsigned short z, unsigned short w)
 {
     ushort4 v;
     v.x = x;
@@ -171,7 +176,8 @@ static __inline__ __host__ __device__ uint2 make_uint2(unsigned int x, unsigned 
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ uint3 make_uint3(unsigned int x, unsigned int y, unsigned int z)
+static __inline__ __host__ __device__ uint3 make_uint3(unsigned int x, unsigned int y,
+                                                       unsigned int z)
 {
     uint3 v;
     v.x = x;
@@ -179,7 +185,8 @@ static __inline__ __host__ __device__ uint3 make_uint3(unsigned int x, unsigned 
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ uint4 make_uint4(unsigned int x, unsigned int y, unsigned int z, unsigned int w)
+static __inline__ __host__ __device__ uint4 make_uint4(unsigned int x, unsigned int y,
+                                                       unsigned int z, unsigned int w)
 {
     uint4 v;
     v.x = x;
@@ -209,7 +216,8 @@ static __inline__ __host__ __device__ long3 make_long3(long int x, long int y, l
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ long4 make_long4(long int x, long int y, long int z, long int w)
+static __inline__ __host__ __device__ long4 make_long4(long int x, long int y, long int z,
+                                                       long int w)
 {
     long4 v;
     v.x = x;
@@ -231,7 +239,8 @@ static __inline__ __host__ __device__ ulong2 make_ulong2(unsigned long int x, un
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ ulong3 make_ulong3(unsigned long int x, unsigned long int y, unsigned long int z)
+static __inline__ __host__ __device__ ulong3 make_ulong3(unsigned long int x, unsigned long int y,
+                                                         unsigned long int z)
 {
     ulong3 v;
     v.x = x;
@@ -239,7 +248,8 @@ static __inline__ __host__ __device__ ulong3 make_ulong3(unsigned long int x, un
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ ulong4 make_ulong4(unsigned long int x, unsigned long int y, unsigned long int z, unsigned long int w)
+static __inline__ __host__ __device__ ulong4 make_ulong4(unsigned long int x, unsigned long int y,
+                                                         unsigned long int z, unsigned long int w)
 {
     ulong4 v;
     v.x = x;
@@ -261,7 +271,8 @@ static __inline__ __host__ __device__ longlong2 make_longlong2(long long int x, 
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ longlong3 make_longlong3(long long int x, long long int y, long long int z)
+static __inline__ __host__ __device__ longlong3 make_longlong3(long long int x, long long int y,
+                                                               long long int z)
 {
     longlong3 v;
     v.x = x;
@@ -269,7 +280,8 @@ static __inline__ __host__ __device__ longlong3 make_longlong3(long long int x, 
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ longlong4 make_longlong4(long long int x, long long int y, long long int z, long long int w)
+static __inline__ __host__ __device__ longlong4 make_longlong4(long long int x, long long int y,
+                                                               long long int z, long long int w)
 {
     longlong4 v;
     v.x = x;
@@ -284,14 +296,17 @@ static __inline__ __host__ __device__ ulonglong1 make_ulonglong1(unsigned long l
     v.x = x;
     return v;
 }
-static __inline__ __host__ __device__ ulonglong2 make_ulonglong2(unsigned long long int x, unsigned long long int y)
+static __inline__ __host__ __device__ ulonglong2 make_ulonglong2(unsigned long long int x,
+                                                                 unsigned long long int y)
 {
     ulonglong2 v;
     v.x = x;
     v.y = y;
     return v;
 }
-static __inline__ __host__ __device__ ulonglong3 make_ulonglong3(unsigned long long int x, unsigned long long int y, unsigned long long int z)
+static __inline__ __host__ __device__ ulonglong3 make_ulonglong3(unsigned long long int x,
+                                                                 unsigned long long int y,
+                                                                 unsigned long long int z)
 {
     ulonglong3 v;
     v.x = x;
@@ -299,7 +314,10 @@ static __inline__ __host__ __device__ ulonglong3 make_ulonglong3(unsigned long l
     v.z = z;
     return v;
 }
-static __inline__ __host__ __device__ ulonglong4 make_ulonglong4(unsigned long long int x, unsigned long long int y, unsigned long long int z, unsigned long long int w)
+static __inline__ __host__ __device__ ulonglong4 make_ulonglong4(unsigned long long int x,
+                                                                 unsigned long long int y,
+                                                                 unsigned long long int z,
+                                                                 unsigned long long int w)
 {
     ulonglong4 v;
     v.x = x;

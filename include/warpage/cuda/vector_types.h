@@ -209,7 +209,8 @@ struct dim3 {
     unsigned int x, y, z;
 #if defined(__cplusplus)
 #if __cplusplus >= 201103L
-    __host__ __device__ constexpr dim3(unsigned int vx = 1, unsigned int vy = 1, unsigned int vz = 1)
+    __host__ __device__ constexpr dim3(unsigned int vx = 1, unsigned int vy = 1,
+                                       unsigned int vz = 1)
         : x(vx), y(vy), z(vz)
     {
     }

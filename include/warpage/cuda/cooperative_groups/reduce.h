@@ -10,11 +10,11 @@
 namespace cooperative_groups {
 
 #define WP_CG_OPERATION(name, expression)                                                          \
-    template <class T = void> struct name {                                                        \
-        __host__ __device__ T operator()(const T &a, const T &b) const { return expression; }      \
+    template <class Value = void> struct name {                                                        \
+        __host__ __device__ Value operator()(const Value &a, const Value &b) const { return expression; }      \
     };                                                                                             \
     template <> struct name<void> {                                                                \
-        template <class T> __host__ __device__ T operator()(const T &a, const T &b) const          \
+        template <class Value> __host__ __device__ Value operator()(const Value &a, const Value &b) const          \
         {                                                                                          \
             return expression;                                                                     \
         }                                                                                          \
@@ -27,24 +27,24 @@ WP_CG_OPERATION(bit_or, a | b)
 WP_CG_OPERATION(bit_xor, a ^ b)
 #undef WP_CG_OPERATION
 
-/* A tile halves: after log2(N) exchanges each lane holds the whole. */
-template <unsigned int N, class Parent, class T, class Op>
-WP_CG typename wp::copy_of<T>::type reduce(const thread_block_tile<N, Parent> &tile, T &&value,
-                                           Op &&op)
+/* A tile halves: after log2(size) exchanges each lane holds the whole. */
+template <unsigned int Size, class Parent, class Value, class Operation>
+WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent> &tile, Value &&value,
+                                           Operation &&op)
 {
-    typename wp::copy_of<T>::type all = value;
+    typename wp::copy_of<Value>::type all = value;
 #pragma unroll
-    for (unsigned int distance = N / 2; distance > 0; distance /= 2) {
+    for (unsigned int distance = Size / 2; distance > 0; distance /= 2) {
         all = op(all, tile.shfl_xor(all, distance));
     }
     return all;
 }
 
-template <class T, class Op>
-WP_CG typename wp::copy_of<T>::type reduce(const coalesced_group &group, T &&value, Op &&op)
+template <class Value, class Operation>
+WP_CG typename wp::copy_of<Value>::type reduce(const coalesced_group &group, Value &&value, Operation &&op)
 {
-    const typename wp::copy_of<T>::type own = value;
-    typename wp::copy_of<T>::type all = group.shfl(own, 0);
+    const typename wp::copy_of<Value>::type own = value;
+    typename wp::copy_of<Value>::type all = group.shfl(own, 0);
     for (unsigned int rank = 1; rank < group.size(); rank++) {
         all = op(all, group.shfl(own, rank));
     }

@@ -9,36 +9,36 @@
 
 namespace cooperative_groups {
 
-template <class Group, class T, class Op>
-WP_CG typename wp::copy_of<T>::type inclusive_scan(const Group &group, T &&value, Op &&op)
+template <class Group, class Value, class Operation>
+WP_CG typename wp::copy_of<Value>::type inclusive_scan(const Group &group, Value &&value, Operation &&op)
 {
-    typename wp::copy_of<T>::type sum = value;
+    typename wp::copy_of<Value>::type sum = value;
     for (unsigned int distance = 1; distance < group.size(); distance *= 2) {
-        const typename wp::copy_of<T>::type below = group.shfl_up(sum, distance);
+        const typename wp::copy_of<Value>::type below = group.shfl_up(sum, distance);
         if (group.thread_rank() >= distance) {
             sum = op(below, sum);
         }
     }
     return sum;
 }
-template <class Group, class T>
-WP_CG typename wp::copy_of<T>::type inclusive_scan(const Group &group, T &&value)
+template <class Group, class Value>
+WP_CG typename wp::copy_of<Value>::type inclusive_scan(const Group &group, Value &&value)
 {
-    return inclusive_scan(group, value, plus<typename wp::copy_of<T>::type>());
+    return inclusive_scan(group, value, plus<typename wp::copy_of<Value>::type>());
 }
 
-/* The first thread gets T(): the neutral element of sums. */
-template <class Group, class T, class Op>
-WP_CG typename wp::copy_of<T>::type exclusive_scan(const Group &group, T &&value, Op &&op)
+/* The first thread gets Value(): the neutral element of sums. */
+template <class Group, class Value, class Operation>
+WP_CG typename wp::copy_of<Value>::type exclusive_scan(const Group &group, Value &&value, Operation &&op)
 {
-    typedef typename wp::copy_of<T>::type copy;
+    typedef typename wp::copy_of<Value>::type copy;
     const copy below = group.shfl_up(inclusive_scan(group, value, op), 1);
     return group.thread_rank() == 0 ? copy() : below;
 }
-template <class Group, class T>
-WP_CG typename wp::copy_of<T>::type exclusive_scan(const Group &group, T &&value)
+template <class Group, class Value>
+WP_CG typename wp::copy_of<Value>::type exclusive_scan(const Group &group, Value &&value)
 {
-    return exclusive_scan(group, value, plus<typename wp::copy_of<T>::type>());
+    return exclusive_scan(group, value, plus<typename wp::copy_of<Value>::type>());
 }
 
 }  // namespace cooperative_groups

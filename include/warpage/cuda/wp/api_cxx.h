@@ -7,7 +7,7 @@
 
 #define WP_API_CXX static __inline__ __host__
 
-/* ---- memory ---- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 template <class T> WP_API_CXX cudaError_t cudaMalloc(T **devPtr, size_t size)
 {
@@ -86,7 +86,7 @@ WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count,
     return ::cudaMemAdvise_v2(devPtr, count, advice, location);
 }
 
-/* ---- symbols ---- */
+/* ---- symbols --------------------------------------------------------------------------------- */
 
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count,
@@ -127,7 +127,7 @@ template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const 
     return ::cudaGetSymbolSize(size, (const void *)&symbol);
 }
 
-/* ---- kernels ---- */
+/* ---- kernels --------------------------------------------------------------------------------- */
 
 template <class T>
 WP_API_CXX cudaError_t cudaLaunchKernel(T *func, dim3 gridDim, dim3 blockDim, void **args,
@@ -195,7 +195,7 @@ WP_API_CXX cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
 }
 #endif
 
-/* ---- occupancy ---- */
+/* ---- occupancy ------------------------------------------------------------------------------- */
 
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, T func,
@@ -314,7 +314,7 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int 
                                                        dynamicSMemSize, blockSizeLimit, 0);
 }
 
-/* ---- texture and surface references ---- */
+/* ---- texture and surface references ---------------------------------------------------------- */
 
 #if defined(__CUDA__)
 template <class T, int dim, enum cudaTextureReadMode mode>

@@ -15,7 +15,6 @@ WP_ATOMIC_1(atomicAdd, int, return __iAtomicAdd(address, value);)
 WP_ATOMIC_1(atomicAdd, unsigned int, return __uAtomicAdd(address, value);)
 WP_ATOMIC_1(atomicAdd, unsigned long long, return __ullAtomicAdd(address, value);)
 WP_ATOMIC_1(atomicAdd, float, return __fAtomicAdd(address, value);)
-WP_ATOMIC_1(atomicAdd, double, return __dAtomicAdd(address, value);)
 
 WP_ATOMIC_1(atomicSub, int, return __iAtomicAdd(address, (int)-(unsigned int)value);)
 WP_ATOMIC_1(atomicSub, unsigned int, return __uAtomicAdd(address, -value);)
@@ -50,6 +49,19 @@ WP_ATOMIC_1(atomicXor, unsigned int, return __uAtomicXor(address, value);)
 WP_ATOMIC_1(atomicXor, long long, return __llAtomicXor(address, value);)
 WP_ATOMIC_1(atomicXor, unsigned long long, return __ullAtomicXor(address, value);)
 #undef WP_ATOMIC_1
+
+/* Templates, so that old programs may define their own, which then is preferred. */
+#define WP_ATOMIC_ADD_DOUBLE(name)                                                                 \
+    template <int Dummy = 0>                                                                       \
+    static __device__ __inline__ __attribute__((always_inline)) double name(double *address,       \
+                                                                            double value)          \
+    {                                                                                              \
+        return __dAtomicAdd(address, value);                                                       \
+    }
+WP_ATOMIC_ADD_DOUBLE(atomicAdd)
+WP_ATOMIC_ADD_DOUBLE(atomicAdd_block)
+WP_ATOMIC_ADD_DOUBLE(atomicAdd_system)
+#undef WP_ATOMIC_ADD_DOUBLE
 
 #define WP_ATOMIC_CAS(type, body)                                                                  \
     WP_DEVICE type atomicCAS(type *address, type compare, type value) { body }                     \
