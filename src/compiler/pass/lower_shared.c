@@ -16,6 +16,8 @@
 #include "compiler/pass/lower.h"
 #include "compiler/passes.h"
 
+#define SHARED_STATIC_MAX_BYTES (48u * 1024u)
+
 static uint32_t align_up(uint32_t value, uint32_t alignment)
 {
     return (value + alignment - 1) / alignment * alignment;
@@ -177,7 +179,6 @@ static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type)
 
 wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
 {
-    (void)err;
     LLVMValueRef placeholder = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!placeholder) {
         placeholder = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -203,6 +204,11 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
             if (is_shared(g) && !LLVMIsDeclaration(g) && is_used_in(g, kernel->function))
                 replace(c, g, kernel->function, place(layout, g, &end));
         kernel->shared_static_bytes = align_up(end, 16);
+        if (kernel->shared_static_bytes > SHARED_STATIC_MAX_BYTES)
+            return WP_FAIL(err, UNSUPPORTED,
+                           "kernel %s has %u bytes of static __shared__ memory, a block can have %u; make it "
+                           "dynamic (extern __shared__) and raise the limit with cudaFuncSetAttribute",
+                           kernel->name, kernel->shared_static_bytes, SHARED_STATIC_MAX_BYTES);
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
             if (is_shared(g) && LLVMIsDeclaration(g) && is_used_in(g, kernel->function))
                 replace(c, g, kernel->function, kernel->shared_static_bytes);

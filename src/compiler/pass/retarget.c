@@ -124,6 +124,7 @@ wp_status wpi_pass_retarget(wp_compile *c, wp_error *err)
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
+    LLVMSetCurrentDebugLocation2(c->builder, NULL);
     LLVMSetTarget(c->module, "x86_64-pc-linux-gnu");
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine);
     char *layout_text = LLVMCopyStringRepOfTargetData(layout);
