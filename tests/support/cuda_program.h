@@ -20,7 +20,6 @@
 #ifndef WP_TEST_CUDA_PROGRAM_H
 #define WP_TEST_CUDA_PROGRAM_H
 
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "cudart/entry.h"
@@ -63,11 +62,10 @@ static uint32_t run_shared_size(wp_cpu_block *block, uint32_t first, uint32_t ou
     return WP_STATE_EXIT;
 }
 
+/* As compiled: the loop yields before each repetition. */
 static uint32_t run_wait(wp_cpu_block *block, uint32_t first, uint32_t outer) {
     (void)first, (void)outer;
-    while (atomic_load(ARGUMENT(block, 0, atomic_int *)) == 0)
-        sched_yield();
-    return WP_STATE_EXIT;
+    return atomic_load(ARGUMENT(block, 0, atomic_int *)) == 0 ? 1 : WP_STATE_EXIT;
 }
 
 __attribute__((no_sanitize("address", "undefined"))) static uint32_t
@@ -131,7 +129,6 @@ static const wp_cpu_param pointer_int[] = {{8, 8}, {4, 4}};
 #define PROGRAM_REGION(name) static const wp_cpu_region region_##name[] = {{run_##name, 0, 0}};
 PROGRAM_REGION(add)
 PROGRAM_REGION(shared_size)
-PROGRAM_REGION(wait)
 PROGRAM_REGION(fault)
 PROGRAM_REGION(trap)
 PROGRAM_REGION(print)
@@ -139,6 +136,8 @@ PROGRAM_REGION(read)
 PROGRAM_REGION(set_managed)
 PROGRAM_REGION(fetch)
 PROGRAM_REGION(nothing)
+
+static const wp_cpu_region region_wait[] = {{run_wait, 0, 0}, {run_wait, WP_STOP_YIELD, 0}};
 
 #define PROGRAM_KERNEL(kernel_name, body, kernel_params, count)                                    \
     {                                                                                              \
@@ -149,7 +148,13 @@ PROGRAM_REGION(nothing)
 static const wp_cpu_kernel program_kernels[] = {
     PROGRAM_KERNEL("k_add", add, pointer_int_int, 3),
     PROGRAM_KERNEL("k_shared_size", shared_size, pointer_only, 1),
-    PROGRAM_KERNEL("k_wait", wait, pointer_only, 1),
+    {.name = "k_wait",
+     .regions = region_wait,
+     .params = pointer_only,
+     .region_count = 2,
+     .param_count = 1,
+     .register_estimate = 16,
+     .flags = WP_CPU_KERNEL_SPINS},
     PROGRAM_KERNEL("k_fault", fault, pointer_only, 1),
     PROGRAM_KERNEL("k_trap", trap, NULL, 0),
     PROGRAM_KERNEL("k_print", print, int_only, 1),
