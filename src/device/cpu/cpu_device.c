@@ -255,9 +255,13 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
         return WP_FAIL(err, NOT_FOUND, "the device is called 'cpu', without ':%s'", rest);
     }
-    wp_param_value workers, memory;
+    wp_param_value workers, memory, isa;
     WP_TRY(wp_param_load(&wpi_cpu_params[0], &workers, err));
     WP_TRY(wp_param_load(&wpi_cpu_params[1], &memory, err));
+    WP_TRY(wp_param_load(&wpi_cpu_params[2], &isa, err));
+    if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
+        return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline", isa.text);
+    }
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();
 
