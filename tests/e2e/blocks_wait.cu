@@ -110,6 +110,23 @@ int main(void)
     for (int i = 0; i < n; i++)
         CHECK_EQ(b[i], x[i]);
 
+    const int wide_n = 64 * 128, wide_steps = 5; /* more blocks than a CPU has processors */
+    int *wa = check_managed<int>(wide_n), *wb = check_managed<int>(wide_n), *wx = new int[wide_n], *wy = new int[wide_n];
+    for (int i = 0; i < wide_n; i++)
+        wx[i] = wa[i] = i % 17;
+    for (int s = 0; s < wide_steps; s++) {
+        for (int i = 0; i < wide_n; i++)
+            wy[i] = wx[(i + wide_n - 1) % wide_n] + wx[(i + 1) % wide_n] + 1;
+        int *swap = wx;
+        wx = wy;
+        wy = swap;
+    }
+    *arrived = 0;
+    relax<<<64, 128>>>(wa, wb, wide_n, wide_steps, arrived);
+    KERNEL_OK();
+    for (int i = 0; i < wide_n; i++)
+        CHECK_EQ(wb[i], wx[i]);
+
     int *queue = check_managed<int>(50), *sum = check_managed<int>(1);
     *arrived = 0;
     pipe<<<2, 64>>>(queue, arrived, sum, 50);

@@ -57,7 +57,7 @@ static long double ref_exp10(long double x) { return powl((long double)10, x); }
 static long double ref_rsqrt(long double x) { return 1 / sqrtl(x); }
 static long double ref_rcbrt(long double x) { return 1 / cbrtl(x); }
 static long double ref_sinpi(long double x) { return (long double)sinl(PI_L * (long double)(x - 2 * roundl(x / 2))); }
-static long double ref_cospi(long double x) { return (long double)cosl(PI_L * (long double)(x - 2 * roundl(x / 2))); }
+static long double ref_cospi(long double x) { return (long double)sinl(PI_L * (0.5L - fabsl((long double)(x - 2 * roundl(x / 2))))); }
 static long double ref_normcdf(long double x) { return (long double)(erfcl(-(long double)x / sqrtl(2.0L)) / 2); }
 static long double ref_erfcx(long double x) { return (long double)(expl((long double)x * x) * erfcl(x)); }
 static long double ref_erfcinv_l(long double y) /* Newton's method on erfc */

@@ -57,7 +57,7 @@ static double ref_exp10(double x) { return pow((double)10, x); }
 static double ref_rsqrt(double x) { return 1 / sqrt(x); }
 static double ref_rcbrt(double x) { return 1 / cbrt(x); }
 static double ref_sinpi(double x) { return (double)sinl(PI_L * (long double)(x - 2 * round(x / 2))); }
-static double ref_cospi(double x) { return (double)cosl(PI_L * (long double)(x - 2 * round(x / 2))); }
+static double ref_cospi(double x) { return (double)sinl(PI_L * (0.5L - fabsl((long double)(x - 2 * round(x / 2))))); }
 static double ref_normcdf(double x) { return (double)(erfcl(-(long double)x / sqrtl(2.0L)) / 2); }
 static double ref_erfcx(double x) { return (double)(expl((long double)x * x) * erfcl(x)); }
 static long double ref_erfcinv_l(long double y) /* Newton's method on erfc */

@@ -124,7 +124,7 @@ template <class T> static void check_type(const uint64_t *ulps)
         e[SIN] = sinl(x);
         e[COS] = cosl(x);
         e[SINPI] = sinl(pi * (x - 2 * roundl(x / 2)));
-        e[COSPI] = cosl(pi * (x - 2 * roundl(x / 2)));
+        e[COSPI] = sinl(pi * (0.5L - fabsl(x - 2 * roundl(x / 2)))); /* exact zeros at halves */
         e[NORM3] = sqrtl(x * x + y * y + 9);
         e[NORM4] = sqrtl(x * x + y * y + 20);
         e[REMQUO] = remquol(x, y, &q);

@@ -14,7 +14,8 @@
 # bad/X.cu      must fail as its first lines say: `// STAGE: compile|run`, `// EXIT: 1`,
 #               `// STDERR: extended regular expression` (any number, all must match).
 #
-# Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (60), KEEP=1.
+# Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (60), KEEP=1, WPCC_FLAGS
+# (more options for the programs, -O0 say).
 # Exit status: 0 all passed, 1 some failed, 2 wrong usage.
 
 E2E=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -40,7 +41,7 @@ show() { sed 's/^/    /' "$1" | head -n "${2:-20}"; }
 run_program() { # file
     exe=$TMP/$(basename "$1" .cu)
     # shellcheck disable=SC2046  # flags are words
-    if ! timeout 120 "$WPCC" $(header "$1" FLAGS) "$1" -o "$exe" >"$TMP/compile" 2>&1; then
+    if ! timeout 120 "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$exe" >"$TMP/compile" 2>&1; then
         echo "  compilation failed:" && show "$TMP/compile"
         return 1
     fi
