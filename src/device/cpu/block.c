@@ -27,6 +27,7 @@
 #define WARP_TURNS 256u
 /* Fruitless passes before the block is parked, when other workers may be about to help. */
 #define YIELD_PASSES 32u
+#define FRAME_ALIGN 64u /* of a block's frame, for vectors and local arrays in it */
 
 static uint32_t count_of(uint32_t lanes) {
     return (uint32_t)__builtin_popcount(lanes);
@@ -43,21 +44,23 @@ static uint32_t lanes_between(uint32_t first, uint32_t outer) {
 
 /* ---- storage ---------------------------------------------------------------------------------- */
 
-static bool grow(void **memory, size_t *capacity, size_t need, size_t item_bytes, size_t *total) {
-    if (*capacity >= need) return true;
-    size_t bytes;
-    if (!wp_mul_size(need, item_bytes, &bytes) || bytes > SIZE_MAX - 4096) return false;
-    wp_free(*memory);
-    *total -= *capacity * item_bytes;
-    *capacity = 0;
-    *memory = wp_malloc(bytes);
-    if (*memory == NULL) return false;
-    *capacity = need;
-    *total += bytes;
+static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
+    size_t need;
+    if (!wp_mul_size(frame_bytes, threads, &need)) return false;
+    if (block->frame_capacity >= need) return true;
+    wp_free(block->frame_memory);
+    block->storage_bytes -= block->frame_capacity;
+    block->frame_capacity = 0;
+    block->frame_memory = wp_malloc(need + FRAME_ALIGN);
+    if (block->frame_memory == NULL) return false;
+    block->frame_capacity = need;
+    block->storage_bytes += need;
+    const uintptr_t misaligned = (uintptr_t)block->frame_memory % FRAME_ALIGN;
+    block->pub.frame = block->frame_memory + (FRAME_ALIGN - misaligned);
     return true;
 }
 
-/* Shared memory has an alignment, which wp_malloc cannot give; its size class is small and bounded. */
+/* Whole pages: programs may expect any alignment, and nothing else lies behind the end. */
 static bool grow_shared(wpi_block *block, size_t need) {
     if (block->shared_capacity >= need) return true;
     const size_t bytes = (need + 4095u) / 4096u * 4096u;
@@ -109,14 +112,8 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     const uint32_t threads = launch->thread_count;
     wp_cpu_block *pub = &block->pub;
     const uint32_t shared_bytes = code->shared_static_bytes + launch->shared_dynamic_bytes;
-    void *frame = pub->frame;
     bool is_complete = grow_shared(block, shared_bytes);
-    if (code->frame_bytes != 0) {
-        is_complete = is_complete && grow(&frame, &block->frame_capacity,
-                                          (size_t)code->frame_bytes * threads + 64u, 1,
-                                          &block->storage_bytes);
-        pub->frame = frame;
-    }
+    is_complete = is_complete && grow_frame(block, code->frame_bytes, threads);
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
     if (code->regions == NULL) {
         const size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
@@ -138,6 +135,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     pub->sm_count = launch->device->base.info.sm_count;
     pub->grid_id = launch->id;
     pub->is_cooperative = launch->is_cooperative;
+    pub->is_cooperative = launch->is_cooperative;
     block->warp_count = (threads + WP_WARP_LANES - 1) / WP_WARP_LANES;
     return block;
 }
@@ -157,7 +155,7 @@ void wpi_block_destroy(wpi_block *block) {
     if (block == NULL) return;
     wpi_fibers_release(block);
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
-    wp_free(block->pub.frame);
+    wp_free(block->frame_memory);
     wp_free(block->pub.states);
     wp_free(block->pub.requests);
     wp_free(block->warps);

@@ -176,6 +176,7 @@ struct wpi_block {
     uint32_t fiber_capacity;
     size_t fiber_stack_bytes;
     char *fiber_stacks;
+    char *frame_memory; /* what pub.frame is aligned in */
     size_t shared_capacity, frame_capacity, thread_capacity;
     size_t storage_bytes; /* all of it, for the limit on parked blocks */
 };

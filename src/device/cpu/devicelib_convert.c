@@ -49,23 +49,47 @@ static unsigned long long to_ull(double x) {
 
 /* Nearest even whatever the processor's rounding mode; a float is a double without loss. */
 #define TO_INTEGER(suffix, rounded)                                                                \
-    int __nv_float2int_##suffix(float a) { return to_int(rounded((double)a), 0); }                 \
-    unsigned int __nv_float2uint_##suffix(float a) { return to_uint(rounded((double)a), 0u); }     \
-    long long __nv_float2ll_##suffix(float a) { return to_ll(rounded((double)a)); }                \
-    unsigned long long __nv_float2ull_##suffix(float a) { return to_ull(rounded((double)a)); }     \
-    int __nv_double2int_##suffix(double a) { return to_int(rounded(a), INT_MIN); }                 \
-    unsigned int __nv_double2uint_##suffix(double a) { return to_uint(rounded(a), 1u << 31); }     \
-    long long __nv_double2ll_##suffix(double a) { return to_ll(rounded(a)); }                      \
-    unsigned long long __nv_double2ull_##suffix(double a) { return to_ull(rounded(a)); }
+    int __nv_float2int_##suffix(float a) {                                                         \
+        return to_int(rounded((double)a), 0);                                                      \
+    }                                                                                              \
+    unsigned int __nv_float2uint_##suffix(float a) {                                               \
+        return to_uint(rounded((double)a), 0u);                                                    \
+    }                                                                                              \
+    long long __nv_float2ll_##suffix(float a) {                                                    \
+        return to_ll(rounded((double)a));                                                          \
+    }                                                                                              \
+    unsigned long long __nv_float2ull_##suffix(float a) {                                          \
+        return to_ull(rounded((double)a));                                                         \
+    }                                                                                              \
+    int __nv_double2int_##suffix(double a) {                                                       \
+        return to_int(rounded(a), INT_MIN);                                                        \
+    }                                                                                              \
+    unsigned int __nv_double2uint_##suffix(double a) {                                             \
+        return to_uint(rounded(a), 1u << 31);                                                      \
+    }                                                                                              \
+    long long __nv_double2ll_##suffix(double a) {                                                  \
+        return to_ll(rounded(a));                                                                  \
+    }                                                                                              \
+    unsigned long long __nv_double2ull_##suffix(double a) {                                        \
+        return to_ull(rounded(a));                                                                 \
+    }
 TO_INTEGER(rn, nearbyint)
 TO_INTEGER(rz, trunc)
 TO_INTEGER(ru, ceil)
 TO_INTEGER(rd, floor)
 
-long long __nv_llrint(double a) { return to_ll(nearbyint(a)); }
-long long __nv_llrintf(float a) { return to_ll(nearbyint((double)a)); }
-long long __nv_llround(double a) { return to_ll(round(a)); }
-long long __nv_llroundf(float a) { return to_ll(round((double)a)); }
+long long __nv_llrint(double a) {
+    return to_ll(nearbyint(a));
+}
+long long __nv_llrintf(float a) {
+    return to_ll(nearbyint((double)a));
+}
+long long __nv_llround(double a) {
+    return to_ll(round(a));
+}
+long long __nv_llroundf(float a) {
+    return to_ll(round((double)a));
+}
 
 /* ---- from integers --------------------------------------------------------------------------- */
 
@@ -86,51 +110,99 @@ static int above_ull(double r, unsigned long long a) {
     return (back > a) - (back < a);
 }
 
-static float down(float r, int above) { return above > 0 ? nextafterf(r, -HUGE_VALF) : r; }
-static float up(float r, int above) { return above < 0 ? nextafterf(r, HUGE_VALF) : r; }
-static double down_double(double r, int above) { return above > 0 ? nextafter(r, -HUGE_VAL) : r; }
-static double up_double(double r, int above) { return above < 0 ? nextafter(r, HUGE_VAL) : r; }
+static float down(float r, int above) {
+    return above > 0 ? nextafterf(r, -HUGE_VALF) : r;
+}
+static float up(float r, int above) {
+    return above < 0 ? nextafterf(r, HUGE_VALF) : r;
+}
+static double down_double(double r, int above) {
+    return above > 0 ? nextafter(r, -HUGE_VAL) : r;
+}
+static double up_double(double r, int above) {
+    return above < 0 ? nextafter(r, HUGE_VAL) : r;
+}
 
-float __nv_ll2float_rn(long long a) { return (float)a; }
-float __nv_ll2float_rd(long long a) { return down((float)a, above_ll((double)(float)a, a)); }
-float __nv_ll2float_ru(long long a) { return up((float)a, above_ll((double)(float)a, a)); }
+float __nv_ll2float_rn(long long a) {
+    return (float)a;
+}
+float __nv_ll2float_rd(long long a) {
+    return down((float)a, above_ll((double)(float)a, a));
+}
+float __nv_ll2float_ru(long long a) {
+    return up((float)a, above_ll((double)(float)a, a));
+}
 float __nv_ll2float_rz(long long a) {
     return a < 0 ? __nv_ll2float_ru(a) : __nv_ll2float_rd(a);
 }
-float __nv_ull2float_rn(unsigned long long a) { return (float)a; }
+float __nv_ull2float_rn(unsigned long long a) {
+    return (float)a;
+}
 float __nv_ull2float_rd(unsigned long long a) {
     return down((float)a, above_ull((double)(float)a, a));
 }
 float __nv_ull2float_ru(unsigned long long a) {
     return up((float)a, above_ull((double)(float)a, a));
 }
-float __nv_ull2float_rz(unsigned long long a) { return __nv_ull2float_rd(a); }
+float __nv_ull2float_rz(unsigned long long a) {
+    return __nv_ull2float_rd(a);
+}
 
-float __nv_int2float_rn(int a) { return (float)a; }
-float __nv_int2float_rd(int a) { return __nv_ll2float_rd(a); }
-float __nv_int2float_ru(int a) { return __nv_ll2float_ru(a); }
-float __nv_int2float_rz(int a) { return __nv_ll2float_rz(a); }
-float __nv_uint2float_rn(unsigned int a) { return (float)a; }
-float __nv_uint2float_rd(unsigned int a) { return __nv_ull2float_rd(a); }
-float __nv_uint2float_ru(unsigned int a) { return __nv_ull2float_ru(a); }
-float __nv_uint2float_rz(unsigned int a) { return __nv_ull2float_rz(a); }
+float __nv_int2float_rn(int a) {
+    return (float)a;
+}
+float __nv_int2float_rd(int a) {
+    return __nv_ll2float_rd(a);
+}
+float __nv_int2float_ru(int a) {
+    return __nv_ll2float_ru(a);
+}
+float __nv_int2float_rz(int a) {
+    return __nv_ll2float_rz(a);
+}
+float __nv_uint2float_rn(unsigned int a) {
+    return (float)a;
+}
+float __nv_uint2float_rd(unsigned int a) {
+    return __nv_ull2float_rd(a);
+}
+float __nv_uint2float_ru(unsigned int a) {
+    return __nv_ull2float_ru(a);
+}
+float __nv_uint2float_rz(unsigned int a) {
+    return __nv_ull2float_rz(a);
+}
 
-double __nv_ll2double_rn(long long a) { return (double)a; }
-double __nv_ll2double_rd(long long a) { return down_double((double)a, above_ll((double)a, a)); }
-double __nv_ll2double_ru(long long a) { return up_double((double)a, above_ll((double)a, a)); }
+double __nv_ll2double_rn(long long a) {
+    return (double)a;
+}
+double __nv_ll2double_rd(long long a) {
+    return down_double((double)a, above_ll((double)a, a));
+}
+double __nv_ll2double_ru(long long a) {
+    return up_double((double)a, above_ll((double)a, a));
+}
 double __nv_ll2double_rz(long long a) {
     return a < 0 ? __nv_ll2double_ru(a) : __nv_ll2double_rd(a);
 }
-double __nv_ull2double_rn(unsigned long long a) { return (double)a; }
+double __nv_ull2double_rn(unsigned long long a) {
+    return (double)a;
+}
 double __nv_ull2double_rd(unsigned long long a) {
     return down_double((double)a, above_ull((double)a, a));
 }
 double __nv_ull2double_ru(unsigned long long a) {
     return up_double((double)a, above_ull((double)a, a));
 }
-double __nv_ull2double_rz(unsigned long long a) { return __nv_ull2double_rd(a); }
-double __nv_int2double_rn(int a) { return (double)a; }
-double __nv_uint2double_rn(unsigned int a) { return (double)a; }
+double __nv_ull2double_rz(unsigned long long a) {
+    return __nv_ull2double_rd(a);
+}
+double __nv_int2double_rn(int a) {
+    return (double)a;
+}
+double __nv_uint2double_rn(unsigned int a) {
+    return (double)a;
+}
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 
@@ -170,15 +242,20 @@ double __nv_longlong_as_double(long long a) {
     return value;
 }
 
-int __nv_double2hiint(double a) { return (int)(__nv_double_as_longlong(a) >> 32); }
-int __nv_double2loint(double a) { return (int)(__nv_double_as_longlong(a) & 0xffffffffu); }
+int __nv_double2hiint(double a) {
+    return (int)(__nv_double_as_longlong(a) >> 32);
+}
+int __nv_double2loint(double a) {
+    return (int)(__nv_double_as_longlong(a) & 0xffffffffu);
+}
 
 double __nv_hiloint2double(int a, int b) {
     const unsigned long long bits = ((unsigned long long)(unsigned int)a << 32) | (unsigned int)b;
     return __nv_longlong_as_double((long long)bits);
 }
 
-/* ---- half precision ---------------------------------------------------------------------------- */
+/* ---- half precision ----------------------------------------------------------------------------
+ */
 
 float __nv_half2float(unsigned short h) {
     const unsigned int sign = (unsigned int)(h & 0x8000u) << 16;

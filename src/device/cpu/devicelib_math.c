@@ -84,11 +84,19 @@ static const double half_sqrt_pi = 0.88622692545275801365;
 /* ---- one to one ------------------------------------------------------------------------------ */
 
 #define SAME_1(name)                                                                               \
-    double __nv_##name(double a) { return name(a); }                                               \
-    float __nv_##name##f(float a) { return name##f(a); }
+    double __nv_##name(double a) {                                                                 \
+        return name(a);                                                                            \
+    }                                                                                              \
+    float __nv_##name##f(float a) {                                                                \
+        return name##f(a);                                                                         \
+    }
 #define SAME_2(name)                                                                               \
-    double __nv_##name(double a, double b) { return name(a, b); }                                  \
-    float __nv_##name##f(float a, float b) { return name##f(a, b); }
+    double __nv_##name(double a, double b) {                                                       \
+        return name(a, b);                                                                         \
+    }                                                                                              \
+    float __nv_##name##f(float a, float b) {                                                       \
+        return name##f(a, b);                                                                      \
+    }
 SAME_1(acos)
 SAME_1(acosh)
 SAME_1(asin)
@@ -136,24 +144,60 @@ SAME_2(nextafter)
 SAME_2(pow)
 SAME_2(remainder)
 
-double __nv_sqrt(double a) { return WP_SQRT(a); }
-float __nv_sqrtf(float a) { return WP_SQRTF(a); }
-double __nv_fma(double a, double b, double c) { return fma(a, b, c); }
-float __nv_fmaf(float a, float b, float c) { return fmaf(a, b, c); }
-double __nv_jn(int a, double b) { return jn(a, b); }
-float __nv_jnf(int a, float b) { return jnf(a, b); }
-double __nv_yn(int a, double b) { return yn(a, b); }
-float __nv_ynf(int a, float b) { return ynf(a, b); }
-double __nv_ldexp(double a, int b) { return ldexp(a, b); }
-float __nv_ldexpf(float a, int b) { return ldexpf(a, b); }
-double __nv_scalbn(double a, int b) { return ldexp(a, b); }
-float __nv_scalbnf(float a, int b) { return ldexpf(a, b); }
-double __nv_frexp(double a, int *b) { return frexp(a, b); }
-float __nv_frexpf(float a, int *b) { return frexpf(a, b); }
-double __nv_modf(double a, double *b) { return modf(a, b); }
-float __nv_modff(float a, float *b) { return modff(a, b); }
-double __nv_remquo(double a, double b, int *c) { return remquo(a, b, c); }
-float __nv_remquof(float a, float b, int *c) { return remquof(a, b, c); }
+double __nv_sqrt(double a) {
+    return WP_SQRT(a);
+}
+float __nv_sqrtf(float a) {
+    return WP_SQRTF(a);
+}
+double __nv_fma(double a, double b, double c) {
+    return fma(a, b, c);
+}
+float __nv_fmaf(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
+double __nv_jn(int a, double b) {
+    return jn(a, b);
+}
+float __nv_jnf(int a, float b) {
+    return jnf(a, b);
+}
+double __nv_yn(int a, double b) {
+    return yn(a, b);
+}
+float __nv_ynf(int a, float b) {
+    return ynf(a, b);
+}
+double __nv_ldexp(double a, int b) {
+    return ldexp(a, b);
+}
+float __nv_ldexpf(float a, int b) {
+    return ldexpf(a, b);
+}
+double __nv_scalbn(double a, int b) {
+    return ldexp(a, b);
+}
+float __nv_scalbnf(float a, int b) {
+    return ldexpf(a, b);
+}
+double __nv_frexp(double a, int *b) {
+    return frexp(a, b);
+}
+float __nv_frexpf(float a, int *b) {
+    return frexpf(a, b);
+}
+double __nv_modf(double a, double *b) {
+    return modf(a, b);
+}
+float __nv_modff(float a, float *b) {
+    return modff(a, b);
+}
+double __nv_remquo(double a, double b, int *c) {
+    return remquo(a, b, c);
+}
+float __nv_remquof(float a, float b, int *c) {
+    return remquof(a, b, c);
+}
 
 /* lgamma without its global sign, which threads would race for. */
 double __nv_lgamma(double a) {
@@ -173,30 +217,72 @@ int __nv_ilogbf(float a) {
     return a == 0.0f || a != a ? INT_MIN : isinf(a) ? INT_MAX : ilogbf(a);
 }
 
-int __nv_isnand(double a) { return a != a; }
-int __nv_isnanf(float a) { return a != a; }
-int __nv_isinfd(double a) { return fabs(a) == HUGE_VAL; }
-int __nv_isinff(float a) { return fabsf(a) == HUGE_VALF; }
-int __nv_isfinited(double a) { return fabs(a) < HUGE_VAL; }
-int __nv_finitef(float a) { return fabsf(a) < HUGE_VALF; }
-int __nv_signbitd(double a) { return signbit(a) != 0; }
-int __nv_signbitf(float a) { return signbit(a) != 0; }
-double __nv_nan(const signed char *a) { return nan((const char *)a); }
-float __nv_nanf(const signed char *a) { return nanf((const char *)a); }
-float __nv_saturatef(float a) { return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f; }
+int __nv_isnand(double a) {
+    return a != a;
+}
+int __nv_isnanf(float a) {
+    return a != a;
+}
+int __nv_isinfd(double a) {
+    return fabs(a) == HUGE_VAL;
+}
+int __nv_isinff(float a) {
+    return fabsf(a) == HUGE_VALF;
+}
+int __nv_isfinited(double a) {
+    return fabs(a) < HUGE_VAL;
+}
+int __nv_finitef(float a) {
+    return fabsf(a) < HUGE_VALF;
+}
+int __nv_signbitd(double a) {
+    return signbit(a) != 0;
+}
+int __nv_signbitf(float a) {
+    return signbit(a) != 0;
+}
+double __nv_nan(const signed char *a) {
+    return nan((const char *)a);
+}
+float __nv_nanf(const signed char *a) {
+    return nanf((const char *)a);
+}
+float __nv_saturatef(float a) {
+    return a > 0.0f ? (a < 1.0f ? a : 1.0f) : 0.0f;
+}
 
 /* ---- the fast forms -------------------------------------------------------------------------- */
 
-float __nv_fast_cosf(float a) { return cosf(a); }
-float __nv_fast_sinf(float a) { return sinf(a); }
-float __nv_fast_tanf(float a) { return tanf(a); }
-float __nv_fast_expf(float a) { return expf(a); }
-float __nv_fast_exp10f(float a) { return exp10f(a); }
-float __nv_fast_logf(float a) { return logf(a); }
-float __nv_fast_log2f(float a) { return log2f(a); }
-float __nv_fast_log10f(float a) { return log10f(a); }
-float __nv_fast_powf(float a, float b) { return powf(a, b); }
-float __nv_fast_fdividef(float a, float b) { return a / b; }
+float __nv_fast_cosf(float a) {
+    return cosf(a);
+}
+float __nv_fast_sinf(float a) {
+    return sinf(a);
+}
+float __nv_fast_tanf(float a) {
+    return tanf(a);
+}
+float __nv_fast_expf(float a) {
+    return expf(a);
+}
+float __nv_fast_exp10f(float a) {
+    return exp10f(a);
+}
+float __nv_fast_logf(float a) {
+    return logf(a);
+}
+float __nv_fast_log2f(float a) {
+    return log2f(a);
+}
+float __nv_fast_log10f(float a) {
+    return log10f(a);
+}
+float __nv_fast_powf(float a, float b) {
+    return powf(a, b);
+}
+float __nv_fast_fdividef(float a, float b) {
+    return a / b;
+}
 void __nv_fast_sincosf(float a, float *s, float *c) {
     *s = sinf(a);
     *c = cosf(a);
@@ -232,8 +318,12 @@ double __nv_cospi(double a) {
            : r <= 1.75 ? sin(pi * (r - 1.5))
                        : cos(pi * (r - 2.0));
 }
-float __nv_sinpif(float a) { return (float)__nv_sinpi((double)a); }
-float __nv_cospif(float a) { return (float)__nv_cospi((double)a); }
+float __nv_sinpif(float a) {
+    return (float)__nv_sinpi((double)a);
+}
+float __nv_cospif(float a) {
+    return (float)__nv_cospi((double)a);
+}
 void __nv_sincospi(double a, double *b, double *c) {
     *b = __nv_sinpi(a);
     *c = __nv_cospi(a);
@@ -245,10 +335,18 @@ void __nv_sincospif(float a, float *b, float *c) {
 
 /* ---- roots and lengths ----------------------------------------------------------------------- */
 
-double __nv_rsqrt(double a) { return 1.0 / WP_SQRT(a); }
-float __nv_rsqrtf(float a) { return (float)(1.0 / WP_SQRT((double)a)); }
-double __nv_rcbrt(double a) { return 1.0 / cbrt(a); }
-float __nv_rcbrtf(float a) { return (float)(1.0 / cbrt((double)a)); }
+double __nv_rsqrt(double a) {
+    return 1.0 / WP_SQRT(a);
+}
+float __nv_rsqrtf(float a) {
+    return (float)(1.0 / WP_SQRT((double)a));
+}
+double __nv_rcbrt(double a) {
+    return 1.0 / cbrt(a);
+}
+float __nv_rcbrtf(float a) {
+    return (float)(1.0 / cbrt((double)a));
+}
 
 /* The high word of 1 / a: an approximation that programs refine. */
 double __nv_rcp64h(double a) {
@@ -291,10 +389,18 @@ static double lengthf(int n, const float *v) {
     return has_infinity ? HUGE_VAL : sqrt(sum);
 }
 
-double __nv_norm(int a, const double *b) { return length(a, b); }
-float __nv_normf(int a, const float *b) { return (float)lengthf(a, b); }
-double __nv_rnorm(int a, const double *b) { return 1.0 / length(a, b); }
-float __nv_rnormf(int a, const float *b) { return (float)(1.0 / lengthf(a, b)); }
+double __nv_norm(int a, const double *b) {
+    return length(a, b);
+}
+float __nv_normf(int a, const float *b) {
+    return (float)lengthf(a, b);
+}
+double __nv_rnorm(int a, const double *b) {
+    return 1.0 / length(a, b);
+}
+float __nv_rnormf(int a, const float *b) {
+    return (float)(1.0 / lengthf(a, b));
+}
 double __nv_norm3d(double a, double b, double c) {
     const double v[3] = {a, b, c};
     return length(3, v);
@@ -311,7 +417,9 @@ float __nv_norm4df(float a, float b, float c, float d) {
     const float v[4] = {a, b, c, d};
     return (float)lengthf(4, v);
 }
-double __nv_rnorm3d(double a, double b, double c) { return 1.0 / __nv_norm3d(a, b, c); }
+double __nv_rnorm3d(double a, double b, double c) {
+    return 1.0 / __nv_norm3d(a, b, c);
+}
 float __nv_rnorm3df(float a, float b, float c) {
     const float v[3] = {a, b, c};
     return (float)(1.0 / lengthf(3, v));
@@ -323,8 +431,12 @@ float __nv_rnorm4df(float a, float b, float c, float d) {
     const float v[4] = {a, b, c, d};
     return (float)(1.0 / lengthf(4, v));
 }
-double __nv_rhypot(double a, double b) { return 1.0 / hypot(a, b); }
-float __nv_rhypotf(float a, float b) { return (float)(1.0 / hypot((double)a, (double)b)); }
+double __nv_rhypot(double a, double b) {
+    return 1.0 / hypot(a, b);
+}
+float __nv_rhypotf(float a, float b) {
+    return (float)(1.0 / hypot((double)a, (double)b));
+}
 
 /* Integer powers by squaring. */
 double __nv_powi(double a, int b) {
@@ -346,7 +458,8 @@ float __nv_powif(float a, int b) {
     return b < 0 ? 1.0f / result : result;
 }
 
-/* ---- the normal distribution ------------------------------------------------------------------ */
+/* ---- the normal distribution ------------------------------------------------------------------
+ */
 
 /* exp(a²) erfc(a): the product while erfc is a normal number, its continued fraction beyond. The
  * square is split, so that its rounding does not come out magnified. */
@@ -363,7 +476,9 @@ double __nv_erfcx(double a) {
     }
     return 0.56418958354775628695 / t;
 }
-float __nv_erfcxf(float a) { return (float)__nv_erfcx((double)a); }
+float __nv_erfcxf(float a) {
+    return (float)__nv_erfcx((double)a);
+}
 
 /* Inverse of erf: a first guess from its asymptotic form, then Halley's iteration on the
  * difference, taken between the small tails where erf is near 1. */
@@ -383,7 +498,9 @@ double __nv_erfinv(double a) {
     }
     return x;
 }
-float __nv_erfinvf(float a) { return (float)__nv_erfinv((double)a); }
+float __nv_erfinvf(float a) {
+    return (float)__nv_erfinv((double)a);
+}
 
 /* Inverse of erfc: its small arguments by Newton's iteration on logarithms. */
 double __nv_erfcinv(double a) {
@@ -401,14 +518,25 @@ double __nv_erfcinv(double a) {
     }
     return x;
 }
-float __nv_erfcinvf(float a) { return (float)__nv_erfcinv((double)a); }
+float __nv_erfcinvf(float a) {
+    return (float)__nv_erfcinv((double)a);
+}
 
-double __nv_normcdf(double a) { return 0.5 * erfc(-a / sqrt_2); }
-float __nv_normcdff(float a) { return (float)__nv_normcdf((double)a); }
-double __nv_normcdfinv(double a) { return -sqrt_2 * __nv_erfcinv(2.0 * a); }
-float __nv_normcdfinvf(float a) { return (float)__nv_normcdfinv((double)a); }
+double __nv_normcdf(double a) {
+    return 0.5 * erfc(-a / sqrt_2);
+}
+float __nv_normcdff(float a) {
+    return (float)__nv_normcdf((double)a);
+}
+double __nv_normcdfinv(double a) {
+    return -sqrt_2 * __nv_erfcinv(2.0 * a);
+}
+float __nv_normcdfinvf(float a) {
+    return (float)__nv_normcdfinv((double)a);
+}
 
-/* ---- modified Bessel functions ------------------------------------------------------------------ */
+/* ---- modified Bessel functions ------------------------------------------------------------------
+ */
 
 /* The power series, all terms of one sign: sum of (a²/4)^k / (k! (k + order)!). */
 static double bessel_series(double a, int order) {
@@ -421,9 +549,15 @@ static double bessel_series(double a, int order) {
     }
     return sum;
 }
-double __nv_cyl_bessel_i0(double a) { return bessel_series(a, 0); }
-double __nv_cyl_bessel_i1(double a) { return 0.5 * a * bessel_series(a, 1); }
-float __nv_cyl_bessel_i0f(float a) { return (float)bessel_series((double)a, 0); }
+double __nv_cyl_bessel_i0(double a) {
+    return bessel_series(a, 0);
+}
+double __nv_cyl_bessel_i1(double a) {
+    return 0.5 * a * bessel_series(a, 1);
+}
+float __nv_cyl_bessel_i0f(float a) {
+    return (float)bessel_series((double)a, 0);
+}
 float __nv_cyl_bessel_i1f(float a) {
     return (float)(0.5 * (double)a * bessel_series((double)a, 1));
 }

@@ -226,42 +226,108 @@ static float multiply_addf(float a, float b, float c, direction d) {
 /* ---- by name -------------------------------------------------------------------------------- */
 
 #define DIRECTED(suffix, d)                                                                        \
-    double __nv_dadd_##suffix(double a, double b) { return add(a, b, d); }                         \
-    double __nv_dsub_##suffix(double a, double b) { return add(a, -b, d); }                        \
-    double __nv_dmul_##suffix(double a, double b) { return mul(a, b, d); }                         \
-    double __nv_ddiv_##suffix(double a, double b) { return quotient(a, b, d); }                    \
-    double __nv_drcp_##suffix(double a) { return quotient(1.0, a, d); }                            \
-    double __nv_dsqrt_##suffix(double a) { return root(a, d); }                                    \
-    double __nv_fma_##suffix(double a, double b, double c) { return multiply_add(a, b, c, d); }    \
-    float __nv_fadd_##suffix(float a, float b) { return addf(a, b, d); }                           \
-    float __nv_fsub_##suffix(float a, float b) { return addf(a, -b, d); }                          \
-    float __nv_fmul_##suffix(float a, float b) { return mulf(a, b, d); }                           \
-    float __nv_fdiv_##suffix(float a, float b) { return quotientf(a, b, d); }                      \
-    float __nv_frcp_##suffix(float a) { return quotientf(1.0f, a, d); }                            \
-    float __nv_fsqrt_##suffix(float a) { return rootf(a, d); }                                     \
-    float __nv_fmaf_##suffix(float a, float b, float c) { return multiply_addf(a, b, c, d); }      \
-    float __nv_fmaf_ieee_##suffix(float a, float b, float c) { return multiply_addf(a, b, c, d); } \
-    float __nv_double2float_##suffix(double a) { return narrow(a, 0.0, d); }
+    double __nv_dadd_##suffix(double a, double b) {                                                \
+        return add(a, b, d);                                                                       \
+    }                                                                                              \
+    double __nv_dsub_##suffix(double a, double b) {                                                \
+        return add(a, -b, d);                                                                      \
+    }                                                                                              \
+    double __nv_dmul_##suffix(double a, double b) {                                                \
+        return mul(a, b, d);                                                                       \
+    }                                                                                              \
+    double __nv_ddiv_##suffix(double a, double b) {                                                \
+        return quotient(a, b, d);                                                                  \
+    }                                                                                              \
+    double __nv_drcp_##suffix(double a) {                                                          \
+        return quotient(1.0, a, d);                                                                \
+    }                                                                                              \
+    double __nv_dsqrt_##suffix(double a) {                                                         \
+        return root(a, d);                                                                         \
+    }                                                                                              \
+    double __nv_fma_##suffix(double a, double b, double c) {                                       \
+        return multiply_add(a, b, c, d);                                                           \
+    }                                                                                              \
+    float __nv_fadd_##suffix(float a, float b) {                                                   \
+        return addf(a, b, d);                                                                      \
+    }                                                                                              \
+    float __nv_fsub_##suffix(float a, float b) {                                                   \
+        return addf(a, -b, d);                                                                     \
+    }                                                                                              \
+    float __nv_fmul_##suffix(float a, float b) {                                                   \
+        return mulf(a, b, d);                                                                      \
+    }                                                                                              \
+    float __nv_fdiv_##suffix(float a, float b) {                                                   \
+        return quotientf(a, b, d);                                                                 \
+    }                                                                                              \
+    float __nv_frcp_##suffix(float a) {                                                            \
+        return quotientf(1.0f, a, d);                                                              \
+    }                                                                                              \
+    float __nv_fsqrt_##suffix(float a) {                                                           \
+        return rootf(a, d);                                                                        \
+    }                                                                                              \
+    float __nv_fmaf_##suffix(float a, float b, float c) {                                          \
+        return multiply_addf(a, b, c, d);                                                          \
+    }                                                                                              \
+    float __nv_fmaf_ieee_##suffix(float a, float b, float c) {                                     \
+        return multiply_addf(a, b, c, d);                                                          \
+    }                                                                                              \
+    float __nv_double2float_##suffix(double a) {                                                   \
+        return narrow(a, 0.0, d);                                                                  \
+    }
 
 DIRECTED(rd, DOWN)
 DIRECTED(ru, UP)
 DIRECTED(rz, TO_ZERO)
 
-double __nv_dadd_rn(double a, double b) { return a + b; }
-double __nv_dsub_rn(double a, double b) { return a - b; }
-double __nv_dmul_rn(double a, double b) { return a * b; }
-double __nv_ddiv_rn(double a, double b) { return a / b; }
-double __nv_drcp_rn(double a) { return 1.0 / a; }
-double __nv_dsqrt_rn(double a) { return __nv_sqrt(a); }
-double __nv_fma_rn(double a, double b, double c) { return fma(a, b, c); }
-float __nv_fadd_rn(float a, float b) { return a + b; }
-float __nv_fsub_rn(float a, float b) { return a - b; }
-float __nv_fmul_rn(float a, float b) { return a * b; }
-float __nv_fdiv_rn(float a, float b) { return a / b; }
-float __nv_frcp_rn(float a) { return 1.0f / a; }
-float __nv_fsqrt_rn(float a) { return __nv_sqrtf(a); }
-float __nv_fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
-float __nv_fmaf_ieee_rn(float a, float b, float c) { return fmaf(a, b, c); }
-float __nv_double2float_rn(double a) { return (float)a; }
+double __nv_dadd_rn(double a, double b) {
+    return a + b;
+}
+double __nv_dsub_rn(double a, double b) {
+    return a - b;
+}
+double __nv_dmul_rn(double a, double b) {
+    return a * b;
+}
+double __nv_ddiv_rn(double a, double b) {
+    return a / b;
+}
+double __nv_drcp_rn(double a) {
+    return 1.0 / a;
+}
+double __nv_dsqrt_rn(double a) {
+    return __nv_sqrt(a);
+}
+double __nv_fma_rn(double a, double b, double c) {
+    return fma(a, b, c);
+}
+float __nv_fadd_rn(float a, float b) {
+    return a + b;
+}
+float __nv_fsub_rn(float a, float b) {
+    return a - b;
+}
+float __nv_fmul_rn(float a, float b) {
+    return a * b;
+}
+float __nv_fdiv_rn(float a, float b) {
+    return a / b;
+}
+float __nv_frcp_rn(float a) {
+    return 1.0f / a;
+}
+float __nv_fsqrt_rn(float a) {
+    return __nv_sqrtf(a);
+}
+float __nv_fmaf_rn(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
+float __nv_fmaf_ieee_rn(float a, float b, float c) {
+    return fmaf(a, b, c);
+}
+float __nv_double2float_rn(double a) {
+    return (float)a;
+}
 /* Rounded once: the double quotient is right to a bit that float rounding does not see. */
-float __nv_frsqrt_rn(float a) { return (float)(1.0 / __nv_sqrt((double)a)); }
+float __nv_frsqrt_rn(float a) {
+    return (float)(1.0 / __nv_sqrt((double)a));
+}
