@@ -29,44 +29,42 @@ static uint64_t next_random(void) {
 
 /* Any double; half of them close to 1, or to the one before, or special. */
 static double random_double(double before) {
-    static const double special[] = {0.0,       -0.0,     1.0,      -1.0,      0x1p-1074, -0x1p-1074,
-                                     0x1p-1022, 0x1p1023, HUGE_VAL, -HUGE_VAL, 0x1.fffffffffffffp1023};
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     1.0,
+                                     -1.0,
+                                     0x1p-1074,
+                                     -0x1p-1074,
+                                     0x1p-1022,
+                                     0x1p1023,
+                                     HUGE_VAL,
+                                     -HUGE_VAL,
+                                     0x1.fffffffffffffp1023};
     const uint64_t bits = next_random();
     switch (next_random() % 8) {
-    case 0:
-        return special[bits % (sizeof(special) / sizeof(special[0]))];
-    case 1:
-        return 1.0 + (double)(bits >> 40) * 0x1p-52;
-    case 2:
-        return nextafter(-before, HUGE_VAL);
-    case 3:
-        return before * 0x1p-54;
+    case 0: return special[bits % (sizeof(special) / sizeof(special[0]))];
+    case 1: return 1.0 + (double)(bits >> 40) * 0x1p-52;
+    case 2: return nextafter(-before, HUGE_VAL);
+    case 3: return before * 0x1p-54;
     case 4: /* subnormal products and quotients */
         return ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, -500 - (int)(bits % 40));
-    case 5:
-        return ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, -1074 + (int)(bits % 60));
-    default:
-        return __nv_longlong_as_double((long long)bits);
+    case 5: return ldexp(1.0 + (double)(bits >> 12) * 0x1p-52, -1074 + (int)(bits % 60));
+    default: return __nv_longlong_as_double((long long)bits);
     }
 }
 
 static float random_float(float before) {
-    static const float special[] = {0.0f,     -0.0f,    1.0f,      -1.0f,     0x1p-149f, -0x1p-149f,
-                                    0x1p-126f, 0x1p127f, HUGE_VALF, -HUGE_VALF, 0x1.fffffep127f};
+    static const float special[] = {0.0f,      -0.0f,      1.0f,           -1.0f,
+                                    0x1p-149f, -0x1p-149f, 0x1p-126f,      0x1p127f,
+                                    HUGE_VALF, -HUGE_VALF, 0x1.fffffep127f};
     const uint64_t bits = next_random();
     switch (next_random() % 8) {
-    case 0:
-        return special[bits % (sizeof(special) / sizeof(special[0]))];
-    case 1:
-        return 1.0f + (float)(bits >> 52) * 0x1p-23f;
-    case 2:
-        return nextafterf(-before, HUGE_VALF);
-    case 3:
-        return before * 0x1p-25f;
-    case 4:
-        return ldexpf(1.0f + (float)(bits >> 41) * 0x1p-23f, -70 - (int)(bits % 20));
-    default:
-        return __nv_uint_as_float((unsigned int)bits);
+    case 0: return special[bits % (sizeof(special) / sizeof(special[0]))];
+    case 1: return 1.0f + (float)(bits >> 52) * 0x1p-23f;
+    case 2: return nextafterf(-before, HUGE_VALF);
+    case 3: return before * 0x1p-25f;
+    case 4: return ldexpf(1.0f + (float)(bits >> 41) * 0x1p-23f, -70 - (int)(bits % 20));
+    default: return __nv_uint_as_float((unsigned int)bits);
     }
 }
 
@@ -153,7 +151,8 @@ static void integers_become_floats_as_the_processor_rounds(void **state) {
             same_double("ll2float", (double)a, 0, i, BY_MODE(i, __nv_ll2float, (a)), want_f);
             same_double("ll2double", (double)a, 0, i, BY_MODE(i, __nv_ll2double, (a)), want_d);
             same_double("ull2double", (double)u, 0, i, BY_MODE(i, __nv_ull2double, (u)), want_ud);
-            same_double("ull2float", (double)u, 0, i, BY_MODE(i, __nv_ull2float, (u >> 11)), want_uf);
+            same_double("ull2float", (double)u, 0, i, BY_MODE(i, __nv_ull2float, (u >> 11)),
+                        want_uf);
         }
     }
 }
@@ -283,11 +282,13 @@ static void inverses_undo_what_they_invert(void **state) {
     (void)state;
     for (int n = -80; n <= 80; n++) {
         const double x = n / 20.0;
-        assert_near(1.0 + __nv_erfinv(erf(x)), 1.0 + x, 1e-10 * exp(x * x > 9.0 ? x * x : 0.0) + 4e-13);
+        assert_near(1.0 + __nv_erfinv(erf(x)), 1.0 + x,
+                    1e-10 * exp(x * x > 9.0 ? x * x : 0.0) + 4e-13);
         assert_near(__nv_erfcinv(erfc(x)), x, x < -2.0 ? 1e-8 : 1e-13 + (n == 0 ? 1.0 : 0.0));
         assert_near(__nv_normcdf(__nv_normcdfinv(__nv_normcdf(x))), __nv_normcdf(x), 1e-13);
     }
-    assert_near(__nv_erfcx(__nv_erfcinv(1e-300)) * exp(-pow(__nv_erfcinv(1e-300), 2.0)), 1e-300, 1e-11);
+    assert_near(__nv_erfcx(__nv_erfcinv(1e-300)) * exp(-pow(__nv_erfcinv(1e-300), 2.0)), 1e-300,
+                1e-11);
     assert_near(__nv_erfinv(1e-200), 1e-200 * 0.88622692545275801365, 1e-13);
     assert_true(__nv_erfinv(1.0) == HUGE_VAL && isnan(__nv_erfinv(1.5)));
     assert_true(__nv_erfcinv(0.0) == HUGE_VAL && __nv_erfcinv(2.0) == -HUGE_VAL);

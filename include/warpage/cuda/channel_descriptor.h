@@ -9,15 +9,12 @@
 
 #if defined(__cplusplus)
 
-template <class T>
-static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc(void)
-{
+template <class T> static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc(void) {
     return cudaCreateChannelDesc(0, 0, 0, 0, cudaChannelFormatKindNone);
 }
 
 #define WP_CHANNEL(type, scalar, count, kind)                                                      \
-    template <> __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>(void)        \
-    {                                                                                              \
+    template <> __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDesc<type>(void) {      \
         const int bits = (int)sizeof(scalar) * 8;                                                  \
         return cudaCreateChannelDesc(bits, (count) > 1 ? bits : 0, (count) > 2 ? bits : 0,         \
                                      (count) > 3 ? bits : 0, cudaChannelFormatKind##kind);         \
@@ -41,20 +38,16 @@ WP_CHANNEL_ALL(float, float, Float)
 #undef WP_CHANNEL
 #undef WP_CHANNEL_ALL
 
-static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf(void)
-{
+static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf(void) {
     return cudaCreateChannelDesc(16, 0, 0, 0, cudaChannelFormatKindFloat);
 }
-static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf1(void)
-{
+static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf1(void) {
     return cudaCreateChannelDesc(16, 0, 0, 0, cudaChannelFormatKindFloat);
 }
-static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf2(void)
-{
+static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf2(void) {
     return cudaCreateChannelDesc(16, 16, 0, 0, cudaChannelFormatKindFloat);
 }
-static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf4(void)
-{
+static __inline__ __host__ cudaChannelFormatDesc cudaCreateChannelDescHalf4(void) {
     return cudaCreateChannelDesc(16, 16, 16, 16, cudaChannelFormatKindFloat);
 }
 

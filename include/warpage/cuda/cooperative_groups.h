@@ -27,18 +27,21 @@ namespace cooperative_groups {
 
 namespace wp {
 
-static WP_CG unsigned int lane() { return (unsigned int)__nvvm_read_ptx_sreg_laneid(); }
+static WP_CG unsigned int lane() {
+    return (unsigned int)__nvvm_read_ptx_sreg_laneid();
+}
 
-static WP_CG unsigned int thread_rank_in_block()
-{
+static WP_CG unsigned int thread_rank_in_block() {
     return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
-static WP_CG unsigned int threads_in_block() { return blockDim.x * blockDim.y * blockDim.z; }
+static WP_CG unsigned int threads_in_block() {
+    return blockDim.x * blockDim.y * blockDim.z;
+}
 
 /* One shuffle for each 32 bits of a value. */
-template <class Value, class Function> static WP_CG Value each_word(const Value &value, Function shuffle)
-{
+template <class Value, class Function>
+static WP_CG Value each_word(const Value &value, Function shuffle) {
     const unsigned int word_count = (sizeof(Value) + 3) / 4;
     unsigned int words[word_count];
     words[word_count - 1] = 0;
@@ -52,33 +55,25 @@ template <class Value, class Function> static WP_CG Value each_word(const Value 
     return result;
 }
 
-template <class Value> struct copy_of {
-    typedef Value type;
-};
-template <class Value> struct copy_of<Value &> {
-    typedef Value type;
-};
-template <class Value> struct copy_of<const Value> {
-    typedef Value type;
-};
-template <class Value> struct copy_of<const Value &> {
-    typedef Value type;
-};
+template <class Value> struct copy_of { typedef Value type; };
+template <class Value> struct copy_of<Value &> { typedef Value type; };
+template <class Value> struct copy_of<const Value> { typedef Value type; };
+template <class Value> struct copy_of<const Value &> { typedef Value type; };
 
 template <unsigned int Size> struct is_tile_size {
-    static const bool value = Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32;
+    static const bool value =
+        Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32;
 };
 
 enum kind { kind_lanes, kind_block, kind_grid };
 
-}  // namespace wp
+} // namespace wp
 
 /* ---- any group ------------------------------------------------------------------------------- */
 
 class thread_group {
-public:
-    WP_CG void sync() const
-    {
+  public:
+    WP_CG void sync() const {
         if (kind_ == wp::kind_lanes) {
             __syncwarp(mask_);
         } else if (kind_ == wp::kind_block) {
@@ -87,17 +82,17 @@ public:
             __wp_grid_sync();
         }
     }
-    WP_CG unsigned long long size() const
-    {
+    WP_CG unsigned long long size() const {
         if (kind_ == wp::kind_lanes) {
             return (unsigned long long)__popc(mask_);
         }
         const unsigned long long block = wp::threads_in_block();
         return kind_ == wp::kind_block ? block : block * gridDim.x * gridDim.y * gridDim.z;
     }
-    WP_CG unsigned long long num_threads() const { return size(); }
-    WP_CG unsigned long long thread_rank() const
-    {
+    WP_CG unsigned long long num_threads() const {
+        return size();
+    }
+    WP_CG unsigned long long thread_rank() const {
         if (kind_ == wp::kind_lanes) {
             return (unsigned long long)__popc(mask_ & ((1u << wp::lane()) - 1u));
         }
@@ -106,16 +101,21 @@ public:
             return in_block;
         }
         const unsigned long long block =
-            blockIdx.x +
-            (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
+            blockIdx.x + (unsigned long long)gridDim.x *
+                             (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
         return block * wp::threads_in_block() + in_block;
     }
-    WP_CG bool is_valid() const { return kind_ != wp::kind_grid || __wp_grid_is_valid() != 0; }
+    WP_CG bool is_valid() const {
+        return kind_ != wp::kind_grid || __wp_grid_is_valid() != 0;
+    }
     /** The lanes of a tile or coalesced group. */
-    WP_CG unsigned int wp_mask() const { return mask_; }
+    WP_CG unsigned int wp_mask() const {
+        return mask_;
+    }
 
-protected:
-    WP_CG thread_group(wp::kind kind, unsigned int mask) : kind_(kind), mask_(mask) {}
+  protected:
+    WP_CG thread_group(wp::kind kind, unsigned int mask) : kind_(kind), mask_(mask) {
+    }
     wp::kind kind_;
     unsigned int mask_; /* lanes of the warp; all ones for larger groups */
 
@@ -125,117 +125,159 @@ protected:
 /* ---- block and grid -------------------------------------------------------------------------- */
 
 class thread_block : public thread_group {
-public:
-    static WP_CG void sync() { __syncthreads(); }
-    static WP_CG unsigned int size() { return wp::threads_in_block(); }
-    static WP_CG unsigned int num_threads() { return wp::threads_in_block(); }
-    static WP_CG unsigned int thread_rank() { return wp::thread_rank_in_block(); }
-    static WP_CG dim3 group_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-    static WP_CG dim3 thread_index() { return dim3(threadIdx.x, threadIdx.y, threadIdx.z); }
-    static WP_CG dim3 group_dim() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
-    static WP_CG dim3 dim_threads() { return dim3(blockDim.x, blockDim.y, blockDim.z); }
+  public:
+    static WP_CG void sync() {
+        __syncthreads();
+    }
+    static WP_CG unsigned int size() {
+        return wp::threads_in_block();
+    }
+    static WP_CG unsigned int num_threads() {
+        return wp::threads_in_block();
+    }
+    static WP_CG unsigned int thread_rank() {
+        return wp::thread_rank_in_block();
+    }
+    static WP_CG dim3 group_index() {
+        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
+    }
+    static WP_CG dim3 thread_index() {
+        return dim3(threadIdx.x, threadIdx.y, threadIdx.z);
+    }
+    static WP_CG dim3 group_dim() {
+        return dim3(blockDim.x, blockDim.y, blockDim.z);
+    }
+    static WP_CG dim3 dim_threads() {
+        return dim3(blockDim.x, blockDim.y, blockDim.z);
+    }
 
-private:
-    WP_CG thread_block() : thread_group(wp::kind_block, 0xffffffffu) {}
+  private:
+    WP_CG thread_block() : thread_group(wp::kind_block, 0xffffffffu) {
+    }
     friend WP_CG thread_block this_thread_block();
 };
 
-WP_CG thread_block this_thread_block() { return thread_block(); }
+WP_CG thread_block this_thread_block() {
+    return thread_block();
+}
 
 class grid_group : public thread_group {
-public:
-    static WP_CG void sync() { __wp_grid_sync(); }
-    static WP_CG bool is_valid() { return __wp_grid_is_valid() != 0; }
-    WP_CG unsigned long long size() const { return thread_group::size(); }
-    WP_CG unsigned long long num_threads() const { return thread_group::size(); }
-    WP_CG unsigned long long thread_rank() const { return thread_group::thread_rank(); }
-    static WP_CG dim3 group_dim() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-    static WP_CG dim3 dim_blocks() { return dim3(gridDim.x, gridDim.y, gridDim.z); }
-    static WP_CG dim3 block_index() { return dim3(blockIdx.x, blockIdx.y, blockIdx.z); }
-    static WP_CG unsigned long long num_blocks()
-    {
+  public:
+    static WP_CG void sync() {
+        __wp_grid_sync();
+    }
+    static WP_CG bool is_valid() {
+        return __wp_grid_is_valid() != 0;
+    }
+    WP_CG unsigned long long size() const {
+        return thread_group::size();
+    }
+    WP_CG unsigned long long num_threads() const {
+        return thread_group::size();
+    }
+    WP_CG unsigned long long thread_rank() const {
+        return thread_group::thread_rank();
+    }
+    static WP_CG dim3 group_dim() {
+        return dim3(gridDim.x, gridDim.y, gridDim.z);
+    }
+    static WP_CG dim3 dim_blocks() {
+        return dim3(gridDim.x, gridDim.y, gridDim.z);
+    }
+    static WP_CG dim3 block_index() {
+        return dim3(blockIdx.x, blockIdx.y, blockIdx.z);
+    }
+    static WP_CG unsigned long long num_blocks() {
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     }
-    static WP_CG unsigned long long block_rank()
-    {
+    static WP_CG unsigned long long block_rank() {
         return blockIdx.x + (unsigned long long)gridDim.x *
                                 (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
     }
 
-private:
-    WP_CG grid_group() : thread_group(wp::kind_grid, 0xffffffffu) {}
+  private:
+    WP_CG grid_group() : thread_group(wp::kind_grid, 0xffffffffu) {
+    }
     friend WP_CG grid_group this_grid();
 };
 
-WP_CG grid_group this_grid() { return grid_group(); }
+WP_CG grid_group this_grid() {
+    return grid_group();
+}
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
 /** The lanes of a mask, ranked in lane order. */
 class coalesced_group : public thread_group {
-public:
-    WP_CG void sync() const { __syncwarp(mask_); }
-    WP_CG unsigned int size() const { return (unsigned int)__popc(mask_); }
-    WP_CG unsigned int num_threads() const { return size(); }
-    WP_CG unsigned int thread_rank() const
-    {
+  public:
+    WP_CG void sync() const {
+        __syncwarp(mask_);
+    }
+    WP_CG unsigned int size() const {
+        return (unsigned int)__popc(mask_);
+    }
+    WP_CG unsigned int num_threads() const {
+        return size();
+    }
+    WP_CG unsigned int thread_rank() const {
         return (unsigned int)__popc(mask_ & ((1u << wp::lane()) - 1u));
     }
-    WP_CG unsigned int meta_group_rank() const { return 0; }
-    WP_CG unsigned int meta_group_size() const { return 1; }
+    WP_CG unsigned int meta_group_rank() const {
+        return 0;
+    }
+    WP_CG unsigned int meta_group_size() const {
+        return 1;
+    }
 
-    template <class Value> WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, unsigned int rank) const
-    {
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, unsigned int rank) const {
         return from_lane<typename wp::copy_of<Value>::type>(value, lane_of(rank));
     }
     /* Past either end a thread gets its own value back. */
     template <class Value>
-    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const
-    {
+    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const {
         const unsigned int own = thread_rank();
-        return from_lane<typename wp::copy_of<Value>::type>(value,
-                                                        lane_of(own < delta ? own : own - delta));
+        return from_lane<typename wp::copy_of<Value>::type>(
+            value, lane_of(own < delta ? own : own - delta));
     }
     template <class Value>
-    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const
-    {
+    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const {
         const unsigned int own = thread_rank();
         const bool is_inside = delta < size() - own;
         return from_lane<typename wp::copy_of<Value>::type>(value,
-                                                        lane_of(is_inside ? own + delta : own));
+                                                            lane_of(is_inside ? own + delta : own));
     }
-    WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
-    WP_CG int all(int predicate) const { return __all_sync(mask_, predicate); }
-    WP_CG unsigned int ballot(int predicate) const
-    {
+    WP_CG int any(int predicate) const {
+        return __any_sync(mask_, predicate);
+    }
+    WP_CG int all(int predicate) const {
+        return __all_sync(mask_, predicate);
+    }
+    WP_CG unsigned int ballot(int predicate) const {
         return pack(__ballot_sync(mask_, predicate));
     }
-    template <class Value> WP_CG unsigned int match_any(Value value) const
-    {
+    template <class Value> WP_CG unsigned int match_any(Value value) const {
         return pack(__match_any_sync(mask_, value));
     }
-    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const
-    {
+    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const {
         return pack(__match_all_sync(mask_, value, &predicate));
     }
 
-private:
-    WP_CG explicit coalesced_group(unsigned int mask) : thread_group(wp::kind_lanes, mask) {}
+  private:
+    WP_CG explicit coalesced_group(unsigned int mask) : thread_group(wp::kind_lanes, mask) {
+    }
 
-    WP_CG unsigned int lane_of(unsigned int rank) const
-    {
+    WP_CG unsigned int lane_of(unsigned int rank) const {
         return __fns(mask_, 0, (int)rank + 1) & 31u;
     }
-    template <class Value> WP_CG Value from_lane(const Value &value, unsigned int source) const
-    {
+    template <class Value> WP_CG Value from_lane(const Value &value, unsigned int source) const {
         const unsigned int mask = mask_;
         return wp::each_word(value, [mask, source](unsigned int word) {
             return __shfl_sync(mask, word, (int)source);
         });
     }
     /* Bits of lanes become bits of ranks. */
-    WP_CG unsigned int pack(unsigned int lanes) const
-    {
+    WP_CG unsigned int pack(unsigned int lanes) const {
         unsigned int packed = 0, rank = 0;
         for (unsigned int rest = mask_; rest != 0; rest &= rest - 1) {
             packed |= (lanes & rest & (0u - rest)) != 0 ? 1u << rank : 0u;
@@ -246,77 +288,95 @@ private:
 
     friend WP_CG coalesced_group coalesced_threads();
     template <class Group> friend WP_CG coalesced_group binary_partition(const Group &, bool);
-    template <class Group, class Label> friend WP_CG coalesced_group labeled_partition(const Group &, Label);
+    template <class Group, class Label>
+    friend WP_CG coalesced_group labeled_partition(const Group &, Label);
 };
 
-WP_CG coalesced_group coalesced_threads() { return coalesced_group(__activemask()); }
+WP_CG coalesced_group coalesced_threads() {
+    return coalesced_group(__activemask());
+}
 
 /** As many neighbouring lanes as its name says. */
 template <unsigned int Size, class Parent = void> class thread_block_tile : public thread_group {
     static_assert(wp::is_tile_size<Size>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
-public:
+  public:
     /* What it is a part of is forgotten freely. */
     template <class Other>
-    WP_CG thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile()
-    {
+    WP_CG thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile() {
     }
-    WP_CG void sync() const { __syncwarp(mask_); }
-    static WP_CG constexpr unsigned int size() { return Size; }
-    static WP_CG constexpr unsigned int num_threads() { return Size; }
-    static WP_CG unsigned int thread_rank() { return wp::lane() & (Size - 1u); }
-    WP_CG unsigned int meta_group_rank() const { return wp::thread_rank_in_block() / Size; }
-    WP_CG unsigned int meta_group_size() const { return (wp::threads_in_block() + Size - 1u) / Size; }
+    WP_CG void sync() const {
+        __syncwarp(mask_);
+    }
+    static WP_CG constexpr unsigned int size() {
+        return Size;
+    }
+    static WP_CG constexpr unsigned int num_threads() {
+        return Size;
+    }
+    static WP_CG unsigned int thread_rank() {
+        return wp::lane() & (Size - 1u);
+    }
+    WP_CG unsigned int meta_group_rank() const {
+        return wp::thread_rank_in_block() / Size;
+    }
+    WP_CG unsigned int meta_group_size() const {
+        return (wp::threads_in_block() + Size - 1u) / Size;
+    }
 
-    template <class Value> WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, int rank) const
-    {
+    template <class Value>
+    WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, int rank) const {
         const unsigned int mask = mask_;
         return wp::each_word<typename wp::copy_of<Value>::type>(
             value, [mask, rank](unsigned int word) { return __shfl_sync(mask, word, rank, Size); });
     }
     template <class Value>
-    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const
-    {
+    WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const {
         const unsigned int mask = mask_;
         return wp::each_word<typename wp::copy_of<Value>::type>(
-            value, [mask, delta](unsigned int word) { return __shfl_up_sync(mask, word, delta, Size); });
+            value,
+            [mask, delta](unsigned int word) { return __shfl_up_sync(mask, word, delta, Size); });
     }
     template <class Value>
-    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const
-    {
+    WP_CG typename wp::copy_of<Value>::type shfl_down(Value &&value, unsigned int delta) const {
         const unsigned int mask = mask_;
-        return wp::each_word<typename wp::copy_of<Value>::type>(value, [mask, delta](unsigned int word) {
-            return __shfl_down_sync(mask, word, delta, Size);
-        });
+        return wp::each_word<typename wp::copy_of<Value>::type>(
+            value,
+            [mask, delta](unsigned int word) { return __shfl_down_sync(mask, word, delta, Size); });
     }
     template <class Value>
-    WP_CG typename wp::copy_of<Value>::type shfl_xor(Value &&value, unsigned int lane_mask) const
-    {
+    WP_CG typename wp::copy_of<Value>::type shfl_xor(Value &&value, unsigned int lane_mask) const {
         const unsigned int mask = mask_;
         return wp::each_word<typename wp::copy_of<Value>::type>(
             value, [mask, lane_mask](unsigned int word) {
                 return __shfl_xor_sync(mask, word, (int)lane_mask, Size);
             });
     }
-    WP_CG int any(int predicate) const { return __any_sync(mask_, predicate); }
-    WP_CG int all(int predicate) const { return __all_sync(mask_, predicate); }
-    WP_CG unsigned int ballot(int predicate) const
-    {
+    WP_CG int any(int predicate) const {
+        return __any_sync(mask_, predicate);
+    }
+    WP_CG int all(int predicate) const {
+        return __all_sync(mask_, predicate);
+    }
+    WP_CG unsigned int ballot(int predicate) const {
         return __ballot_sync(mask_, predicate) >> first_lane();
     }
-    template <class Value> WP_CG unsigned int match_any(Value value) const
-    {
+    template <class Value> WP_CG unsigned int match_any(Value value) const {
         return __match_any_sync(mask_, value) >> first_lane();
     }
-    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const
-    {
+    template <class Value> WP_CG unsigned int match_all(Value value, int &predicate) const {
         return __match_all_sync(mask_, value, &predicate) >> first_lane();
     }
 
-private:
-    WP_CG thread_block_tile() : thread_group(wp::kind_lanes, all_lanes() << first_lane()) {}
-    static WP_CG unsigned int first_lane() { return wp::lane() & ~(Size - 1u); }
-    static WP_CG unsigned int all_lanes() { return 0xffffffffu >> (32u - Size); }
+  private:
+    WP_CG thread_block_tile() : thread_group(wp::kind_lanes, all_lanes() << first_lane()) {
+    }
+    static WP_CG unsigned int first_lane() {
+        return wp::lane() & ~(Size - 1u);
+    }
+    static WP_CG unsigned int all_lanes() {
+        return 0xffffffffu >> (32u - Size);
+    }
 
     template <unsigned int OtherSize, class Outer>
     friend WP_CG thread_block_tile<OtherSize, Outer> tiled_partition(const Outer &);
@@ -324,16 +384,16 @@ private:
 };
 
 template <unsigned int Size, class Parent>
-WP_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &)
-{
+WP_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
     return thread_block_tile<Size, Parent>();
 }
 
-WP_CG thread_block_tile<1, void> this_thread() { return thread_block_tile<1, void>(); }
+WP_CG thread_block_tile<1, void> this_thread() {
+    return thread_block_tile<1, void>();
+}
 
 /** Tiles of a size known only when the program runs: `tile_size` ranks each of `parent`. */
-WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size)
-{
+WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size) {
     if (parent.kind_ != wp::kind_lanes || parent.mask_ == 0xffffffffu) {
         const unsigned int lanes = tile_size >= 32u ? 0xffffffffu : (1u << tile_size) - 1u;
         const unsigned int first = tile_size >= 32u ? 0u : wp::lane() / tile_size * tile_size;
@@ -350,42 +410,45 @@ WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile
 
 /** The threads of a tile or coalesced group with the same label, or on the same side. */
 template <class Group, class Label>
-WP_CG coalesced_group labeled_partition(const Group &group, Label label)
-{
+WP_CG coalesced_group labeled_partition(const Group &group, Label label) {
     return coalesced_group(__match_any_sync(group.wp_mask(), label));
 }
-template <class Group> WP_CG coalesced_group binary_partition(const Group &group, bool side)
-{
+template <class Group> WP_CG coalesced_group binary_partition(const Group &group, bool side) {
     const unsigned int yes = __ballot_sync(group.wp_mask(), side);
     return coalesced_group(side ? yes : group.wp_mask() & ~yes);
 }
 
 /* ---- free functions -------------------------------------------------------------------------- */
 
-template <class Group> WP_CG void sync(const Group &group) { group.sync(); }
-template <class Group> WP_CG auto thread_rank(const Group &group) -> decltype(group.thread_rank())
-{
+template <class Group> WP_CG void sync(const Group &group) {
+    group.sync();
+}
+template <class Group> WP_CG auto thread_rank(const Group &group) -> decltype(group.thread_rank()) {
     return group.thread_rank();
 }
-template <class Group> WP_CG auto group_size(const Group &group) -> decltype(group.size())
-{
+template <class Group> WP_CG auto group_size(const Group &group) -> decltype(group.size()) {
     return group.size();
 }
-template <class Group> WP_CG bool is_valid(const Group &group) { return group.is_valid(); }
+template <class Group> WP_CG bool is_valid(const Group &group) {
+    return group.is_valid();
+}
 
 /** Copies with all threads of a group; wait() makes the copy visible to all of them. */
 template <class Group, class Value>
-WP_CG void memcpy_async(const Group &group, Value *to, const Value *from, size_t bytes)
-{
+WP_CG void memcpy_async(const Group &group, Value *to, const Value *from, size_t bytes) {
     const size_t count = (size_t)group.size();
     for (size_t i = (size_t)group.thread_rank(); i < bytes; i += count) {
         ((char *)to)[i] = ((const char *)from)[i];
     }
 }
-template <class Group> WP_CG void wait(const Group &group) { group.sync(); }
-template <unsigned int Size, class Group> WP_CG void wait_prior(const Group &group) { group.sync(); }
+template <class Group> WP_CG void wait(const Group &group) {
+    group.sync();
+}
+template <unsigned int Size, class Group> WP_CG void wait_prior(const Group &group) {
+    group.sync();
+}
 
-}  // namespace cooperative_groups
+} // namespace cooperative_groups
 
 #endif
 #endif

@@ -26,32 +26,38 @@ typedef cuFloatComplex cuComplex;
 
 /* Magnitudes are scaled by the larger part, so that no square overflows. */
 #define WP_COMPLEX_ALL(type, real, suffix, make, root, absolute)                                   \
-    WP_COMPLEX real cuCreal##suffix(type a) { return a.x; }                                        \
-    WP_COMPLEX real cuCimag##suffix(type a) { return a.y; }                                        \
-    WP_COMPLEX type make(real r, real i)                                                           \
-    {                                                                                              \
+    WP_COMPLEX real cuCreal##suffix(type a) {                                                      \
+        return a.x;                                                                                \
+    }                                                                                              \
+    WP_COMPLEX real cuCimag##suffix(type a) {                                                      \
+        return a.y;                                                                                \
+    }                                                                                              \
+    WP_COMPLEX type make(real r, real i) {                                                         \
         type c;                                                                                    \
         c.x = r;                                                                                   \
         c.y = i;                                                                                   \
         return c;                                                                                  \
     }                                                                                              \
-    WP_COMPLEX type cuConj##suffix(type a) { return make(a.x, -a.y); }                             \
-    WP_COMPLEX type cuCadd##suffix(type a, type b) { return make(a.x + b.x, a.y + b.y); }          \
-    WP_COMPLEX type cuCsub##suffix(type a, type b) { return make(a.x - b.x, a.y - b.y); }          \
-    WP_COMPLEX type cuCmul##suffix(type a, type b)                                                 \
-    {                                                                                              \
+    WP_COMPLEX type cuConj##suffix(type a) {                                                       \
+        return make(a.x, -a.y);                                                                    \
+    }                                                                                              \
+    WP_COMPLEX type cuCadd##suffix(type a, type b) {                                               \
+        return make(a.x + b.x, a.y + b.y);                                                         \
+    }                                                                                              \
+    WP_COMPLEX type cuCsub##suffix(type a, type b) {                                               \
+        return make(a.x - b.x, a.y - b.y);                                                         \
+    }                                                                                              \
+    WP_COMPLEX type cuCmul##suffix(type a, type b) {                                               \
         return make(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);                                 \
     }                                                                                              \
-    WP_COMPLEX type cuCdiv##suffix(type a, type b)                                                 \
-    {                                                                                              \
+    WP_COMPLEX type cuCdiv##suffix(type a, type b) {                                               \
         const real scale = absolute(b.x) + absolute(b.y);                                          \
         const type as = make(a.x / scale, a.y / scale);                                            \
         const type bs = make(b.x / scale, b.y / scale);                                            \
         const real square = bs.x * bs.x + bs.y * bs.y;                                             \
         return make((as.x * bs.x + as.y * bs.y) / square, (as.y * bs.x - as.x * bs.y) / square);   \
     }                                                                                              \
-    WP_COMPLEX real cuCabs##suffix(type a)                                                         \
-    {                                                                                              \
+    WP_COMPLEX real cuCabs##suffix(type a) {                                                       \
         const real x = absolute(a.x);                                                              \
         const real y = absolute(a.y);                                                              \
         const real large = x > y ? x : y;                                                          \
@@ -62,8 +68,7 @@ typedef cuFloatComplex cuComplex;
         }                                                                                          \
         return large * root(1 + ratio * ratio);                                                    \
     }                                                                                              \
-    WP_COMPLEX type cuCfma##suffix(type a, type b, type c)                                         \
-    {                                                                                              \
+    WP_COMPLEX type cuCfma##suffix(type a, type b, type c) {                                       \
         return cuCadd##suffix(cuCmul##suffix(a, b), c);                                            \
     }
 WP_COMPLEX_ALL(cuFloatComplex, float, f, make_cuFloatComplex, WP_SQRTF, WP_FABSF)
@@ -72,13 +77,13 @@ WP_COMPLEX_ALL(cuDoubleComplex, double, , make_cuDoubleComplex, sqrt, fabs)
 #undef WP_SQRTF
 #undef WP_FABSF
 
-WP_COMPLEX cuComplex make_cuComplex(float x, float y) { return make_cuFloatComplex(x, y); }
-WP_COMPLEX cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex c)
-{
+WP_COMPLEX cuComplex make_cuComplex(float x, float y) {
+    return make_cuFloatComplex(x, y);
+}
+WP_COMPLEX cuDoubleComplex cuComplexFloatToDouble(cuFloatComplex c) {
     return make_cuDoubleComplex((double)c.x, (double)c.y);
 }
-WP_COMPLEX cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex c)
-{
+WP_COMPLEX cuFloatComplex cuComplexDoubleToFloat(cuDoubleComplex c) {
     return make_cuFloatComplex((float)c.x, (float)c.y);
 }
 

@@ -70,19 +70,18 @@ typedef enum CUdevice_attribute_enum {
 #define WP_DRIVER static __inline__ __host__
 
 /* Errors have the same numbers in both APIs. */
-WP_DRIVER CUresult cuInit(unsigned int flags)
-{
+WP_DRIVER CUresult cuInit(unsigned int flags) {
     int count = 0;
     (void)flags;
     return (CUresult)cudaGetDeviceCount(&count);
 }
-WP_DRIVER CUresult cuDriverGetVersion(int *version)
-{
+WP_DRIVER CUresult cuDriverGetVersion(int *version) {
     return (CUresult)cudaDriverGetVersion(version);
 }
-WP_DRIVER CUresult cuDeviceGetCount(int *count) { return (CUresult)cudaGetDeviceCount(count); }
-WP_DRIVER CUresult cuDeviceGet(CUdevice *device, int ordinal)
-{
+WP_DRIVER CUresult cuDeviceGetCount(int *count) {
+    return (CUresult)cudaGetDeviceCount(count);
+}
+WP_DRIVER CUresult cuDeviceGet(CUdevice *device, int ordinal) {
     int count = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess) {
@@ -94,8 +93,7 @@ WP_DRIVER CUresult cuDeviceGet(CUdevice *device, int ordinal)
     *device = ordinal;
     return CUDA_SUCCESS;
 }
-WP_DRIVER CUresult cuDeviceGetName(char *name, int length, CUdevice device)
-{
+WP_DRIVER CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
     struct cudaDeviceProp prop;
     const cudaError_t status = cudaGetDeviceProperties(&prop, device);
     int i;
@@ -107,29 +105,26 @@ WP_DRIVER CUresult cuDeviceGetName(char *name, int length, CUdevice device)
     }
     return (CUresult)status;
 }
-WP_DRIVER CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
-{
+WP_DRIVER CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device) {
     return (CUresult)cudaDeviceGetAttribute(value, (enum cudaDeviceAttr)attribute, device);
 }
-WP_DRIVER CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device)
-{
+WP_DRIVER CUresult cuDeviceTotalMem(size_t *bytes, CUdevice device) {
     struct cudaDeviceProp prop;
     const cudaError_t status = cudaGetDeviceProperties(&prop, device);
     *bytes = status == cudaSuccess ? prop.totalGlobalMem : 0;
     return (CUresult)status;
 }
-WP_DRIVER CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes)
-{
+WP_DRIVER CUresult cuMemGetInfo(size_t *free_bytes, size_t *total_bytes) {
     return (CUresult)cudaMemGetInfo(free_bytes, total_bytes);
 }
-WP_DRIVER CUresult cuCtxSynchronize(void) { return (CUresult)cudaDeviceSynchronize(); }
-WP_DRIVER CUresult cuGetErrorString(CUresult error, const char **text)
-{
+WP_DRIVER CUresult cuCtxSynchronize(void) {
+    return (CUresult)cudaDeviceSynchronize();
+}
+WP_DRIVER CUresult cuGetErrorString(CUresult error, const char **text) {
     *text = cudaGetErrorString((cudaError_t)error);
     return CUDA_SUCCESS;
 }
-WP_DRIVER CUresult cuGetErrorName(CUresult error, const char **text)
-{
+WP_DRIVER CUresult cuGetErrorName(CUresult error, const char **text) {
     *text = cudaGetErrorName((cudaError_t)error);
     return CUDA_SUCCESS;
 }

@@ -13,20 +13,17 @@ template <class T, int texType = cudaTextureType1D,
           enum cudaTextureReadMode mode = cudaReadModeElementType>
 struct __device_builtin_texture_type__ texture : public textureReference {
     texture(int norm = 0, enum cudaTextureFilterMode fMode = cudaFilterModePoint,
-            enum cudaTextureAddressMode aMode = cudaAddressModeClamp)
-    {
+            enum cudaTextureAddressMode aMode = cudaAddressModeClamp) {
         init(norm, fMode, aMode, cudaCreateChannelDesc<T>());
     }
     texture(int norm, enum cudaTextureFilterMode fMode, enum cudaTextureAddressMode aMode,
-            struct cudaChannelFormatDesc desc)
-    {
+            struct cudaChannelFormatDesc desc) {
         init(norm, fMode, aMode, desc);
     }
 
-private:
+  private:
     void init(int norm, enum cudaTextureFilterMode fMode, enum cudaTextureAddressMode aMode,
-              struct cudaChannelFormatDesc desc)
-    {
+              struct cudaChannelFormatDesc desc) {
         memset(static_cast<textureReference *>(this), 0, sizeof(textureReference));
         normalized = norm;
         filterMode = fMode;
@@ -39,12 +36,18 @@ private:
 
 template <class T, int dim = 1>
 struct __device_builtin_surface_type__ surface : public surfaceReference {
-    surface() { channelDesc = cudaCreateChannelDesc<T>(); }
-    surface(struct cudaChannelFormatDesc desc) { channelDesc = desc; }
+    surface() {
+        channelDesc = cudaCreateChannelDesc<T>();
+    }
+    surface(struct cudaChannelFormatDesc desc) {
+        channelDesc = desc;
+    }
 };
 template <int dim>
 struct __device_builtin_surface_type__ surface<void, dim> : public surfaceReference {
-    surface() { channelDesc = cudaCreateChannelDesc<void>(); }
+    surface() {
+        channelDesc = cudaCreateChannelDesc<void>();
+    }
 };
 
 #endif

@@ -648,8 +648,7 @@ struct cudaPos {
 };
 
 static __inline__ __host__ struct cudaPitchedPtr make_cudaPitchedPtr(void *d, size_t p, size_t xsz,
-                                                                      size_t ysz)
-{
+                                                                     size_t ysz) {
     struct cudaPitchedPtr s;
     s.ptr = d;
     s.pitch = p;
@@ -658,8 +657,7 @@ static __inline__ __host__ struct cudaPitchedPtr make_cudaPitchedPtr(void *d, si
     return s;
 }
 
-static __inline__ __host__ struct cudaPos make_cudaPos(size_t x, size_t y, size_t z)
-{
+static __inline__ __host__ struct cudaPos make_cudaPos(size_t x, size_t y, size_t z) {
     struct cudaPos p;
     p.x = x;
     p.y = y;
@@ -667,8 +665,7 @@ static __inline__ __host__ struct cudaPos make_cudaPos(size_t x, size_t y, size_
     return p;
 }
 
-static __inline__ __host__ struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d)
-{
+static __inline__ __host__ struct cudaExtent make_cudaExtent(size_t w, size_t h, size_t d) {
     struct cudaExtent e;
     e.width = w;
     e.height = h;

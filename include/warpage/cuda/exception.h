@@ -12,26 +12,25 @@
 #include <string>
 
 template <class Base> class Exception : public Base {
-public:
-    static void throw_it(const char *file, const int line, const char *detailed = "-")
-    {
+  public:
+    static void throw_it(const char *file, const int line, const char *detailed = "-") {
         std::ostringstream text;
         text << file << ':' << line << ": " << detailed;
         throw Exception<Base>(text.str());
     }
-    static void throw_it(const char *file, const int line, const std::string &detailed)
-    {
+    static void throw_it(const char *file, const int line, const std::string &detailed) {
         throw_it(file, line, detailed.c_str());
     }
-    virtual ~Exception() throw() {}
+    virtual ~Exception() throw() {
+    }
 
-private:
-    explicit Exception(const std::string &text) : Base(text) {}
+  private:
+    explicit Exception(const std::string &text) : Base(text) {
+    }
 };
 
 /** Says what went wrong and ends the program. */
-template <class Thrown> inline void handleException(const Thrown &error)
-{
+template <class Thrown> inline void handleException(const Thrown &error) {
     std::cerr << error.what() << std::endl;
     exit(EXIT_FAILURE);
 }

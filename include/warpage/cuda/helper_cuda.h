@@ -25,11 +25,12 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #endif
 
-inline const char *_cudaGetErrorEnum(cudaError_t error) { return cudaGetErrorName(error); }
+inline const char *_cudaGetErrorEnum(cudaError_t error) {
+    return cudaGetErrorName(error);
+}
 
-template <typename T> void check(T result, char const *const call, const char *const file,
-                                 int const line)
-{
+template <typename T>
+void check(T result, char const *const call, const char *const file, int const line) {
     if (result) {
         fprintf(stderr, "CUDA error at %s:%d code=%d(%s) \"%s\" \n", file, line, (int)result,
                 _cudaGetErrorEnum((cudaError_t)result), call);
@@ -45,16 +46,14 @@ template <typename T> void check(T result, char const *const call, const char *c
 /** Only says so. */
 #define printLastCudaError(msg) __printLastCudaError(msg, __FILE__, __LINE__)
 
-inline void __printLastCudaError(const char *message, const char *file, const int line)
-{
+inline void __printLastCudaError(const char *message, const char *file, const int line) {
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
         fprintf(stderr, "%s(%i) : %s : (%d) %s.\n", file, line, message, (int)error,
                 cudaGetErrorString(error));
     }
 }
-inline void __getLastCudaError(const char *message, const char *file, const int line)
-{
+inline void __getLastCudaError(const char *message, const char *file, const int line) {
     const cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess) {
         fprintf(stderr, "%s(%i) : %s : (%d) %s.\n", file, line, message, (int)error,
@@ -63,11 +62,12 @@ inline void __getLastCudaError(const char *message, const char *file, const int 
     }
 }
 
-inline int ftoi(float value) { return value >= 0 ? (int)(value + 0.5) : (int)(value - 0.5); }
+inline int ftoi(float value) {
+    return value >= 0 ? (int)(value + 0.5) : (int)(value - 0.5);
+}
 
 /** Floating-point units of an SM, and the generation's name, by compute capability. */
-inline int _ConvertSMVer2Cores(int major, int minor)
-{
+inline int _ConvertSMVer2Cores(int major, int minor) {
     static const struct {
         int capability;
         int cores;
@@ -82,12 +82,11 @@ inline int _ConvertSMVer2Cores(int major, int minor)
     }
     return cores;
 }
-inline const char *_ConvertSMVer2ArchName(int major, int minor)
-{
+inline const char *_ConvertSMVer2ArchName(int major, int minor) {
     static const struct {
         int capability;
         const char *name;
-    } known[] = {{20, "Fermi"}, {30, "Kepler"}, {50, "Maxwell"}, {60, "Pascal"}, {70, "Volta"},
+    } known[] = {{20, "Fermi"},  {30, "Kepler"}, {50, "Maxwell"}, {60, "Pascal"}, {70, "Volta"},
                  {75, "Turing"}, {80, "Ampere"}, {89, "Ada"},     {90, "Hopper"}};
     const char *name = "Graphics Device";
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -99,8 +98,7 @@ inline const char *_ConvertSMVer2ArchName(int major, int minor)
 }
 
 /** Makes device `id` the current one. Returns it. */
-inline int gpuDeviceInit(int id)
-{
+inline int gpuDeviceInit(int id) {
     int count = 0;
     checkCudaErrors(cudaGetDeviceCount(&count));
     if (count == 0) {
@@ -120,8 +118,7 @@ inline int gpuDeviceInit(int id)
 }
 
 /** The device with the most arithmetic: SMs × units × clock. */
-inline int gpuGetMaxGflopsDeviceId()
-{
+inline int gpuGetMaxGflopsDeviceId() {
     int count = 0, best = 0;
     double best_rate = -1.0;
     checkCudaErrors(cudaGetDeviceCount(&count));
@@ -143,8 +140,7 @@ inline int gpuGetMaxGflopsDeviceId()
 }
 
 /** The device that the command line names (-device=N), or the fastest. */
-inline int findCudaDevice(int argc, const char **argv)
-{
+inline int findCudaDevice(int argc, const char **argv) {
     int id;
     if (checkCmdLineFlag(argc, argv, "device")) {
         id = gpuDeviceInit(getCmdLineArgumentInt(argc, argv, "device"));
@@ -163,8 +159,7 @@ inline int findCudaDevice(int argc, const char **argv)
 }
 
 /** A device that shares its memory with the host, made the current one; -1 if there is none. */
-inline int findIntegratedGPU()
-{
+inline int findIntegratedGPU() {
     int count = 0;
     checkCudaErrors(cudaGetDeviceCount(&count));
     for (int id = 0; id < count; id++) {
@@ -179,8 +174,7 @@ inline int findIntegratedGPU()
 }
 
 /** Does the current device have this compute capability or a later one? */
-inline bool checkCudaCapabilities(int major_version, int minor_version)
-{
+inline bool checkCudaCapabilities(int major_version, int minor_version) {
     int id = 0, major = 0, minor = 0;
     checkCudaErrors(cudaGetDevice(&id));
     checkCudaErrors(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, id));

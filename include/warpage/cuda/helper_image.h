@@ -32,8 +32,7 @@
 /* ---- pictures -------------------------------------------------------------------------------- */
 
 /* The next number of a PNM header, past white space and comments. */
-inline bool wp_pnm_number(FILE *file, unsigned int *out)
-{
+inline bool wp_pnm_number(FILE *file, unsigned int *out) {
     int c = fgetc(file);
     while (c == '#' || c == ' ' || c == '\t' || c == '\r' || c == '\n') {
         if (c == '#') {
@@ -55,8 +54,7 @@ inline bool wp_pnm_number(FILE *file, unsigned int *out)
 
 /** Reads a binary PGM (1 channel) or PPM (3). Memory at *data is used if given, else allocated. */
 inline bool __loadPPM(const char *file, unsigned char **data, unsigned int *w, unsigned int *h,
-                      unsigned int *channels)
-{
+                      unsigned int *channels) {
     FILE *in = fopen(file, "rb");
     if (in == NULL) {
         std::cerr << "__LoadPPM() : Failed to open file: " << file << std::endl;
@@ -94,8 +92,7 @@ inline bool __loadPPM(const char *file, unsigned char **data, unsigned int *w, u
 }
 
 inline bool __savePPM(const char *file, unsigned char *data, unsigned int w, unsigned int h,
-                      unsigned int channels)
-{
+                      unsigned int channels) {
     FILE *out = fopen(file, "wb");
     if (out == NULL) {
         std::cerr << "__savePPM() : Opening file failed: " << file << std::endl;
@@ -108,8 +105,8 @@ inline bool __savePPM(const char *file, unsigned char *data, unsigned int w, uns
 }
 
 /** A PPM as 4 bytes a pixel, the last 0. */
-inline bool sdkLoadPPM4ub(const char *file, unsigned char **data, unsigned int *w, unsigned int *h)
-{
+inline bool sdkLoadPPM4ub(const char *file, unsigned char **data, unsigned int *w,
+                          unsigned int *h) {
     unsigned char *rgb = NULL;
     unsigned int channels = 0;
     if (!__loadPPM(file, &rgb, w, h, &channels) || channels != 3) {
@@ -127,12 +124,10 @@ inline bool sdkLoadPPM4ub(const char *file, unsigned char **data, unsigned int *
     free(rgb);
     return true;
 }
-inline bool sdkLoadPPM4(const char *file, unsigned char **data, unsigned int *w, unsigned int *h)
-{
+inline bool sdkLoadPPM4(const char *file, unsigned char **data, unsigned int *w, unsigned int *h) {
     return sdkLoadPPM4ub(file, data, w, h);
 }
-inline bool sdkSavePPM4ub(const char *file, unsigned char *data, unsigned int w, unsigned int h)
-{
+inline bool sdkSavePPM4ub(const char *file, unsigned char *data, unsigned int w, unsigned int h) {
     std::vector<unsigned char> rgb((size_t)w * h * 3);
     for (size_t i = 0; i < (size_t)w * h; i++) {
         for (size_t k = 0; k < 3; k++) {
@@ -143,17 +138,21 @@ inline bool sdkSavePPM4ub(const char *file, unsigned char *data, unsigned int w,
 }
 
 /* How a pixel of T is stored: bytes as they are, floats from 0 to 1. */
-template <class T> inline T wp_pixel_of_byte(unsigned char byte) { return (T)byte; }
-template <> inline float wp_pixel_of_byte<float>(unsigned char byte) { return byte / 255.0f; }
-template <class T> inline unsigned char wp_byte_of_pixel(T pixel) { return (unsigned char)pixel; }
-template <> inline unsigned char wp_byte_of_pixel<float>(float pixel)
-{
+template <class T> inline T wp_pixel_of_byte(unsigned char byte) {
+    return (T)byte;
+}
+template <> inline float wp_pixel_of_byte<float>(unsigned char byte) {
+    return byte / 255.0f;
+}
+template <class T> inline unsigned char wp_byte_of_pixel(T pixel) {
+    return (unsigned char)pixel;
+}
+template <> inline unsigned char wp_byte_of_pixel<float>(float pixel) {
     return (unsigned char)(pixel * 255.0f);
 }
 
 template <class T>
-inline bool sdkLoadPGM(const char *file, T **data, unsigned int *w, unsigned int *h)
-{
+inline bool sdkLoadPGM(const char *file, T **data, unsigned int *w, unsigned int *h) {
     unsigned char *bytes = NULL;
     unsigned int channels = 0;
     if (!__loadPPM(file, &bytes, w, h, &channels)) {
@@ -170,8 +169,7 @@ inline bool sdkLoadPGM(const char *file, T **data, unsigned int *w, unsigned int
     return true;
 }
 template <class T>
-inline bool sdkSavePGM(const char *file, T *data, unsigned int w, unsigned int h)
-{
+inline bool sdkSavePGM(const char *file, T *data, unsigned int w, unsigned int h) {
     std::vector<unsigned char> bytes((size_t)w * h);
     for (size_t i = 0; i < bytes.size(); i++) {
         bytes[i] = wp_byte_of_pixel<T>(data[i]);
@@ -183,8 +181,7 @@ inline bool sdkSavePGM(const char *file, T *data, unsigned int w, unsigned int h
 
 /** Numbers in text. Memory at *data is used if given (*len numbers at most), else allocated. */
 template <class T>
-inline bool sdkReadFile(const char *filename, T **data, unsigned int *len, bool verbose)
-{
+inline bool sdkReadFile(const char *filename, T **data, unsigned int *len, bool verbose) {
     std::ifstream in(filename);
     if (!in.good()) {
         if (verbose) {
@@ -210,8 +207,7 @@ inline bool sdkReadFile(const char *filename, T **data, unsigned int *len, bool 
 }
 template <class T, class S>
 inline bool sdkWriteFile(const char *filename, const T *data, unsigned int len, const S epsilon,
-                         bool verbose, bool append = false)
-{
+                         bool verbose, bool append = false) {
     std::ofstream out(filename, append ? std::ios::out | std::ios::app : std::ios::out);
     if (!out.good()) {
         if (verbose) {
@@ -226,8 +222,7 @@ inline bool sdkWriteFile(const char *filename, const T *data, unsigned int len, 
     out << std::endl;
     return out.good();
 }
-inline void sdkDumpBin(void *data, unsigned int bytes, const char *filename)
-{
+inline void sdkDumpBin(void *data, unsigned int bytes, const char *filename) {
     FILE *out = fopen(filename, "wb");
     if (out != NULL) {
         (void)!fwrite(data, 1, bytes, out);
@@ -240,8 +235,7 @@ inline void sdkDumpBin(void *data, unsigned int bytes, const char *filename)
 /** Is |reference - data| <= epsilon everywhere, or, with a threshold, for all but that part? */
 template <class T, class S>
 inline bool compareData(const T *reference, const T *data, const unsigned int len, const S epsilon,
-                        const float threshold)
-{
+                        const float threshold) {
     unsigned int wrong = 0;
     for (unsigned int i = 0; i < len; i++) {
         const float difference = (float)reference[i] - (float)data[i];
@@ -260,14 +254,12 @@ inline bool compareData(const T *reference, const T *data, const unsigned int le
 }
 template <class T, class S>
 inline bool compareDataAsFloatThreshold(const T *reference, const T *data, const unsigned int len,
-                                        const S epsilon, const float threshold)
-{
+                                        const S epsilon, const float threshold) {
     return compareData(reference, data, len, epsilon, threshold);
 }
 /** Is the norm of the difference below epsilon times the norm of the reference? */
 inline bool sdkCompareL2fe(const float *reference, const float *data, const unsigned int len,
-                           const float epsilon)
-{
+                           const float epsilon) {
     double error = 0, norm = 0;
     for (unsigned int i = 0; i < len; i++) {
         const double difference = (double)reference[i] - (double)data[i];
@@ -282,8 +274,7 @@ inline bool sdkCompareL2fe(const float *reference, const float *data, const unsi
 }
 template <class T>
 inline bool wp_compare_files(const char *src_file, const char *ref_file, unsigned int len,
-                             const float epsilon, const float threshold, char *exec_path)
-{
+                             const float epsilon, const float threshold, char *exec_path) {
     std::vector<T> src(len), ref(len);
     char *ref_path = sdkFindFilePath(ref_file, exec_path);
     FILE *a = fopen(src_file, "rb");
@@ -301,18 +292,15 @@ inline bool wp_compare_files(const char *src_file, const char *ref_file, unsigne
     return is_read && compareData(&ref[0], &src[0], len, epsilon, threshold);
 }
 inline bool sdkCompareBin2BinUint(const char *src_file, const char *ref_file, unsigned int len,
-                                  const float epsilon, const float threshold, char *exec_path)
-{
+                                  const float epsilon, const float threshold, char *exec_path) {
     return wp_compare_files<unsigned int>(src_file, ref_file, len, epsilon, threshold, exec_path);
 }
 inline bool sdkCompareBin2BinFloat(const char *src_file, const char *ref_file, unsigned int len,
-                                   const float epsilon, const float threshold, char *exec_path)
-{
+                                   const float epsilon, const float threshold, char *exec_path) {
     return wp_compare_files<float>(src_file, ref_file, len, epsilon, threshold, exec_path);
 }
 inline bool sdkComparePPM(const char *src_file, const char *ref_file, const float epsilon,
-                          const float threshold, bool verbose)
-{
+                          const float threshold, bool verbose) {
     unsigned char *src = NULL, *ref = NULL;
     unsigned int sw = 0, sh = 0, rw = 0, rh = 0;
     bool is_same = sdkLoadPPM4ub(src_file, &src, &sw, &sh) &&

@@ -41,8 +41,7 @@
 #endif
 
 /** Where the text goes on after any number of `delimiter`s. */
-inline int stringRemoveDelimiter(char delimiter, const char *string)
-{
+inline int stringRemoveDelimiter(char delimiter, const char *string) {
     int start = 0;
     while (string[start] == delimiter && string[start] != '\0') {
         start++;
@@ -50,16 +49,14 @@ inline int stringRemoveDelimiter(char delimiter, const char *string)
     return start;
 }
 
-inline int getFileExtension(char *filename, char **extension)
-{
+inline int getFileExtension(char *filename, char **extension) {
     char *dot = strrchr(filename, '.');
     *extension = dot != NULL ? dot + 1 : NULL;
     return dot != NULL ? (int)(dot - filename) : 0;
 }
 
 /* The value part of the last argument that names `name`, "" for one without '=', NULL for none. */
-inline const char *wp_option(int argc, const char **argv, const char *name)
-{
+inline const char *wp_option(int argc, const char **argv, const char *name) {
     const char *found = NULL;
     const size_t length = strlen(name);
     for (int i = 1; i < argc; i++) {
@@ -79,26 +76,22 @@ inline const char *wp_option(int argc, const char **argv, const char *name)
     return found;
 }
 
-inline bool checkCmdLineFlag(const int argc, const char **argv, const char *name)
-{
+inline bool checkCmdLineFlag(const int argc, const char **argv, const char *name) {
     return wp_option(argc, argv, name) != NULL;
 }
 
-inline int getCmdLineArgumentInt(const int argc, const char **argv, const char *name)
-{
+inline int getCmdLineArgumentInt(const int argc, const char **argv, const char *name) {
     const char *value = wp_option(argc, argv, name);
     return value != NULL ? atoi(value) : 0;
 }
 
-inline float getCmdLineArgumentFloat(const int argc, const char **argv, const char *name)
-{
+inline float getCmdLineArgumentFloat(const int argc, const char **argv, const char *name) {
     const char *value = wp_option(argc, argv, name);
     return value != NULL ? (float)atof(value) : 0.0f;
 }
 
 template <class T>
-inline bool getCmdLineArgumentValue(const int argc, const char **argv, const char *name, T *value)
-{
+inline bool getCmdLineArgumentValue(const int argc, const char **argv, const char *name, T *value) {
     const char *text = wp_option(argc, argv, name);
     if (text != NULL) {
         *value = (T)atoi(text);
@@ -108,8 +101,7 @@ inline bool getCmdLineArgumentValue(const int argc, const char **argv, const cha
 
 /** *value points into argv. */
 inline bool getCmdLineArgumentString(const int argc, const char **argv, const char *name,
-                                     char **value)
-{
+                                     char **value) {
     const char *text = wp_option(argc, argv, name);
     *value = const_cast<char *>(text);
     return text != NULL;
@@ -117,12 +109,19 @@ inline bool getCmdLineArgumentString(const int argc, const char **argv, const ch
 
 /** The path of a data file: as given, or in the places where samples keep them, seen from the
  *  current folder and from the program's. NULL if it is nowhere; the caller frees it. */
-inline char *sdkFindFilePath(const char *filename, const char *executable_path)
-{
-    static const char *const places[] = {"", "data/", "../data/", "../../data/", "../../../data/",
-                                         "../", "../../", "../common/data/",
-                                         "../../common/data/", "../../Common/data/",
-                                         "../../../common/data/", "../../../../Common/data/"};
+inline char *sdkFindFilePath(const char *filename, const char *executable_path) {
+    static const char *const places[] = {"",
+                                         "data/",
+                                         "../data/",
+                                         "../../data/",
+                                         "../../../data/",
+                                         "../",
+                                         "../../",
+                                         "../common/data/",
+                                         "../../common/data/",
+                                         "../../Common/data/",
+                                         "../../../common/data/",
+                                         "../../../../Common/data/"};
     std::string folder;
     if (executable_path != NULL) {
         folder = executable_path;

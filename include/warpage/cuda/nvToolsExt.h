@@ -36,51 +36,55 @@ typedef struct nvtxEventAttributes {
     } message;
 } nvtxEventAttributes_t;
 
-static __inline__ void nvtxInitialize(const void *reserved) { (void)reserved; }
-static __inline__ void nvtxMarkA(const char *message) { (void)message; }
-static __inline__ void nvtxMarkEx(const nvtxEventAttributes_t *event) { (void)event; }
-static __inline__ int nvtxRangePushA(const char *message)
-{
+static __inline__ void nvtxInitialize(const void *reserved) {
+    (void)reserved;
+}
+static __inline__ void nvtxMarkA(const char *message) {
+    (void)message;
+}
+static __inline__ void nvtxMarkEx(const nvtxEventAttributes_t *event) {
+    (void)event;
+}
+static __inline__ int nvtxRangePushA(const char *message) {
     (void)message;
     return 0;
 }
-static __inline__ int nvtxRangePushEx(const nvtxEventAttributes_t *event)
-{
+static __inline__ int nvtxRangePushEx(const nvtxEventAttributes_t *event) {
     (void)event;
     return 0;
 }
-static __inline__ int nvtxRangePop(void) { return 0; }
-static __inline__ nvtxRangeId_t nvtxRangeStartA(const char *message)
-{
+static __inline__ int nvtxRangePop(void) {
+    return 0;
+}
+static __inline__ nvtxRangeId_t nvtxRangeStartA(const char *message) {
     (void)message;
     return 0;
 }
-static __inline__ nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event)
-{
+static __inline__ nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t *event) {
     (void)event;
     return 0;
 }
-static __inline__ void nvtxRangeEnd(nvtxRangeId_t id) { (void)id; }
-static __inline__ void nvtxNameOsThreadA(uint32_t thread, const char *name)
-{
+static __inline__ void nvtxRangeEnd(nvtxRangeId_t id) {
+    (void)id;
+}
+static __inline__ void nvtxNameOsThreadA(uint32_t thread, const char *name) {
     (void)thread;
     (void)name;
 }
-static __inline__ nvtxDomainHandle_t nvtxDomainCreateA(const char *name)
-{
+static __inline__ nvtxDomainHandle_t nvtxDomainCreateA(const char *name) {
     (void)name;
     return 0;
 }
-static __inline__ void nvtxDomainDestroy(nvtxDomainHandle_t domain) { (void)domain; }
+static __inline__ void nvtxDomainDestroy(nvtxDomainHandle_t domain) {
+    (void)domain;
+}
 static __inline__ int nvtxDomainRangePushEx(nvtxDomainHandle_t domain,
-                                            const nvtxEventAttributes_t *event)
-{
+                                            const nvtxEventAttributes_t *event) {
     (void)domain;
     (void)event;
     return 0;
 }
-static __inline__ int nvtxDomainRangePop(nvtxDomainHandle_t domain)
-{
+static __inline__ int nvtxDomainRangePop(nvtxDomainHandle_t domain) {
     (void)domain;
     return 0;
 }

@@ -6,13 +6,11 @@
 #include "cuda_runtime_api.h"
 #include "nvToolsExt.h"
 
-static __inline__ void nvtxNameCudaStreamA(cudaStream_t stream, const char *name)
-{
+static __inline__ void nvtxNameCudaStreamA(cudaStream_t stream, const char *name) {
     (void)stream;
     (void)name;
 }
-static __inline__ void nvtxNameCudaEventA(cudaEvent_t event, const char *name)
-{
+static __inline__ void nvtxNameCudaEventA(cudaEvent_t event, const char *name) {
     (void)event;
     (void)name;
 }

@@ -10,28 +10,29 @@
 namespace cooperative_groups {
 
 #define WP_CG_OPERATION(name, expression)                                                          \
-    template <class Value = void> struct name {                                                        \
-        __host__ __device__ Value operator()(const Value &a, const Value &b) const { return expression; }      \
+    template <class Value = void> struct name {                                                    \
+        __host__ __device__ Value operator()(const Value &a, const Value &b) const {               \
+            return expression;                                                                     \
+        }                                                                                          \
     };                                                                                             \
     template <> struct name<void> {                                                                \
-        template <class Value> __host__ __device__ Value operator()(const Value &a, const Value &b) const          \
-        {                                                                                          \
+        template <class Value>                                                                     \
+        __host__ __device__ Value operator()(const Value &a, const Value &b) const {               \
             return expression;                                                                     \
         }                                                                                          \
     };
 WP_CG_OPERATION(plus, a + b)
 WP_CG_OPERATION(less, b < a ? b : a)
 WP_CG_OPERATION(greater, a < b ? b : a)
-WP_CG_OPERATION(bit_and, a & b)
+WP_CG_OPERATION(bit_and, a &b)
 WP_CG_OPERATION(bit_or, a | b)
 WP_CG_OPERATION(bit_xor, a ^ b)
 #undef WP_CG_OPERATION
 
 /* A tile halves: after log2(size) exchanges each lane holds the whole. */
 template <unsigned int Size, class Parent, class Value, class Operation>
-WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent> &tile, Value &&value,
-                                           Operation &&op)
-{
+WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent> &tile,
+                                               Value &&value, Operation &&op) {
     typename wp::copy_of<Value>::type all = value;
 #pragma unroll
     for (unsigned int distance = Size / 2; distance > 0; distance /= 2) {
@@ -41,8 +42,8 @@ WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Par
 }
 
 template <class Value, class Operation>
-WP_CG typename wp::copy_of<Value>::type reduce(const coalesced_group &group, Value &&value, Operation &&op)
-{
+WP_CG typename wp::copy_of<Value>::type reduce(const coalesced_group &group, Value &&value,
+                                               Operation &&op) {
     const typename wp::copy_of<Value>::type own = value;
     typename wp::copy_of<Value>::type all = group.shfl(own, 0);
     for (unsigned int rank = 1; rank < group.size(); rank++) {
@@ -51,7 +52,7 @@ WP_CG typename wp::copy_of<Value>::type reduce(const coalesced_group &group, Val
     return all;
 }
 
-}  // namespace cooperative_groups
+} // namespace cooperative_groups
 
 #endif
 #endif

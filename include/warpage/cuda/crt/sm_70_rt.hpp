@@ -5,13 +5,11 @@
 #define WARPAGE_CUDA_SM_70_RT_HPP
 
 #define WP_MATCH(type, bits, as_bits)                                                              \
-    static __device__ __inline__ unsigned int __match_any_sync(unsigned int mask, type value)      \
-    {                                                                                              \
+    static __device__ __inline__ unsigned int __match_any_sync(unsigned int mask, type value) {    \
         return __match##bits##_any_sync(mask, as_bits(value));                                     \
     }                                                                                              \
     static __device__ __inline__ unsigned int __match_all_sync(unsigned int mask, type value,      \
-                                                               int *pred)                          \
-    {                                                                                              \
+                                                               int *pred) {                        \
         return __match##bits##_all_sync(mask, as_bits(value), pred);                               \
     }
 WP_MATCH(unsigned int, 32, (unsigned int))

@@ -9,80 +9,66 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-template <class T> WP_API_CXX cudaError_t cudaMalloc(T **devPtr, size_t size)
-{
+template <class T> WP_API_CXX cudaError_t cudaMalloc(T **devPtr, size_t size) {
     return ::cudaMalloc((void **)(void *)devPtr, size);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaMallocHost(T **ptr, size_t size, unsigned int flags = 0)
-{
+WP_API_CXX cudaError_t cudaMallocHost(T **ptr, size_t size, unsigned int flags = 0) {
     return ::cudaHostAlloc((void **)(void *)ptr, size, flags);
 }
-WP_API_CXX cudaError_t cudaMallocHost(void **ptr, size_t size, unsigned int flags)
-{
+WP_API_CXX cudaError_t cudaMallocHost(void **ptr, size_t size, unsigned int flags) {
     return ::cudaHostAlloc(ptr, size, flags);
 }
-template <class T> WP_API_CXX cudaError_t cudaHostAlloc(T **ptr, size_t size, unsigned int flags)
-{
+template <class T> WP_API_CXX cudaError_t cudaHostAlloc(T **ptr, size_t size, unsigned int flags) {
     return ::cudaHostAlloc((void **)(void *)ptr, size, flags);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaHostGetDevicePointer(T **pDevice, void *pHost, unsigned int flags)
-{
+WP_API_CXX cudaError_t cudaHostGetDevicePointer(T **pDevice, void *pHost, unsigned int flags) {
     return ::cudaHostGetDevicePointer((void **)(void *)pDevice, pHost, flags);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMallocManaged(T **devPtr, size_t size,
-                                         unsigned int flags = cudaMemAttachGlobal)
-{
+                                         unsigned int flags = cudaMemAttachGlobal) {
     return ::cudaMallocManaged((void **)(void *)devPtr, size, flags);
 }
-WP_API_CXX cudaError_t cudaMallocManaged(void **devPtr, size_t size)
-{
+WP_API_CXX cudaError_t cudaMallocManaged(void **devPtr, size_t size) {
     return ::cudaMallocManaged(devPtr, size, cudaMemAttachGlobal);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaMallocPitch(T **devPtr, size_t *pitch, size_t width, size_t height)
-{
+WP_API_CXX cudaError_t cudaMallocPitch(T **devPtr, size_t *pitch, size_t width, size_t height) {
     return ::cudaMallocPitch((void **)(void *)devPtr, pitch, width, height);
 }
-template <class T> WP_API_CXX cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaStream_t stream)
-{
+template <class T>
+WP_API_CXX cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaStream_t stream) {
     return ::cudaMallocAsync((void **)(void *)ptr, size, stream);
 }
 WP_API_CXX cudaError_t cudaMallocAsync(void **ptr, size_t size, cudaMemPool_t memPool,
-                                       cudaStream_t stream)
-{
+                                       cudaStream_t stream) {
     return ::cudaMallocFromPoolAsync(ptr, size, memPool, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMallocAsync(T **ptr, size_t size, cudaMemPool_t memPool,
-                                       cudaStream_t stream)
-{
+                                       cudaStream_t stream) {
     return ::cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMallocFromPoolAsync(T **ptr, size_t size, cudaMemPool_t memPool,
-                                               cudaStream_t stream)
-{
+                                               cudaStream_t stream) {
     return ::cudaMallocFromPoolAsync((void **)(void *)ptr, size, memPool, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, T *devPtr, size_t length = 0,
-                                                unsigned int flags = cudaMemAttachSingle)
-{
+                                                unsigned int flags = cudaMemAttachSingle) {
     return ::cudaStreamAttachMemAsync(stream, (void *)devPtr, length, flags);
 }
 /* The form of CUDA 13: a location instead of a device number. */
 WP_API_CXX cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count,
                                             struct cudaMemLocation location, unsigned int flags,
-                                            cudaStream_t stream = 0)
-{
+                                            cudaStream_t stream = 0) {
     return ::cudaMemPrefetchAsync_v2(devPtr, count, location, flags, stream);
 }
-WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count,
-                                     enum cudaMemoryAdvise advice, struct cudaMemLocation location)
-{
+WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemoryAdvise advice,
+                                     struct cudaMemLocation location) {
     return ::cudaMemAdvise_v2(devPtr, count, advice, location);
 }
 
@@ -91,39 +77,33 @@ WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count,
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count,
                                           size_t offset = 0,
-                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice)
-{
+                                          enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
     return ::cudaMemcpyToSymbol((const void *)&symbol, src, count, offset, kind);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *src, size_t count,
                                                size_t offset = 0,
                                                enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
-                                               cudaStream_t stream = 0)
-{
+                                               cudaStream_t stream = 0) {
     return ::cudaMemcpyToSymbolAsync((const void *)&symbol, src, count, offset, kind, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t count,
                                             size_t offset = 0,
-                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost)
-{
+                                            enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
     return ::cudaMemcpyFromSymbol(dst, (const void *)&symbol, count, offset, kind);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t count,
                                                  size_t offset = 0,
                                                  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
-                                                 cudaStream_t stream = 0)
-{
+                                                 cudaStream_t stream = 0) {
     return ::cudaMemcpyFromSymbolAsync(dst, (const void *)&symbol, count, offset, kind, stream);
 }
-template <class T> WP_API_CXX cudaError_t cudaGetSymbolAddress(void **devPtr, const T &symbol)
-{
+template <class T> WP_API_CXX cudaError_t cudaGetSymbolAddress(void **devPtr, const T &symbol) {
     return ::cudaGetSymbolAddress(devPtr, (const void *)&symbol);
 }
-template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol)
-{
+template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol) {
     return ::cudaGetSymbolSize(size, (const void *)&symbol);
 }
 
@@ -131,62 +111,61 @@ template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const 
 
 template <class T>
 WP_API_CXX cudaError_t cudaLaunchKernel(T *func, dim3 gridDim, dim3 blockDim, void **args,
-                                        size_t sharedMem = 0, cudaStream_t stream = 0)
-{
+                                        size_t sharedMem = 0, cudaStream_t stream = 0) {
     return ::cudaLaunchKernel((const void *)func, gridDim, blockDim, args, sharedMem, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaLaunchCooperativeKernel(T *func, dim3 gridDim, dim3 blockDim,
                                                    void **args, size_t sharedMem = 0,
-                                                   cudaStream_t stream = 0)
-{
+                                                   cudaStream_t stream = 0) {
     return ::cudaLaunchCooperativeKernel((const void *)func, gridDim, blockDim, args, sharedMem,
                                          stream);
 }
-template <class T> WP_API_CXX cudaError_t cudaLaunch(T *func)
-{
+template <class T> WP_API_CXX cudaError_t cudaLaunch(T *func) {
     return ::cudaLaunch((const void *)func);
 }
-template <class T> WP_API_CXX cudaError_t cudaSetupArgument(T arg, size_t offset)
-{
+template <class T> WP_API_CXX cudaError_t cudaSetupArgument(T arg, size_t offset) {
     return ::cudaSetupArgument((const void *)&arg, sizeof(T), offset);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, T *func)
-{
+WP_API_CXX cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attr, T *func) {
     return ::cudaFuncGetAttributes(attr, (const void *)func);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaFuncSetAttribute(T *func, enum cudaFuncAttribute attr, int value)
-{
+WP_API_CXX cudaError_t cudaFuncSetAttribute(T *func, enum cudaFuncAttribute attr, int value) {
     return ::cudaFuncSetAttribute((const void *)func, attr, value);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaFuncSetCacheConfig(T *func, enum cudaFuncCache cacheConfig)
-{
+WP_API_CXX cudaError_t cudaFuncSetCacheConfig(T *func, enum cudaFuncCache cacheConfig) {
     return ::cudaFuncSetCacheConfig((const void *)func, cacheConfig);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaFuncSetSharedMemConfig(T *func, enum cudaSharedMemConfig config)
-{
+WP_API_CXX cudaError_t cudaFuncSetSharedMemConfig(T *func, enum cudaSharedMemConfig config) {
     return ::cudaFuncSetSharedMemConfig((const void *)func, config);
 }
 template <class T>
-WP_API_CXX cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, T *symbol)
-{
+WP_API_CXX cudaError_t cudaGetFuncBySymbol(cudaFunction_t *functionPtr, T *symbol) {
     return ::cudaGetFuncBySymbol(functionPtr, (const void *)symbol);
 }
 
-WP_API_CXX cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags)
-{
+WP_API_CXX cudaError_t cudaEventCreate(cudaEvent_t *event, unsigned int flags) {
     return ::cudaEventCreateWithFlags(event, flags);
+}
+
+/* The form before CUDA 12. */
+WP_API_CXX cudaError_t cudaGraphInstantiate(cudaGraphExec_t *pGraphExec, cudaGraph_t graph,
+                                            cudaGraphNode_t *pErrorNode, char *pLogBuffer,
+                                            size_t bufferSize) {
+    (void)pErrorNode;
+    (void)pLogBuffer;
+    (void)bufferSize;
+    return ::cudaGraphInstantiate(pGraphExec, graph, 0);
 }
 
 #if __cplusplus >= 201103L
 template <typename... Params, typename... Args>
 WP_API_CXX cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
-                                          void (*kernel)(Params...), Args &&...args)
-{
+                                          void (*kernel)(Params...), Args &&...args) {
     /* Converted to the kernel's own parameter types, each with an address of its own. */
     return [&](Params... values) {
         void *addresses[sizeof...(Params) + 1] = {(void *)&values...};
@@ -200,22 +179,19 @@ WP_API_CXX cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config,
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, T func,
                                                                      int blockSize,
-                                                                     size_t dynamicSMemSize)
-{
+                                                                     size_t dynamicSMemSize) {
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         numBlocks, (const void *)func, blockSize, dynamicSMemSize, cudaOccupancyDefault);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *numBlocks, T func, int blockSize, size_t dynamicSMemSize, unsigned int flags)
-{
+    int *numBlocks, T func, int blockSize, size_t dynamicSMemSize, unsigned int flags) {
     return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         numBlocks, (const void *)func, blockSize, dynamicSMemSize, flags);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmemSize, T *func,
-                                                                 int numBlocks, int blockSize)
-{
+                                                                 int numBlocks, int blockSize) {
     return ::cudaOccupancyAvailableDynamicSMemPerBlock(dynamicSmemSize, (const void *)func,
                                                        numBlocks, blockSize);
 }
@@ -225,8 +201,7 @@ WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic
 template <typename BlockSizeToSMem, class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,
-    int blockSizeLimit = 0, unsigned int flags = 0)
-{
+    int blockSizeLimit = 0, unsigned int flags = 0) {
     if (minGridSize == 0 || blockSize == 0 || (const void *)func == 0) {
         return cudaErrorInvalidValue;
     }
@@ -234,8 +209,8 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     struct cudaFuncAttributes attr;
     cudaError_t status = ::cudaGetDevice(&device);
     if (status == cudaSuccess) {
-        status = ::cudaDeviceGetAttribute(&threads_per_sm,
-                                          cudaDevAttrMaxThreadsPerMultiProcessor, device);
+        status = ::cudaDeviceGetAttribute(&threads_per_sm, cudaDevAttrMaxThreadsPerMultiProcessor,
+                                          device);
     }
     if (status == cudaSuccess) {
         status = ::cudaDeviceGetAttribute(&block_max, cudaDevAttrMaxThreadsPerBlock, device);
@@ -281,8 +256,7 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
 template <typename BlockSizeToSMem, class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
     int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,
-    int blockSizeLimit = 0)
-{
+    int blockSizeLimit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
         minGridSize, blockSize, func, blockSizeToDynamicSMemSize, blockSizeLimit,
         cudaOccupancyDefault);
@@ -291,15 +265,16 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(
 /** A dynamic shared memory size that is the same for every block size. */
 struct wp_constant_smem {
     size_t bytes;
-    __host__ size_t operator()(int) const { return bytes; }
+    __host__ size_t operator()(int) const {
+        return bytes;
+    }
 };
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *minGridSize, int *blockSize,
                                                                    T func,
                                                                    size_t dynamicSMemSize = 0,
                                                                    int blockSizeLimit = 0,
-                                                                   unsigned int flags = 0)
-{
+                                                                   unsigned int flags = 0) {
     wp_constant_smem smem;
     smem.bytes = dynamicSMemSize;
     return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(minGridSize, blockSize, func,
@@ -308,8 +283,7 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int *minGridS
 template <class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int *blockSize, T func,
                                                           size_t dynamicSMemSize = 0,
-                                                          int blockSizeLimit = 0)
-{
+                                                          int blockSizeLimit = 0) {
     return cudaOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func,
                                                        dynamicSMemSize, blockSizeLimit, 0);
 }
@@ -320,68 +294,58 @@ WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSize(int *minGridSize, int 
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTexture(size_t *offset, const struct texture<T, dim, mode> &tex,
                                        const void *devPtr, const struct cudaChannelFormatDesc &desc,
-                                       size_t size = UINT_MAX)
-{
+                                       size_t size = UINT_MAX) {
     return ::cudaBindTexture(offset, &tex, devPtr, &desc, size);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTexture(size_t *offset, const struct texture<T, dim, mode> &tex,
-                                       const void *devPtr, size_t size = UINT_MAX)
-{
+                                       const void *devPtr, size_t size = UINT_MAX) {
     return ::cudaBindTexture(offset, &tex, devPtr, &tex.channelDesc, size);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTexture2D(size_t *offset, const struct texture<T, dim, mode> &tex,
                                          const void *devPtr,
                                          const struct cudaChannelFormatDesc &desc, size_t width,
-                                         size_t height, size_t pitch)
-{
+                                         size_t height, size_t pitch) {
     return ::cudaBindTexture2D(offset, &tex, devPtr, &desc, width, height, pitch);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTexture2D(size_t *offset, const struct texture<T, dim, mode> &tex,
                                          const void *devPtr, size_t width, size_t height,
-                                         size_t pitch)
-{
+                                         size_t pitch) {
     return ::cudaBindTexture2D(offset, &tex, devPtr, &tex.channelDesc, width, height, pitch);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTextureToArray(const struct texture<T, dim, mode> &tex,
                                               cudaArray_const_t array,
-                                              const struct cudaChannelFormatDesc &desc)
-{
+                                              const struct cudaChannelFormatDesc &desc) {
     return ::cudaBindTextureToArray(&tex, array, &desc);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaBindTextureToArray(const struct texture<T, dim, mode> &tex,
-                                              cudaArray_const_t array)
-{
+                                              cudaArray_const_t array) {
     struct cudaChannelFormatDesc desc;
     const cudaError_t status = ::cudaGetChannelDesc(&desc, array);
     return status == cudaSuccess ? ::cudaBindTextureToArray(&tex, array, &desc) : status;
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
-WP_API_CXX cudaError_t cudaUnbindTexture(const struct texture<T, dim, mode> &tex)
-{
+WP_API_CXX cudaError_t cudaUnbindTexture(const struct texture<T, dim, mode> &tex) {
     return ::cudaUnbindTexture(&tex);
 }
 template <class T, int dim, enum cudaTextureReadMode mode>
 WP_API_CXX cudaError_t cudaGetTextureAlignmentOffset(size_t *offset,
-                                                     const struct texture<T, dim, mode> &tex)
-{
+                                                     const struct texture<T, dim, mode> &tex) {
     return ::cudaGetTextureAlignmentOffset(offset, &tex);
 }
 template <class T, int dim>
 WP_API_CXX cudaError_t cudaBindSurfaceToArray(const struct surface<T, dim> &surf,
                                               cudaArray_const_t array,
-                                              const struct cudaChannelFormatDesc &desc)
-{
+                                              const struct cudaChannelFormatDesc &desc) {
     return ::cudaBindSurfaceToArray(&surf, array, &desc);
 }
 template <class T, int dim>
 WP_API_CXX cudaError_t cudaBindSurfaceToArray(const struct surface<T, dim> &surf,
-                                              cudaArray_const_t array)
-{
+                                              cudaArray_const_t array) {
     struct cudaChannelFormatDesc desc;
     const cudaError_t status = ::cudaGetChannelDesc(&desc, array);
     return status == cudaSuccess ? ::cudaBindSurfaceToArray(&surf, array, &desc) : status;

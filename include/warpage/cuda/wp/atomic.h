@@ -7,9 +7,10 @@
 #define WARPAGE_CUDA_WP_ATOMIC_H
 
 #define WP_ATOMIC_1(name, type, body)                                                              \
-    WP_DEVICE type name(type *address, type value) { body }                                        \
-    WP_DEVICE type name##_block(type *address, type value) { body }                                \
-    WP_DEVICE type name##_system(type *address, type value) { body }
+    WP_DEVICE type name(type *address, type value){body} WP_DEVICE type name##_block(              \
+        type *address, type value){body} WP_DEVICE type name##_system(type *address, type value) { \
+        body                                                                                       \
+    }
 
 WP_ATOMIC_1(atomicAdd, int, return __iAtomicAdd(address, value);)
 WP_ATOMIC_1(atomicAdd, unsigned int, return __uAtomicAdd(address, value);)
@@ -54,8 +55,7 @@ WP_ATOMIC_1(atomicXor, unsigned long long, return __ullAtomicXor(address, value)
 #define WP_ATOMIC_ADD_DOUBLE(name)                                                                 \
     template <int Dummy = 0>                                                                       \
     static __device__ __inline__ __attribute__((always_inline)) double name(double *address,       \
-                                                                            double value)          \
-    {                                                                                              \
+                                                                            double value) {        \
         return __dAtomicAdd(address, value);                                                       \
     }
 WP_ATOMIC_ADD_DOUBLE(atomicAdd)
@@ -64,9 +64,11 @@ WP_ATOMIC_ADD_DOUBLE(atomicAdd_system)
 #undef WP_ATOMIC_ADD_DOUBLE
 
 #define WP_ATOMIC_CAS(type, body)                                                                  \
-    WP_DEVICE type atomicCAS(type *address, type compare, type value) { body }                     \
-    WP_DEVICE type atomicCAS_block(type *address, type compare, type value) { body }               \
-    WP_DEVICE type atomicCAS_system(type *address, type compare, type value) { body }
+    WP_DEVICE type atomicCAS(type *address, type compare, type value){body} WP_DEVICE type         \
+    atomicCAS_block(type *address, type compare, type value){body} WP_DEVICE type                  \
+    atomicCAS_system(type *address, type compare, type value) {                                    \
+        body                                                                                       \
+    }
 WP_ATOMIC_CAS(int, return __iAtomicCAS(address, compare, value);)
 WP_ATOMIC_CAS(unsigned int, return __uAtomicCAS(address, compare, value);)
 WP_ATOMIC_CAS(unsigned long long, return __ullAtomicCAS(address, compare, value);)

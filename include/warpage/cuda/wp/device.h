@@ -17,10 +17,10 @@
 #pragma push_macro("CUDA_VERSION")
 #undef CUDA_VERSION
 #define CUDA_VERSION 9000
+#include <__clang_cuda_libdevice_declares.h>
 #define __nvvm_vote_all __wp_vote_all_active
 #define __nvvm_vote_any __wp_vote_any_active
 #define __nvvm_vote_ballot __wp_vote_ballot_active
-#include <__clang_cuda_libdevice_declares.h>
 #include <__clang_cuda_device_functions.h>
 #undef __nvvm_vote_all
 #undef __nvvm_vote_any
@@ -37,24 +37,28 @@ __device__ void __assertfail(const char *expression, const char *file, unsigned 
                              const char *function, size_t char_bytes);
 /* What the C library's assert macro calls. */
 __device__ static __inline__ void __assert_fail(const char *expression, const char *file,
-                                                unsigned int line, const char *function)
-{
+                                                unsigned int line, const char *function) {
     __assertfail(expression, file, line, function, sizeof(char));
 }
 }
 
 namespace std {
-__device__ static __inline__ void free(void *pointer) { ::free(pointer); }
-__device__ static __inline__ void *malloc(size_t bytes) { return ::malloc(bytes); }
+__device__ static __inline__ void free(void *pointer) {
+    ::free(pointer);
 }
+__device__ static __inline__ void *malloc(size_t bytes) {
+    return ::malloc(bytes);
+}
+} // namespace std
 
 #define WP_DEVICE static __device__ __inline__ __attribute__((always_inline))
 
 /* Conversions of the builtin variables; declared by clang, defined where dim3 is complete. */
 #define WP_BUILTIN_VAR(type)                                                                       \
-    __device__ inline type::operator dim3() const { return dim3(x, y, z); }                        \
-    __device__ inline type::operator uint3() const                                                 \
-    {                                                                                              \
+    __device__ inline type::operator dim3() const {                                                \
+        return dim3(x, y, z);                                                                      \
+    }                                                                                              \
+    __device__ inline type::operator uint3() const {                                               \
         uint3 v;                                                                                   \
         v.x = x;                                                                                   \
         v.y = y;                                                                                   \

@@ -3,29 +3,24 @@
 #ifndef WARPAGE_CUDA_WP_INTRINSIC_H
 #define WARPAGE_CUDA_WP_INTRINSIC_H
 
-WP_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift)
-{
+WP_DEVICE unsigned int __funnelshift_l(unsigned int low, unsigned int high, unsigned int shift) {
     const unsigned int s = shift & 31u;
     return s == 0 ? high : (high << s) | (low >> (32u - s));
 }
-WP_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift)
-{
+WP_DEVICE unsigned int __funnelshift_r(unsigned int low, unsigned int high, unsigned int shift) {
     const unsigned int s = shift & 31u;
     return s == 0 ? low : (low >> s) | (high << (32u - s));
 }
-WP_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int shift)
-{
+WP_DEVICE unsigned int __funnelshift_lc(unsigned int low, unsigned int high, unsigned int shift) {
     return shift >= 32u ? low : __funnelshift_l(low, high, shift);
 }
-WP_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift)
-{
+WP_DEVICE unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsigned int shift) {
     return shift >= 32u ? high : __funnelshift_r(low, high, shift);
 }
 
 /** Position of the n-th bit set in `mask`, upwards from `base` (n > 0), downwards (n < 0), or
  *  `base` itself (n = 0); all ones when there is none. */
-WP_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int n)
-{
+WP_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int n) {
     const int step = n < 0 ? -1 : 1;
     int left = n < 0 ? -n : n;
     if (left == 0) {
@@ -41,8 +36,7 @@ WP_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int n)
 
 /* Dot products of packed bytes, and of packed 16-bit numbers with bytes. */
 #define WP_DOT(name, result, wide, narrow, lo)                                                     \
-    WP_DEVICE result name(wide a, wide b, result c)                                                \
-    {                                                                                              \
+    WP_DEVICE result name(wide a, wide b, result c) {                                              \
         unsigned int sum = (unsigned int)c;                                                        \
         for (int i = 0; i < lo; i++) {                                                             \
             const int shift = lo == 4 ? 8 * i : 16 * i;                                            \
@@ -54,62 +48,66 @@ WP_DEVICE unsigned int __fns(unsigned int mask, unsigned int base, int n)
 WP_DOT(__dp4a, int, int, signed char, 4)
 WP_DOT(__dp4a, unsigned int, unsigned int, unsigned char, 4)
 #undef WP_DOT
-WP_DEVICE int __dp4a(char4 a, char4 b, int c)
-{
+WP_DEVICE int __dp4a(char4 a, char4 b, int c) {
     return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
 }
-WP_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c)
-{
+WP_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
     return c + (unsigned int)(a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w);
 }
-WP_DEVICE int __dp2a_lo(int a, int b, int c)
-{
+WP_DEVICE int __dp2a_lo(int a, int b, int c) {
     return c + (short)a * (signed char)b + (short)(a >> 16) * (signed char)(b >> 8);
 }
-WP_DEVICE int __dp2a_hi(int a, int b, int c)
-{
+WP_DEVICE int __dp2a_hi(int a, int b, int c) {
     return c + (short)a * (signed char)(b >> 16) + (short)(a >> 16) * (signed char)(b >> 24);
 }
-WP_DEVICE unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c)
-{
+WP_DEVICE unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) {
     return c + (a & 0xffffu) * (b & 0xffu) + (a >> 16) * ((b >> 8) & 0xffu);
 }
-WP_DEVICE unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c)
-{
+WP_DEVICE unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) {
     return c + (a & 0xffffu) * ((b >> 16) & 0xffu) + (a >> 16) * (b >> 24);
 }
 
-WP_DEVICE unsigned int __isGlobal(const void *pointer) { return __wp_is_global(pointer); }
-WP_DEVICE unsigned int __isShared(const void *pointer) { return __wp_is_shared(pointer); }
-WP_DEVICE unsigned int __isConstant(const void *pointer) { return __wp_is_constant(pointer); }
-WP_DEVICE unsigned int __isLocal(const void *pointer) { return __wp_is_local(pointer); }
-WP_DEVICE size_t __cvta_generic_to_global(const void *p)
-{
+WP_DEVICE unsigned int __isGlobal(const void *pointer) {
+    return __wp_is_global(pointer);
+}
+WP_DEVICE unsigned int __isShared(const void *pointer) {
+    return __wp_is_shared(pointer);
+}
+WP_DEVICE unsigned int __isConstant(const void *pointer) {
+    return __wp_is_constant(pointer);
+}
+WP_DEVICE unsigned int __isLocal(const void *pointer) {
+    return __wp_is_local(pointer);
+}
+WP_DEVICE size_t __cvta_generic_to_global(const void *p) {
     return __nv_cvta_generic_to_global_impl(p);
 }
-WP_DEVICE size_t __cvta_generic_to_shared(const void *p)
-{
+WP_DEVICE size_t __cvta_generic_to_shared(const void *p) {
     return __nv_cvta_generic_to_shared_impl(p);
 }
-WP_DEVICE size_t __cvta_generic_to_constant(const void *p)
-{
+WP_DEVICE size_t __cvta_generic_to_constant(const void *p) {
     return __nv_cvta_generic_to_constant_impl(p);
 }
-WP_DEVICE size_t __cvta_generic_to_local(const void *p)
-{
+WP_DEVICE size_t __cvta_generic_to_local(const void *p) {
     return __nv_cvta_generic_to_local_impl(p);
 }
-WP_DEVICE void *__cvta_global_to_generic(size_t p) { return __nv_cvta_global_to_generic_impl(p); }
-WP_DEVICE void *__cvta_shared_to_generic(size_t p) { return __nv_cvta_shared_to_generic_impl(p); }
-WP_DEVICE void *__cvta_constant_to_generic(size_t p)
-{
+WP_DEVICE void *__cvta_global_to_generic(size_t p) {
+    return __nv_cvta_global_to_generic_impl(p);
+}
+WP_DEVICE void *__cvta_shared_to_generic(size_t p) {
+    return __nv_cvta_shared_to_generic_impl(p);
+}
+WP_DEVICE void *__cvta_constant_to_generic(size_t p) {
     return __nv_cvta_constant_to_generic_impl(p);
 }
-WP_DEVICE void *__cvta_local_to_generic(size_t p) { return __nv_cvta_local_to_generic_impl(p); }
+WP_DEVICE void *__cvta_local_to_generic(size_t p) {
+    return __nv_cvta_local_to_generic_impl(p);
+}
 
-WP_DEVICE void __nanosleep(unsigned int ns) { __nvvm_nanosleep(ns); }
-WP_DEVICE unsigned long long __globaltimer(void)
-{
+WP_DEVICE void __nanosleep(unsigned int ns) {
+    __nvvm_nanosleep(ns);
+}
+WP_DEVICE unsigned long long __globaltimer(void) {
     return (unsigned long long)__nvvm_read_ptx_sreg_globaltimer();
 }
 

@@ -7,37 +7,52 @@
 #define WARPAGE_CUDA_WP_MEMORY_H
 
 #define WP_HINTS(type)                                                                             \
-    WP_DEVICE type __ldcg(const type *address) { return *address; }                                \
-    WP_DEVICE type __ldca(const type *address) { return *address; }                                \
-    WP_DEVICE type __ldcs(const type *address) { return *address; }                                \
-    WP_DEVICE type __ldlu(const type *address) { return *address; }                                \
-    WP_DEVICE void __stwb(type *address, type value) { *address = value; }                         \
-    WP_DEVICE void __stcg(type *address, type value) { *address = value; }                         \
-    WP_DEVICE void __stcs(type *address, type value) { *address = value; }
+    WP_DEVICE type __ldcg(const type *address) {                                                   \
+        return *address;                                                                           \
+    }                                                                                              \
+    WP_DEVICE type __ldca(const type *address) {                                                   \
+        return *address;                                                                           \
+    }                                                                                              \
+    WP_DEVICE type __ldcs(const type *address) {                                                   \
+        return *address;                                                                           \
+    }                                                                                              \
+    WP_DEVICE type __ldlu(const type *address) {                                                   \
+        return *address;                                                                           \
+    }                                                                                              \
+    WP_DEVICE void __stwb(type *address, type value) {                                             \
+        *address = value;                                                                          \
+    }                                                                                              \
+    WP_DEVICE void __stcg(type *address, type value) {                                             \
+        *address = value;                                                                          \
+    }                                                                                              \
+    WP_DEVICE void __stcs(type *address, type value) {                                             \
+        *address = value;                                                                          \
+    }
 #define WP_HINTS_1(type)                                                                           \
     WP_HINTS(type)                                                                                 \
-    WP_DEVICE type __ldcv(const type *address) { return *(const volatile type *)address; }         \
-    WP_DEVICE void __stwt(type *address, type value) { *(volatile type *)address = value; }
+    WP_DEVICE type __ldcv(const type *address) {                                                   \
+        return *(const volatile type *)address;                                                    \
+    }                                                                                              \
+    WP_DEVICE void __stwt(type *address, type value) {                                             \
+        *(volatile type *)address = value;                                                         \
+    }
 #define WP_HINTS_2(type)                                                                           \
     WP_HINTS(type)                                                                                 \
-    WP_DEVICE type __ldcv(const type *address)                                                     \
-    {                                                                                              \
+    WP_DEVICE type __ldcv(const type *address) {                                                   \
         const volatile type *p = address;                                                          \
         type v;                                                                                    \
         v.x = p->x;                                                                                \
         v.y = p->y;                                                                                \
         return v;                                                                                  \
     }                                                                                              \
-    WP_DEVICE void __stwt(type *address, type value)                                               \
-    {                                                                                              \
+    WP_DEVICE void __stwt(type *address, type value) {                                             \
         volatile type *p = address;                                                                \
         p->x = value.x;                                                                            \
         p->y = value.y;                                                                            \
     }
 #define WP_HINTS_4(type)                                                                           \
     WP_HINTS(type)                                                                                 \
-    WP_DEVICE type __ldcv(const type *address)                                                     \
-    {                                                                                              \
+    WP_DEVICE type __ldcv(const type *address) {                                                   \
         const volatile type *p = address;                                                          \
         type v;                                                                                    \
         v.x = p->x;                                                                                \
@@ -46,8 +61,7 @@
         v.w = p->w;                                                                                \
         return v;                                                                                  \
     }                                                                                              \
-    WP_DEVICE void __stwt(type *address, type value)                                               \
-    {                                                                                              \
+    WP_DEVICE void __stwt(type *address, type value) {                                             \
         volatile type *p = address;                                                                \
         p->x = value.x;                                                                            \
         p->y = value.y;                                                                            \

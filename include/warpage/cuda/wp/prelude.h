@@ -21,6 +21,7 @@
 #define __CUDACC_VER_MINOR__ 3
 #define __CUDACC_VER_BUILD__ 0
 
+#include <assert.h>
 #include <cmath>
 #include <cstdlib>
 #include <limits.h>

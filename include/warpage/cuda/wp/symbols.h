@@ -40,8 +40,7 @@ __device__ void __wp_tex(unsigned long long texture, unsigned int kind, float x,
 __device__ void __wp_surf_read(unsigned long long surface, void *data, unsigned int bytes, int x,
                                int y, int z, unsigned int mode) __attribute__((nothrow));
 __device__ void __wp_surf_write(unsigned long long surface, const void *data, unsigned int bytes,
-                                int x, int y, int z, unsigned int mode)
-    __attribute__((nothrow));
+                                int x, int y, int z, unsigned int mode) __attribute__((nothrow));
 
 __device__ unsigned int __wp_is_global(const void *pointer) __attribute__((nothrow, const));
 __device__ unsigned int __wp_is_shared(const void *pointer) __attribute__((nothrow, const));

@@ -21,8 +21,7 @@ template <class T> struct wp_texel;
 
 #define WP_TEXEL(type, count, as_scalar, assign)                                                   \
     template <> struct wp_texel<type> {                                                            \
-        static __device__ __inline__ type from(const unsigned int *c)                              \
-        {                                                                                          \
+        static __device__ __inline__ type from(const unsigned int *c) {                            \
             type v;                                                                                \
             assign return v;                                                                       \
         }                                                                                          \
@@ -47,43 +46,31 @@ WP_TEXEL_ALL(float, float, __uint_as_float)
 #undef WP_TEXEL_ALL
 
 /** What a fetch returns: the texel itself, or as many floats as it has components. */
-template <class T> struct wp_texel_float {
-    typedef float type;
-};
+template <class T> struct wp_texel_float { typedef float type; };
 #define WP_TEXEL_FLOAT(prefix)                                                                     \
-    template <> struct wp_texel_float<prefix##1> {                                                 \
-        typedef float1 type;                                                                       \
-    };                                                                                             \
-    template <> struct wp_texel_float<prefix##2> {                                                 \
-        typedef float2 type;                                                                       \
-    };                                                                                             \
-    template <> struct wp_texel_float<prefix##4> {                                                 \
-        typedef float4 type;                                                                       \
-    };
+    template <> struct wp_texel_float<prefix##1> { typedef float1 type; };                         \
+    template <> struct wp_texel_float<prefix##2> { typedef float2 type; };                         \
+    template <> struct wp_texel_float<prefix##4> { typedef float4 type; };
 WP_TEXEL_FLOAT(char)
 WP_TEXEL_FLOAT(uchar)
 WP_TEXEL_FLOAT(short)
 WP_TEXEL_FLOAT(ushort)
 #undef WP_TEXEL_FLOAT
-template <class T, enum cudaTextureReadMode mode> struct wp_texel_result {
-    typedef T type;
-};
+template <class T, enum cudaTextureReadMode mode> struct wp_texel_result { typedef T type; };
 template <class T> struct wp_texel_result<T, cudaReadModeNormalizedFloat> {
     typedef typename wp_texel_float<T>::type type;
 };
 
 template <class T>
 static __device__ __inline__ T wp_tex(unsigned long long texture, unsigned int kind, float x,
-                                      float y, float z, int ix)
-{
+                                      float y, float z, int ix) {
     unsigned int c[4];
     __wp_tex(texture, kind, x, y, z, ix, c);
     return wp_texel<T>::from(c);
 }
 
 /* A reference is passed by value as its handle, whatever its template arguments. */
-template <class R> static __device__ __inline__ unsigned long long wp_tex_handle(R reference)
-{
+template <class R> static __device__ __inline__ unsigned long long wp_tex_handle(R reference) {
     unsigned long long handle;
     __builtin_memcpy(&handle, &reference, sizeof(handle));
     return handle;
@@ -94,20 +81,17 @@ template <class R> static __device__ __inline__ unsigned long long wp_tex_handle
 #define WP_FETCH(name, dim, params, kind, x, y, z, ix)                                             \
     template <class T, enum cudaTextureReadMode mode>                                              \
     static __device__ __inline__ typename wp_texel_result<T, mode>::type name(                     \
-        texture<T, dim, mode> reference, WP_PARAMS params)                                         \
-    {                                                                                              \
+        texture<T, dim, mode> reference, WP_PARAMS params) {                                       \
         return wp_tex<typename wp_texel_result<T, mode>::type>(wp_tex_handle(reference), kind, x,  \
                                                                y, z, ix);                          \
     }                                                                                              \
     template <class T>                                                                             \
-    static __device__ __inline__ T name(cudaTextureObject_t object, WP_PARAMS params)              \
-    {                                                                                              \
+    static __device__ __inline__ T name(cudaTextureObject_t object, WP_PARAMS params) {            \
         return wp_tex<T>(object, kind, x, y, z, ix);                                               \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void name(T *result, cudaTextureObject_t object,                  \
-                                           WP_PARAMS params)                                       \
-    {                                                                                              \
+                                           WP_PARAMS params) {                                     \
         *result = wp_tex<T>(object, kind, x, y, z, ix);                                            \
     }
 #define WP_PARAMS(...) __VA_ARGS__
@@ -127,8 +111,7 @@ WP_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float), WP_TEX
     template <class T>                                                                             \
     static __device__ __inline__ T surf##suffix##read(                                             \
         cudaSurfaceObject_t object, WP_PARAMS params,                                              \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         T value;                                                                                   \
         __wp_surf_read(object, &value, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);      \
         return value;                                                                              \
@@ -136,22 +119,19 @@ WP_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float), WP_TEX
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##read(                                          \
         T *result, cudaSurfaceObject_t object, WP_PARAMS params,                                   \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_read(object, result, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);      \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##write(                                         \
         T value, cudaSurfaceObject_t object, WP_PARAMS params,                                     \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_write(object, &value, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);     \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ T surf##suffix##read(                                             \
         surface<void, dim> reference, WP_PARAMS params,                                            \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         T value;                                                                                   \
         __wp_surf_read(wp_tex_handle(reference), &value, (unsigned int)sizeof(T), x, y, z,         \
                        (unsigned int)mode);                                                        \
@@ -160,16 +140,14 @@ WP_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float), WP_TEX
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##read(                                          \
         T *result, surface<void, dim> reference, WP_PARAMS params,                                 \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_read(wp_tex_handle(reference), result, (unsigned int)sizeof(T), x, y, z,         \
                        (unsigned int)mode);                                                        \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##write(                                         \
         T value, surface<void, dim> reference, WP_PARAMS params,                                   \
-        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap)                                       \
-    {                                                                                              \
+        cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_write(wp_tex_handle(reference), &value, (unsigned int)sizeof(T), x, y, z,        \
                         (unsigned int)mode);                                                       \
     }

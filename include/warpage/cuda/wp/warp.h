@@ -14,8 +14,7 @@
 #define __nvvm_shfl_down_i32 __wp_shfl_down_active
 #define __nvvm_shfl_bfly_i32 __wp_shfl_bfly_active
 #define WP_SHFL_FLOAT(name)                                                                        \
-    WP_DEVICE float name##_f32(float value, int lane, int c)                                       \
-    {                                                                                              \
+    WP_DEVICE float name##_f32(float value, int lane, int c) {                                     \
         return __int_as_float(name(__float_as_int(value), lane, c));                               \
     }
 WP_SHFL_FLOAT(__wp_shfl_idx_active)
