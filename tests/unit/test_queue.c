@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Queues and events: order, overlap, waits, times. */
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -315,6 +316,51 @@ static void thousands_of_commands_may_be_queued(void **state) {
     for (int i = 0; i < 32; i++) assert_int_equal(data[i], LAUNCHES);
 }
 
+typedef struct client {
+    fixture *f;
+    wp_queue *queue;
+    int *data;
+    pthread_t thread;
+    bool has_succeeded;
+} client;
+
+/* 200 launches in a queue of its own, an event behind each tenth, a wait now and then. */
+static void *run_client(void *arg) {
+    client *c = arg;
+    wp_error err = {0};
+    wp_event *event;
+    uint64_t one = 1;
+    if (wp_event_create(c->f->device, &event, &err) != WP_STATUS_OK) return NULL;
+    c->has_succeeded = true;
+    for (int i = 0; i < 200; i++) {
+        wp_status status =
+            launch(c->queue, c->f->add, 2, 64, (void *[]){&c->data, &one}, &err);
+        if (status == WP_STATUS_OK && i % 10 == 0) status = wp_event_record(event, c->queue, &err);
+        if (status == WP_STATUS_OK && i % 30 == 0) status = wp_event_wait(event, &err);
+        if (status == WP_STATUS_OK && i % 70 == 0) status = wp_queue_wait(c->queue, &err);
+        if (status != WP_STATUS_OK) c->has_succeeded = false;
+    }
+    wp_event_destroy(event);
+    return NULL;
+}
+
+static void threads_of_the_host_may_share_a_device(void **state) {
+    fixture *f = *state;
+    client clients[5];
+    for (int i = 0; i < 5; i++) {
+        clients[i] = (client){.f = f, .data = allocate(f->device, 128 * sizeof(int))};
+        clients[i].queue = i == 0 ? wp_device_default_queue(f->device) : create_queue(f, i % 2 == 0);
+        assert_int_equal(pthread_create(&clients[i].thread, NULL, run_client, &clients[i]), 0);
+    }
+    for (int i = 0; i < 5; i++) pthread_join(clients[i].thread, NULL);
+    wait_device(f);
+    for (int i = 0; i < 5; i++) {
+        assert_true(clients[i].has_succeeded);
+        for (int k = 0; k < 128; k++) assert_int_equal(clients[i].data[k], 200);
+        if (i != 0) wp_queue_destroy(clients[i].queue);
+    }
+}
+
 int main(void) {
 #define QUEUE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -334,6 +380,7 @@ int main(void) {
         QUEUE_TEST(copies_beyond_an_allocation_are_refused),
         QUEUE_TEST(a_copy_from_nowhere_is_a_sticky_error),
         QUEUE_TEST(thousands_of_commands_may_be_queued),
+        QUEUE_TEST(threads_of_the_host_may_share_a_device),
     };
     return wp_test_main(tests);
 }
