@@ -272,9 +272,34 @@ static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMVal
     return LLVMBuildAddrSpaceCast(at, pointer, LLVMTypeOf(call), "");
 }
 
-/* Shared memory is a range of addresses; what lies outside counts as global. */
-static LLVMValueRef lower_is_shared(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t expected)
+/* What a pointer was made from, where that can be seen. */
+static LLVMValueRef base_of(LLVMValueRef pointer)
 {
+    for (;;) {
+        bool is_expression = LLVMIsAConstantExpr(pointer) != NULL;
+        LLVMOpcode opcode = is_expression                  ? LLVMGetConstOpcode(pointer)
+                            : LLVMIsAInstruction(pointer) ? LLVMGetInstructionOpcode(pointer)
+                                                           : LLVMCall;
+        if (opcode != LLVMGetElementPtr && opcode != LLVMAddrSpaceCast && opcode != LLVMBitCast) return pointer;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+}
+
+/* The address space of `pointer` if it shows, else WP_SPACE_GENERIC. */
+static uint32_t known_space(LLVMValueRef pointer)
+{
+    LLVMValueRef base = base_of(pointer);
+    if (LLVMIsAAllocaInst(base)) return WP_SPACE_LOCAL;
+    return LLVMGetPointerAddressSpace(LLVMTypeOf(base));
+}
+
+/* Is the pointer in address space `wanted`? Where it does not show, shared memory is a range of addresses, and all
+ * else counts as global. */
+static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t wanted)
+{
+    uint32_t known = known_space(arg_of(call, 0));
+    if (known != WP_SPACE_GENERIC) return LLVMConstInt(LLVMTypeOf(call), known == wanted, 0);
+    if (wanted != WP_SPACE_SHARED && wanted != WP_SPACE_GLOBAL) return LLVMConstInt(LLVMTypeOf(call), 0, 0);
     LLVMValueRef block = wpi_lower_block(c, at);
     LLVMValueRef base = LLVMBuildLoad2(
         at, c->i64, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared)), "");
@@ -282,7 +307,7 @@ static LLVMValueRef lower_is_shared(wp_compile *c, LLVMBuilderRef at, LLVMValueR
         at, c->i32, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared_bytes)), "");
     LLVMValueRef address = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
     LLVMValueRef offset = LLVMBuildSub(at, address, base, "");
-    LLVMValueRef inside = LLVMBuildICmp(at, expected ? LLVMIntULT : LLVMIntUGE, offset,
+    LLVMValueRef inside = LLVMBuildICmp(at, wanted == WP_SPACE_SHARED ? LLVMIntULT : LLVMIntUGE, offset,
                                         LLVMBuildZExt(at, size, c->i64, ""), "");
     return LLVMBuildZExtOrBitCast(at, inside, LLVMTypeOf(call), "");
 }
@@ -471,14 +496,14 @@ static const lower_rule rules[] = {
     {"llvm.nvvm.ptr.*", lower_same_pointer, 0},
     {"llvm.nvvm.texsurf.handle.internal.*", lower_texture_handle, 0},
     {"llvm.nvvm.bitcast.*", lower_bitcast, 0},
-    {"__wp_is_shared", lower_is_shared, 1},
-    {"llvm.nvvm.isspacep.shared", lower_is_shared, 1},
-    {"__wp_is_global", lower_is_shared, 0},
-    {"llvm.nvvm.isspacep.global", lower_is_shared, 0},
-    {"__wp_is_constant", lower_constant, 0},
-    {"llvm.nvvm.isspacep.const", lower_constant, 0},
-    {"__wp_is_local", lower_constant, 0},
-    {"llvm.nvvm.isspacep.local", lower_constant, 0},
+    {"__wp_is_shared", lower_is_space, WP_SPACE_SHARED},
+    {"llvm.nvvm.isspacep.shared", lower_is_space, WP_SPACE_SHARED},
+    {"__wp_is_global", lower_is_space, WP_SPACE_GLOBAL},
+    {"llvm.nvvm.isspacep.global", lower_is_space, WP_SPACE_GLOBAL},
+    {"__wp_is_constant", lower_is_space, WP_SPACE_CONSTANT},
+    {"llvm.nvvm.isspacep.const", lower_is_space, WP_SPACE_CONSTANT},
+    {"__wp_is_local", lower_is_space, WP_SPACE_LOCAL},
+    {"llvm.nvvm.isspacep.local", lower_is_space, WP_SPACE_LOCAL},
     {"__wp_grid_is_valid", lower_field, BLOCK_FIELD(is_cooperative)},
 
     {"vprintf", lower_runtime, RT_VPRINTF},

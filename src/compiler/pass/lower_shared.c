@@ -206,7 +206,7 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
         kernel->shared_static_bytes = align_up(end, 16);
         if (kernel->shared_static_bytes > SHARED_STATIC_MAX_BYTES)
             return WP_FAIL(err, UNSUPPORTED,
-                           "kernel %s has %u bytes of static __shared__ memory, a block can have %u; make it "
+                           "kernel %s has %u bytes of static shared memory, a block can have %u; make it "
                            "dynamic (extern __shared__) and raise the limit with cudaFuncSetAttribute",
                            kernel->name, kernel->shared_static_bytes, SHARED_STATIC_MAX_BYTES);
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
