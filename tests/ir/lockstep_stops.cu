@@ -1,0 +1,33 @@
+// RUN: %wpcc -c %s -o %t.o --print-after=lockstep 2>&1 | FileCheck %s
+// A step before every volatile access to shared memory; a yield on the way back in loops that wait for another thread, and none in
+// loops that only use atomics.
+
+// CHECK-LABEL: define {{.*}}@_Z7in_stepPi(
+// CHECK: call i64 @wp_rt_stop(i32 26,
+// CHECK-NEXT: load volatile i32, ptr addrspace(3)
+// CHECK: call i64 @wp_rt_stop(i32 26,
+// CHECK-NEXT: store volatile i32
+// CHECK: ret void
+__global__ void in_step(int *out) {
+    volatile __shared__ int s[64];
+    s[threadIdx.x] = s[63 - threadIdx.x];
+    out[threadIdx.x] = s[threadIdx.x];
+}
+
+// CHECK-LABEL: define {{.*}}@_Z4lockPi(
+// CHECK-DAG: cmpxchg
+// CHECK-DAG: call i64 @wp_rt_stop(i32 27,
+// CHECK: ret void
+__global__ void lock(int *flag) {
+    while (atomicCAS(flag, 0, 1) != 0) {
+    }
+    atomicExch(flag, 0);
+}
+
+// CHECK-LABEL: define {{.*}}@_Z5countPii(
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void count(int *bins, int n) {
+    for (int i = threadIdx.x; i < n; i += blockDim.x)
+        atomicAdd(&bins[i % 7], 1);
+}
