@@ -309,7 +309,13 @@ cudaError_t wpi_explain(cudaError_t error, const wp_error *err) {
 
 cudaError_t wpi_result(wp_status status, const wp_error *err) {
     const cudaError_t error = wpi_error_of(status);
-    if (is_worth_a_sentence(status)) wpi_print_once(error, err);
+    if (status == WP_STATUS_NOMEM && err != NULL) {
+        wp_error whole;
+        (void)WP_FAIL(&whole, NOMEM, "out of host memory: %s", err->message);
+        wpi_print_once(error, &whole);
+    } else if (is_worth_a_sentence(status)) {
+        wpi_print_once(error, err);
+    }
     return wpi_note(error);
 }
 

@@ -219,6 +219,7 @@ static void arrays_describe_themselves(void **state) {
     unsigned flags;
     const struct cudaChannelFormatDesc odd = {24, 0, 0, 0, cudaChannelFormatKindUnsigned};
     const struct cudaChannelFormatDesc three = {8, 8, 8, 0, cudaChannelFormatKindUnsigned};
+    const struct cudaChannelFormatDesc mixed = {8, 16, 0, 0, cudaChannelFormatKindUnsigned};
     assert_ok(cudaMallocArray(&array, &float_format, 10, 4, cudaArraySurfaceLoadStore));
     assert_ok(cudaArrayGetInfo(&format, &extent, &flags, array));
     assert_int_equal(format.x, 32);
@@ -233,6 +234,7 @@ static void arrays_describe_themselves(void **state) {
     assert_ok(cudaFreeArray(NULL));
     assert_cuda(cudaMallocArray(&array, &odd, 10, 4, 0), cudaErrorInvalidChannelDescriptor);
     assert_cuda(cudaMallocArray(&array, &three, 10, 4, 0), cudaErrorInvalidChannelDescriptor);
+    assert_cuda(cudaMallocArray(&array, &mixed, 10, 4, 0), cudaErrorInvalidChannelDescriptor);
     assert_cuda(cudaMallocArray(&array, &float_format, 0, 4, 0), cudaErrorInvalidValue);
     assert_cuda(cudaMallocArray(&array, &float_format, SIZE_MAX / 8, 1 << 20, 0),
                 cudaErrorMemoryAllocation);
@@ -294,6 +296,9 @@ static void boxes_of_arrays_count_elements(void **state) {
     assert_true(back[0][0][0] == host[1][1][1] && back[0][1][1] == host[1][2][2]);
     assert_true(back[0][0][2] == 0);
     p.extent.width = 4; /* 1 + 4 > 4 */
+    assert_cuda(cudaMemcpy3D(&p), cudaErrorInvalidValue);
+    p.extent = (struct cudaExtent){2, 3, 1}; /* 1 + 3 > 3: into the next slice */
+    p.srcPos.z = 0;
     assert_cuda(cudaMemcpy3D(&p), cudaErrorInvalidValue);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* memory.c, managed.c: allocation, page-locked memory, advice, what a pointer is. */
+#include "base/alloc.h"
 #include "cuda_program.h"
 #include "cudart/cudart.h"
 
@@ -185,11 +186,13 @@ static void advice_is_kept_by_range(void **state) {
     assert_ok(cudaMemPrefetchAsync_v2(m + 8 * page, 8 * page, host, 0, NULL));
     assert_int_equal(range_attribute(cudaMemRangeAttributeLastPrefetchLocation, m, 16 * page),
                      cudaInvalidDeviceId);
-    assert_ok(cudaFree(m));
 
-    assert_ok(cudaMallocManaged((void **)&m, 16 * page, cudaMemAttachGlobal));
-    assert_int_equal(range_attribute(cudaMemRangeAttributePreferredLocation, m, 16 * page),
-                     cudaInvalidDeviceId); /* new memory, no advice */
+    /* As cudaFree does: new memory may have the same address. */
+    wpi_advice_forget(m, 16 * page);
+    assert_ok(cudaMemAdvise(m, page, cudaMemAdviseSetReadMostly, 0));
+    assert_int_equal(range_attribute(cudaMemRangeAttributePreferredLocation, m, page),
+                     cudaInvalidDeviceId);
+    assert_int_equal(range_attribute(cudaMemRangeAttributeReadMostly, m + 4 * page, page), 0);
 }
 
 static void accessors_are_listed(void **state) {
@@ -262,6 +265,63 @@ static void random_advice_agrees_with_a_page_table(void **state) {
     }
 }
 
+static void take_nothing(void *unused) {
+    (void)unused;
+}
+
+static cudaError_t use_everything(int step, char *managed,
+                                  const struct cudaResourceDesc *resource) {
+    cudaStream_t stream;
+    cudaEvent_t event;
+    cudaArray_t array;
+    cudaTextureObject_t texture;
+    static struct cudaTextureDesc modes;
+    const int value = 1;
+    cudaError_t error;
+    switch (step) {
+    case 0:
+        error = cudaStreamCreate(&stream);
+        return error == cudaSuccess ? cudaStreamDestroy(stream) : error;
+    case 1:
+        error = cudaEventCreate(&event);
+        return error == cudaSuccess ? cudaEventDestroy(event) : error;
+    case 2:
+        error = cudaMallocArray(&array, &resource->res.linear.desc, 8, 8, 0);
+        return error == cudaSuccess ? cudaFreeArray(array) : error;
+    case 3:
+        error = cudaCreateTextureObject(&texture, resource, &modes, NULL);
+        return error == cudaSuccess ? cudaDestroyTextureObject(texture) : error;
+    case 4: return cudaLaunchHostFunc(NULL, take_nothing, NULL);
+    case 5: return cudaMemAdvise(managed, 4096, cudaMemAdviseSetReadMostly, 0);
+    case 6: return cudaMemcpyAsync(managed, &value, sizeof value, cudaMemcpyHostToDevice, NULL);
+    default: return cudaBindTexture(NULL, &host_texture, managed, &resource->res.linear.desc, 64);
+    }
+}
+
+static void every_failing_allocation_is_an_answer(void **state) {
+    (void)state;
+    struct cudaResourceDesc resource = {.resType = cudaResourceTypeLinear};
+    char *managed;
+    int failures = 0;
+    assert_ok(cudaMallocManaged((void **)&managed, 4096, cudaMemAttachGlobal));
+    resource.res.linear.devPtr = managed;
+    resource.res.linear.desc = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindFloat);
+    resource.res.linear.sizeInBytes = 64;
+    for (int step = 0; step < 8; step++) {
+        cudaError_t error = cudaErrorUnknown;
+        for (unsigned nth = 1; nth < 50 && error != cudaSuccess; nth++) {
+            wp_alloc_fail_at(nth);
+            error = use_everything(step, managed, &resource);
+            wp_alloc_fail_at(0);
+            failures += error == cudaErrorMemoryAllocation;
+            if (error != cudaErrorMemoryAllocation) assert_ok(error);
+        }
+        assert_ok(error);
+    }
+    assert_true(failures >= 8);
+    assert_ok(cudaDeviceSynchronize());
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup(name, start_over)
     const struct CMUnitTest tests[] = {
@@ -278,6 +338,7 @@ int main(void) {
         TEST(accessors_are_listed),
         TEST(advice_needs_managed_memory_and_a_place),
         TEST(random_advice_agrees_with_a_page_table),
+        TEST(every_failing_allocation_is_an_answer),
     };
     return wp_test_main(tests);
 }
