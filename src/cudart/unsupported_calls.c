@@ -83,7 +83,6 @@
     X(cudaDeviceFlushGPUDirectRDMAWrites) X(cudaDeviceGetNvSciSyncAttributes) \
     X(cudaEventCreateFromEGLSync) X(cudaGetDriverEntryPoint) X(cudaGetFuncBySymbol) \
     X(cudaLaunchCooperativeKernelMultiDevice) \
-    \
     X(cudaOccupancyMaxActiveClusters) X(cudaOccupancyMaxPotentialClusterSize) \
     X(cudaStreamCopyAttributes) X(cudaStreamGetAttribute) X(cudaStreamSetAttribute)
 /* clang-format on */
