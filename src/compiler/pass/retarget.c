@@ -34,12 +34,30 @@ static void without_contract(LLVMBuilderRef at, LLVMValueRef sum)
     LLVMInstructionEraseFromParent(sum);
 }
 
-static void adapt_instruction(const wp_compile *c, LLVMValueRef instruction)
+/* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is undefined out of range. */
+static void saturate_conversion(wp_compile *c, LLVMValueRef conversion)
+{
+    LLVMValueRef value = LLVMGetOperand(conversion, 0);
+    LLVMTypeRef types[] = {LLVMTypeOf(conversion), LLVMTypeOf(value)};
+    const char *name = LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
+    LLVMValueRef function = LLVMGetIntrinsicDeclaration(c->module, id, types, 2);
+    LLVMPositionBuilderBefore(c->builder, conversion);
+    LLVMValueRef made = LLVMBuildCall2(c->builder, wpi_function_type(function), function, &value, 1, "");
+    LLVMReplaceAllUsesWith(conversion, made);
+    LLVMInstructionEraseFromParent(conversion);
+}
+
+static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (!c->contract && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
         without_contract(c->builder, instruction);
+        return;
+    }
+    if (opcode == LLVMFPToSI || opcode == LLVMFPToUI) {
+        saturate_conversion(c, instruction);
         return;
     }
     LLVMValueRef callee = wpi_called_function(instruction);
@@ -50,7 +68,7 @@ static void adapt_instruction(const wp_compile *c, LLVMValueRef instruction)
             LLVMGetEnumAttributeKindForName(dropped[i], strlen(dropped[i])));
 }
 
-static void adapt_function(const wp_compile *c, LLVMValueRef function)
+static void adapt_function(wp_compile *c, LLVMValueRef function)
 {
     drop_string_attribute(function, "target-cpu");
     drop_string_attribute(function, "target-features");

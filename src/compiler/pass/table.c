@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The description of the code as constants of base/abi.h, and the constructor that registers it. Struct
  * layouts are those of the host, so plain LLVM structs of the same fields match. */
+#include <llvm-c/Comdat.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +116,7 @@ static void share_variables(wp_compile *c)
         snprintf(shared, sizeof shared, "wp_var_%016llx_%u", (unsigned long long)c->image_id, number++);
         LLVMSetValueName2(g, shared, strlen(shared));
         LLVMSetExternallyInitialized(g, 0);
+        LLVMSetComdat(g, NULL);
         LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
         LLVMSetLinkage(g, LLVMExternalLinkage);
         LLVMSetVisibility(g, LLVMHiddenVisibility);
