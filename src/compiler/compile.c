@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "compiler/job.h"
+#include "compiler/launch_syntax.h"
 
 #define SDK_VERSION "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
 
@@ -37,6 +38,7 @@ static void add_language(wp_job *job, wp_strings *command, const wp_input *input
     if (o->per_thread_stream) wp_strings_add(command, "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
     if (o->fast_math) wp_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
     wp_strings_add(command, input->path);
 }
 
@@ -207,6 +209,10 @@ wp_status wpi_compile_file(wp_job *job, const wp_input *input, const char *outpu
 {
     if (!wp_file_exists(input->path))
         return WP_FAIL(err, NOT_FOUND, "%s: no such file", input->path);
-    return input->language == WP_LANGUAGE_CUDA ? compile_cuda(job, input, output, err)
-                                               : compile_plain(job, input, output, err);
+    if (input->language != WP_LANGUAGE_CUDA) return compile_plain(job, input, output, err);
+    WP_TRY(wpi_launch_syntax_overlay(job, input->path, &job->overlay, err));
+    wp_status status = compile_cuda(job, input, output, err);
+    wp_free(job->overlay);
+    job->overlay = NULL;
+    return status;
 }

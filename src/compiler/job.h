@@ -11,6 +11,7 @@ typedef struct wp_job {
     const wp_toolchain *tools;
     char *temp_dir;
     uint32_t temp_count;
+    char *overlay; /* of the file being compiled: see launch_syntax.h; or NULL */
 } wp_job;
 
 /** A fresh path in the temporary folder: "<n>-<stem of name><extension>"; the caller frees it. */
