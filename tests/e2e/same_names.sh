@@ -19,12 +19,20 @@ static __global__ void kernel(int *out)
     if (threadIdx.x == 0) offset++;
 }
 void run_part$n(int *out) { kernel<<<1, 32>>>(out); }
+int offset_of_part$n(void)
+{
+    int value = -1;
+    cudaMemcpyFromSymbol(&value, offset, sizeof value);
+    return value;
+}
 END
 done
 cat >main.cu <<'END'
 #include <stdio.h>
 void run_part1(int *);
 void run_part2(int *);
+int offset_of_part1(void);
+int offset_of_part2(void);
 static __global__ void kernel(int *out) { out[threadIdx.x] = -1; }
 int main(void)
 {
@@ -35,6 +43,8 @@ int main(void)
             kernel<<<1, 32>>>(out);
             (n == 1 ? run_part1 : run_part2)(out);
             if (cudaDeviceSynchronize() != cudaSuccess) return 2;
+            int offset = n == 1 ? offset_of_part1() : offset_of_part2();
+            if (offset != n * 100 + round + 1) { printf("FAIL: offset %d of part %d\n", offset, n); return 1; }
             for (int t = 0; t < 32; t++) {
                 int e = (31 - t) * n + n + n * 100 + 2000 + round;
                 if (out[t] != e) { printf("FAIL: part %d: expected %d, got %d\n", n, e, out[t]); return 1; }

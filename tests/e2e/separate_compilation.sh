@@ -9,6 +9,9 @@ extern __device__ int total;
 extern __constant__ float weights[4];
 extern __device__ struct item items[8];
 __device__ float weigh(struct item it, int n);
+typedef float (*weigher)(struct item it, int n);
+extern __device__ weigher chosen;
+template <class T> __device__ T doubled(T x) { return x + x; }
 __global__ void fill(int n);
 int run_elsewhere(int n);
 END
@@ -17,8 +20,9 @@ cat >library.cu <<'END'
 __device__ int total = 100;
 __constant__ float weights[4] = {1, 2, 4, 8};
 __device__ struct item items[8];
-static __device__ float scale(float x) { return x * 0.5f; }
-__device__ float weigh(struct item it, int n) { __syncthreads(); return scale(it.value * weights[n % 4]); }
+static __device__ float scale(float x) { return doubled(x) * 0.25f; }
+__device__ weigher chosen = weigh;
+__device__ float weigh(struct item it, int n) { return scale(it.value * weights[n % 4]); }
 END
 cat >kernels.cu <<'END'
 #include "shared.h"
@@ -27,7 +31,7 @@ __global__ void fill(int n)
 {
     int i = threadIdx.x;
     items[i].key = i * n;
-    items[i].value = scale(i) / 50;
+    items[i].value = doubled(scale(i)) / 100;
     atomicAdd(&total, i);
 }
 int run_elsewhere(int n)
@@ -39,7 +43,7 @@ END
 cat >main.cu <<'END'
 #include <stdio.h>
 #include "shared.h"
-__global__ void use(float *out) { out[threadIdx.x] = weigh(items[threadIdx.x], threadIdx.x) + items[threadIdx.x].key; }
+__global__ void use(float *out) { out[threadIdx.x] = (threadIdx.x % 2 ? chosen : weigh)(items[threadIdx.x], threadIdx.x) + items[threadIdx.x].key; }
 int main(void)
 {
     float *d, out[8];
