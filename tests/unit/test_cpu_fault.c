@@ -58,8 +58,17 @@ static uint32_t count_blocks(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     return WP_STATE_EXIT;
 }
 
+/* What compiled code does with a float4: an instruction that insists on alignment. */
+UNCHECKED static uint32_t store_vector(wp_cpu_block *b, uint32_t first, uint32_t outer) {
+    (void)first, (void)outer;
+    __asm__ volatile("movaps %%xmm0, 4(%0,%1,4)" ::"r"(ARG(b, 0, char *)), "r"((uint64_t)3)
+                     : "memory");
+    return WP_STATE_EXIT;
+}
+
 #define ONE_REGION(name) static const wp_cpu_region name##_regions[] = {REGION(name, WP_STOP_NONE, 0)}
 ONE_REGION(store);
+ONE_REGION(store_vector);
 ONE_REGION(divide);
 ONE_REGION(trap);
 ONE_REGION(illegal);
@@ -69,6 +78,7 @@ ONE_REGION(count_blocks);
 
 static const wp_cpu_kernel kernels[] = {
     REGION_KERNEL("_Z5storePi", store_regions, 1, 0, 0),
+    REGION_KERNEL("vector", store_vector_regions, 1, 0, 0),
     REGION_KERNEL("divide", divide_regions, 1, 0, 0),
     REGION_KERNEL("trap", trap_regions, 1, 0, 0),
     REGION_KERNEL("illegal", illegal_regions, 1, 0, 0),
@@ -128,6 +138,25 @@ static void a_null_pointer_is_named(void **state) {
     fixture *f = *state;
     assert_status_fails(run(f, "_Z5storePi", 4, (void *)(uintptr_t)16), WP_STATUS_KERNEL_ADDRESS,
                         &f->err, "a NULL pointer or close to one");
+}
+
+static void an_address_that_no_pointer_can_be_is_named(void **state) {
+    fixture *f = *state;
+    assert_status_fails(run(f, "_Z5storePi", 1, (void *)(uintptr_t)0x4000000000000010u),
+                        WP_STATUS_KERNEL_ADDRESS, &f->err, "accessed address 0x4000000000000010");
+}
+
+static void a_misaligned_vector_is_told_from_a_wild_pointer(void **state) {
+    fixture *f = *state;
+    char *data = allocate(f->device, 100), part[100];
+    assert_status_ok(wp_device_wait(f->device, &f->err), &f->err);
+    assert_status_fails(run(f, "vector", 1, data + 8), WP_STATUS_KERNEL_MISALIGNED, &f->err,
+                        "not aligned");
+    snprintf(part, sizeof part, "a vector at address %p", (void *)(data + 24));
+    assert_contains(f->err.message, part);
+    assert_status_ok(wp_device_reset(f->device, &f->err), &f->err);
+    assert_status_fails(run(f, "vector", 1, (void *)(uintptr_t)0x7000000000000000u),
+                        WP_STATUS_KERNEL_ADDRESS, &f->err, "0x7000000000000010");
 }
 
 static void division_by_zero_is_named(void **state) {
@@ -209,6 +238,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         FAULT_TEST(an_address_behind_an_allocation_is_named_with_its_distance),
         FAULT_TEST(a_null_pointer_is_named),
+        FAULT_TEST(an_address_that_no_pointer_can_be_is_named),
+        FAULT_TEST(a_misaligned_vector_is_told_from_a_wild_pointer),
         FAULT_TEST(division_by_zero_is_named),
         FAULT_TEST(traps_are_named),
         FAULT_TEST(assertions_name_place_block_and_thread),

@@ -100,8 +100,8 @@ struct wpi_worker {
     bool is_failing;     /* a fiber failed: escape once back on the worker's stack */
     wp_error error;
     int fault_signal;    /* 0: `error` is complete; else a fault that is still to be described */
-    int fault_code;
     const void *fault_address;
+    bool fault_is_alignment;
     bool fault_is_stack; /* the address is the guard page of the running fiber */
 
     wp_text printed; /* a printf of kernel code while it is put together */
@@ -236,6 +236,9 @@ bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t s
                     size_t width_bytes, size_t height, const void **fault);
 bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t count,
                     const void **fault);
+/** The address that the instruction at a general-protection fault was about; false: unknown. */
+bool wpi_fault_decode(const void *signal_context, uint64_t *address);
+bool wpi_fault_is_canonical(uint64_t address); /* whether a pointer can be it at all */
 /** "… 4 bytes behind the allocation of 4096 bytes at 0x…": where `address` is. */
 void wpi_fault_describe(const wp_device *device, const void *address, char *out,
                         size_t out_bytes);

@@ -50,19 +50,40 @@ static void restore_mask(const void *context) {
     pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
 }
 
+static bool is_general_protection(int number, const siginfo_t *info) {
+    return number == SIGSEGV && info->si_code == SI_KERNEL;
+}
+
+/* NULL when the processor does not tell and the instruction is not understood. */
+static const void *address_of(int number, const siginfo_t *info, const void *context) {
+    uint64_t address;
+    if (is_general_protection(number, info) && wpi_fault_decode(context, &address)) {
+        return (const void *)(uintptr_t)address;
+    }
+    return info->si_addr;
+}
+
+static void note_fault(wpi_worker *worker, int number, const siginfo_t *info,
+                       const void *context) {
+    worker->fault_signal = number;
+    worker->fault_address = address_of(number, info, context);
+    worker->fault_is_alignment =
+        (number == SIGBUS && info->si_code == BUS_ADRALN) ||
+        (is_general_protection(number, info) && worker->fault_address != NULL &&
+         wpi_fault_is_canonical((uintptr_t)worker->fault_address));
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
     guard *g = copy_guard;
     if (g != NULL && (number == SIGSEGV || number == SIGBUS)) {
-        g->address = info->si_addr;
+        g->address = address_of(number, info, context);
         copy_guard = NULL;
         restore_mask(context);
         siglongjmp(g->escape, 1);
     }
     wpi_worker *worker = wpi_worker_current;
     if (worker != NULL && worker->current != NULL && info->si_code > 0) {
-        worker->fault_signal = number;
-        worker->fault_code = info->si_code;
-        worker->fault_address = info->si_addr;
+        note_fault(worker, number, info, context);
         worker->fault_is_stack =
             worker->fiber != NULL && wpi_fiber_owns_guard(worker->fiber, info->si_addr);
         restore_mask(context);

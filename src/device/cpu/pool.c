@@ -93,10 +93,10 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
     } else if (worker->fault_signal == SIGILL) {
         status = WP_STATUS_KERNEL_TRAP;
         snprintf(what, sizeof what, "executed a trap");
-    } else if (worker->fault_signal == SIGSEGV && worker->fault_code == SI_KERNEL) {
+    } else if (worker->fault_is_alignment) {
         status = WP_STATUS_KERNEL_MISALIGNED;
-        snprintf(what, sizeof what,
-                 "accessed memory through a misaligned vector pointer or a wild one");
+        snprintf(what, sizeof what, "accessed a vector at address %p, which is not aligned for it",
+                 address);
     } else if (worker->fault_is_stack) {
         snprintf(what, sizeof what,
                  "its stack of %" PRIu64 " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) "
