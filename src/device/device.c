@@ -70,8 +70,7 @@ wp_status wpi_device_set_limit(wp_device *device, wpi_limit limit, uint64_t valu
     return device->ops->set_limit(device, limit, value, err);
 }
 
-wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
-                               wp_error *err) {
+wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err) {
     if (device->ops->get_limit == NULL) {
         return WP_FAIL(err, UNSUPPORTED, "%s has no such limit", device->info.spec);
     }
@@ -231,7 +230,7 @@ wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes, c
     WP_TRY(check_range(dst, dst_bytes, "copy target", err));
     WP_TRY(check_range(src, src_bytes, "copy source", err));
     return queue->device->ops->queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes,
-                                          width_bytes, height, err);
+                                           width_bytes, height, err);
 }
 
 wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
@@ -281,10 +280,9 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
     }
     if (launch->is_cooperative) {
         const uint64_t blocks = (uint64_t)g.x * g.y * g.z;
-        const uint64_t blocks_max =
-            (uint64_t)wp_kernel_occupancy_blocks(kernel, (uint32_t)threads,
-                                                 launch->shared_dynamic_bytes) *
-            device->sm_count;
+        const uint64_t blocks_max = (uint64_t)wp_kernel_occupancy_blocks(
+                                        kernel, (uint32_t)threads, launch->shared_dynamic_bytes) *
+                                    device->sm_count;
         if (blocks > blocks_max) {
             return WP_FAIL(err, LAUNCH,
                            "kernel %s: a cooperative launch of %llu blocks; %llu blocks of this "
@@ -378,8 +376,8 @@ wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes, w
     const wp_device *device = kernel->device;
     const uint64_t bytes = (uint64_t)dynamic_bytes + kernel->info.shared_static_bytes;
     const bool can_raise = device->ops->module->set_shared_max != NULL;
-    const uint64_t bytes_max = can_raise ? device->info.shared_bytes_per_block_optin
-                                         : device->info.shared_bytes_per_block;
+    const uint64_t bytes_max =
+        can_raise ? device->info.shared_bytes_per_block_optin : device->info.shared_bytes_per_block;
     if (bytes > bytes_max) {
         return WP_FAIL(err, INVALID,
                        "kernel %s: %llu bytes of shared memory (%u of them static); %s has %llu a "

@@ -4,12 +4,14 @@
  *
  *     kind ──opens──► device ──► queue, event, module ──► kernel
  *
- * A device of some kind embeds the base structures below as its first member and fills in the tables.
- * device.c offers include/warpage/device.h over them: it checks arguments, so an operation may rely
- * on non-NULL pointers and on handles of its own device. Operations that a table marks optional may
- * be NULL; the default is stated there. What is called from any thread must be safe from any thread.
+ * A device of some kind embeds the base structures below as its first member and fills in the
+ * tables. device.c offers include/warpage/device.h over them: it checks arguments, so an operation
+ * may rely on non-NULL pointers and on handles of its own device. Operations that a table marks
+ * optional may be NULL; the default is stated there. What is called from any thread must be safe
+ * from any thread.
  *
- * Below the tables: calls that the CUDA runtime needs and that are too special for the public header.
+ * Below the tables: calls that the CUDA runtime needs and that are too special for the public
+ * header.
  */
 #ifndef WP_DEVICE_DEVICE_H
 #define WP_DEVICE_DEVICE_H
@@ -44,10 +46,10 @@ struct wp_kernel {
 
 /** Numbers that cudaDeviceSetLimit changes. */
 typedef enum wpi_limit {
-    WPI_LIMIT_STACK = 0,    /* bytes of stack a thread */
-    WPI_LIMIT_HEAP,         /* bytes that malloc in kernels can give out */
-    WPI_LIMIT_PRINTF_FIFO,  /* bytes of kernel output held back until the host waits */
-    WPI_LIMIT_COUNT         /* must be last */
+    WPI_LIMIT_STACK = 0,   /* bytes of stack a thread */
+    WPI_LIMIT_HEAP,        /* bytes that malloc in kernels can give out */
+    WPI_LIMIT_PRINTF_FIFO, /* bytes of kernel output held back until the host waits */
+    WPI_LIMIT_COUNT        /* must be last */
 } wpi_limit;
 
 typedef struct wp_queue_ops {
@@ -148,10 +150,11 @@ WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, 
  *  this is called static and dynamic together stay within 48 KiB. */
 WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
                                                  wp_error *err);
-/** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit. */
+/** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
+ */
 void wpi_device_flush_output(wp_device *device);
-/** A variable in the code registered for an image, before any device is open; NULL if there is none.
- *  The address of a managed one is its cell (base/abi.h). */
+/** A variable in the code registered for an image, before any device is open; NULL if there is
+ * none. The address of a managed one is its cell (base/abi.h). */
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);
 /* Texture objects: device/texture.h. */
 

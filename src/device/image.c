@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Every offset is checked before it is followed: a damaged program gets a sentence, not a crash. */
+/** Every offset is checked before it is followed: a damaged program gets a sentence, not a crash.
+ */
 #include "device/image.h"
 
 #include <inttypes.h>
@@ -20,8 +21,7 @@ wp_status wpi_image_check(const void *image, const wp_image_header **out, wp_err
                        header->abi_version, WP_ABI_VERSION);
     }
     const uint64_t table_bytes = (uint64_t)header->section_count * sizeof(wp_image_section);
-    if (header->size_bytes < sizeof *header ||
-        table_bytes > header->size_bytes - sizeof *header) {
+    if (header->size_bytes < sizeof *header || table_bytes > header->size_bytes - sizeof *header) {
         return WP_FAIL(err, PARSE,
                        "the embedded device code is damaged: %" PRIu32
                        " sections do not fit its %" PRIu64 " bytes",

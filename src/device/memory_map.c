@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A treap: a search tree by base address that is at the same time a heap by a pseudo-random priority,
- * which keeps it flat without rotations to reason about. The priority is a hash of the address, so
- * the shape depends on the contents alone. Insertion splits, removal joins.
+ * A treap: a search tree by base address that is at the same time a heap by a pseudo-random
+ * priority, which keeps it flat without rotations to reason about. The priority is a hash of the
+ * address, so the shape depends on the contents alone. Insertion splits, removal joins.
  */
 #include "device/memory_map.h"
 

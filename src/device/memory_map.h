@@ -15,7 +15,8 @@ typedef struct wpi_memory_map wpi_memory_map;
 typedef struct wpi_memory_entry {
     wp_allocation allocation;
     const wp_device *device;
-    size_t mapped_bytes; /* the device's own bookkeeping: bytes behind `base` that it must give back */
+    size_t
+        mapped_bytes; /* the device's own bookkeeping: bytes behind `base` that it must give back */
 } wpi_memory_entry;
 
 WP_NODISCARD wp_status wpi_memory_map_create(wpi_memory_map **out, wp_error *err);
@@ -28,8 +29,9 @@ WP_NODISCARD wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out);
 /** The entry that contains `address`. `out` may be NULL. */
 bool wpi_memory_map_find(wpi_memory_map *map, const void *address, wpi_memory_entry *out);
-/** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0 inside,
- *  negative before its start, else counted from its end (1: the byte behind the last one). */
+/** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0
+ * inside, negative before its start, else counted from its end (1: the byte behind the last one).
+ */
 bool wpi_memory_map_nearest(wpi_memory_map *map, const void *address, const wp_device *device,
                             wpi_memory_entry *out, int64_t *distance_bytes);
 /** The lowest entry whose base is at or above `from`: walk the map with `from = base + 1`. */

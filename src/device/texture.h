@@ -2,8 +2,8 @@
 /**
  * Texture objects: what the CUDA runtime describes and kernels fetch from.
  *
- * Memory is addressed as `data + z * slice_bytes + y * pitch_bytes + x * texel`, where a texel is its
- * channels side by side. A dimension that the texture does not have is 0.
+ * Memory is addressed as `data + z * slice_bytes + y * pitch_bytes + x * texel`, where a texel is
+ * its channels side by side. A dimension that the texture does not have is 0.
  */
 #ifndef WP_DEVICE_TEXTURE_H
 #define WP_DEVICE_TEXTURE_H
@@ -16,7 +16,7 @@
 
 /** What a coordinate outside the texture reads. Numbered as CUDA's cudaTextureAddressMode. */
 typedef enum wpi_tex_address {
-    WPI_TEX_ADDRESS_WRAP = 0,   /* normalised coordinates only; otherwise as CLAMP */
+    WPI_TEX_ADDRESS_WRAP = 0, /* normalised coordinates only; otherwise as CLAMP */
     WPI_TEX_ADDRESS_CLAMP = 1,
     WPI_TEX_ADDRESS_MIRROR = 2, /* as WRAP */
     WPI_TEX_ADDRESS_BORDER = 3

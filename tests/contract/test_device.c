@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What every kind of device promises (src/device/device.h), whatever it is. The cases run over the list of
- * kinds; a kind that cannot be opened on this machine is skipped.
+ * What every kind of device promises (src/device/device.h), whatever it is. The cases run over the
+ * list of kinds; a kind that cannot be opened on this machine is skipped.
  */
 #include "device/device.h"
 
@@ -69,11 +69,13 @@ static void check_freed_memory(wp_device *d) {
     void *data[8];
     wp_memory_info(d, &before_bytes, &total_bytes);
     for (size_t i = 0; i < 8; i++) {
-        assert_status_ok(wp_memory_alloc(d, WP_MEMORY_DEVICE, (size_t)1000 << i, 0, &data[i], &err), &err);
+        assert_status_ok(wp_memory_alloc(d, WP_MEMORY_DEVICE, (size_t)1000 << i, 0, &data[i], &err),
+                         &err);
     }
     wp_memory_info(d, &after_bytes, &total_bytes);
     assert_true(after_bytes + (1000 << 8) - 1000 <= before_bytes);
-    for (size_t i = 0; i < 8; i++) assert_status_ok(wp_memory_free(d, data[i], &err), &err);
+    for (size_t i = 0; i < 8; i++)
+        assert_status_ok(wp_memory_free(d, data[i], &err), &err);
     wp_memory_info(d, &after_bytes, &total_bytes);
     assert_u64(after_bytes, before_bytes);
 }
@@ -83,7 +85,8 @@ static void freed_memory_can_be_had_again(void **state) {
     for_every_device(check_freed_memory);
 }
 
-/* ---- queues against a model --------------------------------------------------------------------- */
+/* ---- queues against a model ---------------------------------------------------------------------
+ */
 
 static uint64_t next_random(uint64_t *state) {
     *state ^= *state << 13;
@@ -94,8 +97,8 @@ static uint64_t next_random(uint64_t *state) {
 
 enum { BUFFER_BYTES = 4096, STEPS = 400, QUEUES = 3 };
 
-/* Random fills and copies between two buffers, each step in a random queue that first waits for an event
- * behind the step before: the result must be that of doing all in order. */
+/* Random fills and copies between two buffers, each step in a random queue that first waits for an
+ * event behind the step before: the result must be that of doing all in order. */
 static void check_against_model(wp_device *d) {
     const uint64_t seed = (uint64_t)getpid() * 2654435761u + 1;
     uint64_t random = seed;
@@ -109,7 +112,8 @@ static void check_against_model(wp_device *d) {
     assert_status_ok(wp_event_create(d, &last, &err), &err);
     for (size_t i = 0; i < 2; i++) {
         assert_status_ok(
-            wp_memory_alloc(d, WP_MEMORY_DEVICE, BUFFER_BYTES, 0, (void **)&buffers[i], &err), &err);
+            wp_memory_alloc(d, WP_MEMORY_DEVICE, BUFFER_BYTES, 0, (void **)&buffers[i], &err),
+            &err);
     }
     queues[0] = wp_device_default_queue(d);
     for (size_t i = 1; i < QUEUES; i++) {
@@ -126,7 +130,8 @@ static void check_against_model(wp_device *d) {
         assert_status_ok(wp_queue_wait_event(q, last, &err), &err);
         if (next_random(&random) % 2 == 0) {
             const unsigned value = (unsigned)step & 0xffu;
-            assert_status_ok(wp_queue_fill(q, buffers[from] + at, value, 1, size_bytes, &err), &err);
+            assert_status_ok(wp_queue_fill(q, buffers[from] + at, value, 1, size_bytes, &err),
+                             &err);
             memset(model[from] + at, (int)value, size_bytes);
         } else {
             assert_status_ok(
@@ -143,7 +148,8 @@ static void check_against_model(wp_device *d) {
         assert_status_ok(wp_queue_wait(queues[0], &err), &err);
         assert_memory_equal(result, model[i], BUFFER_BYTES);
     }
-    for (size_t i = 1; i < QUEUES; i++) wp_queue_destroy(queues[i]);
+    for (size_t i = 1; i < QUEUES; i++)
+        wp_queue_destroy(queues[i]);
     wp_event_destroy(last);
     assert_status_ok(wp_device_reset(d, &err), &err);
 }

@@ -19,13 +19,15 @@ static void run_ok(const char *workers, const wp_cpu_kernel *code, uint32_t bloc
                      &err);
 }
 
-/* ---- identity ----------------------------------------------------------------------------------- */
+/* ---- identity -----------------------------------------------------------------------------------
+ */
 
 static uint32_t write_identity(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     uint32_t *out = ARG(b, 0, uint32_t *);
     const uint32_t number =
         b->block_idx[0] + b->grid_dim[0] * (b->block_idx[1] + b->grid_dim[1] * b->block_idx[2]);
-    for (uint32_t t = first; t < outer; t++) out[number * b->thread_count + t] = number * 1000 + t;
+    for (uint32_t t = first; t < outer; t++)
+        out[number * b->thread_count + t] = number * 1000 + t;
     return WP_STATE_EXIT;
 }
 
@@ -46,16 +48,18 @@ static void every_block_of_a_3d_grid_runs_once(void **state) {
     assert_status_ok(wp_queue_launch(wp_device_default_queue(device), &l, &err), &err);
     assert_status_ok(wp_device_wait(device, &err), &err);
     for (uint32_t b = 0; b < BLOCKS; b++) {
-        for (uint32_t t = 0; t < THREADS; t++) assert_int_equal(out[b * THREADS + t], b * 1000 + t);
+        for (uint32_t t = 0; t < THREADS; t++)
+            assert_int_equal(out[b * THREADS + t], b * 1000 + t);
     }
     wp_module_unload(module);
     wp_device_close(device);
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------- */
+/* ---- barriers -----------------------------------------------------------------------------------
+ */
 
-/* for (step = 1; step < n; step *= 2) { add to shared from the left; barrier twice }: a prefix sum. The
- * frame holds `step` and the value read. */
+/* for (step = 1; step < n; step *= 2) { add to shared from the left; barrier twice }: a prefix sum.
+ * The frame holds `step` and the value read. */
 typedef struct scan_slot {
     uint32_t step[256], value[256];
 } scan_slot;
@@ -74,7 +78,8 @@ static uint32_t scan_read(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     scan_slot *f = (scan_slot *)(void *)b->frame;
     const uint32_t *shared = (const uint32_t *)(const void *)b->shared;
     if (f->step[first] >= b->thread_count) {
-        for (uint32_t t = first; t < outer; t++) ARG(b, 0, uint32_t *)[t] = shared[t];
+        for (uint32_t t = first; t < outer; t++)
+            ARG(b, 0, uint32_t *)[t] = shared[t];
         return WP_STATE_EXIT;
     }
     for (uint32_t t = first; t < outer; t++) {
@@ -101,7 +106,8 @@ static void barriers_in_a_loop_order_shared_memory(void **state) {
     code.shared_static_bytes = 256 * sizeof(uint32_t);
     static uint32_t out[256];
     run_ok("1", &code, 1, 256, out, NULL);
-    for (uint32_t t = 0; t < 256; t++) assert_int_equal(out[t], (t + 1) * (t + 2) / 2);
+    for (uint32_t t = 0; t < 256; t++)
+        assert_int_equal(out[t], (t + 1) * (t + 2) / 2);
 }
 
 /* Thread t returns at once unless t % 3 == 1; the rest meet at a barrier and count themselves. */
@@ -114,7 +120,8 @@ static uint32_t leave_early(wp_cpu_block *b, uint32_t first, uint32_t outer) {
 }
 
 static uint32_t keep_result(wp_cpu_block *b, uint32_t first, uint32_t outer) {
-    for (uint32_t t = first; t < outer; t++) ARG(b, 0, uint64_t *)[t] = b->requests[t].result;
+    for (uint32_t t = first; t < outer; t++)
+        ARG(b, 0, uint64_t *)[t] = b->requests[t].result;
     return WP_STATE_EXIT;
 }
 
@@ -126,13 +133,16 @@ static void exited_threads_count_as_arrived(void **state) {
     static uint64_t out[100];
     run_ok("1", &code, 1, 100, out, NULL);
     uint64_t odd = 0;
-    for (uint32_t t = 1; t < 100; t += 3) odd += t % 2;
-    for (uint32_t t = 0; t < 100; t++) assert_u64(out[t], t % 3 == 1 ? odd : 0);
+    for (uint32_t t = 1; t < 100; t += 3)
+        odd += t % 2;
+    for (uint32_t t = 0; t < 100; t++)
+        assert_u64(out[t], t % 3 == 1 ? odd : 0);
 }
 
 /* if (t < limit) go on: the usual bounds check, then a barrier and a second part. */
 static uint32_t check_bounds(wp_cpu_block *b, uint32_t first, uint32_t outer) {
-    for (uint32_t t = first; t < outer; t++) b->states[t] = t < 70 ? 1 : WP_STATE_EXIT;
+    for (uint32_t t = first; t < outer; t++)
+        b->states[t] = t < 70 ? 1 : WP_STATE_EXIT;
     return WP_STATE_MIXED;
 }
 
@@ -177,7 +187,8 @@ static void barriers_reduce_a_predicate(void **state) {
     for (uint32_t i = 0; i < COUNT_OF(cases); i++) {
         static uint64_t out[64];
         run_ok("1", &code, 1, 64, out, (void *)(uintptr_t)cases[i].op);
-        for (uint32_t t = 0; t < 64; t++) assert_u64(out[t], cases[i].expected);
+        for (uint32_t t = 0; t < 64; t++)
+            assert_u64(out[t], cases[i].expected);
     }
 }
 
@@ -211,7 +222,8 @@ static void named_barriers_join_parts_of_a_block(void **state) {
     static const wp_cpu_kernel code = REGION_KERNEL("pairs", regions, 2, 4, 0);
     static uint64_t out[128];
     run_ok("1", &code, 1, 128, out, NULL);
-    for (uint32_t t = 0; t < 128; t++) assert_u64(out[t], t < 64 ? 64 : 5 * 64);
+    for (uint32_t t = 0; t < 128; t++)
+        assert_u64(out[t], t < 64 ? 64 : 5 * 64);
 }
 
 /* Producer warp arrives at barrier 3, consumer warp waits there. */
@@ -231,7 +243,8 @@ static uint32_t just_exit(wp_cpu_block *b, uint32_t first, uint32_t outer) {
 }
 
 static uint32_t double_it(wp_cpu_block *b, uint32_t first, uint32_t outer) {
-    for (uint32_t t = first; t < outer; t++) ARG(b, 0, uint64_t *)[t] *= 2;
+    for (uint32_t t = first; t < outer; t++)
+        ARG(b, 0, uint64_t *)[t] *= 2;
     return WP_STATE_EXIT;
 }
 
@@ -243,10 +256,12 @@ static void arriving_threads_do_not_wait(void **state) {
     static const wp_cpu_kernel code = REGION_KERNEL("arrive", regions, 2, 0, 0);
     static uint64_t out[32];
     run_ok("1", &code, 1, 64, out, NULL);
-    for (uint32_t t = 0; t < 32; t++) assert_u64(out[t], 2 * (t + 32));
+    for (uint32_t t = 0; t < 32; t++)
+        assert_u64(out[t], 2 * (t + 32));
 }
 
-/* ---- warp operations ---------------------------------------------------------------------------- */
+/* ---- warp operations ----------------------------------------------------------------------------
+ */
 
 /* One operation a thread: op, mask and operands by `WARP_CASE` of the launch, result kept. */
 typedef struct warp_case {
@@ -310,8 +325,10 @@ static void run_warp_case(const warp_case *c, uint32_t threads, uint64_t *out) {
 static void shuffles_read_other_lanes(void **state) {
     (void)state;
     static uint64_t out[64];
-    run_warp_case(&(warp_case){WP_STOP_SHFL_BFLY, all_lanes, thread_value, shuffle_by_one}, 64, out);
-    for (uint32_t t = 0; t < 64; t++) assert_u64(out[t], (t ^ 1) * 10 | IN_RANGE);
+    run_warp_case(&(warp_case){WP_STOP_SHFL_BFLY, all_lanes, thread_value, shuffle_by_one}, 64,
+                  out);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_u64(out[t], (t ^ 1) * 10 | IN_RANGE);
     run_warp_case(&(warp_case){WP_STOP_SHFL_UP, all_lanes, thread_value, shuffle_up_by_two}, 64,
                   out);
     for (uint32_t t = 0; t < 64; t++) {
@@ -324,7 +341,8 @@ static void shuffles_read_other_lanes(void **state) {
     }
     run_warp_case(&(warp_case){WP_STOP_SHFL_IDX, all_lanes, thread_value, shuffle_from_3_width_16},
                   64, out);
-    for (uint32_t t = 0; t < 64; t++) assert_u64(out[t], (t / 16 * 16 + 3) * 10 | IN_RANGE);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_u64(out[t], (t / 16 * 16 + 3) * 10 | IN_RANGE);
 }
 
 static void groups_with_different_masks_are_answered_apart(void **state) {
@@ -336,7 +354,8 @@ static void groups_with_different_masks_are_answered_apart(void **state) {
         assert_u64(out[t], 10 * (16 * base + 120));
     }
     run_warp_case(&(warp_case){WP_STOP_REDUX_MAX_U, odd_even_lanes, thread_value, NULL}, 64, out);
-    for (uint32_t t = 0; t < 64; t++) assert_u64(out[t], (t / 32 * 32 + 30 + t % 2) * 10);
+    for (uint32_t t = 0; t < 64; t++)
+        assert_u64(out[t], (t / 32 * 32 + 30 + t % 2) * 10);
 }
 
 static void votes_and_matches_see_the_lanes_of_a_partial_warp(void **state) {
@@ -359,12 +378,15 @@ static void votes_and_matches_see_the_lanes_of_a_partial_warp(void **state) {
         assert_u64(out[t], mask);
     }
     run_warp_case(&(warp_case){WP_STOP_VOTE_ALL, all_lanes, thread_value_mod_3, NULL}, 40, out);
-    for (uint32_t t = 0; t < 40; t++) assert_u64(out[t], 0);
+    for (uint32_t t = 0; t < 40; t++)
+        assert_u64(out[t], 0);
     run_warp_case(&(warp_case){WP_STOP_VOTE_ANY, all_lanes, thread_value_mod_3, NULL}, 40, out);
-    for (uint32_t t = 0; t < 40; t++) assert_u64(out[t], 1);
+    for (uint32_t t = 0; t < 40; t++)
+        assert_u64(out[t], 1);
     run_warp_case(&(warp_case){WP_STOP_MATCH_ALL, odd_even_lanes, thread_value_mod_3, NULL}, 40,
                   out);
-    for (uint32_t t = 0; t < 40; t++) assert_u64(out[t], 0);
+    for (uint32_t t = 0; t < 40; t++)
+        assert_u64(out[t], 0);
 }
 
 /* Lanes take different ways to a ballot: lanes 0-9 through state 1, the rest through state 2. */
@@ -384,7 +406,8 @@ static void lanes_at_the_same_operation_in_different_places_meet(void **state) {
     static const wp_cpu_kernel code = REGION_KERNEL("places", regions, 2, 0, WP_CPU_KERNEL_WARP);
     static uint64_t out[32];
     run_ok("1", &code, 1, 32, out, NULL);
-    for (uint32_t t = 0; t < 32; t++) assert_u64(out[t], 0xfffff);
+    for (uint32_t t = 0; t < 32; t++)
+        assert_u64(out[t], 0xfffff);
 }
 
 /* if (lane < 8) __activemask() in state 1, else in state 2, then both in state 3 together. */
@@ -425,10 +448,11 @@ static void lanes_without_a_mask_meet_where_they_are(void **state) {
     }
 }
 
-/* ---- lockstep ----------------------------------------------------------------------------------- */
+/* ---- lockstep -----------------------------------------------------------------------------------
+ */
 
-/* Old warp-synchronous code: s[t] += s[t + step] for step 16, 8, 4, 2, 1, a step before each access. The
- * load and the store are separate, so that only lockstep gives the right sum. */
+/* Old warp-synchronous code: s[t] += s[t + step] for step 16, 8, 4, 2, 1, a step before each
+ * access. The load and the store are separate, so that only lockstep gives the right sum. */
 typedef struct reduce_slot {
     uint32_t step[64], value[64];
 } reduce_slot;
@@ -447,7 +471,8 @@ static uint32_t reduce_start(wp_cpu_block *b, uint32_t first, uint32_t outer) {
 static uint32_t reduce_load(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     reduce_slot *f = (reduce_slot *)(void *)b->frame;
     const uint32_t *shared = (const uint32_t *)(const void *)b->shared;
-    for (uint32_t t = first; t < outer; t++) f->value[t] = shared[t] + shared[t + f->step[t]];
+    for (uint32_t t = first; t < outer; t++)
+        f->value[t] = shared[t] + shared[t + f->step[t]];
     return 2;
 }
 
@@ -475,17 +500,21 @@ static void steps_keep_a_warp_in_lockstep(void **state) {
     run_ok("1", &code, 1, 64, &sum, NULL);
     uint32_t expected = 0; /* of the first warp: what 32 lanes in lockstep make of 1..64 */
     uint32_t s[64];
-    for (uint32_t t = 0; t < 64; t++) s[t] = t + 1;
+    for (uint32_t t = 0; t < 64; t++)
+        s[t] = t + 1;
     for (uint32_t step = 16; step != 0; step /= 2) {
         uint32_t v[32];
-        for (uint32_t t = 0; t < 32; t++) v[t] = s[t] + s[t + step];
-        for (uint32_t t = 0; t < 32; t++) s[t] = v[t];
+        for (uint32_t t = 0; t < 32; t++)
+            v[t] = s[t] + s[t + step];
+        for (uint32_t t = 0; t < 32; t++)
+            s[t] = v[t];
     }
     expected = s[0];
     assert_int_equal(sum, expected);
 }
 
-/* ---- waiting loops ------------------------------------------------------------------------------ */
+/* ---- waiting loops ------------------------------------------------------------------------------
+ */
 
 /* while (!try_lock) yield; count++; several stops inside; unlock. All lanes of a warp fight. */
 static uint32_t lock_start(wp_cpu_block *b, uint32_t first, uint32_t outer) {
@@ -592,12 +621,14 @@ static void kernels_that_wait_for_each_other_finish_with_one_worker(void **state
                          &err);
     }
     assert_status_ok(wp_device_wait(device, &err), &err);
-    for (int i = 0; i < 2; i++) wp_queue_destroy(queues[i]);
+    for (int i = 0; i < 2; i++)
+        wp_queue_destroy(queues[i]);
     wp_module_unload(module);
     wp_device_close(device);
 }
 
-/* ---- the grid ----------------------------------------------------------------------------------- */
+/* ---- the grid -----------------------------------------------------------------------------------
+ */
 
 /* out[block] = block; grid barrier; out2[block] = out[next block]; grid barrier; again. */
 static uint32_t grid_write(wp_cpu_block *b, uint32_t first, uint32_t outer) {
@@ -642,7 +673,8 @@ static void a_grid_barrier_joins_all_blocks(void **state) {
         wp_error err = {0};
         memset(a, 0, sizeof a);
         assert_status_ok(run_grid(workers[w], &grid_code, 32, true, a, b, &err), &err);
-        for (uint32_t i = 0; i < 32; i++) assert_int_equal(b[i], (i + 1) % 32);
+        for (uint32_t i = 0; i < 32; i++)
+            assert_int_equal(b[i], (i + 1) % 32);
     }
 }
 
@@ -650,8 +682,8 @@ static void a_grid_barrier_needs_a_cooperative_launch(void **state) {
     (void)state;
     static uint32_t a[32], b[32];
     wp_error err = {0};
-    assert_status_fails(run_grid("2", &grid_code, 8, false, a, b, &err), WP_STATUS_KERNEL_TRAP, &err,
-                        "was not launched with cudaLaunchCooperativeKernel");
+    assert_status_fails(run_grid("2", &grid_code, 8, false, a, b, &err), WP_STATUS_KERNEL_TRAP,
+                        &err, "was not launched with cudaLaunchCooperativeKernel");
 }
 
 static void a_cooperative_launch_must_fit_the_device(void **state) {
@@ -681,7 +713,8 @@ static void a_grid_barrier_that_some_blocks_skip_is_a_deadlock(void **state) {
     }
 }
 
-/* ---- deadlocks ---------------------------------------------------------------------------------- */
+/* ---- deadlocks ----------------------------------------------------------------------------------
+ */
 
 /* Lane 0 of the block waits for its whole warp, the others at a barrier. */
 static uint32_t part_ways(wp_cpu_block *b, uint32_t first, uint32_t outer) {
@@ -701,7 +734,8 @@ static void a_shuffle_that_misses_lanes_is_a_deadlock(void **state) {
     wp_error err = {0};
     void *none = NULL;
     assert_status_fails(run_once("1", &code, 3, 48, (void *[]){&none, &none}, &err),
-                        WP_STATUS_KERNEL_DEADLOCK, &err, "kernel part, block (0,0,0), thread (0,0,0)");
+                        WP_STATUS_KERNEL_DEADLOCK, &err,
+                        "kernel part, block (0,0,0), thread (0,0,0)");
     assert_contains(err.message, "waits at __shfl_down_sync with mask 0xffffffff for the lanes "
                                  "0xfffffffe");
     assert_contains(err.message, "thread (1,0,0) waits at __syncthreads (barrier 0, 47 of 48");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Images and their CPU code: damage, versions, the choice of instruction set, variables, launches that a
- *  kernel's own numbers forbid. */
+/** Images and their CPU code: damage, versions, the choice of instruction set, variables, launches
+ * that a kernel's own numbers forbid. */
 #include "device/cpu/code.h"
 
 #include "cpu_program.h"
@@ -40,7 +40,8 @@ static void damaged_images_are_refused_with_a_reason(void **state) {
     wp_error err = {0};
     image i = valid_image(1);
     i.header.magic[0] = 'X';
-    assert_status_fails(wpi_image_check(&i, &header, &err), WP_STATUS_PARSE, &err, "not made by wpcc");
+    assert_status_fails(wpi_image_check(&i, &header, &err), WP_STATUS_PARSE, &err,
+                        "not made by wpcc");
     i = valid_image(1);
     i.header.abi_version++;
     assert_status_fails(wpi_image_check(&i, &header, &err), WP_STATUS_UNSUPPORTED, &err,
@@ -75,11 +76,15 @@ static int *managed_cell = &managed_start;
 
 static const wp_cpu_region baseline_regions[] = {REGION(run_baseline, WP_STOP_NONE, 0)};
 static const wp_cpu_region v3_regions[] = {REGION(run_v3, WP_STOP_NONE, 0)};
-static const wp_cpu_kernel baseline_kernels[] = {
-    REGION_KERNEL("both", baseline_regions, 1, 0, 0),
-    REGION_KERNEL("old", baseline_regions, 1, 0, 0),
-    {.name = "limited", .regions = baseline_regions, .region_count = 1, .params = pointer_params,
-     .param_count = 1, .max_threads = 64, .shared_static_bytes = 40000}};
+static const wp_cpu_kernel baseline_kernels[] = {REGION_KERNEL("both", baseline_regions, 1, 0, 0),
+                                                 REGION_KERNEL("old", baseline_regions, 1, 0, 0),
+                                                 {.name = "limited",
+                                                  .regions = baseline_regions,
+                                                  .region_count = 1,
+                                                  .params = pointer_params,
+                                                  .param_count = 1,
+                                                  .max_threads = 64,
+                                                  .shared_static_bytes = 40000}};
 static const wp_cpu_kernel v3_kernels[] = {REGION_KERNEL("both", v3_regions, 1, 0, 0)};
 static const wp_cpu_variable variables[] = {
     {"counter", &counter, sizeof counter, WP_VARIABLE_DEVICE, 0},
@@ -231,9 +236,9 @@ static void launches_beyond_the_limits_are_refused_in_words(void **state) {
         {"limited", {1, 1, 1}, {1, 1, 1}, 9153, "beside 40000 static ones; at most 9152"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_status_fails(try_launch(f, cases[i].name, cases[i].grid, cases[i].block,
-                                       cases[i].shared_bytes),
-                            WP_STATUS_LAUNCH, &f->err, cases[i].words);
+        assert_status_fails(
+            try_launch(f, cases[i].name, cases[i].grid, cases[i].block, cases[i].shared_bytes),
+            WP_STATUS_LAUNCH, &f->err, cases[i].words);
     }
     assert_status_ok(try_launch(f, "both", one, one, 49152), &f->err);
     assert_status_ok(wp_device_wait(f->device, &f->err), &f->err);

@@ -66,7 +66,8 @@ UNCHECKED static uint32_t store_vector(wp_cpu_block *b, uint32_t first, uint32_t
     return WP_STATE_EXIT;
 }
 
-#define ONE_REGION(name) static const wp_cpu_region name##_regions[] = {REGION(name, WP_STOP_NONE, 0)}
+#define ONE_REGION(name)                                                                           \
+    static const wp_cpu_region name##_regions[] = {REGION(name, WP_STOP_NONE, 0)}
 ONE_REGION(store);
 ONE_REGION(store_vector);
 ONE_REGION(divide);
@@ -127,8 +128,8 @@ static void an_address_behind_an_allocation_is_named_with_its_distance(void **st
     assert_status_fails(run(f, "_Z5storePi", 1, pages + 2 * page + 3), WP_STATUS_KERNEL_ADDRESS,
                         &f->err, "kernel store, block (0,0,0): accessed address");
     char part[120];
-    snprintf(part, sizeof part, "%zu bytes behind the end of the nearest registered host range (%zu",
-             page + 4, page);
+    snprintf(part, sizeof part,
+             "%zu bytes behind the end of the nearest registered host range (%zu", page + 4, page);
     assert_contains(f->err.message, part);
     assert_status_ok(wp_device_reset(f->device, &f->err), &f->err);
     munmap(pages, 4 * page);
@@ -219,7 +220,8 @@ static void handler_of_the_program(int number) {
 
 static void a_fault_of_the_program_goes_to_its_own_handler(void **state) {
     fixture *f = *state;
-    struct sigaction action = {.sa_handler = handler_of_the_program, .sa_flags = SA_NODEFER}, before;
+    struct sigaction action = {.sa_handler = handler_of_the_program, .sa_flags = SA_NODEFER},
+                     before;
     sigaction(SIGSEGV, &action, &before);
     /* A command puts our handler on top of it. */
     assert_int_equal(run(f, "trap", 1, NULL), WP_STATUS_KERNEL_TRAP);

@@ -37,7 +37,8 @@ static void barriers_in_a_loop_order_shared_memory(void **state) {
     (void)state;
     uint32_t sums[10] = {0};
     run_fibers("2", tree_sum, 0, 10, 256, sums, NULL);
-    for (uint32_t i = 0; i < 10; i++) assert_int_equal(sums[i], 256 * 257 / 2);
+    for (uint32_t i = 0; i < 10; i++)
+        assert_int_equal(sums[i], 256 * 257 / 2);
 }
 
 static void note_identity(wp_cpu_block *b) {
@@ -62,7 +63,8 @@ static void a_thread_knows_its_index_after_a_stop(void **state) {
     assert_status_ok(wp_device_wait(device, &err), &err);
     for (uint32_t z = 0, i = 0; z < 3; z++) {
         for (uint32_t y = 0; y < 4; y++) {
-            for (uint32_t x = 0; x < 5; x++) assert_int_equal(out[i++], x + 100 * y + 10000 * z);
+            for (uint32_t x = 0; x < 5; x++)
+                assert_int_equal(out[i++], x + 100 * y + 10000 * z);
         }
     }
     wp_module_unload(module);
@@ -72,8 +74,7 @@ static void a_thread_knows_its_index_after_a_stop(void **state) {
 /* A shuffle inside a recursion, which no region form could hold. */
 static uint32_t sum_up(uint32_t value, uint32_t step) {
     if (step == 32) return value;
-    const uint64_t other =
-        wp_rt_stop(WP_STOP_SHFL_BFLY, 1, FULL, value, step | (uint64_t)31 << 32);
+    const uint64_t other = wp_rt_stop(WP_STOP_SHFL_BFLY, 1, FULL, value, step | (uint64_t)31 << 32);
     return sum_up(value + (uint32_t)other, 2 * step);
 }
 
@@ -86,7 +87,8 @@ static void shuffles_work_at_any_depth(void **state) {
     (void)state;
     static uint32_t out[96];
     run_fibers("1", warp_sum, WP_CPU_KERNEL_WARP, 1, 96, out, NULL);
-    for (uint32_t t = 0; t < 96; t++) assert_int_equal(out[t], 32 * (t / 32 * 32) + 496);
+    for (uint32_t t = 0; t < 96; t++)
+        assert_int_equal(out[t], 32 * (t / 32 * 32) + 496);
 }
 
 /* Lanes leave a loop one by one; those left count themselves. */
@@ -107,7 +109,8 @@ static void lanes_meet_again_after_a_divergent_loop(void **state) {
     run_fibers("1", dwindle, WP_CPU_KERNEL_WARP, 1, 64, out, NULL);
     for (uint32_t t = 0; t < 64; t++) {
         uint32_t expected = 0;
-        for (uint32_t i = 0; i <= t % 32; i++) expected += 32 - i;
+        for (uint32_t i = 0; i <= t % 32; i++)
+            expected += 32 - i;
         assert_int_equal(out[t], expected);
     }
 }
@@ -133,7 +136,8 @@ static void a_lock_is_passed_on_within_and_between_warps_and_blocks(void **state
 static void wait_in_turn(wp_cpu_block *b) {
     atomic_uint *turn = ARG(b, 0, atomic_uint *);
     const uint32_t mine = b->grid_dim[0] - 1 - b->block_idx[0];
-    while (atomic_load(turn) / 2 != mine) wp_rt_stop(WP_STOP_YIELD, 1, 0, 0, 0);
+    while (atomic_load(turn) / 2 != mine)
+        wp_rt_stop(WP_STOP_YIELD, 1, 0, 0, 0);
     wp_rt_stop(WP_STOP_BARRIER, 2, 0, 0, 0);
     if (b->thread < 2) atomic_fetch_add(turn, 1);
 }
@@ -172,7 +176,8 @@ static void a_grid_barrier_joins_all_blocks(void **state) {
                          .is_cooperative = true};
     assert_status_ok(wp_queue_launch(wp_device_default_queue(device), &l, &err), &err);
     assert_status_ok(wp_device_wait(device, &err), &err);
-    for (uint32_t i = 0; i < 12; i++) assert_int_equal(seen[i], 6);
+    for (uint32_t i = 0; i < 12; i++)
+        assert_int_equal(seen[i], 6);
     wp_module_unload(module);
     wp_device_close(device);
 }
@@ -190,10 +195,10 @@ static void lanes_with_different_masks_never_meet(void **state) {
     static const wp_cpu_kernel code = FIBER_KERNEL("masks", meet_wrongly, 1, WP_CPU_KERNEL_WARP);
     wp_error err = {0};
     void *none = NULL;
-    assert_status_fails(run_once("1", &code, 1, 4, (void *[]){&none}, &err),
-                        WP_STATUS_KERNEL_DEADLOCK, &err,
-                        "kernel masks, block (0,0,0), thread (0,0,0): waits at __syncwarp with mask "
-                        "0x0000000f for the lanes 0x00000008");
+    assert_status_fails(
+        run_once("1", &code, 1, 4, (void *[]){&none}, &err), WP_STATUS_KERNEL_DEADLOCK, &err,
+        "kernel masks, block (0,0,0), thread (0,0,0): waits at __syncwarp with mask "
+        "0x0000000f for the lanes 0x00000008");
 }
 
 static void trap_in_thread_7(wp_cpu_block *b) {
@@ -252,8 +257,8 @@ static void a_stack_overflow_is_named_as_such(void **state) {
     wp_error err = {0};
     uint32_t out = 0;
     void *to = &out;
-    assert_status_fails(run_once("1", &code, 1, 2, (void *[]){&to}, &err),
-                        WP_STATUS_KERNEL_ADDRESS, &err, "stack of 65536 bytes is used up");
+    assert_status_fails(run_once("1", &code, 1, 2, (void *[]){&to}, &err), WP_STATUS_KERNEL_ADDRESS,
+                        &err, "stack of 65536 bytes is used up");
     assert_contains(err.message, "cudaLimitStackSize");
 }
 
@@ -280,7 +285,8 @@ static void the_stack_limit_can_be_raised(void **state) {
                             (void *[]){&to}, &err),
                      &err);
     assert_status_ok(wp_device_wait(device, &err), &err);
-    for (int i = 0; i < 4; i++) assert_int_equal(out[i], 1);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(out[i], 1);
     wp_module_unload(module);
     wp_device_close(device);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** malloc and free of kernels: limits, reuse, damage, and a random run in which blocks keep their bytes. */
+/** malloc and free of kernels: limits, reuse, damage, and a random run in which blocks keep their
+ * bytes. */
 #include "cpu_program.h"
 #include "device/cpu/cpu.h"
 
@@ -13,7 +14,8 @@ static wpi_heap *create(size_t size_bytes) {
 static void allocations_are_aligned_and_apart(void **state) {
     (void)state;
     wpi_heap *heap = create(1 << 16);
-    char *a = wpi_heap_alloc(heap, 100), *b = wpi_heap_alloc(heap, 1), *c = wpi_heap_alloc(heap, 50);
+    char *a = wpi_heap_alloc(heap, 100), *b = wpi_heap_alloc(heap, 1),
+         *c = wpi_heap_alloc(heap, 50);
     assert_non_null(a);
     assert_int_equal((uintptr_t)a % 16, 0);
     assert_int_equal((uintptr_t)b % 16, 0);
@@ -34,11 +36,14 @@ static void a_full_heap_gives_null_and_recovers_whole(void **state) {
     wpi_heap *heap = create(1 << 16);
     void *all[1000];
     size_t count = 0;
-    while (count < 1000 && (all[count] = wpi_heap_alloc(heap, 1000)) != NULL) count++;
+    while (count < 1000 && (all[count] = wpi_heap_alloc(heap, 1000)) != NULL)
+        count++;
     assert_true(count >= 60 && count < 66);
-    for (size_t i = 0; i < count; i += 2) assert_true(wpi_heap_free(heap, all[i]));
+    for (size_t i = 0; i < count; i += 2)
+        assert_true(wpi_heap_free(heap, all[i]));
     assert_null(wpi_heap_alloc(heap, 3000)); /* only holes */
-    for (size_t i = 1; i < count; i += 2) assert_true(wpi_heap_free(heap, all[i]));
+    for (size_t i = 1; i < count; i += 2)
+        assert_true(wpi_heap_free(heap, all[i]));
     void *most = wpi_heap_alloc(heap, (1 << 16) - 64);
     assert_non_null(most);
     assert_null(wpi_heap_alloc(heap, UINT64_MAX));
@@ -100,7 +105,8 @@ static void blocks_keep_their_bytes(void **state) {
     wpi_heap_destroy(heap);
 }
 
-/* ---- through kernels ---------------------------------------------------------------------------- */
+/* ---- through kernels ----------------------------------------------------------------------------
+ */
 
 static uint32_t allocate_in_kernel(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     (void)outer;
@@ -133,13 +139,15 @@ static void the_heap_of_kernels_outlives_them_and_has_a_limit(void **state) {
         assert_status_ok(launch(queue, find_kernel(module, "alloc"), 10, 1, args, &err), &err);
         assert_status_ok(wp_queue_wait(queue, &err), &err);
         uint32_t given = 0;
-        for (int i = 0; i < 10; i++) given += pointers[i] != NULL;
+        for (int i = 0; i < 10; i++)
+            given += pointers[i] != NULL;
         assert_int_equal(given, expected);
         assert_status_fails(wpi_device_set_limit(device, WPI_LIMIT_HEAP, 1 << 20, &err),
                             WP_STATUS_INVALID, &err, "before they are made");
         assert_status_ok(launch(queue, find_kernel(module, "free"), 10, 1, args, &err), &err);
         assert_status_ok(wp_queue_wait(queue, &err), &err);
-        assert_status_ok(wpi_device_set_limit(device, WPI_LIMIT_HEAP, (8 << 20) + 4096, &err), &err);
+        assert_status_ok(wpi_device_set_limit(device, WPI_LIMIT_HEAP, (8 << 20) + 4096, &err),
+                         &err);
     }
     wp_module_unload(module);
     wp_device_close(device);

@@ -53,7 +53,8 @@ static void integers_of_all_sizes_are_read_from_their_places(void **state) {
 static void sizes_with_their_own_letters_are_8_bytes(void **state) {
     (void)state;
     packer p = {.length = 0};
-    for (int i = 1; i <= 3; i++) pack_long(&p, i);
+    for (int i = 1; i <= 3; i++)
+        pack_long(&p, i);
     expect("%zu %td %ji", &p, 3, "1 2 3");
 }
 
@@ -91,7 +92,8 @@ static void a_format_that_is_missing_gives_minus_one(void **state) {
     assert_int_equal(wpi_printf_format(&text, NULL, NULL), -1);
 }
 
-/* ---- when it appears ---------------------------------------------------------------------------- */
+/* ---- when it appears ----------------------------------------------------------------------------
+ */
 
 static uint32_t say(wp_cpu_block *b, uint32_t first, uint32_t outer) {
     (void)first, (void)outer;

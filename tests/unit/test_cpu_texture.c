@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Texture fetches: formats, addressing modes, filtering. Expected values follow from the definitions. */
+/** Texture fetches: formats, addressing modes, filtering. Expected values follow from the
+ * definitions. */
 #include <math.h>
 
 #include "base/abi.h"
@@ -9,12 +10,12 @@
 static const float row[4] = {10.0f, 20.0f, 30.0f, 40.0f};
 
 static wpi_texture floats_1d(void) {
-    return (wpi_texture){.data = row,
-                         .width = 4,
-                         .channel_bits = {32},
-                         .channel = WPI_TEX_CHANNEL_FLOAT,
-                         .address = {WPI_TEX_ADDRESS_CLAMP, WPI_TEX_ADDRESS_CLAMP,
-                                     WPI_TEX_ADDRESS_CLAMP}};
+    return (wpi_texture){
+        .data = row,
+        .width = 4,
+        .channel_bits = {32},
+        .channel = WPI_TEX_CHANNEL_FLOAT,
+        .address = {WPI_TEX_ADDRESS_CLAMP, WPI_TEX_ADDRESS_CLAMP, WPI_TEX_ADDRESS_CLAMP}};
 }
 
 static void fetch(const wpi_texture *t, uint32_t kind, float x, float y, float z, int32_t ix,
@@ -37,10 +38,8 @@ static float fetch_float(const wpi_texture *t, uint32_t kind, float x, float y, 
 static void an_integer_fetch_reads_elements_and_zero_outside(void **state) {
     (void)state;
     const int32_t data[6] = {1, -2, 3, -4, 5, -6};
-    const wpi_texture t = {.data = data,
-                           .width = 3,
-                           .channel_bits = {32, 32},
-                           .channel = WPI_TEX_CHANNEL_SIGNED};
+    const wpi_texture t = {
+        .data = data, .width = 3, .channel_bits = {32, 32}, .channel = WPI_TEX_CHANNEL_SIGNED};
     uint32_t out[4];
     fetch(&t, WP_TEX_1D_FETCH, 0, 0, 0, 1, out);
     assert_int_equal((int32_t)out[0], 3);
@@ -55,8 +54,8 @@ static void an_integer_fetch_reads_elements_and_zero_outside(void **state) {
 static void small_integers_are_extended_or_normalised(void **state) {
     (void)state;
     const int8_t bytes[4] = {-128, -1, 64, 127};
-    wpi_texture t = {.data = bytes, .width = 4, .channel_bits = {8},
-                     .channel = WPI_TEX_CHANNEL_SIGNED};
+    wpi_texture t = {
+        .data = bytes, .width = 4, .channel_bits = {8}, .channel = WPI_TEX_CHANNEL_SIGNED};
     uint32_t out[4];
     fetch(&t, WP_TEX_1D_FETCH, 0, 0, 0, 1, out);
     assert_int_equal((int32_t)out[0], -1);
@@ -74,8 +73,8 @@ static void halves_become_floats(void **state) {
     (void)state;
     const uint16_t halves[4] = {0x3c00, 0xc100, 0x0001, 0x7bff};
     const float expected[4] = {1.0f, -2.5f, 5.9604644775390625e-8f, 65504.0f};
-    const wpi_texture t = {.data = halves, .width = 4, .channel_bits = {16},
-                           .channel = WPI_TEX_CHANNEL_FLOAT};
+    const wpi_texture t = {
+        .data = halves, .width = 4, .channel_bits = {16}, .channel = WPI_TEX_CHANNEL_FLOAT};
     for (int i = 0; i < 4; i++) {
         assert_true(fetch_float(&t, WP_TEX_1D, (float)i + 0.5f, 0, 0) == expected[i]);
     }
@@ -131,7 +130,8 @@ static void rows_and_layers_are_a_pitch_apart(void **state) {
     float data[2][3][8]; /* rows of 4 texels, 8 apart */
     for (int z = 0; z < 2; z++) {
         for (int y = 0; y < 3; y++) {
-            for (int x = 0; x < 8; x++) data[z][y][x] = (float)(100 * z + 10 * y + x);
+            for (int x = 0; x < 8; x++)
+                data[z][y][x] = (float)(100 * z + 10 * y + x);
         }
     }
     wpi_texture t = floats_1d();

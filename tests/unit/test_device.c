@@ -63,7 +63,8 @@ static void device_memory_has_a_limit_that_names_its_option(void **state) {
     assert_u64(total_bytes, 1 << 20);
     assert_u64(free_bytes, (1 << 20) - 600 * 1024);
     assert_status_fails(wp_memory_alloc(device, WP_MEMORY_DEVICE, 500 * 1024, 0, &b, &err),
-                        WP_STATUS_DEVICE_NOMEM, &err, "500.00 KiB asked for, 424.00 KiB of 1.00 MiB");
+                        WP_STATUS_DEVICE_NOMEM, &err,
+                        "500.00 KiB asked for, 424.00 KiB of 1.00 MiB");
     assert_contains(err.message, "--device-memory");
     assert_null(b);
     assert_status_ok(wp_memory_free(device, a, &err), &err);
@@ -76,8 +77,8 @@ static void managed_memory_may_exceed_the_limit(void **state) {
     wp_device *device = open_with("WARPAGE_DEVICE_MEMORY", "1MiB");
     wp_error err = {0};
     char *data;
-    assert_status_ok(
-        wp_memory_alloc(device, WP_MEMORY_MANAGED, 16 << 20, 0, (void **)&data, &err), &err);
+    assert_status_ok(wp_memory_alloc(device, WP_MEMORY_MANAGED, 16 << 20, 0, (void **)&data, &err),
+                     &err);
     data[(16 << 20) - 1] = 1;
     assert_status_ok(wp_memory_free(device, data, &err), &err);
     wp_device_close(device);
@@ -101,7 +102,8 @@ static void allocations_are_aligned_zero_size_is_null(void **state) {
     wp_error err = {0};
     void *data;
     for (size_t size_bytes = 1; size_bytes < ((size_t)8 << 20); size_bytes = size_bytes * 3 + 1) {
-        assert_status_ok(wp_memory_alloc(device, WP_MEMORY_DEVICE, size_bytes, 0, &data, &err), &err);
+        assert_status_ok(wp_memory_alloc(device, WP_MEMORY_DEVICE, size_bytes, 0, &data, &err),
+                         &err);
         assert_int_equal((uintptr_t)data % 512, 0);
     }
     assert_status_ok(wp_memory_alloc(device, WP_MEMORY_DEVICE, 0, 0, &data, &err), &err);
@@ -129,11 +131,13 @@ static void any_address_inside_finds_its_allocation(void **state) {
 
 static void only_bases_of_this_device_can_be_freed(void **state) {
     (void)state;
-    wp_device *device = open_with("WARPAGE_WORKERS", "1"), *other = open_with("WARPAGE_WORKERS", "1");
+    wp_device *device = open_with("WARPAGE_WORKERS", "1"),
+              *other = open_with("WARPAGE_WORKERS", "1");
     wp_error err = {0};
     char *data;
     int local;
-    assert_status_ok(wp_memory_alloc(device, WP_MEMORY_DEVICE, 1000, 0, (void **)&data, &err), &err);
+    assert_status_ok(wp_memory_alloc(device, WP_MEMORY_DEVICE, 1000, 0, (void **)&data, &err),
+                     &err);
     assert_status_fails(wp_memory_free(device, data + 4, &err), WP_STATUS_INVALID, &err,
                         "is not its start");
     assert_status_fails(wp_memory_free(other, data, &err), WP_STATUS_INVALID, &err,

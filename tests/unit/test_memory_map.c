@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The map of allocations: what lies where, what is nearest, overlaps; a random run against a list. */
+/** The map of allocations: what lies where, what is nearest, overlaps; a random run against a list.
+ */
 #include "device/memory_map.h"
 
 #include "wp_test.h"
@@ -87,7 +88,7 @@ static void the_nearest_range_and_its_distance_are_told(void **state) {
     const struct {
         uintptr_t address, base;
         int64_t distance_bytes;
-    } cases[] = {{1050, 1000, 0},  {1100, 1000, 1},  {1500, 1000, 401},
+    } cases[] = {{1050, 1000, 0},    {1100, 1000, 1},  {1500, 1000, 401},
                  {1900, 2000, -100}, {10, 1000, -990}, {2100, 2000, 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_true(

@@ -21,7 +21,8 @@ static uint32_t add(wp_cpu_block *block, uint32_t first, uint32_t outer) {
 static uint32_t pass_gate(wp_cpu_block *block, uint32_t first, uint32_t outer) {
     (void)first;
     (void)outer;
-    while (atomic_load(ARG(block, 0, atomic_int *)) == 0) sched_yield();
+    while (atomic_load(ARG(block, 0, atomic_int *)) == 0)
+        sched_yield();
     atomic_store(ARG(block, 1, atomic_int *), 1);
     return WP_STATE_EXIT;
 }
@@ -89,18 +90,20 @@ static void copies_and_kernels_of_a_queue_run_in_order(void **state) {
     fixture *f = *state;
     enum { COUNT = 4096 };
     static int host[COUNT];
-    for (int i = 0; i < COUNT; i++) host[i] = i;
+    for (int i = 0; i < COUNT; i++)
+        host[i] = i;
     int *data = allocate(f->device, sizeof host);
     wp_queue *queue = create_queue(f, false);
     assert_status_ok(wp_queue_copy(queue, data, host, sizeof host, &f->err), &f->err);
     for (uint64_t value = 1; value <= 10; value++) {
-        assert_status_ok(launch(queue, f->add, COUNT / 256, 256, (void *[]){&data, &value}, &f->err),
-                         &f->err);
+        assert_status_ok(
+            launch(queue, f->add, COUNT / 256, 256, (void *[]){&data, &value}, &f->err), &f->err);
     }
     static int back[COUNT];
     assert_status_ok(wp_queue_copy(queue, back, data, sizeof back, &f->err), &f->err);
     assert_status_ok(wp_queue_wait(queue, &f->err), &f->err);
-    for (int i = 0; i < COUNT; i++) assert_int_equal(back[i], i + 55);
+    for (int i = 0; i < COUNT; i++)
+        assert_int_equal(back[i], i + 55);
     assert_true(wp_queue_is_idle(queue));
     wp_queue_destroy(queue);
 }
@@ -261,10 +264,9 @@ static void fills_write_patterns_of_every_size(void **state) {
     assert_status_ok(wp_queue_fill(queue, data + 16, 0xabcdu, 2, 4, &f->err), &f->err);
     assert_status_ok(wp_queue_fill(queue, data + 24, 0x7f, 1, 8, &f->err), &f->err);
     wait_device(f);
-    const uint8_t expected[32] = {
-        0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34,
-        0x12, 0xcd, 0xab, 0xcd, 0xab, 0xcd, 0xab, 0xcd, 0xab, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f,
-        0x7f, 0x7f};
+    const uint8_t expected[32] = {0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34, 0x12, 0x78, 0x56, 0x34,
+                                  0x12, 0x78, 0x56, 0x34, 0x12, 0xcd, 0xab, 0xcd, 0xab, 0xcd, 0xab,
+                                  0xcd, 0xab, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f, 0x7f};
     assert_memory_equal(data, expected, sizeof expected);
 }
 
@@ -313,7 +315,8 @@ static void thousands_of_commands_may_be_queued(void **state) {
                          &f->err);
     }
     wait_device(f);
-    for (int i = 0; i < 32; i++) assert_int_equal(data[i], LAUNCHES);
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(data[i], LAUNCHES);
 }
 
 typedef struct client {
@@ -333,8 +336,7 @@ static void *run_client(void *arg) {
     if (wp_event_create(c->f->device, &event, &err) != WP_STATUS_OK) return NULL;
     c->has_succeeded = true;
     for (int i = 0; i < 200; i++) {
-        wp_status status =
-            launch(c->queue, c->f->add, 2, 64, (void *[]){&c->data, &one}, &err);
+        wp_status status = launch(c->queue, c->f->add, 2, 64, (void *[]){&c->data, &one}, &err);
         if (status == WP_STATUS_OK && i % 10 == 0) status = wp_event_record(event, c->queue, &err);
         if (status == WP_STATUS_OK && i % 30 == 0) status = wp_event_wait(event, &err);
         if (status == WP_STATUS_OK && i % 70 == 0) status = wp_queue_wait(c->queue, &err);
@@ -349,14 +351,17 @@ static void threads_of_the_host_may_share_a_device(void **state) {
     client clients[5];
     for (int i = 0; i < 5; i++) {
         clients[i] = (client){.f = f, .data = allocate(f->device, 128 * sizeof(int))};
-        clients[i].queue = i == 0 ? wp_device_default_queue(f->device) : create_queue(f, i % 2 == 0);
+        clients[i].queue =
+            i == 0 ? wp_device_default_queue(f->device) : create_queue(f, i % 2 == 0);
         assert_int_equal(pthread_create(&clients[i].thread, NULL, run_client, &clients[i]), 0);
     }
-    for (int i = 0; i < 5; i++) pthread_join(clients[i].thread, NULL);
+    for (int i = 0; i < 5; i++)
+        pthread_join(clients[i].thread, NULL);
     wait_device(f);
     for (int i = 0; i < 5; i++) {
         assert_true(clients[i].has_succeeded);
-        for (int k = 0; k < 128; k++) assert_int_equal(clients[i].data[k], 200);
+        for (int k = 0; k < 128; k++)
+            assert_int_equal(clients[i].data[k], 200);
         if (i != 0) wp_queue_destroy(clients[i].queue);
     }
 }

@@ -42,7 +42,8 @@ static uint32_t lanes_between(uint32_t first, uint32_t outer) {
     return (outer == 32u ? ~0u : (1u << outer) - 1u) & ~((1u << first) - 1u);
 }
 
-/* ---- storage ---------------------------------------------------------------------------------- */
+/* ---- storage ----------------------------------------------------------------------------------
+ */
 
 static bool grow_frame(wpi_block *block, uint32_t frame_bytes, uint32_t threads) {
     size_t need;
@@ -198,7 +199,8 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
     }
 }
 
-/* ---- what a thread waits for ------------------------------------------------------------------ */
+/* ---- what a thread waits for ------------------------------------------------------------------
+ */
 
 static const wp_cpu_kernel *code_of(const wpi_block *block) {
     return block->launch->kernel->code;
@@ -309,7 +311,8 @@ static void stop_by_states(wpi_block *block, uint32_t w, uint32_t lanes) {
     }
 }
 
-/* ---- together --------------------------------------------------------------------------------- */
+/* ---- together ---------------------------------------------------------------------------------
+ */
 
 /* The block's live threads [first, outer) have their states in states[]: from now on, by warps. */
 static void enter_mixed(wpi_block *block) {
@@ -330,12 +333,15 @@ static void enter_mixed(wpi_block *block) {
     }
 }
 
-/* After a region left [first, outer) in different states: are the live ones a range in one state? */
+/* After a region left [first, outer) in different states: are the live ones a range in one state?
+ */
 static bool trim(wpi_block *block) {
     const uint32_t *states = block->pub.states;
     uint32_t first = block->first, outer = block->outer;
-    while (first < outer && states[first] == WP_STATE_EXIT) first++;
-    while (first < outer && states[outer - 1] == WP_STATE_EXIT) outer--;
+    while (first < outer && states[first] == WP_STATE_EXIT)
+        first++;
+    while (first < outer && states[outer - 1] == WP_STATE_EXIT)
+        outer--;
     for (uint32_t t = first + 1; t < outer; t++) {
         if (states[t] != states[first]) return false;
     }
@@ -362,7 +368,8 @@ static completion complete_barrier_together(wpi_block *block, uint32_t kind) {
     if (kind == WP_STOP_BARRIER_COUNT) result = with_predicate;
     if (kind == WP_STOP_BARRIER_AND) result = with_predicate == live;
     if (kind == WP_STOP_BARRIER_OR) result = with_predicate != 0;
-    for (uint32_t t = block->first; t < block->outer; t++) requests[t].result = result;
+    for (uint32_t t = block->first; t < block->outer; t++)
+        requests[t].result = result;
     return COMPLETES;
 }
 
@@ -399,8 +406,8 @@ static completion complete_together(wpi_block *block) {
     for (uint32_t w = block->first / WP_WARP_LANES; w * WP_WARP_LANES < block->outer; w++) {
         const uint32_t base = w * WP_WARP_LANES;
         const uint32_t first = block->first > base ? block->first - base : 0;
-        const uint32_t outer = block->outer - base < WP_WARP_LANES ? block->outer - base
-                                                                   : WP_WARP_LANES;
+        const uint32_t outer =
+            block->outer - base < WP_WARP_LANES ? block->outer - base : WP_WARP_LANES;
         if (complete_warp(block, w, lanes_between(first, outer), region->stop) == WAITS) {
             return WAITS; /* what was answered already will be answered alike */
         }
@@ -408,7 +415,8 @@ static completion complete_together(wpi_block *block) {
     return COMPLETES;
 }
 
-/* ---- mixed ------------------------------------------------------------------------------------ */
+/* ---- mixed ------------------------------------------------------------------------------------
+ */
 
 /* Runs `lanes` of warp `w`, all in `state`, to their next stop. */
 static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {
@@ -434,7 +442,8 @@ static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t sta
         if (next == WP_STATE_MIXED) {
             stop_by_states(block, w, run_of_lanes);
         } else {
-            for (uint32_t lane = first; lane < outer; lane++) states[base + lane] = next;
+            for (uint32_t lane = first; lane < outer; lane++)
+                states[base + lane] = next;
             stop_lanes(block, w, run_of_lanes, next);
         }
         left &= ~run_of_lanes;
@@ -558,8 +567,8 @@ static uint32_t missing_lanes(const wpi_block *block, uint32_t id) {
     return 0;
 }
 
-/* Barriers at which enough threads are. `is_stuck`: nobody can run any more, so that threads that have
- * exited count at a barrier of some of the block, too. */
+/* Barriers at which enough threads are. `is_stuck`: nobody can run any more, so that threads that
+ * have exited count at a barrier of some of the block, too. */
 static bool complete_barriers(wpi_block *block, bool is_stuck) {
     bool has_completed = false;
     for (uint32_t left = block->barriers_used; left != 0; left &= left - 1) {
@@ -605,7 +614,8 @@ static bool rejoin(wpi_block *block) {
     return true;
 }
 
-/* ---- deadlock --------------------------------------------------------------------------------- */
+/* ---- deadlock ---------------------------------------------------------------------------------
+ */
 
 static void thread_index(const wpi_block *block, uint32_t t, uint32_t tid[3]) {
     const uint32_t *dim = block->pub.block_dim;
@@ -670,7 +680,8 @@ static _Noreturn void fail_deadlock(wpi_block *block) {
                     other[0], other[1], other[2], waits[1]);
 }
 
-/* ---- the block -------------------------------------------------------------------------------- */
+/* ---- the block --------------------------------------------------------------------------------
+ */
 
 static bool lets_yield_pass(const wpi_block *block) {
     return block->launch->device->base.info.sm_count > 1;

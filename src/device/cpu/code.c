@@ -83,9 +83,10 @@ wp_status wpi_cpu_code_find(uint64_t image_id, wpi_cpu_code *out, wp_error *err)
                        ", this library runs %u: compile the program again",
                        foreign_version, WP_ABI_VERSION);
     }
-    return WP_FAIL(err, UNSUPPORTED,
-                   "the program's CPU code needs instructions that this processor lacks: compile it "
-                   "with a baseline copy");
+    return WP_FAIL(
+        err, UNSUPPORTED,
+        "the program's CPU code needs instructions that this processor lacks: compile it "
+        "with a baseline copy");
 }
 
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name) {

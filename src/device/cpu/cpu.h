@@ -31,7 +31,8 @@
 #define WPI_STACK_BYTES_DEFAULT (64u * 1024u)
 #define WPI_HEAP_BYTES_DEFAULT (8u * 1024u * 1024u)
 #define WPI_PRINTF_BYTES_DEFAULT (1024u * 1024u)
-/* Address space for the stack of a thread that runs blocks: local arrays of region form live there. */
+/* Address space for the stack of a thread that runs blocks: local arrays of region form live there.
+ */
 #define WPI_WORKER_STACK_BYTES ((size_t)64 << 20)
 #define WPI_BARRIERS 16u /* named barriers a block */
 
@@ -46,7 +47,8 @@ typedef struct wpi_fiber wpi_fiber;
 typedef struct wpi_heap wpi_heap;
 typedef struct wpi_output wpi_output;
 
-/* ---- kernels (cpu_module.c) ------------------------------------------------------------------- */
+/* ---- kernels (cpu_module.c) -------------------------------------------------------------------
+ */
 
 struct wpi_cpu_kernel {
     wp_kernel base;
@@ -57,7 +59,8 @@ struct wpi_cpu_kernel {
     _Atomic uint32_t shared_dynamic_max;
 };
 
-/* ---- launches and workers (pool.c) ------------------------------------------------------------ */
+/* ---- launches and workers (pool.c) ------------------------------------------------------------
+ */
 
 /** One kernel launch while it runs. Blocks are handed out in order of their number. */
 struct wpi_launch {
@@ -76,7 +79,7 @@ struct wpi_launch {
     _Atomic bool is_aborted;          /* an error: no further block starts */
     _Atomic uint32_t grid_generation; /* grid barriers completed */
     /* under pool->lock */
-    uint32_t refs;                    /* workers (or single blocks) that may touch this */
+    uint32_t refs; /* workers (or single blocks) that may touch this */
     uint64_t grid_arrived, blocks_finished;
     wpi_launch *previous, *following; /* among the launches under way */
 };
@@ -88,26 +91,26 @@ struct wpi_worker {
     uint32_t number; /* %smid */
     wpi_worker *next_free;
 
-    wpi_block *current;    /* running, for error messages */
-    wpi_block *blocks;     /* storage not in use */
-    uint32_t block_count;  /* how many of these */
+    wpi_block *current;                   /* running, for error messages */
+    wpi_block *blocks;                    /* storage not in use */
+    uint32_t block_count;                 /* how many of these */
     wpi_block *parked_head, *parked_tail; /* in order of parking */
     uint32_t parked_count;
     size_t parked_bytes;
     uint64_t range_next, range_outer; /* blocks taken from the launch, not yet started */
 
-    sigjmp_buf escape;   /* where an error in kernel code goes */
-    bool is_failing;     /* a fiber failed: escape once back on the worker's stack */
+    sigjmp_buf escape; /* where an error in kernel code goes */
+    bool is_failing;   /* a fiber failed: escape once back on the worker's stack */
     wp_error error;
-    int fault_signal;    /* 0: `error` is complete; else a fault that is still to be described */
+    int fault_signal; /* 0: `error` is complete; else a fault that is still to be described */
     const void *fault_address;
     bool fault_is_alignment;
     bool fault_is_stack; /* the address is the guard page of the running fiber */
 
     wp_text printed; /* a printf of kernel code while it is put together */
 
-    void *scheduler_sp;  /* the worker's own stack while a fiber runs */
-    wpi_fiber *fiber;    /* the running fiber; NULL: none */
+    void *scheduler_sp; /* the worker's own stack while a fiber runs */
+    wpi_fiber *fiber;   /* the running fiber; NULL: none */
     void *scheduler_tsan, *scheduler_fake_stack;
     const void *scheduler_stack;
     size_t scheduler_stack_bytes;
@@ -122,7 +125,8 @@ extern _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
 WP_NODISCARD wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count,
                                        wpi_pool **out, wp_error *err);
 void wpi_pool_destroy(wpi_pool *pool); /* no launch is under way */
-/** Runs a launch to its end, the calling thread taking part. Errors become the device's sticky one. */
+/** Runs a launch to its end, the calling thread taking part. Errors become the device's sticky one.
+ */
 void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 
 /** The kernel code on this worker failed: unwinds the block. `message` has no kernel or block name;
@@ -132,32 +136,33 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block.c, warp.c) ----------------------------------------------------------------- */
+/* ---- blocks (block.c, warp.c) -----------------------------------------------------------------
+ */
 
 /** A warp that does not run as one with its block: every lane is in exactly one of these sets. */
 typedef struct wpi_warp {
-    uint32_t ready;   /* may run */
-    uint32_t op;      /* at a warp operation with a mask */
-    uint32_t meet;    /* at an operation for the lanes that are there, or at a step */
-    uint32_t barrier; /* at a block barrier */
-    uint32_t grid;    /* at the grid barrier */
-    uint32_t yielded; /* lets others go first */
-    uint32_t exited;  /* returned, or beyond the end of the block */
+    uint32_t ready;       /* may run */
+    uint32_t op;          /* at a warp operation with a mask */
+    uint32_t meet;        /* at an operation for the lanes that are there, or at a step */
+    uint32_t barrier;     /* at a block barrier */
+    uint32_t grid;        /* at the grid barrier */
+    uint32_t yielded;     /* lets others go first */
+    uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others went before `yielded` */
 } wpi_warp;
 
 typedef struct wpi_barrier {
-    uint32_t waiting;    /* threads */
-    uint32_t arrived;    /* … that did not wait */
-    uint32_t count;      /* threads that it takes; 0: all of the block */
+    uint32_t waiting; /* threads */
+    uint32_t arrived; /* … that did not wait */
+    uint32_t count;   /* threads that it takes; 0: all of the block */
 } wpi_barrier;
 
 struct wpi_block {
     wp_cpu_block pub; /* first: kernel code sees this */
     wpi_launch *launch;
     wpi_worker *worker;
-    wpi_block *next;  /* in the worker's lists */
-    bool holds_ref;   /* of a launch that its worker is not there for */
+    wpi_block *next; /* in the worker's lists */
+    bool holds_ref;  /* of a launch that its worker is not there for */
 
     /* As long as all live threads are in the same state they are a range. */
     bool is_mixed;
@@ -195,15 +200,16 @@ void wpi_block_release(wpi_block *block); /* back to the worker's store */
 void wpi_block_destroy(wpi_block *block); /* NULL allowed */
 /** Sets `block` to the entry of block number `number` of its launch. */
 void wpi_block_start(wpi_block *block, uint64_t number);
-/** Runs until the block is done or can only wait. Call again to go on; after GRID only once the grid
- *  barrier is complete. */
+/** Runs until the block is done or can only wait. Call again to go on; after GRID only once the
+ * grid barrier is complete. */
 wpi_outcome wpi_block_run(wpi_block *block);
 
 /** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
 const char *wpi_stop_name(uint32_t op); /* as a CUDA programmer knows it */
 
-/* ---- fibers (fiber.c) ------------------------------------------------------------------------- */
+/* ---- fibers (fiber.c) -------------------------------------------------------------------------
+ */
 
 struct wpi_fiber {
     void *sp;
@@ -225,10 +231,12 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
 
 #define WPI_OP_EXIT 0xffu /* request of a fiber that has returned */
 
-/* ---- faults (fault.c) ------------------------------------------------------------------------- */
+/* ---- faults (fault.c) -------------------------------------------------------------------------
+ */
 
 /** Signal handlers of the process. Cheap when they are there; called before every command that may
- *  fault, because the program may have set handlers of its own meanwhile, which then get the rest. */
+ *  fault, because the program may have set handlers of its own meanwhile, which then get the rest.
+ */
 void wpi_fault_install(void);
 void wpi_fault_prepare_thread(void); /* a signal stack for this thread; cheap when it has one */
 /** Copies rows; false and the address when the memory is not there. */
@@ -240,10 +248,10 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
 bool wpi_fault_decode(const void *signal_context, uint64_t *address);
 bool wpi_fault_is_canonical(uint64_t address); /* whether a pointer can be it at all */
 /** "… 4 bytes behind the allocation of 4096 bytes at 0x…": where `address` is. */
-void wpi_fault_describe(const wp_device *device, const void *address, char *out,
-                        size_t out_bytes);
+void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes);
 
-/* ---- output and heap of kernels (printf.c, heap.c) -------------------------------------------- */
+/* ---- output and heap of kernels (printf.c, heap.c) --------------------------------------------
+ */
 
 WP_NODISCARD wp_status wpi_output_create(wpi_output **out, wp_error *err);
 void wpi_output_destroy(wpi_output *output);
@@ -256,13 +264,14 @@ void wpi_output_flush(wpi_output *output);
 int wpi_printf_format(wp_text *out, const char *format, const void *packed);
 
 WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err);
-void wpi_heap_destroy(wpi_heap *heap); /* NULL allowed */
+void wpi_heap_destroy(wpi_heap *heap);                     /* NULL allowed */
 void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; NULL: full */
 bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
 bool wpi_heap_is_empty(wpi_heap *heap);
 size_t wpi_heap_size(const wpi_heap *heap);
 
-/* ---- memory (cpu_memory.c) -------------------------------------------------------------------- */
+/* ---- memory (cpu_memory.c) --------------------------------------------------------------------
+ */
 
 typedef struct wpi_cpu_memory {
     pthread_mutex_t lock;
@@ -277,7 +286,8 @@ void wpi_cpu_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *tota
 /** Frees every allocation of the device; variables stay unless `with_variables`. */
 void wpi_cpu_memory_free_all(wpi_cpu_device *device, bool with_variables);
 
-/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) --------------------------- */
+/* ---- queues and the device (cpu_queue.c, cpu_event.c, cpu_device.c) ---------------------------
+ */
 
 typedef struct wpi_waiter wpi_waiter;
 
@@ -295,7 +305,7 @@ struct wpi_cpu_device {
     wp_error sticky;
     wpi_cpu_queue *queues; /* all, also destroyed ones that still have work; the default one last */
     wpi_cpu_queue *default_queue;
-    wpi_waiter *waiters;   /* host threads that wait */
+    wpi_waiter *waiters; /* host threads that wait */
 };
 
 extern const wp_queue_ops wpi_cpu_queue_ops;

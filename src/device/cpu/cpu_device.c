@@ -46,7 +46,8 @@ size_t wpi_thread_stack_bytes(void) {
     return bytes;
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -----------------------------------------------------------------------------------
+ */
 
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     pthread_mutex_lock(&device->lock);
@@ -69,7 +70,8 @@ static wp_status sticky_error(wp_device *base, wp_error *err) {
     return sticky.status;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------- */
+/* ---- what it is -------------------------------------------------------------------------------
+ */
 
 static uint32_t processor_count(void) {
     cpu_set_t set;
@@ -90,7 +92,8 @@ static void processor_name(char *out, size_t out_bytes) {
     }
 #endif
     const char *name = (const char *)words;
-    while (*name == ' ') name++;
+    while (*name == ' ')
+        name++;
     snprintf(out, out_bytes, "%s", *name != '\0' ? name : "CPU");
 }
 
@@ -113,7 +116,8 @@ static uint64_t clock_rate_hz(void) {
 #endif
     const uint64_t start_ns = wpi_now_ns(), start = cycle_count();
     uint64_t end_ns = start_ns;
-    while (end_ns - start_ns < 200000) end_ns = wpi_now_ns();
+    while (end_ns - start_ns < 200000)
+        end_ns = wpi_now_ns();
     const uint64_t hz = (cycle_count() - start) * 1000000000u / (end_ns - start_ns);
     return (hz + 500000) / 1000000 * 1000000;
 }
@@ -147,7 +151,8 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
     processor_name(info->name, sizeof info->name);
 }
 
-/* ---- limits ----------------------------------------------------------------------------------- */
+/* ---- limits -----------------------------------------------------------------------------------
+ */
 
 static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error *err) {
     pthread_mutex_lock(&device->lock);
@@ -196,7 +201,8 @@ static void flush_output(wp_device *base) {
     wpi_output_flush(((wpi_cpu_device *)base)->output);
 }
 
-/* ---- life ------------------------------------------------------------------------------------- */
+/* ---- life -------------------------------------------------------------------------------------
+ */
 
 static wp_queue *default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
@@ -260,7 +266,8 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wp_param_load(&wpi_cpu_params[1], &memory, err));
     WP_TRY(wp_param_load(&wpi_cpu_params[2], &isa, err));
     if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
-        return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline", isa.text);
+        return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline",
+                       isa.text);
     }
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Device memory is host memory: anonymous mappings, committed when touched, aligned to pages (CUDA
- * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again and a
- * kernel's small overrun hurts nobody else. Big ones are aligned and advised for huge pages, because
- * gathers over them otherwise pay for the TLB of this processor.
+ * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again
+ * and a kernel's small overrun hurts nobody else. Big ones are aligned and advised for huge pages,
+ * because gathers over them otherwise pay for the TLB of this processor.
  *
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */

@@ -16,8 +16,8 @@ typedef struct module {
     uint32_t kernel_count;
 } module;
 
-/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its own
- * length. Others are kept as they are. Caller frees. */
+/* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its
+ * own length. Others are kept as they are. Caller frees. */
 static char *display_name(const char *name) {
     if (strncmp(name, "_Z", 2) != 0) return wp_strdup(name);
     const char *p = name + 2;
@@ -44,8 +44,8 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
     for (uint32_t i = 0; i < code->param_count; i++) {
         const uint32_t align = code->params[i].align_bytes;
         if (align == 0 || (align & (align - 1)) != 0 || align > 4096) {
-            return WP_FAIL(err, PARSE, "kernel %s: parameter %u is aligned to %u bytes",
-                           code->name, i, align);
+            return WP_FAIL(err, PARSE, "kernel %s: parameter %u is aligned to %u bytes", code->name,
+                           i, align);
         }
     }
     const uint32_t threads_max = device->info.threads_per_block_max;
@@ -122,7 +122,8 @@ static void leave_variables(module *m) {
 static void unload(wp_module *base) {
     module *m = (module *)base;
     leave_variables(m);
-    for (uint32_t i = 0; i < m->kernel_count; i++) wp_free(m->kernels[i].display_name);
+    for (uint32_t i = 0; i < m->kernel_count; i++)
+        wp_free(m->kernels[i].display_name);
     wp_free(m->kernels);
     wp_free(m);
 }
@@ -202,7 +203,8 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
 static wp_status set_shared_max(wp_kernel *kernel, uint32_t bytes, wp_error *err) {
     (void)err;
     wpi_cpu_kernel *k = (wpi_cpu_kernel *)kernel;
-    const uint32_t least = shared_dynamic_default(k->code); /* what needs no leave is not taken away */
+    const uint32_t least =
+        shared_dynamic_default(k->code); /* what needs no leave is not taken away */
     atomic_store(&k->shared_dynamic_max, bytes > least ? bytes : least);
     return WP_STATUS_OK;
 }

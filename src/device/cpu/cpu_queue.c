@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Queues: see queue.h. CUDA's legacy ordering of the default queue is a matter of dependencies that a
- * command gets when it is queued: one of the default queue waits for what the blocking queues hold at
- * that time, one of a blocking queue for what the default queue holds.
+ * Queues: see queue.h. CUDA's legacy ordering of the default queue is a matter of dependencies that
+ * a command gets when it is queued: one of the default queue waits for what the blocking queues
+ * hold at that time, one of a blocking queue for what the default queue holds.
  */
 #include "device/cpu/queue.h"
 
@@ -45,7 +45,8 @@ static wpi_cpu_device *device_of(const wpi_cpu_queue *queue) {
 /* The queue whose command this OS thread executes. */
 static _Thread_local wpi_cpu_queue *executing;
 
-/* ---- references ------------------------------------------------------------------------------- */
+/* ---- references -------------------------------------------------------------------------------
+ */
 
 void wpi_queue_ref(wpi_cpu_queue *queue) {
     queue->refs++;
@@ -58,7 +59,8 @@ void wpi_queue_unref(wpi_cpu_queue *queue) {
 }
 
 static void drop_snapshot(wpi_dependency *list, size_t count) {
-    for (size_t i = 0; i < count; i++) wpi_queue_unref(list[i].queue);
+    for (size_t i = 0; i < count; i++)
+        wpi_queue_unref(list[i].queue);
     wp_free(list);
 }
 
@@ -70,7 +72,8 @@ static void free_command(wpi_command *command) {
     wp_free(command);
 }
 
-/* ---- execution -------------------------------------------------------------------------------- */
+/* ---- execution --------------------------------------------------------------------------------
+ */
 
 static bool is_ready(const wpi_command *command) {
     for (size_t i = 0; i < command->dependency_count; i++) {
@@ -129,8 +132,8 @@ static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
         return;
     }
     if (!wpi_report_is_on()) return;
-    wpi_report_copy(WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
-                    start_ns, wpi_now_ns());
+    wpi_report_copy(WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes, start_ns,
+                    wpi_now_ns());
 }
 
 static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
@@ -223,20 +226,25 @@ static bool has_stack_to_help(void) {
 void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
                            wpi_cpu_queue *helps) {
     const bool can_help = helps != NULL && executing == NULL && has_stack_to_help();
-    while (!is_done(arg) && can_help && can_run(helps)) run_first(device, helps);
-    if (can_help && can_run(helps)) pthread_cond_signal(&helps->work); /* what is left is not ours */
+    while (!is_done(arg) && can_help && can_run(helps))
+        run_first(device, helps);
+    if (can_help && can_run(helps))
+        pthread_cond_signal(&helps->work); /* what is left is not ours */
     if (is_done(arg)) return;
     wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
     device->waiters = &waiter;
-    while (!is_done(arg)) pthread_cond_wait(&waiter.changed, &device->lock);
+    while (!is_done(arg))
+        pthread_cond_wait(&waiter.changed, &device->lock);
     wpi_waiter **slot = &device->waiters;
-    while (*slot != &waiter) slot = &(*slot)->next;
+    while (*slot != &waiter)
+        slot = &(*slot)->next;
     *slot = waiter.next;
     pthread_cond_destroy(&waiter.changed);
 }
 
-/* ---- submission ------------------------------------------------------------------------------- */
+/* ---- submission -------------------------------------------------------------------------------
+ */
 
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes) {
     wpi_command *command = wp_malloc(sizeof *command + extra_bytes);
@@ -405,12 +413,13 @@ static wp_status launch(wp_queue *queue, const wp_launch *from, wp_error *err) {
     const wpi_cpu_kernel *kernel = (const wpi_cpu_kernel *)from->kernel;
     const uint32_t dynamic_max = atomic_load(&kernel->shared_dynamic_max);
     if (from->shared_dynamic_bytes > dynamic_max) {
-        return WP_FAIL(err, LAUNCH,
-                       "kernel %s: %u bytes of dynamic shared memory beside %u static ones; at most "
-                       "%u are allowed, more (up to %u in all) after cudaFuncSetAttribute("
-                       "cudaFuncAttributeMaxDynamicSharedMemorySize)",
-                       kernel->display_name, from->shared_dynamic_bytes,
-                       kernel->code->shared_static_bytes, dynamic_max, WPI_SHARED_BYTES_OPTIN);
+        return WP_FAIL(
+            err, LAUNCH,
+            "kernel %s: %u bytes of dynamic shared memory beside %u static ones; at most "
+            "%u are allowed, more (up to %u in all) after cudaFuncSetAttribute("
+            "cudaFuncAttributeMaxDynamicSharedMemorySize)",
+            kernel->display_name, from->shared_dynamic_bytes, kernel->code->shared_static_bytes,
+            dynamic_max, WPI_SHARED_BYTES_OPTIN);
     }
     if (kernel->code->shared_static_bytes > WPI_SHARED_BYTES_OPTIN) {
         return WP_FAIL(err, LAUNCH, "kernel %s: %u bytes of static shared memory; at most %u",
@@ -461,7 +470,8 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     return wpi_queue_submit(queue, command, err);
 }
 
-/* ---- waiting ---------------------------------------------------------------------------------- */
+/* ---- waiting ----------------------------------------------------------------------------------
+ */
 
 static bool has_come_to(const void *arg) {
     const wpi_dependency *d = arg;
@@ -504,7 +514,8 @@ static bool is_idle(wp_queue *base) {
     return answer;
 }
 
-/* ---- life and death --------------------------------------------------------------------------- */
+/* ---- life and death ---------------------------------------------------------------------------
+ */
 
 static wp_status create(wp_device *base, bool is_blocking, wp_queue **out, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
@@ -556,7 +567,8 @@ static void destroy(wp_queue *base) {
 
 void wpi_cpu_queues_close(wpi_cpu_device *device) {
     pthread_mutex_lock(&device->lock);
-    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next) q->is_destroyed = true;
+    for (wpi_cpu_queue *q = device->queues; q != NULL; q = q->next)
+        q->is_destroyed = true;
     bury(device);
     pthread_mutex_unlock(&device->lock);
 }

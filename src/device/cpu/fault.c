@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Faults. Kernel code, and copies, may be handed any pointer: what the processor then refuses becomes an
- * error of the device. The handler only notes the facts and leaves; words are found afterwards, on an
- * ordinary stack. A fault of anybody else goes to whoever handled it before.
+ * Faults. Kernel code, and copies, may be handed any pointer: what the processor then refuses
+ * becomes an error of the device. The handler only notes the facts and leaves; words are found
+ * afterwards, on an ordinary stack. A fault of anybody else goes to whoever handled it before.
  */
 #define _GNU_SOURCE /* SA_ONSTACK, SI_KERNEL */
 #include "device/cpu/cpu.h"
@@ -44,7 +44,8 @@ static void pass_on(size_t index, int number, siginfo_t *info, void *context) {
     }
 }
 
-/* The handler is left by a jump: the signal mask goes back to what it was where the fault happened. */
+/* The handler is left by a jump: the signal mask goes back to what it was where the fault happened.
+ */
 static void restore_mask(const void *context) {
     const ucontext_t *interrupted = context;
     pthread_sigmask(SIG_SETMASK, &interrupted->uc_sigmask, NULL);
@@ -63,8 +64,7 @@ static const void *address_of(int number, const siginfo_t *info, const void *con
     return info->si_addr;
 }
 
-static void note_fault(wpi_worker *worker, int number, const siginfo_t *info,
-                       const void *context) {
+static void note_fault(wpi_worker *worker, int number, const siginfo_t *info, const void *context) {
     worker->fault_signal = number;
     worker->fault_address = address_of(number, info, context);
     worker->fault_is_alignment =
@@ -139,7 +139,8 @@ void wpi_fault_prepare_thread(void) {
     has_signal_stack = true;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------- */
+/* ---- copies -------------------------------------------------------------------------------------
+ */
 
 bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t src_pitch_bytes,
                     size_t width_bytes, size_t height, const void **fault) {
@@ -168,15 +169,18 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
     if (value_bytes == 1) {
         memset(dst, (int)(value & 0xffu), count);
     } else if (value_bytes == 2) {
-        for (size_t i = 0; i < count; i++) ((uint16_t *)dst)[i] = (uint16_t)value;
+        for (size_t i = 0; i < count; i++)
+            ((uint16_t *)dst)[i] = (uint16_t)value;
     } else {
-        for (size_t i = 0; i < count; i++) ((uint32_t *)dst)[i] = value;
+        for (size_t i = 0; i < count; i++)
+            ((uint32_t *)dst)[i] = value;
     }
     copy_guard = NULL;
     return true;
 }
 
-/* ---- words -------------------------------------------------------------------------------------- */
+/* ---- words --------------------------------------------------------------------------------------
+ */
 
 static const char *kind_name(wp_memory_kind kind) {
     switch (kind) {
@@ -188,8 +192,7 @@ static const char *kind_name(wp_memory_kind kind) {
     }
 }
 
-void wpi_fault_describe(const wp_device *device, const void *address, char *out,
-                        size_t out_bytes) {
+void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes) {
     wpi_memory_entry entry;
     int64_t distance_bytes;
     if ((uintptr_t)address < 4096) {

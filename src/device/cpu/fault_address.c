@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The address behind a general-protection fault. For an address that no x86-64 pointer can be, and for a
- * misaligned access by an instruction that insists on alignment, the processor reports the same signal
- * without an address. The instruction still says it: prefixes, opcode, ModRM, SIB, displacement. What is
- * not decoded here (EVEX, gathers, segment-relative accesses) is left unknown.
+ * The address behind a general-protection fault. For an address that no x86-64 pointer can be, and
+ * for a misaligned access by an instruction that insists on alignment, the processor reports the
+ * same signal without an address. The instruction still says it: prefixes, opcode, ModRM, SIB,
+ * displacement. What is not decoded here (EVEX, gathers, segment-relative accesses) is left
+ * unknown.
  */
 #define _GNU_SOURCE /* REG_… */
 #include <string.h>
@@ -67,8 +68,8 @@ bool wpi_fault_decode(const void *signal_context, uint64_t *address) {
         p += 2;
         map = 1;
     } else if (*p == 0xc4) { /* VEX, three bytes: the extensions are inverted */
-        x = ~p[1] >> 6 & 1u;
-        b = ~p[1] >> 5 & 1u;
+        x = (p[1] >> 6 & 1u) ^ 1u;
+        b = (p[1] >> 5 & 1u) ^ 1u;
         map = p[1] & 31u;
         p += 3;
     } else if (*p == 0x0f) {

@@ -95,7 +95,8 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     block->storage_bytes += (size_t)count * 2 * page; /* what is commonly touched */
     for (uint32_t i = 0; i < count; i++) {
         char *guard = stacks + (size_t)i * (stack_bytes + page);
-        if (mprotect(guard, page, PROT_NONE) != 0) { /* the system's number of mappings is used up */
+        if (mprotect(guard, page, PROT_NONE) !=
+            0) { /* the system's number of mappings is used up */
             wpi_fibers_release(block);
             return false;
         }
@@ -128,7 +129,8 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
     return a < low && a >= low - page_bytes();
 }
 
-/* ---- switching -------------------------------------------------------------------------------- */
+/* ---- switching --------------------------------------------------------------------------------
+ */
 
 /* Arrived on a fiber's stack. */
 static void arrive_fiber(wpi_worker *worker) {
@@ -161,13 +163,14 @@ static void enter(void) {
     wpi_block *block = worker->current;
     block->launch->kernel->code->thread(&block->pub);
     block->pub.requests[block->pub.thread].op = WPI_OP_EXIT;
-    for (;;) wpi_fiber_leave(worker);
+    for (;;)
+        wpi_fiber_leave(worker);
 }
 
 void wpi_fiber_start(wpi_fiber *fiber) {
-    /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a zero
-     * return address, at which a debugger's backtrace ends. On entry of a function the stack pointer
-     * is 8 below a multiple of 16. */
+    /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a
+     * zero return address, at which a debugger's backtrace ends. On entry of a function the stack
+     * pointer is 8 below a multiple of 16. */
     uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes);
 #if defined(HAS_ASAN)
     __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
@@ -194,8 +197,7 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
     __tsan_switch_to_fiber(fiber->tsan, 0);
 #endif
 #if defined(HAS_ASAN)
-    __sanitizer_start_switch_fiber(&worker->scheduler_fake_stack, fiber->stack,
-                                   fiber->stack_bytes);
+    __sanitizer_start_switch_fiber(&worker->scheduler_fake_stack, fiber->stack, fiber->stack_bytes);
 #endif
     wpi_fiber_switch(&worker->scheduler_sp, fiber->sp);
 #if defined(HAS_ASAN)

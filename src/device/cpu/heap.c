@@ -6,10 +6,10 @@
  *     │ header │ user data │ header │ free: links  │
  *     └────────┴───────────┴────────┴──────────────┴─ ─ ─
  *
- * Free blocks hang in lists by size class (powers of two), neighbours are merged when freed. A header
- * carries a mark that depends on its address: a kernel that writes past its block is found out at the
- * next call that looks at it, before any damaged link is followed. One lock: device malloc is rare and
- * slow on a GPU, too.
+ * Free blocks hang in lists by size class (powers of two), neighbours are merged when freed. A
+ * header carries a mark that depends on its address: a kernel that writes past its block is found
+ * out at the next call that looks at it, before any damaged link is followed. One lock: device
+ * malloc is rare and slow on a GPU, too.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
 #include "device/cpu/cpu.h"
@@ -131,8 +131,8 @@ bool wpi_heap_is_empty(wpi_heap *heap) {
     return answer;
 }
 
-/* A free chunk of at least `need` bytes. All of a higher class fit; in the request's own class a few
- * are looked at. NULL when there is none, or when the list was overwritten. */
+/* A free chunk of at least `need` bytes. All of a higher class fit; in the request's own class a
+ * few are looked at. NULL when there is none, or when the list was overwritten. */
 static chunk *find(wpi_heap *heap, size_t need) {
     const uint32_t class = class_of(need);
     chunk *c = heap->free[class];

@@ -2,14 +2,14 @@
 /**
  * Launches and the workers that run their blocks.
  *
- * A device has as many slots ("workers") as it may use processors. Whoever holds a slot runs blocks:
- * the thread that executes the launch, and the pool's own helper threads, of which there is one fewer.
- * So one worker means no second thread and a small launch needs no thread to wake up.
+ * A device has as many slots ("workers") as it may use processors. Whoever holds a slot runs
+ * blocks: the thread that executes the launch, and the pool's own helper threads, of which there is
+ * one fewer. So one worker means no second thread and a small launch needs no thread to wake up.
  *
- * Blocks are handed out in chunks by an atomic counter. A block that can only wait (wpi_block_run says
- * so) is parked, and the worker takes a new block of the launch, goes round its parked ones, or takes a
- * block of another launch. A parked block stays with its worker. Hence the promise: as long as memory
- * for parked blocks lasts, a block that another one waits for will run.
+ * Blocks are handed out in chunks by an atomic counter. A block that can only wait (wpi_block_run
+ * says so) is parked, and the worker takes a new block of the launch, goes round its parked ones,
+ * or takes a block of another launch. A parked block stays with its worker. Hence the promise: as
+ * long as memory for parked blocks lasts, a block that another one waits for will run.
  */
 #include "device/cpu/cpu.h"
 
@@ -22,8 +22,9 @@
 
 #include "base/alloc.h"
 
-#define PARKED_MAX 4096u                        /* blocks a worker */
-#define PARKED_BYTES_MAX ((size_t)256 << 20)    /* their storage; cooperative launches may exceed it */
+#define PARKED_MAX 4096u                     /* blocks a worker */
+#define PARKED_BYTES_MAX ((size_t)256 << 20) /* their storage; cooperative launches may exceed it  \
+                                              */
 #define CHUNK_MAX 1024u
 #define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
 #define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
@@ -37,7 +38,7 @@ struct wpi_pool {
     wpi_worker *workers;    /* [worker_count] */
     wpi_worker *free_workers;
     uint32_t worker_count;
-    uint32_t waiter_count;  /* threads in wait for `changed` */
+    uint32_t waiter_count; /* threads in wait for `changed` */
     pthread_t *helpers;
     uint32_t helper_count, helper_idle_count;
     bool is_stopping;
@@ -47,12 +48,15 @@ struct wpi_pool {
 _Thread_local wpi_worker *wpi_worker_current WPI_SIGNAL_SAFE;
 _Thread_local wp_cpu_block *wp_rt_block;
 
-/* ---- errors of kernel code ---------------------------------------------------------------------- */
+/* ---- errors of kernel code ----------------------------------------------------------------------
+ */
 
 _Noreturn void wpi_worker_escape(wpi_worker *worker) {
-    if (worker->fiber != NULL) { /* on a fiber's stack: go back first, wpi_fiber_resume calls again */
+    if (worker->fiber !=
+        NULL) { /* on a fiber's stack: go back first, wpi_fiber_resume calls again */
         worker->is_failing = true;
-        for (;;) wpi_fiber_leave(worker);
+        for (;;)
+            wpi_fiber_leave(worker);
     }
     worker->is_failing = false;
     siglongjmp(worker->escape, 1);
@@ -99,7 +103,8 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
                  address);
     } else if (worker->fault_is_stack) {
         snprintf(what, sizeof what,
-                 "its stack of %" PRIu64 " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) "
+                 "its stack of %" PRIu64
+                 " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) "
                  "raises it",
                  (uint64_t)atomic_load(&worker->device->stack_bytes));
     } else {
@@ -109,7 +114,8 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
     set_error(worker, status, has_thread, what);
 }
 
-/* ---- grid barriers and references --------------------------------------------------------------- */
+/* ---- grid barriers and references ---------------------------------------------------------------
+ */
 
 static void wait_for_change(wpi_pool *pool) {
     pool->waiter_count++;
@@ -156,7 +162,8 @@ static void fail_grid(wpi_worker *worker, wpi_launch *launch) {
                   launch->kernel->display_name, launch->grid_arrived, launch->blocks_finished);
 }
 
-/* ---- running blocks ----------------------------------------------------------------------------- */
+/* ---- running blocks -----------------------------------------------------------------------------
+ */
 
 static void park(wpi_worker *worker, wpi_block *block) {
     block->next = NULL;
@@ -260,7 +267,8 @@ static bool run_new(wpi_worker *worker, wpi_launch *launch) {
     if (!can_hold_more(worker, launch) || !take_range(worker, launch)) return false;
     wpi_block *block = wpi_block_obtain(worker, launch);
     if (block == NULL) {
-        /* As many as fit are there already; they can end without this one, unless they must meet. */
+        /* As many as fit are there already; they can end without this one, unless they must meet.
+         */
         if (worker->parked_count != 0 && !launch->is_cooperative) return false;
         (void)WP_FAIL(&worker->error, NOMEM,
                       "kernel %s: no host memory for a block of %" PRIu32 " threads",
@@ -409,7 +417,8 @@ static void run_worker(wpi_worker *worker, wpi_launch *launch) {
     wpi_worker_current = NULL;
 }
 
-/* ---- slots and helpers -------------------------------------------------------------------------- */
+/* ---- slots and helpers --------------------------------------------------------------------------
+ */
 
 /* With pool->lock held; released while blocks run. */
 static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {
@@ -533,7 +542,8 @@ void wpi_pool_destroy(wpi_pool *pool) {
     pool->is_stopping = true;
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
-    for (uint32_t i = 0; i < pool->helper_count; i++) pthread_join(pool->helpers[i], NULL);
+    for (uint32_t i = 0; i < pool->helper_count; i++)
+        pthread_join(pool->helpers[i], NULL);
     for (uint32_t i = 0; i < pool->worker_count && pool->workers != NULL; i++) {
         wp_text_deinit(&pool->workers[i].printed);
         while (pool->workers[i].blocks != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * printf of kernels. The compiler packs the arguments as CUDA does: each at the next multiple of its own
- * size, 4 bytes for int and what promotes to it, 8 for long, pointers and double (a long double is a
- * double on the device). The text is held back until the host waits for the device, or until the buffer
- * is full; unlike on a GPU none of it is lost.
+ * printf of kernels. The compiler packs the arguments as CUDA does: each at the next multiple of
+ * its own size, 4 bytes for int and what promotes to it, 8 for long, pointers and double (a long
+ * double is a double on the device). The text is held back until the host waits for the device, or
+ * until the buffer is full; unlike on a GPU none of it is lost.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +67,8 @@ void wpi_output_flush(wpi_output *output) {
     pthread_mutex_unlock(&output->lock);
 }
 
-/* ---- formatting ------------------------------------------------------------------------------- */
+/* ---- formatting -------------------------------------------------------------------------------
+ */
 
 /* The packed arguments, read in order. */
 typedef struct reader {
@@ -98,21 +99,24 @@ static void put(conversion *c, char character) {
 /* '*' becomes the number it stands for, so that the host's printf needs one argument alone. */
 static const char *read_number(conversion *c, const char *p, reader *args) {
     if (*p != '*') {
-        while (*p >= '0' && *p <= '9') put(c, *p++);
+        while (*p >= '0' && *p <= '9')
+            put(c, *p++);
         return p;
     }
     int32_t value;
     char digits[16];
     take(args, &value, sizeof value);
     snprintf(digits, sizeof digits, "%d", (int)value);
-    for (const char *d = digits; *d != '\0'; d++) put(c, *d);
+    for (const char *d = digits; *d != '\0'; d++)
+        put(c, *d);
     return p + 1;
 }
 
 /* `p` is behind the '%'. Returns what follows the conversion; letter 0: there is none. */
 static const char *read_conversion(const char *p, conversion *c, reader *args) {
     *c = (conversion){.spec = "%", .length = 1};
-    while (*p != '\0' && strchr("-+ #0", *p) != NULL) put(c, *p++);
+    while (*p != '\0' && strchr("-+ #0", *p) != NULL)
+        put(c, *p++);
     p = read_number(c, p, args);
     if (*p == '.') {
         put(c, *p++);

@@ -2,9 +2,9 @@
 /**
  * Command queues of the CPU device, as its events see them.
  *
- * A queue is a list of commands that are executed in order, one at a time, by the queue's own thread,
- * or by a host thread that waits for the queue anyway and finds it not running. Commands are numbered
- * from 1; `completed` is the number of the last one that is done.
+ * A queue is a list of commands that are executed in order, one at a time, by the queue's own
+ * thread, or by a host thread that waits for the queue anyway and finds it not running. Commands
+ * are numbered from 1; `completed` is the number of the last one that is done.
  *
  * Thread rule: everything here is guarded by device->lock unless it says otherwise.
  */
@@ -15,7 +15,7 @@
 
 typedef struct wpi_cpu_event {
     wp_event base;
-    uint32_t refs; /* the user's, and one for each command that uses it */
+    uint32_t refs;                /* the user's, and one for each command that uses it */
     uint64_t recorded, completed; /* number of the last record asked for, and of the last done */
     uint64_t time_ns;             /* of `completed` */
     wpi_cpu_queue *queue;         /* of the last record; holds a reference */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching: where a
- * coordinate falls, what lies outside, and linear filtering with weights of 8 fractional bits.
+ * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching: where
+ * a coordinate falls, what lies outside, and linear filtering with weights of 8 fractional bits.
  */
 #include "device/texture.h"
 
@@ -20,11 +20,12 @@ wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle, w
     if (description->channel == WPI_TEX_CHANNEL_FLOAT && bits == 8) is_valid = false;
     for (int i = 1; i < 4; i++) {
         const uint8_t other = description->channel_bits[i];
-        if (other != 0 && (other != bits || description->channel_bits[i - 1] == 0)) is_valid = false;
+        if (other != 0 && (other != bits || description->channel_bits[i - 1] == 0))
+            is_valid = false;
     }
     if (!is_valid || description->width == 0) {
-        return WP_FAIL(err, INVALID, "texture: no format has channels of %u, %u, %u, %u bits",
-                       bits, description->channel_bits[1], description->channel_bits[2],
+        return WP_FAIL(err, INVALID, "texture: no format has channels of %u, %u, %u, %u bits", bits,
+                       description->channel_bits[1], description->channel_bits[2],
                        description->channel_bits[3]);
     }
     if (description->is_linear && description->channel != WPI_TEX_CHANNEL_FLOAT &&
@@ -46,7 +47,8 @@ const wpi_texture *wpi_texture_get(uint64_t handle) {
     return (const wpi_texture *)(uintptr_t)handle;
 }
 
-/* ---- one texel -------------------------------------------------------------------------------- */
+/* ---- one texel --------------------------------------------------------------------------------
+ */
 
 static uint32_t float_bits(float value) {
     uint32_t bits;
@@ -134,19 +136,21 @@ static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4
         }
     }
     size_t channels = 0;
-    while (channels < 4 && t->channel_bits[channels] != 0) channels++;
+    while (channels < 4 && t->channel_bits[channels] != 0)
+        channels++;
     const size_t channel_bytes = t->channel_bits[0] / 8u;
     const char *p = (const char *)t->data + (size_t)index[2] * t->slice_bytes +
-                    (size_t)index[1] * t->pitch_bytes +
-                    (size_t)index[0] * channels * channel_bytes;
+                    (size_t)index[1] * t->pitch_bytes + (size_t)index[0] * channels * channel_bytes;
     for (size_t i = 0; i < 4; i++) {
         out[i] = i < channels ? read_channel(t, p + i * channel_bytes) : 0;
     }
 }
 
-/* ---- a fetch ---------------------------------------------------------------------------------- */
+/* ---- a fetch ----------------------------------------------------------------------------------
+ */
 
-/* From a coordinate to texels; far-away and non-finite ones are brought into the range of integers. */
+/* From a coordinate to texels; far-away and non-finite ones are brought into the range of integers.
+ */
 static float scale(const wpi_texture *t, float coordinate, size_t size) {
     const float x = t->is_normalized ? coordinate * (float)size : coordinate;
     if (!(x > -1.0e9f)) return -1.0e9f;
@@ -179,9 +183,11 @@ static void fetch_linear(const wpi_texture *t, const float at[3], int axes, uint
         if (share == 0.0f) continue; /* so that an infinity beside the texture does no harm */
         uint32_t texel[4];
         read_texel(t, index, texel);
-        for (int i = 0; i < 4; i++) sum[i] += share * bits_float(texel[i]);
+        for (int i = 0; i < 4; i++)
+            sum[i] += share * bits_float(texel[i]);
     }
-    for (int i = 0; i < 4; i++) out[i] = float_bits(sum[i]);
+    for (int i = 0; i < 4; i++)
+        out[i] = float_bits(sum[i]);
 }
 
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
