@@ -11,4 +11,5 @@ target_compile_definitions(wp_clang_path INTERFACE WARPAGE_CLANG_PATH="${WARPAGE
 
 add_library(wp_llvm INTERFACE)
 target_include_directories(wp_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-target_link_libraries(wp_llvm INTERFACE LLVM wp_clang_path)
+# stdc++: its demangler; LLVM needs the library anyway.
+target_link_libraries(wp_llvm INTERFACE LLVM stdc++ wp_clang_path)

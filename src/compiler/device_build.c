@@ -5,48 +5,119 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "compiler/emit/image.h"
 #include "compiler/job.h"
 #include "compiler/pipeline.h"
 
-static wp_status build_isa(wp_job *job, const char *bitcode, size_t size_bytes, uint64_t id, wp_cpu_isa isa,
-                           const char *object, bool *stopped, wp_error *err)
+static const struct {
+    wp_cpu_isa isa;
+    const char *extension;
+} sets[] = {{WP_CPU_ISA_X86_64_V3, ".v3.o"}, {WP_CPU_ISA_BASELINE, ".base.o"}};
+enum { SET_COUNT = sizeof sets / sizeof *sets };
+
+typedef struct set_work {
+    const wp_device_build *build;
+    wp_cpu_isa isa;
+    char *object;
+} set_work;
+
+struct wp_device_build {
+    const wp_job *job;
+    char *bitcode;
+    size_t size_bytes;
+    uint64_t id;
+    char *what;
+    set_work work[SET_COUNT];
+    wp_task tasks[SET_COUNT];
+};
+
+static wp_status build_set(void *arg, wp_error *err)
 {
+    const set_work *work = arg;
+    const wp_device_build *build = work->build;
+    const wp_options *o = build->job->options;
     wp_compile *c = NULL;
-    WP_TRY(wpi_compile_create(bitcode, size_bytes, &c, err));
-    c->image_id = id;
-    c->isa = isa;
-    c->contract = job->options->contract;
-    c->devicelib_path = job->tools->devicelib;
+    WP_TRY(wpi_compile_create(build->bitcode, build->size_bytes, &c, err));
+    c->image_id = build->id;
+    c->isa = work->isa;
+    c->contract = o->contract;
+    c->devicelib_path = build->job->tools->devicelib;
     const wp_pipeline_options options = {
-        .print_after = isa == WP_CPU_ISA_X86_64_V3 ? job->options->print_after : NULL,
-        .stop_after = job->options->stop_after,
-        .stop_output = job->options->output ? job->options->output : "/dev/stdout",
+        .print_after = work->isa == WP_CPU_ISA_X86_64_V3 ? o->print_after : NULL,
+        .stop_after = o->stop_after,
+        .stop_output = o->output ? o->output : "/dev/stdout",
     };
-    wp_status status = wpi_pipeline_run(c, &options, stopped, err);
-    if (status == WP_STATUS_OK && !*stopped) status = wpi_emit_object(c, object, err);
+    bool stopped = false;
+    wp_status status = wpi_pipeline_run(c, &options, &stopped, err);
+    if (status == WP_STATUS_OK && !stopped) status = wpi_emit_object(c, work->object, err);
     wpi_compile_destroy(c);
     return status;
 }
 
-wp_status wpi_build_device(wp_job *job, const char *bitcode_path, uint64_t id, const char *image_path,
-                           wp_strings *objects, bool *stopped, wp_error *err)
+static void destroy(wp_device_build *build)
 {
-    *stopped = false;
+    for (size_t i = 0; i < SET_COUNT; i++) wp_free(build->work[i].object);
+    wp_free(build->bitcode);
+    wp_free(build->what);
+    wp_free(build);
+}
+
+wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t id, const char *what,
+                                 wp_strings *objects, wp_device_build **out, wp_error *err)
+{
+    *out = NULL;
+    wp_device_build *build = wp_calloc(1, sizeof *build);
+    if (!build) return WP_FAIL(err, NOMEM, "no memory to compile %s", what);
+    build->job = job;
+    build->id = id;
+    build->what = wp_format("%s: device code", what);
+    wp_status status;
+    WP_TRY_GOTO(wp_file_read(bitcode_path, &build->bitcode, &build->size_bytes, err), failed);
+    for (size_t i = 0; i < SET_COUNT; i++)
+        build->work[i] = (set_work){build, sets[i].isa, wpi_job_temp(job, what, sets[i].extension)};
+    if (job->options->stop_after) {
+        WP_TRY_GOTO(build_set(&build->work[0], err), failed);
+    } else {
+        for (size_t i = 0; i < SET_COUNT; i++) {
+            wp_strings_add(objects, build->work[i].object);
+            WP_TRY_GOTO(wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err), failed);
+        }
+    }
+    *out = build;
+    return WP_STATUS_OK;
+failed:
+    wpi_device_build_cancel(build);
+    return status;
+}
+
+wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err)
+{
+    wp_status status = WP_STATUS_OK;
+    for (size_t i = 0; i < SET_COUNT; i++) {
+        if (status == WP_STATUS_OK)
+            status = wpi_task_wait(&build->tasks[i], err);
+        else
+            wpi_task_cancel(&build->tasks[i]); /* it would only say the same */
+    }
+    destroy(build);
+    return status;
+}
+
+void wpi_device_build_cancel(wp_device_build *build)
+{
+    if (!build) return;
+    for (size_t i = 0; i < SET_COUNT; i++) wpi_task_cancel(&build->tasks[i]);
+    destroy(build);
+}
+
+wp_status wpi_device_image(const char *bitcode_path, uint64_t id, const char *image_path, wp_error *err)
+{
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
     const wp_image_part part = {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes};
     wp_status status = wpi_image_write(image_path, id, &part, 1, err);
-    static const struct {
-        wp_cpu_isa isa;
-        const char *extension;
-    } sets[] = {{WP_CPU_ISA_X86_64_V3, ".v3.o"}, {WP_CPU_ISA_BASELINE, ".base.o"}};
-    for (size_t i = 0; i < 2 && status == WP_STATUS_OK && !*stopped; i++) {
-        char *object = wpi_job_temp(job, image_path, sets[i].extension);
-        status = build_isa(job, bitcode, size_bytes, id, sets[i].isa, object, stopped, err);
-        wp_strings_add_take(objects, object);
-    }
     wp_free(bitcode);
     return status;
 }

@@ -11,19 +11,26 @@
 
 /** What the last step is. */
 typedef enum wp_goal {
-    WP_GOAL_LINK = 0,    /* an executable */
-    WP_GOAL_OBJECT,      /* -c */
-    WP_GOAL_SHARED,      /* -shared */
-    WP_GOAL_LIBRARY,     /* -lib */
-    WP_GOAL_DEVICE_LINK, /* -dlink */
-    WP_GOAL_PREPROCESS,  /* -E */
+    WP_GOAL_LINK = 0,     /* an executable */
+    WP_GOAL_OBJECT,       /* -c */
+    WP_GOAL_SHARED,       /* -shared */
+    WP_GOAL_LIBRARY,      /* -lib */
+    WP_GOAL_DEVICE_LINK,  /* -dlink */
+    WP_GOAL_PREPROCESS,   /* -E */
     WP_GOAL_DEPENDENCIES, /* -M, -MM */
     WP_GOAL_PTX,          /* -ptx */
+    WP_GOAL_CUBIN,        /* -cubin: the image that a program embeds, as a file */
+    WP_GOAL_FATBIN,       /* -fatbin: the same */
     WP_GOAL_BITCODE,      /* -emit-llvm: the device code as it is embedded */
     WP_GOAL_HOST_SOURCE   /* -cuda: the host side, preprocessed */
 } wp_goal;
 
-typedef enum wp_language { WP_LANGUAGE_CUDA, WP_LANGUAGE_C, WP_LANGUAGE_CXX, WP_LANGUAGE_OBJECT } wp_language;
+typedef enum wp_language {
+    WP_LANGUAGE_CUDA,
+    WP_LANGUAGE_C,
+    WP_LANGUAGE_CXX,
+    WP_LANGUAGE_OBJECT /* objects, libraries: for the linker */
+} wp_language;
 
 typedef struct wp_input {
     char *path;
@@ -35,31 +42,40 @@ typedef struct wp_options {
     wp_input *inputs;
     uint32_t input_count;
     char *output;
-    wp_strings source_args; /* -I -D -U -include …: both sides, and plain C and C++ */
-    wp_strings host_args;   /* -Xcompiler, -g: host side only */
-    wp_strings link_args;   /* -l -L -Xlinker and objects, in order */
-    wp_strings depfile_args; /* -MD -MF x …: given to the host side */
-    char *standard;          /* c++17, or NULL */
-    char *host_compiler;     /* -ccbin, or NULL: clang */
-    uint32_t arch;           /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
-    char optimization;       /* '0' to '3' of the host side */
-    bool debug_device;       /* -G */
-    bool is_relocatable;     /* -rdc=true, -dc */
+    char *output_dir;         /* -odir: where outputs without -o go */
+    wp_strings source_args;   /* -I -D -U -include …: both sides, and plain C and C++ */
+    wp_strings host_args;     /* -g, -pg: host side and linking */
+    wp_strings compiler_args; /* -Xcompiler: host side and linking */
+    wp_strings link_args;     /* -l -L -Xlinker and objects, in order */
+    wp_strings depfile_args;  /* -MD -MF x …: given to the host side */
+    wp_strings run_args;      /* --run-args */
+    char *standard;           /* c++17, or NULL */
+    char *host_compiler;      /* -ccbin, or NULL: clang */
+    char *keep_dir;           /* --keep-dir, "." with -keep, NULL: a temporary folder */
+    uint32_t arch;            /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
+    char optimization;        /* '0' to '3' of the host side */
+    bool debug_device;        /* -G */
+    bool is_relocatable;      /* -rdc=true, -dc */
     bool fast_math;
-    bool contract;           /* -fmad=true given */
-    bool no_contract;        /* -fmad=false given */
-    bool per_thread_stream;  /* --default-stream per-thread */
-    bool keep;               /* --keep-temps */
-    bool print_only;         /* -### */
-    bool verbose;            /* -v */
-    bool quiet_warnings;     /* -w */
+    bool contract;            /* -fmad=true given */
+    bool no_contract;         /* -fmad=false given */
+    bool per_thread_stream;   /* --default-stream per-thread */
+    bool keep;                /* --keep-temps, -keep */
+    bool print_only;          /* -### */
+    bool verbose;             /* -v */
+    bool quiet_warnings;      /* -w */
+    bool user_headers_only;   /* -MM */
+    bool run;                 /* -run: run the program after linking it */
+    bool forward_unknown;     /* --forward-unknown-to-host-compiler */
+    bool is_nvcc;             /* invoked by the name nvcc */
     char *print_after, *stop_after;
-    char *variant;           /* --variant=: build an image's variant */
 } wp_options;
 
 /** Parses; on a mistake the message names the option, and the nearest known one. `*show` is set for
- *  --help and --version, which print and need nothing else. */
-WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wp_options *out, bool *show, wp_error *err);
+ *  --help, --version and the like, which print and need nothing else. Reads NVCC_PREPEND_FLAGS,
+ *  NVCC_APPEND_FLAGS and the files named by @file. */
+WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wp_options *out, bool *show,
+                                         wp_error *err);
 void wpi_options_deinit(wp_options *options);
 
 #endif

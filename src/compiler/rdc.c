@@ -11,6 +11,7 @@
 #include <llvm-c/Linker.h>
 #include <llvm-c/Object.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/abi.h"
@@ -90,8 +91,20 @@ typedef struct gathered {
     LLVMModuleRef module;
     uint64_t id;
     wp_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
+    bool is_linked;           /* an input defines one: the device code was linked before */
     wp_strings seen;
+    wp_text complaint; /* what LLVM's linker said */
 } gathered;
+
+/* Without a handler LLVM would end the process. */
+static void note_complaint(LLVMDiagnosticInfoRef info, void *arg)
+{
+    wp_text *complaint = arg;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || complaint->length) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    wp_text_append(complaint, text);
+    LLVMDisposeMessage(text);
+}
 
 static wp_status add_frames(gathered *g, const char *path, const char *data, size_t size_bytes, wp_error *err)
 {
@@ -110,9 +123,8 @@ static wp_status add_frames(gathered *g, const char *path, const char *data, siz
         if (!g->module)
             g->module = module;
         else if (LLVMLinkModules2(g->module, module))
-            return WP_FAIL(err, TOOLCHAIN,
-                           "%s: its device code clashes with another file's: a device function or variable is "
-                           "defined twice", path);
+            return WP_FAIL(err, TOOLCHAIN, "%s: its device code clashes with another file's: %s", path,
+                           wp_text_string(&g->complaint));
         g->id = wp_hash64(&header.id, sizeof header.id, g->id);
         at += sizeof header + ((size_t)header.size_bytes + 15) / 16 * 16;
     }
@@ -139,12 +151,16 @@ static wp_status gather_object(gathered *g, const char *path, const char *data, 
         has_device_code = true;
         status = add_frames(g, path, LLVMGetSectionContents(section), (size_t)LLVMGetSectionSize(section), err);
     }
-    if (section) LLVMDisposeSectionIterator(section);
-    LLVMSymbolIteratorRef symbol = has_device_code ? LLVMObjectFileCopySymbolIterator(binary) : NULL;
+    bool has_sections = section != NULL;
+    if (has_sections) LLVMDisposeSectionIterator(section);
+    LLVMSymbolIteratorRef symbol = has_sections ? LLVMObjectFileCopySymbolIterator(binary) : NULL;
     for (; symbol && !LLVMObjectFileIsSymbolIteratorAtEnd(binary, symbol); LLVMMoveToNextSymbol(symbol)) {
         const char *name = LLVMGetSymbolName(symbol);
         static const char prefix[] = "__cudaRegisterLinkedBinary";
-        if (name && strncmp(name, prefix, sizeof prefix - 1) == 0 && !wp_strings_contains(&g->registrations, name))
+        if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) continue;
+        if (LLVMGetSymbolSize(symbol) > 0)
+            g->is_linked = true;
+        else if (has_device_code && !wp_strings_contains(&g->registrations, name))
             wp_strings_add(&g->registrations, name);
     }
     if (symbol) LLVMDisposeSymbolIterator(symbol);
@@ -162,7 +178,8 @@ static wp_status gather_archive(gathered *g, const char *path, const char *data,
         unsigned long long member = 0;
         if (sscanf(digits, "%llu", &member) != 1 || member > size_bytes - at - 60)
             return WP_FAIL(err, PARSE, "%s: damaged archive at offset %zu", path, at);
-        if (data[at] != '/')
+        bool is_index = data[at] == '/' && (data[at + 1] < '0' || data[at + 1] > '9'); /* "/", "//", "/SYM64/" */
+        if (!is_index)
             WP_TRY(gather_object(g, path, data + at + 60, (size_t)member, err));
         at += 60 + (size_t)member + (member & 1);
     }
@@ -180,6 +197,57 @@ static wp_status gather(gathered *g, const char *path, wp_error *err)
     wp_status status = is_archive ? gather_archive(g, path, data, size_bytes, err)
                                   : gather_object(g, path, data, size_bytes, err);
     wp_free(data);
+    return status;
+}
+
+/* -lname or -l:file: the first of the user's folders that has it, as the linker looks. A shared library there ends
+ * the search: it has no device code. System folders hold none either. */
+static char *find_library(const wp_strings *folders, const char *name)
+{
+    char *archive = name[0] == ':' ? wp_strdup(name + 1) : wp_format("lib%s.a", name);
+    char *shared = wp_format("lib%s.so", name), *found = NULL;
+    for (size_t i = 0; i < folders->count && !found; i++) {
+        char *candidate = wp_path_join(folders->items[i], archive);
+        char *library = wp_path_join(folders->items[i], shared);
+        bool is_shared = wp_file_exists(library);
+        if (!is_shared && wp_file_exists(candidate)) found = wp_strdup(candidate);
+        wp_free(candidate);
+        wp_free(library);
+        if (is_shared) break;
+    }
+    wp_free(archive);
+    wp_free(shared);
+    return found;
+}
+
+static void list_folders(const wp_strings *words, wp_strings *folders)
+{
+    for (size_t i = 0; i < words->count; i++)
+        if (strncmp(words->items[i], "-L", 2) == 0) wp_strings_add(folders, words->items[i] + 2);
+    char *path = wp_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""), *rest = path, *folder;
+    while ((folder = strtok_r(rest, ":", &rest))) wp_strings_add(folders, folder);
+    wp_free(path);
+}
+
+/* The words of a link line: objects, archives and -l name files, everything else is the linker's. */
+static wp_status gather_all(gathered *g, const wp_strings *words, wp_error *err)
+{
+    wp_strings folders = {0};
+    wp_status status = WP_STATUS_OK;
+    list_folders(words, &folders);
+    for (size_t i = 0; i < words->count && status == WP_STATUS_OK; i++) {
+        const char *word = words->items[i];
+        if (strcmp(word, "-Xlinker") == 0) {
+            i++;
+        } else if (strncmp(word, "-l", 2) == 0) {
+            char *library = find_library(&folders, word + 2);
+            if (library) status = gather(g, library, err);
+            wp_free(library);
+        } else {
+            status = gather(g, word, err);
+        }
+    }
+    wp_strings_deinit(&folders);
     return status;
 }
 
@@ -219,39 +287,64 @@ static wp_status write_registrations(const gathered *g, const char *image_path, 
     return status;
 }
 
-wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, wp_error *err)
+wp_status wpi_empty_object(const char *path, wp_error *err)
 {
-    *object = NULL;
-    if (job->options->print_only) return WP_STATUS_OK;
-    gathered g = {.context = LLVMContextCreate()};
-    wp_strings objects = {0}, command = {0};
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("empty", context);
+    wp_status status = emit(module, path, err);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return status;
+}
+
+/* The linked image as an object: registrations, and the kernels for each instruction set. */
+static wp_status build_linked(wp_job *job, const gathered *g, const char *object, wp_error *err)
+{
     char *bitcode = wpi_job_temp(job, "dlink", ".bc"), *image = wpi_job_temp(job, "dlink", ".image");
     char *registrations = wpi_job_temp(job, "dlink", ".reg.o");
-    bool stopped = false;
+    wp_strings objects = {0}, command = {0};
+    wp_device_build *build = NULL;
     wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < inputs->count; i++) WP_TRY_GOTO(gather(&g, inputs->items[i], err), done);
-    if (!g.module) goto done;
-    if (LLVMWriteBitcodeToFile(g.module, bitcode)) {
+    if (LLVMWriteBitcodeToFile(g->module, bitcode)) {
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
         goto done;
     }
-    WP_TRY_GOTO(wpi_build_device(job, bitcode, g.id, image, &objects, &stopped, err), done);
-    if (stopped) goto done;
-    WP_TRY_GOTO(write_registrations(&g, image, registrations, err), done);
-    *object = wpi_job_temp(job, "dlink", ".o");
-    const char *const words[] = {"ld", "-r", "-o", *object, registrations};
+    WP_TRY_GOTO(wpi_device_image(bitcode, g->id, image, err), done);
+    WP_TRY_GOTO(wpi_device_build_start(job, bitcode, g->id, "linked program", &objects, &build, err), done);
+    WP_TRY_GOTO(write_registrations(g, image, registrations, err), done);
+    wp_device_build *finished = build;
+    build = NULL;
+    WP_TRY_GOTO(wpi_device_build_finish(finished, err), done);
+    if (job->options->stop_after) goto done;
+    const char *const words[] = {"ld", "-r", "-o", object, registrations};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) wp_strings_add(&command, words[i]);
     wp_strings_add_all(&command, &objects);
     status = wpi_job_run(job, &command, err);
 done:
-    if (g.module) LLVMDisposeModule(g.module);
-    LLVMContextDispose(g.context);
-    wp_strings_deinit(&g.registrations);
-    wp_strings_deinit(&g.seen);
+    wpi_device_build_cancel(build);
     wp_strings_deinit(&objects);
     wp_strings_deinit(&command);
     wp_free(bitcode);
     wp_free(image);
     wp_free(registrations);
+    return status;
+}
+
+wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, wp_error *err)
+{
+    *object = NULL;
+    if (job->options->print_only) return WP_STATUS_OK;
+    gathered g = {.context = LLVMContextCreate()};
+    LLVMContextSetDiagnosticHandler(g.context, note_complaint, &g.complaint);
+    wp_status status = gather_all(&g, inputs, err);
+    if (status == WP_STATUS_OK && g.module && !g.is_linked) {
+        *object = wpi_job_temp(job, "dlink", ".o");
+        status = build_linked(job, &g, *object, err);
+    }
+    if (g.module) LLVMDisposeModule(g.module);
+    LLVMContextDispose(g.context);
+    wp_strings_deinit(&g.registrations);
+    wp_strings_deinit(&g.seen);
+    wp_text_deinit(&g.complaint);
     return status;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _XOPEN_SOURCE 700 /* realpath */
 #include "compiler/toolchain.h"
 
 #include <stdlib.h>
@@ -7,6 +8,21 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+
+/* clang finds the library in ../lib beside itself. */
+static bool has_openmp(const char *clang)
+{
+    char *real = realpath(clang, NULL);
+    char *bin = wp_path_dir(real ? real : clang);
+    char *prefix = wp_path_dir(bin);
+    char *library = wp_path_join(prefix, "lib/libomp.so");
+    bool found = wp_file_exists(library);
+    wp_free(library);
+    wp_free(prefix);
+    wp_free(bin);
+    free(real);
+    return found;
+}
 
 wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
 {
@@ -18,8 +34,9 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
     wp_free(bin);
     wp_free(self);
     out->lib_dir = wp_path_join(out->prefix, "lib");
-    out->include_dir = wp_path_join(out->prefix, "lib/warpage/cuda/include");
-    out->cuda_lib_dir = wp_path_join(out->prefix, "lib/warpage/cuda/lib64");
+    out->cuda_dir = wp_path_join(out->prefix, "lib/warpage/cuda");
+    out->include_dir = wp_path_join(out->cuda_dir, "include");
+    out->cuda_lib_dir = wp_path_join(out->cuda_dir, "lib64");
     out->devicelib = wp_path_join(out->prefix, "lib/warpage/devicelib.bc");
     const char *wanted = getenv("WARPAGE_CLANG");
     out->clang = wp_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
@@ -30,14 +47,29 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
                          "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
     else if (!wp_file_exists(out->devicelib))
         status = WP_FAIL(err, TOOLCHAIN, "%s is missing; the installation of warpage is incomplete", out->devicelib);
-    if (status != WP_STATUS_OK) wpi_toolchain_deinit(out);
+    if (status != WP_STATUS_OK)
+        wpi_toolchain_deinit(out);
+    else
+        out->has_openmp = has_openmp(out->clang);
     return status;
+}
+
+bool wpi_toolchain_is_foreign(const wp_toolchain *t, const char *dir)
+{
+    char *header = wp_path_join(dir, "cuda_runtime_api.h");
+    char *ours = realpath(t->include_dir, NULL), *theirs = realpath(dir, NULL);
+    bool is_foreign = wp_file_exists(header) && ours && theirs && strcmp(ours, theirs) != 0;
+    wp_free(header);
+    free(ours);
+    free(theirs);
+    return is_foreign;
 }
 
 void wpi_toolchain_deinit(wp_toolchain *t)
 {
     wp_free(t->prefix);
     wp_free(t->clang);
+    wp_free(t->cuda_dir);
     wp_free(t->include_dir);
     wp_free(t->lib_dir);
     wp_free(t->cuda_lib_dir);

@@ -3,18 +3,25 @@
 #ifndef WP_COMPILER_TOOLCHAIN_H
 #define WP_COMPILER_TOOLCHAIN_H
 
+#include <stdbool.h>
+
 #include "warpage/error.h"
 
 typedef struct wp_toolchain {
-    char *prefix;      /* the folder above bin/ */
-    char *clang;       /* clang; $WARPAGE_CLANG wins over the one found at build time */
-    char *include_dir; /* the CUDA dialect */
-    char *lib_dir;     /* libwarpage.so */
+    char *prefix;       /* the folder above bin/ */
+    char *clang;        /* clang; $WARPAGE_CLANG wins over the one found at build time */
+    char *cuda_dir;     /* the folder that serves as CUDA_PATH */
+    char *include_dir;  /* the CUDA dialect */
+    char *lib_dir;      /* libwarpage.so */
     char *cuda_lib_dir; /* libcudart.so and its kin */
     char *devicelib;
+    bool has_openmp; /* LLVM's OpenMP library is installed beside clang */
 } wp_toolchain;
 
 WP_NODISCARD wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err);
 void wpi_toolchain_deinit(wp_toolchain *toolchain);
+
+/** True if `dir` holds the headers of another CUDA toolkit, which ours must not mix with. */
+bool wpi_toolchain_is_foreign(const wp_toolchain *toolchain, const char *dir);
 
 #endif

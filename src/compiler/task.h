@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** A piece of work in a process of its own: compilations that do not depend on each other run side by side, and an
+ *  abort inside LLVM ends only that process. */
+#ifndef WP_COMPILER_TASK_H
+#define WP_COMPILER_TASK_H
+
+#include <sys/types.h>
+
+#include "warpage/error.h"
+
+typedef wp_status (*wp_task_fn)(void *arg, wp_error *err);
+
+typedef struct wp_task {
+    pid_t pid; /* 0: not running */
+    int result_fd;
+    const char *what; /* for messages: "the host side of a.cu" */
+} wp_task;
+
+/** Runs fn(arg) in a child process, which shares nothing with this one afterwards but files. */
+WP_NODISCARD wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err);
+/** Waits for it; its status and message, or that it crashed. A task that was not started is OK. */
+WP_NODISCARD wp_status wpi_task_wait(wp_task *task, wp_error *err);
+/** Ends it; harmless when it was not started or is done. */
+void wpi_task_cancel(wp_task *task);
+
+#endif
