@@ -51,9 +51,10 @@ void wpi_job_print_environment(const wp_job *job)
     fprintf(stderr,
             "#$ _SPACE_= \n#$ _CUDART_=cudart\n#$ _HERE_=%s/bin\n#$ _THERE_=%s/bin\n#$ _TARGET_SIZE_=\n"
             "#$ _TARGET_DIR_=\n#$ TOP=%s\n#$ NVVMIR_LIBRARY_DIR=%s/nvvm/libdevice\n#$ PATH=%s/bin:%s\n"
-            "#$ INCLUDES=\"-I%s\"  \n#$ LIBRARIES=  \"-L%s\"\n#$ CUDAFE_FLAGS=\n#$ PTXAS_FLAGS=\n",
+            "#$ INCLUDES=\"-I%s\"  \n#$ LIBRARIES=  \"-L%s\"\n#$ CUDAFE_FLAGS=\n#$ CICC_FLAGS=-arch compute_%u\n"
+            "#$ PTXAS_FLAGS=\n",
             t->cuda_dir, t->cuda_dir, t->cuda_dir, t->cuda_dir, t->cuda_dir, path ? path : "", t->include_dir,
-            t->cuda_lib_dir);
+            t->cuda_lib_dir, job->options->arch);
 }
 
 wp_status wpi_job_run_as(wp_job *job, const wp_strings *command, const wp_strings *shown, wp_error *err)

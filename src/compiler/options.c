@@ -32,22 +32,22 @@ typedef struct option {
     const char *doc; /* NULL: accepted, not listed */
 } option;
 
+/* The last one counts; but -c, which only says where to stop, gives way to what says what to make, and -shared to
+ * -c. */
 static wp_status set_goal(wp_options *o, const char *value, int goal, wp_error *err)
 {
     (void)value;
     (void)err;
-    o->goal = (wp_goal)goal;
+    bool is_weak = goal == WP_GOAL_OBJECT && o->goal != WP_GOAL_LINK && o->goal != WP_GOAL_SHARED;
+    if (!is_weak && !(goal == WP_GOAL_SHARED && o->goal == WP_GOAL_OBJECT)) o->goal = (wp_goal)goal;
     return WP_STATUS_OK;
 }
 
 static wp_status set_device_c(wp_options *o, const char *value, int arg, wp_error *err)
 {
-    (void)value;
     (void)arg;
-    (void)err;
-    o->goal = WP_GOAL_OBJECT;
     o->is_relocatable = true;
-    return WP_STATUS_OK;
+    return set_goal(o, value, WP_GOAL_OBJECT, err);
 }
 
 static wp_status parse_bool(const char *name, const char *value, bool *out, wp_error *err)

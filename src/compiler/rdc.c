@@ -106,6 +106,26 @@ static void note_complaint(LLVMDiagnosticInfoRef info, void *arg)
     LLVMDisposeMessage(text);
 }
 
+/* clang may meet a static variable in a kernel before the host code that makes it visible to the host, and then calls
+ * it "v" in the kernel and "v__static__<file>" where it is defined. */
+static void join_static_names(LLVMModuleRef module)
+{
+    for (LLVMValueRef v = LLVMGetFirstGlobal(module), next; v; v = next) {
+        next = LLVMGetNextGlobal(v);
+        size_t length = 0;
+        const char *name = LLVMGetValueName2(v, &length);
+        const char *suffix = strstr(name, "__static__");
+        if (!suffix || LLVMIsDeclaration(v)) continue;
+        char *plain = wp_strndup(name, (size_t)(suffix - name));
+        LLVMValueRef other = LLVMGetNamedGlobal(module, plain);
+        wp_free(plain);
+        if (!other || !LLVMIsDeclaration(other)) continue;
+        if (next == other) next = LLVMGetNextGlobal(other);
+        LLVMReplaceAllUsesWith(other, v);
+        LLVMDeleteGlobal(other);
+    }
+}
+
 static wp_status add_frames(gathered *g, const char *path, const char *data, size_t size_bytes, wp_error *err)
 {
     for (size_t at = 0; at + sizeof(frame_header) <= size_bytes;) {
@@ -120,6 +140,7 @@ static wp_status add_frames(gathered *g, const char *path, const char *data, siz
         LLVMBool failed = LLVMParseBitcodeInContext2(g->context, buffer, &module);
         LLVMDisposeMemoryBuffer(buffer);
         if (failed) return WP_FAIL(err, PARSE, "%s: relocatable device code that LLVM 19 cannot read", path);
+        join_static_names(module);
         if (!g->module)
             g->module = module;
         else if (LLVMLinkModules2(g->module, module))
