@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "compiler/options.h"
+#include "compiler/words.h"
+#include "wp_test.h"
+
+/* Parses a command line given as text; the program's name is its first word. */
+static wp_status parse(const char *line, wp_options *o, wp_error *err) {
+    wp_strings words = {0};
+    bool show = false;
+    wpi_words_split(line, " ", &words);
+    const wp_status status = wpi_options_parse((int)words.count, words.items, o, &show, err);
+    wp_strings_deinit(&words);
+    return status;
+}
+
+static wp_options parsed(const char *line) {
+    wp_options o;
+    wp_error err = {0};
+    assert_status_ok(parse(line, &o, &err), &err);
+    return o;
+}
+
+static void refused(const char *line, const char *part) {
+    wp_options o;
+    wp_error err = {0};
+    assert_status_fails(parse(line, &o, &err), WP_STATUS_INVALID, &err, part);
+    wpi_options_deinit(&o);
+}
+
+/* The words of a list, joined by '|'. */
+static void list_is(const wp_strings *list, const char *wanted) {
+    wp_text joined = {0};
+    for (size_t i = 0; i < list->count; i++)
+        wp_text_appendf(&joined, "%s%s", i > 0 ? "|" : "", list->items[i]);
+    assert_string_equal(wp_text_string(&joined), wanted);
+    wp_text_deinit(&joined);
+}
+
+static void values_follow_or_are_attached_and_lists_have_commas(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc -Ia -I b -I=c --include-path d,e -DX -D Y=1 -D=Z,W -Lx -L=y -l m,rt "
+                          "-isystem=s -include h.h a.cu");
+    list_is(&o.source_args, "-Ia|-Ib|-Ic|-Id|-Ie|-DX|-DY=1|-DZ|-DW|-isystem|s|-include|h.h");
+    list_is(&o.link_args, "-Lx|-Ly|-lm|-lrt");
+    wpi_options_deinit(&o);
+}
+
+static void one_macro_may_contain_commas(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc -DLIST=1,2 -DF(a,b)=a a.cu");
+    list_is(&o.source_args, "-DLIST=1,2|-DF(a,b)=a");
+    wpi_options_deinit(&o);
+}
+
+static void options_have_one_or_two_dashes(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc --dc -use_fast_math -output-file x a.cu");
+    assert_int_equal(o.goal, WP_GOAL_OBJECT);
+    assert_true(o.fast_math);
+    assert_true(o.is_relocatable);
+    assert_string_equal(o.output, "x");
+    wpi_options_deinit(&o);
+}
+
+static void the_lowest_architecture_counts_and_old_ones_are_raised(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        unsigned arch;
+    } cases[] = {
+        {"wpcc a.cu", 70},
+        {"wpcc -arch=sm_13 a.cu", 70},
+        {"wpcc -arch compute_80 a.cu", 80},
+        {"wpcc -arch=native a.cu", 70},
+        {"wpcc -arch=sm_90a a.cu", 90},
+        {"wpcc -arch=sm_120 a.cu", 90},
+        {"wpcc -gencode arch=compute_86,code=sm_86 -gencode=arch=compute_75,code=[sm_75,compute_75] a.cu", 75},
+        {"wpcc -gencode=arch=compute_80,code=\\\"sm_80,compute_80\\\" a.cu", 80},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wp_options o = parsed(cases[i].line);
+        assert_u64(o.arch, cases[i].arch);
+        wpi_options_deinit(&o);
+    }
+    refused("wpcc -arch=lovelace a.cu", "-arch lovelace");
+}
+
+static void host_compiler_options_are_split_like_a_shell_does(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc -Xcompiler -Wall,-O1 -Xcompiler=-fPIC -Xcompiler '' "
+                          "-Xcompiler '\"-DS=a b\",-g' -Xcompiler -Wl,-rpath,x -Xlinker -rpath,y a.cu");
+    list_is(&o.compiler_args, "-Wall|-O1|-fPIC|-DS=a b|-g|-Wl,-rpath,x");
+    list_is(&o.link_args, "-Xlinker|-rpath|-Xlinker|y");
+    wpi_options_deinit(&o);
+}
+
+static void optimisation_takes_its_level_attached_or_apart(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        char level;
+    } cases[] = {{"wpcc a.cu", '2'},     {"wpcc -O0 a.cu", '0'}, {"wpcc -O 3 a.cu", '3'},
+                 {"wpcc -O=1 a.cu", '1'}, {"wpcc -O a.cu", '2'},  {"wpcc -Ofast a.cu", '3'}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wp_options o = parsed(cases[i].line);
+        assert_int_equal(o.optimization, cases[i].level);
+        assert_u64(o.input_count, 1);
+        wpi_options_deinit(&o);
+    }
+}
+
+static void the_kind_of_a_file_is_its_ending_or_what_x_says(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc a.cu b.c c.cc d.cpp e.o libf.a g.so.1 -x cu h.cpp i.o");
+    static const wp_language wanted[] = {WP_LANGUAGE_CUDA,   WP_LANGUAGE_C,      WP_LANGUAGE_CXX,
+                                         WP_LANGUAGE_CXX,    WP_LANGUAGE_OBJECT, WP_LANGUAGE_OBJECT,
+                                         WP_LANGUAGE_OBJECT, WP_LANGUAGE_CUDA,   WP_LANGUAGE_OBJECT};
+    assert_u64(o.input_count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_int_equal(o.inputs[i].language, wanted[i]);
+    list_is(&o.link_args, "e.o|libf.a|g.so.1|i.o");
+    wpi_options_deinit(&o);
+}
+
+static void stopping_gives_way_to_what_is_made(void **state) {
+    (void)state;
+    static const struct {
+        const char *line;
+        wp_goal goal;
+    } cases[] = {{"wpcc -shared -c a.cu", WP_GOAL_OBJECT},    {"wpcc -c -shared a.cu", WP_GOAL_OBJECT},
+                 {"wpcc -emit-llvm -c a.cu", WP_GOAL_BITCODE}, {"wpcc -M -c a.cu", WP_GOAL_DEPENDENCIES},
+                 {"wpcc -c -fatbin a.cu", WP_GOAL_FATBIN},     {"wpcc -dc a.cu", WP_GOAL_OBJECT}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        wp_options o = parsed(cases[i].line);
+        assert_int_equal(o.goal, cases[i].goal);
+        wpi_options_deinit(&o);
+    }
+}
+
+static void warnings_as_errors_take_a_list_only_where_one_follows(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc -Werror all-warnings,reorder -Werror a.cu");
+    assert_u64(o.input_count, 1);
+    assert_string_equal(o.inputs[0].path, "a.cu");
+    wpi_options_deinit(&o);
+}
+
+static void unknown_options_are_refused_or_forwarded(void **state) {
+    (void)state;
+    refused("wpcc --use_fast_maths a.cu", "did you mean --use_fast_math");
+    refused("wpcc -mavx2 a.cu", "-Xcompiler -mavx2");
+    wp_options o = parsed("wpcc -forward-unknown-to-host-compiler -mavx2 a.cu");
+    list_is(&o.compiler_args, "-mavx2");
+    wpi_options_deinit(&o);
+}
+
+static void mistakes_are_named(void **state) {
+    (void)state;
+    refused("wpcc -o x", "no input files");
+    refused("wpcc a.cu -o", "-o needs a value");
+    refused("wpcc -rdc=maybe a.cu", "-rdc=maybe");
+    refused("wpcc -std=c++42 a.cu", "-std=c++42");
+    refused("wpcc -x fortran a.cu", "-x fortran");
+    refused("wpcc -O9x -Oq a.cu", "-Oq");
+    refused("wpcc --default-stream mine a.cu", "--default-stream mine");
+    wp_options o;
+    wp_error err = {0};
+    assert_status_fails(parse("wpcc -m32 a.cu", &o, &err), WP_STATUS_UNSUPPORTED, &err, "-m32");
+    wpi_options_deinit(&o);
+}
+
+static void every_standard_is_known_in_both_spellings(void **state) {
+    (void)state;
+    static const char *const names[] = {"c++11", "gnu++17", "c++20", "c99", "gnu11"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char *line = wp_format("wpcc --std %s a.cu", names[i]);
+        wp_options o = parsed(line);
+        assert_string_equal(o.standard, names[i]);
+        wpi_options_deinit(&o);
+        wp_free(line);
+    }
+}
+
+static void options_come_from_the_environment_and_from_files(void **state) {
+    (void)state;
+    wp_error err = {0};
+    char *dir = NULL;
+    assert_status_ok(wp_temp_dir_create(&dir, &err), &err);
+    char *inner = wp_path_join(dir, "inner"), *outer = wp_path_join(dir, "outer");
+    char *text = wp_format("-DOUTER\n@%s", inner);
+    assert_status_ok(wp_file_write(inner, "-D 'INNER=a b'", 14, &err), &err);
+    assert_status_ok(wp_file_write(outer, text, strlen(text), &err), &err);
+    (void)setenv("NVCC_PREPEND_FLAGS", "-DFIRST", 1);
+    (void)setenv("NVCC_APPEND_FLAGS", "-O3 -DLAST", 1);
+    char *line = wp_format("wpcc -O1 -DMIDDLE a.cu --options-file %s", outer);
+    wp_options o = parsed(line);
+    (void)unsetenv("NVCC_PREPEND_FLAGS");
+    (void)unsetenv("NVCC_APPEND_FLAGS");
+    list_is(&o.source_args, "-DFIRST|-DMIDDLE|-DOUTER|-DINNER=a b|-DLAST");
+    assert_int_equal(o.optimization, '3');
+    wpi_options_deinit(&o);
+
+    wp_free(text);
+    text = wp_format("@%s", outer);
+    assert_status_ok(wp_file_write(inner, text, strlen(text), &err), &err);
+    wp_free(line);
+    line = wp_format("wpcc a.cu @%s", outer);
+    refused(line, "circle");
+    wp_temp_dir_remove(dir);
+    wp_free(text);
+    wp_free(line);
+    wp_free(inner);
+    wp_free(outer);
+    wp_free(dir);
+}
+
+static void it_knows_that_it_was_called_nvcc(void **state) {
+    (void)state;
+    wp_options o = parsed("/usr/local/cuda/bin/nvcc a.cu");
+    assert_true(o.is_nvcc);
+    wpi_options_deinit(&o);
+    o = parsed("bin/wpcc a.cu");
+    assert_false(o.is_nvcc);
+    wpi_options_deinit(&o);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_follow_or_are_attached_and_lists_have_commas),
+        cmocka_unit_test(one_macro_may_contain_commas),
+        cmocka_unit_test(options_have_one_or_two_dashes),
+        cmocka_unit_test(the_lowest_architecture_counts_and_old_ones_are_raised),
+        cmocka_unit_test(host_compiler_options_are_split_like_a_shell_does),
+        cmocka_unit_test(optimisation_takes_its_level_attached_or_apart),
+        cmocka_unit_test(the_kind_of_a_file_is_its_ending_or_what_x_says),
+        cmocka_unit_test(stopping_gives_way_to_what_is_made),
+        cmocka_unit_test(warnings_as_errors_take_a_list_only_where_one_follows),
+        cmocka_unit_test(unknown_options_are_refused_or_forwarded),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(every_standard_is_known_in_both_spellings),
+        cmocka_unit_test(options_come_from_the_environment_and_from_files),
+        cmocka_unit_test(it_knows_that_it_was_called_nvcc),
+    };
+    return wp_test_main(tests);
+}
