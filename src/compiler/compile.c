@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "compiler/job.h"
 #include "compiler/launch_syntax.h"
+#include "compiler/long_double.h"
 
 #define SDK_VERSION "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
 
@@ -46,6 +47,7 @@ static void add_language(wp_job *job, wp_strings *command, const wp_input *input
     if (o->per_thread_stream) ADD(command, "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
     if (o->fast_math) wp_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
     wp_strings_add(command, input->path);
 }
 
@@ -59,24 +61,55 @@ static uint64_t unit_id(const wp_job *job, const wp_input *input, const char *ou
     return id;
 }
 
+static void add_device_side(wp_job *job, wp_strings *command, const wp_input *input)
+{
+    const wp_options *o = job->options;
+    ADD(command, job->tools->clang, "--driver-mode=g++", "--cuda-device-only");
+    wp_strings_addf(command, "--cuda-gpu-arch=sm_%u", o->arch);
+    wp_strings_addf(command, "--cuda-feature=+ptx%s",
+                    o->arch >= 89 ? "78" : o->arch >= 86 ? "71" : o->arch >= 80 ? "70" : "63");
+    add(command, lenient);
+    add_language(job, command, input);
+    wp_strings_add(command, "-w"); /* the host side gives the warnings */
+}
+
+/* Nobody else tells of long double in device code; see long_double.h. */
+static wp_status check_long_double(wp_job *job, const wp_input *input, wp_error *err)
+{
+    if (job->options->print_only || !wpi_long_double_is_mentioned(input->path)) return WP_STATUS_OK;
+    char *ir_path = wpi_job_temp(job, input->path, ".debug.ll"), *ir = NULL;
+    size_t size_bytes = 0;
+    wp_strings command = {0};
+    add_device_side(job, &command, input);
+    ADD(&command, "-O0", "-g", "-emit-llvm", "-S", "-o", ir_path);
+    wp_status status;
+    WP_TRY_GOTO(wpi_job_run(job, &command, err), done);
+    WP_TRY_GOTO(wp_file_read(ir_path, &ir, &size_bytes, err), done);
+    status = wpi_long_double_check(ir, input->path, err);
+done:
+    wp_strings_deinit(&command);
+    wp_free(ir);
+    wp_free(ir_path);
+    return status;
+}
+
 static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t unit, const char *bitcode,
                                   wp_error *err)
 {
     const wp_options *o = job->options;
+    WP_TRY(check_long_double(job, input, err));
     wp_strings command = {0};
-    wp_strings_add(&command, job->tools->clang);
-    wp_strings_add(&command, "--driver-mode=g++");
-    ADD(&command, "--cuda-device-only", "-O2", "-fno-vectorize", "-fno-slp-vectorize");
-    wp_strings_addf(&command, "--cuda-gpu-arch=sm_%u", o->arch);
-    wp_strings_addf(&command, "--cuda-feature=+ptx%s",
-                    o->arch >= 89 ? "78" : o->arch >= 86 ? "71" : o->arch >= 80 ? "70" : "63");
+    add_device_side(job, &command, input);
+    /* Kernels keep the loads and stores they were written with: no vectors, no memset or memcpy from loops. */
+    ADD(&command, "-O2", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm", "-disable-loop-idiom-all");
     wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
     if (o->fast_math) ADD(&command, "-ffast-math", "-fcuda-approx-transcendentals");
     if (o->no_contract) wp_strings_add(&command, "-ffp-contract=off");
     if (o->debug_device) wp_strings_add(&command, "-g");
-    add(&command, lenient);
-    add_language(job, &command, input);
-    ADD(&command, "-w", "-emit-llvm", "-c", "-o", bitcode); /* the host side gives the warnings */
+    if (o->goal == WP_GOAL_PTX) /* math functions stay external there: the device library is linked when a program is made */
+        ADD(&command, "-S", "-o", bitcode);
+    else
+        ADD(&command, "-emit-llvm", "-c", "-o", bitcode);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
     return status;
@@ -192,7 +225,8 @@ done:
     return status;
 }
 
-static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *output, const char *temp, wp_error *err)
+static wp_status compile_cuda_joined(wp_job *job, const wp_input *input, const char *output, const char *temp,
+                                     wp_error *err)
 {
     const wp_options *o = job->options;
     uint64_t unit = unit_id(job, input, output);
@@ -200,10 +234,8 @@ static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *ou
     case WP_GOAL_PREPROCESS:
     case WP_GOAL_HOST_SOURCE: return host_side(job, input, unit, NULL, "-E", output, temp, err);
     case WP_GOAL_DEPENDENCIES: return host_side(job, input, unit, NULL, dependency_option(o), output, temp, err);
-    case WP_GOAL_BITCODE: return device_front_end(job, input, unit, temp, err);
     case WP_GOAL_PTX:
-        return WP_FAIL(err, UNSUPPORTED, "-ptx: kernels are compiled to PTX for NVIDIA devices only, which this "
-                                         "version has not; -emit-llvm writes their LLVM bitcode");
+    case WP_GOAL_BITCODE: return device_front_end(job, input, unit, temp, err);
     default: break;
     }
     char *bitcode = wpi_job_temp(job, input->path, ".bc");
@@ -215,6 +247,15 @@ static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *ou
             status = wpi_device_image(bitcode, content_id(bitcode, unit), temp, err);
     }
     wp_free(bitcode);
+    return status;
+}
+
+static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *output, const char *temp, wp_error *err)
+{
+    WP_TRY(wpi_launch_syntax_overlay(job, input->path, &job->overlay, err));
+    wp_status status = compile_cuda_joined(job, input, output, temp, err);
+    wp_free(job->overlay);
+    job->overlay = NULL;
     return status;
 }
 

@@ -12,6 +12,7 @@ typedef struct wp_job {
     const wp_toolchain *tools;
     char *temp_dir;
     uint32_t temp_count;
+    char *overlay; /* of the file being compiled: see launch_syntax.h; or NULL */
     wp_strings compiler_args; /* -Xcompiler's words as clang takes them */
 } wp_job;
 

@@ -48,12 +48,39 @@ static void saturate_conversion(wp_compile *c, LLVMValueRef conversion)
     LLVMInstructionEraseFromParent(conversion);
 }
 
+/* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the host. The divisor becomes 1
+ * there; zero gives all ones as GPUs do, and -1 the negated dividend (remainder 0). */
+static void guard_division(wp_compile *c, LLVMValueRef division)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(division);
+    LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
+    LLVMTypeRef type = LLVMTypeOf(division);
+    if (LLVMIsConstant(y)) return;
+    bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem, is_rest = opcode == LLVMURem || opcode == LLVMSRem;
+    LLVMBuilderRef at = c->builder;
+    LLVMPositionBuilderBefore(at, division);
+    LLVMValueRef zero = LLVMConstNull(type), ones = LLVMConstAllOnes(type);
+    LLVMValueRef one = LLVMBuildSub(at, zero, ones, "");
+    LLVMValueRef is_zero = LLVMBuildICmp(at, LLVMIntEQ, y, zero, "");
+    LLVMValueRef is_minus = is_signed ? LLVMBuildICmp(at, LLVMIntEQ, y, ones, "") : NULL;
+    LLVMValueRef is_odd = is_minus ? LLVMBuildOr(at, is_zero, is_minus, "") : is_zero;
+    LLVMValueRef made = LLVMBuildBinOp(at, opcode, x, LLVMBuildSelect(at, is_odd, one, y, ""), "");
+    if (is_minus && !is_rest) made = LLVMBuildSelect(at, is_minus, LLVMBuildNeg(at, x, ""), made, "");
+    made = LLVMBuildSelect(at, is_zero, is_rest ? x : ones, made, "");
+    LLVMReplaceAllUsesWith(division, made);
+    LLVMInstructionEraseFromParent(division);
+}
+
 static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (!c->contract && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
         without_contract(c->builder, instruction);
+        return;
+    }
+    if (opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem) {
+        guard_division(c, instruction);
         return;
     }
     if (opcode == LLVMFPToSI || opcode == LLVMFPToUI) {
