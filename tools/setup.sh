@@ -6,7 +6,7 @@ set -eu
 [ -z "${WARPAGE_NO_SETUP:-}" ] || exit 0
 
 packages="
-    clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev
+    clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libomp-19-dev
     cmake ninja-build pkg-config
     gcc g++ libc6-dev binutils make
     libcmocka-dev libjansson-dev libzstd-dev uthash-dev zlib1g-dev libxml2-dev
