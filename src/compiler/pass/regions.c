@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or, where a
  * stop hides in a function that was not inlined, fibers. */
+#include <llvm-c/Target.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/live.h"
 #include "compiler/ir/map.h"
 #include "compiler/pass/regions.h"
 #include "compiler/passes.h"
@@ -91,15 +93,45 @@ static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
     }
 }
 
-/* Roughly what a GPU would need: the widest point of liveness is not worth computing for an estimate
- * that only feeds attributes and occupancy; count the values, bounded as ptxas would. */
-static uint32_t estimate_registers(LLVMValueRef kernel)
+static bool has_register(LLVMValueRef instruction, void *state)
 {
-    uint32_t values = 0;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) values++;
-    uint32_t estimate = 8 + values / 8;
-    return estimate > 64 ? 64 : estimate;
+    (void)state;
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(instruction));
+    return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
+}
+
+/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and what addressing and the calling
+ * convention take. Bounded as theirs are. */
+static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel)
+{
+    enum { FIXED = 10, LEAST = 16, MOST = 255 };
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    wp_live live;
+    wpi_live_init(&live, kernel, has_register, NULL, NULL);
+    uint64_t most = 0;
+    for (uint32_t b = 0; b < live.block_count; b++) {
+        uint64_t alive = 0;
+        for (uint32_t v = 0; v < live.value_count; v++)
+            if (wpi_live_is_in(&live, live.blocks[b], v))
+                alive += (LLVMABISizeOfType(layout, LLVMTypeOf(live.values[v])) + 3) / 4;
+        if (alive > most) most = alive;
+    }
+    wpi_live_deinit(&live);
+    uint64_t estimate = FIXED + most;
+    return estimate < LEAST ? LEAST : estimate > MOST ? MOST : (uint32_t)estimate;
+}
+
+/* Local memory has a place in the frame, so its size must be known. */
+static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err)
+{
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAllocaInst(i) && !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
+                return WP_FAIL(err, UNSUPPORTED,
+                               "kernel %s: alloca() of a size that only the running thread knows; use an array of "
+                               "fixed size, or malloc()",
+                               kernel->name);
+    return WP_STATUS_OK;
 }
 
 static void drop_body(LLVMValueRef function)
@@ -132,9 +164,10 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel)
 
 wp_status wpi_pass_regions(wp_compile *c, wp_error *err)
 {
+    for (uint32_t k = 0; k < c->kernel_count; k++) WP_TRY(check_local_memory(&c->kernels[k], err));
     bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
-        c->kernels[k].register_estimate = estimate_registers(c->kernels[k].function);
+        c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
         is_fiber[k] = needs_fibers(c, c->kernels[k].function);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
@@ -152,6 +185,5 @@ wp_status wpi_pass_regions(wp_compile *c, wp_error *err)
         if (!LLVMIsDeclaration(c->kernels[k].function))
             LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
     wpi_identity_lower(c);
-    (void)err;
     return WP_STATUS_OK;
 }
