@@ -71,6 +71,35 @@ static void guard_division(wp_compile *c, LLVMValueRef division)
     LLVMInstructionEraseFromParent(division);
 }
 
+/* Already bounded: a constant, or masked by one. */
+static bool is_small_amount(LLVMValueRef amount)
+{
+    if (LLVMIsConstant(amount)) return true;
+    if (LLVMIsAZExtInst(amount)) amount = LLVMGetOperand(amount, 0);
+    return LLVMIsAInstruction(amount) && LLVMGetInstructionOpcode(amount) == LLVMAnd &&
+           LLVMIsAConstantInt(LLVMGetOperand(amount, 1)) && LLVMConstIntGetZExtValue(LLVMGetOperand(amount, 1)) < 32;
+}
+
+/* GPUs shift everything out when the amount reaches the width; LLVM and x86 do something else. */
+static void clamp_shift(wp_compile *c, LLVMValueRef shift)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(shift);
+    LLVMValueRef x = LLVMGetOperand(shift, 0), amount = LLVMGetOperand(shift, 1);
+    LLVMTypeRef type = LLVMTypeOf(shift);
+    if (LLVMGetTypeKind(type) != LLVMIntegerTypeKind || is_small_amount(amount)) return;
+    LLVMBuilderRef at = c->builder;
+    LLVMPositionBuilderBefore(at, shift);
+    LLVMValueRef last = LLVMConstInt(type, LLVMGetIntTypeWidth(type) - 1, 0);
+    LLVMValueRef is_inside = LLVMBuildICmp(at, LLVMIntULE, amount, last, "");
+    LLVMValueRef made;
+    if (opcode == LLVMAShr)
+        made = LLVMBuildAShr(at, x, LLVMBuildSelect(at, is_inside, amount, last, ""), "");
+    else /* the shift is poison outside, and not chosen */
+        made = LLVMBuildSelect(at, is_inside, LLVMBuildBinOp(at, opcode, x, amount, ""), LLVMConstNull(type), "");
+    LLVMReplaceAllUsesWith(shift, made);
+    LLVMInstructionEraseFromParent(shift);
+}
+
 static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
 {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
@@ -81,6 +110,10 @@ static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
     }
     if (opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem) {
         guard_division(c, instruction);
+        return;
+    }
+    if (opcode == LLVMShl || opcode == LLVMLShr || opcode == LLVMAShr) {
+        clamp_shift(c, instruction);
         return;
     }
     if (opcode == LLVMFPToSI || opcode == LLVMFPToUI) {
