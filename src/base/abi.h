@@ -109,6 +109,9 @@ struct wp_cpu_block {
     uint32_t thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
     uint32_t tid[3]; /* … and its threadIdx */
     uint32_t is_cooperative; /* launched by cudaLaunchCooperativeKernel */
+    /* Checked code only (`wpcc --variant=check`); see wp_check_site. */
+    struct wp_check_guard *guards; /* [site count] */
+    uint32_t *barrier_sites;       /* [thread_count]: the site of the barrier a thread came to last */
 };
 
 /** The block whose threads run on this OS thread; set by the CPU device. Functions that were
@@ -215,6 +218,58 @@ void wp_rt_nanosleep(uint32_t ns); /* a hint; yields the OS thread at most */
  *  format says); coordinates that an access does not use are 0. `kind`: wp_tex_kind. */
 typedef enum wp_tex_kind { WP_TEX_1D_FETCH = 0, WP_TEX_1D, WP_TEX_2D, WP_TEX_3D } wp_tex_kind;
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix, uint32_t out[4]);
+
+/* ---- variants ------------------------------------------------------------------------------------
+ *
+ * A variant is a second compilation of an image's bitcode, with a pass more, made on first use by
+ * `wpcc --variant=<name>` as a shared library. It exports its code as `wp_variant_code` in place of
+ * registering it. Its variables are the program's own: `address` of each wp_cpu_variable, whatever its
+ * kind, is a cell (void *) that the device fills before the first launch. */
+
+#define WP_VARIANT_CODE_SYMBOL "wp_variant_code"
+
+/* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent the
+ * compiler does not know, a guard holds the range in which this site's last good access lay; all
+ * others ask the runtime, which answers with the address to use: the same one, or harmless memory that
+ * reads as 0. */
+
+typedef enum wp_check_access { WP_CHECK_LOAD = 0, WP_CHECK_STORE, WP_CHECK_ATOMIC, WP_CHECK_BARRIER } wp_check_access;
+
+typedef enum wp_check_object {
+    WP_CHECK_ANY = 0,   /* whatever a pointer points to */
+    WP_CHECK_SHARED,    /* all of the block's shared memory, or one array of it */
+    WP_CHECK_DYNAMIC,   /* dynamic shared memory */
+    WP_CHECK_LOCAL,     /* an array of the thread */
+    WP_CHECK_PARAMETER, /* a structure passed to the kernel */
+    WP_CHECK_CONSTANT,  /* a __constant__ variable */
+    WP_CHECK_VARIABLE   /* a __device__ or __managed__ variable */
+} wp_check_object;
+
+/** A place in the source that accesses memory, or a barrier. Exported as `wp_check_sites`, their number
+ *  (uint32_t) as `wp_check_site_count`. */
+typedef struct wp_check_site {
+    const char *file; /* NULL: the program carries no line information */
+    const char *name; /* of the variable, or NULL */
+    uint32_t line;
+    uint32_t access; /* wp_check_access */
+    uint32_t object; /* wp_check_object */
+    uint32_t size_bytes;
+    uint32_t align_bytes;
+    uint32_t reserved;
+} wp_check_site;
+
+/** An access of this site at `address` is good if address - first < limit, unsigned; limit 0: nothing is. */
+typedef struct wp_check_guard {
+    uint64_t first;
+    uint64_t limit;
+} wp_check_guard;
+
+/** An access that its guard did not pass: the address to use. */
+void *wp_rt_check(void *address, uint32_t site);
+/** An access that is misaligned or leaves the object [base, base + size_bytes): the address to use. */
+void *wp_rt_check_object(void *address, uint32_t site, void *base, uint64_t size_bytes);
+/** An access to `size_bytes` bytes: `size_bytes`, or 0 if they must not be touched. */
+uint64_t wp_rt_check_range(void *address, uint32_t site, uint64_t size_bytes);
 
 #pragma GCC visibility pop
 

@@ -144,6 +144,7 @@ int wpi_run_main(int argc, char **argv) {
     wp_error err = {0};
     char *temp = NULL;
     char *record_path = NULL;
+    char *found_path = NULL; /* exists when a check found something */
     int exit_code = WP_EXIT_FAILED;
 
     if (wpi_arguments_parse(wpi_run_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
@@ -161,6 +162,9 @@ int wpi_run_main(int argc, char **argv) {
     }
     record_path = wp_path_join(temp, "record.json");
     wp_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
+    found_path = wp_path_join(temp, "found");
+    if (arguments.values[CHECK] != NULL)
+        wp_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);
 
     const wp_subprocess_options options = {.environment = wp_strings_argv(&environment),
                                            .ignore_interrupts = true};
@@ -170,10 +174,13 @@ int wpi_run_main(int argc, char **argv) {
         goto done;
     }
     exit_code = report_run(&arguments, record_path, exit_code);
+    /* libwarpage has said what it found; the program may not know. */
+    if (exit_code == 0 && wp_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:
     wp_temp_dir_remove(temp);
     wp_free(temp);
     wp_free(record_path);
+    wp_free(found_path);
     wp_strings_deinit(&environment);
     return exit_code;
 }

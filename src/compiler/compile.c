@@ -105,7 +105,9 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
     if (o->fast_math) ADD(&command, "-ffast-math", "-fcuda-approx-transcendentals");
     if (o->no_contract) wp_strings_add(&command, "-ffp-contract=off");
-    if (o->debug_device) wp_strings_add(&command, "-g");
+    /* Lines are for what the checked variant finds; they change no code, which is made without them. */
+    const char *lines = o->goal == WP_GOAL_PTX ? "-g0" : "-gline-tables-only";
+    ADD(&command, o->debug_device ? "-g" : lines, "-fdebug-compilation-dir=.");
     if (o->goal == WP_GOAL_PTX) /* math functions stay external there: the device library is linked when a program is made */
         ADD(&command, "-S", "-o", bitcode);
     else

@@ -65,6 +65,7 @@ typedef struct wp_compile {
     wp_variable_ir *variables;
     uint32_t variable_count;
     /* options */
+    const char *variant; /* "check", …; NULL: the program's own code */
     bool contract; /* fuse multiply and add on the CPU too (-fmad=true given) */
     uint64_t image_id;
     wp_cpu_isa isa;

@@ -63,6 +63,10 @@ void wpi_device_build_cancel(wp_device_build *build);
 /** Writes the image that programs embed. */
 WP_NODISCARD wp_status wpi_device_image(const char *bitcode_path, uint64_t id, const char *image_path, wp_error *err);
 
+/** `wpcc --variant=NAME IMAGE -o LIBRARY`: a command line of its own, given by libwarpage; true if `argv` is one. */
+bool wpi_is_variant_command(int argc, char **argv);
+WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, wp_error *err);
+
 /** Writes the object that carries relocatable device code: a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path, wp_error *err);
 

@@ -259,8 +259,17 @@ static int run(const wp_options *options)
     return exit_code == 0 && options->run && !options->print_only ? run_program(options) : exit_code;
 }
 
+static int run_variant(int argc, char **argv)
+{
+    wp_error err = {0};
+    wp_status status = wpi_variant_run(argc, argv, &err);
+    if (status != WP_STATUS_OK && err.message[0]) fprintf(stderr, "wpcc: error: %s\n", err.message);
+    return status == WP_STATUS_OK ? 0 : status == WP_STATUS_INVALID ? 2 : 1;
+}
+
 int main(int argc, char **argv)
 {
+    if (wpi_is_variant_command(argc, argv)) return run_variant(argc, argv);
     wp_options options;
     wp_error err = {0};
     bool show = false;

@@ -27,6 +27,10 @@ WP_NODISCARD wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err);
  *  `wp_rt_*`, a call of a devicelib function, a placeholder `wp.sreg.*`, or `wp_rt_stop`. */
 WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err);
 
+/** check (variant "check" only): a guard before every access that may be out of bounds or misaligned; barriers note where
+ *  they are. Needs: address spaces, lines, and no code but the program's. Leaves: `wp_check_sites`. */
+WP_NODISCARD wp_status wpi_pass_check(wp_compile *c, wp_error *err);
+
 /** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of
  *  docs/rooms/compiler.md; devicelib linked in; everything internal. Leaves: host code whose only
  *  undefined symbols are libc, libm and `wp_rt_*`, else fails naming the missing function. */
@@ -36,7 +40,7 @@ WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
 
-/** managed: uses of a managed variable go through its cell. Needs: host layout. Fills variables[].cell. */
+/** managed: uses of a managed variable (in a variant: of any variable) go through its cell. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);
 
 /** lower_shared: shared variables become offsets into the block's shared memory; atomics on

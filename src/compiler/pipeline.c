@@ -38,21 +38,23 @@ static wp_status optimize(wp_compile *c, wp_error *err)
 typedef struct pass {
     const char *name;
     wp_status (*run)(wp_compile *c, wp_error *err);
+    const char *variant; /* the only one that it is for; NULL: all code */
 } pass;
 
 static const pass passes[] = {
-    {"lower-asm", wpi_pass_lower_asm},
-    {"lower-intrinsics", wpi_pass_lower_intrinsics},
-    {"inline-stops", wpi_pass_inline_stops},
-    {"clean", clean},
-    {"lockstep", wpi_pass_lockstep},
-    {"retarget", wpi_pass_retarget},
-    {"managed", wpi_pass_managed},
-    {"simplify", simplify},
-    {"lower-shared", wpi_pass_lower_shared},
-    {"regions", wpi_pass_regions},
-    {"table", wpi_pass_table},
-    {"optimize", optimize},
+    {"lower-asm", wpi_pass_lower_asm, NULL},
+    {"lower-intrinsics", wpi_pass_lower_intrinsics, NULL},
+    {"inline-stops", wpi_pass_inline_stops, NULL},
+    {"clean", clean, NULL},
+    {"lockstep", wpi_pass_lockstep, NULL},
+    {"check", wpi_pass_check, "check"},
+    {"retarget", wpi_pass_retarget, NULL},
+    {"managed", wpi_pass_managed, NULL},
+    {"simplify", simplify, NULL},
+    {"lower-shared", wpi_pass_lower_shared, NULL},
+    {"regions", wpi_pass_regions, NULL},
+    {"table", wpi_pass_table, NULL},
+    {"optimize", optimize, NULL},
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
@@ -63,6 +65,13 @@ bool wpi_pipeline_has(const char *name)
     fprintf(stderr, "wpcc: there is no pass \"%s\"; the passes are:", name);
     for (size_t i = 0; i < PASS_COUNT; i++) fprintf(stderr, " %s", passes[i].name);
     fputc('\n', stderr);
+    return false;
+}
+
+bool wpi_pipeline_has_variant(const char *name)
+{
+    for (size_t i = 0; i < PASS_COUNT; i++)
+        if (passes[i].variant && strcmp(passes[i].variant, name) == 0) return true;
     return false;
 }
 
@@ -77,7 +86,8 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
 {
     *stopped = false;
     for (size_t i = 0; i < PASS_COUNT; i++) {
-        const char *name = passes[i].name;
+        const char *name = passes[i].name, *only = passes[i].variant;
+        if (only && (!c->variant || strcmp(only, c->variant) != 0)) continue;
         WP_TRY(passes[i].run(c, err));
         if (options->print_after &&
             (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0))

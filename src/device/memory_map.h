@@ -15,8 +15,9 @@ typedef struct wpi_memory_map wpi_memory_map;
 typedef struct wpi_memory_entry {
     wp_allocation allocation;
     const wp_device *device;
-    size_t
-        mapped_bytes; /* the device's own bookkeeping: bytes behind `base` that it must give back */
+    size_t mapped_bytes; /* the device's own bookkeeping: bytes from `base` that it gives back */
+    uint64_t number;     /* when kernels are checked: in order of allocation, from 1 … */
+    const void *caller;  /* … and who asked for it, or NULL */
 } wpi_memory_entry;
 
 WP_NODISCARD wp_status wpi_memory_map_create(wpi_memory_map **out, wp_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable). Kernel code
- * reaches them through a cell that libwarpage fills in; until then it points to the initial value. */
+ * reaches them through a cell that libwarpage fills in; until then it points to the initial value. Variants reach
+ * every variable so, because its storage is the program's. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
@@ -9,7 +10,7 @@
 static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable)
 {
     LLVMValueRef cell = LLVMAddGlobal(c->module, c->ptr, "wp.cell");
-    LLVMValueRef target = variable->global;
+    LLVMValueRef target = c->variant ? LLVMConstNull(c->ptr) : variable->global;
     if (LLVMTypeOf(target) != c->ptr) target = LLVMConstAddrSpaceCast(target, c->ptr);
     LLVMSetInitializer(cell, target);
     return cell;
@@ -38,7 +39,7 @@ wp_status wpi_pass_managed(wp_compile *c, wp_error *err)
 {
     for (uint32_t v = 0; v < c->variable_count; v++) {
         wp_variable_ir *variable = &c->variables[v];
-        if (variable->kind != WP_VARIABLE_MANAGED) continue;
+        if (variable->kind != WP_VARIABLE_MANAGED && !c->variant) continue;
         wpi_constant_expand_uses(c->context, variable->global);
         variable->cell = add_cell(c, variable);
         for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))

@@ -106,7 +106,7 @@ static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variabl
  * this image. */
 static void share_variables(wp_compile *c)
 {
-    bool defines = c->isa == WP_CPU_ISA_BASELINE;
+    bool defines = c->isa == WP_CPU_ISA_BASELINE || c->variant;
     uint32_t number = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         size_t length;
@@ -139,6 +139,13 @@ static void add_constructor(wp_compile *c, LLVMValueRef code)
     LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
+/* A variant is asked for by name. */
+static void export_code(LLVMValueRef code)
+{
+    LLVMSetValueName2(code, WP_VARIANT_CODE_SYMBOL, strlen(WP_VARIANT_CODE_SYMBOL));
+    LLVMSetLinkage(code, LLVMExternalLinkage);
+}
+
 wp_status wpi_pass_table(wp_compile *c, wp_error *err)
 {
     (void)err;
@@ -148,13 +155,18 @@ wp_status wpi_pass_table(wp_compile *c, wp_error *err)
     for (uint32_t k = 0; k < c->kernel_count; k++) items[k] = kernel_record(c, &c->kernels[k]);
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");
     for (uint32_t v = 0; v < c->variable_count; v++) items[v] = variable_record(c, &c->variables[v]);
-    uint32_t variable_count = c->isa == WP_CPU_ISA_BASELINE ? c->variable_count : 0;
+    bool has_variables = c->isa == WP_CPU_ISA_BASELINE || c->variant;
+    uint32_t variable_count = has_variables ? c->variable_count : 0;
     LLVMValueRef variables = array(c, items, variable_count, "wp.variables");
     wp_free(items);
     LLVMValueRef fields[] = {wpi_const32(c, WP_ABI_VERSION), wpi_const32(c, (uint32_t)c->isa),
                              wpi_const64(c, c->image_id),   kernels,
                              variables,                      wpi_const32(c, c->kernel_count),
                              wpi_const32(c, variable_count)};
-    add_constructor(c, constant_global(c, record(c, fields, 7), "wp.code"));
+    LLVMValueRef code = constant_global(c, record(c, fields, 7), "wp.code");
+    if (c->variant)
+        export_code(code);
+    else
+        add_constructor(c, code);
     return WP_STATUS_OK;
 }

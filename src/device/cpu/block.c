@@ -13,7 +13,7 @@
  * waits for may be another block. A block in which nobody can run is a deadlock, and says so.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "device/cpu/cpu.h"
+#include "device/cpu/check.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +120,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
         const size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
         is_complete = is_complete && wpi_fibers_prepare(block, threads, stack_bytes);
     }
+    if (kernel->site_count != 0) is_complete = is_complete && wpi_check_prepare(block);
     if (!is_complete) {
         wpi_block_release(block);
         return NULL;
@@ -155,6 +156,7 @@ void wpi_block_release(wpi_block *block) {
 void wpi_block_destroy(wpi_block *block) {
     if (block == NULL) return;
     wpi_fibers_release(block);
+    wpi_check_release(block);
     if (block->pub.shared != NULL) munmap(block->pub.shared, block->shared_capacity);
     wp_free(block->frame_memory);
     wp_free(block->pub.states);
@@ -226,6 +228,10 @@ static uint32_t barrier_count(const wpi_block *block, uint32_t t) {
     if (is_plain(block, block->pub.states[t])) return 0;
     const uint32_t count = block->pub.requests[t].mask;
     return count >= block->pub.thread_count ? 0 : count; /* 0: all */
+}
+
+static bool is_checked(const wpi_block *block) {
+    return block->launch->kernel->site_count != 0;
 }
 
 static bool is_barrier(uint32_t kind) {
@@ -398,6 +404,8 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
 static completion complete_together(wpi_block *block) {
     const wp_cpu_region *region = &code_of(block)->regions[block->state];
     const uint32_t kind = WP_STOP_KIND(region->stop);
+    const bool is_partial = block->outer - block->first != block->pub.thread_count;
+    if (is_partial && is_checked(block) && is_barrier(kind)) wpi_check_barrier(block);
     if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP) return COMPLETES;
     if (kind == WP_STOP_YIELD) return YIELDS;
     if (kind == WP_STOP_GRID) return AT_GRID;
@@ -522,6 +530,7 @@ static void release_barrier(wpi_block *block, uint32_t id) {
     wpi_barrier *barrier = &block->barriers[id];
     const bool is_only = block->barriers_used == 1u << id;
     uint32_t waiting = 0, with_predicate = 0;
+    if (is_only && barrier->count == 0 && is_checked(block)) wpi_check_barrier(block);
     for (uint32_t pass = 0; pass < 2; pass++) { /* count, then answer */
         for (uint32_t w = 0; w < block->warp_count; w++) {
             wpi_warp *warp = &block->warps[w];
@@ -781,6 +790,7 @@ static wpi_outcome run_mixed(wpi_block *block) {
 
 wpi_outcome wpi_block_run(wpi_block *block) {
     wp_rt_block = &block->pub;
+    if (is_checked(block)) block->worker->check_stack = __builtin_frame_address(0);
     for (;;) {
         const wpi_outcome outcome = block->is_mixed ? run_mixed(block) : run_together(block);
         if (outcome != WPI_OUTCOME_COUNT) return outcome;

@@ -57,6 +57,8 @@ struct wpi_cpu_kernel {
     bool has_states;    /* threads can stop: states are kept */
     bool has_requests;  /* some stop is more than a plain barrier */
     _Atomic uint32_t shared_dynamic_max;
+    const wp_check_site *sites; /* [site_count], of checked code */
+    uint32_t site_count;        /* 0: not checked */
 };
 
 /* ---- launches and workers (pool.c) ------------------------------------------------------------
@@ -106,6 +108,8 @@ struct wpi_worker {
     const void *fault_address;
     bool fault_is_alignment;
     bool fault_is_stack; /* the address is the guard page of the running fiber */
+
+    const void *check_stack; /* checked code: where the stack of kernel code begins */
 
     wp_text printed; /* a printf of kernel code while it is put together */
 
@@ -183,6 +187,7 @@ struct wpi_block {
     char *fiber_stacks;
     char *frame_memory; /* what pub.frame is aligned in */
     size_t shared_capacity, frame_capacity, thread_capacity;
+    size_t guard_capacity, barrier_site_capacity; /* check.c */
     size_t storage_bytes; /* all of it, for the limit on parked blocks */
 };
 
@@ -269,6 +274,7 @@ void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; N
 bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
 bool wpi_heap_is_empty(wpi_heap *heap);
 size_t wpi_heap_size(const wpi_heap *heap);
+const void *wpi_heap_base(const wpi_heap *heap);
 
 /* ---- memory (cpu_memory.c) --------------------------------------------------------------------
  */

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/units.h"
+#include "device/cpu/check.h"
 #include "device/cpu/queue.h"
 #include "report/recorder.h"
 
@@ -58,6 +59,7 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     }
     pthread_mutex_unlock(&device->lock);
     if (is_first) wp_log(WP_LOG_ERROR, "device.cpu", "%s", error->message);
+    if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
 static wp_status sticky_error(wp_device *base, wp_error *err) {
@@ -144,7 +146,8 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
         .memory_bytes = memory_bytes,
         .constant_bytes = 64 * WP_KIB,
         .clock_hz = clock_rate_hz(),
-        .host_pointers_are_device_pointers = true,
+        /* Checked kernels keep to memory that every GPU can reach. */
+        .host_pointers_are_device_pointers = !wpi_check_is_on(),
     };
     const long l2_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     info->l2_bytes = l2_bytes > 0 ? (uint64_t)l2_bytes : 0;
@@ -269,6 +272,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
         return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline",
                        isa.text);
     }
+    WP_TRY(wpi_check_start(err));
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();
 

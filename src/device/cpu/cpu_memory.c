@@ -8,7 +8,7 @@
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_HUGEPAGE */
-#include "device/cpu/cpu.h"
+#include "device/cpu/check.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -29,7 +29,7 @@ static void *map_pages(size_t size_bytes, size_t *mapped_bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t align = size_bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : page;
     if (size_bytes > SIZE_MAX / 2) return NULL;
-    const size_t bytes = (size_bytes + page - 1) / page * page;
+    const size_t bytes = (size_bytes + page - 1) / page * page + wpi_check_gap_bytes();
     const size_t slack = align - page;
     char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -94,6 +94,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
                      : WP_FAIL(err, NOMEM, "the system has no address range of %s",
                                wp_format_bytes(size_bytes, asked));
     } else {
+        wpi_check_allocated(&entry);
         status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     }
     if (status != WP_STATUS_OK) {
@@ -106,7 +107,13 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
 }
 
 static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
-    if (entry->mapped_bytes != 0) munmap(entry->allocation.base, entry->mapped_bytes);
+    if (entry->mapped_bytes != 0) {
+        if (wpi_check_is_on()) {
+            wpi_check_freed(entry);
+        } else {
+            munmap(entry->allocation.base, entry->mapped_bytes);
+        }
+    }
     unreserve(&device->memory, &entry->allocation);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/cpu/check.h"
 #include "device/cpu/code.h"
 #include "device/cpu/cpu.h"
 #include "device/image.h"
@@ -137,6 +138,11 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     m->base.device = device;
     WP_TRY_GOTO(wpi_cpu_code_find(header->id, &m->code, err), failed);
 
+    wpi_variant checked = {0};
+    if (wpi_check_is_on()) {
+        WP_TRY_GOTO(wpi_check_load(header, &m->code, &checked, err), failed);
+        m->code.best = checked.code;
+    }
     const wp_cpu_code *copies[2] = {m->code.best, m->code.baseline};
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
     size_t kernel_max = copies[0]->kernel_count;
@@ -152,6 +158,9 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
             if (c == 1 && defines(copies[0], code->name)) continue;
             status = init_kernel(device, code, &m->kernels[m->kernel_count++], err);
             if (status != WP_STATUS_OK) goto failed;
+            if (copies[c] != checked.code) continue;
+            wpi_cpu_kernel *kernel = &m->kernels[m->kernel_count - 1];
+            kernel->sites = wpi_check_sites(&checked, &kernel->site_count);
         }
     }
     for (uint32_t i = 0; i < m->kernel_count; i++) {

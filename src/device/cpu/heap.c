@@ -124,6 +124,10 @@ size_t wpi_heap_size(const wpi_heap *heap) {
     return heap->size_bytes;
 }
 
+const void *wpi_heap_base(const wpi_heap *heap) {
+    return heap->memory;
+}
+
 bool wpi_heap_is_empty(wpi_heap *heap) {
     pthread_mutex_lock(&heap->lock);
     const bool answer = heap->live_count == 0;

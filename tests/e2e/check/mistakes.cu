@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One mistake a run, chosen by name; "none" makes none. Prints the error that CUDA answers with. */
+#include <stdio.h>
+#include <string.h>
+
+struct pair {
+    int a, b;
+};
+
+__device__ int table[16];
+__constant__ float coefficients[8];
+
+__global__ void global_over(int *out, int n) { out[n + threadIdx.x] = 1; }
+__global__ void global_under(const int *in, int *out, int n) { out[threadIdx.x] = in[(int)threadIdx.x - n]; }
+__global__ void straddle(long long *out, int bytes) { *(long long *)((char *)out + bytes) = 1; }
+__global__ void shared_static(int *out, int n)
+{
+    __shared__ int tile[32];
+    tile[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x + n];
+}
+__global__ void shared_dynamic(int *out, int n)
+{
+    extern __shared__ int dynamic[];
+    dynamic[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = dynamic[threadIdx.x + n];
+}
+__global__ void local_array(int *out, int n)
+{
+    int a[8];
+    for (int i = 0; i < 8; i++)
+        a[i] = i * n;
+    out[threadIdx.x] = a[n + threadIdx.x];
+}
+__global__ void constant_variable(float *out, int n) { out[threadIdx.x] = coefficients[threadIdx.x + n]; }
+__global__ void device_variable(int n) { table[threadIdx.x + n] = 3; }
+__global__ void misaligned(char *p, int n) { *(int *)(p + n) = 7; }
+__global__ void atomic_over(int *p, int n) { atomicAdd(&p[n], 1); }
+__global__ void copies(pair *to, const pair *from, int n) { memcpy(to, from + n, sizeof(pair) * (n + 1)); }
+__global__ void store(int *p) { p[threadIdx.x] = 1; }
+__global__ void two_barriers(int *out)
+{
+    if (threadIdx.x < 40) {
+        out[threadIdx.x] = 1;
+        __syncthreads(); /* some wait here */
+        out[threadIdx.x ^ 1] += 3;
+    } else {
+        out[threadIdx.x] = 2;
+        __syncthreads(); /* others here */
+        out[threadIdx.x ^ 1] *= 5;
+    }
+}
+__global__ void early_return(int *out, int n)
+{
+    if (threadIdx.x >= n)
+        return;
+    out[threadIdx.x] = 1;
+    __syncthreads();
+    out[threadIdx.x ^ 1] += 1;
+}
+
+int main(int argc, char **argv)
+{
+    const char *which = argc > 1 ? argv[1] : "none";
+    int *x, on_stack[4], *gone;
+    cudaMalloc(&x, 1000);
+    cudaMalloc(&gone, 64);
+    cudaFree(gone);
+#define IS(name) (strcmp(which, name) == 0)
+    if (IS("global_over")) global_over<<<1, 4>>>(x, 248);
+    if (IS("global_under")) global_under<<<1, 4>>>(x, x, 1);
+    if (IS("straddle")) straddle<<<1, 1>>>((long long *)x, 996);
+    if (IS("shared_static")) shared_static<<<2, 32>>>(x, 1);
+    if (IS("shared_dynamic")) shared_dynamic<<<1, 32, 128>>>(x, 2);
+    if (IS("local_array")) local_array<<<1, 1>>>(x, 9);
+    if (IS("constant_variable")) constant_variable<<<1, 4>>>((float *)x, 5);
+    if (IS("device_variable")) device_variable<<<1, 8>>>(9);
+    if (IS("misaligned")) misaligned<<<1, 1>>>((char *)x, 5);
+    if (IS("atomic_over")) atomic_over<<<1, 1>>>(x, 250);
+    if (IS("copies")) copies<<<1, 1>>>((pair *)x, (pair *)x, 100);
+    if (IS("null")) store<<<1, 1>>>(NULL);
+    if (IS("host_memory")) store<<<1, 1>>>(on_stack);
+    if (IS("wild")) store<<<1, 1>>>((int *)0x123456789000);
+    if (IS("freed")) store<<<1, 4>>>(gone);
+    if (IS("two_barriers")) two_barriers<<<1, 64>>>(x);
+    if (IS("early_return")) early_return<<<1, 64>>>(x, 40);
+    if (IS("none")) store<<<1, 250>>>(x);
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    if (!IS("leak")) cudaFree(x);
+    return 0;
+}

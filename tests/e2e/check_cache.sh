@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Checked kernels are made once and kept; a damaged one is made again; without wpcc or a folder one is told, or
+# goes on without a cache.
+cd "$TMP" || exit 2
+export WARPAGE_CACHE="$TMP/cache"
+export WARPAGE_CHECK=1
+"$WPCC" "$E2E/check/mistakes.cu" -o mistakes || exit 1
+fail() { echo "$1"; cat out talk; exit 1; }
+run() { WARPAGE_LOG=device.variant:info ./mistakes "$@" >out 2>talk; }
+
+run none || fail "first run"
+grep -q "made 'check' with " talk || fail "not made by wpcc"
+[ "$(ls cache | wc -l)" -eq 1 ] || fail "the cache holds $(ls cache)"
+run none || fail "second run"
+grep -q 'from the cache' talk || fail "made twice"
+
+for file in cache/check-*.so; do
+    printf 'not a library' >"$file"
+done
+run none || fail "a damaged library is not made again"
+grep -q "made 'check' with " talk || fail "a damaged library was taken"
+grep -q 'nothing found' talk || fail "not checked"
+
+touch file # a folder that cannot be made
+WARPAGE_CACHE="$TMP/file/cache" run freed || fail "no cache, no check"
+grep -q 'use of freed memory' talk || fail "not checked without a cache"
+
+mkdir empty
+WARPAGE_CACHE="$TMP/empty" WARPAGE_WPCC=/nonexistent/wpcc run none
+grep -q "WARPAGE_WPCC is '/nonexistent/wpcc', which is no program" talk || fail "a missing wpcc is not told"
+grep -q 'the kernels could not be checked' talk || fail "an unchecked run looks like a clean one"
+[ -z "$(ls empty)" ] || fail "something was left in the cache"
+WARPAGE_CACHE="$TMP/empty" WARPAGE_WPCC=/bin/false "$WARPAGE" run --check -- ./mistakes none >out 2>talk
+[ $? -eq 1 ] || fail "not checked, yet a success"
+grep -q "/bin/false could not make the variant 'check'" talk || fail "a failing wpcc is not told"
+exit 0
