@@ -14,6 +14,7 @@
 #include "compiler/long_double.h"
 
 #define SDK_VERSION "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
+#define PER_THREAD_STREAM "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1"
 
 static void add(wp_strings *command, const char *const *words)
 {
@@ -39,12 +40,15 @@ static void add_language(wp_job *job, wp_strings *command, const wp_input *input
 {
     const wp_options *o = job->options;
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
-        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir, "-include", "cuda_runtime.h");
+        "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
+    if (o->per_thread_stream)
+        ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
+            "wp/per_thread_stream.h");
+    ADD(command, "-include", "cuda_runtime.h");
     if (o->standard) wp_strings_addf(command, "-std=%s", o->standard);
     wpi_host_args_add(job, command, &o->source_args);
     wp_strings_add(command, "-Wno-error"); /* clang has warnings of its own */
     if (o->quiet_warnings) wp_strings_add(command, "-w");
-    if (o->per_thread_stream) ADD(command, "-fgpu-default-stream=per-thread", "-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
     if (o->fast_math) wp_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
@@ -292,6 +296,7 @@ static wp_status compile_plain(wp_job *job, const wp_input *input, const char *o
     if (o->standard && is_standard_for(o->standard, is_c)) wp_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);
     ADD(&command, "-isystem", job->tools->include_dir);
+    if (o->per_thread_stream) ADD(&command, PER_THREAD_STREAM, "-include", "wp/per_thread_stream.h");
     wp_strings_add_all(&command, &o->host_args);
     wpi_host_args_add(job, &command, o->host_compiler ? &o->compiler_args : &job->compiler_args);
     add_depfile(job, &command, input, output);

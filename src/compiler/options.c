@@ -247,6 +247,11 @@ static bool is_one_macro(const char *value)
 static wp_status forward(wp_options *o, const char *value, int which, wp_error *err)
 {
     (void)err;
+    /* The macro is the other way to say --default-stream per-thread. */
+    if (which == FW_D && strncmp(value, "CUDA_API_PER_THREAD_DEFAULT_STREAM", 34) == 0) {
+        o->per_thread_stream = true;
+        return WP_STATUS_OK;
+    }
     if (!value || !forwards[which].is_list || !strchr(value, ',') || (which == FW_D && is_one_macro(value))) {
         forward_one(o, which, value);
         return WP_STATUS_OK;
