@@ -39,31 +39,42 @@ typedef struct origin {
     LLVMValueRef base; /* an alloca, a parameter, a global, or anything */
     bool is_constant;  /* `offset` is known */
     int64_t offset;
+    uint64_t step; /* the offset is a multiple of it */
     wp_check_object object; /* ANY: of unknown extent */
     uint64_t size_bytes;    /* of the object; 0: known only when it runs */
 } origin;
 
 /* ---- where an address comes from ---- */
 
-static bool gep_offset(const checker *k, LLVMValueRef gep, int64_t *offset)
+/* The greatest power of two that divides both; 0 is divided by all. */
+static uint64_t common_step(uint64_t a, uint64_t b)
+{
+    uint64_t both = a | b;
+    return both & (~both + 1);
+}
+
+static void add_offsets(const checker *k, LLVMValueRef gep, origin *to)
 {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     int operands = LLVMGetNumOperands(gep);
     for (int o = 1; o < operands; o++) {
         LLVMValueRef index = LLVMGetOperand(gep, (unsigned)o);
-        if (!LLVMIsAConstantInt(index)) return false;
-        int64_t value = LLVMConstIntGetSExtValue(index);
-        if (o > 1) {
-            if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-                *offset += (int64_t)LLVMOffsetOfElement(k->layout, type, (unsigned)value);
-                type = LLVMStructGetTypeAtIndex(type, (unsigned)value);
-                continue;
+        int64_t value = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0, offset;
+        if (o > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+            offset = (int64_t)LLVMOffsetOfElement(k->layout, type, (unsigned)value);
+            type = LLVMStructGetTypeAtIndex(type, (unsigned)value);
+        } else {
+            if (o > 1) type = LLVMGetElementType(type);
+            uint64_t size = LLVMABISizeOfType(k->layout, type);
+            offset = value * (int64_t)size;
+            if (!LLVMIsAConstantInt(index)) {
+                to->is_constant = false;
+                to->step = common_step(to->step, size);
             }
-            type = LLVMGetElementType(type);
         }
-        *offset += value * (int64_t)LLVMABISizeOfType(k->layout, type);
+        to->offset += offset;
+        to->step = common_step(to->step, (uint64_t)offset);
     }
-    return true;
 }
 
 static void classify(const checker *k, origin *o)
@@ -101,7 +112,7 @@ static origin origin_of(const checker *k, LLVMValueRef address)
     origin o = {.base = address, .is_constant = true};
     for (;;) {
         if (LLVMIsAGetElementPtrInst(o.base)) {
-            o.is_constant = o.is_constant && gep_offset(k, o.base, &o.offset);
+            add_offsets(k, o.base, &o);
         } else if (!LLVMIsAAddrSpaceCastInst(o.base) && !LLVMIsABitCastInst(o.base)) {
             break;
         }
@@ -303,6 +314,14 @@ static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const b
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, count, "");
 }
 
+/* An object's alignment and the size of its elements may say it. */
+static bool is_aligned(const access *a, const origin *o)
+{
+    if (o->object == WP_CHECK_ANY || !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base))) return false;
+    unsigned alignment = LLVMGetAlignment(o->base);
+    return alignment && common_step(o->step, alignment) >= a->align_bytes;
+}
+
 /* The address that the access is to use. */
 static LLVMValueRef guard(checker *k, const access *a, const origin *o)
 {
@@ -316,7 +335,7 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o)
     bounds b = find_bounds(k, a, o, site);
     LLVMValueRef offset = LLVMBuildSub(at, number, b.first, "");
     LLVMValueRef is_bad = LLVMBuildICmp(at, LLVMIntUGE, offset, b.limit, "");
-    if (a->align_bytes > 1) {
+    if (a->align_bytes > 1 && !is_aligned(a, o)) {
         LLVMValueRef low = LLVMBuildAnd(at, number, wpi_const64(c, a->align_bytes - 1), "");
         is_bad = LLVMBuildOr(at, is_bad, LLVMBuildICmp(at, LLVMIntNE, low, wpi_const64(c, 0), ""), "");
     }

@@ -400,12 +400,19 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
     return COMPLETES;
 }
 
+/* A barrier without a count of its own. */
+static bool is_for_all(const wpi_block *block, const wp_cpu_region *region) {
+    return (region->flags & WP_CPU_REGION_PLAIN) != 0 || block->pub.requests[block->first].mask == 0;
+}
+
 /* All live threads have stopped in block->state. */
 static completion complete_together(wpi_block *block) {
     const wp_cpu_region *region = &code_of(block)->regions[block->state];
     const uint32_t kind = WP_STOP_KIND(region->stop);
     const bool is_partial = block->outer - block->first != block->pub.thread_count;
-    if (is_partial && is_checked(block) && is_barrier(kind)) wpi_check_barrier(block);
+    if (is_partial && is_checked(block) && is_barrier(kind) && is_for_all(block, region)) {
+        wpi_check_barrier(block);
+    }
     if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP) return COMPLETES;
     if (kind == WP_STOP_YIELD) return YIELDS;
     if (kind == WP_STOP_GRID) return AT_GRID;
@@ -530,7 +537,9 @@ static void release_barrier(wpi_block *block, uint32_t id) {
     wpi_barrier *barrier = &block->barriers[id];
     const bool is_only = block->barriers_used == 1u << id;
     uint32_t waiting = 0, with_predicate = 0;
-    if (is_only && barrier->count == 0 && is_checked(block)) wpi_check_barrier(block);
+    if (is_only && barrier->count == 0 && barrier->arrived == 0 && is_checked(block)) {
+        wpi_check_barrier(block);
+    }
     for (uint32_t pass = 0; pass < 2; pass++) { /* count, then answer */
         for (uint32_t w = 0; w < block->warp_count; w++) {
             wpi_warp *warp = &block->warps[w];
