@@ -215,9 +215,30 @@ uint64_t wp_rt_clock64(void);      /* cycles */
 uint64_t wp_rt_globaltimer(void);  /* ns */
 void wp_rt_nanosleep(uint32_t ns); /* a hint; yields the OS thread at most */
 /** Textures. `out` receives 4 components (float bits, or 32-bit integers extended as the
- *  format says); coordinates that an access does not use are 0. `kind`: wp_tex_kind. */
-typedef enum wp_tex_kind { WP_TEX_1D_FETCH = 0, WP_TEX_1D, WP_TEX_2D, WP_TEX_3D } wp_tex_kind;
+ *  format says); coordinates that an access does not use are 0. `kind`: wp_tex_kind; `ix`: the
+ *  texel, the layer or the component that the kind asks for. */
+typedef enum wp_tex_kind {
+    WP_TEX_1D_FETCH = 0, /* texel ix of linear memory */
+    WP_TEX_1D,
+    WP_TEX_2D,
+    WP_TEX_3D,
+    WP_TEX_1D_LAYERED, /* layer ix */
+    WP_TEX_2D_LAYERED,
+    WP_TEX_CUBE, /* x, y, z: a direction */
+    WP_TEX_CUBE_LAYERED,
+    WP_TEX_2D_GATHER /* component ix of the four texels around (x, y) */
+} wp_tex_kind;
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix, uint32_t out[4]);
+/** Surfaces: `bytes` bytes at byte x of a row; z is the layer, too (cube maps: 6 * layer + face). */
+typedef enum wp_surf_mode {
+    WP_SURF_ZERO = 0, /* outside: reads give 0, writes are dropped */
+    WP_SURF_CLAMP,    /* … the nearest inside */
+    WP_SURF_TRAP      /* … the kernel fails */
+} wp_surf_mode;
+void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y, int32_t z,
+                     uint32_t mode);
+void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
+                      int32_t z, uint32_t mode);
 
 /* ---- variants ------------------------------------------------------------------------------------
  *

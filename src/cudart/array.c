@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 
-#define ARRAY_FLAGS ((unsigned)(cudaArraySurfaceLoadStore | cudaArrayTextureGather))
+#define ARRAY_FLAGS                                                                                \
+    ((unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap |                  \
+                cudaArrayTextureGather))
 
 static void destroy(struct cudaArray *array) {
     wp_free(array);
@@ -48,17 +50,21 @@ WP_API struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, i
     return (struct cudaChannelFormatDesc){x, y, z, w, f};
 }
 
+/* Layers are counted by the depth; a cube map has square layers, six for each cube. */
+static bool is_shape(struct cudaExtent e, unsigned flags) {
+    const bool is_layered = (flags & cudaArrayLayered) != 0;
+    if ((flags & cudaArrayCubemap) != 0)
+        return e.width == e.height && (is_layered ? e.depth > 0 && e.depth % 6 == 0 : e.depth == 6);
+    return is_layered ? e.depth > 0 : e.height != 0 || e.depth == 0;
+}
+
 WP_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChannelFormatDesc *desc,
                                      struct cudaExtent extent, unsigned int flags) {
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
-    if (array == NULL || desc == NULL || extent.width == 0 ||
-        (extent.height == 0 && extent.depth != 0))
+    if (array == NULL || desc == NULL || extent.width == 0 || (flags & ~ARRAY_FLAGS) != 0 ||
+        !is_shape(extent, flags))
         return wpi_note(cudaErrorInvalidValue);
-    if ((flags & ~ARRAY_FLAGS) != 0)
-        return wpi_note((flags & (cudaArrayLayered | cudaArrayCubemap)) != 0
-                            ? cudaErrorNotSupported
-                            : cudaErrorInvalidValue);
     struct cudaArray made = {
         .format = *desc, .extent = extent, .flags = flags, .element_bytes = wpi_format_bytes(desc)};
     if (made.element_bytes == 0) return wpi_note(cudaErrorInvalidChannelDescriptor);

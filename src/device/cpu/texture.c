@@ -2,6 +2,7 @@
 /**
  * Texture fetches, by the rules of the CUDA programming guide's appendix on texture fetching: where
  * a coordinate falls, what lies outside, and linear filtering with weights of 8 fractional bits.
+ * And surfaces: bytes at coordinates.
  */
 #include "device/texture.h"
 
@@ -123,6 +124,13 @@ static int64_t wrap_index(const wpi_texture *t, int axis, int64_t index, size_t 
     }
 }
 
+static size_t texel_bytes(const wpi_texture *t) {
+    size_t bytes = 0;
+    for (int i = 0; i < 4; i++)
+        bytes += t->channel_bits[i] / 8u;
+    return bytes;
+}
+
 /* The texel at integer coordinates, which may lie outside. */
 static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4]) {
     const size_t sizes[3] = {t->width, t->height, t->depth};
@@ -135,10 +143,8 @@ static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4
             return;
         }
     }
-    size_t channels = 0;
-    while (channels < 4 && t->channel_bits[channels] != 0)
-        channels++;
     const size_t channel_bytes = t->channel_bits[0] / 8u;
+    const size_t channels = texel_bytes(t) / channel_bytes;
     const char *p = (const char *)t->data + (size_t)index[2] * t->slice_bytes +
                     (size_t)index[1] * t->pitch_bytes + (size_t)index[0] * channels * channel_bytes;
     for (size_t i = 0; i < 4; i++) {
@@ -157,28 +163,42 @@ static float scale(const wpi_texture *t, float coordinate, size_t size) {
     return x < 1.0e9f ? x : 1.0e9f;
 }
 
-static void fetch_nearest(const wpi_texture *t, const float at[3], uint32_t out[4]) {
-    const int64_t index[3] = {(int64_t)floorf(at[0]), (int64_t)floorf(at[1]),
-                              (int64_t)floorf(at[2])};
+/* Coordinates in texels along `axes` axes; the layer goes where the next axis would be, as layers
+ * lie like the slices of a 3D texture. It is never outside. */
+typedef struct place {
+    float at[3];
+    int axes;
+    int64_t layer;
+} place;
+
+static int64_t clamp_layer(const wpi_texture *t, int64_t layer) {
+    const int64_t last = t->depth > 0 ? (int64_t)t->depth - 1 : 0;
+    return layer < 0 ? 0 : layer > last ? last : layer;
+}
+
+static void fetch_nearest(const wpi_texture *t, const place *p, uint32_t out[4]) {
+    int64_t index[3] = {0, 0, p->layer};
+    for (int axis = 0; axis < p->axes; axis++)
+        index[axis] = (int64_t)floorf(p->at[axis]);
     read_texel(t, index, out);
 }
 
-static void fetch_linear(const wpi_texture *t, const float at[3], int axes, uint32_t out[4]) {
-    int64_t base[3] = {0, 0, 0};
+static void fetch_linear(const wpi_texture *t, const place *p, uint32_t out[4]) {
+    int64_t base[3] = {0, 0, p->layer};
     float weight[3] = {0.0f, 0.0f, 0.0f};
-    for (int axis = 0; axis < axes; axis++) {
-        const float x = at[axis] - 0.5f;
+    for (int axis = 0; axis < p->axes; axis++) {
+        const float x = p->at[axis] - 0.5f;
         base[axis] = (int64_t)floorf(x);
         weight[axis] = floorf((x - floorf(x)) * 256.0f + 0.5f) / 256.0f;
     }
     float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int corner = 0; corner < 1 << axes; corner++) {
+    for (int corner = 0; corner < 1 << p->axes; corner++) {
         int64_t index[3];
         float share = 1.0f;
         for (int axis = 0; axis < 3; axis++) {
             const bool is_upper = (corner >> axis & 1) != 0;
             index[axis] = base[axis] + is_upper;
-            if (axis < axes) share *= is_upper ? weight[axis] : 1.0f - weight[axis];
+            if (axis < p->axes) share *= is_upper ? weight[axis] : 1.0f - weight[axis];
         }
         if (share == 0.0f) continue; /* so that an infinity beside the texture does no harm */
         uint32_t texel[4];
@@ -190,31 +210,140 @@ static void fetch_linear(const wpi_texture *t, const float at[3], int axes, uint
         out[i] = float_bits(sum[i]);
 }
 
+/* One component of the texels that linear filtering would mix: lower left first, then counter-
+ * clockwise, where y points up. */
+static void fetch_gather(const wpi_texture *t, const place *p, int32_t component, uint32_t out[4]) {
+    static const int64_t corners[4][2] = {{0, 1}, {1, 1}, {1, 0}, {0, 0}};
+    const int64_t x = (int64_t)floorf(p->at[0] - 0.5f), y = (int64_t)floorf(p->at[1] - 0.5f);
+    for (int i = 0; i < 4; i++) {
+        uint32_t texel[4];
+        read_texel(t, (const int64_t[3]){x + corners[i][0], y + corners[i][1], 0}, texel);
+        out[i] = texel[component & 3];
+    }
+}
+
+/* The face that a direction meets, and where: the programming guide's table. Filtering does not
+ * cross edges. */
+static place cube_place(const wpi_texture *t, float x, float y, float z, int64_t layer) {
+    const float ax = fabsf(x), ay = fabsf(y), az = fabsf(z);
+    float major, s, u;
+    int face;
+    if (ax >= ay && ax >= az) {
+        major = ax, face = x < 0.0f, s = x < 0.0f ? z : -z, u = -y;
+    } else if (ay >= az) {
+        major = ay, face = 2 + (y < 0.0f), s = x, u = y < 0.0f ? -z : z;
+    } else {
+        major = az, face = 4 + (z < 0.0f), s = z < 0.0f ? -x : x, u = -y;
+    }
+    if (!(major > 0.0f)) major = 1.0f;
+    const float size = (float)t->width;
+    return (place){.at = {(s / major + 1.0f) * 0.5f * size, (u / major + 1.0f) * 0.5f * size, 0.0f},
+                   .axes = 2,
+                   .layer = clamp_layer(t, 6 * layer + face)};
+}
+
+static place place_of(const wpi_texture *t, uint32_t kind, float x, float y, float z, int32_t ix) {
+    place p = {.at = {scale(t, x, t->width), 0.0f, 0.0f}, .axes = 1};
+    switch (kind) {
+    case WP_TEX_CUBE: return cube_place(t, x, y, z, 0);
+    case WP_TEX_CUBE_LAYERED: return cube_place(t, x, y, z, ix);
+    case WP_TEX_1D_LAYERED: p.layer = clamp_layer(t, ix); break;
+    case WP_TEX_2D_LAYERED:
+        p.layer = clamp_layer(t, ix);
+        p.at[1] = scale(t, y, t->height);
+        p.axes = 2;
+        break;
+    case WP_TEX_3D:
+        p.at[2] = scale(t, z, t->depth);
+        p.at[1] = scale(t, y, t->height);
+        p.axes = 3;
+        break;
+    case WP_TEX_2D:
+    case WP_TEX_2D_GATHER:
+        p.at[1] = scale(t, y, t->height);
+        p.axes = 2;
+        break;
+    default: break;
+    }
+    return p;
+}
+
+/* The texture or surface behind a handle. Without one the kernel fails; NULL outside kernels. */
+static const wpi_texture *find_bound(uint64_t handle, const char *what) {
+    const wpi_texture *t = wpi_texture_get(handle);
+    if (t == NULL && wpi_worker_current != NULL) {
+        wpi_worker_fail(wpi_worker_current, WP_STATUS_KERNEL_ADDRESS, false,
+                        "used a %s that is not bound", what);
+    }
+    return t;
+}
+
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
                uint32_t out[4]) {
-    const wpi_texture *t = wpi_texture_get(texture);
-    if (t == NULL) {
-        if (wpi_worker_current == NULL) {
-            memset(out, 0, 4 * sizeof *out);
-            return;
-        }
-        wpi_worker_fail(wpi_worker_current, WP_STATUS_KERNEL_ADDRESS, false,
-                        "fetched from a texture that is not bound");
+    const wpi_texture *t = find_bound(texture, "texture");
+    /* Linear memory reads zero outside, whatever the addressing mode. */
+    if (t == NULL || (kind == WP_TEX_1D_FETCH && (ix < 0 || (uint64_t)ix >= t->width))) {
+        memset(out, 0, 4 * sizeof *out);
+        return;
     }
-    if (kind == WP_TEX_1D_FETCH) { /* outside: zero, whatever the addressing mode */
-        if (ix < 0 || (uint64_t)ix >= t->width) {
-            memset(out, 0, 4 * sizeof *out);
-            return;
-        }
+    if (kind == WP_TEX_1D_FETCH) {
         read_texel(t, (const int64_t[3]){ix, 0, 0}, out);
         return;
     }
-    const int axes = kind == WP_TEX_1D ? 1 : kind == WP_TEX_2D ? 2 : 3;
-    const float at[3] = {scale(t, x, t->width), axes > 1 ? scale(t, y, t->height) : 0.0f,
-                         axes > 2 ? scale(t, z, t->depth) : 0.0f};
-    if (t->is_linear) {
-        fetch_linear(t, at, axes, out);
+    const place p = place_of(t, kind, x, y, z, ix);
+    if (kind == WP_TEX_2D_GATHER) {
+        fetch_gather(t, &p, ix, out);
+    } else if (t->is_linear) {
+        fetch_linear(t, &p, out);
     } else {
-        fetch_nearest(t, at, out);
+        fetch_nearest(t, &p, out);
     }
+}
+
+/* ---- surfaces ---------------------------------------------------------------------------------
+ */
+
+/* Where an access of `bytes` bytes goes; NULL when it lies outside and touches nothing. */
+static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t y, int32_t z,
+                           uint32_t mode) {
+    const wpi_texture *t = find_bound(surface, "surface");
+    if (t == NULL) return NULL;
+    const int64_t row_bytes = (int64_t)(t->width * texel_bytes(t));
+    const int64_t outer[3] = {row_bytes - (int64_t)bytes + 1,
+                              t->height > 0 ? (int64_t)t->height : 1,
+                              t->depth > 0 ? (int64_t)t->depth : 1};
+    int64_t at[3] = {x, y, z};
+    for (int axis = 0; axis < 3; axis++) {
+        if (at[axis] >= 0 && at[axis] < outer[axis]) continue;
+        if (mode == WP_SURF_CLAMP && outer[axis] > 0) {
+            at[axis] = at[axis] < 0 ? 0 : outer[axis] - 1;
+            continue;
+        }
+        if (mode != WP_SURF_ZERO && wpi_worker_current != NULL) {
+            wpi_worker_fail(wpi_worker_current, WP_STATUS_KERNEL_TRAP, false,
+                            "accessed byte %d of row %d, layer %d of a surface that has %lld bytes "
+                            "a row, %lld rows, %lld layers",
+                            x, y, z, (long long)row_bytes, (long long)outer[1],
+                            (long long)outer[2]);
+        }
+        return NULL;
+    }
+    return (char *)(uintptr_t)t->data + (size_t)at[2] * t->slice_bytes +
+           (size_t)at[1] * t->pitch_bytes + (size_t)at[0];
+}
+
+void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
+                     int32_t z, uint32_t mode) {
+    const char *p = surface_place(surface, bytes, x_bytes, y, z, mode);
+    if (p != NULL) {
+        memcpy(data, p, bytes);
+    } else {
+        memset(data, 0, bytes);
+    }
+}
+
+void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
+                      int32_t y, int32_t z, uint32_t mode) {
+    char *p = surface_place(surface, bytes, x_bytes, y, z, mode);
+    if (p != NULL) memcpy(p, data, bytes);
 }

@@ -15,6 +15,11 @@
 #define WP_TEX_KIND_1D 1u
 #define WP_TEX_KIND_2D 2u
 #define WP_TEX_KIND_3D 3u
+#define WP_TEX_KIND_1D_LAYERED 4u
+#define WP_TEX_KIND_2D_LAYERED 5u
+#define WP_TEX_KIND_CUBE 6u
+#define WP_TEX_KIND_CUBE_LAYERED 7u
+#define WP_TEX_KIND_2D_GATHER 8u
 
 /** How four components become a value of type T. */
 template <class T> struct wp_texel;
@@ -99,12 +104,43 @@ WP_FETCH(tex1Dfetch, cudaTextureType1D, (int x), WP_TEX_KIND_1D_FETCH, 0.0f, 0.0
 WP_FETCH(tex1D, cudaTextureType1D, (float x), WP_TEX_KIND_1D, x, 0.0f, 0.0f, 0)
 WP_FETCH(tex2D, cudaTextureType2D, (float x, float y), WP_TEX_KIND_2D, x, y, 0.0f, 0)
 WP_FETCH(tex3D, cudaTextureType3D, (float x, float y, float z), WP_TEX_KIND_3D, x, y, z, 0)
+WP_FETCH(tex1DLayered, cudaTextureType1DLayered, (float x, int layer), WP_TEX_KIND_1D_LAYERED, x,
+         0.0f, 0.0f, layer)
+WP_FETCH(tex2DLayered, cudaTextureType2DLayered, (float x, float y, int layer),
+         WP_TEX_KIND_2D_LAYERED, x, y, 0.0f, layer)
+WP_FETCH(texCubemap, cudaTextureTypeCubemap, (float x, float y, float z), WP_TEX_KIND_CUBE, x, y, z,
+         0)
+WP_FETCH(texCubemapLayered, cudaTextureTypeCubemapLayered, (float x, float y, float z, int layer),
+         WP_TEX_KIND_CUBE_LAYERED, x, y, z, layer)
 /* Without mipmaps every level is level 0. */
 WP_FETCH(tex1DLod, cudaTextureType1D, (float x, float), WP_TEX_KIND_1D, x, 0.0f, 0.0f, 0)
 WP_FETCH(tex2DLod, cudaTextureType2D, (float x, float y, float), WP_TEX_KIND_2D, x, y, 0.0f, 0)
 WP_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float), WP_TEX_KIND_3D, x, y, z,
          0)
+WP_FETCH(tex1DLayeredLod, cudaTextureType1DLayered, (float x, int layer, float),
+         WP_TEX_KIND_1D_LAYERED, x, 0.0f, 0.0f, layer)
+WP_FETCH(tex2DLayeredLod, cudaTextureType2DLayered, (float x, float y, int layer, float),
+         WP_TEX_KIND_2D_LAYERED, x, y, 0.0f, layer)
+WP_FETCH(texCubemapLod, cudaTextureTypeCubemap, (float x, float y, float z, float),
+         WP_TEX_KIND_CUBE, x, y, z, 0)
+WP_FETCH(tex1DGrad, cudaTextureType1D, (float x, float, float), WP_TEX_KIND_1D, x, 0.0f, 0.0f, 0)
+WP_FETCH(tex2DGrad, cudaTextureType2D, (float x, float y, float2, float2), WP_TEX_KIND_2D, x, y,
+         0.0f, 0)
+WP_FETCH(tex3DGrad, cudaTextureType3D, (float x, float y, float z, float4, float4), WP_TEX_KIND_3D,
+         x, y, z, 0)
 #undef WP_FETCH
+
+/* One component of four texels: T has four members. */
+template <class T>
+static __device__ __inline__ T tex2Dgather(cudaTextureObject_t object, float x, float y,
+                                           int component = 0) {
+    return wp_tex<T>(object, WP_TEX_KIND_2D_GATHER, x, y, 0.0f, component);
+}
+template <class T>
+static __device__ __inline__ void tex2Dgather(T *result, cudaTextureObject_t object, float x,
+                                              float y, int component = 0) {
+    *result = wp_tex<T>(object, WP_TEX_KIND_2D_GATHER, x, y, 0.0f, component);
+}
 
 /* Surfaces: of a reference and of an object, with the result returned or through a pointer. */
 #define WP_SURFACE(suffix, dim, params, x, y, z)                                                   \
@@ -154,6 +190,11 @@ WP_FETCH(tex3DLod, cudaTextureType3D, (float x, float y, float z, float), WP_TEX
 WP_SURFACE(1D, cudaSurfaceType1D, (int x), x, 0, 0)
 WP_SURFACE(2D, cudaSurfaceType2D, (int x, int y), x, y, 0)
 WP_SURFACE(3D, cudaSurfaceType3D, (int x, int y, int z), x, y, z)
+WP_SURFACE(1DLayered, cudaSurfaceType1DLayered, (int x, int layer), x, 0, layer)
+WP_SURFACE(2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), x, y, layer)
+WP_SURFACE(Cubemap, cudaSurfaceTypeCubemap, (int x, int y, int face), x, y, face)
+WP_SURFACE(CubemapLayered, cudaSurfaceTypeCubemapLayered, (int x, int y, int layer_face), x, y,
+           layer_face)
 #undef WP_SURFACE
 #undef WP_PARAMS
 
