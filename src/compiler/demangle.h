@@ -3,7 +3,8 @@
 #ifndef WP_COMPILER_DEMANGLE_H
 #define WP_COMPILER_DEMANGLE_H
 
-/** A copy of `text` (wp_free) with every mangled C++ name in it demangled: "_Z1kPi" becomes "k(int*)". */
+/** A copy of `text` (wp_free) with every mangled C++ name in it demangled: "_Z1kPi" becomes
+ * "k(int*)". */
 char *wpi_demangle(const char *text);
 
 #endif

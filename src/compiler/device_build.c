@@ -32,8 +32,7 @@ struct wp_device_build {
     wp_task tasks[SET_COUNT];
 };
 
-static wp_status build_set(void *arg, wp_error *err)
-{
+static wp_status build_set(void *arg, wp_error *err) {
     const set_work *work = arg;
     const wp_device_build *build = work->build;
     const wp_options *o = build->job->options;
@@ -55,17 +54,17 @@ static wp_status build_set(void *arg, wp_error *err)
     return status;
 }
 
-static void destroy(wp_device_build *build)
-{
-    for (size_t i = 0; i < SET_COUNT; i++) wp_free(build->work[i].object);
+static void destroy(wp_device_build *build) {
+    for (size_t i = 0; i < SET_COUNT; i++)
+        wp_free(build->work[i].object);
     wp_free(build->bitcode);
     wp_free(build->what);
     wp_free(build);
 }
 
-wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t id, const char *what,
-                                 wp_strings *objects, wp_device_build **out, wp_error *err)
-{
+wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t id,
+                                 const char *what, wp_strings *objects, wp_device_build **out,
+                                 wp_error *err) {
     *out = NULL;
     wp_device_build *build = wp_calloc(1, sizeof *build);
     if (!build) return WP_FAIL(err, NOMEM, "no memory to compile %s", what);
@@ -81,7 +80,9 @@ wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t
     } else {
         for (size_t i = 0; i < SET_COUNT; i++) {
             wp_strings_add(objects, build->work[i].object);
-            WP_TRY_GOTO(wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err), failed);
+            WP_TRY_GOTO(
+                wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err),
+                failed);
         }
     }
     *out = build;
@@ -91,8 +92,7 @@ failed:
     return status;
 }
 
-wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err)
-{
+wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < SET_COUNT; i++) {
         if (status == WP_STATUS_OK)
@@ -104,19 +104,20 @@ wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err)
     return status;
 }
 
-void wpi_device_build_cancel(wp_device_build *build)
-{
+void wpi_device_build_cancel(wp_device_build *build) {
     if (!build) return;
-    for (size_t i = 0; i < SET_COUNT; i++) wpi_task_cancel(&build->tasks[i]);
+    for (size_t i = 0; i < SET_COUNT; i++)
+        wpi_task_cancel(&build->tasks[i]);
     destroy(build);
 }
 
-wp_status wpi_device_image(const char *bitcode_path, uint64_t id, const char *image_path, wp_error *err)
-{
+wp_status wpi_device_image(const char *bitcode_path, uint64_t id, const char *image_path,
+                           wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
-    const wp_image_part part = {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes};
+    const wp_image_part part = {
+        .kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes};
     wp_status status = wpi_image_write(image_path, id, &part, 1, err);
     wp_free(bitcode);
     return status;

@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "compiler/job.h"
 
-static wp_status archive(wp_job *job, const wp_strings *objects, const char *output, wp_error *err)
-{
+static wp_status archive(wp_job *job, const wp_strings *objects, const char *output,
+                         wp_error *err) {
     wp_strings command = {0};
     wp_strings_add(&command, "ar");
     wp_strings_add(&command, "rcs");
@@ -19,9 +19,9 @@ static wp_status archive(wp_job *job, const wp_strings *objects, const char *out
 }
 
 /* A CUDA runtime of another toolkit, given by its path: ours takes its place. */
-static bool is_foreign_runtime(const char *word)
-{
-    static const char *const names[] = {"libcudart.so", "libcudart_static.a", "libcudadevrt.a", "libcuda.so"};
+static bool is_foreign_runtime(const char *word) {
+    static const char *const names[] = {"libcudart.so", "libcudart_static.a", "libcudadevrt.a",
+                                        "libcuda.so"};
     const char *slash = strrchr(word, '/');
     const char *base = slash ? slash + 1 : word;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -29,26 +29,26 @@ static bool is_foreign_runtime(const char *word)
     return false;
 }
 
-static void add_link_args(const wp_job *job, wp_strings *command)
-{
+static void add_link_args(const wp_job *job, wp_strings *command) {
     const wp_strings *words = &job->options->link_args;
     bool has_openmp = wp_strings_contains(&job->compiler_args, "-fopenmp");
     for (size_t i = 0; i < words->count; i++) {
-        /* LLVM's OpenMP library has libgomp's functions too; two of them in one program would not see each other. */
+        /* LLVM's OpenMP library has libgomp's functions too; two of them in one program would not
+         * see each other. */
         if (has_openmp && strcmp(words->items[i], "-lgomp") == 0) continue;
         if (!is_foreign_runtime(words->items[i])) wp_strings_add(command, words->items[i]);
     }
 }
 
-static void add_words(wp_strings *command, const char *const *words)
-{
-    for (; *words; words++) wp_strings_add(command, *words);
+static void add_words(wp_strings *command, const char *const *words) {
+    for (; *words; words++)
+        wp_strings_add(command, *words);
 }
 
-/* The same step as a command of nvcc. Build systems take the link line they are shown as a model: CMake the linker
- * and the libraries, configure scripts what follows -o "a.out". */
-static void show_as_nvcc(const wp_job *job, const wp_strings *objects, const char *output, wp_strings *shown)
-{
+/* The same step as a command of nvcc. Build systems take the link line they are shown as a model:
+ * CMake the linker and the libraries, configure scripts what follows -o "a.out". */
+static void show_as_nvcc(const wp_job *job, const wp_strings *objects, const char *output,
+                         wp_strings *shown) {
     wp_strings_addf(shown, "%s/bin/nvcc", job->tools->cuda_dir);
     if (job->options->goal == WP_GOAL_SHARED) wp_strings_add(shown, "-shared");
     add_words(shown, (const char *const[]){"-o", output, NULL});
@@ -59,8 +59,8 @@ static void show_as_nvcc(const wp_job *job, const wp_strings *objects, const cha
     wp_strings_add(shown, "-lcudart");
 }
 
-wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, const char *temp, wp_error *err)
-{
+wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, const char *temp,
+                   wp_error *err) {
     const wp_options *o = job->options;
     if (o->goal == WP_GOAL_LIBRARY) return archive(job, objects, temp, err);
     wp_strings command = {0}, shown = {0};
@@ -74,8 +74,9 @@ wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, c
     add_link_args(job, &command);
     wp_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wp_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
-    add_words(&command, (const char *const[]){"-lwarpage", "-lm", "-ldl", "-lrt", "-lpthread",
-                                              "-Wno-unused-command-line-argument", "-o", temp, NULL});
+    add_words(&command,
+              (const char *const[]){"-lwarpage", "-lm", "-ldl", "-lrt", "-lpthread",
+                                    "-Wno-unused-command-line-argument", "-o", temp, NULL});
     if (o->is_nvcc)
         show_as_nvcc(job, objects, output, &shown);
     else

@@ -57,17 +57,17 @@ typedef struct wp_options {
     bool debug_device;        /* -G */
     bool is_relocatable;      /* -rdc=true, -dc */
     bool fast_math;
-    bool contract;            /* -fmad=true given */
-    bool no_contract;         /* -fmad=false given */
-    bool per_thread_stream;   /* --default-stream per-thread */
-    bool keep;                /* --keep-temps, -keep */
-    bool print_only;          /* -### */
-    bool verbose;             /* -v */
-    bool quiet_warnings;      /* -w */
-    bool user_headers_only;   /* -MM */
-    bool run;                 /* -run: run the program after linking it */
-    bool forward_unknown;     /* --forward-unknown-to-host-compiler */
-    bool is_nvcc;             /* invoked by the name nvcc */
+    bool contract;          /* -fmad=true given */
+    bool no_contract;       /* -fmad=false given */
+    bool per_thread_stream; /* --default-stream per-thread */
+    bool keep;              /* --keep-temps, -keep */
+    bool print_only;        /* -### */
+    bool verbose;           /* -v */
+    bool quiet_warnings;    /* -w */
+    bool user_headers_only; /* -MM */
+    bool run;               /* -run: run the program after linking it */
+    bool forward_unknown;   /* --forward-unknown-to-host-compiler */
+    bool is_nvcc;           /* invoked by the name nvcc */
     char *print_after, *stop_after;
 } wp_options;
 

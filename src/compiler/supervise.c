@@ -16,14 +16,12 @@ enum { ENDING_COUNT = sizeof endings / sizeof *endings };
 static volatile sig_atomic_t received;
 static volatile pid_t group;
 
-static void pass_on(int signal_number)
-{
+static void pass_on(int signal_number) {
     received = signal_number;
     if (group > 0) (void)kill(-group, signal_number);
 }
 
-_Noreturn static void child_main(int (*work)(void *arg), void *arg, const sigset_t *mask)
-{
+_Noreturn static void child_main(int (*work)(void *arg), void *arg, const sigset_t *mask) {
     (void)setpgid(0, 0);
     (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
@@ -32,13 +30,13 @@ _Noreturn static void child_main(int (*work)(void *arg), void *arg, const sigset
     _exit(code);
 }
 
-int wpi_supervise(int (*work)(void *arg), void (*clean)(void *arg), void *arg)
-{
+int wpi_supervise(int (*work)(void *arg), void (*clean)(void *arg), void *arg) {
     struct sigaction handler = {.sa_handler = pass_on}, old[ENDING_COUNT];
     sigset_t blocked, mask;
     sigemptyset(&handler.sa_mask);
     sigemptyset(&blocked);
-    for (int i = 0; i < ENDING_COUNT; i++) sigaddset(&blocked, endings[i]);
+    for (int i = 0; i < ENDING_COUNT; i++)
+        sigaddset(&blocked, endings[i]);
     (void)sigprocmask(SIG_BLOCK, &blocked, &mask);
     fflush(NULL);
     pid_t pid = fork();
@@ -55,8 +53,10 @@ int wpi_supervise(int (*work)(void *arg), void (*clean)(void *arg), void *arg)
     }
     (void)sigprocmask(SIG_SETMASK, &mask, NULL);
     int state = 0;
-    while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {}
-    for (int i = 0; i < ENDING_COUNT; i++) (void)sigaction(endings[i], &old[i], NULL);
+    while (waitpid(pid, &state, 0) < 0 && errno == EINTR) {
+    }
+    for (int i = 0; i < ENDING_COUNT; i++)
+        (void)sigaction(endings[i], &old[i], NULL);
     if (received) {
         clean(arg);
         (void)raise(received);

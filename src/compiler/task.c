@@ -12,22 +12,21 @@
 
 #include "base/fail.h"
 
-/* What a child sends back, in one write. Its strings are constants of this program: the same in both processes. */
+/* What a child sends back, in one write. Its strings are constants of this program: the same in
+ * both processes. */
 typedef struct task_result {
     wp_status status;
     wp_error error;
 } task_result;
 
-_Noreturn static void child_main(wp_task_fn fn, void *arg, int fd)
-{
+_Noreturn static void child_main(wp_task_fn fn, void *arg, int fd) {
     task_result result = {0};
     result.status = fn(arg, &result.error);
     fflush(NULL);
     _exit(write(fd, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
 }
 
-wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err)
-{
+wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err) {
     int fds[2];
     *task = (wp_task){.what = what};
     if (pipe(fds) != 0) return WP_FAIL(err, IO, "cannot open a pipe: %s", strerror(errno));
@@ -49,8 +48,7 @@ wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *wh
     return WP_STATUS_OK;
 }
 
-wp_status wpi_task_wait(wp_task *task, wp_error *err)
-{
+wp_status wpi_task_wait(wp_task *task, wp_error *err) {
     if (task->pid == 0) return WP_STATUS_OK;
     task_result result;
     ssize_t count;
@@ -59,19 +57,20 @@ wp_status wpi_task_wait(wp_task *task, wp_error *err)
     while (count < 0 && errno == EINTR);
     (void)close(task->result_fd);
     int state = 0;
-    while (waitpid(task->pid, &state, 0) < 0 && errno == EINTR) {}
+    while (waitpid(task->pid, &state, 0) < 0 && errno == EINTR) {
+    }
     task->pid = 0;
     if (count == (ssize_t)sizeof result) {
         if (result.status != WP_STATUS_OK && err) *err = result.error;
         return result.status;
     }
     if (WIFSIGNALED(state))
-        return WP_FAIL(err, TOOLCHAIN, "%s: the compiler crashed (signal %d)", task->what, WTERMSIG(state));
+        return WP_FAIL(err, TOOLCHAIN, "%s: the compiler crashed (signal %d)", task->what,
+                       WTERMSIG(state));
     return WP_FAIL(err, TOOLCHAIN, "%s: the compiler gave up", task->what); /* LLVM has said why */
 }
 
-void wpi_task_cancel(wp_task *task)
-{
+void wpi_task_cancel(wp_task *task) {
     if (task->pid == 0) return;
     (void)kill(task->pid, SIGKILL);
     if (wpi_task_wait(task, NULL) != WP_STATUS_OK) return; /* as intended */

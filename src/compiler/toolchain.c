@@ -10,8 +10,7 @@
 #include "base/file.h"
 
 /* clang finds the library in ../lib beside itself. */
-static bool has_openmp(const char *clang)
-{
+static bool has_openmp(const char *clang) {
     char *real = realpath(clang, NULL);
     char *bin = wp_path_dir(real ? real : clang);
     char *prefix = wp_path_dir(bin);
@@ -24,8 +23,7 @@ static bool has_openmp(const char *clang)
     return found;
 }
 
-wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
-{
+wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
     memset(out, 0, sizeof *out);
     char *self = NULL;
     WP_TRY(wp_self_path(&self, err));
@@ -43,10 +41,12 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
     if (!out->clang) out->clang = wp_program_find("clang-19");
     wp_status status = WP_STATUS_OK;
     if (!out->clang)
-        status = WP_FAIL(err, TOOLCHAIN,
-                         "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
+        status =
+            WP_FAIL(err, TOOLCHAIN,
+                    "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
     else if (!wp_file_exists(out->devicelib))
-        status = WP_FAIL(err, TOOLCHAIN, "%s is missing; the installation of warpage is incomplete", out->devicelib);
+        status = WP_FAIL(err, TOOLCHAIN, "%s is missing; the installation of warpage is incomplete",
+                         out->devicelib);
     if (status != WP_STATUS_OK)
         wpi_toolchain_deinit(out);
     else
@@ -54,8 +54,7 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err)
     return status;
 }
 
-bool wpi_toolchain_is_foreign(const wp_toolchain *t, const char *dir)
-{
+bool wpi_toolchain_is_foreign(const wp_toolchain *t, const char *dir) {
     char *header = wp_path_join(dir, "cuda_runtime_api.h");
     char *ours = realpath(t->include_dir, NULL), *theirs = realpath(dir, NULL);
     bool is_foreign = wp_file_exists(header) && ours && theirs && strcmp(ours, theirs) != 0;
@@ -65,8 +64,7 @@ bool wpi_toolchain_is_foreign(const wp_toolchain *t, const char *dir)
     return is_foreign;
 }
 
-void wpi_toolchain_deinit(wp_toolchain *t)
-{
+void wpi_toolchain_deinit(wp_toolchain *t) {
     wp_free(t->prefix);
     wp_free(t->clang);
     wp_free(t->cuda_dir);

@@ -12,8 +12,7 @@
 #define SPACES " \t\r\n"
 #define NESTING_MAX 16 /* response files that name response files */
 
-void wpi_words_split(const char *text, const char *separators, wp_strings *out)
-{
+void wpi_words_split(const char *text, const char *separators, wp_strings *out) {
     wp_text word = {0};
     bool is_word = false;
     char quote = 0;
@@ -39,9 +38,9 @@ void wpi_words_split(const char *text, const char *separators, wp_strings *out)
 
 static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_error *err);
 
-static wp_status add_file(const char *path, wp_strings *out, int nesting, wp_error *err)
-{
-    if (nesting == NESTING_MAX) return WP_FAIL(err, INVALID, "@%s: options files name each other in a circle", path);
+static wp_status add_file(const char *path, wp_strings *out, int nesting, wp_error *err) {
+    if (nesting == NESTING_MAX)
+        return WP_FAIL(err, INVALID, "@%s: options files name each other in a circle", path);
     char *text = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(path, &text, &size_bytes, err));
@@ -55,8 +54,7 @@ static wp_status add_file(const char *path, wp_strings *out, int nesting, wp_err
     return status;
 }
 
-static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_error *err)
-{
+static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_error *err) {
     if (word[0] == '@' && word[1]) return add_file(word + 1, out, nesting, err);
     static const char *const names[] = {"--options-file=", "-options-file=", "-optf=", "--optf="};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -66,26 +64,24 @@ static wp_status add_word(const char *word, wp_strings *out, int nesting, wp_err
     return WP_STATUS_OK;
 }
 
-static bool takes_file(const char *word)
-{
+static bool takes_file(const char *word) {
     return strcmp(word, "--options-file") == 0 || strcmp(word, "-options-file") == 0 ||
            strcmp(word, "-optf") == 0 || strcmp(word, "--optf") == 0;
 }
 
-static wp_status add_environment(const char *name, wp_strings *out, wp_error *err)
-{
+static wp_status add_environment(const char *name, wp_strings *out, wp_error *err) {
     const char *value = getenv(name);
     if (!value || !*value) return WP_STATUS_OK;
     wp_strings words = {0};
     wpi_words_split(value, SPACES, &words);
     wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < words.count && status == WP_STATUS_OK; i++) status = add_word(words.items[i], out, 0, err);
+    for (size_t i = 0; i < words.count && status == WP_STATUS_OK; i++)
+        status = add_word(words.items[i], out, 0, err);
     wp_strings_deinit(&words);
     return status;
 }
 
-wp_status wpi_words_gather(int argc, char **argv, wp_strings *out, wp_error *err)
-{
+wp_status wpi_words_gather(int argc, char **argv, wp_strings *out, wp_error *err) {
     WP_TRY(add_environment("NVCC_PREPEND_FLAGS", out, err));
     for (int i = 1; i < argc; i++) {
         if (takes_file(argv[i])) {

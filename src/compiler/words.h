@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Text to words, the way a shell does it, and the command line with everything put in its place. */
+/** Text to words, the way a shell does it, and the command line with everything put in its place.
+ */
 #ifndef WP_COMPILER_WORDS_H
 #define WP_COMPILER_WORDS_H
 
 #include "base/strings.h"
 #include "warpage/error.h"
 
-/** Appends the words of `text`, which any of `separators` set apart; quotes hold words together, a backslash
- *  takes the next character as it is. */
+/** Appends the words of `text`, which any of `separators` set apart; quotes hold words together, a
+ * backslash takes the next character as it is. */
 void wpi_words_split(const char *text, const char *separators, wp_strings *out);
 
-/** All arguments but the program's name: NVCC_PREPEND_FLAGS, argv, NVCC_APPEND_FLAGS, with the content of
- *  response files (@file, --options-file file, -optf file) in their place. */
+/** All arguments but the program's name: NVCC_PREPEND_FLAGS, argv, NVCC_APPEND_FLAGS, with the
+ * content of response files (@file, --options-file file, -optf file) in their place. */
 WP_NODISCARD wp_status wpi_words_gather(int argc, char **argv, wp_strings *out, wp_error *err);
 
 #endif

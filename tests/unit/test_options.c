@@ -41,8 +41,9 @@ static void list_is(const wp_strings *list, const char *wanted) {
 
 static void values_follow_or_are_attached_and_lists_have_commas(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc -Ia -I b -I=c --include-path d,e -DX -D Y=1 -D=Z,W -Lx -L=y -l m,rt "
-                          "-isystem=s -include h.h a.cu");
+    wp_options o =
+        parsed("wpcc -Ia -I b -I=c --include-path d,e -DX -D Y=1 -D=Z,W -Lx -L=y -l m,rt "
+               "-isystem=s -include h.h a.cu");
     list_is(&o.source_args, "-Ia|-Ib|-Ic|-Id|-Ie|-DX|-DY=1|-DZ|-DW|-isystem|s|-include|h.h");
     list_is(&o.link_args, "-Lx|-Ly|-lm|-lrt");
     wpi_options_deinit(&o);
@@ -77,7 +78,9 @@ static void the_lowest_architecture_counts_and_old_ones_are_raised(void **state)
         {"wpcc -arch=native a.cu", 70},
         {"wpcc -arch=sm_90a a.cu", 90},
         {"wpcc -arch=sm_120 a.cu", 90},
-        {"wpcc -gencode arch=compute_86,code=sm_86 -gencode=arch=compute_75,code=[sm_75,compute_75] a.cu", 75},
+        {"wpcc -gencode arch=compute_86,code=sm_86 "
+         "-gencode=arch=compute_75,code=[sm_75,compute_75] a.cu",
+         75},
         {"wpcc -gencode=arch=compute_80,code=\\\"sm_80,compute_80\\\" a.cu", 80},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -90,8 +93,9 @@ static void the_lowest_architecture_counts_and_old_ones_are_raised(void **state)
 
 static void host_compiler_options_are_split_like_a_shell_does(void **state) {
     (void)state;
-    wp_options o = parsed("wpcc -Xcompiler -Wall,-O1 -Xcompiler=-fPIC -Xcompiler '' "
-                          "-Xcompiler '\"-DS=a b\",-g' -Xcompiler -Wl,-rpath,x -Xlinker -rpath,y a.cu");
+    wp_options o =
+        parsed("wpcc -Xcompiler -Wall,-O1 -Xcompiler=-fPIC -Xcompiler '' "
+               "-Xcompiler '\"-DS=a b\",-g' -Xcompiler -Wl,-rpath,x -Xlinker -rpath,y a.cu");
     list_is(&o.compiler_args, "-Wall|-O1|-fPIC|-DS=a b|-g|-Wl,-rpath,x");
     list_is(&o.link_args, "-Xlinker|-rpath|-Xlinker|y");
     wpi_options_deinit(&o);
@@ -102,7 +106,7 @@ static void optimisation_takes_its_level_attached_or_apart(void **state) {
     static const struct {
         const char *line;
         char level;
-    } cases[] = {{"wpcc a.cu", '2'},     {"wpcc -O0 a.cu", '0'}, {"wpcc -O 3 a.cu", '3'},
+    } cases[] = {{"wpcc a.cu", '2'},      {"wpcc -O0 a.cu", '0'}, {"wpcc -O 3 a.cu", '3'},
                  {"wpcc -O=1 a.cu", '1'}, {"wpcc -O a.cu", '2'},  {"wpcc -Ofast a.cu", '3'}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wp_options o = parsed(cases[i].line);
@@ -115,9 +119,10 @@ static void optimisation_takes_its_level_attached_or_apart(void **state) {
 static void the_kind_of_a_file_is_its_ending_or_what_x_says(void **state) {
     (void)state;
     wp_options o = parsed("wpcc a.cu b.c c.cc d.cpp e.o libf.a g.so.1 -x cu h.cpp i.o");
-    static const wp_language wanted[] = {WP_LANGUAGE_CUDA,   WP_LANGUAGE_C,      WP_LANGUAGE_CXX,
-                                         WP_LANGUAGE_CXX,    WP_LANGUAGE_OBJECT, WP_LANGUAGE_OBJECT,
-                                         WP_LANGUAGE_OBJECT, WP_LANGUAGE_CUDA,   WP_LANGUAGE_OBJECT};
+    static const wp_language wanted[] = {
+        WP_LANGUAGE_CUDA,   WP_LANGUAGE_C,      WP_LANGUAGE_CXX,
+        WP_LANGUAGE_CXX,    WP_LANGUAGE_OBJECT, WP_LANGUAGE_OBJECT,
+        WP_LANGUAGE_OBJECT, WP_LANGUAGE_CUDA,   WP_LANGUAGE_OBJECT};
     assert_u64(o.input_count, sizeof wanted / sizeof *wanted);
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         assert_int_equal(o.inputs[i].language, wanted[i]);
@@ -130,9 +135,10 @@ static void stopping_gives_way_to_what_is_made(void **state) {
     static const struct {
         const char *line;
         wp_goal goal;
-    } cases[] = {{"wpcc -shared -c a.cu", WP_GOAL_OBJECT},    {"wpcc -c -shared a.cu", WP_GOAL_OBJECT},
-                 {"wpcc -emit-llvm -c a.cu", WP_GOAL_BITCODE}, {"wpcc -M -c a.cu", WP_GOAL_DEPENDENCIES},
-                 {"wpcc -c -fatbin a.cu", WP_GOAL_FATBIN},     {"wpcc -dc a.cu", WP_GOAL_OBJECT}};
+    } cases[] = {
+        {"wpcc -shared -c a.cu", WP_GOAL_OBJECT},     {"wpcc -c -shared a.cu", WP_GOAL_OBJECT},
+        {"wpcc -emit-llvm -c a.cu", WP_GOAL_BITCODE}, {"wpcc -M -c a.cu", WP_GOAL_DEPENDENCIES},
+        {"wpcc -c -fatbin a.cu", WP_GOAL_FATBIN},     {"wpcc -dc a.cu", WP_GOAL_OBJECT}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         wp_options o = parsed(cases[i].line);
         assert_int_equal(o.goal, cases[i].goal);
