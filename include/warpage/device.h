@@ -147,7 +147,8 @@ WP_API uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t blo
 /** The first error of any kernel or copy that ran on this device, sticky as CUDA's; OK if none.
  *  `wp_queue_wait` and friends return it too. */
 WP_API wp_status wp_device_sticky_error(wp_device *device, wp_error *err);
-/** Frees all memory, forgets the sticky error: cudaDeviceReset. */
+/** Frees all memory, forgets the sticky error, gives variables of loaded modules their initial
+ *  values: cudaDeviceReset. */
 WP_NODISCARD WP_API wp_status wp_device_reset(wp_device *device, wp_error *err);
 
 #ifdef __cplusplus

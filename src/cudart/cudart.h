@@ -121,6 +121,8 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
 /** True when `address` lies in a __managed__ variable; how many bytes of it follow. Also before the
  *  image is loaded: host code uses such a variable from the start. */
 bool wpi_variable_managed_at(const void *address, size_t *left_bytes);
+/** __managed__ variables have their initial values again (cudaDeviceReset). */
+void wpi_variables_reset(void);
 
 /* ---- stream.c ---- */
 

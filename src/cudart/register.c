@@ -46,6 +46,7 @@ typedef struct variable_entry {
     const void *key;
     image *image;
     bool is_resolved;
+    const void *initial; /* __managed__: its value as compiled */
     wpi_variable variable;
     UT_hash_handle hh;
 } variable_entry;
@@ -256,20 +257,24 @@ static const wp_cpu_variable *find_managed(const image *it, const char *name) {
     return v != NULL && v->kind == WP_VARIABLE_MANAGED ? v : NULL;
 }
 
-/* Gives the managed variable its storage: the host's. */
-static void bind_managed(const wp_cpu_variable *v, void *host) {
+/* Gives the managed variable its storage: the host's. Returns where its value as compiled is; NULL
+ * when that was done before. */
+static const void *bind_managed(const wp_cpu_variable *v, void *host) {
     void **cell = v->address;
-    if (*cell == host) return;
-    memcpy(host, *cell, v->size_bytes);
+    const void *initial = *cell;
+    if (initial == host) return NULL;
+    memcpy(host, initial, v->size_bytes);
     *cell = host;
+    return initial;
 }
 
-static void add_variable(void **handle, const wpi_variable *variable) {
+static void add_variable(void **handle, const wpi_variable *variable, const void *initial) {
     variable_entry *entry = wp_calloc(1, sizeof *entry);
     WP_CHECK(entry != NULL);
     entry->key = variable->host;
     entry->image = (image *)handle;
     entry->variable = *variable;
+    entry->initial = initial;
     pthread_rwlock_wrlock(&table_lock);
     variable_entry *known = NULL;
     HASH_FIND_PTR(variables, &entry->key, known);
@@ -289,12 +294,13 @@ void __cudaRegisterVar(void **handle, char *host, char *device, const char *devi
                              .size_bytes = size_bytes,
                              .kind = is_constant ? WP_VARIABLE_CONSTANT : WP_VARIABLE_DEVICE};
     const wp_cpu_variable *v = find_managed((image *)handle, device_name);
+    const void *initial = NULL;
     if (v != NULL) {
-        bind_managed(v, host);
+        initial = bind_managed(v, host);
         variable.kind = WP_VARIABLE_MANAGED;
         variable.address = host;
     }
-    add_variable(handle, &variable);
+    add_variable(handle, &variable, initial);
 }
 
 void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
@@ -310,7 +316,7 @@ void __cudaRegisterManagedVar(void **handle, void **host_pointer, char *device,
                                    .address = storage,
                                    .size_bytes = size_bytes,
                                    .kind = WP_VARIABLE_MANAGED};
-    add_variable(handle, &variable);
+    add_variable(handle, &variable, NULL);
 }
 
 void __cudaRegisterTexture(void **handle, const struct textureReference *host, const void **device,
@@ -322,7 +328,7 @@ void __cudaRegisterTexture(void **handle, const struct textureReference *host, c
                                    .kind = WP_VARIABLE_TEXTURE,
                                    .texture_dim = dim,
                                    .texture_reads_normalized = is_normalized != 0};
-    add_variable(handle, &variable);
+    add_variable(handle, &variable, NULL);
 }
 
 void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, const void **device,
@@ -333,7 +339,7 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host, c
                                    .size_bytes = sizeof(cudaSurfaceObject_t),
                                    .kind = WP_VARIABLE_SURFACE,
                                    .texture_dim = dim};
-    add_variable(handle, &variable);
+    add_variable(handle, &variable, NULL);
 }
 
 static cudaError_t resolve_variable(wp_device *device, variable_entry *entry) {
@@ -368,6 +374,14 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     if (error == cudaSuccess) *out = entry->variable;
     pthread_mutex_unlock(&load_lock);
     return error;
+}
+
+/* Variables that the host does not share are reset by the device. */
+void wpi_variables_reset(void) {
+    pthread_rwlock_rdlock(&table_lock);
+    for (const variable_entry *v = variables; v != NULL; v = v->hh.next)
+        if (v->initial != NULL) memcpy(v->variable.address, v->initial, v->variable.size_bytes);
+    pthread_rwlock_unlock(&table_lock);
 }
 
 bool wpi_variable_managed_at(const void *address, size_t *left_bytes) {

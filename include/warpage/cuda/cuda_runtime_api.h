@@ -16,6 +16,9 @@
 
 #include "builtin_types.h"
 #include "host_defines.h"
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#include "wp/per_thread_stream.h" /* hosts compiled by others; wpcc reads it first */
+#endif
 
 #if defined(__cplusplus)
 extern "C" {

@@ -311,12 +311,16 @@ struct wpi_cpu_device {
     wp_error sticky;
     wpi_cpu_queue *queues; /* all, also destroyed ones that still have work; the default one last */
     wpi_cpu_queue *default_queue;
+    struct wpi_cpu_module *modules; /* that are loaded */
     wpi_waiter *waiters; /* host threads that wait */
 };
 
 extern const wp_queue_ops wpi_cpu_queue_ops;
 extern const wp_event_ops wpi_cpu_event_ops;
 extern const wp_module_ops wpi_cpu_module_ops;
+
+/** Gives the variables of all modules the values they had when they were loaded. */
+void wpi_cpu_modules_reset(wpi_cpu_device *device);
 
 /** Notes the device's first error, and says it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);

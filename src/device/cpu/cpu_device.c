@@ -211,11 +211,12 @@ static wp_queue *default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
 }
 
-/* Everything a program made is gone; variables keep what they hold. */
+/* Everything a program made is gone, and variables are as they were loaded. */
 static wp_status reset(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     (void)err;
     (void)wpi_cpu_device_wait(base, NULL); /* its error is about to be forgotten */
+    wpi_cpu_modules_reset(device);
     wpi_cpu_memory_free_all(device, false);
     wpi_heap_destroy(atomic_exchange(&device->heap, NULL));
     atomic_store(&device->heap_bytes, WPI_HEAP_BYTES_DEFAULT);

@@ -10,12 +10,25 @@
 #include "device/cpu/cpu.h"
 #include "device/image.h"
 
-typedef struct module {
+/* What a variable holds when its module is loaded. Zeros, as most and all large ones hold, are not
+ * kept: finding that out reads them, which costs no memory where nothing was written before. */
+typedef struct initial_value {
+    void *address;
+    size_t size_bytes;
+    void *bytes; /* NULL: zeros */
+} initial_value;
+
+typedef struct wpi_cpu_module {
     wp_module base;
+    struct wpi_cpu_module *next; /* of the device */
+    initial_value *initial;
+    uint32_t initial_count;
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
-} module;
+} wpi_cpu_module;
+
+typedef struct wpi_cpu_module module;
 
 /* "_Z6vecaddPKfPfi" -> "vecadd": a mangled name that is no template and in no namespace says its
  * own length. Others are kept as they are. Caller frees. */
@@ -94,9 +107,45 @@ static void *target_of(const wp_cpu_variable *variable) {
     return variable->kind == WP_VARIABLE_MANAGED ? *(void **)variable->address : variable->address;
 }
 
+static bool is_zero(const char *bytes, size_t size_bytes) {
+    return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
+}
+
+/* A managed variable lives in the host's memory, and its initial value where it was compiled: the
+ * CUDA runtime, which bound it, restores it. A texture's handle is the runtime's, too. */
+static wp_status keep_initial(module *m, const wp_cpu_variable *v, wp_error *err) {
+    if (v->kind != WP_VARIABLE_DEVICE && v->kind != WP_VARIABLE_CONSTANT) return WP_STATUS_OK;
+    initial_value kept = {.address = v->address, .size_bytes = v->size_bytes};
+    if (!is_zero(v->address, v->size_bytes)) {
+        kept.bytes = wp_malloc(v->size_bytes);
+        if (kept.bytes == NULL) return WP_FAIL(err, NOMEM, "initial value of %s", v->name);
+        memcpy(kept.bytes, v->address, v->size_bytes);
+    }
+    m->initial[m->initial_count++] = kept;
+    return WP_STATUS_OK;
+}
+
+void wpi_cpu_modules_reset(wpi_cpu_device *device) {
+    pthread_mutex_lock(&device->lock);
+    for (const module *m = device->modules; m != NULL; m = m->next) {
+        for (uint32_t i = 0; i < m->initial_count; i++) {
+            const initial_value *v = &m->initial[i];
+            if (v->bytes != NULL) {
+                memcpy(v->address, v->bytes, v->size_bytes);
+            } else {
+                memset(v->address, 0, v->size_bytes);
+            }
+        }
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
 /* Variables become known addresses. One that is already known (loaded twice) is left as it is. */
-static void enter_variables(module *m) {
+static wp_status enter_variables(module *m, wp_error *err) {
     const wp_cpu_code *code = m->code.baseline;
+    m->initial = wp_calloc((size_t)code->variable_count + 1, sizeof *m->initial);
+    if (m->initial == NULL)
+        return WP_FAIL(err, NOMEM, "module: %u variables", code->variable_count);
     for (uint32_t i = 0; i < code->variable_count; i++) {
         const wp_cpu_variable *v = &code->variables[i];
         if (v->size_bytes == 0) continue;
@@ -105,7 +154,29 @@ static void enter_variables(module *m) {
                                                        .kind = WP_MEMORY_VARIABLE},
                                         .device = m->base.device};
         if (wpi_memory_map_add(wpi_memory_map_global(), &entry, NULL) != WP_STATUS_OK) continue;
+        WP_TRY(keep_initial(m, v, err));
     }
+    return WP_STATUS_OK;
+}
+
+/* Also a module that was not entered yet. */
+static void leave_device(module *m) {
+    wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
+    pthread_mutex_lock(&device->lock);
+    for (module **link = &device->modules; *link != NULL; link = &(*link)->next) {
+        if (*link != m) continue;
+        *link = m->next;
+        break;
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+static void enter_device(module *m) {
+    wpi_cpu_device *device = (wpi_cpu_device *)m->base.device;
+    pthread_mutex_lock(&device->lock);
+    m->next = device->modules;
+    device->modules = m;
+    pthread_mutex_unlock(&device->lock);
 }
 
 static void leave_variables(module *m) {
@@ -122,7 +193,11 @@ static void leave_variables(module *m) {
 
 static void unload(wp_module *base) {
     module *m = (module *)base;
+    leave_device(m);
     leave_variables(m);
+    for (uint32_t i = 0; i < m->initial_count; i++)
+        wp_free(m->initial[i].bytes);
+    wp_free(m->initial);
     for (uint32_t i = 0; i < m->kernel_count; i++)
         wp_free(m->kernels[i].display_name);
     wp_free(m->kernels);
@@ -167,12 +242,14 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
         m->kernels[i].base.info.constant_bytes = constant_bytes(m->code.baseline);
     }
     qsort(m->kernels, m->kernel_count, sizeof *m->kernels, by_name);
-    enter_variables(m);
+    WP_TRY_GOTO(enter_variables(m, err), failed_entered);
+    enter_device(m);
     *out = &m->base;
     return WP_STATUS_OK;
 
 failed:
     m->code.baseline = NULL; /* nothing was entered */
+failed_entered:
     unload(&m->base);
     return status;
 }
