@@ -116,7 +116,7 @@ struct wp_cpu_block {
 
 /** The block whose threads run on this OS thread; set by the CPU device. Functions that were
  *  not inlined find their identity here. NULL outside kernels. */
-extern _Thread_local wp_cpu_block *wp_rt_block;
+extern _Thread_local wp_cpu_block *wp_rt_block __attribute__((tls_model("initial-exec")));
 
 /** Stops the running thread. Called by fiber-form kernels; in region form the compiler has
  *  replaced every call. `point` numbers the call site in program order (smaller is earlier). */

@@ -39,7 +39,7 @@ typedef struct region {
     LLVMValueRef *local;  /* [slot_count]: the region's own copy of a slot */
     LLVMValueRef *base;   /* [slot_count]: address of the slot of thread 0 */
     LLVMValueRef *initial; /* [slot_count]: a uniform slot's value at the start */
-    bool *is_written;      /* [slot_count] */
+    bool *is_touched, *is_written; /* [slot_count] */
     LLVMValueRef next_state; /* in step: where the threads go, when there are several ways */
     bool is_mixed;           /* threads may go different ways */
 } region;
@@ -221,6 +221,7 @@ static void build_entry(region *r)
     r->threads64 = LLVMBuildZExt(r->at, threads, c->i64, "");
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         const wp_slot *slot = &r->plan->slots[s];
+        if (!r->is_touched[s]) continue;
         bool in_frame = r->plan->state_count > 1;
         if (in_frame) r->base[s] = element(r, r->frame, r->threads64, slot->offset_bytes);
         if (!slot->is_array || !in_frame) {
@@ -269,13 +270,17 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
     LLVMBuilderRef at = r->at;
     LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
 
+    /* Divisions once; rows then follow each other. */
+    LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(r->entry));
+    LLVMValueRef nx = r->id[WP_ID_NTID_X], ny = r->id[WP_ID_NTID_Y], zero = wpi_const32(c, 0);
+    LLVMValueRef first_x = LLVMBuildURem(at, first, nx, ""), rows = LLVMBuildUDiv(at, first, nx, "");
+    LLVMValueRef first_y = LLVMBuildURem(at, rows, ny, ""), first_z = LLVMBuildUDiv(at, rows, ny, "");
+
     LLVMPositionBuilderAtEnd(at, r->row);
     LLVMValueRef row_first = LLVMBuildPhi(at, c->i32, "");
-    LLVMValueRef nx = r->id[WP_ID_NTID_X], ny = r->id[WP_ID_NTID_Y];
-    LLVMValueRef x0 = LLVMBuildURem(at, row_first, nx, "");
-    LLVMValueRef rows = LLVMBuildUDiv(at, row_first, nx, "");
-    r->id[WP_ID_TID_Y] = LLVMBuildURem(at, rows, ny, "");
-    r->id[WP_ID_TID_Z] = LLVMBuildUDiv(at, rows, ny, "");
+    LLVMValueRef x0 = LLVMBuildPhi(at, c->i32, "x0");
+    LLVMValueRef y = r->id[WP_ID_TID_Y] = LLVMBuildPhi(at, c->i32, "tid.y");
+    LLVMValueRef z = r->id[WP_ID_TID_Z] = LLVMBuildPhi(at, c->i32, "tid.z");
     LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""), left = LLVMBuildSub(at, outer, row_first, "");
     LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
     LLVMValueRef count = LLVMBuildSelect(at, is_less, in_row, left, "");
@@ -293,6 +298,7 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
     }
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         const wp_slot *slot = &r->plan->slots[s];
+        if (!r->is_touched[s]) continue;
         if (r->initial[s]) {
             LLVMBuildStore(at, r->initial[s], r->local[s]);
         } else if (slot->is_array && r->base[s]) {
@@ -316,10 +322,17 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
 
     LLVMPositionBuilderAtEnd(at, r->next);
     LLVMValueRef row_next = LLVMBuildNUWAdd(at, row_first, count, "");
+    LLVMValueRef y_next = LLVMBuildNUWAdd(at, y, wpi_const32(c, 1), "");
+    LLVMValueRef wraps = LLVMBuildICmp(at, LLVMIntEQ, y_next, ny, "");
+    LLVMValueRef z_next = LLVMBuildNUWAdd(at, z, LLVMBuildZExt(at, wraps, c->i32, ""), "");
+    y_next = LLVMBuildSelect(at, wraps, zero, y_next, "");
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, row_next, outer, ""), r->row, r->done);
 
-    LLVMAddIncoming(row_first, (LLVMValueRef[]){first, row_next},
-                    (LLVMBasicBlockRef[]){r->entry, r->next}, 2);
+    LLVMBasicBlockRef into_row[] = {r->entry, r->next};
+    LLVMAddIncoming(row_first, (LLVMValueRef[]){first, row_next}, into_row, 2);
+    LLVMAddIncoming(x0, (LLVMValueRef[]){first_x, zero}, into_row, 2);
+    LLVMAddIncoming(y, (LLVMValueRef[]){first_y, y_next}, into_row, 2);
+    LLVMAddIncoming(z, (LLVMValueRef[]){first_z, z_next}, into_row, 2);
     LLVMAddIncoming(i, (LLVMValueRef[]){wpi_const32(c, 0), i_next},
                     (LLVMBasicBlockRef[]){r->row, r->latch}, 2);
 }
@@ -362,18 +375,24 @@ static void build_stub(region *r, uint32_t state, uint32_t value)
     LLVMBuildBr(r->at, r->latch);
 }
 
-/* Slots that the copied blocks write. */
-static void find_written(region *r)
+/* Slots that the copied blocks touch and write; the others stay in the frame as they are. */
+static void find_touched(region *r)
 {
-    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
-        LLVMValueRef memory = r->plan->slots[s].memory;
-        for (LLVMUseRef u = LLVMGetFirstUse(memory); u; u = LLVMGetNextUse(u)) {
-            LLVMValueRef user = LLVMGetUser(u);
-            if (!LLVMIsAStoreInst(user)) continue;
-            uint32_t block = wpi_map_index(&r->block_index, LLVMGetInstructionParent(user));
-            if (block != UINT32_MAX && r->is_cloned[block]) r->is_written[s] = true;
-        }
+    wp_map slot_index = {0};
+    for (uint32_t s = 0; s < r->plan->slot_count; s++)
+        wpi_map_set_index(&slot_index, r->plan->slots[s].memory, s);
+    for (uint32_t b = 0; b < r->plan->block_count; b++) {
+        if (!r->is_cloned[b]) continue;
+        LLVMBasicBlockRef block = r->plan->blocks[b];
+        for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+            for (int o = 0; o < LLVMGetNumOperands(i); o++) {
+                uint32_t s = wpi_map_index(&slot_index, LLVMGetOperand(i, (unsigned)o));
+                if (s == UINT32_MAX) continue;
+                r->is_touched[s] = true;
+                if (LLVMIsAStoreInst(i)) r->is_written[s] = true;
+            }
     }
+    wpi_map_deinit(&slot_index);
 }
 
 /* ---- vectorisation hints ---- */
@@ -468,6 +487,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     r.local = wp_calloc(plan->slot_count + 1, sizeof *r.local);
     r.initial = wp_calloc(plan->slot_count + 1, sizeof *r.initial);
     r.base = wp_calloc(plan->slot_count + 1, sizeof *r.base);
+    r.is_touched = wp_calloc(plan->slot_count + 1, sizeof *r.is_touched);
     r.is_written = wp_calloc(plan->slot_count + 1, sizeof *r.is_written);
     r.stubs = wp_calloc(plan->state_count + 1, sizeof *r.stubs);
     for (uint32_t b = 0; b < plan->block_count; b++)
@@ -479,7 +499,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     r.row = add_block(&r, "row");
     r.head = add_block(&r, "head");
     find_reachable(&r);
-    find_written(&r);
+    find_touched(&r);
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) wpi_map_set(&r.blocks, plan->blocks[b], add_block(&r, "body"));
     for (uint32_t s = 0; s <= plan->state_count; s++) r.stubs[s] = add_block(&r, "stop");
@@ -516,6 +536,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     wp_free(r.local);
     wp_free(r.initial);
     wp_free(r.base);
+    wp_free(r.is_touched);
     wp_free(r.is_written);
     wp_free(r.stubs);
     return r.function;

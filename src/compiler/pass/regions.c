@@ -74,6 +74,18 @@ static bool needs_fibers(wp_compile *c, LLVMValueRef kernel)
     return found;
 }
 
+/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do. */
+#define REGIONS_MAX 192u
+
+static bool has_too_many_stops(LLVMValueRef kernel)
+{
+    uint32_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            count += wpi_lower_is_stop(i);
+    return count > REGIONS_MAX;
+}
+
 /* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads. */
 static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
 {
@@ -168,7 +180,7 @@ wp_status wpi_pass_regions(wp_compile *c, wp_error *err)
     bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
-        is_fiber[k] = needs_fibers(c, c->kernels[k].function);
+        is_fiber[k] = needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         wp_kernel_ir *kernel = &c->kernels[k];

@@ -108,6 +108,13 @@ static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
         without_contract(c->builder, instruction);
         return;
     }
+    /* CUDA's atomics order nothing else; fences do. */
+    if (LLVMIsAAtomicRMWInst(instruction)) {
+        LLVMSetOrdering(instruction, LLVMAtomicOrderingMonotonic);
+    } else if (LLVMIsAAtomicCmpXchgInst(instruction)) {
+        LLVMSetCmpXchgSuccessOrdering(instruction, LLVMAtomicOrderingMonotonic);
+        LLVMSetCmpXchgFailureOrdering(instruction, LLVMAtomicOrderingMonotonic);
+    }
     if (opcode == LLVMUDiv || opcode == LLVMSDiv || opcode == LLVMURem || opcode == LLVMSRem) {
         guard_division(c, instruction);
         return;
