@@ -45,6 +45,10 @@ WP_API void __cudaRegisterSurface(void **handle, const struct surfaceReference *
  * the link; `callback` registers this object's kernels and variables with it. */
 WP_API void wp_register_linked(const void *image, void (*callback)(void **handle));
 
+/** The variable at `address` or, when there is none, the one called `name`: its host address.
+ *  `address` when there is neither. Called by cuda_runtime.h's typed forms. */
+WP_API const void *wp_symbol_find(const void *address, const char *name);
+
 WP_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
                                             struct CUstream_st *stream);
 WP_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,

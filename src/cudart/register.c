@@ -14,6 +14,7 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -374,6 +375,27 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
     if (error == cudaSuccess) *out = entry->variable;
     pthread_mutex_unlock(&load_lock);
     return error;
+}
+
+/* Is `name` what the source calls `device_name`? Static variables: "_ZL5table", and then maybe
+ * something that tells those of different files apart. */
+static bool is_called(const char *device_name, const char *name) {
+    if (strncmp(device_name, "_ZL", 3) != 0) return strcmp(device_name, name) == 0;
+    char *rest;
+    const unsigned long length = strtoul(device_name + 3, &rest, 10);
+    return length == strlen(name) && strncmp(rest, name, length) == 0;
+}
+
+const void *wp_symbol_find(const void *address, const char *name) {
+    const void *found = address;
+    variable_entry *entry = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    HASH_FIND_PTR(variables, &address, entry);
+    for (variable_entry *v = variables; entry == NULL && name != NULL && v != NULL; v = v->hh.next)
+        if (is_called(v->variable.name, name)) entry = v;
+    if (entry != NULL) found = entry->key;
+    pthread_rwlock_unlock(&table_lock);
+    return found;
 }
 
 /* Variables that the host does not share are reset by the device. */

@@ -74,37 +74,61 @@ WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cuda
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
+/* A variable stands for itself, or, as before CUDA 5, its name does. Text that is itself a device
+ * variable is that variable: libwarpage looks for the address first. */
+extern "C" const void *wp_symbol_find(const void *address, const char *name);
+template <class T> struct wp_symbol {
+    static const void *of(const T &symbol) {
+        return (const void *)&symbol;
+    }
+};
+template <size_t n> struct wp_symbol<char[n]> {
+    static const void *of(const char (&symbol)[n]) {
+        return wp_symbol_find(symbol, symbol);
+    }
+};
+template <> struct wp_symbol<const char *> {
+    static const void *of(const char *const &symbol) {
+        return wp_symbol_find(&symbol, symbol);
+    }
+};
+template <> struct wp_symbol<char *> {
+    static const void *of(char *const &symbol) {
+        return wp_symbol_find(&symbol, symbol);
+    }
+};
+
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbol(const T &symbol, const void *src, size_t count,
                                           size_t offset = 0,
                                           enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
-    return ::cudaMemcpyToSymbol((const void *)&symbol, src, count, offset, kind);
+    return ::cudaMemcpyToSymbol(wp_symbol<T>::of(symbol), src, count, offset, kind);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *src, size_t count,
                                                size_t offset = 0,
                                                enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                                cudaStream_t stream = 0) {
-    return ::cudaMemcpyToSymbolAsync((const void *)&symbol, src, count, offset, kind, stream);
+    return ::cudaMemcpyToSymbolAsync(wp_symbol<T>::of(symbol), src, count, offset, kind, stream);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyFromSymbol(void *dst, const T &symbol, size_t count,
                                             size_t offset = 0,
                                             enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
-    return ::cudaMemcpyFromSymbol(dst, (const void *)&symbol, count, offset, kind);
+    return ::cudaMemcpyFromSymbol(dst, wp_symbol<T>::of(symbol), count, offset, kind);
 }
 template <class T>
 WP_API_CXX cudaError_t cudaMemcpyFromSymbolAsync(void *dst, const T &symbol, size_t count,
                                                  size_t offset = 0,
                                                  enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                                  cudaStream_t stream = 0) {
-    return ::cudaMemcpyFromSymbolAsync(dst, (const void *)&symbol, count, offset, kind, stream);
+    return ::cudaMemcpyFromSymbolAsync(dst, wp_symbol<T>::of(symbol), count, offset, kind, stream);
 }
 template <class T> WP_API_CXX cudaError_t cudaGetSymbolAddress(void **devPtr, const T &symbol) {
-    return ::cudaGetSymbolAddress(devPtr, (const void *)&symbol);
+    return ::cudaGetSymbolAddress(devPtr, wp_symbol<T>::of(symbol));
 }
 template <class T> WP_API_CXX cudaError_t cudaGetSymbolSize(size_t *size, const T &symbol) {
-    return ::cudaGetSymbolSize(size, (const void *)&symbol);
+    return ::cudaGetSymbolSize(size, wp_symbol<T>::of(symbol));
 }
 
 /* ---- kernels --------------------------------------------------------------------------------- */
