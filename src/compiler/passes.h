@@ -54,4 +54,8 @@ WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);
 /** table: the constants of base/abi.h that describe the code, and the constructor that registers them. */
 WP_NODISCARD wp_status wpi_pass_table(wp_compile *c, wp_error *err);
 
+/** narrow: thread loops whose first step is a guard on the thread index visit only the threads that pass it. Needs: regions, with
+ *  uniform values outside of the loops. */
+WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
+
 #endif

@@ -28,6 +28,17 @@ static wp_status simplify(wp_compile *c, wp_error *err)
         machine, err);
 }
 
+/* Thread loops with what is uniform outside of them, for `narrow`. */
+static wp_status hoist(wp_compile *c, wp_error *err)
+{
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    return wpi_compile_run(c,
+                           "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,"
+                           "loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),simplifycfg)",
+                           machine, err);
+}
+
 static wp_status optimize(wp_compile *c, wp_error *err)
 {
     LLVMTargetMachineRef machine;
@@ -54,6 +65,8 @@ static const pass passes[] = {
     {"lower-shared", wpi_pass_lower_shared, NULL},
     {"regions", wpi_pass_regions, NULL},
     {"table", wpi_pass_table, NULL},
+    {"hoist", hoist, NULL},
+    {"narrow", wpi_pass_narrow, NULL},
     {"optimize", optimize, NULL},
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
