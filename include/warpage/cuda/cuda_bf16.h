@@ -123,9 +123,6 @@ WP_BF16 __nv_bfloat16 __float2bfloat16_rn(const float a) {
 WP_BF16 __nv_bfloat16 __double2bfloat16(const double a) {
     return __nv_bfloat16(a);
 }
-WP_BF16 __nv_bfloat16 __int2bfloat16_rn(const int a) {
-    return __nv_bfloat16(a);
-}
 WP_BF16 __nv_bfloat16 __ushort_as_bfloat16(const unsigned short a) {
     __nv_bfloat16_raw r;
     r.x = a;
@@ -133,6 +130,97 @@ WP_BF16 __nv_bfloat16 __ushort_as_bfloat16(const unsigned short a) {
 }
 WP_BF16 unsigned short __bfloat16_as_ushort(const __nv_bfloat16 a) {
     return ((__nv_bfloat16_raw)a).x;
+}
+WP_BF16 short __bfloat16_as_short(const __nv_bfloat16 a) {
+    return (short)__bfloat16_as_ushort(a);
+}
+WP_BF16 __nv_bfloat16 __short_as_bfloat16(const short a) {
+    return __ushort_as_bfloat16((unsigned short)a);
+}
+
+/* Other roundings: from the nearest one a step up or down, or none. Magnitudes are ordered as their
+ * bits. */
+WP_BF16 __nv_bfloat16 wp_bf16_step(const __nv_bfloat16 nearest, bool is_up) {
+    const unsigned short bits = __bfloat16_as_ushort(nearest);
+    if ((bits & 0x7fffu) == 0) {
+        return __ushort_as_bfloat16(is_up ? 0x0001u : 0x8001u);
+    }
+    return __ushort_as_bfloat16(
+        (unsigned short)(is_up == ((bits & 0x8000u) == 0) ? bits + 1u : bits - 1u));
+}
+WP_BF16 __nv_bfloat16 wp_double2bf16_rd(const double a) {
+    const __nv_bfloat16 r = __nv_bfloat16(a);
+    return (double)__bfloat162float(r) > a ? wp_bf16_step(r, false) : r;
+}
+WP_BF16 __nv_bfloat16 wp_double2bf16_ru(const double a) {
+    const __nv_bfloat16 r = __nv_bfloat16(a);
+    return (double)__bfloat162float(r) < a ? wp_bf16_step(r, true) : r;
+}
+WP_BF16 __nv_bfloat16 wp_double2bf16_rz(const double a) {
+    return a < 0.0 ? wp_double2bf16_ru(a) : wp_double2bf16_rd(a);
+}
+WP_BF16 __nv_bfloat16 wp_double2bf16_rn(const double a) {
+    return __nv_bfloat16(a);
+}
+WP_BF16 __nv_bfloat16 __float2bfloat16_rd(const float a) {
+    return wp_double2bf16_rd((double)a);
+}
+WP_BF16 __nv_bfloat16 __float2bfloat16_ru(const float a) {
+    return wp_double2bf16_ru((double)a);
+}
+WP_BF16 __nv_bfloat16 __float2bfloat16_rz(const float a) {
+    return wp_double2bf16_rz((double)a);
+}
+
+/* An integer as a double; digits that do not fit are kept as one that says there were some. */
+WP_BF16 double wp_bf16_exact(unsigned long long magnitude, bool is_negative) {
+    if (magnitude >> 53 != 0) {
+        magnitude = ((magnitude >> 11) | ((magnitude & 0x7ffull) != 0)) << 11;
+    }
+    return is_negative ? -(double)magnitude : (double)magnitude;
+}
+
+/* To integers that are too narrow: the nearest there is; NaN gives 0. */
+#define WP_BF16_ROUNDING(name, type, mode, round)                                                  \
+    WP_BF16 type __bfloat162##name##_##mode(const __nv_bfloat16 a) {                               \
+        return wp_bf162##name(round(__bfloat162float(a)));                                         \
+    }                                                                                              \
+    WP_BF16 __nv_bfloat16 __##name##2bfloat16_##mode(const type a) {                               \
+        const bool is_negative = a < (type)1 && a != 0;                                            \
+        const unsigned long long bits = (unsigned long long)a;                                     \
+        return wp_double2bf16_##mode(                                                              \
+            wp_bf16_exact(is_negative ? 0ull - bits : bits, is_negative));                         \
+    }
+#define WP_BF16_INTEGER(name, type, low, high)                                                     \
+    WP_BF16 type wp_bf162##name(float a) {                                                         \
+        return a != a               ? (type)0                                                      \
+               : a >= (float)(high) ? (type)(high)                                                 \
+               : a <= (float)(low)  ? (type)(low)                                                  \
+                                    : (type)a;                                                      \
+    }                                                                                              \
+    WP_BF16_ROUNDING(name, type, rn, rintf)                                                        \
+    WP_BF16_ROUNDING(name, type, rz, truncf)                                                       \
+    WP_BF16_ROUNDING(name, type, rd, floorf)                                                       \
+    WP_BF16_ROUNDING(name, type, ru, ceilf)
+WP_BF16_INTEGER(short, short, -32768, 32767)
+WP_BF16_INTEGER(ushort, unsigned short, 0, 65535)
+WP_BF16_INTEGER(int, int, -2147483647 - 1, 2147483647)
+WP_BF16_INTEGER(uint, unsigned int, 0, 4294967295u)
+WP_BF16_INTEGER(ll, long long, -9223372036854775807ll - 1, 9223372036854775807ll)
+WP_BF16_INTEGER(ull, unsigned long long, 0, 18446744073709551615ull)
+#undef WP_BF16_INTEGER
+#undef WP_BF16_ROUNDING
+WP_BF16 signed char __bfloat162char_rz(const __nv_bfloat16 a) {
+    const short wide = __bfloat162short_rz(a);
+    return (signed char)(wide < -128 ? -128 : wide > 127 ? 127 : wide);
+}
+WP_BF16 unsigned char __bfloat162uchar_rz(const __nv_bfloat16 a) {
+    const unsigned short wide = __bfloat162ushort_rz(a);
+    return (unsigned char)(wide > 255 ? 255 : wide);
+}
+
+WP_BF16 __nv_bfloat162 make_bfloat162(const __nv_bfloat16 x, const __nv_bfloat16 y) {
+    return __nv_bfloat162(x, y);
 }
 WP_BF16 __nv_bfloat162 __halves2bfloat162(const __nv_bfloat16 a, const __nv_bfloat16 b) {
     return __nv_bfloat162(a, b);
@@ -167,6 +255,21 @@ WP_BF16 __nv_bfloat16 __low2bfloat16(const __nv_bfloat162 a) {
 WP_BF16 __nv_bfloat16 __high2bfloat16(const __nv_bfloat162 a) {
     return a.y;
 }
+WP_BF16 __nv_bfloat162 __low2bfloat162(const __nv_bfloat162 a) {
+    return __nv_bfloat162(a.x, a.x);
+}
+WP_BF16 __nv_bfloat162 __high2bfloat162(const __nv_bfloat162 a) {
+    return __nv_bfloat162(a.y, a.y);
+}
+WP_BF16 __nv_bfloat162 __lows2bfloat162(const __nv_bfloat162 a, const __nv_bfloat162 b) {
+    return __nv_bfloat162(a.x, b.x);
+}
+WP_BF16 __nv_bfloat162 __highs2bfloat162(const __nv_bfloat162 a, const __nv_bfloat162 b) {
+    return __nv_bfloat162(a.y, b.y);
+}
+WP_BF16 __nv_bfloat162 __lowhigh2highlow(const __nv_bfloat162 a) {
+    return __nv_bfloat162(a.y, a.x);
+}
 
 /* ---- arithmetic and comparisons
  * ------------------------------------------------------------------ */
@@ -198,19 +301,26 @@ WP_BF16_BINARY(__hmul, __hmul2, *)
 WP_BF16_BINARY(__hdiv, __h2div, /)
 #undef WP_BF16_BINARY
 
+/* 1 or 0 for each half; `__hb…2`: whether both are so. */
 #define WP_BF16_COMPARE(name, op)                                                                  \
-    WP_BF16 bool name(const __nv_bfloat16 a, const __nv_bfloat16 b) {                              \
+    WP_BF16 bool __h##name(const __nv_bfloat16 a, const __nv_bfloat16 b) {                         \
         return __bfloat162float(a) op __bfloat162float(b);                                         \
     }                                                                                              \
     WP_BF16 bool operator op(const __nv_bfloat16 &a, const __nv_bfloat16 &b) {                     \
         return __bfloat162float(a) op __bfloat162float(b);                                         \
+    }                                                                                              \
+    WP_BF16 __nv_bfloat162 __h##name##2(const __nv_bfloat162 a, const __nv_bfloat162 b) {          \
+        return __nv_bfloat162(a.x op b.x ? 1.0f : 0.0f, a.y op b.y ? 1.0f : 0.0f);                 \
+    }                                                                                              \
+    WP_BF16 bool __hb##name##2(const __nv_bfloat162 a, const __nv_bfloat162 b) {                   \
+        return a.x op b.x && a.y op b.y;                                                           \
     }
-WP_BF16_COMPARE(__heq, ==)
-WP_BF16_COMPARE(__hneu, !=)
-WP_BF16_COMPARE(__hlt, <)
-WP_BF16_COMPARE(__hle, <=)
-WP_BF16_COMPARE(__hgt, >)
-WP_BF16_COMPARE(__hge, >=)
+WP_BF16_COMPARE(eq, ==)
+WP_BF16_COMPARE(neu, !=)
+WP_BF16_COMPARE(lt, <)
+WP_BF16_COMPARE(le, <=)
+WP_BF16_COMPARE(gt, >)
+WP_BF16_COMPARE(ge, >=)
 #undef WP_BF16_COMPARE
 
 WP_BF16 __nv_bfloat16 __hneg(const __nv_bfloat16 a) {
@@ -240,24 +350,120 @@ WP_BF16 __nv_bfloat162 __hfma2(const __nv_bfloat162 a, const __nv_bfloat162 b,
     return __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y));
 }
 
+WP_BF16 __nv_bfloat162 __hneg2(const __nv_bfloat162 a) {
+    return __nv_bfloat162(__hneg(a.x), __hneg(a.y));
+}
+WP_BF16 __nv_bfloat162 __habs2(const __nv_bfloat162 a) {
+    return __nv_bfloat162(__habs(a.x), __habs(a.y));
+}
+WP_BF16 __nv_bfloat162 __hmax2(const __nv_bfloat162 a, const __nv_bfloat162 b) {
+    return __nv_bfloat162(__hmax(a.x, b.x), __hmax(a.y, b.y));
+}
+WP_BF16 __nv_bfloat162 __hmin2(const __nv_bfloat162 a, const __nv_bfloat162 b) {
+    return __nv_bfloat162(__hmin(a.x, b.x), __hmin(a.y, b.y));
+}
+WP_BF16 __nv_bfloat162 operator-(const __nv_bfloat162 &a) {
+    return __hneg2(a);
+}
+WP_BF16 int __hisinf(const __nv_bfloat16 a) {
+    const unsigned short bits = __bfloat16_as_ushort(a);
+    return bits == 0x7f80u ? 1 : bits == 0xff80u ? -1 : 0;
+}
+WP_BF16 __nv_bfloat16 __hfma_relu(const __nv_bfloat16 a, const __nv_bfloat16 b,
+                                  const __nv_bfloat16 c) {
+    return __hmax(__hfma(a, b, c), __nv_bfloat16(0.0f));
+}
+
 #if defined(__CUDA__)
 #define WP_BF16_FUNCTION(name, function)                                                           \
-    WP_BF16_DEVICE __nv_bfloat16 name(const __nv_bfloat16 a) {                                     \
+    WP_BF16_DEVICE __nv_bfloat16 h##name(const __nv_bfloat16 a) {                                  \
         return __nv_bfloat16(function(__bfloat162float(a)));                                       \
+    }                                                                                              \
+    WP_BF16_DEVICE __nv_bfloat162 h2##name(const __nv_bfloat162 a) {                               \
+        return __nv_bfloat162(h##name(a.x), h##name(a.y));                                         \
     }
-WP_BF16_FUNCTION(hsqrt, sqrtf)
-WP_BF16_FUNCTION(hrsqrt, rsqrtf)
-WP_BF16_FUNCTION(hexp, expf)
-WP_BF16_FUNCTION(hexp2, exp2f)
-WP_BF16_FUNCTION(hlog, logf)
-WP_BF16_FUNCTION(hlog2, log2f)
-WP_BF16_FUNCTION(hsin, sinf)
-WP_BF16_FUNCTION(hcos, cosf)
-WP_BF16_FUNCTION(hfloor, floorf)
-WP_BF16_FUNCTION(hceil, ceilf)
-WP_BF16_FUNCTION(htrunc, truncf)
-WP_BF16_FUNCTION(hrint, rintf)
+WP_BF16_FUNCTION(sqrt, sqrtf)
+WP_BF16_FUNCTION(rsqrt, rsqrtf)
+WP_BF16_FUNCTION(exp, expf)
+WP_BF16_FUNCTION(exp2, exp2f)
+WP_BF16_FUNCTION(log, logf)
+WP_BF16_FUNCTION(log2, log2f)
+WP_BF16_FUNCTION(sin, sinf)
+WP_BF16_FUNCTION(cos, cosf)
+WP_BF16_FUNCTION(floor, floorf)
+WP_BF16_FUNCTION(ceil, ceilf)
+WP_BF16_FUNCTION(trunc, truncf)
+WP_BF16_FUNCTION(rint, rintf)
+WP_BF16_FUNCTION(rcp, 1.0f /)
+WP_BF16_FUNCTION(exp10, exp10f)
+WP_BF16_FUNCTION(log10, log10f)
 #undef WP_BF16_FUNCTION
+
+/* ---- shuffles, hinted accesses, atomics --------------------------------------------------------
+ */
+
+WP_BF16_DEVICE unsigned int wp_bf162_bits(const __nv_bfloat162 a) {
+    return (unsigned int)__bfloat16_as_ushort(a.x) |
+           ((unsigned int)__bfloat16_as_ushort(a.y) << 16);
+}
+WP_BF16_DEVICE __nv_bfloat162 wp_bf162_of_bits(unsigned int bits) {
+    return __nv_bfloat162(__ushort_as_bfloat16((unsigned short)bits),
+                          __ushort_as_bfloat16((unsigned short)(bits >> 16)));
+}
+
+#define WP_BF16_SHUFFLE(name, type)                                                                \
+    WP_BF16_DEVICE __nv_bfloat16 name##_sync(unsigned int mask, const __nv_bfloat16 v, type lane,  \
+                                             int width = 32) {                                     \
+        return __ushort_as_bfloat16((unsigned short)name##_sync(                                   \
+            mask, (unsigned int)__bfloat16_as_ushort(v), lane, width));                            \
+    }                                                                                              \
+    WP_BF16_DEVICE __nv_bfloat162 name##_sync(unsigned int mask, const __nv_bfloat162 v,           \
+                                              type lane, int width = 32) {                         \
+        return wp_bf162_of_bits(name##_sync(mask, wp_bf162_bits(v), lane, width));                 \
+    }
+WP_BF16_SHUFFLE(__shfl, int)
+WP_BF16_SHUFFLE(__shfl_up, unsigned int)
+WP_BF16_SHUFFLE(__shfl_down, unsigned int)
+WP_BF16_SHUFFLE(__shfl_xor, int)
+#undef WP_BF16_SHUFFLE
+
+#define WP_BF16_LOAD(name)                                                                         \
+    WP_BF16_DEVICE __nv_bfloat16 name(const __nv_bfloat16 *address) {                              \
+        return *address;                                                                           \
+    }                                                                                              \
+    WP_BF16_DEVICE __nv_bfloat162 name(const __nv_bfloat162 *address) {                            \
+        return *address;                                                                           \
+    }
+WP_BF16_LOAD(__ldg)
+WP_BF16_LOAD(__ldca)
+WP_BF16_LOAD(__ldcg)
+WP_BF16_LOAD(__ldcs)
+#undef WP_BF16_LOAD
+
+WP_BF16_DEVICE __nv_bfloat16 atomicAdd(__nv_bfloat16 *address, const __nv_bfloat16 value) {
+    unsigned short *bits = (unsigned short *)(void *)address;
+    unsigned short seen = *(volatile unsigned short *)bits;
+    for (;;) {
+        const __nv_bfloat16 sum = __hadd(__ushort_as_bfloat16(seen), value);
+        const unsigned short found = atomicCAS(bits, seen, __bfloat16_as_ushort(sum));
+        if (found == seen) {
+            return __ushort_as_bfloat16(seen);
+        }
+        seen = found;
+    }
+}
+WP_BF16_DEVICE __nv_bfloat162 atomicAdd(__nv_bfloat162 *address, const __nv_bfloat162 value) {
+    unsigned int *bits = (unsigned int *)(void *)address;
+    unsigned int seen = *(volatile unsigned int *)bits;
+    for (;;) {
+        const __nv_bfloat162 sum = __hadd2(wp_bf162_of_bits(seen), value);
+        const unsigned int found = atomicCAS(bits, seen, wp_bf162_bits(sum));
+        if (found == seen) {
+            return wp_bf162_of_bits(seen);
+        }
+        seen = found;
+    }
+}
 #endif
 
 #undef WP_BF16

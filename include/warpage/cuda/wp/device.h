@@ -78,6 +78,7 @@ WP_BUILTIN_VAR(__cuda_builtin_gridDim_t)
 #include <__clang_cuda_complex_builtins.h>
 
 #include "atomic.h"
+#include "dpx.h"
 #include "intrinsic.h"
 #include "math_device.h"
 #include "memory.h"
