@@ -103,7 +103,7 @@ static void read_variables(wp_compile *c)
     c->variables = wp_calloc(capacity ? capacity : 1, sizeof *c->variables);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
-        if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g)) continue;
+        if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g)) continue;
         if (space != WP_SPACE_GLOBAL && space != WP_SPACE_CONSTANT) continue;
         size_t length;
         const char *name = LLVMGetValueName2(g, &length);

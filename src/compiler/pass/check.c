@@ -400,8 +400,10 @@ static bool describe(const checker *k, LLVMValueRef i, access *a)
 static bool is_range(LLVMValueRef i, bool *reads)
 {
     LLVMValueRef callee = wpi_called_function(i);
+    *reads = false;
+    if (!callee) return false;
     size_t length;
-    const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
+    const char *name = LLVMGetValueName2(callee, &length);
     *reads = strncmp(name, "llvm.memcpy.p", 13) == 0 || strncmp(name, "llvm.memmove.p", 14) == 0;
     return *reads || strncmp(name, "llvm.memset.p", 13) == 0;
 }

@@ -2,6 +2,7 @@
 /* Brings every stop, and every read of the thread's identity, into the kernel itself, where the
  * region builder can deal with it. Recursive functions and calls through pointers stay; kernels that
  * reach a stop through these run on fibers. */
+#include <llvm-c/Comdat.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -57,8 +58,51 @@ static bool function_reaches(LLVMValueRef function, LLVMValueRef target)
     return found;
 }
 
+static LLVMValueRef behind_casts(LLVMValueRef constant)
+{
+    while (LLVMIsAConstantExpr(constant)) constant = LLVMGetOperand(constant, 0);
+    return constant;
+}
+
+/* Takes constants off the list of what must stay; variables remain on it. */
+static void shorten_used_list(wp_compile *c)
+{
+    static const char name[] = "llvm.compiler.used";
+    LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
+    LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
+    if (!array) return;
+    unsigned count = (unsigned)LLVMGetNumOperands(array), kept = 0;
+    LLVMValueRef *items = wp_calloc(count + 1, sizeof *items);
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef global = behind_casts(LLVMGetOperand(array, i));
+        if (!LLVMIsAGlobalVariable(global) || !LLVMIsGlobalConstant(global)) items[kept++] = LLVMGetOperand(array, i);
+    }
+    LLVMDeleteGlobal(list);
+    if (kept) {
+        LLVMValueRef made = LLVMAddGlobal(c->module, LLVMArrayType2(c->ptr, kept), name);
+        LLVMSetInitializer(made, LLVMConstArray2(c->ptr, items, kept));
+        LLVMSetLinkage(made, LLVMAppendingLinkage);
+        LLVMSetSection(made, "llvm.metadata");
+    }
+    wp_free(items);
+}
+
+/* Constants that the host side uses are emitted for the device as well, with what they point to: they go unless kernels
+ * use them. */
+static void internalize_constants(wp_compile *c)
+{
+    shorten_used_list(c);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || !LLVMIsGlobalConstant(g)) continue;
+        LLVMSetComdat(g, NULL);
+        LLVMSetVisibility(g, LLVMDefaultVisibility);
+        LLVMSetLinkage(g, LLVMInternalLinkage);
+    }
+}
+
 wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err)
 {
+    internalize_constants(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;
         LLVMSetLinkage(f, LLVMInternalLinkage);

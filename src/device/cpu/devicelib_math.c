@@ -103,14 +103,12 @@ SAME_1(asin)
 SAME_1(asinh)
 SAME_1(atan)
 SAME_1(atanh)
-SAME_1(cbrt)
 SAME_1(ceil)
 SAME_1(cos)
 SAME_1(cosh)
 SAME_1(erf)
 SAME_1(erfc)
 SAME_1(exp)
-SAME_1(exp10)
 SAME_1(exp2)
 SAME_1(expm1)
 SAME_1(fabs)
@@ -341,8 +339,21 @@ double __nv_rsqrt(double a) {
 float __nv_rsqrtf(float a) {
     return (float)(1.0 / WP_SQRT((double)a));
 }
+/* libm's double forms miss CUDA's bound of 1 ulp. */
+double __nv_cbrt(double a) {
+    return (double)cbrtl(a);
+}
+float __nv_cbrtf(float a) {
+    return cbrtf(a);
+}
+double __nv_exp10(double a) {
+    return (double)exp10l(a);
+}
+float __nv_exp10f(float a) {
+    return exp10f(a);
+}
 double __nv_rcbrt(double a) {
-    return 1.0 / cbrt(a);
+    return (double)(1.0L / cbrtl(a));
 }
 float __nv_rcbrtf(float a) {
     return (float)(1.0 / cbrt((double)a));
@@ -523,7 +534,7 @@ float __nv_erfcinvf(float a) {
 }
 
 double __nv_normcdf(double a) {
-    return 0.5 * erfc(-a / sqrt_2);
+    return (double)(0.5L * erfcl(-(long double)a / sqrtl(2.0L)));
 }
 float __nv_normcdff(float a) {
     return (float)__nv_normcdf((double)a);
