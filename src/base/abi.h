@@ -36,15 +36,15 @@
 
 /** Why a thread stopped: the first argument of `wp_rt_stop`, and `wp_cpu_region.stop`. */
 typedef enum wp_stop {
-    WP_STOP_NONE = 0,      /* entry */
-    WP_STOP_BARRIER,       /* block barrier; mask = thread count (0: all), a = barrier id */
-    WP_STOP_BARRIER_COUNT, /* … result: number of threads with b != 0 */
-    WP_STOP_BARRIER_AND,   /* … result: 1 if b != 0 for all */
-    WP_STOP_BARRIER_OR,    /* … result: 1 if b != 0 for any */
+    WP_STOP_NONE = 0,       /* entry */
+    WP_STOP_BARRIER,        /* block barrier; mask = thread count (0: all), a = barrier id */
+    WP_STOP_BARRIER_COUNT,  /* … result: number of threads with b != 0 */
+    WP_STOP_BARRIER_AND,    /* … result: 1 if b != 0 for all */
+    WP_STOP_BARRIER_OR,     /* … result: 1 if b != 0 for any */
     WP_STOP_BARRIER_ARRIVE, /* bar.arrive: counts, does not wait */
-    WP_STOP_WARP_SYNC,     /* lanes of `mask` meet */
-    WP_STOP_SHFL_IDX,      /* a = 32-bit value, b = lane | c << 32 (PTX's c operand) */
-    WP_STOP_SHFL_UP,       /* result: value | (source in range) << 32 */
+    WP_STOP_WARP_SYNC,      /* lanes of `mask` meet */
+    WP_STOP_SHFL_IDX,       /* a = 32-bit value, b = lane | c << 32 (PTX's c operand) */
+    WP_STOP_SHFL_UP,        /* result: value | (source in range) << 32 */
     WP_STOP_SHFL_DOWN,
     WP_STOP_SHFL_BFLY,
     WP_STOP_VOTE_ALL, /* a = predicate; result 0 or 1 */
@@ -101,17 +101,18 @@ struct wp_cpu_block {
     char *frame;              /* thread_count * frame_bytes; slot-major, see wp_cpu_kernel */
     uint32_t *states;         /* [thread_count] */
     wp_cpu_request *requests; /* [thread_count] */
-    uint32_t shared_bytes;         /* static + dynamic */
+    uint32_t shared_bytes;    /* static + dynamic */
     uint32_t shared_dynamic_bytes; /* %dynamic_smem_size */
     uint32_t sm_id;                /* %smid: the worker's number */
     uint32_t sm_count;             /* %nsmid */
     uint64_t grid_id;              /* %gridid: number of the launch */
-    uint32_t thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
-    uint32_t tid[3]; /* … and its threadIdx */
+    uint32_t
+        thread; /* the running thread, kept up to date where a callee may ask (fibers: always) */
+    uint32_t tid[3];         /* … and its threadIdx */
     uint32_t is_cooperative; /* launched by cudaLaunchCooperativeKernel */
     /* Checked code only (`wpcc --variant=check`); see wp_check_site. */
     struct wp_check_guard *guards; /* [site count] */
-    uint32_t *barrier_sites;       /* [thread_count]: the site of the barrier a thread came to last */
+    uint32_t *barrier_sites; /* [thread_count]: the site of the barrier a thread came to last */
 };
 
 /** The block whose threads run on this OS thread; set by the CPU device. Functions that were
@@ -147,17 +148,18 @@ typedef struct wp_cpu_param {
 #define WP_CPU_KERNEL_WARP 4u      /* has warp operations or steps */
 
 typedef struct wp_cpu_kernel {
-    const char *name;            /* mangled, as in PTX */
+    const char *name;             /* mangled, as in PTX */
     const wp_cpu_region *regions; /* region form; NULL in fiber form */
-    wp_thread_fn thread;         /* fiber form; NULL in region form */
+    wp_thread_fn thread;          /* fiber form; NULL in region form */
     const wp_cpu_param *params;
     uint32_t region_count;
     uint32_t param_count;
-    uint32_t shared_static_bytes; /* dynamic shared memory follows at this offset (multiple of 16) */
-    uint32_t frame_bytes;         /* a thread; slot i of all threads lies before slot i+1 */
-    uint32_t local_bytes;         /* local memory a thread (arrays, spills), for attributes */
-    uint32_t register_estimate;   /* 32-bit registers a thread */
-    uint32_t max_threads;         /* __launch_bounds__, 0: none */
+    uint32_t
+        shared_static_bytes;    /* dynamic shared memory follows at this offset (multiple of 16) */
+    uint32_t frame_bytes;       /* a thread; slot i of all threads lies before slot i+1 */
+    uint32_t local_bytes;       /* local memory a thread (arrays, spills), for attributes */
+    uint32_t register_estimate; /* 32-bit registers a thread */
+    uint32_t max_threads;       /* __launch_bounds__, 0: none */
     uint32_t flags;
 } wp_cpu_kernel;
 
@@ -175,8 +177,8 @@ typedef enum wp_variable_kind {
  *      kernel code ──► cell (void *) ──► copy with the initial value      as compiled
  *                            └─────────► the host's variable              once registered
  *
- *  __cudaRegisterVar copies `size_bytes` from the cell's target to the host variable and stores that
- *  variable's address in the cell. Code must be registered first for host code to see initial
+ *  __cudaRegisterVar copies `size_bytes` from the cell's target to the host variable and stores
+ * that variable's address in the cell. Code must be registered first for host code to see initial
  *  values in main: its constructor has a priority (any below 65535). */
 typedef struct wp_cpu_variable {
     const char *name;
@@ -207,7 +209,8 @@ void wp_cpu_code_register(const wp_cpu_code *code);
 
 /* Runtime functions that kernel code on the CPU calls (defined in src/device/cpu/kernel_rt.c). */
 int32_t wp_rt_vprintf(const char *format, const void *packed); /* CUDA's packing of varargs */
-void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line, const char *function);
+void wp_rt_assert_fail(const char *expression, const char *file, uint32_t line,
+                       const char *function);
 void wp_rt_trap(void); /* does not return */
 void *wp_rt_malloc(uint64_t bytes);
 void wp_rt_free(void *pointer);
@@ -228,33 +231,41 @@ typedef enum wp_tex_kind {
     WP_TEX_CUBE_LAYERED,
     WP_TEX_2D_GATHER /* component ix of the four texels around (x, y) */
 } wp_tex_kind;
-void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix, uint32_t out[4]);
-/** Surfaces: `bytes` bytes at byte x of a row; z is the layer, too (cube maps: 6 * layer + face). */
+void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
+               uint32_t out[4]);
+/** Surfaces: `bytes` bytes at byte x of a row; z is the layer, too (cube maps: 6 * layer + face).
+ */
 typedef enum wp_surf_mode {
     WP_SURF_ZERO = 0, /* outside: reads give 0, writes are dropped */
     WP_SURF_CLAMP,    /* … the nearest inside */
     WP_SURF_TRAP      /* … the kernel fails */
 } wp_surf_mode;
-void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y, int32_t z,
-                     uint32_t mode);
-void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
-                      int32_t z, uint32_t mode);
+void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
+                     int32_t z, uint32_t mode);
+void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
+                      int32_t y, int32_t z, uint32_t mode);
 
-/* ---- variants ------------------------------------------------------------------------------------
+/* ---- variants
+ * ------------------------------------------------------------------------------------
  *
  * A variant is a second compilation of an image's bitcode, with a pass more, made on first use by
  * `wpcc --variant=<name>` as a shared library. It exports its code as `wp_variant_code` in place of
- * registering it. Its variables are the program's own: `address` of each wp_cpu_variable, whatever its
- * kind, is a cell (void *) that the device fills before the first launch. */
+ * registering it. Its variables are the program's own: `address` of each wp_cpu_variable, whatever
+ * its kind, is a cell (void *) that the device fills before the first launch. */
 
 #define WP_VARIANT_CODE_SYMBOL "wp_variant_code"
 
-/* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent the
- * compiler does not know, a guard holds the range in which this site's last good access lay; all
- * others ask the runtime, which answers with the address to use: the same one, or harmless memory that
- * reads as 0. */
+/* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent
+ * the compiler does not know, a guard holds the range in which this site's last good access lay;
+ * all others ask the runtime, which answers with the address to use: the same one, or harmless
+ * memory that reads as 0. */
 
-typedef enum wp_check_access { WP_CHECK_LOAD = 0, WP_CHECK_STORE, WP_CHECK_ATOMIC, WP_CHECK_BARRIER } wp_check_access;
+typedef enum wp_check_access {
+    WP_CHECK_LOAD = 0,
+    WP_CHECK_STORE,
+    WP_CHECK_ATOMIC,
+    WP_CHECK_BARRIER
+} wp_check_access;
 
 typedef enum wp_check_object {
     WP_CHECK_ANY = 0,   /* whatever a pointer points to */
@@ -266,8 +277,8 @@ typedef enum wp_check_object {
     WP_CHECK_VARIABLE   /* a __device__ or __managed__ variable */
 } wp_check_object;
 
-/** A place in the source that accesses memory, or a barrier. Exported as `wp_check_sites`, their number
- *  (uint32_t) as `wp_check_site_count`. */
+/** A place in the source that accesses memory, or a barrier. Exported as `wp_check_sites`, their
+ * number (uint32_t) as `wp_check_site_count`. */
 typedef struct wp_check_site {
     const char *file; /* NULL: the program carries no line information */
     const char *name; /* of the variable, or NULL */
@@ -279,7 +290,8 @@ typedef struct wp_check_site {
     uint32_t reserved;
 } wp_check_site;
 
-/** An access of this site at `address` is good if address - first < limit, unsigned; limit 0: nothing is. */
+/** An access of this site at `address` is good if address - first < limit, unsigned; limit 0:
+ * nothing is. */
 typedef struct wp_check_guard {
     uint64_t first;
     uint64_t limit;
@@ -287,7 +299,8 @@ typedef struct wp_check_guard {
 
 /** An access that its guard did not pass: the address to use. */
 void *wp_rt_check(void *address, uint32_t site);
-/** An access that is misaligned or leaves the object [base, base + size_bytes): the address to use. */
+/** An access that is misaligned or leaves the object [base, base + size_bytes): the address to use.
+ */
 void *wp_rt_check_object(void *address, uint32_t site, void *base, uint64_t size_bytes);
 /** An access to `size_bytes` bytes: `size_bytes`, or 0 if they must not be touched. */
 uint64_t wp_rt_check_range(void *address, uint32_t site, uint64_t size_bytes);
@@ -304,9 +317,9 @@ typedef enum wp_section_kind {
 } wp_section_kind;
 
 typedef struct wp_image_section {
-    uint32_t kind;   /* wp_section_kind */
-    uint32_t arch;   /* PTX: 70 for sm_70; else 0 */
-    uint64_t offset; /* from the start of the header */
+    uint32_t kind;           /* wp_section_kind */
+    uint32_t arch;           /* PTX: 70 for sm_70; else 0 */
+    uint64_t offset;         /* from the start of the header */
     uint64_t size_bytes;     /* as stored: zstd frame */
     uint64_t raw_size_bytes; /* decompressed */
 } wp_image_section;

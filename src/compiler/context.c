@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The compile context: loading a module, finding its kernels and variables, small shared helpers. */
+/* The compile context: loading a module, finding its kernels and variables, small shared helpers.
+ */
 #include "compiler/context.h"
 
 #include <llvm-c/Analysis.h>
@@ -12,16 +13,14 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context)
-{
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
     /* LLVM prints warnings of its own to stderr and exits on errors unless someone listens;
      * what matters comes back as a status of the call. */
     (void)info;
     (void)context;
 }
 
-static void cache_types(wp_compile *c)
-{
+static void cache_types(wp_compile *c) {
     c->i1 = LLVMInt1TypeInContext(c->context);
     c->i8 = LLVMInt8TypeInContext(c->context);
     c->i16 = LLVMInt16TypeInContext(c->context);
@@ -33,8 +32,7 @@ static void cache_types(wp_compile *c)
     c->none = LLVMVoidTypeInContext(c->context);
 }
 
-static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function)
-{
+static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function) {
     for (uint32_t i = 0; i < c->kernel_count; i++)
         if (c->kernels[i].function == function) return &c->kernels[i];
     return NULL;
@@ -42,8 +40,7 @@ static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function)
 
 /* nvvm.annotations: !{function, !"kernel", i32 1}, !{function, !"maxntidx", i32 n}, … ; a node may
  * carry several name/value pairs. */
-static void read_annotations(wp_compile *c)
-{
+static void read_annotations(wp_compile *c) {
     unsigned count = LLVMGetNamedMetadataNumOperands(c->module, "nvvm.annotations");
     if (count == 0) return;
     LLVMValueRef *nodes = wp_calloc(count, sizeof *nodes);
@@ -55,7 +52,8 @@ static void read_annotations(wp_compile *c)
             LLVMValueRef *values = wp_calloc(operands, sizeof *values);
             LLVMGetMDNodeOperands(nodes[n], values);
             LLVMValueRef function = values[0];
-            for (unsigned i = 1; function && LLVMIsAFunction(function) && i + 1 < operands; i += 2) {
+            for (unsigned i = 1; function && LLVMIsAFunction(function) && i + 1 < operands;
+                 i += 2) {
                 unsigned length;
                 const char *key = LLVMGetMDString(values[i], &length);
                 if (!key || !values[i + 1] || !LLVMIsAConstantInt(values[i + 1])) continue;
@@ -77,16 +75,17 @@ static void read_annotations(wp_compile *c)
     wp_free(nodes);
 }
 
-static bool is_managed(wp_compile *c, LLVMValueRef global)
-{
+static bool is_managed(wp_compile *c, LLVMValueRef global) {
     LLVMValueRef list = LLVMGetNamedGlobal(c->module, "llvm.global.annotations");
     LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
     if (!array) return false;
     for (unsigned i = 0; i < LLVMGetArrayLength2(LLVMTypeOf(array)); i++) {
         LLVMValueRef entry = LLVMGetOperand(array, i);
         LLVMValueRef target = LLVMGetOperand(entry, 0), text = LLVMGetOperand(entry, 1);
-        while (LLVMIsAConstantExpr(target)) target = LLVMGetOperand(target, 0);
-        while (LLVMIsAConstantExpr(text)) text = LLVMGetOperand(text, 0);
+        while (LLVMIsAConstantExpr(target))
+            target = LLVMGetOperand(target, 0);
+        while (LLVMIsAConstantExpr(text))
+            text = LLVMGetOperand(text, 0);
         LLVMValueRef bytes = LLVMIsAGlobalVariable(text) ? LLVMGetInitializer(text) : NULL;
         size_t length;
         if (target == global && bytes && LLVMIsConstantString(bytes) &&
@@ -96,29 +95,30 @@ static bool is_managed(wp_compile *c, LLVMValueRef global)
     return false;
 }
 
-static void read_variables(wp_compile *c)
-{
+static void read_variables(wp_compile *c) {
     uint32_t capacity = 0;
-    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) capacity++;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
+        capacity++;
     c->variables = wp_calloc(capacity ? capacity : 1, sizeof *c->variables);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
-        if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g)) continue;
+        if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g))
+            continue;
         if (space != WP_SPACE_GLOBAL && space != WP_SPACE_CONSTANT) continue;
         size_t length;
         const char *name = LLVMGetValueName2(g, &length);
         c->variables[c->variable_count++] = (wp_variable_ir){
             .global = g,
             .name = wp_strndup(name, length),
-            .kind = is_managed(c, g)              ? WP_VARIABLE_MANAGED
+            .kind = is_managed(c, g)             ? WP_VARIABLE_MANAGED
                     : space == WP_SPACE_CONSTANT ? WP_VARIABLE_CONSTANT
                                                  : WP_VARIABLE_DEVICE,
         };
     }
 }
 
-wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out, wp_error *err)
-{
+wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
+                             wp_error *err) {
     *out = NULL;
     wp_compile *c = wp_calloc(1, sizeof *c);
     if (!c) return WP_FAIL(err, NOMEM, "no memory for a compilation");
@@ -140,15 +140,15 @@ wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile 
     return WP_STATUS_OK;
 }
 
-void wpi_compile_destroy(wp_compile *c)
-{
+void wpi_compile_destroy(wp_compile *c) {
     if (!c) return;
     for (uint32_t i = 0; i < c->kernel_count; i++) {
         wp_free(c->kernels[i].name);
         wp_free(c->kernels[i].regions);
         wp_free(c->kernels[i].stops);
     }
-    for (uint32_t i = 0; i < c->variable_count; i++) wp_free(c->variables[i].name);
+    for (uint32_t i = 0; i < c->variable_count; i++)
+        wp_free(c->variables[i].name);
     wp_free(c->kernels);
     wp_free(c->variables);
     if (c->module) LLVMDisposeModule(c->module);
@@ -157,16 +157,14 @@ void wpi_compile_destroy(wp_compile *c)
     wp_free(c);
 }
 
-bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function)
-{
+bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         if (c->kernels[k].function == function) return true;
     return false;
 }
 
 wp_status wpi_compile_run(wp_compile *c, const char *pipeline, LLVMTargetMachineRef machine,
-                          wp_error *err)
-{
+                          wp_error *err) {
     LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
     LLVMErrorRef failure = LLVMRunPasses(c->module, pipeline, machine, options);
     LLVMDisposePassBuilderOptions(options);
@@ -177,66 +175,59 @@ wp_status wpi_compile_run(wp_compile *c, const char *pipeline, LLVMTargetMachine
     return status;
 }
 
-wp_status wpi_compile_verify(wp_compile *c, const char *after, wp_error *err)
-{
+wp_status wpi_compile_verify(wp_compile *c, const char *after, wp_error *err) {
     char *message = NULL;
     wp_status status = WP_STATUS_OK;
     if (LLVMVerifyModule(c->module, LLVMReturnStatusAction, &message))
-        status = WP_FAIL(err, TOOLCHAIN, "broken device code after pass %s: %.300s", after, message);
+        status =
+            WP_FAIL(err, TOOLCHAIN, "broken device code after pass %s: %.300s", after, message);
     LLVMDisposeMessage(message);
     return status;
 }
 
-LLVMTypeRef wpi_function_type(LLVMValueRef function)
-{
+LLVMTypeRef wpi_function_type(LLVMValueRef function) {
     return LLVMGlobalGetValueType(function);
 }
 
 LLVMValueRef wpi_compile_declare(wp_compile *c, const char *name, LLVMTypeRef result,
-                                 LLVMTypeRef *params, unsigned count)
-{
+                                 LLVMTypeRef *params, unsigned count) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, name);
     if (function) return function;
     return LLVMAddFunction(c->module, name, LLVMFunctionType(result, params, count, 0));
 }
 
-void wpi_function_attribute(wp_compile *c, LLVMValueRef function, const char *name)
-{
+void wpi_function_attribute(wp_compile *c, LLVMValueRef function, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMAttributeRef attribute = LLVMCreateEnumAttribute(c->context, kind, 0);
     LLVMAddAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, attribute);
 }
 
-void wpi_function_attribute_remove(LLVMValueRef function, const char *name)
-{
+void wpi_function_attribute_remove(LLVMValueRef function, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     LLVMRemoveEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
 }
 
-bool wpi_function_has(LLVMValueRef function, const char *name)
-{
+bool wpi_function_has(LLVMValueRef function, const char *name) {
     unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
     return LLVMGetEnumAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                                        kind) != NULL;
 }
 
-LLVMValueRef wpi_const32(const wp_compile *c, uint32_t value)
-{
+LLVMValueRef wpi_const32(const wp_compile *c, uint32_t value) {
     return LLVMConstInt(c->i32, value, 0);
 }
 
-LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value)
-{
+LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value) {
     return LLVMConstInt(c->i64, value, 0);
 }
 
 static wp_status make_machine(const char *triple, const char *cpu, const char *features,
-                              LLVMTargetMachineRef *out, wp_error *err)
-{
+                              LLVMTargetMachineRef *out, wp_error *err) {
     char *message = NULL;
     LLVMTargetRef target;
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
-        wp_status status = WP_FAIL(err, TOOLCHAIN, "this LLVM cannot compile for %s: %s", triple, message);
+        wp_status status =
+            WP_FAIL(err, TOOLCHAIN, "this LLVM cannot compile for %s: %s", triple, message);
         LLVMDisposeMessage(message);
         return status;
     }
@@ -245,8 +236,7 @@ static wp_status make_machine(const char *triple, const char *cpu, const char *f
     return WP_STATUS_OK;
 }
 
-wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err)
-{
+wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err) {
     static LLVMTargetMachineRef machine;
     if (!machine) {
         LLVMInitializeNVPTXTargetInfo();
@@ -259,8 +249,7 @@ wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err)
     return WP_STATUS_OK;
 }
 
-wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err)
-{
+wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err) {
     static LLVMTargetMachineRef machines[2];
     LLVMTargetMachineRef *machine = &machines[isa == WP_CPU_ISA_X86_64_V3];
     if (!*machine) {
@@ -268,8 +257,9 @@ wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *e
         LLVMInitializeX86Target();
         LLVMInitializeX86TargetMC();
         LLVMInitializeX86AsmPrinter();
-        WP_TRY(make_machine("x86_64-pc-linux-gnu", isa == WP_CPU_ISA_X86_64_V3 ? "x86-64-v3" : "x86-64",
-                            "", machine, err));
+        WP_TRY(make_machine("x86_64-pc-linux-gnu",
+                            isa == WP_CPU_ISA_X86_64_V3 ? "x86-64-v3" : "x86-64", "", machine,
+                            err));
     }
     *out = *machine;
     return WP_STATUS_OK;

@@ -41,10 +41,10 @@ typedef struct wp_kernel_ir {
     uint32_t local_bytes;
     uint32_t register_estimate;
     uint32_t frame_bytes;
-    uint32_t flags;         /* WP_CPU_KERNEL_* */
-    LLVMValueRef thread;    /* fiber form, or NULL */
-    LLVMValueRef *regions;  /* region form: region_count functions, or NULL */
-    wp_stop_point *stops;   /* [region_count]; entry 0 is the kernel's start */
+    uint32_t flags;        /* WP_CPU_KERNEL_* */
+    LLVMValueRef thread;   /* fiber form, or NULL */
+    LLVMValueRef *regions; /* region form: region_count functions, or NULL */
+    wp_stop_point *stops;  /* [region_count]; entry 0 is the kernel's start */
     uint32_t region_count;
 } wp_kernel_ir;
 
@@ -66,7 +66,7 @@ typedef struct wp_compile {
     uint32_t variable_count;
     /* options */
     const char *variant; /* "check", …; NULL: the program's own code */
-    bool contract; /* fuse multiply and add on the CPU too (-fmad=true given) */
+    bool contract;       /* fuse multiply and add on the CPU too (-fmad=true given) */
     uint64_t image_id;
     wp_cpu_isa isa;
     const char *devicelib_path;

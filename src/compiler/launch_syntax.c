@@ -14,8 +14,7 @@
 /* ---- the text ---- */
 
 /* Behind a comment or a literal that begins at `p`; `p` itself if none does. */
-static char *skip_quiet(char *p)
-{
+static char *skip_quiet(char *p) {
     if (p[0] == '/' && p[1] == '/') return p + strcspn(p, "\n");
     if (p[0] == '/' && p[1] == '*') {
         char *end = strstr(p + 2, "*/");
@@ -29,8 +28,7 @@ static char *skip_quiet(char *p)
 }
 
 /* At `c` twice, blanks, `c`: brings the third to the other two. */
-static bool join(char *p, char c)
-{
+static bool join(char *p, char c) {
     size_t blanks = strspn(p + 2, " \t");
     if (p[0] != c || p[1] != c || blanks == 0 || p[2 + blanks] != c) return false;
     p[2 + blanks] = ' ';
@@ -38,8 +36,7 @@ static bool join(char *p, char c)
     return true;
 }
 
-bool wpi_launch_syntax_join(char *text)
-{
+bool wpi_launch_syntax_join(char *text) {
     bool is_open = false, any = false;
     for (char *p = text; *p;) {
         char *next = skip_quiet(p);
@@ -47,7 +44,8 @@ bool wpi_launch_syntax_join(char *text)
             p = next;
             continue;
         }
-        /* `<< <` is nothing else in C++; `>> >` may close templates, so only after an opening one. */
+        /* `<< <` is nothing else in C++; `>> >` may close templates, so only after an opening one.
+         */
         if (join(p, '<')) {
             is_open = any = true;
             p += 3;
@@ -72,8 +70,7 @@ typedef struct walk {
 static wp_status visit(walk *w, const char *path, wp_error *err);
 
 /* The file of `#include "name"` in `path`, or NULL. */
-static char *find_include(const walk *w, const char *path, const char *name)
-{
+static char *find_include(const walk *w, const char *path, const char *name) {
     char *dir = wp_path_dir(path), *found = wp_path_join(dir, name);
     wp_free(dir);
     const wp_strings *args = &w->job->options->source_args;
@@ -87,8 +84,7 @@ static char *find_include(const walk *w, const char *path, const char *name)
     return NULL;
 }
 
-static wp_status visit_includes(walk *w, const char *path, const char *text, wp_error *err)
-{
+static wp_status visit_includes(walk *w, const char *path, const char *text, wp_error *err) {
     for (const char *p = strstr(text, "#include"); p; p = strstr(p + 1, "#include")) {
         const char *open = p + 8 + strspn(p + 8, " \t");
         size_t length = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
@@ -102,14 +98,14 @@ static wp_status visit_includes(walk *w, const char *path, const char *text, wp_
     return WP_STATUS_OK;
 }
 
-static wp_status visit(walk *w, const char *path, wp_error *err)
-{
+static wp_status visit(walk *w, const char *path, wp_error *err) {
     char *absolute = realpath(path, NULL);
     if (!absolute) return WP_STATUS_OK;
     char *text = NULL;
     size_t size_bytes = 0;
     wp_status status = WP_STATUS_OK;
-    if (wp_strings_contains(&w->seen, absolute) || wp_file_read(absolute, &text, &size_bytes, NULL) != WP_STATUS_OK)
+    if (wp_strings_contains(&w->seen, absolute) ||
+        wp_file_read(absolute, &text, &size_bytes, NULL) != WP_STATUS_OK)
         goto done;
     wp_strings_add(&w->seen, absolute);
     WP_TRY_GOTO(visit_includes(w, absolute, text, err), done);
@@ -126,13 +122,14 @@ done:
     return status;
 }
 
-wp_status wpi_launch_syntax_overlay(wp_job *job, const char *source, char **overlay, wp_error *err)
-{
+wp_status wpi_launch_syntax_overlay(wp_job *job, const char *source, char **overlay,
+                                    wp_error *err) {
     *overlay = NULL;
     walk w = {.job = job, .roots = json_array()};
     wp_status status = visit(&w, source, err);
     if (status == WP_STATUS_OK && json_array_size(w.roots) > 0) {
-        json_t *root = json_pack("{s:i,s:b,s:O}", "version", 0, "use-external-names", 0, "roots", w.roots);
+        json_t *root =
+            json_pack("{s:i,s:b,s:O}", "version", 0, "use-external-names", 0, "roots", w.roots);
         char *text = json_dumps(root, JSON_INDENT(1));
         *overlay = wpi_job_temp(job, source, ".overlay.json");
         status = wp_file_write(*overlay, text, strlen(text), err);

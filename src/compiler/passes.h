@@ -15,20 +15,21 @@
 #include "compiler/context.h"
 
 /** inline_stops: functions that contain (or reach) a barrier or warp operation and are not
- *  recursive are inlined into their callers. Needs: nvptx64 after scalar optimisation. Leaves: stops only in kernels
- *  and in functions that recur or are called through pointers. */
+ *  recursive are inlined into their callers. Needs: nvptx64 after scalar optimisation. Leaves:
+ * stops only in kernels and in functions that recur or are called through pointers. */
 WP_NODISCARD wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err);
 
-/** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming the instruction it does not know.
- *  Leaves: no inline assembly. */
+/** lower_asm: inline PTX becomes IR or calls of intrinsics. Fails naming the instruction it does
+ * not know. Leaves: no inline assembly. */
 WP_NODISCARD wp_status wpi_pass_lower_asm(wp_compile *c, wp_error *err);
 
-/** lower_intrinsics: every llvm.nvvm intrinsic and device runtime function becomes plain IR, a call of
- *  `wp_rt_*`, a call of a devicelib function, a placeholder `wp.sreg.*`, or `wp_rt_stop`. */
+/** lower_intrinsics: every llvm.nvvm intrinsic and device runtime function becomes plain IR, a call
+ * of `wp_rt_*`, a call of a devicelib function, a placeholder `wp.sreg.*`, or `wp_rt_stop`. */
 WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err);
 
-/** check (variant "check" only): a guard before every access that may be out of bounds or misaligned; barriers note where
- *  they are. Needs: address spaces, lines, and no code but the program's. Leaves: `wp_check_sites`. */
+/** check (variant "check" only): a guard before every access that may be out of bounds or
+ * misaligned; barriers note where they are. Needs: address spaces, lines, and no code but the
+ * program's. Leaves: `wp_check_sites`. */
 WP_NODISCARD wp_status wpi_pass_check(wp_compile *c, wp_error *err);
 
 /** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of
@@ -40,22 +41,25 @@ WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
 
-/** managed: uses of a managed variable (in a variant: of any variable) go through its cell. Needs: host layout. Fills variables[].cell. */
+/** managed: uses of a managed variable (in a variant: of any variable) go through its cell. Needs:
+ * host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);
 
 /** lower_shared: shared variables become offsets into the block's shared memory; atomics on
- *  shared memory become plain operations (a block runs on one OS thread). Fills shared_static_bytes. */
+ *  shared memory become plain operations (a block runs on one OS thread). Fills
+ * shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
 
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);
 
-/** table: the constants of base/abi.h that describe the code, and the constructor that registers them. */
+/** table: the constants of base/abi.h that describe the code, and the constructor that registers
+ * them. */
 WP_NODISCARD wp_status wpi_pass_table(wp_compile *c, wp_error *err);
 
-/** narrow: thread loops whose first step is a guard on the thread index visit only the threads that pass it. Needs: regions, with
- *  uniform values outside of the loops. */
+/** narrow: thread loops whose first step is a guard on the thread index visit only the threads that
+ * pass it. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
 
 #endif

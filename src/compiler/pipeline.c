@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The passes in order. LLVM's own pipelines are rows of the same table, so that they can be printed and
- * stopped after too. */
+/* The passes in order. LLVM's own pipelines are rows of the same table, so that they can be printed
+ * and stopped after too. */
 #include "compiler/pipeline.h"
 
 #include <stdio.h>
@@ -10,27 +10,25 @@
 #include "base/file.h"
 #include "compiler/passes.h"
 
-static wp_status clean(wp_compile *c, wp_error *err)
-{
+static wp_status clean(wp_compile *c, wp_error *err) {
     /* Shared memory accesses get their address space while nvptx64's rules are known. */
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_nvptx(&machine, err));
-    return wpi_compile_run(
-        c, "function(infer-address-spaces,sroa,early-cse,simplifycfg),globaldce", machine, err);
+    return wpi_compile_run(c, "function(infer-address-spaces,sroa,early-cse,simplifycfg),globaldce",
+                           machine, err);
 }
 
-static wp_status simplify(wp_compile *c, wp_error *err)
-{
+static wp_status simplify(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
-    return wpi_compile_run(
-        c, "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
-        machine, err);
+    return wpi_compile_run(c,
+                           "cgscc(inline),function(sroa,early-cse,instcombine<no-verify-fixpoint>,"
+                           "simplifycfg),globaldce",
+                           machine, err);
 }
 
 /* Thread loops with what is uniform outside of them, for `narrow`. */
-static wp_status hoist(wp_compile *c, wp_error *err)
-{
+static wp_status hoist(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
@@ -39,8 +37,7 @@ static wp_status hoist(wp_compile *c, wp_error *err)
                            machine, err);
 }
 
-static wp_status optimize(wp_compile *c, wp_error *err)
-{
+static wp_status optimize(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c, "default<O3>", machine, err);
@@ -71,32 +68,30 @@ static const pass passes[] = {
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
-bool wpi_pipeline_has(const char *name)
-{
+bool wpi_pipeline_has(const char *name) {
     for (size_t i = 0; i < PASS_COUNT; i++)
         if (strcmp(passes[i].name, name) == 0) return true;
     fprintf(stderr, "wpcc: there is no pass \"%s\"; the passes are:", name);
-    for (size_t i = 0; i < PASS_COUNT; i++) fprintf(stderr, " %s", passes[i].name);
+    for (size_t i = 0; i < PASS_COUNT; i++)
+        fprintf(stderr, " %s", passes[i].name);
     fputc('\n', stderr);
     return false;
 }
 
-bool wpi_pipeline_has_variant(const char *name)
-{
+bool wpi_pipeline_has_variant(const char *name) {
     for (size_t i = 0; i < PASS_COUNT; i++)
         if (passes[i].variant && strcmp(passes[i].variant, name) == 0) return true;
     return false;
 }
 
-static void print_module(wp_compile *c, const char *after)
-{
+static void print_module(wp_compile *c, const char *after) {
     char *ir = LLVMPrintModuleToString(c->module);
     fprintf(stderr, "; ---- after %s ----\n%s\n", after, ir);
     LLVMDisposeMessage(ir);
 }
 
-wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bool *stopped, wp_error *err)
-{
+wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bool *stopped,
+                           wp_error *err) {
     *stopped = false;
     for (size_t i = 0; i < PASS_COUNT; i++) {
         const char *name = passes[i].name, *only = passes[i].variant;
@@ -117,8 +112,7 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
     return WP_STATUS_OK;
 }
 
-wp_status wpi_emit_object(wp_compile *c, const char *path, wp_error *err)
-{
+wp_status wpi_emit_object(wp_compile *c, const char *path, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     char *message = NULL;

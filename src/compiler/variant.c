@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared library that
- * libwarpage opens (base/abi.h).
+/* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared
+ * library that libwarpage opens (base/abi.h).
  *
  *     wpcc --variant=check [--cpu-isa=baseline|x86-64-v3] [--print-after=PASS] IMAGE -o LIBRARY
  *
@@ -20,19 +20,18 @@ typedef struct request {
     const char *variant, *isa, *print_after, *input, *output;
 } request;
 
-bool wpi_is_variant_command(int argc, char **argv)
-{
+bool wpi_is_variant_command(int argc, char **argv) {
     return argc > 1 && strncmp(argv[1], OPTION, strlen(OPTION)) == 0;
 }
 
 /* ---- the command line ---- */
 
-static wp_status parse(int argc, char **argv, request *r, wp_error *err)
-{
+static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     struct {
         const char *prefix;
         const char **place;
-    } rows[] = {{OPTION, &r->variant}, {"--cpu-isa=", &r->isa}, {"--print-after=", &r->print_after}};
+    } rows[] = {
+        {OPTION, &r->variant}, {"--cpu-isa=", &r->isa}, {"--print-after=", &r->print_after}};
     *r = (request){.isa = "baseline"};
     for (int i = 1; i < argc; i++) {
         bool is_known = false;
@@ -47,11 +46,14 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err)
         else if (argv[i][0] != '-' && !r->input)
             r->input = argv[i];
         else
-            return WP_FAIL(err, INVALID, "%s: --variant takes one image, -o, --cpu-isa and --print-after", argv[i]);
+            return WP_FAIL(err, INVALID,
+                           "%s: --variant takes one image, -o, --cpu-isa and --print-after",
+                           argv[i]);
     }
     if (!wpi_pipeline_has_variant(r->variant))
         return WP_FAIL(err, INVALID, OPTION "%s: there is no such variant", r->variant);
-    if (!r->input || !r->output) return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->variant);
+    if (!r->input || !r->output)
+        return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->variant);
     if (strcmp(r->isa, "baseline") != 0 && strcmp(r->isa, "x86-64-v3") != 0)
         return WP_FAIL(err, INVALID, "--cpu-isa=%s: it can be baseline or x86-64-v3", r->isa);
     return WP_STATUS_OK;
@@ -59,33 +61,38 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err)
 
 /* ---- the image ---- */
 
-static const wp_image_section *find_bitcode(const char *data, size_t size_bytes)
-{
+static const wp_image_section *find_bitcode(const char *data, size_t size_bytes) {
     const wp_image_header *header = (const wp_image_header *)(const void *)data;
-    if (size_bytes < sizeof *header || memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) != 0 ||
+    if (size_bytes < sizeof *header ||
+        memcmp(header->magic, WP_IMAGE_MAGIC, sizeof header->magic) != 0 ||
         header->abi_version != WP_ABI_VERSION || header->size_bytes > size_bytes)
         return NULL;
-    const wp_image_section *sections = (const wp_image_section *)(const void *)(data + sizeof *header);
+    const wp_image_section *sections =
+        (const wp_image_section *)(const void *)(data + sizeof *header);
     if (header->section_count > (size_bytes - sizeof *header) / sizeof *sections) return NULL;
     for (uint32_t s = 0; s < header->section_count; s++) {
         const wp_image_section *section = &sections[s];
         if (section->kind != WP_SECTION_BITCODE) continue;
-        bool fits = section->offset <= size_bytes && section->size_bytes <= size_bytes - section->offset;
+        bool fits =
+            section->offset <= size_bytes && section->size_bytes <= size_bytes - section->offset;
         return fits ? section : NULL;
     }
     return NULL;
 }
 
 /* Replaces the image `*data` by the bitcode in it. */
-static wp_status unpack(const char *path, char **data, size_t *size_bytes, uint64_t *id, wp_error *err)
-{
+static wp_status unpack(const char *path, char **data, size_t *size_bytes, uint64_t *id,
+                        wp_error *err) {
     static const char magic[] = {'B', 'C', (char)0xc0, (char)0xde};
     if (*size_bytes > sizeof magic && memcmp(*data, magic, sizeof magic) == 0) return WP_STATUS_OK;
     const wp_image_section *section = find_bitcode(*data, *size_bytes);
-    if (!section) return WP_FAIL(err, PARSE, "%s is not an image of this version of wpcc, or is cut short", path);
+    if (!section)
+        return WP_FAIL(err, PARSE, "%s is not an image of this version of wpcc, or is cut short",
+                       path);
     const size_t raw_bytes = section->raw_size_bytes;
     char *bitcode = raw_bytes < SIZE_MAX ? wp_malloc(raw_bytes + 1) : NULL;
-    if (!bitcode) return WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes of bitcode", path, raw_bytes);
+    if (!bitcode)
+        return WP_FAIL(err, NOMEM, "%s: no memory for %zu bytes of bitcode", path, raw_bytes);
     size_t got = ZSTD_decompress(bitcode, raw_bytes, *data + section->offset, section->size_bytes);
     if (ZSTD_isError(got) || got != raw_bytes) {
         wp_free(bitcode);
@@ -100,11 +107,11 @@ static wp_status unpack(const char *path, char **data, size_t *size_bytes, uint6
 
 /* ---- the library ---- */
 
-static wp_status link_library(wp_job *job, const char *object, const char *output, wp_error *err)
-{
+static wp_status link_library(wp_job *job, const char *object, const char *output, wp_error *err) {
     wp_strings command = {0};
     const char *const head[] = {job->tools->clang, "-shared", "-o", output, object};
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++) wp_strings_add(&command, head[i]);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        wp_strings_add(&command, head[i]);
     wp_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wp_strings_add(&command, "-lwarpage");
     wp_strings_add(&command, "-lm");
@@ -113,8 +120,7 @@ static wp_status link_library(wp_job *job, const char *object, const char *outpu
     return status;
 }
 
-static wp_status build(wp_job *job, const request *r, wp_error *err)
-{
+static wp_status build(wp_job *job, const request *r, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
     uint64_t id = 0;
@@ -140,8 +146,7 @@ done:
     return status;
 }
 
-wp_status wpi_variant_run(int argc, char **argv, wp_error *err)
-{
+wp_status wpi_variant_run(int argc, char **argv, wp_error *err) {
     request r;
     wp_toolchain tools;
     const wp_options options = {0};

@@ -12,16 +12,17 @@
 
 #define COMPRESSION_LEVEL 3 /* bitcode is small; higher levels cost more time than they save */
 
-static size_t align16(size_t value)
-{
+static size_t align16(size_t value) {
     return (value + 15) & ~(size_t)15;
 }
 
-static wp_status compress(wp_text *out, const wp_image_part *part, size_t *size_bytes, wp_error *err)
-{
+static wp_status compress(wp_text *out, const wp_image_part *part, size_t *size_bytes,
+                          wp_error *err) {
     size_t bound = ZSTD_compressBound(part->size_bytes);
     void *packed = wp_malloc(bound ? bound : 1);
-    if (!packed) return WP_FAIL(err, NOMEM, "no memory to compress %zu bytes of device code", part->size_bytes);
+    if (!packed)
+        return WP_FAIL(err, NOMEM, "no memory to compress %zu bytes of device code",
+                       part->size_bytes);
     *size_bytes = ZSTD_compress(packed, bound, part->data, part->size_bytes, COMPRESSION_LEVEL);
     bool failed = ZSTD_isError(*size_bytes);
     if (!failed) wp_text_append_n(out, packed, *size_bytes);
@@ -29,8 +30,8 @@ static wp_status compress(wp_text *out, const wp_image_part *part, size_t *size_
     return failed ? WP_FAIL(err, TOOLCHAIN, "device code could not be compressed") : WP_STATUS_OK;
 }
 
-wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *parts, uint32_t count, wp_error *err)
-{
+wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *parts, uint32_t count,
+                          wp_error *err) {
     static const char zeros[16];
     wp_image_header header = {.abi_version = WP_ABI_VERSION, .section_count = count, .id = id};
     memcpy(header.magic, WP_IMAGE_MAGIC, sizeof header.magic);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Writes the image (base/abi.h) that a program embeds: compressed bitcode, and PTX where there is any. */
+/** Writes the image (base/abi.h) that a program embeds: compressed bitcode, and PTX where there is
+ * any. */
 #ifndef WP_EMIT_IMAGE_H
 #define WP_EMIT_IMAGE_H
 

@@ -4,27 +4,26 @@
 #include "base/alloc.h"
 #include "compiler/ir/map.h"
 
-LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count)
-{
+LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count) {
     uint32_t n = 0;
-    for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u)) n++;
+    for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
+        n++;
     LLVMValueRef *users = wp_calloc(n ? n : 1, sizeof *users);
     uint32_t i = 0;
-    for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u)) users[i++] = LLVMGetUser(u);
+    for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
+        users[i++] = LLVMGetUser(u);
     *count = n;
     return users;
 }
 
-int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start)
-{
+int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start) {
     int count = LLVMGetNumOperands(user);
     for (int i = start; i < count; i++)
         if (LLVMGetOperand(user, (unsigned)i) == value) return i;
     return -1;
 }
 
-LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction)
-{
+LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction) {
     LLVMBasicBlockRef block = LLVMGetInstructionParent(instruction);
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(block)));
     LLVMBasicBlockRef front = LLVMInsertBasicBlockInContext(context, block, "front");
@@ -50,34 +49,34 @@ LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction)
     return front;
 }
 
-void wpi_builder_after(LLVMBuilderRef builder, LLVMValueRef value)
-{
+void wpi_builder_after(LLVMBuilderRef builder, LLVMValueRef value) {
     LLVMValueRef next = LLVMGetNextInstruction(value);
     if (LLVMIsAPHINode(value))
-        while (LLVMIsAPHINode(next)) next = LLVMGetNextInstruction(next);
+        while (LLVMIsAPHINode(next))
+            next = LLVMGetNextInstruction(next);
     LLVMPositionBuilderBefore(builder, next);
 }
 
-void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned index)
-{
+void wpi_builder_before_use(LLVMBuilderRef builder, LLVMValueRef user, unsigned index) {
     if (LLVMIsAPHINode(user))
-        LLVMPositionBuilderBefore(builder, LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(user, index)));
+        LLVMPositionBuilderBefore(builder,
+                                  LLVMGetBasicBlockTerminator(LLVMGetIncomingBlock(user, index)));
     else
         LLVMPositionBuilderBefore(builder, user);
 }
 
-/* The builder folds operations on constants into constant expressions; with a frozen operand it cannot. */
-static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef constant)
-{
-    for (int o = wpi_operand_find(made, frozen, 0); o >= 0; o = wpi_operand_find(made, frozen, o + 1))
+/* The builder folds operations on constants into constant expressions; with a frozen operand it
+ * cannot. */
+static void unfreeze(LLVMValueRef made, LLVMValueRef frozen, LLVMValueRef constant) {
+    for (int o = wpi_operand_find(made, frozen, 0); o >= 0;
+         o = wpi_operand_find(made, frozen, o + 1))
         LLVMSetOperand(made, (unsigned)o, constant);
     LLVMInstructionEraseFromParent(frozen);
 }
 
 /* The instruction that computes a constant expression, placed by `builder`. LLVM 19 has constant
  * expressions for these opcodes only. */
-static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
-{
+static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression) {
     LLVMValueRef constant = LLVMGetOperand(expression, 0), made;
     LLVMValueRef first = LLVMBuildFreeze(builder, constant, "");
     LLVMTypeRef type = LLVMTypeOf(expression);
@@ -85,9 +84,10 @@ static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
     if (opcode == LLVMGetElementPtr) {
         unsigned count = (unsigned)LLVMGetNumOperands(expression) - 1;
         LLVMValueRef *indices = wp_calloc(count ? count : 1, sizeof *indices);
-        for (unsigned i = 0; i < count; i++) indices[i] = LLVMGetOperand(expression, i + 1);
-        made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression), first, indices,
-                                     count, "");
+        for (unsigned i = 0; i < count; i++)
+            indices[i] = LLVMGetOperand(expression, i + 1);
+        made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression), first,
+                                     indices, count, "");
         wp_free(indices);
     } else if (LLVMGetNumOperands(expression) == 2) {
         made = LLVMBuildBinOp(builder, opcode, first, LLVMGetOperand(expression, 1), "");
@@ -98,29 +98,28 @@ static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
     return made;
 }
 
-static LLVMValueRef rebuild_aggregate(LLVMBuilderRef builder, LLVMValueRef aggregate)
-{
+static LLVMValueRef rebuild_aggregate(LLVMBuilderRef builder, LLVMValueRef aggregate) {
     LLVMValueRef made = LLVMGetUndef(LLVMTypeOf(aggregate));
     LLVMTypeRef type = LLVMTypeOf(aggregate);
     LLVMTypeRef index_type = LLVMInt32TypeInContext(LLVMGetTypeContext(type));
     for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(aggregate); i++) {
         LLVMValueRef constant = LLVMGetOperand(aggregate, i);
         LLVMValueRef element = LLVMBuildFreeze(builder, constant, "");
-        made = LLVMGetTypeKind(type) == LLVMVectorTypeKind
-                   ? LLVMBuildInsertElement(builder, made, element, LLVMConstInt(index_type, i, 0), "")
-                   : LLVMBuildInsertValue(builder, made, element, i, "");
+        made =
+            LLVMGetTypeKind(type) == LLVMVectorTypeKind
+                ? LLVMBuildInsertElement(builder, made, element, LLVMConstInt(index_type, i, 0), "")
+                : LLVMBuildInsertValue(builder, made, element, i, "");
         unfreeze(made, element, constant);
     }
     return made;
 }
 
-static bool is_aggregate(LLVMValueRef value)
-{
-    return LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) || LLVMIsAConstantVector(value);
+static bool is_aggregate(LLVMValueRef value) {
+    return LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) ||
+           LLVMIsAConstantVector(value);
 }
 
-void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant)
-{
+void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(constant, &count);
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
@@ -131,7 +130,8 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant)
         wpi_map_set(&seen, user, user);
         bool aggregate = is_aggregate(user);
         if (!aggregate && !LLVMIsAConstantExpr(user)) continue;
-        wpi_constant_expand_uses(context, user); /* now only instructions (and initialisers) use it */
+        wpi_constant_expand_uses(context,
+                                 user); /* now only instructions (and initialisers) use it */
         uint32_t places;
         LLVMValueRef *instructions = wpi_users(user, &places);
         for (uint32_t p = 0; p < places; p++) {
@@ -144,7 +144,9 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant)
                 wpi_builder_before_use(builder, at, (unsigned)operand);
                 LLVMBasicBlockRef block = LLVMGetInsertBlock(builder);
                 LLVMValueRef made = LLVMIsAPHINode(at) ? wpi_map_get(&by_block, block) : NULL;
-                if (!made) made = aggregate ? rebuild_aggregate(builder, user) : materialize(builder, user);
+                if (!made)
+                    made =
+                        aggregate ? rebuild_aggregate(builder, user) : materialize(builder, user);
                 wpi_map_set(&by_block, block, made);
                 LLVMSetOperand(at, (unsigned)operand, made);
             }
@@ -157,8 +159,7 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant)
     wp_free(users);
 }
 
-void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef function)
-{
+void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef function) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(from, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -171,8 +172,7 @@ void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef fu
     wp_free(users);
 }
 
-LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count)
-{
+LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count) {
     uint32_t total = LLVMCountBasicBlocks(function), depth = 0, done = 0;
     LLVMBasicBlockRef *order = wp_calloc(total, sizeof *order);
     LLVMBasicBlockRef *stack = wp_calloc(total, sizeof *stack);
@@ -194,7 +194,8 @@ LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count)
         next[depth] = 0;
         stack[depth++] = successor;
     }
-    for (uint32_t i = 0; i < done; i++) order[i] = order[total - done + i];
+    for (uint32_t i = 0; i < done; i++)
+        order[i] = order[total - done + i];
     wpi_map_deinit(&seen);
     wp_free(stack);
     wp_free(next);
@@ -202,8 +203,7 @@ LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count)
     return order;
 }
 
-LLVMValueRef wpi_called_function(LLVMValueRef instruction)
-{
+LLVMValueRef wpi_called_function(LLVMValueRef instruction) {
     if (!LLVMIsACallInst(instruction)) return NULL;
     LLVMValueRef callee = LLVMGetCalledValue(instruction);
     return LLVMIsAFunction(callee) ? callee : NULL;

@@ -8,11 +8,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Makes `instruction` the first of its block: what stood before it moves to a new block, which takes
- *  over the predecessors and the phis. Returns the new block; names and phis elsewhere stay valid. */
+/** Makes `instruction` the first of its block: what stood before it moves to a new block, which
+ * takes over the predecessors and the phis. Returns the new block; names and phis elsewhere stay
+ * valid. */
 LLVMBasicBlockRef wpi_block_split_before(LLVMValueRef instruction);
 
-/** Positions `builder` where a value's first use may stand: after the value (after all phis if it is one). */
+/** Positions `builder` where a value's first use may stand: after the value (after all phis if it
+ * is one). */
 void wpi_builder_after(LLVMBuilderRef builder, LLVMValueRef value);
 /** Positions `builder` so that code serves operand `index` of `user`: before it, or, for a phi,
  *  at the end of the incoming block. */

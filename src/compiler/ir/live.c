@@ -6,27 +6,24 @@
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 
-static void set_bit(uint64_t *set, uint32_t bit)
-{
+static void set_bit(uint64_t *set, uint32_t bit) {
     set[bit / 64] |= 1ull << (bit % 64);
 }
 
-static bool has_bit(const uint64_t *set, uint32_t bit)
-{
+static bool has_bit(const uint64_t *set, uint32_t bit) {
     return set[bit / 64] >> (bit % 64) & 1;
 }
 
-static uint64_t *set_of(const wp_live *live, uint64_t *sets, uint32_t block)
-{
+static uint64_t *set_of(const wp_live *live, uint64_t *sets, uint32_t block) {
     return sets + (size_t)block * live->word_count;
 }
 
-static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state)
-{
+static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void *state) {
     for (int round = 0; round < 2; round++) {
         live->value_count = 0;
         for (uint32_t b = 0; b < live->block_count; b++)
-            for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
+            for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;
+                 i = LLVMGetNextInstruction(i)) {
                 if (!is_tracked(i, state)) continue;
                 if (round == 1) {
                     live->values[live->value_count] = i;
@@ -40,8 +37,7 @@ static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void
 }
 
 void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVMValueRef, void *),
-                   LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state)
-{
+                   LLVMBasicBlockRef (*use_block)(LLVMValueRef user, void *), void *state) {
     memset(live, 0, sizeof *live);
     live->blocks = wpi_blocks_rpo(function, &live->block_count);
     for (uint32_t b = 0; b < live->block_count; b++)
@@ -50,12 +46,14 @@ void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVM
 
     size_t words = (size_t)live->block_count * live->word_count;
     live->in = wp_calloc(words, sizeof *live->in);
-    uint64_t *defs = wp_calloc(words, sizeof *defs);    /* defined in the block */
-    uint64_t *uses = wp_calloc(words, sizeof *uses);    /* used before any definition in it */
-    uint64_t *at_end = wp_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
+    uint64_t *defs = wp_calloc(words, sizeof *defs); /* defined in the block */
+    uint64_t *uses = wp_calloc(words, sizeof *uses); /* used before any definition in it */
+    uint64_t *at_end =
+        wp_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
     for (uint32_t b = 0; b < live->block_count; b++) {
         uint64_t *def = set_of(live, defs, b);
-        for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
             LLVMBasicBlockRef moved = use_block && !LLVMIsAPHINode(i) ? use_block(i, state) : NULL;
             for (int o = 0; o < LLVMGetNumOperands(i); o++) {
                 uint32_t v = wpi_map_index(&live->value_index, LLVMGetOperand(i, (unsigned)o));
@@ -97,14 +95,12 @@ void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVM
     wp_free(at_end);
 }
 
-bool wpi_live_is_in(const wp_live *live, LLVMBasicBlockRef block, uint32_t value)
-{
+bool wpi_live_is_in(const wp_live *live, LLVMBasicBlockRef block, uint32_t value) {
     uint32_t b = wpi_map_index(&live->block_index, block);
     return b != UINT32_MAX && has_bit(live->in + (size_t)b * live->word_count, value);
 }
 
-void wpi_live_deinit(wp_live *live)
-{
+void wpi_live_deinit(wp_live *live) {
     wp_free(live->blocks);
     wp_free(live->values);
     wp_free(live->in);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Which values are alive where: backward data flow over the blocks of one function, in SSA form.
- *  A phi's operands count as used at the end of the incoming blocks, its result as defined at the start of
- *  its own block. */
+ *  A phi's operands count as used at the end of the incoming blocks, its result as defined at the
+ * start of its own block. */
 #ifndef WP_IR_LIVE_H
 #define WP_IR_LIVE_H
 
@@ -16,8 +16,8 @@ typedef struct wp_live {
     uint32_t block_count;
     LLVMValueRef *values; /* instructions with a result, in order of blocks */
     uint32_t value_count;
-    uint32_t word_count;  /* 64-bit words a set */
-    uint64_t *in;         /* [block_count * word_count] */
+    uint32_t word_count; /* 64-bit words a set */
+    uint64_t *in;        /* [block_count * word_count] */
     wp_map block_index, value_index;
 } wp_live;
 

@@ -11,8 +11,7 @@ typedef struct predecessors {
     uint32_t *start, *block;
 } predecessors;
 
-static predecessors predecessors_of(const wp_loops *l)
-{
+static predecessors predecessors_of(const wp_loops *l) {
     predecessors p = {wp_calloc(l->block_count + 2, sizeof *p.start), NULL};
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < l->block_count; b++) {
@@ -26,25 +25,27 @@ static predecessors predecessors_of(const wp_loops *l)
             }
         }
         if (round == 1) break;
-        for (uint32_t b = 2; b < l->block_count + 2; b++) p.start[b] += p.start[b - 1];
+        for (uint32_t b = 2; b < l->block_count + 2; b++)
+            p.start[b] += p.start[b - 1];
         p.block = wp_calloc(p.start[l->block_count + 1] + 1, sizeof *p.block);
     }
     return p;
 }
 
-static uint32_t intersect(const uint32_t *idom, uint32_t a, uint32_t b)
-{
+static uint32_t intersect(const uint32_t *idom, uint32_t a, uint32_t b) {
     while (a != b) {
-        while (a > b) a = idom[a];
-        while (b > a) b = idom[b];
+        while (a > b)
+            a = idom[a];
+        while (b > a)
+            b = idom[b];
     }
     return a;
 }
 
-static void find_dominators(wp_loops *l, const predecessors *p)
-{
+static void find_dominators(wp_loops *l, const predecessors *p) {
     l->idom = wp_calloc(l->block_count, sizeof *l->idom);
-    for (uint32_t b = 1; b < l->block_count; b++) l->idom[b] = UINT32_MAX;
+    for (uint32_t b = 1; b < l->block_count; b++)
+        l->idom[b] = UINT32_MAX;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 1; b < l->block_count; b++) {
@@ -62,14 +63,13 @@ static void find_dominators(wp_loops *l, const predecessors *p)
     }
 }
 
-bool wpi_loops_dominates(const wp_loops *l, uint32_t a, uint32_t b)
-{
-    while (b > a) b = l->idom[b];
+bool wpi_loops_dominates(const wp_loops *l, uint32_t a, uint32_t b) {
+    while (b > a)
+        b = l->idom[b];
     return a == b;
 }
 
-static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32_t latch)
-{
+static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32_t latch) {
     l->loops = wp_realloc(l->loops, (l->loop_count + 1) * sizeof *l->loops);
     wp_loop *loop = &l->loops[l->loop_count++];
     *loop = (wp_loop){header, latch, wp_calloc(l->block_count, sizeof(bool))};
@@ -88,11 +88,11 @@ static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32
     wp_free(stack);
 }
 
-void wpi_loops_init(wp_loops *l, LLVMValueRef function)
-{
+void wpi_loops_init(wp_loops *l, LLVMValueRef function) {
     memset(l, 0, sizeof *l);
     l->blocks = wpi_blocks_rpo(function, &l->block_count);
-    for (uint32_t b = 0; b < l->block_count; b++) wpi_map_set_index(&l->index, l->blocks[b], b);
+    for (uint32_t b = 0; b < l->block_count; b++)
+        wpi_map_set_index(&l->index, l->blocks[b], b);
     predecessors p = predecessors_of(l);
     find_dominators(l, &p);
     for (uint32_t b = 0; b < l->block_count; b++)
@@ -102,17 +102,16 @@ void wpi_loops_init(wp_loops *l, LLVMValueRef function)
     wp_free(p.block);
 }
 
-void wpi_loops_deinit(wp_loops *l)
-{
-    for (uint32_t i = 0; i < l->loop_count; i++) wp_free(l->loops[i].contains);
+void wpi_loops_deinit(wp_loops *l) {
+    for (uint32_t i = 0; i < l->loop_count; i++)
+        wp_free(l->loops[i].contains);
     wp_free(l->loops);
     wp_free(l->idom);
     wp_free(l->blocks);
     wpi_map_deinit(&l->index);
 }
 
-LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor)
-{
+LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor) {
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
     LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, successor);
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(to)));
@@ -120,8 +119,8 @@ LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor)
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, middle);
     LLVMBuildBr(builder, to);
-    /* LLVM-C cannot change the block of a phi's edge: each phi is built anew. One edge moves; others from the
-     * same block (a switch) stay. */
+    /* LLVM-C cannot change the block of a phi's edge: each phi is built anew. One edge moves;
+     * others from the same block (a switch) stay. */
     LLVMValueRef next;
     for (LLVMValueRef phi = LLVMGetFirstInstruction(to); LLVMIsAPHINode(phi); phi = next) {
         next = LLVMGetNextInstruction(phi);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Dominators and natural loops of one function, which LLVM-C does not give. Dominators by Cooper, Harvey and
- *  Kennedy's iteration over reverse post order. */
+/** Dominators and natural loops of one function, which LLVM-C does not give. Dominators by Cooper,
+ * Harvey and Kennedy's iteration over reverse post order. */
 #ifndef WP_IR_LOOP_H
 #define WP_IR_LOOP_H
 

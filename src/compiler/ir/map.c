@@ -17,8 +17,7 @@ struct wp_map_entry {
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wshadow"
 
-void wpi_map_set(wp_map *map, const void *key, void *value)
-{
+void wpi_map_set(wp_map *map, const void *key, void *value) {
     wp_map_entry *entry;
     HASH_FIND_PTR(map->entries, &key, entry);
     if (!entry) {
@@ -29,18 +28,15 @@ void wpi_map_set(wp_map *map, const void *key, void *value)
     entry->value = value;
 }
 
-static wp_map_entry *find(const wp_map *map, const void *key)
-{
+static wp_map_entry *find(const wp_map *map, const void *key) {
     wp_map_entry *entry;
     HASH_FIND_PTR(map->entries, &key, entry);
     return entry;
 }
 
-void wpi_map_deinit(wp_map *map)
-{
+void wpi_map_deinit(wp_map *map) {
     wp_map_entry *entry, *next;
-    HASH_ITER(hh, map->entries, entry, next)
-    {
+    HASH_ITER(hh, map->entries, entry, next) {
         HASH_DEL(map->entries, entry);
         wp_free(entry);
     }
@@ -48,24 +44,20 @@ void wpi_map_deinit(wp_map *map)
 }
 #pragma GCC diagnostic pop
 
-void *wpi_map_get(const wp_map *map, const void *key)
-{
+void *wpi_map_get(const wp_map *map, const void *key) {
     wp_map_entry *entry = find(map, key);
     return entry ? entry->value : NULL;
 }
 
-bool wpi_map_has(const wp_map *map, const void *key)
-{
+bool wpi_map_has(const wp_map *map, const void *key) {
     return find(map, key) != NULL;
 }
 
-void wpi_map_set_index(wp_map *map, const void *key, uint32_t index)
-{
+void wpi_map_set_index(wp_map *map, const void *key, uint32_t index) {
     wpi_map_set(map, key, (void *)(uintptr_t)((uint64_t)index + 1));
 }
 
-uint32_t wpi_map_index(const wp_map *map, const void *key)
-{
+uint32_t wpi_map_index(const wp_map *map, const void *key) {
     wp_map_entry *entry = find(map, key);
     return entry ? (uint32_t)((uintptr_t)entry->value - 1) : UINT32_MAX;
 }

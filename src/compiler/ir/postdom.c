@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dominators of the reversed graph, with one virtual end behind all blocks that leave the function: Cooper, Harvey and
- * Kennedy's iteration over a reverse post order of that graph. */
+/* Dominators of the reversed graph, with one virtual end behind all blocks that leave the function:
+ * Cooper, Harvey and Kennedy's iteration over a reverse post order of that graph. */
 #include "compiler/ir/postdom.h"
 
 #include <stdbool.h>
@@ -8,20 +8,18 @@
 #include "base/alloc.h"
 
 typedef struct graph {
-    uint32_t count;                 /* blocks; the virtual end is node `count` */
-    uint32_t *start, *from;         /* reversed edges: predecessors of each block */
-    uint32_t *number;               /* node → position in reverse post order, UINT32_MAX: not reached */
-    uint32_t *order;                /* position → node */
+    uint32_t count;         /* blocks; the virtual end is node `count` */
+    uint32_t *start, *from; /* reversed edges: predecessors of each block */
+    uint32_t *number;       /* node → position in reverse post order, UINT32_MAX: not reached */
+    uint32_t *order;        /* position → node */
     uint32_t order_count;
 } graph;
 
-static bool leaves(LLVMBasicBlockRef block)
-{
+static bool leaves(LLVMBasicBlockRef block) {
     return LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(block)) == 0;
 }
 
-static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wp_map *index)
-{
+static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wp_map *index) {
     g->start = wp_calloc(g->count + 2, sizeof *g->start);
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < g->count; b++) {
@@ -35,15 +33,16 @@ static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const 
             }
         }
         if (round == 1) break;
-        for (uint32_t b = 2; b < g->count + 2; b++) g->start[b] += g->start[b - 1];
+        for (uint32_t b = 2; b < g->count + 2; b++)
+            g->start[b] += g->start[b - 1];
         g->from = wp_calloc(g->start[g->count + 1] + 1, sizeof *g->from);
     }
 }
 
 /* Depth first over reversed edges from the end; positions are given in reverse order of leaving. */
-static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks)
-{
-    uint32_t *stack = wp_calloc(g->count + 1, sizeof *stack), *next = wp_calloc(g->count + 1, sizeof *next);
+static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
+    uint32_t *stack = wp_calloc(g->count + 1, sizeof *stack),
+             *next = wp_calloc(g->count + 1, sizeof *next);
     uint32_t *done = wp_calloc(g->count + 1, sizeof *done), done_count = 0;
     bool *seen = wp_calloc(g->count + 1, sizeof *seen);
     for (uint32_t b = 0; b < g->count; b++) {
@@ -68,7 +67,8 @@ static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks)
     }
     g->number = wp_calloc(g->count + 1, sizeof *g->number);
     g->order = wp_calloc(g->count + 1, sizeof *g->order);
-    for (uint32_t n = 0; n <= g->count; n++) g->number[n] = UINT32_MAX;
+    for (uint32_t n = 0; n <= g->count; n++)
+        g->number[n] = UINT32_MAX;
     g->order[0] = g->count;
     g->number[g->count] = 0;
     for (uint32_t i = 0; i < done_count; i++) {
@@ -83,13 +83,13 @@ static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks)
     wp_free(seen);
 }
 
-uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wp_map *index)
-{
+uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wp_map *index) {
     graph g = {.count = count};
     build_predecessors(&g, blocks, index);
     number_nodes(&g, blocks);
     uint32_t *dominator = wp_calloc(count + 1, sizeof *dominator); /* in positions */
-    for (uint32_t i = 1; i <= count; i++) dominator[i] = UINT32_MAX;
+    for (uint32_t i = 1; i <= count; i++)
+        dominator[i] = UINT32_MAX;
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 1; i < g.order_count; i++) {
@@ -105,8 +105,10 @@ uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, co
                 }
                 uint32_t other = at;
                 while (best != other) {
-                    while (best > other) best = dominator[best];
-                    while (other > best) other = dominator[other];
+                    while (best > other)
+                        best = dominator[best];
+                    while (other > best)
+                        other = dominator[other];
                 }
             }
             if (best != dominator[i]) {
@@ -118,7 +120,8 @@ uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, co
     uint32_t *result = wp_calloc(count + 1, sizeof *result);
     for (uint32_t b = 0; b < count; b++) {
         uint32_t at = g.number[b];
-        result[b] = at == UINT32_MAX || dominator[at] == UINT32_MAX ? count : g.order[dominator[at]];
+        result[b] =
+            at == UINT32_MAX || dominator[at] == UINT32_MAX ? count : g.order[dominator[at]];
     }
     wp_free(g.start);
     wp_free(g.from);

@@ -8,8 +8,9 @@
 
 #include "compiler/ir/map.h"
 
-/** For each of `count` blocks (any order that has the entry first) the index of its immediate post-dominator; `count` where
- *  that is the function's end, or the block never gets there. Free with wp_free. */
+/** For each of `count` blocks (any order that has the entry first) the index of its immediate
+ * post-dominator; `count` where that is the function's end, or the block never gets there. Free
+ * with wp_free. */
 uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, const wp_map *index);
 
 #endif

@@ -7,27 +7,23 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
 
-bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value)
-{
+bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value) {
     return !LLVMIsAInstruction(value) || !wpi_map_has(&u->divergent, value);
 }
 
-bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block)
-{
+bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block) {
     uint32_t index = wpi_map_index(&u->block_index, block);
     return index == UINT32_MAX || u->is_partial[index];
 }
 
-static bool mark(wp_uniform *u, LLVMValueRef value)
-{
+static bool mark(wp_uniform *u, LLVMValueRef value) {
     if (wpi_map_has(&u->divergent, value)) return false;
     wpi_map_set(&u->divergent, value, value);
     return true;
 }
 
 /* Threads part at the end of block `b` and meet at `join`: phis from here to there see both. */
-static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join)
-{
+static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
     bool *seen = wp_calloc(u->block_count + 1, sizeof *seen), changed = false;
     uint32_t *stack = wp_calloc(u->block_count + 1, sizeof *stack), depth = 0;
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
@@ -47,7 +43,8 @@ static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join)
             if (seen[to]) continue;
             seen[to] = true;
             LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[to]);
-            for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i)) changed |= mark(u, i);
+            for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+                changed |= mark(u, i);
             if (to != join) stack[depth++] = to;
         }
     }
@@ -56,8 +53,7 @@ static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join)
     return changed;
 }
 
-static bool spread_data(wp_uniform *u, LLVMValueRef instruction, bool (*is_source)(LLVMValueRef))
-{
+static bool spread_data(wp_uniform *u, LLVMValueRef instruction, bool (*is_source)(LLVMValueRef)) {
     if (wpi_map_has(&u->divergent, instruction)) return false;
     bool divergent = is_source(instruction);
     for (int o = 0; o < LLVMGetNumOperands(instruction) && !divergent; o++)
@@ -65,28 +61,30 @@ static bool spread_data(wp_uniform *u, LLVMValueRef instruction, bool (*is_sourc
     return divergent && mark(u, instruction);
 }
 
-void wpi_uniform_init(wp_uniform *u, LLVMValueRef function, bool (*is_source)(LLVMValueRef instruction))
-{
+void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
+                      bool (*is_source)(LLVMValueRef instruction)) {
     memset(u, 0, sizeof *u);
     u->blocks = wpi_blocks_rpo(function, &u->block_count);
-    for (uint32_t b = 0; b < u->block_count; b++) wpi_map_set_index(&u->block_index, u->blocks[b], b);
+    for (uint32_t b = 0; b < u->block_count; b++)
+        wpi_map_set_index(&u->block_index, u->blocks[b], b);
     u->is_partial = wp_calloc(u->block_count + 1, sizeof *u->is_partial);
     uint32_t *join = wpi_postdominators(u->blocks, u->block_count, &u->block_index);
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t b = 0; b < u->block_count; b++) {
-            for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i; i = LLVMGetNextInstruction(i))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
+                 i = LLVMGetNextInstruction(i))
                 changed |= spread_data(u, i, is_source);
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
-            if (LLVMGetNumSuccessors(terminator) > 1 && !wpi_uniform_is(u, LLVMGetOperand(terminator, 0)))
+            if (LLVMGetNumSuccessors(terminator) > 1 &&
+                !wpi_uniform_is(u, LLVMGetOperand(terminator, 0)))
                 changed |= spread_control(u, b, join[b]);
         }
     }
     wp_free(join);
 }
 
-void wpi_uniform_deinit(wp_uniform *u)
-{
+void wpi_uniform_deinit(wp_uniform *u) {
     wp_free(u->blocks);
     wp_free(u->is_partial);
     wpi_map_deinit(&u->block_index);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which values are the same for all threads of a block, and which blocks all of them reach together.
+/** Which values are the same for all threads of a block, and which blocks all of them reach
+ * together.
  *
- *  Divergence starts at the thread index and at what is read from memory, and spreads through operands and through phis where
- *  threads that parted at a divergent branch meet: between the branch and its immediate post-dominator. */
+ *  Divergence starts at the thread index and at what is read from memory, and spreads through
+ * operands and through phis where threads that parted at a divergent branch meet: between the
+ * branch and its immediate post-dominator. */
 #ifndef WP_IR_UNIFORM_H
 #define WP_IR_UNIFORM_H
 
@@ -16,12 +18,13 @@ typedef struct wp_uniform {
     LLVMBasicBlockRef *blocks; /* reverse post order */
     uint32_t block_count;
     wp_map block_index;
-    wp_map divergent;    /* values */
-    bool *is_partial;    /* [block_count]: only some threads of the block may be there */
+    wp_map divergent; /* values */
+    bool *is_partial; /* [block_count]: only some threads of the block may be there */
 } wp_uniform;
 
 /** `is_source` says where divergence starts (instructions). */
-void wpi_uniform_init(wp_uniform *u, LLVMValueRef function, bool (*is_source)(LLVMValueRef instruction));
+void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
+                      bool (*is_source)(LLVMValueRef instruction));
 bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value);
 bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block);
 void wpi_uniform_deinit(wp_uniform *u);

@@ -2,8 +2,8 @@
 /* Guards before the accesses of checked code (base/abi.h, "variants").
  *
  *       %address = …                          ┌── front: is %address within bounds and aligned? ──┐
- *       load %address            becomes      │ yes                              no │ slow: %other = wp_rt_check(…)
- *                                             └──► load phi(%address, %other) ◄─────┘
+ *       load %address            becomes      │ yes                              no │ slow: %other
+ * = wp_rt_check(…) └──► load phi(%address, %other) ◄─────┘
  *
  * Where the access is based on an object of known extent (an array of the thread, shared memory, a
  * variable) its bounds are compared with; accesses to it at constant offsets within need no guard.
@@ -39,7 +39,7 @@ typedef struct origin {
     LLVMValueRef base; /* an alloca, a parameter, a global, or anything */
     bool is_constant;  /* `offset` is known */
     int64_t offset;
-    uint64_t step; /* the offset is a multiple of it */
+    uint64_t step;          /* the offset is a multiple of it */
     wp_check_object object; /* ANY: of unknown extent */
     uint64_t size_bytes;    /* of the object; 0: known only when it runs */
 } origin;
@@ -47,14 +47,12 @@ typedef struct origin {
 /* ---- where an address comes from ---- */
 
 /* The greatest power of two that divides both; 0 is divided by all. */
-static uint64_t common_step(uint64_t a, uint64_t b)
-{
+static uint64_t common_step(uint64_t a, uint64_t b) {
     uint64_t both = a | b;
     return both & (~both + 1);
 }
 
-static void add_offsets(const checker *k, LLVMValueRef gep, origin *to)
-{
+static void add_offsets(const checker *k, LLVMValueRef gep, origin *to) {
     LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
     int operands = LLVMGetNumOperands(gep);
     for (int o = 1; o < operands; o++) {
@@ -77,8 +75,7 @@ static void add_offsets(const checker *k, LLVMValueRef gep, origin *to)
     }
 }
 
-static void classify(const checker *k, origin *o)
-{
+static void classify(const checker *k, origin *o) {
     LLVMValueRef base = o->base;
     if (LLVMIsAAllocaInst(base)) {
         if (!LLVMIsAConstantInt(LLVMGetOperand(base, 0))) return;
@@ -88,7 +85,8 @@ static void classify(const checker *k, origin *o)
     } else if (LLVMIsAArgument(base)) {
         LLVMValueRef function = LLVMGetParamParent(base);
         unsigned p = 0, byval = LLVMGetEnumAttributeKindForName("byval", 5);
-        while (LLVMGetParam(function, p) != base) p++;
+        while (LLVMGetParam(function, p) != base)
+            p++;
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(function, p + 1, byval);
         if (!attribute) return;
         o->object = WP_CHECK_PARAMETER;
@@ -107,8 +105,7 @@ static void classify(const checker *k, origin *o)
     }
 }
 
-static origin origin_of(const checker *k, LLVMValueRef address)
-{
+static origin origin_of(const checker *k, LLVMValueRef address) {
     origin o = {.base = address, .is_constant = true};
     for (;;) {
         if (LLVMIsAGetElementPtrInst(o.base)) {
@@ -125,15 +122,13 @@ static origin origin_of(const checker *k, LLVMValueRef address)
 }
 
 /* The fields of the block, which earlier passes read. */
-static bool is_block(LLVMValueRef base)
-{
+static bool is_block(LLVMValueRef base) {
     LLVMValueRef callee = wpi_called_function(base);
     size_t length;
     return callee && strcmp(LLVMGetValueName2(callee, &length), WP_BLOCK_PLACEHOLDER) == 0;
 }
 
-static bool is_safe(const access *a, const origin *o)
-{
+static bool is_safe(const access *a, const origin *o) {
     if (is_block(o->base)) return true;
     return o->object != WP_CHECK_ANY && o->is_constant && a->size_bytes && o->offset >= 0 &&
            (uint64_t)o->offset + a->size_bytes <= o->size_bytes;
@@ -141,8 +136,7 @@ static bool is_safe(const access *a, const origin *o)
 
 /* ---- sites ---- */
 
-static LLVMValueRef text(checker *k, const char *bytes, size_t length)
-{
+static LLVMValueRef text(checker *k, const char *bytes, size_t length) {
     LLVMValueRef value = LLVMConstStringInContext2(k->c->context, bytes, length, 0);
     LLVMValueRef global = LLVMAddGlobal(k->c->module, LLVMTypeOf(value), "wp.text");
     LLVMSetInitializer(global, value);
@@ -153,18 +147,20 @@ static LLVMValueRef text(checker *k, const char *bytes, size_t length)
 }
 
 /* "_ZZ6kernelPfE4tile" -> "tile": a mangled variable's name says its own length, last. */
-static LLVMValueRef variable_name(checker *k, LLVMValueRef base)
-{
+static LLVMValueRef variable_name(checker *k, LLVMValueRef base) {
     size_t length = 0;
     if (!LLVMIsAGlobalVariable(base)) return LLVMConstNull(k->c->ptr);
     const char *name = LLVMGetValueName2(base, &length), *found = name;
     size_t found_length = length;
     if (length > 2 && name[0] == '_' && name[1] == 'Z') {
         for (size_t i = 2; i < length; i++) {
-            if (name[i] < '0' || name[i] > '9' || (name[i - 1] >= '0' && name[i - 1] <= '9')) continue;
+            if (name[i] < '0' || name[i] > '9' || (name[i - 1] >= '0' && name[i - 1] <= '9'))
+                continue;
             size_t at = i, number = 0;
-            while (at < length && name[at] >= '0' && name[at] <= '9') number = number * 10 + (size_t)(name[at++] - '0');
-            if (number && number <= length - at && (at + number == length || name[at + number] == '_')) {
+            while (at < length && name[at] >= '0' && name[at] <= '9')
+                number = number * 10 + (size_t)(name[at++] - '0');
+            if (number && number <= length - at &&
+                (at + number == length || name[at + number] == '_')) {
                 found = name + at;
                 found_length = number;
             }
@@ -173,14 +169,13 @@ static LLVMValueRef variable_name(checker *k, LLVMValueRef base)
     return text(k, found, found_length);
 }
 
-/* A place in our own headers, or clang's, says little: what was inlined from there counts as where it was called. */
-static bool is_foreign(const char *file)
-{
+/* A place in our own headers, or clang's, says little: what was inlined from there counts as where
+ * it was called. */
+static bool is_foreign(const char *file) {
     return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
 }
 
-static LLVMValueRef find_line(checker *k, LLVMValueRef instruction, unsigned *line)
-{
+static LLVMValueRef find_line(checker *k, LLVMValueRef instruction, unsigned *line) {
     LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
     while (at) {
         unsigned length = 0;
@@ -195,8 +190,7 @@ static LLVMValueRef find_line(checker *k, LLVMValueRef instruction, unsigned *li
     return LLVMConstNull(k->c->ptr);
 }
 
-static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o)
-{
+static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
     unsigned line;
     LLVMValueRef file = find_line(k, instruction, &line);
     wp_compile *c = k->c;
@@ -211,16 +205,17 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, 0),
     };
     k->sites = wp_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
-    k->sites[k->site_count] = LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
+    k->sites[k->site_count] =
+        LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     return k->site_count++;
 }
 
-static void export_sites(checker *k)
-{
+static void export_sites(checker *k) {
     wp_compile *c = k->c;
     LLVMTypeRef words[] = {c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMStructTypeInContext(c->context, words, sizeof words / sizeof *words, 0);
-    LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count), wpi_const32(c, k->site_count)};
+    LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count),
+                             wpi_const32(c, k->site_count)};
     static const char *const names[] = {"wp_check_sites", "wp_check_site_count"};
     for (int i = 0; i < 2; i++) {
         LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(values[i]), names[i]);
@@ -231,17 +226,17 @@ static void export_sites(checker *k)
 
 /* ---- the guard ---- */
 
-static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type)
-{
-    LLVMValueRef address = wpi_lower_block_field(c, c->builder, wpi_lower_block(c, c->builder), offset);
+static LLVMValueRef block_field(wp_compile *c, size_t offset, LLVMTypeRef type) {
+    LLVMValueRef address =
+        wpi_lower_block_field(c, c->builder, wpi_lower_block(c, c->builder), offset);
     LLVMValueRef value = LLVMBuildLoad2(c->builder, type, address, "");
     unsigned kind = LLVMGetMDKindIDInContext(c->context, "invariant.load", 14);
-    LLVMSetMetadata(value, kind, LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
+    LLVMSetMetadata(value, kind,
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
     return value;
 }
 
-static LLVMValueRef shared_memory(wp_compile *c)
-{
+static LLVMValueRef shared_memory(wp_compile *c) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!function) {
         function = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -250,8 +245,7 @@ static LLVMValueRef shared_memory(wp_compile *c)
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, NULL, 0, "");
 }
 
-static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer)
-{
+static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
     return LLVMTypeOf(pointer) == c->ptr ? pointer
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
@@ -262,15 +256,15 @@ typedef struct bounds {
 } bounds;
 
 /* Good addresses are first + [0, limit). */
-static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t site)
-{
+static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t site) {
     wp_compile *c = k->c;
     bounds b = {0};
     if (o->object == WP_CHECK_ANY) {
         LLVMValueRef guards = block_field(c, offsetof(wp_cpu_block, guards), c->ptr);
         LLVMValueRef words[2];
         for (uint32_t w = 0; w < 2; w++) {
-            LLVMValueRef index = wpi_const64(c, site * sizeof(wp_check_guard) + w * sizeof(uint64_t));
+            LLVMValueRef index =
+                wpi_const64(c, site * sizeof(wp_check_guard) + w * sizeof(uint64_t));
             LLVMValueRef at = LLVMBuildInBoundsGEP2(c->builder, c->i8, guards, &index, 1, "");
             words[w] = LLVMBuildLoad2(c->builder, c->i64, at, "");
         }
@@ -283,19 +277,21 @@ static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t
     b.first = LLVMBuildPtrToInt(c->builder, b.base, c->i64, "");
     if (o->size_bytes) {
         b.size = wpi_const64(c, o->size_bytes);
-        b.limit = wpi_const64(c, o->size_bytes >= a->size_bytes ? o->size_bytes - a->size_bytes + 1 : 0);
+        b.limit =
+            wpi_const64(c, o->size_bytes >= a->size_bytes ? o->size_bytes - a->size_bytes + 1 : 0);
         return b;
     }
-    size_t field = is_whole ? offsetof(wp_cpu_block, shared_bytes) : offsetof(wp_cpu_block, shared_dynamic_bytes);
+    size_t field = is_whole ? offsetof(wp_cpu_block, shared_bytes)
+                            : offsetof(wp_cpu_block, shared_dynamic_bytes);
     b.size = LLVMBuildZExt(c->builder, block_field(c, field, c->i32), c->i64, "");
     LLVMValueRef need = wpi_const64(c, a->size_bytes - 1), zero = wpi_const64(c, 0);
     LLVMValueRef fits = LLVMBuildICmp(c->builder, LLVMIntUGT, b.size, need, "");
-    b.limit = LLVMBuildSelect(c->builder, fits, LLVMBuildSub(c->builder, b.size, need, ""), zero, "");
+    b.limit =
+        LLVMBuildSelect(c->builder, fits, LLVMBuildSub(c->builder, b.size, need, ""), zero, "");
     return b;
 }
 
-static void mark_rare(wp_compile *c, LLVMValueRef branch)
-{
+static void mark_rare(wp_compile *c, LLVMValueRef branch) {
     LLVMMetadataRef node[] = {LLVMMDStringInContext2(c->context, "branch_weights", 14),
                               LLVMValueAsMetadata(wpi_const32(c, 1)),
                               LLVMValueAsMetadata(wpi_const32(c, 1u << 20))};
@@ -303,8 +299,7 @@ static void mark_rare(wp_compile *c, LLVMValueRef branch)
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, node, 3)));
 }
 
-static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const bounds *b)
-{
+static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const bounds *b) {
     wp_compile *c = k->c;
     LLVMTypeRef params[] = {c->ptr, c->i32, c->ptr, c->i64};
     LLVMValueRef args[] = {address, wpi_const32(c, site), b->base, b->size};
@@ -315,16 +310,16 @@ static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const b
 }
 
 /* An object's alignment and the size of its elements may say it. */
-static bool is_aligned(const access *a, const origin *o)
-{
-    if (o->object == WP_CHECK_ANY || !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base))) return false;
+static bool is_aligned(const access *a, const origin *o) {
+    if (o->object == WP_CHECK_ANY ||
+        !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base)))
+        return false;
     unsigned alignment = LLVMGetAlignment(o->base);
     return alignment && common_step(o->step, alignment) >= a->align_bytes;
 }
 
 /* The address that the access is to use. */
-static LLVMValueRef guard(checker *k, const access *a, const origin *o)
-{
+static LLVMValueRef guard(checker *k, const access *a, const origin *o) {
     wp_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
@@ -337,7 +332,8 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o)
     LLVMValueRef is_bad = LLVMBuildICmp(at, LLVMIntUGE, offset, b.limit, "");
     if (a->align_bytes > 1 && !is_aligned(a, o)) {
         LLVMValueRef low = LLVMBuildAnd(at, number, wpi_const64(c, a->align_bytes - 1), "");
-        is_bad = LLVMBuildOr(at, is_bad, LLVMBuildICmp(at, LLVMIntNE, low, wpi_const64(c, 0), ""), "");
+        is_bad =
+            LLVMBuildOr(at, is_bad, LLVMBuildICmp(at, LLVMIntNE, low, wpi_const64(c, 0), ""), "");
     }
 
     LLVMBasicBlockRef front = wpi_block_split_before(a->instruction);
@@ -351,35 +347,36 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o)
     LLVMBuildBr(at, rest);
     LLVMPositionBuilderBefore(at, a->instruction);
     LLVMValueRef chosen = LLVMBuildPhi(at, c->ptr, "checked");
-    LLVMAddIncoming(chosen, (LLVMValueRef[]){address, other}, (LLVMBasicBlockRef[]){front, slow}, 2);
-    return LLVMTypeOf(pointer) == c->ptr ? chosen
-                                         : LLVMBuildAddrSpaceCast(at, chosen, LLVMTypeOf(pointer), "");
+    LLVMAddIncoming(chosen, (LLVMValueRef[]){address, other}, (LLVMBasicBlockRef[]){front, slow},
+                    2);
+    return LLVMTypeOf(pointer) == c->ptr
+               ? chosen
+               : LLVMBuildAddrSpaceCast(at, chosen, LLVMTypeOf(pointer), "");
 }
 
 /* memcpy and its kin: nothing is copied when a range is bad. */
-static void guard_range(checker *k, const access *a, const origin *o)
-{
+static void guard_range(checker *k, const access *a, const origin *o) {
     wp_compile *c = k->c;
     uint32_t site = add_site(k, a->instruction, a, o);
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMValueRef size = LLVMGetOperand(a->instruction, 2);
     LLVMTypeRef params[] = {c->ptr, c->i32, c->i64};
-    LLVMValueRef args[] = {generic(c, LLVMGetOperand(a->instruction, a->operand)), wpi_const32(c, site),
+    LLVMValueRef args[] = {generic(c, LLVMGetOperand(a->instruction, a->operand)),
+                           wpi_const32(c, site),
                            LLVMBuildIntCast2(c->builder, size, c->i64, 0, "")};
     LLVMValueRef function = wpi_compile_declare(c, "wp_rt_check_range", c->i64, params, 3);
-    LLVMValueRef good = LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, 3, "");
+    LLVMValueRef good =
+        LLVMBuildCall2(c->builder, wpi_function_type(function), function, args, 3, "");
     LLVMSetOperand(a->instruction, 2, LLVMBuildIntCast2(c->builder, good, LLVMTypeOf(size), 0, ""));
 }
 
 /* ---- finding the accesses ---- */
 
-static uint64_t size_of(const checker *k, LLVMTypeRef type)
-{
+static uint64_t size_of(const checker *k, LLVMTypeRef type) {
     return LLVMStoreSizeOfType(k->layout, type);
 }
 
-static bool describe(const checker *k, LLVMValueRef i, access *a)
-{
+static bool describe(const checker *k, LLVMValueRef i, access *a) {
     *a = (access){.instruction = i};
     if (LLVMIsALoadInst(i)) {
         a->size_bytes = size_of(k, LLVMTypeOf(i));
@@ -397,8 +394,7 @@ static bool describe(const checker *k, LLVMValueRef i, access *a)
     return a->size_bytes != 0;
 }
 
-static bool is_range(LLVMValueRef i, bool *reads)
-{
+static bool is_range(LLVMValueRef i, bool *reads) {
     LLVMValueRef callee = wpi_called_function(i);
     *reads = false;
     if (!callee) return false;
@@ -408,31 +404,31 @@ static bool is_range(LLVMValueRef i, bool *reads)
     return *reads || strncmp(name, "llvm.memset.p", 13) == 0;
 }
 
-static void check_range(checker *k, LLVMValueRef i, unsigned operand)
-{
+static void check_range(checker *k, LLVMValueRef i, unsigned operand) {
     LLVMValueRef size = LLVMGetOperand(i, 2);
-    access a = {.instruction = i, .operand = operand, .kind = operand == 0 ? WP_CHECK_STORE : WP_CHECK_LOAD};
+    access a = {.instruction = i,
+                .operand = operand,
+                .kind = operand == 0 ? WP_CHECK_STORE : WP_CHECK_LOAD};
     if (LLVMIsAConstantInt(size)) a.size_bytes = LLVMConstIntGetZExtValue(size);
     origin o = origin_of(k, LLVMGetOperand(i, operand));
     if (is_safe(&a, &o)) return;
     guard_range(k, &a, &o);
 }
 
-static bool is_block_barrier(LLVMValueRef i)
-{
+static bool is_block_barrier(LLVMValueRef i) {
     if (!wpi_lower_is_stop(i)) return false;
     uint32_t op = wpi_lower_stop_op(i);
     return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
 }
 
 /* A thread notes the barrier it comes to. */
-static void note_barrier(checker *k, LLVMValueRef stop)
-{
+static void note_barrier(checker *k, LLVMValueRef stop) {
     wp_compile *c = k->c;
     uint32_t site = add_site(k, stop, NULL, NULL);
     LLVMPositionBuilderBefore(c->builder, stop);
     LLVMValueRef sites = block_field(c, offsetof(wp_cpu_block, barrier_sites), c->ptr);
-    LLVMValueRef thread = LLVMBuildZExt(c->builder, wpi_lower_id(c, c->builder, WP_ID_THREAD), c->i64, "");
+    LLVMValueRef thread =
+        LLVMBuildZExt(c->builder, wpi_lower_id(c, c->builder, WP_ID_THREAD), c->i64, "");
     LLVMBuildStore(c->builder, wpi_const32(c, site),
                    LLVMBuildInBoundsGEP2(c->builder, c->i32, sites, &thread, 1, ""));
 }
@@ -443,14 +439,14 @@ typedef struct known {
     uint64_t size_bytes;
 } known;
 
-static void check_access(checker *k, const access *a, known *seen, uint32_t *seen_count)
-{
+static void check_access(checker *k, const access *a, known *seen, uint32_t *seen_count) {
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
     origin o = origin_of(k, pointer);
     if (is_safe(a, &o)) return;
     LLVMValueRef checked = NULL;
     for (uint32_t s = 0; s < *seen_count && !checked; s++)
-        if (seen[s].pointer == pointer && seen[s].size_bytes >= a->size_bytes) checked = seen[s].checked;
+        if (seen[s].pointer == pointer && seen[s].size_bytes >= a->size_bytes)
+            checked = seen[s].checked;
     if (!checked) {
         checked = guard(k, a, &o);
         seen[(*seen_count)++] = (known){pointer, checked, a->size_bytes};
@@ -458,14 +454,15 @@ static void check_access(checker *k, const access *a, known *seen, uint32_t *see
     LLVMSetOperand(a->instruction, a->operand, checked);
 }
 
-static void check_block(checker *k, LLVMBasicBlockRef block)
-{
+static void check_block(checker *k, LLVMBasicBlockRef block) {
     uint32_t count = 0, seen_count = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) count++;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        count++;
     LLVMValueRef *all = wp_calloc(count + 1, sizeof *all);
     known *seen = wp_calloc(count + 1, sizeof *seen);
     uint32_t n = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) all[n++] = i;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+        all[n++] = i;
     for (uint32_t i = 0; i < count; i++) {
         access a;
         bool reads;
@@ -482,17 +479,16 @@ static void check_block(checker *k, LLVMBasicBlockRef block)
     wp_free(seen);
 }
 
-static void check_function(checker *k, LLVMValueRef function)
-{
+static void check_function(checker *k, LLVMValueRef function) {
     uint32_t count = LLVMCountBasicBlocks(function);
     LLVMBasicBlockRef *blocks = wp_calloc(count + 1, sizeof *blocks);
     LLVMGetBasicBlocks(function, blocks);
-    for (uint32_t b = 0; b < count; b++) check_block(k, blocks[b]);
+    for (uint32_t b = 0; b < count; b++)
+        check_block(k, blocks[b]);
     wp_free(blocks);
 }
 
-wp_status wpi_pass_check(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
     (void)err;
     checker k = {.c = c, .layout = LLVMGetModuleDataLayout(c->module)};
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels that stop inside functions which were not inlined run one fiber a thread: the kernel stays as it is, and so
- * do its calls of wp_rt_stop. */
+/* Kernels that stop inside functions which were not inlined run one fiber a thread: the kernel
+ * stays as it is, and so do its calls of wp_rt_stop. */
 #include <stddef.h>
 #include <stdio.h>
 
@@ -9,8 +9,7 @@
 #include "compiler/pass/regions.h"
 
 void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
-                          LLVMValueRef *out)
-{
+                          LLVMValueRef *out) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     LLVMValueRef field = wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, args));
     LLVMValueRef args = LLVMBuildLoad2(at, c->ptr, field, "args");
@@ -26,8 +25,7 @@ void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel,
     }
 }
 
-static void number_stops(LLVMValueRef function, uint32_t *point, wp_compile *c)
-{
+static void number_stops(LLVMValueRef function, uint32_t *point, wp_compile *c) {
     uint32_t count;
     LLVMBasicBlockRef *blocks = wpi_blocks_rpo(function, &count);
     for (uint32_t b = 0; b < count; b++)
@@ -36,8 +34,7 @@ static void number_stops(LLVMValueRef function, uint32_t *point, wp_compile *c)
     wp_free(blocks);
 }
 
-LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel)
-{
+LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel) {
     uint32_t point = 0;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) number_stops(f, &point, c);
@@ -47,7 +44,8 @@ LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel)
     LLVMValueRef function =
         LLVMAddFunction(c->module, name, LLVMFunctionType(c->none, &c->ptr, 1, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
-    LLVMPositionBuilderAtEnd(c->builder, LLVMAppendBasicBlockInContext(c->context, function, "entry"));
+    LLVMPositionBuilderAtEnd(c->builder,
+                             LLVMAppendBasicBlockInContext(c->context, function, "entry"));
     unsigned count = LLVMCountParams(kernel->function);
     LLVMValueRef *args = wp_calloc(count + 1, sizeof *args);
     wpi_kernel_load_args(c, c->builder, kernel->function, LLVMGetParam(function, 0), args);

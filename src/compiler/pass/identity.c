@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Thread identity in code that is not part of a region: read from the running thread's block, which the CPU device keeps
- * in the thread-local variable wp_rt_block. */
+/* Thread identity in code that is not part of a region: read from the running thread's block, which
+ * the CPU device keeps in the thread-local variable wp_rt_block. */
 #include <stddef.h>
 #include <string.h>
 
@@ -8,8 +8,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
-static LLVMValueRef current_block(wp_compile *c)
-{
+static LLVMValueRef current_block(wp_compile *c) {
     LLVMValueRef variable = LLVMGetNamedGlobal(c->module, "wp_rt_block");
     if (!variable) {
         variable = LLVMAddGlobal(c->module, c->ptr, "wp_rt_block");
@@ -18,8 +17,7 @@ static LLVMValueRef current_block(wp_compile *c)
     return LLVMBuildLoad2(c->builder, c->ptr, variable, "block");
 }
 
-static size_t offset_of(wp_id id)
-{
+static size_t offset_of(wp_id id) {
     switch (id) {
     case WP_ID_THREAD: return offsetof(wp_cpu_block, thread);
     case WP_ID_NTID_X:
@@ -30,13 +28,13 @@ static size_t offset_of(wp_id id)
     case WP_ID_CTAID_Z: return offsetof(wp_cpu_block, block_idx) + 4 * (size_t)(id - WP_ID_CTAID_X);
     case WP_ID_NCTAID_X:
     case WP_ID_NCTAID_Y:
-    case WP_ID_NCTAID_Z: return offsetof(wp_cpu_block, grid_dim) + 4 * (size_t)(id - WP_ID_NCTAID_X);
+    case WP_ID_NCTAID_Z:
+        return offsetof(wp_cpu_block, grid_dim) + 4 * (size_t)(id - WP_ID_NCTAID_X);
     default: return offsetof(wp_cpu_block, tid) + 4 * (size_t)(id - WP_ID_TID_X);
     }
 }
 
-static LLVMValueRef read_placeholder(wp_compile *c, const char *name, wp_id id)
-{
+static LLVMValueRef read_placeholder(wp_compile *c, const char *name, wp_id id) {
     LLVMValueRef block = current_block(c);
     if (strcmp(name, WP_BLOCK_PLACEHOLDER) == 0) return block;
     bool is_shared = strcmp(name, WP_SHARED_PLACEHOLDER) == 0;
@@ -45,8 +43,7 @@ static LLVMValueRef read_placeholder(wp_compile *c, const char *name, wp_id id)
     return LLVMBuildLoad2(c->builder, is_shared ? c->ptr : c->i32, address, "");
 }
 
-void wpi_identity_lower(wp_compile *c)
-{
+void wpi_identity_lower(wp_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         size_t length;
         const char *name = LLVMGetValueName2(f, &length);
@@ -62,8 +59,7 @@ void wpi_identity_lower(wp_compile *c)
     }
 }
 
-static bool needs(LLVMValueRef function, wp_map *seen)
-{
+static bool needs(LLVMValueRef function, wp_map *seen) {
     if (wpi_map_has(seen, function)) return false;
     wpi_map_set(seen, function, function);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
@@ -79,8 +75,7 @@ static bool needs(LLVMValueRef function, wp_map *seen)
     return false;
 }
 
-bool wpi_identity_is_needed(LLVMValueRef function)
-{
+bool wpi_identity_is_needed(LLVMValueRef function) {
     wp_map seen = {0};
     bool found = needs(function, &seen);
     wpi_map_deinit(&seen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Brings every stop, and every read of the thread's identity, into the kernel itself, where the
- * region builder can deal with it. Recursive functions and calls through pointers stay; kernels that
- * reach a stop through these run on fibers. */
+ * region builder can deal with it. Recursive functions and calls through pointers stay; kernels
+ * that reach a stop through these run on fibers. */
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
@@ -12,16 +12,15 @@
 #include "compiler/pass/lower.h"
 #include "compiler/passes.h"
 
-static bool is_identity(LLVMValueRef callee)
-{
+static bool is_identity(LLVMValueRef callee) {
     size_t length;
     return wpi_lower_id_of(callee) != WP_ID_COUNT ||
            strcmp(LLVMGetValueName2(callee, &length), WP_BLOCK_PLACEHOLDER) == 0;
 }
 
 /* Calls `visit` for every direct callee of `function`; stops when it returns true. */
-static bool any_callee(LLVMValueRef function, bool (*visit)(LLVMValueRef callee, void *state), void *state)
-{
+static bool any_callee(LLVMValueRef function, bool (*visit)(LLVMValueRef callee, void *state),
+                       void *state) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = wpi_called_function(i);
@@ -35,8 +34,7 @@ typedef struct reach {
     wp_map *seen;
 } reach;
 
-static bool reaches(LLVMValueRef callee, void *state)
-{
+static bool reaches(LLVMValueRef callee, void *state) {
     reach *r = state;
     if (callee == r->target) return true;
     if (LLVMIsDeclaration(callee)) {
@@ -49,8 +47,7 @@ static bool reaches(LLVMValueRef callee, void *state)
     return any_callee(callee, reaches, r);
 }
 
-static bool function_reaches(LLVMValueRef function, LLVMValueRef target)
-{
+static bool function_reaches(LLVMValueRef function, LLVMValueRef target) {
     wp_map seen = {0};
     reach r = {target, &seen};
     bool found = any_callee(function, reaches, &r);
@@ -58,15 +55,14 @@ static bool function_reaches(LLVMValueRef function, LLVMValueRef target)
     return found;
 }
 
-static LLVMValueRef behind_casts(LLVMValueRef constant)
-{
-    while (LLVMIsAConstantExpr(constant)) constant = LLVMGetOperand(constant, 0);
+static LLVMValueRef behind_casts(LLVMValueRef constant) {
+    while (LLVMIsAConstantExpr(constant))
+        constant = LLVMGetOperand(constant, 0);
     return constant;
 }
 
 /* Takes constants off the list of what must stay; variables remain on it. */
-static void shorten_used_list(wp_compile *c)
-{
+static void shorten_used_list(wp_compile *c) {
     static const char name[] = "llvm.compiler.used";
     LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
     LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
@@ -75,7 +71,8 @@ static void shorten_used_list(wp_compile *c)
     LLVMValueRef *items = wp_calloc(count + 1, sizeof *items);
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef global = behind_casts(LLVMGetOperand(array, i));
-        if (!LLVMIsAGlobalVariable(global) || !LLVMIsGlobalConstant(global)) items[kept++] = LLVMGetOperand(array, i);
+        if (!LLVMIsAGlobalVariable(global) || !LLVMIsGlobalConstant(global))
+            items[kept++] = LLVMGetOperand(array, i);
     }
     LLVMDeleteGlobal(list);
     if (kept) {
@@ -87,10 +84,9 @@ static void shorten_used_list(wp_compile *c)
     wp_free(items);
 }
 
-/* Constants that the host side uses are emitted for the device as well, with what they point to: they go unless kernels
- * use them. */
-static void internalize_constants(wp_compile *c)
-{
+/* Constants that the host side uses are emitted for the device as well, with what they point to:
+ * they go unless kernels use them. */
+static void internalize_constants(wp_compile *c) {
     shorten_used_list(c);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         if (LLVMIsDeclaration(g) || !LLVMIsGlobalConstant(g)) continue;
@@ -100,8 +96,7 @@ static void internalize_constants(wp_compile *c)
     }
 }
 
-wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_inline_stops(wp_compile *c, wp_error *err) {
     internalize_constants(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Forward progress and lockstep, made explicit as stops.
  *
- * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory without
+ * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
+ * without
  * __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes together.
  *
- * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop waits if what decides
- * that it goes on comes from a volatile or atomic access inside it; it yields on the way back to its
- * header, so that a lock taken at the first try costs nothing. */
+ * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
+ * waits if what decides that it goes on comes from a volatile or atomic access inside it; it yields
+ * on the way back to its header, so that a lock taken at the first try costs nothing. */
 #include <string.h>
 
 #include "base/fail.h"
@@ -18,22 +19,19 @@
 
 #define SLICE_DEPTH_MAX 64
 
-static LLVMValueRef accessed_pointer(LLVMValueRef instruction)
-{
+static LLVMValueRef accessed_pointer(LLVMValueRef instruction) {
     if (LLVMIsALoadInst(instruction)) return LLVMGetOperand(instruction, 0);
     if (LLVMIsAStoreInst(instruction)) return LLVMGetOperand(instruction, 1);
     return NULL;
 }
 
-static bool is_volatile_shared(LLVMValueRef instruction)
-{
+static bool is_volatile_shared(LLVMValueRef instruction) {
     LLVMValueRef pointer = accessed_pointer(instruction);
     return pointer && LLVMGetVolatile(instruction) &&
            LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WP_SPACE_SHARED;
 }
 
-static void add_steps(wp_compile *c, LLVMValueRef function)
-{
+static void add_steps(wp_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             if (!is_volatile_shared(i)) continue;
@@ -44,28 +42,29 @@ static void add_steps(wp_compile *c, LLVMValueRef function)
 
 /* ---- loops that wait ---- */
 
-static bool sees_other_threads(LLVMValueRef instruction)
-{
+static bool sees_other_threads(LLVMValueRef instruction) {
     if (LLVMIsAAtomicRMWInst(instruction) || LLVMIsAAtomicCmpXchgInst(instruction)) return true;
     return LLVMIsALoadInst(instruction) &&
-           (LLVMGetVolatile(instruction) || LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic);
+           (LLVMGetVolatile(instruction) ||
+            LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic);
 }
 
 /* Does `value` depend, inside the loop, on what other threads wrote? */
-static bool depends_on_others(const wp_loops *l, const wp_loop *loop, LLVMValueRef value, wp_map *seen, int depth)
-{
-    if (!LLVMIsAInstruction(value) || depth > SLICE_DEPTH_MAX || wpi_map_has(seen, value)) return false;
+static bool depends_on_others(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
+                              wp_map *seen, int depth) {
+    if (!LLVMIsAInstruction(value) || depth > SLICE_DEPTH_MAX || wpi_map_has(seen, value))
+        return false;
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
     if (block == UINT32_MAX || !loop->contains[block]) return false;
     wpi_map_set(seen, value, value);
     if (sees_other_threads(value)) return true;
     for (int o = 0; o < LLVMGetNumOperands(value); o++)
-        if (depends_on_others(l, loop, LLVMGetOperand(value, (unsigned)o), seen, depth + 1)) return true;
+        if (depends_on_others(l, loop, LLVMGetOperand(value, (unsigned)o), seen, depth + 1))
+            return true;
     return false;
 }
 
-static bool waits(const wp_loops *l, const wp_loop *loop)
-{
+static bool waits(const wp_loops *l, const wp_loop *loop) {
     wp_map seen = {0};
     bool found = false;
     for (uint32_t b = 0; b < l->block_count && !found; b++) {
@@ -80,8 +79,7 @@ static bool waits(const wp_loops *l, const wp_loop *loop)
     return found;
 }
 
-static void add_yields(wp_compile *c, LLVMValueRef function)
-{
+static void add_yields(wp_compile *c, LLVMValueRef function) {
     wp_loops l;
     wpi_loops_init(&l, function);
     for (uint32_t i = 0; i < l.loop_count; i++) {
@@ -98,8 +96,7 @@ static void add_yields(wp_compile *c, LLVMValueRef function)
     wpi_loops_deinit(&l);
 }
 
-wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err) {
     (void)err;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;

@@ -12,8 +12,7 @@ static const char *const id_names[WP_ID_COUNT] = {
     "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x", "nctaid.y", "nctaid.z",
 };
 
-void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function)
-{
+void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function) {
     wpi_function_attribute(c, function, "memory"); /* 0: none */
     wpi_function_attribute(c, function, "willreturn");
     wpi_function_attribute(c, function, "nounwind");
@@ -22,8 +21,8 @@ void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function)
     wpi_function_attribute(c, function, "nofree");
 }
 
-static LLVMValueRef call_pure(wp_compile *c, LLVMBuilderRef at, const char *name, LLVMTypeRef result)
-{
+static LLVMValueRef call_pure(wp_compile *c, LLVMBuilderRef at, const char *name,
+                              LLVMTypeRef result) {
     LLVMValueRef function = LLVMGetNamedFunction(c->module, name);
     if (!function) {
         function = wpi_compile_declare(c, name, result, NULL, 0);
@@ -32,37 +31,34 @@ static LLVMValueRef call_pure(wp_compile *c, LLVMBuilderRef at, const char *name
     return LLVMBuildCall2(at, wpi_function_type(function), function, NULL, 0, "");
 }
 
-LLVMValueRef wpi_lower_id(wp_compile *c, LLVMBuilderRef at, wp_id id)
-{
+LLVMValueRef wpi_lower_id(wp_compile *c, LLVMBuilderRef at, wp_id id) {
     char name[32];
     snprintf(name, sizeof name, WP_ID_PREFIX "%s", id_names[id]);
     return call_pure(c, at, name, c->i32);
 }
 
-LLVMValueRef wpi_lower_block(wp_compile *c, LLVMBuilderRef at)
-{
+LLVMValueRef wpi_lower_block(wp_compile *c, LLVMBuilderRef at) {
     return call_pure(c, at, WP_BLOCK_PLACEHOLDER, c->ptr);
 }
 
-LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block, size_t offset)
-{
+LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block,
+                                   size_t offset) {
     LLVMValueRef index = wpi_const64(c, offset);
     return LLVMBuildInBoundsGEP2(at, c->i8, block, &index, 1, "");
 }
 
-wp_id wpi_lower_id_of(LLVMValueRef function)
-{
+wp_id wpi_lower_id_of(LLVMValueRef function) {
     size_t length;
     const char *name = function ? LLVMGetValueName2(function, &length) : "";
     if (strncmp(name, WP_ID_PREFIX, strlen(WP_ID_PREFIX)) != 0) return WP_ID_COUNT;
     wp_id id = 0;
-    while (id < WP_ID_COUNT && strcmp(name + strlen(WP_ID_PREFIX), id_names[id]) != 0) id++;
+    while (id < WP_ID_COUNT && strcmp(name + strlen(WP_ID_PREFIX), id_names[id]) != 0)
+        id++;
     return id;
 }
 
 LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
-                            LLVMValueRef a, LLVMValueRef b)
-{
+                            LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef params[5] = {c->i32, c->i32, c->i32, c->i64, c->i64};
     LLVMValueRef function = LLVMGetNamedFunction(c->module, WP_STOP_FUNCTION);
     if (!function) {
@@ -75,14 +71,12 @@ LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMV
     return LLVMBuildCall2(at, wpi_function_type(function), function, args, 5, "");
 }
 
-bool wpi_lower_is_stop(LLVMValueRef instruction)
-{
+bool wpi_lower_is_stop(LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     size_t length;
     return callee && strcmp(LLVMGetValueName2(callee, &length), WP_STOP_FUNCTION) == 0;
 }
 
-uint32_t wpi_lower_stop_op(LLVMValueRef stop)
-{
+uint32_t wpi_lower_stop_op(LLVMValueRef stop) {
     return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(stop, 0));
 }

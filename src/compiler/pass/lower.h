@@ -8,18 +8,26 @@
 /* Placeholders: functions without a body and without effects, `i32 @wp.id.<name>()`; each region
  * function replaces them by its own values. */
 typedef enum wp_id {
-    WP_ID_TID_X, WP_ID_TID_Y, WP_ID_TID_Z,
+    WP_ID_TID_X,
+    WP_ID_TID_Y,
+    WP_ID_TID_Z,
     WP_ID_THREAD, /* linear index in the block */
-    WP_ID_NTID_X, WP_ID_NTID_Y, WP_ID_NTID_Z,
-    WP_ID_CTAID_X, WP_ID_CTAID_Y, WP_ID_CTAID_Z,
-    WP_ID_NCTAID_X, WP_ID_NCTAID_Y, WP_ID_NCTAID_Z,
+    WP_ID_NTID_X,
+    WP_ID_NTID_Y,
+    WP_ID_NTID_Z,
+    WP_ID_CTAID_X,
+    WP_ID_CTAID_Y,
+    WP_ID_CTAID_Z,
+    WP_ID_NCTAID_X,
+    WP_ID_NCTAID_Y,
+    WP_ID_NCTAID_Z,
     WP_ID_COUNT
 } wp_id;
 
 #define WP_ID_PREFIX "wp.id."
-#define WP_BLOCK_PLACEHOLDER "wp.block" /* ptr @wp.block(): the wp_cpu_block */
+#define WP_BLOCK_PLACEHOLDER "wp.block"   /* ptr @wp.block(): the wp_cpu_block */
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
-#define WP_ORDERED_METADATA "wp.ordered" /* a former atomic: not independent between threads */
+#define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */
@@ -28,7 +36,8 @@ void wpi_lower_mark_pure(wp_compile *c, LLVMValueRef function);
 LLVMValueRef wpi_lower_id(wp_compile *c, LLVMBuilderRef at, wp_id id);
 LLVMValueRef wpi_lower_block(wp_compile *c, LLVMBuilderRef at);
 /** The address of a field of wp_cpu_block. */
-LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block, size_t offset);
+LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef block,
+                                   size_t offset);
 /** The id a called placeholder stands for; WP_ID_COUNT if it is none. */
 wp_id wpi_lower_id_of(LLVMValueRef function);
 

@@ -3,8 +3,8 @@
  *
  * One table: the name of the called function (a trailing '*' matches any rest), the routine that
  * builds its replacement, and a number for it. An llvm.nvvm intrinsic that is not in the table
- * becomes a call of the devicelib function `__wp_nvvm_<name with underscores>`; if devicelib lacks it,
- * the link in `retarget` names it. */
+ * becomes a call of the devicelib function `__wp_nvvm_<name with underscores>`; if devicelib lacks
+ * it, the link in `retarget` names it. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,13 +23,11 @@ typedef struct lower_rule {
     uint32_t arg;
 } lower_rule;
 
-static LLVMValueRef arg_of(LLVMValueRef call, unsigned index)
-{
+static LLVMValueRef arg_of(LLVMValueRef call, unsigned index) {
     return LLVMGetOperand(call, index);
 }
 
-static LLVMValueRef to64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value)
-{
+static LLVMValueRef to64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(value);
     if (LLVMGetTypeKind(type) == LLVMFloatTypeKind) value = LLVMBuildBitCast(at, value, c->i32, "");
     if (LLVMGetTypeKind(type) == LLVMDoubleTypeKind) return LLVMBuildBitCast(at, value, c->i64, "");
@@ -37,8 +35,7 @@ static LLVMValueRef to64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value)
 }
 
 /* The low bits of a 64-bit stop result as `type`. */
-static LLVMValueRef from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value, LLVMTypeRef type)
-{
+static LLVMValueRef from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value, LLVMTypeRef type) {
     if (type == c->i64) return value;
     if (LLVMGetTypeKind(type) == LLVMFloatTypeKind)
         return LLVMBuildBitCast(at, LLVMBuildTrunc(at, value, c->i32, ""), type, "");
@@ -46,8 +43,8 @@ static LLVMValueRef from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
 }
 
 /* {value, i1}: value in the low word, predicate in bit 32. */
-static LLVMValueRef pair_from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value, LLVMTypeRef pair)
-{
+static LLVMValueRef pair_from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
+                                LLVMTypeRef pair) {
     LLVMValueRef first = from64(c, at, value, LLVMStructGetTypeAtIndex(pair, 0));
     LLVMValueRef second =
         LLVMBuildTrunc(at, LLVMBuildLShr(at, value, wpi_const64(c, 32), ""), c->i1, "");
@@ -55,8 +52,8 @@ static LLVMValueRef pair_from64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef v
     return LLVMBuildInsertValue(at, made, second, 1, "");
 }
 
-static LLVMValueRef result64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value, LLVMValueRef call)
-{
+static LLVMValueRef result64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef value,
+                             LLVMValueRef call) {
     LLVMTypeRef type = LLVMTypeOf(call);
     if (LLVMGetTypeKind(type) == LLVMStructTypeKind) return pair_from64(c, at, value, type);
     return from64(c, at, value, type);
@@ -64,33 +61,32 @@ static LLVMValueRef result64(wp_compile *c, LLVMBuilderRef at, LLVMValueRef valu
 
 /* ---- identity ---- */
 
-static LLVMValueRef lower_id(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t id)
-{
+static LLVMValueRef lower_id(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t id) {
     (void)call;
     return wpi_lower_id(c, at, (wp_id)id);
 }
 
-static LLVMValueRef lower_constant(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t value)
-{
+static LLVMValueRef lower_constant(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                   uint32_t value) {
     (void)c;
     (void)at;
     return LLVMConstInt(LLVMTypeOf(call), value, 0);
 }
 
-static LLVMValueRef lane_id(wp_compile *c, LLVMBuilderRef at)
-{
-    return LLVMBuildAnd(at, wpi_lower_id(c, at, WP_ID_THREAD), wpi_const32(c, WP_WARP_LANES - 1), "");
+static LLVMValueRef lane_id(wp_compile *c, LLVMBuilderRef at) {
+    return LLVMBuildAnd(at, wpi_lower_id(c, at, WP_ID_THREAD), wpi_const32(c, WP_WARP_LANES - 1),
+                        "");
 }
 
-static LLVMValueRef lower_laneid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_laneid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                 uint32_t arg) {
     (void)call;
     (void)arg;
     return lane_id(c, at);
 }
 
-static LLVMValueRef lower_warpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_warpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                 uint32_t arg) {
     (void)call;
     (void)arg;
     return LLVMBuildLShr(at, wpi_lower_id(c, at, WP_ID_THREAD), wpi_const32(c, 5), "");
@@ -98,8 +94,8 @@ static LLVMValueRef lower_warpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef 
 
 enum { LANES_EQ, LANES_LE, LANES_LT, LANES_GE, LANES_GT };
 
-static LLVMValueRef lower_lanemask(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t which)
-{
+static LLVMValueRef lower_lanemask(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                   uint32_t which) {
     (void)call;
     LLVMValueRef one = LLVMBuildShl(at, wpi_const32(c, 1), lane_id(c, at), "");
     LLVMValueRef below = LLVMBuildSub(at, one, wpi_const32(c, 1), "");
@@ -113,26 +109,27 @@ static LLVMValueRef lower_lanemask(wp_compile *c, LLVMBuilderRef at, LLVMValueRe
 }
 
 /* A 32-bit (or, for %gridid, 64-bit) field of the block; `arg` is its offset. */
-static LLVMValueRef lower_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t offset)
-{
+static LLVMValueRef lower_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                uint32_t offset) {
     LLVMValueRef address = wpi_lower_block_field(c, at, wpi_lower_block(c, at), offset);
     return LLVMBuildLoad2(at, LLVMTypeOf(call), address, "");
 }
 
-static LLVMValueRef lower_nwarpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_nwarpid(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t arg) {
     (void)call;
     (void)arg;
     LLVMValueRef address =
         wpi_lower_block_field(c, at, wpi_lower_block(c, at), offsetof(wp_cpu_block, thread_count));
     LLVMValueRef count = LLVMBuildLoad2(at, c->i32, address, "");
-    return LLVMBuildLShr(at, LLVMBuildAdd(at, count, wpi_const32(c, 31), ""), wpi_const32(c, 5), "");
+    return LLVMBuildLShr(at, LLVMBuildAdd(at, count, wpi_const32(c, 31), ""), wpi_const32(c, 5),
+                         "");
 }
 
 /* ---- barriers and warp operations ---- */
 
-static LLVMValueRef lower_barrier_plain(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_barrier_plain(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                        uint32_t arg) {
     (void)call;
     (void)arg;
     wpi_lower_stop(c, at, WP_STOP_BARRIER, NULL, NULL, NULL);
@@ -140,91 +137,90 @@ static LLVMValueRef lower_barrier_plain(wp_compile *c, LLVMBuilderRef at, LLVMVa
 }
 
 /* (i32 id), (i32 id, i32 count) */
-static LLVMValueRef lower_barrier_named(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_barrier_named(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                        uint32_t op) {
     LLVMValueRef count = LLVMGetNumArgOperands(call) > 1 ? arg_of(call, 1) : NULL;
     wpi_lower_stop(c, at, op, count, to64(c, at, arg_of(call, 0)), NULL);
     return NULL;
 }
 
 /* i32 (i32 predicate) on barrier 0 */
-static LLVMValueRef lower_barrier_vote(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_barrier_vote(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                       uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, NULL, NULL, to64(c, at, arg_of(call, 0)));
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
 /* i32 (i32 id, i32 count, i32 predicate) */
-static LLVMValueRef lower_barrier_red(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_barrier_red(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                      uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, arg_of(call, 1), to64(c, at, arg_of(call, 0)),
                                        to64(c, at, arg_of(call, 2)));
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
-static LLVMValueRef lower_warp_sync(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_warp_sync(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                    uint32_t arg) {
     (void)arg;
     wpi_lower_stop(c, at, WP_STOP_WARP_SYNC, arg_of(call, 0), NULL, NULL);
     return NULL;
 }
 
 static LLVMValueRef shuffle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op,
-                            unsigned first)
-{
+                            unsigned first) {
     LLVMValueRef mask = first ? arg_of(call, 0) : NULL;
     LLVMValueRef lane = to64(c, at, arg_of(call, first + 1));
-    LLVMValueRef clamp = LLVMBuildShl(at, to64(c, at, arg_of(call, first + 2)), wpi_const64(c, 32), "");
+    LLVMValueRef clamp =
+        LLVMBuildShl(at, to64(c, at, arg_of(call, first + 2)), wpi_const64(c, 32), "");
     LLVMValueRef stop = wpi_lower_stop(c, at, op, mask, to64(c, at, arg_of(call, first)),
                                        LLVMBuildOr(at, lane, clamp, ""));
     return result64(c, at, stop, call);
 }
 
 /* (mask, value, lane, c) */
-static LLVMValueRef lower_shfl(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_shfl(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
     return shuffle(c, at, call, op, 1);
 }
 
 /* (value, lane, c) */
-static LLVMValueRef lower_shfl_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_shfl_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                      uint32_t op) {
     return shuffle(c, at, call, op | WP_STOP_FLAG_ACTIVE, 0);
 }
 
 /* (mask, operand) */
-static LLVMValueRef lower_warp_op(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
-    LLVMValueRef stop = wpi_lower_stop(c, at, op, arg_of(call, 0), to64(c, at, arg_of(call, 1)), NULL);
+static LLVMValueRef lower_warp_op(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t op) {
+    LLVMValueRef stop =
+        wpi_lower_stop(c, at, op, arg_of(call, 0), to64(c, at, arg_of(call, 1)), NULL);
     return result64(c, at, stop, call);
 }
 
 /* (operand) */
-static LLVMValueRef lower_warp_op_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_warp_op_active(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                         uint32_t op) {
     LLVMValueRef stop =
         wpi_lower_stop(c, at, op | WP_STOP_FLAG_ACTIVE, NULL, to64(c, at, arg_of(call, 0)), NULL);
     return result64(c, at, stop, call);
 }
 
 /* redux.sync has the operand first, the mask second. */
-static LLVMValueRef lower_redux(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
-    LLVMValueRef stop = wpi_lower_stop(c, at, op, arg_of(call, 1), to64(c, at, arg_of(call, 0)), NULL);
+static LLVMValueRef lower_redux(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
+    LLVMValueRef stop =
+        wpi_lower_stop(c, at, op, arg_of(call, 1), to64(c, at, arg_of(call, 0)), NULL);
     return from64(c, at, stop, LLVMTypeOf(call));
 }
 
 /* No operand; void or an integer result. */
-static LLVMValueRef lower_stop_bare(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_stop_bare(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                    uint32_t op) {
     LLVMValueRef stop = wpi_lower_stop(c, at, op, NULL, NULL, NULL);
     return LLVMTypeOf(call) == c->none ? NULL : from64(c, at, stop, LLVMTypeOf(call));
 }
 
 /* ---- memory ---- */
 
-static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
     (void)c;
     (void)call;
     (void)arg;
@@ -233,8 +229,7 @@ static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef c
 }
 
 /* T (ptr, i32 alignment) */
-static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
     (void)c;
     (void)arg;
     LLVMValueRef load = LLVMBuildLoad2(at, LLVMTypeOf(call), arg_of(call, 0), "");
@@ -244,27 +239,25 @@ static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef ca
 }
 
 /* T (ptr, T) */
-static LLVMValueRef lower_atomic(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op)
-{
+static LLVMValueRef lower_atomic(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t op) {
     (void)c;
     return LLVMBuildAtomicRMW(at, (LLVMAtomicRMWBinOp)op, arg_of(call, 0), arg_of(call, 1),
                               LLVMAtomicOrderingSequentiallyConsistent, 0);
 }
 
 /* T (ptr, T compare, T value) */
-static LLVMValueRef lower_cas(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_cas(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
     (void)c;
     (void)arg;
     LLVMValueRef pair = LLVMBuildAtomicCmpXchg(
-        at, arg_of(call, 0), arg_of(call, 1), arg_of(call, 2), LLVMAtomicOrderingSequentiallyConsistent,
-        LLVMAtomicOrderingSequentiallyConsistent, 0);
+        at, arg_of(call, 0), arg_of(call, 1), arg_of(call, 2),
+        LLVMAtomicOrderingSequentiallyConsistent, LLVMAtomicOrderingSequentiallyConsistent, 0);
     return LLVMBuildExtractValue(at, pair, 0, "");
 }
 
 /* Address space conversions: addresses are flat. */
-static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                       uint32_t arg) {
     (void)c;
     (void)arg;
     LLVMValueRef pointer = arg_of(call, 0);
@@ -273,33 +266,33 @@ static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMVal
 }
 
 /* What a pointer was made from, where that can be seen. */
-static LLVMValueRef base_of(LLVMValueRef pointer)
-{
+static LLVMValueRef base_of(LLVMValueRef pointer) {
     for (;;) {
         bool is_expression = LLVMIsAConstantExpr(pointer) != NULL;
-        LLVMOpcode opcode = is_expression                  ? LLVMGetConstOpcode(pointer)
+        LLVMOpcode opcode = is_expression                 ? LLVMGetConstOpcode(pointer)
                             : LLVMIsAInstruction(pointer) ? LLVMGetInstructionOpcode(pointer)
-                                                           : LLVMCall;
-        if (opcode != LLVMGetElementPtr && opcode != LLVMAddrSpaceCast && opcode != LLVMBitCast) return pointer;
+                                                          : LLVMCall;
+        if (opcode != LLVMGetElementPtr && opcode != LLVMAddrSpaceCast && opcode != LLVMBitCast)
+            return pointer;
         pointer = LLVMGetOperand(pointer, 0);
     }
 }
 
 /* The address space of `pointer` if it shows, else WP_SPACE_GENERIC. */
-static uint32_t known_space(LLVMValueRef pointer)
-{
+static uint32_t known_space(LLVMValueRef pointer) {
     LLVMValueRef base = base_of(pointer);
     if (LLVMIsAAllocaInst(base)) return WP_SPACE_LOCAL;
     return LLVMGetPointerAddressSpace(LLVMTypeOf(base));
 }
 
-/* Is the pointer in address space `wanted`? Where it does not show, shared memory is a range of addresses, and all
- * else counts as global. */
-static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t wanted)
-{
+/* Is the pointer in address space `wanted`? Where it does not show, shared memory is a range of
+ * addresses, and all else counts as global. */
+static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                   uint32_t wanted) {
     uint32_t known = known_space(arg_of(call, 0));
     if (known != WP_SPACE_GENERIC) return LLVMConstInt(LLVMTypeOf(call), known == wanted, 0);
-    if (wanted != WP_SPACE_SHARED && wanted != WP_SPACE_GLOBAL) return LLVMConstInt(LLVMTypeOf(call), 0, 0);
+    if (wanted != WP_SPACE_SHARED && wanted != WP_SPACE_GLOBAL)
+        return LLVMConstInt(LLVMTypeOf(call), 0, 0);
     LLVMValueRef block = wpi_lower_block(c, at);
     LLVMValueRef base = LLVMBuildLoad2(
         at, c->i64, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared)), "");
@@ -307,20 +300,20 @@ static LLVMValueRef lower_is_space(wp_compile *c, LLVMBuilderRef at, LLVMValueRe
         at, c->i32, wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, shared_bytes)), "");
     LLVMValueRef address = LLVMBuildPtrToInt(at, arg_of(call, 0), c->i64, "");
     LLVMValueRef offset = LLVMBuildSub(at, address, base, "");
-    LLVMValueRef inside = LLVMBuildICmp(at, wanted == WP_SPACE_SHARED ? LLVMIntULT : LLVMIntUGE, offset,
-                                        LLVMBuildZExt(at, size, c->i64, ""), "");
+    LLVMValueRef inside = LLVMBuildICmp(at, wanted == WP_SPACE_SHARED ? LLVMIntULT : LLVMIntUGE,
+                                        offset, LLVMBuildZExt(at, size, c->i64, ""), "");
     return LLVMBuildZExtOrBitCast(at, inside, LLVMTypeOf(call), "");
 }
 
 /* The texture handle is the value of the variable. */
-static LLVMValueRef lower_texture_handle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_texture_handle(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                         uint32_t arg) {
     (void)arg;
     return LLVMBuildLoad2(at, c->i64, arg_of(call, 0), "");
 }
 
-static LLVMValueRef lower_bitcast(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_bitcast(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t arg) {
     (void)c;
     (void)arg;
     return LLVMBuildBitCast(at, arg_of(call, 0), LLVMTypeOf(call), "");
@@ -329,14 +322,25 @@ static LLVMValueRef lower_bitcast(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 /* ---- runtime services ---- */
 
 /* The same call under the runtime's name; `arg` indexes the table below. */
-static const char *const runtime_names[] = {"wp_rt_vprintf",     "wp_rt_assert_fail", "wp_rt_malloc",
-                                            "wp_rt_free",        "wp_rt_clock64",     "wp_rt_globaltimer",
-                                            "wp_rt_trap",        "wp_rt_tex",         "wp_rt_surf_read",
-                                            "wp_rt_surf_write"};
-enum { RT_VPRINTF, RT_ASSERT, RT_MALLOC, RT_FREE, RT_CLOCK64, RT_GLOBALTIMER, RT_TRAP, RT_TEX, RT_SURF_READ, RT_SURF_WRITE };
+static const char *const runtime_names[] = {
+    "wp_rt_vprintf",   "wp_rt_assert_fail", "wp_rt_malloc", "wp_rt_free",
+    "wp_rt_clock64",   "wp_rt_globaltimer", "wp_rt_trap",   "wp_rt_tex",
+    "wp_rt_surf_read", "wp_rt_surf_write"};
+enum {
+    RT_VPRINTF,
+    RT_ASSERT,
+    RT_MALLOC,
+    RT_FREE,
+    RT_CLOCK64,
+    RT_GLOBALTIMER,
+    RT_TRAP,
+    RT_TEX,
+    RT_SURF_READ,
+    RT_SURF_WRITE
+};
 
-static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t which)
-{
+static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t which) {
     unsigned count = LLVMGetNumArgOperands(call);
     if (which == RT_ASSERT) count = 4; /* without the size of a character */
     LLVMValueRef args[8];
@@ -351,8 +355,8 @@ static LLVMValueRef lower_runtime(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
     return LLVMBuildCall2(at, wpi_function_type(function), function, args, count, "");
 }
 
-static LLVMValueRef lower_clock32(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t shift)
-{
+static LLVMValueRef lower_clock32(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t shift) {
     LLVMValueRef function = wpi_compile_declare(
         c, runtime_names[shift & 1 ? RT_GLOBALTIMER : RT_CLOCK64], c->i64, NULL, 0);
     LLVMValueRef time = LLVMBuildCall2(at, wpi_function_type(function), function, NULL, 0, "");
@@ -360,8 +364,8 @@ static LLVMValueRef lower_clock32(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
                           LLVMTypeOf(call), "");
 }
 
-static LLVMValueRef lower_nothing(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg)
-{
+static LLVMValueRef lower_nothing(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                                  uint32_t arg) {
     (void)c;
     (void)at;
     (void)call;
@@ -372,8 +376,7 @@ static LLVMValueRef lower_nothing(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 #define SREG "llvm.nvvm.read.ptx.sreg."
 #define BLOCK_FIELD(field) (uint32_t) offsetof(wp_cpu_block, field)
 #define ATOMIC(word, op)                                                                           \
-    {"llvm.nvvm.atomic." word ".gen.*", lower_atomic, LLVMAtomicRMWBinOp##op},                     \
-    {                                                                                              \
+    {"llvm.nvvm.atomic." word ".gen.*", lower_atomic, LLVMAtomicRMWBinOp##op}, {                   \
         "llvm.nvvm.atomic.load." word ".*", lower_atomic, LLVMAtomicRMWBinOp##op                   \
     }
 
@@ -520,28 +523,24 @@ static const lower_rule rules[] = {
     {"llvm.nvvm.reflect*", lower_constant, 0},
 };
 
-static bool matches(const char *pattern, const char *name)
-{
+static bool matches(const char *pattern, const char *name) {
     size_t length = strlen(pattern);
     if (pattern[length - 1] == '*') return strncmp(pattern, name, length - 1) == 0;
     return strcmp(pattern, name) == 0;
 }
 
-static const lower_rule *rule_for(const char *name)
-{
+static const lower_rule *rule_for(const char *name) {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (matches(rules[i].name, name)) return &rules[i];
     return NULL;
 }
 
-static void replace_call(LLVMValueRef call, LLVMValueRef made)
-{
+static void replace_call(LLVMValueRef call, LLVMValueRef made) {
     if (made && LLVMTypeOf(made) == LLVMTypeOf(call)) LLVMReplaceAllUsesWith(call, made);
     LLVMInstructionEraseFromParent(call);
 }
 
-static void apply(wp_compile *c, LLVMValueRef function, const lower_rule *rule)
-{
+static void apply(wp_compile *c, LLVMValueRef function, const lower_rule *rule) {
     uint32_t count;
     LLVMValueRef *calls = wpi_users(function, &count);
     for (uint32_t i = 0; i < count; i++) {
@@ -553,8 +552,7 @@ static void apply(wp_compile *c, LLVMValueRef function, const lower_rule *rule)
 }
 
 /* llvm.nvvm.mul24.i → __wp_nvvm_mul24_i: an ordinary function that devicelib may define. */
-static void rename_to_devicelib(wp_compile *c, LLVMValueRef function, const char *name)
-{
+static void rename_to_devicelib(wp_compile *c, LLVMValueRef function, const char *name) {
     char renamed[160];
     snprintf(renamed, sizeof renamed, "__wp_nvvm_%s", name + strlen("llvm.nvvm."));
     for (char *p = renamed; *p; p++)
@@ -569,14 +567,14 @@ static void rename_to_devicelib(wp_compile *c, LLVMValueRef function, const char
         LLVMPositionBuilderBefore(c->builder, calls[i]);
         unsigned args_count = LLVMGetNumArgOperands(calls[i]);
         LLVMValueRef args[16];
-        for (unsigned a = 0; a < args_count && a < 16; a++) args[a] = arg_of(calls[i], a);
+        for (unsigned a = 0; a < args_count && a < 16; a++)
+            args[a] = arg_of(calls[i], a);
         replace_call(calls[i], LLVMBuildCall2(c->builder, type, replacement, args, args_count, ""));
     }
     wp_free(calls);
 }
 
-wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err) {
     (void)err;
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = next) {

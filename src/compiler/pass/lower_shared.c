@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Shared memory. Each kernel lays out the static shared variables it can reach; dynamic shared memory
- * (`extern __shared__`) follows. Variables of functions that were not inlined come first, at offsets common
- * to all kernels:
+/* Shared memory. Each kernel lays out the static shared variables it can reach; dynamic shared
+ * memory
+ * (`extern __shared__`) follows. Variables of functions that were not inlined come first, at
+ * offsets common to all kernels:
  *
  *      block->shared ► | common | this kernel's own | dynamic …
  *
- * A block runs on one OS thread, so atomics on shared memory need no bus lock: they become a load, an
- * operation and a store. */
+ * A block runs on one OS thread, so atomics on shared memory need no bus lock: they become a load,
+ * an operation and a store. */
 #include <llvm-c/Target.h>
 #include <stddef.h>
 
@@ -18,18 +19,15 @@
 
 #define SHARED_STATIC_MAX_BYTES (48u * 1024u)
 
-static uint32_t align_up(uint32_t value, uint32_t alignment)
-{
+static uint32_t align_up(uint32_t value, uint32_t alignment) {
     return (value + alignment - 1) / alignment * alignment;
 }
 
-static bool is_shared(LLVMValueRef global)
-{
+static bool is_shared(LLVMValueRef global) {
     return LLVMGetPointerAddressSpace(LLVMTypeOf(global)) == WP_SPACE_SHARED;
 }
 
-static bool is_used_in(LLVMValueRef global, LLVMValueRef function)
-{
+static bool is_used_in(LLVMValueRef global, LLVMValueRef function) {
     for (LLVMUseRef u = LLVMGetFirstUse(global); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         if (LLVMIsAInstruction(user) &&
@@ -39,8 +37,7 @@ static bool is_used_in(LLVMValueRef global, LLVMValueRef function)
     return false;
 }
 
-static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *end)
-{
+static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *end) {
     LLVMTypeRef type = LLVMGlobalGetValueType(global);
     uint32_t alignment = LLVMGetAlignment(global);
     if (!alignment) alignment = LLVMABIAlignmentOfType(layout, type);
@@ -49,32 +46,32 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     return offset;
 }
 
-static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset)
-{
+static void replace(wp_compile *c, LLVMValueRef global, LLVMValueRef function, uint32_t offset) {
     LLVMValueRef start = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
     LLVMPositionBuilderBefore(c->builder, start);
     LLVMValueRef function_shared = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
-    LLVMValueRef base =
-        LLVMBuildCall2(c->builder, wpi_function_type(function_shared), function_shared, NULL, 0, "");
+    LLVMValueRef base = LLVMBuildCall2(c->builder, wpi_function_type(function_shared),
+                                       function_shared, NULL, 0, "");
     LLVMValueRef index = wpi_const64(c, offset);
     LLVMValueRef address = LLVMBuildInBoundsGEP2(c->builder, c->i8, base, &index, 1, "");
     LLVMValueRef typed = LLVMBuildAddrSpaceCast(c->builder, address, LLVMTypeOf(global), "");
     wpi_replace_in_function(global, typed, function);
 }
 
-static bool is_used_outside_kernels(const wp_compile *c, LLVMValueRef global)
-{
+static bool is_used_outside_kernels(const wp_compile *c, LLVMValueRef global) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f)) return true;
+        if (!LLVMIsDeclaration(f) && !wpi_compile_is_kernel(c, f) && is_used_in(global, f))
+            return true;
     return false;
 }
 
 /* ---- atomics ---- */
 
-static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueRef old, LLVMValueRef value)
-{
+static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueRef old,
+                            LLVMValueRef value) {
     LLVMTypeRef type = LLVMTypeOf(old);
-    LLVMValueRef one = LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMConstInt(type, 1, 0) : NULL;
+    LLVMValueRef one =
+        LLVMGetTypeKind(type) == LLVMIntegerTypeKind ? LLVMConstInt(type, 1, 0) : NULL;
     LLVMValueRef zero = LLVMConstNull(type);
     LLVMIntPredicate keep;
     switch (op) {
@@ -105,14 +102,14 @@ static LLVMValueRef combine(LLVMBuilderRef at, LLVMAtomicRMWBinOp op, LLVMValueR
 }
 
 /* What was atomic depends on the order of threads: region_build must not call it independent. */
-static void mark_ordered(wp_compile *c, LLVMValueRef access)
-{
-    LLVMSetMetadata(access, LLVMGetMDKindIDInContext(c->context, WP_ORDERED_METADATA, sizeof WP_ORDERED_METADATA - 1),
-                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
+static void mark_ordered(wp_compile *c, LLVMValueRef access) {
+    LLVMSetMetadata(
+        access,
+        LLVMGetMDKindIDInContext(c->context, WP_ORDERED_METADATA, sizeof WP_ORDERED_METADATA - 1),
+        LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
 }
 
-static void plain_rmw(wp_compile *c, LLVMValueRef rmw)
-{
+static void plain_rmw(wp_compile *c, LLVMValueRef rmw) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, rmw);
     LLVMValueRef old = LLVMBuildLoad2(at, LLVMTypeOf(rmw), LLVMGetOperand(rmw, 0), "");
@@ -127,8 +124,7 @@ static void plain_rmw(wp_compile *c, LLVMValueRef rmw)
     LLVMInstructionEraseFromParent(rmw);
 }
 
-static void plain_cas(wp_compile *c, LLVMValueRef cas)
-{
+static void plain_cas(wp_compile *c, LLVMValueRef cas) {
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, cas);
     LLVMValueRef expected = LLVMGetOperand(cas, 1), desired = LLVMGetOperand(cas, 2);
@@ -142,8 +138,7 @@ static void plain_cas(wp_compile *c, LLVMValueRef cas)
     LLVMInstructionEraseFromParent(cas);
 }
 
-static void make_atomics_plain(wp_compile *c, LLVMValueRef function)
-{
+static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b)) {
         LLVMValueRef next;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
@@ -158,17 +153,17 @@ static void make_atomics_plain(wp_compile *c, LLVMValueRef function)
     }
 }
 
-/* The address of dynamic shared memory in a function whose kernel is not known: shared_bytes less the
- * dynamic part. */
-static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type)
-{
+/* The address of dynamic shared memory in a function whose kernel is not known: shared_bytes less
+ * the dynamic part. */
+static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type) {
     LLVMValueRef block = wpi_lower_block(c, c->builder);
     LLVMValueRef total = LLVMBuildLoad2(
         c->builder, c->i32,
         wpi_lower_block_field(c, c->builder, block, offsetof(wp_cpu_block, shared_bytes)), "");
     LLVMValueRef dynamic = LLVMBuildLoad2(
         c->builder, c->i32,
-        wpi_lower_block_field(c, c->builder, block, offsetof(wp_cpu_block, shared_dynamic_bytes)), "");
+        wpi_lower_block_field(c, c->builder, block, offsetof(wp_cpu_block, shared_dynamic_bytes)),
+        "");
     LLVMValueRef offset = LLVMBuildSub(c->builder, total, dynamic, "");
     LLVMValueRef base = LLVMBuildLoad2(
         c->builder, c->ptr,
@@ -177,8 +172,7 @@ static LLVMValueRef dynamic_address(wp_compile *c, LLVMTypeRef type)
     return LLVMBuildAddrSpaceCast(c->builder, address, type, "");
 }
 
-wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err) {
     LLVMValueRef placeholder = LLVMGetNamedFunction(c->module, WP_SHARED_PLACEHOLDER);
     if (!placeholder) {
         placeholder = wpi_compile_declare(c, WP_SHARED_PLACEHOLDER, c->ptr, NULL, 0);
@@ -205,10 +199,11 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
                 replace(c, g, kernel->function, place(layout, g, &end));
         kernel->shared_static_bytes = align_up(end, 16);
         if (kernel->shared_static_bytes > SHARED_STATIC_MAX_BYTES)
-            return WP_FAIL(err, UNSUPPORTED,
-                           "kernel %s has %u bytes of static shared memory, a block can have %u; make it "
-                           "dynamic (extern __shared__) and raise the limit with cudaFuncSetAttribute",
-                           kernel->name, kernel->shared_static_bytes, SHARED_STATIC_MAX_BYTES);
+            return WP_FAIL(
+                err, UNSUPPORTED,
+                "kernel %s has %u bytes of static shared memory, a block can have %u; make it "
+                "dynamic (extern __shared__) and raise the limit with cudaFuncSetAttribute",
+                kernel->name, kernel->shared_static_bytes, SHARED_STATIC_MAX_BYTES);
         for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
             if (is_shared(g) && LLVMIsDeclaration(g) && is_used_in(g, kernel->function))
                 replace(c, g, kernel->function, kernel->shared_static_bytes);
@@ -218,7 +213,8 @@ wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err)
         if (!is_shared(g) || !LLVMIsDeclaration(g)) continue;
         for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
             if (LLVMIsDeclaration(f) || !is_used_in(g, f)) continue;
-            LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
+            LLVMPositionBuilderBefore(c->builder,
+                                      LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(f)));
             wpi_replace_in_function(g, dynamic_address(c, LLVMTypeOf(g)), f);
         }
     }

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable). Kernel code
- * reaches them through a cell that libwarpage fills in; until then it points to the initial value. Variants reach
- * every variable so, because its storage is the program's. */
+/* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable).
+ * Kernel code reaches them through a cell that libwarpage fills in; until then it points to the
+ * initial value. Variants reach every variable so, because its storage is the program's. */
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable)
-{
+static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
     LLVMValueRef cell = LLVMAddGlobal(c->module, c->ptr, "wp.cell");
     LLVMValueRef target = c->variant ? LLVMConstNull(c->ptr) : variable->global;
     if (LLVMTypeOf(target) != c->ptr) target = LLVMConstAddrSpaceCast(target, c->ptr);
@@ -16,15 +15,15 @@ static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable)
     return cell;
 }
 
-static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVMValueRef function)
-{
+static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVMValueRef function) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(global, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (!LLVMIsAInstruction(users[i]) ||
             LLVMGetBasicBlockParent(LLVMGetInstructionParent(users[i])) != function)
             continue;
-        for (int o = wpi_operand_find(users[i], global, 0); o >= 0; o = wpi_operand_find(users[i], global, o + 1)) {
+        for (int o = wpi_operand_find(users[i], global, 0); o >= 0;
+             o = wpi_operand_find(users[i], global, o + 1)) {
             wpi_builder_before_use(c->builder, users[i], (unsigned)o);
             LLVMValueRef address = LLVMBuildLoad2(c->builder, c->ptr, cell, "");
             if (LLVMTypeOf(global) != c->ptr)
@@ -35,8 +34,7 @@ static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVM
     wp_free(users);
 }
 
-wp_status wpi_pass_managed(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++) {
         wp_variable_ir *variable = &c->variables[v];
         if (variable->kind != WP_VARIABLE_MANAGED && !c->variant) continue;

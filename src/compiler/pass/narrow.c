@@ -4,9 +4,10 @@
  *     for (i = 0; i < count; i++)          lo, hi = the range of i in which the guard holds
  *         if (base + i < n) body     ►     for (i = lo; i < hi; i++) body
  *
- * The loops are the thread loops that region_build made. Guards compare something that grows by one with each thread against something
- * that is the same for all: `tid < half`, `block * size + tid < n`, `tid == 0`. That nothing wraps around in between is
- * checked at run time, once a loop; if it does, the guard decides as before (and LLVM keeps that case apart). */
+ * The loops are the thread loops that region_build made. Guards compare something that grows by one
+ * with each thread against something that is the same for all: `tid < half`, `block * size + tid <
+ * n`, `tid == 0`. That nothing wraps around in between is checked at run time, once a loop; if it
+ * does, the guard decides as before (and LLVM keeps that case apart). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,53 +19,52 @@
 
 typedef struct candidate {
     LLVMBasicBlockRef header, latch, exit;
-    LLVMValueRef index;   /* i, a phi of the header */
-    LLVMValueRef bound;   /* the compare of the latch: i + 1 < count */
+    LLVMValueRef index; /* i, a phi of the header */
+    LLVMValueRef bound; /* the compare of the latch: i + 1 < count */
     LLVMValueRef count;
-    LLVMValueRef guard;   /* the compare of the header's branch */
-    LLVMValueRef linear;  /* base + i */
-    LLVMValueRef limit;   /* n */
+    LLVMValueRef guard;         /* the compare of the header's branch */
+    LLVMValueRef linear;        /* base + i */
+    LLVMValueRef limit;         /* n */
     LLVMIntPredicate predicate; /* the body runs when linear <predicate> limit */
-    bool body_is_true;    /* … which is when the guard is true */
+    bool body_is_true;          /* … which is when the guard is true */
 } candidate;
 
-static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value)
-{
+static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
     return block == UINT32_MAX || loop->contains[block];
 }
 
 /* base + i, through additions of invariants and extensions. */
-static bool is_linear(const wp_loops *l, const wp_loop *loop, LLVMValueRef value, LLVMValueRef index, int depth)
-{
+static bool is_linear(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
+                      LLVMValueRef index, int depth) {
     if (value == index) return true;
     if (!is_inside(l, loop, value) || depth > 8) return false;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
     LLVMValueRef x = LLVMGetNumOperands(value) > 0 ? LLVMGetOperand(value, 0) : NULL;
     if (opcode == LLVMZExt || opcode == LLVMSExt) return is_linear(l, loop, x, index, depth + 1);
-    if (opcode != LLVMAdd && opcode != LLVMSub && !(opcode == LLVMOr && LLVMGetIsDisjoint(value))) return false;
+    if (opcode != LLVMAdd && opcode != LLVMSub && !(opcode == LLVMOr && LLVMGetIsDisjoint(value)))
+        return false;
     LLVMValueRef y = LLVMGetOperand(value, 1);
     if (!is_inside(l, loop, y)) return is_linear(l, loop, x, index, depth + 1);
     return opcode != LLVMSub && !is_inside(l, loop, x) && is_linear(l, loop, y, index, depth + 1);
 }
 
 /* The same computation for another i. */
-static LLVMValueRef at_index(const wp_loops *l, const wp_loop *loop, LLVMBuilderRef at, LLVMValueRef value,
-                             LLVMValueRef index, LLVMValueRef replacement)
-{
+static LLVMValueRef at_index(const wp_loops *l, const wp_loop *loop, LLVMBuilderRef at,
+                             LLVMValueRef value, LLVMValueRef index, LLVMValueRef replacement) {
     if (value == index) return replacement;
     if (!is_inside(l, loop, value)) return value;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
     LLVMValueRef x = at_index(l, loop, at, LLVMGetOperand(value, 0), index, replacement);
-    if (opcode == LLVMZExt || opcode == LLVMSExt) return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
+    if (opcode == LLVMZExt || opcode == LLVMSExt)
+        return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
     LLVMValueRef y = at_index(l, loop, at, LLVMGetOperand(value, 1), index, replacement);
     /* without the flags of the original, which need not hold at the ends of the range */
     return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
 }
 
-static LLVMIntPredicate inverse(LLVMIntPredicate predicate)
-{
+static LLVMIntPredicate inverse(LLVMIntPredicate predicate) {
     switch (predicate) {
     case LLVMIntEQ: return LLVMIntNE;
     case LLVMIntNE: return LLVMIntEQ;
@@ -80,8 +80,7 @@ static LLVMIntPredicate inverse(LLVMIntPredicate predicate)
 }
 
 /* a <predicate> b as b <swapped> a */
-static LLVMIntPredicate swapped(LLVMIntPredicate predicate)
-{
+static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
     switch (predicate) {
     case LLVMIntUGT: return LLVMIntULT;
     case LLVMIntUGE: return LLVMIntULE;
@@ -96,8 +95,7 @@ static LLVMIntPredicate swapped(LLVMIntPredicate predicate)
 }
 
 /* Does an edge to `block` do nothing but reach `latch`? */
-static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch)
-{
+static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
     for (int steps = 0; block != latch; steps++) {
         LLVMValueRef first = LLVMGetFirstInstruction(block);
         if (steps > 4 || !LLVMIsABranchInst(first) || LLVMIsConditional(first)) return false;
@@ -106,9 +104,10 @@ static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch)
     return true;
 }
 
-static bool has_effect(LLVMValueRef i)
-{
-    if (LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) || LLVMIsAFenceInst(i)) return true;
+static bool has_effect(LLVMValueRef i) {
+    if (LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
+        LLVMIsAFenceInst(i))
+        return true;
     if (LLVMIsALoadInst(i)) return LLVMGetVolatile(i);
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
@@ -117,8 +116,7 @@ static bool has_effect(LLVMValueRef i)
 }
 
 /* One way in, one way out, at the latch; nothing computed inside is used outside. */
-static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k)
-{
+static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k) {
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (!loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
@@ -126,41 +124,49 @@ static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k
             uint32_t to = wpi_map_index(&l->index, LLVMGetSuccessor(terminator, s));
             if (!loop->contains[to] && l->blocks[b] != k->latch) return false;
         }
-        for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i; i = LLVMGetNextInstruction(i))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
             for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u))
                 if (!is_inside(l, loop, LLVMGetUser(u))) return false;
     }
     return !LLVMIsAPHINode(LLVMGetFirstInstruction(k->exit));
 }
 
-static bool match_counting(candidate *k)
-{
+static bool match_counting(candidate *k) {
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->latch);
-    if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) || LLVMGetSuccessor(branch, 0) != k->header) return false;
+    if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
+        LLVMGetSuccessor(branch, 0) != k->header)
+        return false;
     k->exit = LLVMGetSuccessor(branch, 1);
     k->bound = LLVMGetCondition(branch);
     if (!LLVMIsAICmpInst(k->bound) || LLVMGetICmpPredicate(k->bound) != LLVMIntULT) return false;
     LLVMValueRef next = LLVMGetOperand(k->bound, 0);
     k->count = LLVMGetOperand(k->bound, 1);
     LLVMValueRef first = LLVMGetFirstInstruction(k->header);
-    if (!LLVMIsAPHINode(first) || LLVMIsAPHINode(LLVMGetNextInstruction(first)) || LLVMCountIncoming(first) != 2) return false;
+    if (!LLVMIsAPHINode(first) || LLVMIsAPHINode(LLVMGetNextInstruction(first)) ||
+        LLVMCountIncoming(first) != 2)
+        return false;
     k->index = first;
-    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd || LLVMGetOperand(next, 0) != first) return false;
+    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd ||
+        LLVMGetOperand(next, 0) != first)
+        return false;
     LLVMValueRef step = LLVMGetOperand(next, 1);
     return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1 &&
            !LLVMIsAPHINode(LLVMGetFirstInstruction(k->latch));
 }
 
-static bool match(const wp_loops *l, const wp_loop *loop, candidate *k)
-{
+static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
     *k = (candidate){.header = l->blocks[loop->header], .latch = l->blocks[loop->latch]};
     if (!match_counting(k) || is_inside(l, loop, k->count)) return false;
     for (unsigned n = 0; n < 2; n++) {
         LLVMValueRef start = LLVMGetIncomingValue(k->index, n);
-        if (LLVMGetIncomingBlock(k->index, n) != k->latch && !(LLVMIsAConstantInt(start) && LLVMIsNull(start))) return false;
+        if (LLVMGetIncomingBlock(k->index, n) != k->latch &&
+            !(LLVMIsAConstantInt(start) && LLVMIsNull(start)))
+            return false;
     }
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->header);
-    if (k->header == k->latch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) return false;
+    if (k->header == k->latch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
+        return false;
     k->guard = LLVMGetCondition(branch);
     if (!LLVMIsAICmpInst(k->guard) || !is_inside(l, loop, k->guard)) return false;
     bool true_skips = falls_through(LLVMGetSuccessor(branch, 0), k->latch);
@@ -178,8 +184,12 @@ static bool match(const wp_loops *l, const wp_loop *loop, candidate *k)
     }
     if (!k->body_is_true) k->predicate = inverse(k->predicate);
     LLVMTypeRef type = LLVMTypeOf(k->linear);
-    if (k->predicate == LLVMIntNE || LLVMGetTypeKind(type) != LLVMIntegerTypeKind || LLVMGetIntTypeWidth(type) < 32) return false;
-    if (is_inside(l, loop, k->limit) || k->linear == k->limit || !is_linear(l, loop, k->linear, k->index, 0)) return false;
+    if (k->predicate == LLVMIntNE || LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
+        LLVMGetIntTypeWidth(type) < 32)
+        return false;
+    if (is_inside(l, loop, k->limit) || k->linear == k->limit ||
+        !is_linear(l, loop, k->linear, k->index, 0))
+        return false;
     /* What every thread does, guard or not, must have no effect. */
     LLVMBasicBlockRef common[] = {k->header, k->latch};
     for (int b = 0; b < 2; b++)
@@ -188,8 +198,7 @@ static bool match(const wp_loops *l, const wp_loop *loop, candidate *k)
     return is_closed(l, loop, k);
 }
 
-static LLVMValueRef least(LLVMBuilderRef at, LLVMValueRef a, LLVMValueRef b)
-{
+static LLVMValueRef least(LLVMBuilderRef at, LLVMValueRef a, LLVMValueRef b) {
     return LLVMBuildSelect(at, LLVMBuildICmp(at, LLVMIntULT, a, b, ""), a, b, "");
 }
 
@@ -198,17 +207,18 @@ typedef struct range {
 } range;
 
 /* The i in [0, count) for which first + i <predicate> limit, when nothing wraps. */
-static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LLVMValueRef count, LLVMValueRef last)
-{
+static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LLVMValueRef count,
+                   LLVMValueRef last) {
     LLVMTypeRef type = LLVMTypeOf(first);
     LLVMValueRef zero = LLVMConstNull(type), one = LLVMConstInt(type, 1, 0);
     LLVMValueRef distance = LLVMBuildSub(at, k->limit, first, "");
-    LLVMValueRef up_to = least(at, distance, count);                              /* i < distance */
-    LLVMValueRef with = LLVMBuildAdd(at, least(at, distance, last), one, "");     /* i <= distance */
+    LLVMValueRef up_to = least(at, distance, count);                          /* i < distance */
+    LLVMValueRef with = LLVMBuildAdd(at, least(at, distance, last), one, ""); /* i <= distance */
     switch (k->predicate) {
     case LLVMIntEQ: {
         LLVMValueRef inside = LLVMBuildICmp(at, LLVMIntULE, distance, last, "");
-        return (range){LLVMBuildSelect(at, inside, distance, zero, ""), LLVMBuildSelect(at, inside, with, zero, "")};
+        return (range){LLVMBuildSelect(at, inside, distance, zero, ""),
+                       LLVMBuildSelect(at, inside, with, zero, "")};
     }
     case LLVMIntULT:
     case LLVMIntSLT:
@@ -226,14 +236,14 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
     }
 }
 
-static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candidate *k)
-{
+static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candidate *k) {
     LLVMBuilderRef at = c->builder;
     unsigned outer = LLVMGetIncomingBlock(k->index, 0) == k->latch ? 1 : 0;
     LLVMBasicBlockRef before = LLVMGetIncomingBlock(k->index, outer);
     LLVMValueRef entry = LLVMGetBasicBlockTerminator(before);
     unsigned successor = 0;
-    while (LLVMGetSuccessor(entry, successor) != k->header) successor++;
+    while (LLVMGetSuccessor(entry, successor) != k->header)
+        successor++;
 
     /* The range, in a block of its own before the loop. */
     LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->header, "range");
@@ -245,12 +255,15 @@ static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candid
     LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->count, type, "");
     LLVMValueRef last = LLVMBuildZExtOrBitCast(at, last32, type, "");
     bool is_signed = k->predicate >= LLVMIntSGT;
-    LLVMValueRef straight = LLVMBuildICmp(at, LLVMIntEQ, LLVMBuildSub(at, final, first, ""), last, "");
+    LLVMValueRef straight =
+        LLVMBuildICmp(at, LLVMIntEQ, LLVMBuildSub(at, final, first, ""), last, "");
     LLVMValueRef grows = LLVMBuildICmp(at, is_signed ? LLVMIntSLE : LLVMIntULE, first, final, "");
     LLVMValueRef is_plain = LLVMBuildAnd(at, straight, grows, "");
     range r = holds(k, at, first, count, last);
-    LLVMValueRef lo = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.lo, c->i32, ""), wpi_const32(c, 0), "");
-    LLVMValueRef hi = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.hi, c->i32, ""), k->count, "");
+    LLVMValueRef lo = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.lo, c->i32, ""),
+                                      wpi_const32(c, 0), "");
+    LLVMValueRef hi =
+        LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.hi, c->i32, ""), k->count, "");
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""), k->header, k->exit);
     LLVMSetSuccessor(entry, successor, place);
 
@@ -264,14 +277,14 @@ static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candid
 
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->header);
     LLVMPositionBuilderBefore(at, branch);
-    LLVMValueRef decided = k->body_is_true ? LLVMBuildOr(at, is_plain, k->guard, "")
-                                           : LLVMBuildAnd(at, LLVMBuildNot(at, is_plain, ""), k->guard, "");
+    LLVMValueRef decided = k->body_is_true
+                               ? LLVMBuildOr(at, is_plain, k->guard, "")
+                               : LLVMBuildAnd(at, LLVMBuildNot(at, is_plain, ""), k->guard, "");
     LLVMSetCondition(branch, decided);
 }
 
 /* One loop at a time: each change makes the analysis stale. */
-static bool narrow_one(wp_compile *c, LLVMValueRef function, wp_map *done)
-{
+static bool narrow_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
     wp_loops l;
     wpi_loops_init(&l, function);
     bool changed = false;
@@ -286,8 +299,7 @@ static bool narrow_one(wp_compile *c, LLVMValueRef function, wp_map *done)
     return changed;
 }
 
-wp_status wpi_pass_narrow(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_narrow(wp_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {

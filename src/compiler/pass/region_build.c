@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One region as a function: i32 name.r<state>(ptr block, i32 first, i32 outer).
  *
- *   entry   arguments, block fields, slot base addresses; everything that is the same for all threads
- *   row     a run of threads with the same tid.y and tid.z          ◄─────────┐
- *   head    one thread: index, slots from the frame                ◄───┐      │
- *     …     copies of the kernel's blocks reachable from the state     │      │
- *   stop j  slots to the frame, request, new state                     │      │
+ *   entry   arguments, block fields, slot base addresses; everything that is the same for all
+ * threads row     a run of threads with the same tid.y and tid.z          ◄─────────┐ head    one
+ * thread: index, slots from the frame                ◄───┐      │ …     copies of the kernel's
+ * blocks reachable from the state     │      │ stop j  slots to the frame, request, new state │ │
  *   latch   next thread of the row ────────────────────────────────────┘      │
  *   next    next row ─────────────────────────────────────────────────────────┘
  *   done    the common next state, or WP_STATE_MIXED
  *
- * The inner loop's accesses are independent (threads between two barriers may not race), which the metadata
- * says, so that LLVM may vectorise it. */
+ * The inner loop's accesses are independent (threads between two barriers may not race), which the
+ * metadata says, so that LLVM may vectorise it. */
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/IRReader.h>
 #include <stddef.h>
@@ -30,43 +29,39 @@ typedef struct region {
     uint32_t state;
     LLVMValueRef function, block;
     LLVMBasicBlockRef entry, row, head, latch, next, done;
-    LLVMBasicBlockRef start; /* of the kernel: where the state begins */
+    LLVMBasicBlockRef start;  /* of the kernel: where the state begins */
     LLVMValueRef start_after; /* the stop that led here, or NULL */
     bool *is_cloned;          /* [plan->block_count] */
     wp_map block_index, values, blocks;
     LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
-    LLVMValueRef *local;  /* [slot_count]: the region's own copy of a slot */
-    LLVMValueRef *base;   /* [slot_count]: address of the slot of thread 0 */
-    LLVMValueRef *initial; /* [slot_count]: a uniform slot's value at the start */
+    LLVMValueRef *local;           /* [slot_count]: the region's own copy of a slot */
+    LLVMValueRef *base;            /* [slot_count]: address of the slot of thread 0 */
+    LLVMValueRef *initial;         /* [slot_count]: a uniform slot's value at the start */
     bool *is_touched, *is_written; /* [slot_count] */
-    LLVMValueRef next_state; /* in step: where the threads go, when there are several ways */
-    bool is_mixed;           /* threads may go different ways */
+    LLVMValueRef next_state;       /* in step: where the threads go, when there are several ways */
+    bool is_mixed;                 /* threads may go different ways */
 } region;
 
-static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type)
-{
+static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
     return LLVMBuildLoad2(r->at, type, wpi_lower_block_field(r->c, r->at, r->block, offset), "");
 }
 
-static LLVMValueRef element(region *r, LLVMValueRef base, LLVMValueRef index64, uint32_t size_bytes)
-{
+static LLVMValueRef element(region *r, LLVMValueRef base, LLVMValueRef index64,
+                            uint32_t size_bytes) {
     LLVMValueRef offset = LLVMBuildMul(r->at, index64, wpi_const64(r->c, size_bytes), "");
     return LLVMBuildInBoundsGEP2(r->at, r->c->i8, base, &offset, 1, "");
 }
 
-static LLVMBasicBlockRef add_block(region *r, const char *name)
-{
+static LLVMBasicBlockRef add_block(region *r, const char *name) {
     return LLVMAppendBasicBlockInContext(r->c->context, r->function, name);
 }
 
-static bool is_stop_block(LLVMBasicBlockRef block)
-{
+static bool is_stop_block(LLVMBasicBlockRef block) {
     return wpi_lower_is_stop(LLVMGetFirstInstruction(block));
 }
 
-static uint32_t state_of(region *r, LLVMBasicBlockRef block)
-{
+static uint32_t state_of(region *r, LLVMBasicBlockRef block) {
     LLVMValueRef stop = LLVMGetFirstInstruction(block);
     for (uint32_t s = 1; s < r->plan->state_count; s++)
         if (r->plan->kernel->stops[s].call == stop) return s;
@@ -75,8 +70,7 @@ static uint32_t state_of(region *r, LLVMBasicBlockRef block)
 
 /* ---- what is reachable ---- */
 
-static void find_reachable(region *r)
-{
+static void find_reachable(region *r) {
     LLVMBasicBlockRef *stack = wp_calloc(r->plan->block_count + 1, sizeof *stack);
     uint32_t depth = 0;
     stack[depth++] = r->start;
@@ -96,8 +90,7 @@ static void find_reachable(region *r)
 
 /* ---- cloning ---- */
 
-static bool is_dropped(LLVMValueRef instruction)
-{
+static bool is_dropped(LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     if (!callee) return LLVMIsAAllocaInst(instruction) != NULL;
     size_t length;
@@ -106,8 +99,7 @@ static bool is_dropped(LLVMValueRef instruction)
 }
 
 /* The value of a placeholder call, or NULL if it is none. */
-static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction)
-{
+static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     if (!callee) return NULL;
     wp_id id = wpi_lower_id_of(callee);
@@ -120,21 +112,18 @@ static LLVMValueRef placeholder_value(region *r, LLVMValueRef instruction)
 }
 
 /* Placeholders stand for the same value wherever in the kernel they were read. */
-static LLVMValueRef mapped(region *r, LLVMValueRef value)
-{
+static LLVMValueRef mapped(region *r, LLVMValueRef value) {
     LLVMValueRef to = wpi_map_get(&r->values, value);
     if (!to && LLVMIsAInstruction(value)) to = placeholder_value(r, value);
     return to ? to : value;
 }
 
-static void clone_phi(region *r, LLVMValueRef phi)
-{
+static void clone_phi(region *r, LLVMValueRef phi) {
     LLVMValueRef copy = LLVMBuildPhi(r->at, LLVMTypeOf(phi), "");
     wpi_map_set(&r->values, phi, copy);
 }
 
-static void clone_block(region *r, LLVMBasicBlockRef block)
-{
+static void clone_block(region *r, LLVMBasicBlockRef block) {
     LLVMPositionBuilderAtEnd(r->at, wpi_map_get(&r->blocks, block));
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
@@ -154,18 +143,16 @@ static void clone_block(region *r, LLVMBasicBlockRef block)
     }
 }
 
-static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef copy)
-{
+static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef copy) {
     for (unsigned s = 0; s < LLVMGetNumSuccessors(original); s++) {
         LLVMBasicBlockRef to = LLVMGetSuccessor(original, s);
-        LLVMSetSuccessor(copy, s, is_stop_block(to) ? r->stubs[state_of(r, to)]
-                                                    : wpi_map_get(&r->blocks, to));
+        LLVMSetSuccessor(
+            copy, s, is_stop_block(to) ? r->stubs[state_of(r, to)] : wpi_map_get(&r->blocks, to));
     }
 }
 
 /* Operands of the copies, once all copies exist. */
-static void connect_block(region *r, LLVMBasicBlockRef block)
-{
+static void connect_block(region *r, LLVMBasicBlockRef block) {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
     for (; i; i = LLVMGetNextInstruction(i)) {
@@ -194,15 +181,15 @@ static void connect_block(region *r, LLVMBasicBlockRef block)
 
 /* ---- the frame of the function ---- */
 
-static void build_entry(region *r)
-{
+static void build_entry(region *r) {
     wp_compile *c = r->c;
     LLVMPositionBuilderAtEnd(r->at, r->entry);
     LLVMValueRef kernel = r->plan->kernel->function;
     unsigned params = LLVMCountParams(kernel);
     LLVMValueRef *args = wp_calloc(params + 1, sizeof *args);
     wpi_kernel_load_args(c, r->at, kernel, r->block, args);
-    for (unsigned p = 0; p < params; p++) wpi_map_set(&r->values, LLVMGetParam(kernel, p), args[p]);
+    for (unsigned p = 0; p < params; p++)
+        wpi_map_set(&r->values, LLVMGetParam(kernel, p), args[p]);
     wp_free(args);
     static const struct {
         wp_id first;
@@ -237,8 +224,7 @@ static void build_entry(region *r)
     LLVMBuildBr(r->at, r->row);
 }
 
-static bool is_opaque_call(LLVMValueRef instruction)
-{
+static bool is_opaque_call(LLVMValueRef instruction) {
     if (!LLVMIsACallInst(instruction)) return false;
     LLVMValueRef callee = wpi_called_function(instruction);
     if (!callee) return true;
@@ -248,8 +234,7 @@ static bool is_opaque_call(LLVMValueRef instruction)
     return wpi_identity_is_needed(callee);
 }
 
-static bool asks_for_identity(region *r)
-{
+static bool asks_for_identity(region *r) {
     for (uint32_t b = 0; b < r->plan->block_count; b++) {
         if (!r->is_cloned[b]) continue;
         LLVMBasicBlockRef block = r->plan->blocks[b];
@@ -259,13 +244,11 @@ static bool asks_for_identity(region *r)
     return false;
 }
 
-static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value)
-{
+static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
     return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
 }
 
-static void build_loops(region *r, LLVMBasicBlockRef start_copy)
-{
+static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
     wp_compile *c = r->c;
     LLVMBuilderRef at = r->at;
     LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
@@ -273,15 +256,18 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
     /* Divisions once; rows then follow each other. */
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(r->entry));
     LLVMValueRef nx = r->id[WP_ID_NTID_X], ny = r->id[WP_ID_NTID_Y], zero = wpi_const32(c, 0);
-    LLVMValueRef first_x = LLVMBuildURem(at, first, nx, ""), rows = LLVMBuildUDiv(at, first, nx, "");
-    LLVMValueRef first_y = LLVMBuildURem(at, rows, ny, ""), first_z = LLVMBuildUDiv(at, rows, ny, "");
+    LLVMValueRef first_x = LLVMBuildURem(at, first, nx, ""),
+                 rows = LLVMBuildUDiv(at, first, nx, "");
+    LLVMValueRef first_y = LLVMBuildURem(at, rows, ny, ""),
+                 first_z = LLVMBuildUDiv(at, rows, ny, "");
 
     LLVMPositionBuilderAtEnd(at, r->row);
     LLVMValueRef row_first = LLVMBuildPhi(at, c->i32, "");
     LLVMValueRef x0 = LLVMBuildPhi(at, c->i32, "x0");
     LLVMValueRef y = r->id[WP_ID_TID_Y] = LLVMBuildPhi(at, c->i32, "tid.y");
     LLVMValueRef z = r->id[WP_ID_TID_Z] = LLVMBuildPhi(at, c->i32, "tid.z");
-    LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""), left = LLVMBuildSub(at, outer, row_first, "");
+    LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""),
+                 left = LLVMBuildSub(at, outer, row_first, "");
     LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
     LLVMValueRef count = LLVMBuildSelect(at, is_less, in_row, left, "");
     LLVMBuildBr(at, r->head);
@@ -302,7 +288,8 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
         if (r->initial[s]) {
             LLVMBuildStore(at, r->initial[s], r->local[s]);
         } else if (slot->is_array && r->base[s]) {
-            wpi_map_set(&r->values, slot->memory, element(r, r->base[s], thread64, slot->size_bytes));
+            wpi_map_set(&r->values, slot->memory,
+                        element(r, r->base[s], thread64, slot->size_bytes));
         } else if (!slot->is_array && slot->is_live[r->state]) {
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
             LLVMBuildStore(at, LLVMBuildLoad2(at, slot->type, address, ""), r->local[s]);
@@ -339,8 +326,7 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy)
 
 /* ---- leaving ---- */
 
-static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64)
-{
+static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64) {
     LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
     static const struct {
         unsigned operand;
@@ -356,28 +342,28 @@ static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64)
     }
 }
 
-static void build_stub(region *r, uint32_t state, uint32_t value)
-{
+static void build_stub(region *r, uint32_t state, uint32_t value) {
     LLVMPositionBuilderAtEnd(r->at, r->stubs[state]);
     LLVMValueRef thread64 = LLVMBuildZExt(r->at, r->id[WP_ID_THREAD], r->c->i64, "");
     if (state < r->plan->state_count) {
         const wp_stop_point *stop = &r->plan->kernel->stops[state];
         for (uint32_t s = 0; s < r->plan->slot_count; s++) {
             const wp_slot *slot = &r->plan->slots[s];
-            if (slot->is_array || slot->is_uniform || !slot->is_live[state] || !r->is_written[s]) continue;
+            if (slot->is_array || slot->is_uniform || !slot->is_live[state] || !r->is_written[s])
+                continue;
             LLVMValueRef address = element(r, r->base[s], thread64, slot->size_bytes);
             LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, r->local[s], ""), address);
         }
         if (!stop->is_plain) store_request(r, stop->call, thread64);
     }
     if (r->next_state) LLVMBuildStore(r->at, wpi_const32(r->c, value), r->next_state);
-    if (r->is_mixed) LLVMBuildStore(r->at, wpi_const32(r->c, value), element(r, r->states, thread64, 4));
+    if (r->is_mixed)
+        LLVMBuildStore(r->at, wpi_const32(r->c, value), element(r, r->states, thread64, 4));
     LLVMBuildBr(r->at, r->latch);
 }
 
 /* Slots that the copied blocks touch and write; the others stay in the frame as they are. */
-static void find_touched(region *r)
-{
+static void find_touched(region *r) {
     wp_map slot_index = {0};
     for (uint32_t s = 0; s < r->plan->slot_count; s++)
         wpi_map_set_index(&slot_index, r->plan->slots[s].memory, s);
@@ -397,8 +383,7 @@ static void find_touched(region *r)
 
 /* ---- vectorisation hints ---- */
 
-static LLVMValueRef access_group(wp_compile *c)
-{
+static LLVMValueRef access_group(wp_compile *c) {
     /* LLVM-C makes no distinct nodes; the assembler does. */
     static const char text[] = "!wp.group = !{!0}\n!0 = distinct !{}\n";
     LLVMMemoryBufferRef buffer =
@@ -415,19 +400,16 @@ static LLVMValueRef access_group(wp_compile *c)
     return group;
 }
 
-static unsigned metadata_kind(wp_compile *c, const char *name)
-{
+static unsigned metadata_kind(wp_compile *c, const char *name) {
     return LLVMGetMDKindIDInContext(c->context, name, (unsigned)strlen(name));
 }
 
-static bool is_independent_access(wp_compile *c, LLVMValueRef instruction)
-{
+static bool is_independent_access(wp_compile *c, LLVMValueRef instruction) {
     return (LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction)) &&
            !LLVMGetMetadata(instruction, metadata_kind(c, WP_ORDERED_METADATA));
 }
 
-static void mark_parallel(region *r)
-{
+static void mark_parallel(region *r) {
     wp_compile *c = r->c;
     if (r->plan->state_count == 1 && r->plan->has_local_arrays) return;
     LLVMValueRef group = access_group(c);
@@ -436,14 +418,12 @@ static void mark_parallel(region *r)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (is_independent_access(c, i) && b != r->entry) LLVMSetMetadata(i, group_kind, group);
-    LLVMMetadataRef word =
-        LLVMMDStringInContext2(c->context, "llvm.loop.parallel_accesses", 27);
-    LLVMMetadataRef accesses = LLVMMDNodeInContext2(
-        c->context, (LLVMMetadataRef[]){word, LLVMValueAsMetadata(group)}, 2);
+    LLVMMetadataRef word = LLVMMDStringInContext2(c->context, "llvm.loop.parallel_accesses", 27);
+    LLVMMetadataRef accesses =
+        LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){word, LLVMValueAsMetadata(group)}, 2);
     /* A loop's node begins with a reference to itself. */
     LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);
-    LLVMMetadataRef loop =
-        LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){self, accesses}, 2);
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){self, accesses}, 2);
     LLVMMetadataReplaceAllUsesWith(self, loop);
     LLVMSetMetadata(LLVMGetBasicBlockTerminator(r->latch), metadata_kind(c, "llvm.loop"),
                     LLVMMetadataAsValue(c->context, loop));
@@ -452,27 +432,25 @@ static void mark_parallel(region *r)
 /* ---- the whole ---- */
 
 /* After the last thread: uniform slots and the common next state. */
-static void build_done(region *r, uint32_t common)
-{
+static void build_done(region *r, uint32_t common) {
     LLVMPositionBuilderAtEnd(r->at, r->done);
     for (uint32_t s = 0; s < r->plan->slot_count; s++) {
         if (!r->plan->slots[s].is_uniform || !r->is_written[s]) continue;
-        LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, r->plan->slots[s].type, r->local[s], ""), r->base[s]);
+        LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, r->plan->slots[s].type, r->local[s], ""),
+                       r->base[s]);
     }
     LLVMBuildRet(r->at, r->next_state ? LLVMBuildLoad2(r->at, r->c->i32, r->next_state, "")
                                       : wpi_const32(r->c, common));
 }
 
-static uint32_t count_exits(region *r)
-{
+static uint32_t count_exits(region *r) {
     uint32_t exits = 0;
     for (uint32_t s = 0; s <= r->plan->state_count; s++)
         exits += LLVMGetFirstUse(LLVMBasicBlockAsValue(r->stubs[s])) != NULL;
     return exits;
 }
 
-LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
-{
+LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     wp_compile *c = plan->c;
     region r = {.plan = plan, .c = c, .state = state};
     char name[512];
@@ -502,7 +480,8 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state)
     find_touched(&r);
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) wpi_map_set(&r.blocks, plan->blocks[b], add_block(&r, "body"));
-    for (uint32_t s = 0; s <= plan->state_count; s++) r.stubs[s] = add_block(&r, "stop");
+    for (uint32_t s = 0; s <= plan->state_count; s++)
+        r.stubs[s] = add_block(&r, "stop");
     r.latch = add_block(&r, "latch");
     r.next = add_block(&r, "next");
     r.done = add_block(&r, "done");

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a thread carries from one region to the next.
  *
- * A value that is alive at some stop is either cheap to compute again from what every region knows (arguments,
- * thread and block indices, addresses of local memory) and then computed again before each use
- * in another block, so that addresses stay affine in the thread index and loops over threads vectorise; or it gets a
- * slot: stored after its definition, loaded before its uses. Slots are allocas here; wpi_region_build
- * turns them into registers inside a region and frame memory between regions. */
+ * A value that is alive at some stop is either cheap to compute again from what every region knows
+ * (arguments, thread and block indices, addresses of local memory) and then computed again before
+ * each use in another block, so that addresses stay affine in the thread index and loops over
+ * threads vectorise; or it gets a slot: stored after its definition, loaded before its uses. Slots
+ * are allocas here; wpi_region_build turns them into registers inside a region and frame memory
+ * between regions. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -16,23 +17,20 @@
 
 #define RECOMPUTE_MAX 24 /* instructions; more go to the frame */
 
-static bool is_placeholder(LLVMValueRef instruction)
-{
+static bool is_placeholder(LLVMValueRef instruction) {
     LLVMValueRef callee = wpi_called_function(instruction);
     size_t length;
     return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
 }
 
-static bool is_tracked(LLVMValueRef instruction, void *state)
-{
+static bool is_tracked(LLVMValueRef instruction, void *state) {
     wp_region_plan *plan = state;
     return LLVMTypeOf(instruction) != plan->c->none && !LLVMIsAAllocaInst(instruction) &&
            !is_placeholder(instruction);
 }
 
 /* A stop reads its operands before the thread stops: in the predecessor. */
-static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state)
-{
+static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
     (void)state;
     if (!wpi_lower_is_stop(user)) return NULL;
     LLVMValueRef block = LLVMBasicBlockAsValue(LLVMGetInstructionParent(user));
@@ -41,8 +39,7 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state)
     return NULL;
 }
 
-static bool is_pure_operation(LLVMValueRef instruction)
-{
+static bool is_pure_operation(LLVMValueRef instruction) {
     return LLVMIsABinaryOperator(instruction) || LLVMIsACastInst(instruction) ||
            LLVMIsACmpInst(instruction) || LLVMIsASelectInst(instruction) ||
            LLVMIsAGetElementPtrInst(instruction) || LLVMIsAExtractElementInst(instruction) ||
@@ -50,9 +47,9 @@ static bool is_pure_operation(LLVMValueRef instruction)
            LLVMIsAInsertValueInst(instruction) || LLVMIsAUnaryOperator(instruction);
 }
 
-/* Instructions it takes to compute `value` from what every region has; > RECOMPUTE_MAX if it cannot be. */
-static uint32_t recompute_cost(LLVMValueRef value)
-{
+/* Instructions it takes to compute `value` from what every region has; > RECOMPUTE_MAX if it cannot
+ * be. */
+static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
     if (is_placeholder(value) || LLVMIsAAllocaInst(value)) return 0;
     if (!is_pure_operation(value)) return RECOMPUTE_MAX + 1;
@@ -62,8 +59,7 @@ static uint32_t recompute_cost(LLVMValueRef value)
     return cost;
 }
 
-static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wp_map *made)
-{
+static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wp_map *made) {
     /* Placeholders may stand anywhere in the kernel; a copy stands where it is needed. */
     if (!LLVMIsAInstruction(value) || LLVMIsAAllocaInst(value)) return value;
     LLVMValueRef copy = wpi_map_get(made, value);
@@ -76,8 +72,7 @@ static LLVMValueRef recompute(LLVMBuilderRef at, LLVMValueRef value, wp_map *mad
     return copy;
 }
 
-static LLVMValueRef replacement_at(wp_compile *c, LLVMValueRef value, LLVMValueRef memory)
-{
+static LLVMValueRef replacement_at(wp_compile *c, LLVMValueRef value, LLVMValueRef memory) {
     if (memory) return LLVMBuildLoad2(c->builder, LLVMTypeOf(value), memory, "");
     wp_map made = {0};
     LLVMValueRef copy = recompute(c->builder, value, &made);
@@ -86,16 +81,14 @@ static LLVMValueRef replacement_at(wp_compile *c, LLVMValueRef value, LLVMValueR
 }
 
 /* The block in whose clone operand `index` of `user` is read. */
-static LLVMBasicBlockRef place_of_use(LLVMValueRef user, unsigned index)
-{
+static LLVMBasicBlockRef place_of_use(LLVMValueRef user, unsigned index) {
     if (LLVMIsAPHINode(user)) return LLVMGetIncomingBlock(user, index);
     LLVMBasicBlockRef moved = use_block(user, NULL);
     return moved ? moved : LLVMGetInstructionParent(user);
 }
 
 /* Uses outside the value's own block get a load, or a copy of the computation. */
-static void rewrite_uses(wp_compile *c, LLVMValueRef value, LLVMValueRef memory)
-{
+static void rewrite_uses(wp_compile *c, LLVMValueRef value, LLVMValueRef memory) {
     LLVMBasicBlockRef home = LLVMGetInstructionParent(value);
     uint32_t count;
     LLVMValueRef *users = wpi_users(value, &count);
@@ -122,8 +115,8 @@ static void rewrite_uses(wp_compile *c, LLVMValueRef value, LLVMValueRef memory)
     wp_free(users);
 }
 
-static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef type, bool is_array)
-{
+static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef type,
+                         bool is_array) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(plan->c->module);
     uint32_t alignment = LLVMABIAlignmentOfType(layout, type);
     if (is_array && LLVMGetAlignment(memory) > alignment) alignment = LLVMGetAlignment(memory);
@@ -133,7 +126,10 @@ static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef 
     *end = (*end + alignment - 1) / alignment * alignment;
     plan->slots = wp_realloc(plan->slots, (plan->slot_count + 1) * sizeof *plan->slots);
     wp_slot *slot = &plan->slots[plan->slot_count++];
-    *slot = (wp_slot){.memory = memory, .type = type, .offset_bytes = *end, .size_bytes = size,
+    *slot = (wp_slot){.memory = memory,
+                      .type = type,
+                      .offset_bytes = *end,
+                      .size_bytes = size,
                       .is_array = is_array,
                       .is_live = wp_calloc(plan->state_count, sizeof(bool))};
     *end += size;
@@ -141,8 +137,7 @@ static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef 
     return slot;
 }
 
-static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t index)
-{
+static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t index) {
     wp_compile *c = plan->c;
     LLVMValueRef value = live->values[index];
     LLVMPositionBuilderBefore(
@@ -158,12 +153,12 @@ static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t ind
     rewrite_uses(c, value, memory);
 }
 
-void wpi_region_demote(wp_region_plan *plan)
-{
+void wpi_region_demote(wp_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
     /* The program's own local memory first, so that slots do not count as such. */
     for (uint32_t b = 0; b < plan->block_count; b++)
-        for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(plan->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
             if (!LLVMIsAAllocaInst(i)) continue;
             plan->has_local_arrays = true;
             LLVMTypeRef type = LLVMGetAllocatedType(i);
@@ -178,7 +173,8 @@ void wpi_region_demote(wp_region_plan *plan)
     for (uint32_t v = 0; v < live.value_count; v++) {
         bool crosses = false;
         for (uint32_t s = 1; s < plan->state_count && !crosses; s++)
-            crosses = wpi_live_is_in(&live, LLVMGetInstructionParent(plan->kernel->stops[s].call), v);
+            crosses =
+                wpi_live_is_in(&live, LLVMGetInstructionParent(plan->kernel->stops[s].call), v);
         if (!crosses) continue;
         if (recompute_cost(live.values[v]) <= RECOMPUTE_MAX)
             rewrite_uses(plan->c, live.values[v], NULL);

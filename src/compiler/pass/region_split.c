@@ -5,24 +5,20 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
-static bool is_zero(LLVMValueRef value)
-{
+static bool is_zero(LLVMValueRef value) {
     return LLVMIsConstant(value) && LLVMIsNull(value);
 }
 
-static bool is_plain_barrier(LLVMValueRef stop)
-{
+static bool is_plain_barrier(LLVMValueRef stop) {
     return wpi_lower_stop_op(stop) == WP_STOP_BARRIER && is_zero(LLVMGetOperand(stop, 2)) &&
            is_zero(LLVMGetOperand(stop, 3));
 }
 
-static bool writes_no_request(uint32_t op)
-{
+static bool writes_no_request(uint32_t op) {
     return op == WP_STOP_STEP || op == WP_STOP_YIELD;
 }
 
-static void add_flags(wp_kernel_ir *kernel, uint32_t op)
-{
+static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
     uint32_t kind = WP_STOP_KIND(op);
     if (kind == WP_STOP_GRID) kernel->flags |= WP_CPU_KERNEL_GRID_SYNC;
     if (kind == WP_STOP_YIELD) kernel->flags |= WP_CPU_KERNEL_SPINS;
@@ -30,8 +26,7 @@ static void add_flags(wp_kernel_ir *kernel, uint32_t op)
 }
 
 /* Where values begin to differ between the threads of a block. */
-static bool is_divergence_source(LLVMValueRef i)
-{
+static bool is_divergence_source(LLVMValueRef i) {
     if (LLVMIsALoadInst(i))
         return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) != WP_SPACE_CONSTANT;
     if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
@@ -49,20 +44,21 @@ static bool is_divergence_source(LLVMValueRef i)
     return strncmp(name, "llvm.", 5) != 0 && strncmp(name, "wp.", 3) != 0;
 }
 
-/* Threads stay in step when every stop is a barrier of the whole block that all of them reach by the same way. */
-static bool stays_in_step(const wp_region_plan *plan)
-{
+/* Threads stay in step when every stop is a barrier of the whole block that all of them reach by
+ * the same way. */
+static bool stays_in_step(const wp_region_plan *plan) {
     for (uint32_t s = 1; s < plan->state_count; s++) {
         const wp_stop_point *stop = &plan->kernel->stops[s];
         if (stop->op < WP_STOP_BARRIER || stop->op > WP_STOP_BARRIER_OR) return false;
-        if (!is_zero(LLVMGetOperand(stop->call, 2)) || !is_zero(LLVMGetOperand(stop->call, 3))) return false;
-        if (wpi_uniform_is_partial(&plan->uniform, LLVMGetInstructionParent(stop->call))) return false;
+        if (!is_zero(LLVMGetOperand(stop->call, 2)) || !is_zero(LLVMGetOperand(stop->call, 3)))
+            return false;
+        if (wpi_uniform_is_partial(&plan->uniform, LLVMGetInstructionParent(stop->call)))
+            return false;
     }
     return true;
 }
 
-void wpi_region_split(wp_region_plan *plan)
-{
+void wpi_region_split(wp_region_plan *plan) {
     LLVMValueRef function = plan->kernel->function;
     uint32_t count, stops = 0;
     LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
@@ -91,9 +87,9 @@ void wpi_region_split(wp_region_plan *plan)
     plan->is_lockstep = stays_in_step(plan);
 }
 
-void wpi_region_plan_deinit(wp_region_plan *plan)
-{
-    for (uint32_t s = 0; s < plan->slot_count; s++) wp_free(plan->slots[s].is_live);
+void wpi_region_plan_deinit(wp_region_plan *plan) {
+    for (uint32_t s = 0; s < plan->slot_count; s++)
+        wp_free(plan->slots[s].is_live);
     wp_free(plan->slots);
     wp_free(plan->blocks);
     wpi_uniform_deinit(&plan->uniform);

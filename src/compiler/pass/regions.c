@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or, where a
- * stop hides in a function that was not inlined, fibers. */
+/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or,
+ * where a stop hides in a function that was not inlined, fibers. */
 #include <llvm-c/Target.h>
 #include <string.h>
 
@@ -12,30 +12,26 @@
 #include "compiler/pass/regions.h"
 #include "compiler/passes.h"
 
-static bool contains_stop(LLVMValueRef function)
-{
+static bool contains_stop(LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (wpi_lower_is_stop(i)) return true;
     return false;
 }
 
-static bool is_address_taken(LLVMValueRef function)
-{
+static bool is_address_taken(LLVMValueRef function) {
     for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u))
         if (wpi_called_function(LLVMGetUser(u)) != function ||
-            wpi_operand_find(LLVMGetUser(u), function, 0) !=
-                LLVMGetNumOperands(LLVMGetUser(u)) - 1)
+            wpi_operand_find(LLVMGetUser(u), function, 0) != LLVMGetNumOperands(LLVMGetUser(u)) - 1)
             return true;
     return false;
 }
 
 static bool any_pointer_target_stops(wp_compile *c, wp_map *seen);
 
-/* A stop in `function` or in what it calls; calls through pointers may reach any function whose address is
- * taken. */
-static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen)
-{
+/* A stop in `function` or in what it calls; calls through pointers may reach any function whose
+ * address is taken. */
+static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
     if (wpi_map_has(seen, function)) return false;
     wpi_map_set(seen, function, function);
     if (contains_stop(function)) return true;
@@ -49,20 +45,20 @@ static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen)
     return false;
 }
 
-static bool any_pointer_target_stops(wp_compile *c, wp_map *seen)
-{
+static bool any_pointer_target_stops(wp_compile *c, wp_map *seen) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f) && is_address_taken(f) && stops_below(c, f, seen)) return true;
     return false;
 }
 
-static bool needs_fibers(wp_compile *c, LLVMValueRef kernel)
-{
+static bool needs_fibers(wp_compile *c, LLVMValueRef kernel) {
     wp_map seen = {0};
     wpi_map_set(&seen, kernel, kernel);
     bool found = false;
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b && !found; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found; i = LLVMGetNextInstruction(i)) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b && !found;
+         b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found;
+             i = LLVMGetNextInstruction(i)) {
             if (!LLVMIsACallInst(i)) continue;
             LLVMValueRef callee = wpi_called_function(i);
             if (!callee)
@@ -74,11 +70,11 @@ static bool needs_fibers(wp_compile *c, LLVMValueRef kernel)
     return found;
 }
 
-/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do. */
+/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do.
+ */
 #define REGIONS_MAX 192u
 
-static bool has_too_many_stops(LLVMValueRef kernel)
-{
+static bool has_too_many_stops(LLVMValueRef kernel) {
     uint32_t count = 0;
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
@@ -86,9 +82,9 @@ static bool has_too_many_stops(LLVMValueRef kernel)
     return count > REGIONS_MAX;
 }
 
-/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads. */
-static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
-{
+/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads.
+ */
+static void copy_written_params(wp_compile *c, LLVMValueRef kernel) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
     for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
@@ -96,7 +92,8 @@ static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
         if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
         LLVMValueRef param = LLVMGetParam(kernel, p);
         LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
-        LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+        LLVMPositionBuilderBefore(c->builder,
+                                  LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
         LLVMValueRef own = LLVMBuildAlloca(c->builder, type, "");
         unsigned alignment = 16;
         LLVMSetAlignment(own, alignment);
@@ -105,17 +102,15 @@ static void copy_written_params(wp_compile *c, LLVMValueRef kernel)
     }
 }
 
-static bool has_register(LLVMValueRef instruction, void *state)
-{
+static bool has_register(LLVMValueRef instruction, void *state) {
     (void)state;
     LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(instruction));
     return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
 }
 
-/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and what addressing and the calling
- * convention take. Bounded as theirs are. */
-static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel)
-{
+/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and
+ * what addressing and the calling convention take. Bounded as theirs are. */
+static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel) {
     enum { FIXED = 10, LEAST = 16, MOST = 255 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     wp_live live;
@@ -134,20 +129,20 @@ static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel)
 }
 
 /* Local memory has a place in the frame, so its size must be known. */
-static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err)
-{
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b; b = LLVMGetNextBasicBlock(b))
+static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
+         b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMIsAAllocaInst(i) && !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
                 return WP_FAIL(err, UNSUPPORTED,
-                               "kernel %s: alloca() of a size that only the running thread knows; use an array of "
+                               "kernel %s: alloca() of a size that only the running thread knows; "
+                               "use an array of "
                                "fixed size, or malloc()",
                                kernel->name);
     return WP_STATUS_OK;
 }
 
-static void drop_body(LLVMValueRef function)
-{
+static void drop_body(LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
@@ -156,31 +151,35 @@ static void drop_body(LLVMValueRef function)
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = next) {
         LLVMValueRef i;
         next = LLVMGetNextBasicBlock(b);
-        while ((i = LLVMGetLastInstruction(b))) LLVMInstructionEraseFromParent(i);
+        while ((i = LLVMGetLastInstruction(b)))
+            LLVMInstructionEraseFromParent(i);
     }
-    while (LLVMGetFirstBasicBlock(function)) LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
+    while (LLVMGetFirstBasicBlock(function))
+        LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
 }
 
-static void build_regions(wp_compile *c, wp_kernel_ir *kernel)
-{
+static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     wp_region_plan plan = {.c = c, .kernel = kernel};
     wpi_region_split(&plan);
     wpi_region_demote(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
     kernel->regions = wp_calloc(kernel->region_count, sizeof *kernel->regions);
-    for (uint32_t s = 0; s < kernel->region_count; s++) kernel->regions[s] = wpi_region_build(&plan, s);
-    for (uint32_t s = 0; s < kernel->region_count; s++) kernel->stops[s].call = NULL;
+    for (uint32_t s = 0; s < kernel->region_count; s++)
+        kernel->regions[s] = wpi_region_build(&plan, s);
+    for (uint32_t s = 0; s < kernel->region_count; s++)
+        kernel->stops[s].call = NULL;
     wpi_region_plan_deinit(&plan);
     drop_body(kernel->function);
 }
 
-wp_status wpi_pass_regions(wp_compile *c, wp_error *err)
-{
-    for (uint32_t k = 0; k < c->kernel_count; k++) WP_TRY(check_local_memory(&c->kernels[k], err));
+wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        WP_TRY(check_local_memory(&c->kernels[k], err));
     bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
-        is_fiber[k] = needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
+        is_fiber[k] =
+            needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
     }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         wp_kernel_ir *kernel = &c->kernels[k];

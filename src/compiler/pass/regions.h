@@ -14,9 +14,9 @@ typedef struct wp_slot {
     LLVMTypeRef type;
     uint32_t offset_bytes; /* in the frame of one thread; slots are slot-major, see wp_cpu_kernel */
     uint32_t size_bytes;
-    bool is_array;  /* the program's own local memory, always in the frame */
+    bool is_array;   /* the program's own local memory, always in the frame */
     bool is_uniform; /* the same for all threads: kept once, in the place of thread 0 */
-    bool *is_live;  /* [state_count]: its value is needed when a thread goes on in that state */
+    bool *is_live;   /* [state_count]: its value is needed when a thread goes on in that state */
 } wp_slot;
 
 /** One kernel on its way into regions. States are indices into `kernel->stops`. */
@@ -29,12 +29,13 @@ typedef struct wp_region_plan {
     LLVMBasicBlockRef *blocks; /* of the kernel, reverse post order, after the split */
     uint32_t block_count;
     wp_uniform uniform;
-    bool is_lockstep; /* all threads of a block that have not returned are always in the same state */
+    bool is_lockstep; /* all threads of a block that have not returned are always in the same state
+                       */
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
 } wp_region_plan;
 
-/** Splits blocks so that every stop is the first instruction of its block and has one predecessor; fills
- *  kernel->stops, region_count, blocks, uniform and is_lockstep. */
+/** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
+ * fills kernel->stops, region_count, blocks, uniform and is_lockstep. */
 void wpi_region_split(wp_region_plan *plan);
 /** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
 void wpi_region_demote(wp_region_plan *plan);
@@ -42,8 +43,8 @@ void wpi_region_demote(wp_region_plan *plan);
 LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state);
 void wpi_region_plan_deinit(wp_region_plan *plan);
 
-/** Code that is not in a region (fibers, functions that were not inlined): placeholders become reads of the running
- *  thread's block. */
+/** Code that is not in a region (fibers, functions that were not inlined): placeholders become
+ * reads of the running thread's block. */
 void wpi_identity_lower(wp_compile *c);
 /** True if running `function` may read the thread's identity. */
 bool wpi_identity_is_needed(LLVMValueRef function);

@@ -16,16 +16,15 @@
 /* A function that was pure on the GPU may read its thread's identity from memory here. */
 static const char *const dropped[] = {"memory", "nosync", "speculatable", "optnone"};
 
-static void drop_string_attribute(LLVMValueRef function, const char *name)
-{
+static void drop_string_attribute(LLVMValueRef function, const char *name) {
     LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, name,
                                      (unsigned)strlen(name));
 }
 
-/* Without -fmad=true and fast math, results on the CPU are those of the operations as written, on every
- * processor: additions lose their permission to fuse. LLVM-C can add such flags, not clear them. */
-static void without_contract(LLVMBuilderRef at, LLVMValueRef sum)
-{
+/* Without -fmad=true and fast math, results on the CPU are those of the operations as written, on
+ * every processor: additions lose their permission to fuse. LLVM-C can add such flags, not clear
+ * them. */
+static void without_contract(LLVMBuilderRef at, LLVMValueRef sum) {
     LLVMPositionBuilderBefore(at, sum);
     LLVMValueRef x = LLVMGetOperand(sum, 0), y = LLVMGetOperand(sum, 1);
     LLVMValueRef made = LLVMGetInstructionOpcode(sum) == LLVMFAdd ? LLVMBuildFAdd(at, x, y, "")
@@ -34,29 +33,32 @@ static void without_contract(LLVMBuilderRef at, LLVMValueRef sum)
     LLVMInstructionEraseFromParent(sum);
 }
 
-/* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is undefined out of range. */
-static void saturate_conversion(wp_compile *c, LLVMValueRef conversion)
-{
+/* A GPU's conversion of a float to an integer saturates, and gives 0 for NaN; the host's is
+ * undefined out of range. */
+static void saturate_conversion(wp_compile *c, LLVMValueRef conversion) {
     LLVMValueRef value = LLVMGetOperand(conversion, 0);
     LLVMTypeRef types[] = {LLVMTypeOf(conversion), LLVMTypeOf(value)};
-    const char *name = LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
+    const char *name =
+        LLVMGetInstructionOpcode(conversion) == LLVMFPToSI ? "llvm.fptosi.sat" : "llvm.fptoui.sat";
     unsigned id = LLVMLookupIntrinsicID(name, strlen(name));
     LLVMValueRef function = LLVMGetIntrinsicDeclaration(c->module, id, types, 2);
     LLVMPositionBuilderBefore(c->builder, conversion);
-    LLVMValueRef made = LLVMBuildCall2(c->builder, wpi_function_type(function), function, &value, 1, "");
+    LLVMValueRef made =
+        LLVMBuildCall2(c->builder, wpi_function_type(function), function, &value, 1, "");
     LLVMReplaceAllUsesWith(conversion, made);
     LLVMInstructionEraseFromParent(conversion);
 }
 
-/* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the host. The divisor becomes 1
- * there; zero gives all ones as GPUs do, and -1 the negated dividend (remainder 0). */
-static void guard_division(wp_compile *c, LLVMValueRef division)
-{
+/* A division by zero, or of the least integer by -1, gives some value on a GPU and a trap on the
+ * host. The divisor becomes 1 there; zero gives all ones as GPUs do, and -1 the negated dividend
+ * (remainder 0). */
+static void guard_division(wp_compile *c, LLVMValueRef division) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(division);
     LLVMValueRef x = LLVMGetOperand(division, 0), y = LLVMGetOperand(division, 1);
     LLVMTypeRef type = LLVMTypeOf(division);
     if (LLVMIsConstant(y)) return;
-    bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem, is_rest = opcode == LLVMURem || opcode == LLVMSRem;
+    bool is_signed = opcode == LLVMSDiv || opcode == LLVMSRem,
+         is_rest = opcode == LLVMURem || opcode == LLVMSRem;
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, division);
     LLVMValueRef zero = LLVMConstNull(type), ones = LLVMConstAllOnes(type);
@@ -65,24 +67,24 @@ static void guard_division(wp_compile *c, LLVMValueRef division)
     LLVMValueRef is_minus = is_signed ? LLVMBuildICmp(at, LLVMIntEQ, y, ones, "") : NULL;
     LLVMValueRef is_odd = is_minus ? LLVMBuildOr(at, is_zero, is_minus, "") : is_zero;
     LLVMValueRef made = LLVMBuildBinOp(at, opcode, x, LLVMBuildSelect(at, is_odd, one, y, ""), "");
-    if (is_minus && !is_rest) made = LLVMBuildSelect(at, is_minus, LLVMBuildNeg(at, x, ""), made, "");
+    if (is_minus && !is_rest)
+        made = LLVMBuildSelect(at, is_minus, LLVMBuildNeg(at, x, ""), made, "");
     made = LLVMBuildSelect(at, is_zero, is_rest ? x : ones, made, "");
     LLVMReplaceAllUsesWith(division, made);
     LLVMInstructionEraseFromParent(division);
 }
 
 /* Already bounded: a constant, or masked by one. */
-static bool is_small_amount(LLVMValueRef amount)
-{
+static bool is_small_amount(LLVMValueRef amount) {
     if (LLVMIsConstant(amount)) return true;
     if (LLVMIsAZExtInst(amount)) amount = LLVMGetOperand(amount, 0);
     return LLVMIsAInstruction(amount) && LLVMGetInstructionOpcode(amount) == LLVMAnd &&
-           LLVMIsAConstantInt(LLVMGetOperand(amount, 1)) && LLVMConstIntGetZExtValue(LLVMGetOperand(amount, 1)) < 32;
+           LLVMIsAConstantInt(LLVMGetOperand(amount, 1)) &&
+           LLVMConstIntGetZExtValue(LLVMGetOperand(amount, 1)) < 32;
 }
 
 /* GPUs shift everything out when the amount reaches the width; LLVM and x86 do something else. */
-static void clamp_shift(wp_compile *c, LLVMValueRef shift)
-{
+static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(shift);
     LLVMValueRef x = LLVMGetOperand(shift, 0), amount = LLVMGetOperand(shift, 1);
     LLVMTypeRef type = LLVMTypeOf(shift);
@@ -95,13 +97,13 @@ static void clamp_shift(wp_compile *c, LLVMValueRef shift)
     if (opcode == LLVMAShr)
         made = LLVMBuildAShr(at, x, LLVMBuildSelect(at, is_inside, amount, last, ""), "");
     else /* the shift is poison outside, and not chosen */
-        made = LLVMBuildSelect(at, is_inside, LLVMBuildBinOp(at, opcode, x, amount, ""), LLVMConstNull(type), "");
+        made = LLVMBuildSelect(at, is_inside, LLVMBuildBinOp(at, opcode, x, amount, ""),
+                               LLVMConstNull(type), "");
     LLVMReplaceAllUsesWith(shift, made);
     LLVMInstructionEraseFromParent(shift);
 }
 
-static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
-{
+static void adapt_instruction(wp_compile *c, LLVMValueRef instruction) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (!c->contract && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
@@ -135,8 +137,7 @@ static void adapt_instruction(wp_compile *c, LLVMValueRef instruction)
             LLVMGetEnumAttributeKindForName(dropped[i], strlen(dropped[i])));
 }
 
-static void adapt_function(wp_compile *c, LLVMValueRef function)
-{
+static void adapt_function(wp_compile *c, LLVMValueRef function) {
     drop_string_attribute(function, "target-cpu");
     drop_string_attribute(function, "target-features");
     drop_string_attribute(function, "tune-cpu");
@@ -146,7 +147,8 @@ static void adapt_function(wp_compile *c, LLVMValueRef function)
     wpi_function_attribute_remove(function, "mustprogress"); /* a thread may wait for ever */
     LLVMSetVisibility(function, LLVMDefaultVisibility);
     LLVMSetComdat(function, NULL);
-    LLVMSetLinkage(function, wpi_compile_is_kernel(c, function) ? LLVMExternalLinkage : LLVMInternalLinkage);
+    LLVMSetLinkage(function,
+                   wpi_compile_is_kernel(c, function) ? LLVMExternalLinkage : LLVMInternalLinkage);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
@@ -154,8 +156,7 @@ static void adapt_function(wp_compile *c, LLVMValueRef function)
         }
 }
 
-static wp_status link_devicelib(wp_compile *c, wp_error *err)
-{
+static wp_status link_devicelib(wp_compile *c, wp_error *err) {
     char *data = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(c->devicelib_path, &data, &size_bytes, err));
@@ -166,46 +167,46 @@ static wp_status link_devicelib(wp_compile *c, wp_error *err)
     LLVMBool failed = LLVMParseBitcodeInContext2(c->context, buffer, &library);
     LLVMDisposeMemoryBuffer(buffer);
     if (failed)
-        return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", c->devicelib_path);
+        return WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage",
+                       c->devicelib_path);
     LLVMSetTarget(library, LLVMGetTarget(c->module));
     if (LLVMLinkModules2(c->module, library))
-        return WP_FAIL(err, TOOLCHAIN, "the device library %s does not fit the program", c->devicelib_path);
+        return WP_FAIL(err, TOOLCHAIN, "the device library %s does not fit the program",
+                       c->devicelib_path);
     return WP_STATUS_OK;
 }
 
-static bool is_ours(const char *name)
-{
+static bool is_ours(const char *name) {
     return strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0 ||
            strncmp(name, "wp_rt_", 6) == 0;
 }
 
-static const char *user_of(LLVMValueRef function)
-{
+static const char *user_of(LLVMValueRef function) {
     for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u)) {
         LLVMValueRef user = LLVMGetUser(u);
         size_t length;
         if (LLVMIsAInstruction(user))
-            return LLVMGetValueName2(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)), &length);
+            return LLVMGetValueName2(LLVMGetBasicBlockParent(LLVMGetInstructionParent(user)),
+                                     &length);
     }
     return "a variable's initial value";
 }
 
 /* What the program declared and nobody defined. */
-static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_error *err)
-{
+static wp_status check_undefined(wp_compile *c, const wp_strings *declared, wp_error *err) {
     for (size_t i = 0; i < declared->count; i++) {
         LLVMValueRef f = LLVMGetNamedFunction(c->module, declared->items[i]);
         if (f && LLVMIsDeclaration(f) && LLVMGetFirstUse(f))
-            return WP_FAIL(err, NOT_FOUND,
-                           "undefined device function %s, used by %s; define it in this file, or compile all "
-                           "files with -rdc=true and link them with wpcc",
-                           declared->items[i], user_of(f));
+            return WP_FAIL(
+                err, NOT_FOUND,
+                "undefined device function %s, used by %s; define it in this file, or compile all "
+                "files with -rdc=true and link them with wpcc",
+                declared->items[i], user_of(f));
     }
     return WP_STATUS_OK;
 }
 
-wp_status wpi_pass_retarget(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_retarget(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     LLVMStripModuleDebugInfo(c->module);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The description of the code as constants of base/abi.h, and the constructor that registers it. Struct
- * layouts are those of the host, so plain LLVM structs of the same fields match. */
+/* The description of the code as constants of base/abi.h, and the constructor that registers it.
+ * Struct layouts are those of the host, so plain LLVM structs of the same fields match. */
 #include <llvm-c/Comdat.h>
 #include <llvm-c/Target.h>
 #include <stdio.h>
@@ -10,8 +10,7 @@
 #include "base/fail.h"
 #include "compiler/passes.h"
 
-static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const char *name)
-{
+static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const char *name) {
     LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), name);
     LLVMSetInitializer(global, value);
     LLVMSetGlobalConstant(global, 1);
@@ -19,30 +18,27 @@ static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const cha
     return global;
 }
 
-static LLVMValueRef text(wp_compile *c, const char *bytes)
-{
-    return constant_global(
-        c, LLVMConstStringInContext2(c->context, bytes, strlen(bytes), 0), "wp.text");
+static LLVMValueRef text(wp_compile *c, const char *bytes) {
+    return constant_global(c, LLVMConstStringInContext2(c->context, bytes, strlen(bytes), 0),
+                           "wp.text");
 }
 
-static LLVMValueRef record(wp_compile *c, LLVMValueRef *fields, unsigned count)
-{
+static LLVMValueRef record(wp_compile *c, LLVMValueRef *fields, unsigned count) {
     return LLVMConstStructInContext(c->context, fields, count, 0);
 }
 
 /* An array of `count` records of one shape, or NULL for none. */
-static LLVMValueRef array(wp_compile *c, LLVMValueRef *items, uint32_t count, const char *name)
-{
+static LLVMValueRef array(wp_compile *c, LLVMValueRef *items, uint32_t count, const char *name) {
     if (!count) return LLVMConstNull(c->ptr);
     return constant_global(c, LLVMConstArray2(LLVMTypeOf(items[0]), items, count), name);
 }
 
-static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel)
-{
+static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
     LLVMValueRef *items = wp_calloc(kernel->region_count + 1, sizeof *items);
     for (uint32_t s = 0; s < kernel->region_count; s++) {
         const wp_stop_point *stop = &kernel->stops[s];
-        uint32_t flags = s && stop->is_plain && stop->op == WP_STOP_BARRIER ? WP_CPU_REGION_PLAIN : 0;
+        uint32_t flags =
+            s && stop->is_plain && stop->op == WP_STOP_BARRIER ? WP_CPU_REGION_PLAIN : 0;
         LLVMValueRef fields[] = {kernel->regions[s], wpi_const32(c, s ? stop->op : WP_STOP_NONE),
                                  wpi_const32(c, flags)};
         items[s] = record(c, fields, 3);
@@ -52,8 +48,7 @@ static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel)
     return made;
 }
 
-static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel)
-{
+static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned count = LLVMCountParams(kernel->function);
@@ -71,8 +66,7 @@ static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel)
     return made;
 }
 
-static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel)
-{
+static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel) {
     LLVMValueRef null = LLVMConstNull(c->ptr);
     LLVMValueRef fields[] = {
         text(c, kernel->name),
@@ -91,8 +85,7 @@ static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel)
     return record(c, fields, sizeof fields / sizeof *fields);
 }
 
-static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variable)
-{
+static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variable) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t size = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(variable->global));
     LLVMValueRef address = variable->cell ? variable->cell : variable->global;
@@ -102,18 +95,19 @@ static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variabl
     return record(c, fields, 5);
 }
 
-/* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs to
- * this image. */
-static void share_variables(wp_compile *c)
-{
+/* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs
+ * to this image. */
+static void share_variables(wp_compile *c) {
     bool defines = c->isa == WP_CPU_ISA_BASELINE || c->variant;
     uint32_t number = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         size_t length;
         const char *name = LLVMGetValueName2(g, &length);
-        if (LLVMIsDeclaration(g) || LLVMIsGlobalConstant(g) || strncmp(name, "llvm.", 5) == 0) continue;
+        if (LLVMIsDeclaration(g) || LLVMIsGlobalConstant(g) || strncmp(name, "llvm.", 5) == 0)
+            continue;
         char shared[64];
-        snprintf(shared, sizeof shared, "wp_var_%016llx_%u", (unsigned long long)c->image_id, number++);
+        snprintf(shared, sizeof shared, "wp_var_%016llx_%u", (unsigned long long)c->image_id,
+                 number++);
         LLVMSetValueName2(g, shared, strlen(shared));
         LLVMSetExternallyInitialized(g, 0);
         LLVMSetComdat(g, NULL);
@@ -124,9 +118,9 @@ static void share_variables(wp_compile *c)
     }
 }
 
-static void add_constructor(wp_compile *c, LLVMValueRef code)
-{
-    LLVMValueRef function = LLVMAddFunction(c->module, "wp.register", LLVMFunctionType(c->none, NULL, 0, 0));
+static void add_constructor(wp_compile *c, LLVMValueRef code) {
+    LLVMValueRef function =
+        LLVMAddFunction(c->module, "wp.register", LLVMFunctionType(c->none, NULL, 0, 0));
     LLVMSetLinkage(function, LLVMInternalLinkage);
     LLVMPositionBuilderAtEnd(c->builder, LLVMAppendBasicBlockInContext(c->context, function, ""));
     LLVMValueRef enter = wpi_compile_declare(c, "wp_cpu_code_register", c->none, &c->ptr, 1);
@@ -134,34 +128,38 @@ static void add_constructor(wp_compile *c, LLVMValueRef code)
     LLVMBuildRetVoid(c->builder);
     LLVMValueRef fields[] = {wpi_const32(c, 101), function, LLVMConstNull(c->ptr)};
     LLVMValueRef entry = record(c, fields, 3);
-    LLVMValueRef list = LLVMAddGlobal(c->module, LLVMArrayType2(LLVMTypeOf(entry), 1), "llvm.global_ctors");
+    LLVMValueRef list =
+        LLVMAddGlobal(c->module, LLVMArrayType2(LLVMTypeOf(entry), 1), "llvm.global_ctors");
     LLVMSetInitializer(list, LLVMConstArray2(LLVMTypeOf(entry), &entry, 1));
     LLVMSetLinkage(list, LLVMAppendingLinkage);
 }
 
 /* A variant is asked for by name. */
-static void export_code(LLVMValueRef code)
-{
+static void export_code(LLVMValueRef code) {
     LLVMSetValueName2(code, WP_VARIANT_CODE_SYMBOL, strlen(WP_VARIANT_CODE_SYMBOL));
     LLVMSetLinkage(code, LLVMExternalLinkage);
 }
 
-wp_status wpi_pass_table(wp_compile *c, wp_error *err)
-{
+wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
     (void)err;
     share_variables(c);
     uint32_t most = c->kernel_count > c->variable_count ? c->kernel_count : c->variable_count;
     LLVMValueRef *items = wp_calloc(most + 1, sizeof *items);
-    for (uint32_t k = 0; k < c->kernel_count; k++) items[k] = kernel_record(c, &c->kernels[k]);
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        items[k] = kernel_record(c, &c->kernels[k]);
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");
-    for (uint32_t v = 0; v < c->variable_count; v++) items[v] = variable_record(c, &c->variables[v]);
+    for (uint32_t v = 0; v < c->variable_count; v++)
+        items[v] = variable_record(c, &c->variables[v]);
     bool has_variables = c->isa == WP_CPU_ISA_BASELINE || c->variant;
     uint32_t variable_count = has_variables ? c->variable_count : 0;
     LLVMValueRef variables = array(c, items, variable_count, "wp.variables");
     wp_free(items);
-    LLVMValueRef fields[] = {wpi_const32(c, WP_ABI_VERSION), wpi_const32(c, (uint32_t)c->isa),
-                             wpi_const64(c, c->image_id),   kernels,
-                             variables,                      wpi_const32(c, c->kernel_count),
+    LLVMValueRef fields[] = {wpi_const32(c, WP_ABI_VERSION),
+                             wpi_const32(c, (uint32_t)c->isa),
+                             wpi_const64(c, c->image_id),
+                             kernels,
+                             variables,
+                             wpi_const32(c, c->kernel_count),
                              wpi_const32(c, variable_count)};
     LLVMValueRef code = constant_global(c, record(c, fields, 7), "wp.code");
     if (c->variant)
