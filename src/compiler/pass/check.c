@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Guards before the accesses of checked code (base/abi.h, "variants").
  *
- *       %address = …                          ┌── front: is %address within bounds and aligned? ──┐
- *       load %address            becomes      │ yes                              no │ slow: %other
- * = wp_rt_check(…) └──► load phi(%address, %other) ◄─────┘
+ *     %address = …              ┌── front: is %address within bounds and aligned? ──┐
+ *     load %address   becomes   │ yes         no │ slow: %other = wp_rt_check(…)
+ *                               └──► load phi(%address, %other) ◄──────────────────┘
  *
  * Where the access is based on an object of known extent (an array of the thread, shared memory, a
  * variable) its bounds are compared with; accesses to it at constant offsets within need no guard.

@@ -2,8 +2,8 @@
 /* Forward progress and lockstep, made explicit as stops.
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
- * without
- * __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes together.
+ * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
+ * together.
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if what decides that it goes on comes from a volatile or atomic access inside it; it yields

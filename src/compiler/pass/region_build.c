@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One region as a function: i32 name.r<state>(ptr block, i32 first, i32 outer).
  *
- *   entry   arguments, block fields, slot base addresses; everything that is the same for all
- * threads row     a run of threads with the same tid.y and tid.z          ◄─────────┐ head    one
- * thread: index, slots from the frame                ◄───┐      │ …     copies of the kernel's
- * blocks reachable from the state     │      │ stop j  slots to the frame, request, new state │ │
+ *   entry   arguments, block fields, slot addresses; whatever is the same for all threads
+ *   row     a run of threads with the same tid.y and tid.z          ◄─────────┐
+ *   head    one thread: index, slots from the frame                ◄───┐      │
+ *     …     copies of the kernel's blocks reachable from the state     │      │
+ *   stop j  slots to the frame, request, new state                     │      │
  *   latch   next thread of the row ────────────────────────────────────┘      │
  *   next    next row ─────────────────────────────────────────────────────────┘
  *   done    the common next state, or WP_STATE_MIXED
