@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared memory. Each kernel lays out the static shared variables it can reach; dynamic shared
- * memory
- * (`extern __shared__`) follows. Variables of functions that were not inlined come first, at
+ * memory (`extern __shared__`) follows. Variables of functions that were not inlined come first, at
  * offsets common to all kernels:
  *
  *      block->shared ► | common | this kernel's own | dynamic …
