@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Device memory is host memory: anonymous mappings, committed when touched, aligned to pages (CUDA
- * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again
- * and a kernel's small overrun hurts nobody else. Big ones are aligned and advised for huge pages,
- * because gathers over them otherwise pay for the TLB of this processor.
+ * promises 256 bytes). Allocations do not share pages, so a freed one faults when it is used again.
+ * Big ones are aligned and advised for huge pages, because gathers over them otherwise pay for the
+ * TLB of this processor.
+ *
+ *     margin | allocation, in pages | margin        one mapping
+ *
+ * On GPUs a small overrun goes unnoticed, as allocations lie in larger pages, and programs live
+ * with that: a row too many that is read and not used. The margins make it harmless; `--check`,
+ * which is there to find it, has none.
  *
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_HUGEPAGE */
+#define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_… */
 #include "device/cpu/check.h"
 
 #include <sys/mman.h>
@@ -17,29 +23,45 @@
 #include "report/recorder.h"
 
 #define HUGE_PAGE_BYTES ((size_t)2 * 1024 * 1024)
-#define ALLOC_UNIT_BYTES 512u /* what an allocation counts is rounded up to this */
+#define MARGIN_BYTES ((size_t)1024 * 1024) /* untouched, it costs addresses only */
+#define ALLOC_UNIT_BYTES 512u              /* what an allocation counts is rounded up to this */
 
 static uint64_t counted_bytes(const wp_allocation *allocation) {
     return ((uint64_t)allocation->size_bytes + ALLOC_UNIT_BYTES - 1) / ALLOC_UNIT_BYTES *
            ALLOC_UNIT_BYTES;
 }
 
+static size_t margin_bytes(void) {
+    return wpi_check_is_on() ? 0 : MARGIN_BYTES;
+}
+
 /* NULL when the system has no such range. */
 static void *map_pages(size_t size_bytes, size_t *mapped_bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t align = size_bytes >= HUGE_PAGE_BYTES ? HUGE_PAGE_BYTES : page;
+    const bool is_big = size_bytes >= HUGE_PAGE_BYTES;
+    const size_t align = is_big ? HUGE_PAGE_BYTES : page, margin = margin_bytes();
     if (size_bytes > SIZE_MAX / 2) return NULL;
     const size_t bytes = (size_bytes + page - 1) / page * page + wpi_check_gap_bytes();
     const size_t slack = align - page;
-    char *raw = mmap(NULL, bytes + slack, PROT_READ | PROT_WRITE,
+    char *raw = mmap(NULL, margin + bytes + margin + slack, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (raw == MAP_FAILED) return NULL;
-    const size_t before = (align - (uintptr_t)raw % align) % align;
+    const size_t before = (align - ((uintptr_t)raw + margin) % align) % align;
     if (before != 0) munmap(raw, before);
-    if (slack > before) munmap(raw + before + bytes, slack - before);
-    if (align == HUGE_PAGE_BYTES) (void)madvise(raw + before, bytes, MADV_HUGEPAGE);
+    if (slack > before) munmap(raw + before + margin + bytes + margin, slack - before);
+    char *base = raw + before + margin;
+    if (is_big) {
+        (void)madvise(base, bytes, MADV_HUGEPAGE);
+    } else if (margin != 0) { /* else a small allocation could cost 2 MiB with its margins */
+        (void)madvise(base - margin, margin + bytes + margin, MADV_NOHUGEPAGE);
+    }
     *mapped_bytes = bytes;
-    return raw + before;
+    return base;
+}
+
+static void unmap_pages(void *base, size_t mapped_bytes) {
+    const size_t margin = margin_bytes();
+    munmap((char *)base - margin, margin + mapped_bytes + margin);
 }
 
 static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error *err) {
@@ -98,7 +120,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
         status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     }
     if (status != WP_STATUS_OK) {
-        if (entry.allocation.base != NULL) munmap(entry.allocation.base, entry.mapped_bytes);
+        if (entry.allocation.base != NULL) unmap_pages(entry.allocation.base, entry.mapped_bytes);
         unreserve(&device->memory, &entry.allocation);
         return status;
     }
@@ -111,7 +133,7 @@ static void give_back(wpi_cpu_device *device, const wpi_memory_entry *entry) {
         if (wpi_check_is_on()) {
             wpi_check_freed(entry);
         } else {
-            munmap(entry->allocation.base, entry->mapped_bytes);
+            unmap_pages(entry->allocation.base, entry->mapped_bytes);
         }
     }
     unreserve(&device->memory, &entry->allocation);
