@@ -40,8 +40,10 @@ static uint32_t place(LLVMTargetDataRef layout, LLVMValueRef global, uint32_t *e
     LLVMTypeRef type = LLVMGlobalGetValueType(global);
     uint32_t alignment = LLVMGetAlignment(global);
     if (!alignment) alignment = LLVMABIAlignmentOfType(layout, type);
+    uint32_t size = (uint32_t)LLVMABISizeOfType(layout, type);
+    if (size >= 16 && alignment < 16) alignment = 16; /* arrays are read as vectors, too */
     uint32_t offset = align_up(*end, alignment);
-    *end = offset + (uint32_t)LLVMABISizeOfType(layout, type);
+    *end = offset + size;
     return offset;
 }
 

@@ -51,14 +51,20 @@ static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
 static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    unsigned align = LLVMGetEnumAttributeKindForName("align", 5);
     unsigned count = LLVMCountParams(kernel->function);
     LLVMValueRef *items = wp_calloc(count + 1, sizeof *items);
     for (unsigned p = 0; p < count; p++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, byval);
         LLVMTypeRef type = attribute ? LLVMGetTypeAttributeValue(attribute)
                                      : LLVMTypeOf(LLVMGetParam(kernel->function, p));
+        /* A structure may ask for more than its members do; the accesses count on it. */
+        uint32_t alignment = LLVMABIAlignmentOfType(layout, type);
+        LLVMAttributeRef aligned = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, align);
+        if (attribute && aligned && LLVMGetEnumAttributeValue(aligned) > alignment)
+            alignment = (uint32_t)LLVMGetEnumAttributeValue(aligned);
         LLVMValueRef fields[] = {wpi_const32(c, (uint32_t)LLVMABISizeOfType(layout, type)),
-                                 wpi_const32(c, LLVMABIAlignmentOfType(layout, type))};
+                                 wpi_const32(c, alignment)};
         items[p] = record(c, fields, 2);
     }
     LLVMValueRef made = array(c, items, count, "wp.params");
@@ -95,6 +101,15 @@ static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variabl
     return record(c, fields, 5);
 }
 
+/* Programs read arrays of small elements as int4 and the like; GPUs place variables widely. */
+static void widen_alignment(wp_compile *c, LLVMValueRef global) {
+    enum { WIDE = 256, VECTOR = 16 };
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    uint64_t size = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(global));
+    unsigned wanted = size >= WIDE ? WIDE : VECTOR;
+    if (LLVMGetAlignment(global) < wanted) LLVMSetAlignment(global, wanted);
+}
+
 /* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs
  * to this image. */
 static void share_variables(wp_compile *c) {
@@ -110,6 +125,7 @@ static void share_variables(wp_compile *c) {
                  number++);
         LLVMSetValueName2(g, shared, strlen(shared));
         LLVMSetExternallyInitialized(g, 0);
+        widen_alignment(c, g);
         LLVMSetComdat(g, NULL);
         LLVMSetUnnamedAddress(g, LLVMNoUnnamedAddr);
         LLVMSetLinkage(g, LLVMExternalLinkage);
