@@ -389,8 +389,8 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
     }
     for (uint32_t left = lanes; left != 0;) { /* one group for each mask */
         const uint32_t mask = requests[lowest(left)].mask;
-        const uint32_t group = (mask & lanes) | (1u << lowest(left));
-        if ((group & ~left) != 0) return WAITS;
+        const uint32_t group = mask & lanes;
+        if ((mask >> lowest(left) & 1u) == 0 || (group & ~left) != 0) return WAITS;
         for (uint32_t rest = group; rest != 0; rest &= rest - 1) {
             if (requests[lowest(rest)].mask != mask) return WAITS;
         }
@@ -402,7 +402,8 @@ static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, ui
 
 /* A barrier without a count of its own. */
 static bool is_for_all(const wpi_block *block, const wp_cpu_region *region) {
-    return (region->flags & WP_CPU_REGION_PLAIN) != 0 || block->pub.requests[block->first].mask == 0;
+    return (region->flags & WP_CPU_REGION_PLAIN) != 0 ||
+           block->pub.requests[block->first].mask == 0;
 }
 
 /* All live threads have stopped in block->state. */
@@ -465,6 +466,17 @@ static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t sta
     }
 }
 
+/* Does a lane beside `group`, at the same place, name one of the group's? See complete_odd_ops. */
+static bool is_awaited(const wpi_block *block, uint32_t w, uint32_t group) {
+    const uint32_t base = w * WP_WARP_LANES, state = block->pub.states[base + lowest(group)];
+    for (uint32_t left = block->warps[w].op & ~group; left != 0; left &= left - 1) {
+        const uint32_t t = base + lowest(left);
+        if ((block->pub.requests[t].mask & group) != 0 && block->pub.states[t] == state)
+            return true;
+    }
+    return false;
+}
+
 /* Completes operations with a mask whose lanes are all there. */
 static bool complete_ops(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
@@ -472,17 +484,16 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
     bool has_completed = false;
     for (uint32_t left = warp->op; left != 0;) {
         const uint32_t lane = lowest(left);
-        const uint32_t mask = requests[lane].mask | 1u << lane;
-        const uint32_t need = mask & ~warp->exited;
+        const uint32_t need = requests[lane].mask & ~warp->exited;
         left &= ~(1u << lane);
-        if ((need & ~warp->op) != 0) continue;
+        if ((need >> lane & 1u) == 0 || (need & ~warp->op) != 0) continue;
         uint32_t group = 0;
         for (uint32_t rest = need; rest != 0; rest &= rest - 1) {
             const wp_cpu_request *r = &requests[lowest(rest)];
             group |= (uint32_t)(r->op == requests[lane].op && r->mask == requests[lane].mask)
                      << lowest(rest);
         }
-        if (group != need) continue;
+        if (group != need || is_awaited(block, w, group)) continue;
         wpi_warp_evaluate(WP_STOP_KIND(requests[lane].op), requests, group);
         warp->op &= ~group;
         warp->ready |= group;
@@ -490,6 +501,37 @@ static bool complete_ops(wpi_block *block, uint32_t w) {
         has_completed = true;
     }
     return has_completed;
+}
+
+/* Nobody can run. Masks that differ between lanes, or lack the lane itself, are undefined in CUDA,
+ * but programs use them (a ballot of the lanes below), and GPUs answer: lanes that have come to the
+ * same place and wait for none elsewhere go on, each with the answer over its own mask. */
+static bool complete_odd_ops(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
+    if (warp->op == 0) return false;
+    const uint32_t group = smallest_state(block, w, warp->op);
+    const uint32_t kind = WP_STOP_KIND(requests[lowest(group)].op);
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        if ((requests[lowest(left)].mask & ~warp->exited & ~group) != 0) return false;
+    }
+    uint64_t results[WP_WARP_LANES];
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        const uint32_t lane = lowest(left), named = requests[lane].mask & group;
+        const bool is_vote = kind >= WP_STOP_VOTE_ALL && kind <= WP_STOP_VOTE_BALLOT;
+        /* A vote does not count a lane that its mask lacks. */
+        wp_cpu_request copies[WP_WARP_LANES];
+        for (uint32_t rest = group; rest != 0; rest &= rest - 1)
+            copies[lowest(rest)] = requests[lowest(rest)];
+        if (is_vote && (named >> lane & 1u) == 0) copies[lane].a = kind == WP_STOP_VOTE_ALL;
+        wpi_warp_evaluate(kind, copies, named | 1u << lane);
+        results[lane] = copies[lane].result;
+    }
+    for (uint32_t left = group; left != 0; left &= left - 1)
+        requests[lowest(left)].result = results[lowest(left)];
+    warp->op &= ~group;
+    warp->ready |= group;
+    return true;
 }
 
 /* No lane of the warp is ready: those that wait for just that go on, the smallest state first. */
@@ -529,6 +571,8 @@ static bool run_warp(wpi_block *block, uint32_t w) {
         run_lanes(block, w, lanes, state);
         if ((lanes & ~warp->yielded) != 0) has_progressed = true;
     }
+    /* Where its turns ended at an operation nobody else may wake it. */
+    if (warp->op != 0 && complete_ops(block, w)) has_progressed = true;
     return has_progressed;
 }
 
@@ -793,7 +837,10 @@ static wpi_outcome run_mixed(wpi_block *block) {
             return WPI_OUTCOME_GRID;
         }
         if (block->barriers_used != 0 && complete_barriers(block, true)) continue;
-        fail_deadlock(block);
+        bool has_completed = false;
+        for (uint32_t w = 0; w < block->warp_count; w++)
+            has_completed = complete_odd_ops(block, w) || has_completed;
+        if (!has_completed) fail_deadlock(block);
     }
 }
 

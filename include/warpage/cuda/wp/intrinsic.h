@@ -107,8 +107,5 @@ WP_DEVICE void *__cvta_local_to_generic(size_t p) {
 WP_DEVICE void __nanosleep(unsigned int ns) {
     __nvvm_nanosleep(ns);
 }
-WP_DEVICE unsigned long long __globaltimer(void) {
-    return (unsigned long long)__nvvm_read_ptx_sreg_globaltimer();
-}
 
 #endif
