@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Readers of files and texts survive anything: valid inputs are mangled at random, and each reader
+ * must answer or refuse. What would hurt shows under the sanitizers. The seed is printed;
+ * WARPAGE_TEST_SEED repeats it, WARPAGE_TEST_ROUNDS makes it longer. */
+#include "wp_test.h"
+
+#include "base/abi.h"
+#include "base/alloc.h"
+#include "base/units.h"
+#include "compiler/launch_syntax.h"
+#include "compiler/long_double.h"
+#include "compiler/ptx/ptx.h"
+#include "device/image.h"
+#include "report/run_record.h"
+
+static uint64_t state_of_rng;
+
+static uint64_t next_random(void) { /* splitmix64 */
+    uint64_t z = state_of_rng += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static int rounds(void) {
+    const char *wanted = getenv("WARPAGE_TEST_ROUNDS");
+    return wanted != NULL ? atoi(wanted) : 4000;
+}
+
+static int seed(void **state) {
+    (void)state;
+    const char *wanted = getenv("WARPAGE_TEST_SEED");
+    state_of_rng = wanted != NULL ? strtoull(wanted, NULL, 0) : 20261121u;
+    printf("seed %llu, %d rounds\n", (unsigned long long)state_of_rng, rounds());
+    return 0;
+}
+
+/* A copy of exactly `*size` bytes and a NUL, with some bytes changed, a stretch gone, or the end
+ * cut off. */
+static char *mangle(const char *valid, size_t *size) {
+    size_t length = *size;
+    char *bytes = wp_malloc(length + 1);
+    memcpy(bytes, valid, length);
+    for (uint64_t changes = next_random() % 6; changes > 0 && length > 0; changes--)
+        bytes[next_random() % length] = (char)next_random();
+    if (next_random() % 4 == 0 && length > 8) {
+        const size_t at = next_random() % length, gone = next_random() % (length - at);
+        memmove(bytes + at, bytes + at + gone, length - at - gone);
+        length -= gone;
+    }
+    if (next_random() % 4 == 0) length = next_random() % (length + 1);
+    bytes = wp_realloc(bytes, length + 1);
+    bytes[length] = '\0';
+    *size = length;
+    return bytes;
+}
+
+static void images_are_checked_or_refused(void **state) {
+    (void)state;
+    char valid[256] = {0};
+    wp_image_header header = {
+        .abi_version = WP_ABI_VERSION, .section_count = 2, .size_bytes = sizeof valid};
+    memcpy(header.magic, WP_IMAGE_MAGIC, sizeof header.magic);
+    const wp_image_section sections[2] = {
+        {.kind = WP_SECTION_BITCODE, .offset = 128, .size_bytes = 64, .raw_size_bytes = 100},
+        {.kind = WP_SECTION_PTX,
+         .arch = 70,
+         .offset = 192,
+         .size_bytes = 64,
+         .raw_size_bytes = 200}};
+    memcpy(valid, &header, sizeof header);
+    memcpy(valid + sizeof header, sections, sizeof sections);
+    const wp_image_header *found = NULL;
+    assert_int_equal(wpi_image_check(valid, &found, NULL), WP_STATUS_OK);
+    int accepted = 0;
+    for (int i = 0; i < rounds(); i++) {
+        char bytes[sizeof valid];
+        memcpy(bytes, valid, sizeof valid);
+        for (uint64_t changes = next_random() % 5; changes > 0; changes--)
+            bytes[next_random() % sizeof valid] = (char)next_random();
+        /* What the header says must be readable: that is the linker's part. */
+        uint64_t size = sizeof valid;
+        memcpy(bytes + offsetof(wp_image_header, size_bytes), &size, sizeof size);
+        if (wpi_image_check(bytes, &found, NULL) != WP_STATUS_OK) continue;
+        accepted++;
+        const wp_image_section *section = wpi_image_find(found, WP_SECTION_BITCODE);
+        if (section != NULL) assert_true(section->offset + section->size_bytes <= sizeof valid);
+    }
+    assert_true(accepted > 0 && accepted < rounds());
+}
+
+static void records_are_read_or_refused(void **state) {
+    (void)state;
+    static const char valid[] = "{\"schema\":\"warpage.run/"
+                                "1\",\"version\":\"0.1.0\",\"program\":[\"./a\"],\"exit_status\":0,"
+                                "\"device\":{\"spec\":\"cpu\",\"name\":\"x\"},\"wall_time_ns\":5,"
+                                "\"memory_peak_bytes\":7,\"kernels\":["
+                                "{\"name\":\"k\",\"display_name\":\"k()\",\"launches\":1,"
+                                "\"threads\":2,\"time_ns\":3,\"time_min_ns\":3,"
+                                "\"time_max_ns\":3,\"grid\":[1,1,1],\"block\":[2,1,1]}],\"copies\":"
+                                "[{\"kind\":\"h2d\",\"count\":1,"
+                                "\"bytes\":2,\"time_ns\":3}]}";
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = sizeof valid - 1;
+        char *json = mangle(valid, &size);
+        wp_run_record record;
+        wp_error err = {0};
+        if (wpi_run_record_parse(json, size, "mangled", &record, &err) != WP_STATUS_OK)
+            assert_true(err.message[0] != '\0');
+        wp_run_record_deinit(&record);
+        wp_free(json);
+    }
+}
+
+static void inline_ptx_is_read_or_refused(void **state) {
+    (void)state;
+    static const char valid[] =
+        "{ .reg .pred p, q; .reg .u64 t<4>; setp.lt.s32 p|q, %0, 0x1f; @!p add.s32 %1, %2, "
+        "-5; ld.global.cg.v2.f32 {%3, %4}, [%5+16]; mov.b64 t1, {%0, %1}; // end\n }";
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = sizeof valid - 1;
+        char *text = mangle(valid, &size);
+        wp_ptx_parser parser;
+        wpi_ptx_parser_init(&parser, text, size, 1);
+        wp_ptx_item item;
+        do {
+            item = wpi_ptx_parse(&parser);
+        } while (item != WP_PTX_ITEM_END && item != WP_PTX_ITEM_BAD);
+        wpi_ptx_parser_deinit(&parser);
+        wp_free(text);
+    }
+}
+
+static void sources_and_sizes_are_read_or_refused(void **state) {
+    (void)state;
+    static const char source[] = "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
+                                 ">\nvector<vector<int> > v; k<<<1,2>> >();";
+    static const char ir[] =
+        "!7 = !DIFile(filename: \"a.cu\", directory: \"/\")\n!9 = !DIBasicType(name: \"long "
+        "double\", "
+        "size: 64)\n!10 = !DILocalVariable(name: \"x\", scope: !1, file: !7, line: 10, type: !9)\n";
+    static const char size_text[] = "1.5GiB";
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = sizeof source - 1;
+        char *text = mangle(source, &size);
+        const size_t before = strlen(text);
+        (void)wpi_launch_syntax_join(text);
+        assert_int_equal(strlen(text), before); /* columns stay */
+        wp_free(text);
+        size = sizeof ir - 1;
+        text = mangle(ir, &size);
+        (void)!wpi_long_double_check(text, "a.cu", NULL);
+        wp_free(text);
+        size = sizeof size_text - 1;
+        text = mangle(size_text, &size);
+        uint64_t bytes = 0;
+        (void)!wp_parse_bytes(text, &bytes, NULL);
+        wp_free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(images_are_checked_or_refused),
+        cmocka_unit_test(records_are_read_or_refused),
+        cmocka_unit_test(inline_ptx_is_read_or_refused),
+        cmocka_unit_test(sources_and_sizes_are_read_or_refused),
+    };
+    return cmocka_run_group_tests(tests, seed, NULL);
+}
