@@ -66,6 +66,8 @@ wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, c
     wp_strings command = {0}, shown = {0};
     add_words(&command, (const char *const[]){job->tools->clang, "--driver-mode=g++", NULL});
     if (o->goal == WP_GOAL_SHARED) wp_strings_add(&command, "-shared");
+    /* CMake reads the linker's own command to learn where libraries are searched. */
+    if (o->verbose) wp_strings_add(&command, "-v");
     /* Ours comes before folders of other toolkits that the user names. */
     wp_strings_addf(&command, "-L%s", job->tools->cuda_lib_dir);
     wp_strings_add_all(&command, &o->host_args);
