@@ -29,8 +29,9 @@ static char *skip_quiet(char *p) {
 
 /* At `c` twice, blanks, `c`: brings the third to the other two. */
 static bool join(char *p, char c) {
+    if (p[0] != c || p[1] != c) return false;
     size_t blanks = strspn(p + 2, " \t");
-    if (p[0] != c || p[1] != c || blanks == 0 || p[2 + blanks] != c) return false;
+    if (blanks == 0 || p[2 + blanks] != c) return false;
     p[2 + blanks] = ' ';
     p[2] = c;
     return true;
