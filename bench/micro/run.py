@@ -384,7 +384,7 @@ def page(report):
     compiled = [r for r in rows if r["engine"] == "wpcc"]
     if compiled:
         lines += ["", "## Compile time", "",
-                  "`wpcc -O2 -c` makes host code, kernels for two instruction sets, PTX and bitcode. "
+                  "`wpcc -O2 -c` makes host code, kernels for two instruction sets, and bitcode. "
                   "`clang++-19 -O2 -c` compiles the same file as ordinary C++ (`device.h` stands in for the dialect): "
                   "its own CUDA mode needs an SDK.", "",
                   "| file | wpcc | clang++ | ratio |", "|---|---|---|---|"]
