@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "compiler/contract.h"
 #include "compiler/job.h"
 #include "compiler/launch_syntax.h"
 #include "compiler/long_double.h"
@@ -142,6 +143,8 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
         ADD(&command, "-emit-llvm", "-c", "-o", bitcode);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
+    if (status == WP_STATUS_OK && o->contract && o->goal != WP_GOAL_PTX && !o->print_only)
+        status = wpi_contract_mark(bitcode, err);
     return status;
 }
 

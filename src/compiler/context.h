@@ -66,7 +66,6 @@ typedef struct wp_compile {
     uint32_t variable_count;
     /* options */
     const char *variant; /* "check", …; NULL: the program's own code */
-    bool contract;       /* fuse multiply and add on the CPU too (-fmad=true given) */
     uint64_t image_id;
     wp_cpu_isa isa;
     const char *devicelib_path;

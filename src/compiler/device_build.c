@@ -40,7 +40,6 @@ static wp_status build_set(void *arg, wp_error *err) {
     WP_TRY(wpi_compile_create(build->bitcode, build->size_bytes, &c, err));
     c->image_id = build->id;
     c->isa = work->isa;
-    c->contract = o->contract;
     c->devicelib_path = build->job->tools->devicelib;
     const wp_pipeline_options options = {
         .print_after = work->isa == WP_CPU_ISA_X86_64_V3 ? o->print_after : NULL,

@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "compiler/contract.h"
 #include "compiler/ir/edit.h"
 #include "compiler/passes.h"
 
@@ -103,9 +104,9 @@ static void clamp_shift(wp_compile *c, LLVMValueRef shift) {
     LLVMInstructionEraseFromParent(shift);
 }
 
-static void adapt_instruction(wp_compile *c, LLVMValueRef instruction) {
+static void adapt_instruction(wp_compile *c, LLVMValueRef instruction, bool may_fuse) {
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-    if (!c->contract && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
+    if (!may_fuse && (opcode == LLVMFAdd || opcode == LLVMFSub) &&
         LLVMGetFastMathFlags(instruction) == LLVMFastMathAllowContract) {
         without_contract(c->builder, instruction);
         return;
@@ -137,7 +138,14 @@ static void adapt_instruction(wp_compile *c, LLVMValueRef instruction) {
             LLVMGetEnumAttributeKindForName(dropped[i], strlen(dropped[i])));
 }
 
+static bool has_string_attribute(LLVMValueRef function, const char *name) {
+    return LLVMGetStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         name, (unsigned)strlen(name)) != NULL;
+}
+
 static void adapt_function(wp_compile *c, LLVMValueRef function) {
+    bool may_fuse = has_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
+    drop_string_attribute(function, WP_CONTRACT_ATTRIBUTE);
     drop_string_attribute(function, "target-cpu");
     drop_string_attribute(function, "target-features");
     drop_string_attribute(function, "tune-cpu");
@@ -152,7 +160,7 @@ static void adapt_function(wp_compile *c, LLVMValueRef function) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
             next = LLVMGetNextInstruction(i);
-            adapt_instruction(c, i);
+            adapt_instruction(c, i, may_fuse);
         }
 }
 
