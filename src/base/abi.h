@@ -254,6 +254,9 @@ void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_
  * its kind, is a cell (void *) that the device fills before the first launch. */
 
 #define WP_VARIANT_CODE_SYMBOL "wp_variant_code"
+/* void (void): called when the cells are filled; constants that hold addresses of variables get
+ * them. */
+#define WP_VARIANT_FILL_SYMBOL "wp_variant_fill"
 
 /* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent
  * the compiler does not know, a guard holds the range in which this site's last good access lay;

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed variables live in the host's variable of the same name (base/abi.h, wp_cpu_variable).
  * Kernel code reaches them through a cell that libwarpage fills in; until then it points to the
- * initial value. Variants reach every variable so, because its storage is the program's. */
+ * initial value. Variants reach every variable so, because its storage is the program's; constants
+ * of a variant that hold addresses of variables are filled in by a function that runs once the
+ * cells are set. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/map.h"
 #include "compiler/passes.h"
 
 static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
@@ -15,6 +20,11 @@ static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
     return cell;
 }
 
+static LLVMValueRef load_cell(wp_compile *c, LLVMValueRef cell, LLVMTypeRef type) {
+    LLVMValueRef address = LLVMBuildLoad2(c->builder, c->ptr, cell, "");
+    return type == c->ptr ? address : LLVMBuildAddrSpaceCast(c->builder, address, type, "");
+}
+
 static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVMValueRef function) {
     uint32_t count;
     LLVMValueRef *users = wpi_users(global, &count);
@@ -22,19 +32,103 @@ static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVM
         if (!LLVMIsAInstruction(users[i]) ||
             LLVMGetBasicBlockParent(LLVMGetInstructionParent(users[i])) != function)
             continue;
+        wp_map by_block = {0}; /* a phi needs one value for all edges from a block */
         for (int o = wpi_operand_find(users[i], global, 0); o >= 0;
              o = wpi_operand_find(users[i], global, o + 1)) {
             wpi_builder_before_use(c->builder, users[i], (unsigned)o);
-            LLVMValueRef address = LLVMBuildLoad2(c->builder, c->ptr, cell, "");
-            if (LLVMTypeOf(global) != c->ptr)
-                address = LLVMBuildAddrSpaceCast(c->builder, address, LLVMTypeOf(global), "");
+            LLVMBasicBlockRef block = LLVMGetInsertBlock(c->builder);
+            LLVMValueRef address = LLVMIsAPHINode(users[i]) ? wpi_map_get(&by_block, block) : NULL;
+            if (!address) address = load_cell(c, cell, LLVMTypeOf(global));
+            wpi_map_set(&by_block, block, address);
             LLVMSetOperand(users[i], (unsigned)o, address);
         }
+        wpi_map_deinit(&by_block);
     }
     wp_free(users);
 }
 
+/* ---- addresses of variables in initial values ---- */
+
+static const wp_variable_ir *variable_of(const wp_compile *c, LLVMValueRef global) {
+    for (uint32_t v = 0; v < c->variable_count; v++)
+        if (c->variables[v].global == global) return &c->variables[v];
+    return NULL;
+}
+
+/* The first variable that a constant expression mentions, or NULL. */
+static const wp_variable_ir *mentioned(const wp_compile *c, LLVMValueRef constant) {
+    if (LLVMIsAGlobalVariable(constant)) return variable_of(c, constant);
+    if (!LLVMIsAConstantExpr(constant)) return NULL;
+    const wp_variable_ir *found = NULL;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(constant) && !found; o++)
+        found = mentioned(c, LLVMGetOperand(constant, o));
+    return found;
+}
+
+enum { DEPTH_MAX = 32 };
+
+typedef struct path {
+    LLVMValueRef global;
+    LLVMValueRef indices[DEPTH_MAX];
+    unsigned depth;
+} path;
+
+static wp_status refuse(const wp_variable_ir *variable, LLVMValueRef global, wp_error *err) {
+    size_t length;
+    return WP_FAIL(err, UNSUPPORTED,
+                   "the address of the __managed__ variable %s is no constant: it cannot be in the "
+                   "initial value of %s",
+                   variable->name, LLVMGetValueName2(global, &length));
+}
+
+/* Writes what the value at `at` has of variables' addresses; the builder stands in the function
+ * that fills in. Without a variant only finds what is not allowed. */
+static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err) {
+    bool is_aggregate =
+        LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) || LLVMIsAConstantVector(value);
+    if (is_aggregate && at->depth < DEPTH_MAX) {
+        for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value); o++) {
+            at->indices[at->depth++] = wpi_const32(c, o);
+            WP_TRY(fill(c, at, LLVMGetOperand(value, o), err));
+            at->depth--;
+        }
+        return WP_STATUS_OK;
+    }
+    const wp_variable_ir *variable = mentioned(c, value);
+    if (!variable) return WP_STATUS_OK;
+    if (!c->variant)
+        return variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
+                                                     : WP_STATUS_OK;
+    LLVMValueRef slot = LLVMBuildInBoundsGEP2(c->builder, LLVMGlobalGetValueType(at->global),
+                                              at->global, at->indices, at->depth, "");
+    LLVMSetAlignment(LLVMBuildStore(c->builder, value, slot), 1);
+    LLVMSetGlobalConstant(at->global, 0);
+    return WP_STATUS_OK;
+}
+
+/* In a variant, variables themselves are the program's, and were filled in by its linker. */
+static wp_status fill_all(wp_compile *c, wp_error *err) {
+    LLVMValueRef function = NULL;
+    if (c->variant) {
+        function = LLVMAddFunction(c->module, WP_VARIANT_FILL_SYMBOL,
+                                   LLVMFunctionType(c->none, NULL, 0, 0));
+        LLVMPositionBuilderAtEnd(c->builder,
+                                 LLVMAppendBasicBlockInContext(c->context, function, ""));
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        size_t length;
+        if (LLVMIsDeclaration(g) || (c->variant && variable_of(c, g)) ||
+            strncmp(LLVMGetValueName2(g, &length), "llvm.", 5) == 0)
+            continue;
+        path at = {.global = g, .indices = {wpi_const32(c, 0)}, .depth = 1};
+        WP_TRY(fill(c, &at, LLVMGetInitializer(g), err));
+    }
+    if (function) LLVMBuildRetVoid(c->builder);
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
+    WP_TRY(fill_all(c, err));
     for (uint32_t v = 0; v < c->variable_count; v++) {
         wp_variable_ir *variable = &c->variables[v];
         if (variable->kind != WP_VARIABLE_MANAGED && !c->variant) continue;
@@ -43,6 +137,5 @@ wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
         for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
             if (!LLVMIsDeclaration(f)) redirect(c, variable->global, variable->cell, f);
     }
-    (void)err;
     return WP_STATUS_OK;
 }

@@ -191,5 +191,9 @@ wp_status wpi_variant_bind(const wpi_variant *variant, const wp_cpu_code *code, 
         void **cell = own->address;
         *cell = theirs->kind == WP_VARIABLE_MANAGED ? *(void **)theirs->address : theirs->address;
     }
+    void (*fill)(void);
+    *(void **)&fill = dlsym(variant->library, WP_VARIANT_FILL_SYMBOL);
+    if (fill == NULL) return WP_FAIL(err, TOOLCHAIN, "the variant has no " WP_VARIANT_FILL_SYMBOL);
+    fill();
     return WP_STATUS_OK;
 }
