@@ -71,6 +71,7 @@ static void add_language(wp_job *job, wp_strings *command, const wp_input *input
     if (o->quiet_warnings) wp_strings_add(command, "-w");
     if (o->fast_math) wp_strings_add(command, "-D__USE_FAST_MATH__=1");
     if (o->is_relocatable) ADD(command, "-fgpu-rdc", "-D__CUDACC_RDC__=1");
+    if (job->hidden) ADD(command, "-ivfsoverlay", job->hidden);
     if (job->overlay) ADD(command, "-ivfsoverlay", job->overlay);
     wp_strings_add(command, input->path);
 }
@@ -320,6 +321,7 @@ static wp_status compile_plain(wp_job *job, const wp_input *input, const char *o
     ADD(&command, "-x", is_c ? "c" : "c++", "-fPIC", "-fwrapv");
     wp_strings_addf(&command, "-O%c", o->optimization);
     if (!o->host_compiler) add(&command, is_c ? lenient_c : lenient);
+    if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wp_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);

@@ -13,6 +13,7 @@ typedef struct wp_job {
     char *temp_dir;
     uint32_t temp_count;
     char *overlay;            /* of the file being compiled: see launch_syntax.h; or NULL */
+    char *hidden;             /* overlay: see foreign_headers.h; or NULL */
     wp_strings compiler_args; /* -Xcompiler's words as clang takes them */
 } wp_job;
 

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "compiler/demangle.h"
+#include "compiler/foreign_headers.h"
 #include "compiler/job.h"
 #include "compiler/pipeline.h"
 #include "compiler/supervise.h"
@@ -192,9 +193,12 @@ static int work(void *arg) {
     wp_job *job = arg;
     wp_error err = {0};
     wp_status status = wpi_host_args_prepare(job, &err);
+    if (status == WP_STATUS_OK) status = wpi_foreign_headers_hide(job, &err);
     if (status == WP_STATUS_OK)
         status = makes_one_file_an_input(job->options->goal) ? compile_each(job, &err)
                                                              : compile_and_link(job, &err);
+    wp_free(job->hidden);
+    job->hidden = NULL;
     return report(status, &err);
 }
 
