@@ -4,7 +4,7 @@
  * points at which a thread stops. One page in words: docs/rooms/abi.md.
  *
  * The compiler (src/compiler) emits these structures as constants, the CPU device
- * (src/device/cpu) reads them. Any change of layout or meaning raises WP_ABI_VERSION.
+ * (src/device/cpu) reads them. What raises WP_ABI_VERSION is said there.
  *
  * How a kernel runs. A thread block is a `wp_cpu_block`. Its threads are numbered
  * x-fastest, `thread = tid.x + dim.x * (tid.y + dim.y * tid.z)`; 32 neighbours are a warp.
