@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "compiler/contract.h"
 #include "compiler/job.h"
-#include "compiler/launch_syntax.h"
 #include "compiler/long_double.h"
+#include "compiler/source_overlay.h"
 
 #define SDK_VERSION                                                                                \
     "12.3" /* the launch protocol and features of that toolkit: CUDART_VERSION 12030 */
@@ -289,7 +289,7 @@ static wp_status compile_cuda_joined(wp_job *job, const wp_input *input, const c
 
 static wp_status compile_cuda(wp_job *job, const wp_input *input, const char *output,
                               const char *temp, wp_error *err) {
-    WP_TRY(wpi_launch_syntax_overlay(job, input->path, &job->overlay, err));
+    WP_TRY(wpi_source_overlay(job, input->path, &job->overlay, err));
     wp_status status = compile_cuda_joined(job, input, output, temp, err);
     wp_free(job->overlay);
     job->overlay = NULL;

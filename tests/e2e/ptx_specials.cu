@@ -37,7 +37,7 @@ __device__ unsigned long long clock_wide()
 __device__ unsigned long long timer_ns()
 {
     unsigned long long v;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(v));
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(v)); // nvcc takes one percent sign
     return v;
 }
 

@@ -7,6 +7,7 @@
 #include "base/abi.h"
 #include "base/alloc.h"
 #include "base/units.h"
+#include "compiler/asm_syntax.h"
 #include "compiler/launch_syntax.h"
 #include "compiler/long_double.h"
 #include "compiler/ptx/ptx.h"
@@ -135,6 +136,9 @@ static void sources_and_sizes_are_read_or_refused(void **state) {
     (void)state;
     static const char source[] = "k << <1, 2>> >(p); /* << < */ \"a\\\"<< <\" 'x' // >> "
                                  ">\nvector<vector<int> > v; k<<<1,2>> >();";
+    static const char assembly[] =
+        "asm volatile(\"mov %0, %laneid;\" R\"x(%tid.x \"%%y)x\" /* ( */ "
+        "\\\n: \"=r\"(a)); asm(\"%b\"); __asm__ (F(1, \"%ab\") ::);";
     static const char ir[] =
         "!7 = !DIFile(filename: \"a.cu\", directory: \"/\")\n!9 = !DIBasicType(name: \"long "
         "double\", "
@@ -146,6 +150,10 @@ static void sources_and_sizes_are_read_or_refused(void **state) {
         const size_t before = strlen(text);
         (void)wpi_launch_syntax_join(text);
         assert_int_equal(strlen(text), before); /* columns stay */
+        wp_free(text);
+        size = sizeof assembly - 1;
+        text = mangle(assembly, &size);
+        wp_free(wpi_asm_syntax_escape(text));
         wp_free(text);
         size = sizeof ir - 1;
         text = mangle(ir, &size);
