@@ -3,6 +3,7 @@
  * Cooperative groups: named sets of threads that meet and exchange values.
  *
  *     grid_group ⊃ thread_block ⊃ thread_block_tile<N> (N = 1 … 32) and coalesced_group
+ *                              ⊃ thread_block_tile<N> (N = 64 … 1024): wp/wide_tile.h
  *
  * `thread_group` is any of them, for functions that do not care. Tiles and coalesced groups are
  * lanes of one warp, named by a lane mask; their collectives are the warp operations on that mask.
@@ -64,6 +65,16 @@ template <unsigned int Size> struct is_tile_size {
     static const bool value =
         Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32;
 };
+
+/* Tiles of `size` threads in a parent of `parent_threads`; 0: the block. */
+static WP_CG unsigned int rank_in_parent(unsigned int size, unsigned int parent_threads) {
+    const unsigned int own = thread_rank_in_block();
+    return (parent_threads == 0 ? own : own & (parent_threads - 1u)) / size;
+}
+
+static WP_CG unsigned int count_in_parent(unsigned int size, unsigned int parent_threads) {
+    return ((parent_threads == 0 ? threads_in_block() : parent_threads) + size - 1u) / size;
+}
 
 enum kind { kind_lanes, kind_block, kind_grid };
 
@@ -296,14 +307,32 @@ WP_CG coalesced_group coalesced_threads() {
     return coalesced_group(__activemask());
 }
 
+template <unsigned int Size, class Parent = void, bool IsWide = (Size > 32)>
+class thread_block_tile;
+
+namespace wp {
+
+/* The threads of a tile that is partitioned again; 0: the block. */
+template <class Group> static WP_CG constexpr unsigned int threads_of(const Group &) {
+    return 0;
+}
+template <unsigned int Size, class Parent>
+static WP_CG constexpr unsigned int threads_of(const thread_block_tile<Size, Parent> &) {
+    return Size;
+}
+
+} // namespace wp
+
 /** As many neighbouring lanes as its name says. */
-template <unsigned int Size, class Parent = void> class thread_block_tile : public thread_group {
+template <unsigned int Size, class Parent>
+class thread_block_tile<Size, Parent, false> : public thread_group {
     static_assert(wp::is_tile_size<Size>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
   public:
     /* What it is a part of is forgotten freely. */
     template <class Other>
-    WP_CG thread_block_tile(const thread_block_tile<Size, Other> &) : thread_block_tile() {
+    WP_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
+        : thread_block_tile(other.wp_parent_threads()) {
     }
     WP_CG void sync() const {
         __syncwarp(mask_);
@@ -317,11 +346,15 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     static WP_CG unsigned int thread_rank() {
         return wp::lane() & (Size - 1u);
     }
+    /* Among the tiles of the parent. */
     WP_CG unsigned int meta_group_rank() const {
-        return wp::thread_rank_in_block() / Size;
+        return wp::rank_in_parent(Size, parent_threads_);
     }
     WP_CG unsigned int meta_group_size() const {
-        return (wp::threads_in_block() + Size - 1u) / Size;
+        return wp::count_in_parent(Size, parent_threads_);
+    }
+    WP_CG unsigned int wp_parent_threads() const {
+        return parent_threads_;
     }
 
     template <class Value>
@@ -369,7 +402,13 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     }
 
   private:
-    WP_CG thread_block_tile() : thread_group(wp::kind_lanes, all_lanes() << first_lane()) {
+    WP_CG explicit thread_block_tile(unsigned int parent_threads)
+        : thread_group(wp::kind_lanes, all_lanes() << first_lane()),
+          parent_threads_(parent_threads) {
+    }
+    template <class Group>
+    WP_CG explicit thread_block_tile(const Group &parent)
+        : thread_block_tile(wp::threads_of(parent)) {
     }
     static WP_CG unsigned int first_lane() {
         return wp::lane() & ~(Size - 1u);
@@ -381,15 +420,17 @@ template <unsigned int Size, class Parent = void> class thread_block_tile : publ
     template <unsigned int OtherSize, class Outer>
     friend WP_CG thread_block_tile<OtherSize, Outer> tiled_partition(const Outer &);
     friend WP_CG thread_block_tile<1, void> this_thread();
+
+    unsigned int parent_threads_; /* 0: the block */
 };
 
 template <unsigned int Size, class Parent>
-WP_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &) {
-    return thread_block_tile<Size, Parent>();
+WP_CG thread_block_tile<Size, Parent> tiled_partition(const Parent &parent) {
+    return thread_block_tile<Size, Parent>(parent);
 }
 
 WP_CG thread_block_tile<1, void> this_thread() {
-    return thread_block_tile<1, void>();
+    return thread_block_tile<1, void>(1u);
 }
 
 /** Tiles of a size known only when the program runs: `tile_size` ranks each of `parent`. */
@@ -433,6 +474,23 @@ template <class Group> WP_CG bool is_valid(const Group &group) {
     return group.is_valid();
 }
 
+/** One thread calls `function`; which, nobody is told. The second form gives its answer to all. */
+template <class Group, class Function, class... Arguments>
+WP_CG void invoke_one(const Group &group, Function &&function, Arguments &&...arguments) {
+    if (group.thread_rank() == 0) {
+        function(static_cast<Arguments &&>(arguments)...);
+    }
+}
+template <class Group, class Function, class... Arguments>
+WP_CG auto invoke_one_broadcast(const Group &group, Function &&function, Arguments &&...arguments)
+    -> decltype(function(static_cast<Arguments &&>(arguments)...)) {
+    decltype(function(static_cast<Arguments &&>(arguments)...)) answer{};
+    if (group.thread_rank() == 0) {
+        answer = function(static_cast<Arguments &&>(arguments)...);
+    }
+    return group.shfl(answer, 0);
+}
+
 /** Copies with all threads of a group; wait() makes the copy visible to all of them. */
 template <class Group, class Value>
 WP_CG void memcpy_async(const Group &group, Value *to, const Value *from, size_t bytes) {
@@ -449,6 +507,8 @@ template <unsigned int Size, class Group> WP_CG void wait_prior(const Group &gro
 }
 
 } // namespace cooperative_groups
+
+#include "wp/wide_tile.h"
 
 #endif
 #endif

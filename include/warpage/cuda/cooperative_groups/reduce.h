@@ -31,12 +31,25 @@ WP_CG_OPERATION(bit_xor, a ^ b)
 
 /* A tile halves: after log2(size) exchanges each lane holds the whole. */
 template <unsigned int Size, class Parent, class Value, class Operation>
-WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent> &tile,
+WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent, false> &tile,
                                                Value &&value, Operation &&op) {
     typename wp::copy_of<Value>::type all = value;
 #pragma unroll
     for (unsigned int distance = Size / 2; distance > 0; distance /= 2) {
         all = op(all, tile.shfl_xor(all, distance));
+    }
+    return all;
+}
+
+template <unsigned int Size, class Parent, class Value, class Operation>
+WP_CG typename wp::copy_of<Value>::type reduce(const thread_block_tile<Size, Parent, true> &tile,
+                                               Value &&value, Operation &&op) {
+    typedef typename wp::copy_of<Value>::type copy;
+    const auto warp = tiled_partition<32>(tile);
+    const copy *sums = tile.wp_exchange(reduce(warp, copy(value), op), warp.thread_rank() == 0);
+    copy all = sums[0];
+    for (unsigned int w = 1; w < tile.wp_warps(); w++) {
+        all = op(all, sums[w]);
     }
     return all;
 }
