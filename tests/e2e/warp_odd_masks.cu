@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Masks that differ from lane to lane, or lack the lane: undefined, but GPUs answer. And more warp
- * operations in a row, by diverged warps, than a warp has turns. */
+/* Masks that differ from lane to lane, or lack the lane, and shuffles from lanes that are not there: undefined, but
+ * GPUs answer. And more warp operations in a row, by diverged warps, than a warp has turns. */
 #include "check.h"
 
 __device__ unsigned lanes_below()
@@ -15,6 +15,21 @@ __global__ void ranks(unsigned *out)
     const unsigned lt = lanes_below(), odd = threadIdx.x & 1, t = threadIdx.x;
     out[t] = __popc(__ballot_sync(lt, odd) & lt);
     out[64 + t] = __popc(__ballot_sync(lt | 1u << (t & 31), odd) & lt); /* with itself */
+}
+
+/* Sums over fewer lanes than the distances reach. */
+__global__ void short_sums(int *out)
+{
+    int all = threadIdx.x + 1, some = all;
+    for (int offset = 16; offset > 0; offset /= 2)
+        all += __shfl_down_sync(0xffffffffu, all, offset);
+    if (threadIdx.x < 3)
+        for (int offset = 16; offset > 0; offset /= 2)
+            some += __shfl_down_sync(0x7u, some, offset);
+    if (threadIdx.x == 0) {
+        out[0] = all;
+        out[1] = some;
+    }
 }
 
 __global__ void many(int *out, int rounds)
@@ -54,6 +69,10 @@ int main(void)
     KERNEL_OK();
     for (int i = 0; i < 128; i++)
         CHECK_EQ(out[i], (unsigned)(i % 32) / 2);
+    short_sums<<<1, 20>>>((int *)out);
+    KERNEL_OK();
+    CHECK_EQ(out[0], 210u);
+    CHECK_EQ(out[1], 6u);
     int *values = check_managed<int>(64);
     for (int rounds = 1; rounds < 200; rounds += 11) {
         int expected[64];

@@ -43,8 +43,9 @@ static void shuffle(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
     EACH_LANE(lane, lanes) {
         bool in_range;
         uint32_t source = shuffle_source(kind, lane, requests[lane].b, &in_range);
-        if ((lanes >> source & 1u) == 0) source = lane; /* undefined in PTX: its own value */
-        requests[lane].result = (uint32_t)requests[source].a | (uint64_t)in_range << 32;
+        const bool is_there = (lanes >> source & 1u) != 0; /* undefined in PTX if not: 0 */
+        const uint32_t value = is_there ? (uint32_t)requests[source].a : 0;
+        requests[lane].result = value | (uint64_t)in_range << 32;
     }
 }
 
