@@ -65,6 +65,8 @@ typedef enum wp_stop {
     WP_STOP_STEP,        /* lockstep: before a volatile access to shared memory */
     WP_STOP_YIELD,       /* about to repeat a loop that waits for others */
     WP_STOP_GRID,        /* grid barrier of a cooperative launch */
+    WP_STOP_ROUND,       /* between two turns of a loop that threads take side by side: never waits;
+                            result: b != 0 for any thread that stopped here in the same call */
     WP_STOP_COUNT        /* must be last */
 } wp_stop;
 

@@ -30,6 +30,8 @@ typedef struct wp_stop_point {
     LLVMValueRef call; /* the call of wp_rt_stop, first in its block */
     uint32_t op;       /* wp_stop and flags */
     bool is_plain;     /* barrier over all threads: no request */
+    /* A round has two states: of threads that go on with the loop, then of those that left it. */
+    bool is_last_round;
 } wp_stop_point;
 
 typedef struct wp_kernel_ir {

@@ -50,6 +50,11 @@ WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);
  * shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
 
+/** rounds: loops that start at the thread index and step by the grid become loops that all threads
+ * of a block take side by side, a turn at a time, with WP_STOP_ROUND between turns. Needs: loops as
+ * the front end rotated them; threads that stay in step. */
+WP_NODISCARD wp_status wpi_pass_rounds(wp_compile *c, wp_error *err);
+
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);

@@ -60,6 +60,7 @@ static const pass passes[] = {
     {"managed", wpi_pass_managed, NULL},
     {"simplify", simplify, NULL},
     {"lower-shared", wpi_pass_lower_shared, NULL},
+    {"rounds", wpi_pass_rounds, NULL},
     {"regions", wpi_pass_regions, NULL},
     {"table", wpi_pass_table, NULL},
     {"hoist", hoist, NULL},

@@ -53,16 +53,19 @@ static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
     return changed;
 }
 
-static bool spread_data(wp_uniform *u, LLVMValueRef instruction, bool (*is_source)(LLVMValueRef)) {
+static bool spread_data(wp_uniform *u, LLVMValueRef instruction,
+                        wp_origin (*origin)(LLVMValueRef)) {
     if (wpi_map_has(&u->divergent, instruction)) return false;
-    bool divergent = is_source(instruction);
+    wp_origin from = origin(instruction);
+    if (from == WP_ORIGIN_UNIFORM) return false;
+    bool divergent = from == WP_ORIGIN_DIVERGENT;
     for (int o = 0; o < LLVMGetNumOperands(instruction) && !divergent; o++)
         divergent = !wpi_uniform_is(u, LLVMGetOperand(instruction, (unsigned)o));
     return divergent && mark(u, instruction);
 }
 
 void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
-                      bool (*is_source)(LLVMValueRef instruction)) {
+                      wp_origin (*origin)(LLVMValueRef instruction)) {
     memset(u, 0, sizeof *u);
     u->blocks = wpi_blocks_rpo(function, &u->block_count);
     for (uint32_t b = 0; b < u->block_count; b++)
@@ -74,7 +77,7 @@ void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
         for (uint32_t b = 0; b < u->block_count; b++) {
             for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
                  i = LLVMGetNextInstruction(i))
-                changed |= spread_data(u, i, is_source);
+                changed |= spread_data(u, i, origin);
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
             if (LLVMGetNumSuccessors(terminator) > 1 &&
                 !wpi_uniform_is(u, LLVMGetOperand(terminator, 0)))

@@ -22,9 +22,15 @@ typedef struct wp_uniform {
     bool *is_partial; /* [block_count]: only some threads of the block may be there */
 } wp_uniform;
 
-/** `is_source` says where divergence starts (instructions). */
+typedef enum wp_origin {
+    WP_ORIGIN_OPERANDS,  /* divergent if an operand is */
+    WP_ORIGIN_DIVERGENT, /* a source of divergence */
+    WP_ORIGIN_UNIFORM    /* the same for all, whatever the operands */
+} wp_origin;
+
+/** `origin` says where divergence starts and ends (instructions). */
 void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
-                      bool (*is_source)(LLVMValueRef instruction));
+                      wp_origin (*origin)(LLVMValueRef instruction));
 bool wpi_uniform_is(const wp_uniform *u, LLVMValueRef value);
 bool wpi_uniform_is_partial(const wp_uniform *u, LLVMBasicBlockRef block);
 void wpi_uniform_deinit(wp_uniform *u);

@@ -7,12 +7,16 @@
  * The loops are the thread loops that region_build made. Guards compare something that grows by one
  * with each thread against something that is the same for all: `tid < half`, `block * size + tid <
  * n`, `tid == 0`. That nothing wraps around in between is checked at run time, once a loop; if it
- * does, the guard decides as before (and LLVM keeps that case apart). */
+ * does, the guard decides as before (and LLVM keeps that case apart).
+ *
+ * Threads that are left out must leave nothing behind: no effect, and what the loop carries from
+ * thread to thread (a vote) unchanged. Writing back what was read counts as no effect. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/passes.h"
@@ -27,6 +31,7 @@ typedef struct candidate {
     LLVMValueRef limit;         /* n */
     LLVMIntPredicate predicate; /* the body runs when linear <predicate> limit */
     bool body_is_true;          /* … which is when the guard is true */
+    LLVMBasicBlockRef skip;     /* where the header goes with threads that are left out */
 } candidate;
 
 static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
@@ -64,36 +69,6 @@ static LLVMValueRef at_index(const wp_loops *l, const wp_loop *loop, LLVMBuilder
     return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
 }
 
-static LLVMIntPredicate inverse(LLVMIntPredicate predicate) {
-    switch (predicate) {
-    case LLVMIntEQ: return LLVMIntNE;
-    case LLVMIntNE: return LLVMIntEQ;
-    case LLVMIntUGT: return LLVMIntULE;
-    case LLVMIntUGE: return LLVMIntULT;
-    case LLVMIntULT: return LLVMIntUGE;
-    case LLVMIntULE: return LLVMIntUGT;
-    case LLVMIntSGT: return LLVMIntSLE;
-    case LLVMIntSGE: return LLVMIntSLT;
-    case LLVMIntSLT: return LLVMIntSGE;
-    default: return LLVMIntSGT;
-    }
-}
-
-/* a <predicate> b as b <swapped> a */
-static LLVMIntPredicate swapped(LLVMIntPredicate predicate) {
-    switch (predicate) {
-    case LLVMIntUGT: return LLVMIntULT;
-    case LLVMIntUGE: return LLVMIntULE;
-    case LLVMIntULT: return LLVMIntUGT;
-    case LLVMIntULE: return LLVMIntUGE;
-    case LLVMIntSGT: return LLVMIntSLT;
-    case LLVMIntSGE: return LLVMIntSLE;
-    case LLVMIntSLT: return LLVMIntSGT;
-    case LLVMIntSLE: return LLVMIntSGE;
-    default: return predicate;
-    }
-}
-
 /* Does an edge to `block` do nothing but reach `latch`? */
 static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
     for (int steps = 0; block != latch; steps++) {
@@ -115,7 +90,69 @@ static bool has_effect(LLVMValueRef i) {
                                    strncmp(LLVMGetValueName2(callee, &length), "llvm.mem", 8) != 0);
 }
 
-/* One way in, one way out, at the latch; nothing computed inside is used outside. */
+static bool is_zero(LLVMValueRef value) {
+    return LLVMIsAConstantInt(value) && LLVMIsNull(value);
+}
+
+/* What `value`, computed in the latch or on the way there, is for a thread that is left out. */
+static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int depth) {
+    if (!LLVMIsAInstruction(value) || depth > 4) return value;
+    LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
+    if (block == k->header) return value;
+    if (LLVMIsACastInst(value)) {
+        LLVMValueRef from = when_skipped(k, LLVMGetOperand(value, 0), depth + 1);
+        return is_zero(from) ? LLVMConstNull(LLVMTypeOf(value)) : value;
+    }
+    if (LLVMIsABinaryOperator(value) && LLVMGetInstructionOpcode(value) == LLVMOr) {
+        LLVMValueRef x = when_skipped(k, LLVMGetOperand(value, 0), depth + 1);
+        LLVMValueRef y = when_skipped(k, LLVMGetOperand(value, 1), depth + 1);
+        return is_zero(x) ? y : is_zero(y) ? x : value;
+    }
+    if (!LLVMIsAPHINode(value)) return value;
+    LLVMBasicBlockRef from = k->header; /* straight blocks from the header to the phi */
+    for (LLVMBasicBlockRef at = k->skip; at != block;
+         at = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(at), 0)) {
+        if (at == k->latch) return value;
+        from = at;
+    }
+    for (unsigned n = 0; n < LLVMCountIncoming(value); n++)
+        if (LLVMGetIncomingBlock(value, n) == from)
+            return when_skipped(k, LLVMGetIncomingValue(value, n), depth + 1);
+    return value;
+}
+
+/* A store that gives memory back what the header read there. */
+static bool is_idle_when_skipped(const candidate *k, LLVMValueRef store) {
+    if (!LLVMIsAStoreInst(store) || LLVMGetVolatile(store)) return false;
+    LLVMValueRef value = when_skipped(k, LLVMGetOperand(store, 0), 0);
+    if (!LLVMIsALoadInst(value) || LLVMGetInstructionParent(value) != k->header ||
+        LLVMGetOperand(value, 0) != LLVMGetOperand(store, 1))
+        return false;
+    for (LLVMValueRef i = value; i; i = LLVMGetNextInstruction(i))
+        if (has_effect(i)) return false;
+    return true;
+}
+
+/* The value with which a carried phi's loop begins. */
+static LLVMValueRef initial_of(const candidate *k, LLVMValueRef phi) {
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == k->latch ? 1 : 0);
+}
+
+/* The phi of the header whose value at the latch `value` is, and which threads that are left out do
+ * not change. */
+static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi)) {
+        if (phi == k->index || LLVMCountIncoming(phi) != 2) continue;
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
+        if (LLVMGetIncomingValue(phi, back) == value && when_skipped(k, value, 0) == phi)
+            return phi;
+    }
+    return NULL;
+}
+
+/* One way in, one way out, at the latch; nothing computed inside is used outside but what the loop
+ * carries. */
 static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k) {
     for (uint32_t b = 0; b < l->block_count; b++) {
         if (!loop->contains[b]) continue;
@@ -126,10 +163,20 @@ static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k
         }
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
              i = LLVMGetNextInstruction(i))
-            for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u))
-                if (!is_inside(l, loop, LLVMGetUser(u))) return false;
+            for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
+                LLVMValueRef user = LLVMGetUser(u);
+                if (is_inside(l, loop, user)) continue;
+                if (!LLVMIsAPHINode(user) || LLVMGetInstructionParent(user) != k->exit ||
+                    !carried_by(k, i))
+                    return false;
+            }
     }
-    return !LLVMIsAPHINode(LLVMGetFirstInstruction(k->exit));
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi)) {
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
+        if (phi != k->index && !carried_by(k, LLVMGetIncomingValue(phi, back))) return false;
+    }
+    return true;
 }
 
 static bool match_counting(candidate *k) {
@@ -142,17 +189,13 @@ static bool match_counting(candidate *k) {
     if (!LLVMIsAICmpInst(k->bound) || LLVMGetICmpPredicate(k->bound) != LLVMIntULT) return false;
     LLVMValueRef next = LLVMGetOperand(k->bound, 0);
     k->count = LLVMGetOperand(k->bound, 1);
-    LLVMValueRef first = LLVMGetFirstInstruction(k->header);
-    if (!LLVMIsAPHINode(first) || LLVMIsAPHINode(LLVMGetNextInstruction(first)) ||
-        LLVMCountIncoming(first) != 2)
-        return false;
-    k->index = first;
-    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd ||
-        LLVMGetOperand(next, 0) != first)
+    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return false;
+    k->index = LLVMGetOperand(next, 0);
+    if (!LLVMIsAPHINode(k->index) || LLVMGetInstructionParent(k->index) != k->header ||
+        LLVMCountIncoming(k->index) != 2)
         return false;
     LLVMValueRef step = LLVMGetOperand(next, 1);
-    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1 &&
-           !LLVMIsAPHINode(LLVMGetFirstInstruction(k->latch));
+    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
 }
 
 static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
@@ -173,6 +216,7 @@ static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
     bool false_skips = falls_through(LLVMGetSuccessor(branch, 1), k->latch);
     if (true_skips == false_skips) return false;
     k->body_is_true = false_skips;
+    k->skip = LLVMGetSuccessor(branch, false_skips ? 1 : 0);
     k->predicate = LLVMGetICmpPredicate(k->guard);
     k->linear = LLVMGetOperand(k->guard, 0);
     k->limit = LLVMGetOperand(k->guard, 1);
@@ -180,9 +224,9 @@ static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
         LLVMValueRef other = k->linear;
         k->linear = k->limit;
         k->limit = other;
-        k->predicate = swapped(k->predicate);
+        k->predicate = wpi_predicate_swapped(k->predicate);
     }
-    if (!k->body_is_true) k->predicate = inverse(k->predicate);
+    if (!k->body_is_true) k->predicate = wpi_predicate_inverse(k->predicate);
     LLVMTypeRef type = LLVMTypeOf(k->linear);
     if (k->predicate == LLVMIntNE || LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
         LLVMGetIntTypeWidth(type) < 32)
@@ -194,7 +238,7 @@ static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
     LLVMBasicBlockRef common[] = {k->header, k->latch};
     for (int b = 0; b < 2; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(common[b]); i; i = LLVMGetNextInstruction(i))
-            if (has_effect(i)) return false;
+            if (has_effect(i) && !is_idle_when_skipped(k, i)) return false;
     return is_closed(l, loop, k);
 }
 
@@ -236,6 +280,36 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
     }
 }
 
+static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
+    LLVMAddIncoming(phi, &value, &from, 1);
+}
+
+/* The loop is entered from `place`, at `lo`, or passed by. */
+static void enter_from(candidate *k, LLVMBuilderRef at, LLVMBasicBlockRef place, LLVMValueRef lo) {
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->exit); LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi)) {
+        unsigned n = 0;
+        while (LLVMGetIncomingBlock(phi, n) != k->latch)
+            n++;
+        LLVMValueRef value = LLVMGetIncomingValue(phi, n), carried = carried_by(k, value);
+        add_edge(phi, carried ? initial_of(k, carried) : value, place);
+    }
+    LLVMValueRef next, first = NULL;
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi) && phi != first;
+         phi = next) {
+        next = LLVMGetNextInstruction(phi);
+        LLVMPositionBuilderBefore(at, LLVMGetFirstInstruction(k->header));
+        LLVMValueRef made = LLVMBuildPhi(at, LLVMTypeOf(phi), "");
+        if (!first) first = made;
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
+        add_edge(made, phi == k->index ? lo : initial_of(k, phi), place);
+        add_edge(made, LLVMGetIncomingValue(phi, back), k->latch);
+        LLVMReplaceAllUsesWith(phi, made);
+        if (phi == k->index) k->index = made;
+        LLVMInstructionEraseFromParent(phi);
+    }
+}
+
 static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candidate *k) {
     LLVMBuilderRef at = c->builder;
     unsigned outer = LLVMGetIncomingBlock(k->index, 0) == k->latch ? 1 : 0;
@@ -267,12 +341,7 @@ static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candid
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""), k->header, k->exit);
     LLVMSetSuccessor(entry, successor, place);
 
-    LLVMPositionBuilderBefore(at, k->index);
-    LLVMValueRef index = LLVMBuildPhi(at, c->i32, "i");
-    LLVMValueRef next = LLVMGetOperand(k->bound, 0);
-    LLVMAddIncoming(index, (LLVMValueRef[]){lo, next}, (LLVMBasicBlockRef[]){place, k->latch}, 2);
-    LLVMReplaceAllUsesWith(k->index, index);
-    LLVMInstructionEraseFromParent(k->index);
+    enter_from(k, at, place, lo);
     LLVMSetOperand(k->bound, 1, hi);
 
     LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->header);

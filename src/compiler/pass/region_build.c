@@ -2,13 +2,14 @@
 /* One region as a function: i32 name.r<state>(ptr block, i32 first, i32 outer).
  *
  *   entry   arguments, block fields, slot addresses; whatever is the same for all threads
+ *   round   uniform slots from the frame                             ◄──────────────────┐
  *   row     a run of threads with the same tid.y and tid.z          ◄─────────┐
  *   head    one thread: index, slots from the frame                ◄───┐      │
  *     …     copies of the kernel's blocks reachable from the state     │      │
  *   stop j  slots to the frame, request, new state                     │      │
  *   latch   next thread of the row ────────────────────────────────────┘      │
  *   next    next row ─────────────────────────────────────────────────────────┘
- *   done    the common next state, or WP_STATE_MIXED
+ *   done    the common next state, or WP_STATE_MIXED; a round that leads to itself goes on ─┘
  *
  * The inner loop's accesses are independent (threads between two barriers may not race), which the
  * metadata says, so that LLVM may vectorise it. */
@@ -29,10 +30,11 @@ typedef struct region {
     LLVMBuilderRef at;
     uint32_t state;
     LLVMValueRef function, block;
-    LLVMBasicBlockRef entry, row, head, latch, next, done;
+    LLVMBasicBlockRef entry, round, row, head, latch, next, done;
     LLVMBasicBlockRef start;  /* of the kernel: where the state begins */
     LLVMValueRef start_after; /* the stop that led here, or NULL */
     bool *is_cloned;          /* [plan->block_count] */
+    bool *is_reached;         /* [state_count]: a thread may stop there */
     wp_map block_index, values, blocks;
     LLVMBasicBlockRef *stubs; /* [state_count + 1]; the last is EXIT */
     LLVMValueRef id[WP_ID_COUNT], shared, states, requests, frame, threads64;
@@ -41,6 +43,7 @@ typedef struct region {
     LLVMValueRef *initial;         /* [slot_count]: a uniform slot's value at the start */
     bool *is_touched, *is_written; /* [slot_count] */
     LLVMValueRef next_state;       /* in step: where the threads go, when there are several ways */
+    LLVMValueRef *votes;           /* [state_count]: does a thread want another round? */
     bool is_mixed;                 /* threads may go different ways */
 } region;
 
@@ -69,6 +72,13 @@ static uint32_t state_of(region *r, LLVMBasicBlockRef block) {
     return 0;
 }
 
+/* Threads in a state of a round know which way they go. */
+static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
+    const wp_stop_point *stop = &r->plan->kernel->stops[r->state];
+    if (block != r->start || !r->start_after || stop->op != WP_STOP_ROUND) return NULL;
+    return LLVMGetSuccessor(LLVMGetBasicBlockTerminator(block), stop->is_last_round);
+}
+
 /* ---- what is reachable ---- */
 
 static void find_reachable(region *r) {
@@ -77,10 +87,13 @@ static void find_reachable(region *r) {
     stack[depth++] = r->start;
     r->is_cloned[wpi_map_index(&r->block_index, r->start)] = true;
     while (depth) {
-        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(stack[--depth]);
+        LLVMBasicBlockRef from = stack[--depth], way = only_way(r, from);
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(from);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
             LLVMBasicBlockRef to = LLVMGetSuccessor(terminator, s);
             uint32_t index = wpi_map_index(&r->block_index, to);
+            if (way && to != way) continue;
+            if (is_stop_block(to)) r->is_reached[state_of(r, to)] = true;
             if (is_stop_block(to) || r->is_cloned[index]) continue;
             r->is_cloned[index] = true;
             stack[depth++] = to;
@@ -124,14 +137,21 @@ static void clone_phi(region *r, LLVMValueRef phi) {
     wpi_map_set(&r->values, phi, copy);
 }
 
+static LLVMBasicBlockRef place_of(region *r, LLVMBasicBlockRef block) {
+    return is_stop_block(block) ? r->stubs[state_of(r, block)] : wpi_map_get(&r->blocks, block);
+}
+
 static void clone_block(region *r, LLVMBasicBlockRef block) {
     LLVMPositionBuilderAtEnd(r->at, wpi_map_get(&r->blocks, block));
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     if (block == r->start && r->start_after) i = LLVMGetNextInstruction(r->start_after);
     for (; i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef value = placeholder_value(r, i);
+        LLVMBasicBlockRef way = LLVMIsATerminatorInst(i) ? only_way(r, block) : NULL;
         if (value) {
             wpi_map_set(&r->values, i, value);
+        } else if (way) {
+            LLVMBuildBr(r->at, place_of(r, way));
         } else if (LLVMIsAPHINode(i)) {
             clone_phi(r, i);
         } else if (LLVMIsAReturnInst(i)) {
@@ -145,11 +165,8 @@ static void clone_block(region *r, LLVMBasicBlockRef block) {
 }
 
 static void connect_terminator(region *r, LLVMValueRef original, LLVMValueRef copy) {
-    for (unsigned s = 0; s < LLVMGetNumSuccessors(original); s++) {
-        LLVMBasicBlockRef to = LLVMGetSuccessor(original, s);
-        LLVMSetSuccessor(
-            copy, s, is_stop_block(to) ? r->stubs[state_of(r, to)] : wpi_map_get(&r->blocks, to));
-    }
+    for (unsigned s = 0; s < LLVMGetNumSuccessors(original); s++)
+        LLVMSetSuccessor(copy, s, place_of(r, LLVMGetSuccessor(original, s)));
 }
 
 /* Operands of the copies, once all copies exist. */
@@ -164,6 +181,8 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
                 LLVMBasicBlockRef from = LLVMGetIncomingBlock(i, n);
                 uint32_t index = wpi_map_index(&r->block_index, from);
                 if (index == UINT32_MAX || !r->is_cloned[index]) continue;
+                LLVMBasicBlockRef way = only_way(r, from);
+                if (way && way != block) continue;
                 LLVMValueRef value = mapped(r, LLVMGetIncomingValue(i, n));
                 LLVMBasicBlockRef copy_from = wpi_map_get(&r->blocks, from);
                 LLVMAddIncoming(copy, &value, &copy_from, 1);
@@ -181,6 +200,12 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
 }
 
 /* ---- the frame of the function ---- */
+
+/* Does a thread of this region come to the round of state `s`? */
+static bool is_round(region *r, uint32_t s) {
+    const wp_stop_point *stop = &r->plan->kernel->stops[s];
+    return stop->op == WP_STOP_ROUND && !stop->is_last_round && r->is_reached[s];
+}
 
 static void build_entry(region *r) {
     wp_compile *c = r->c;
@@ -218,10 +243,20 @@ static void build_entry(region *r) {
                 LLVMSetAlignment(r->local[s], LLVMGetAlignment(slot->memory));
             wpi_map_set(&r->values, slot->memory, r->local[s]);
         }
-        if (slot->is_uniform && slot->is_live[r->state])
-            r->initial[s] = LLVMBuildLoad2(r->at, slot->type, r->base[s], "");
     }
     if (r->plan->is_lockstep) r->next_state = LLVMBuildAlloca(r->at, r->c->i32, "next");
+    for (uint32_t s = 1; s < r->plan->state_count; s++)
+        if (is_round(r, s)) r->votes[s] = LLVMBuildAlloca(r->at, c->i32, "vote");
+    LLVMBuildBr(r->at, r->round);
+
+    LLVMPositionBuilderAtEnd(r->at, r->round);
+    for (uint32_t s = 0; s < r->plan->slot_count; s++) {
+        const wp_slot *slot = &r->plan->slots[s];
+        if (r->is_touched[s] && slot->is_uniform && slot->is_live[r->state])
+            r->initial[s] = LLVMBuildLoad2(r->at, slot->type, r->base[s], "");
+    }
+    for (uint32_t s = 1; s < r->plan->state_count; s++)
+        if (r->votes[s]) LLVMBuildStore(r->at, wpi_const32(c, 0), r->votes[s]);
     LLVMBuildBr(r->at, r->row);
 }
 
@@ -247,6 +282,16 @@ static bool asks_for_identity(region *r) {
 
 static LLVMValueRef store_field(region *r, size_t offset, LLVMValueRef value) {
     return LLVMBuildStore(r->at, value, wpi_lower_block_field(r->c, r->at, r->block, offset));
+}
+
+/* What the stop that led here gave to the thread. */
+static LLVMValueRef answer(region *r, LLVMValueRef thread64) {
+    const wp_stop_point *stop = &r->plan->kernel->stops[r->state];
+    if (stop->op == WP_STOP_ROUND) return wpi_const64(r->c, !stop->is_last_round);
+    LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
+    LLVMValueRef offset = wpi_const64(r->c, offsetof(wp_cpu_request, result));
+    LLVMValueRef address = LLVMBuildInBoundsGEP2(r->at, r->c->i8, request, &offset, 1, "");
+    return LLVMBuildLoad2(r->at, r->c->i64, address, "");
 }
 
 static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
@@ -297,10 +342,7 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
         }
     }
     if (r->start_after && LLVMGetFirstUse(r->start_after)) {
-        LLVMValueRef request = element(r, r->requests, thread64, sizeof(wp_cpu_request));
-        LLVMValueRef offset = wpi_const64(c, offsetof(wp_cpu_request, result));
-        LLVMValueRef address = LLVMBuildInBoundsGEP2(at, c->i8, request, &offset, 1, "");
-        wpi_map_set(&r->values, r->start_after, LLVMBuildLoad2(at, c->i64, address, ""));
+        wpi_map_set(&r->values, r->start_after, answer(r, thread64));
     }
     LLVMBuildBr(at, start_copy);
 
@@ -316,7 +358,7 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
     y_next = LLVMBuildSelect(at, wraps, zero, y_next, "");
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, row_next, outer, ""), r->row, r->done);
 
-    LLVMBasicBlockRef into_row[] = {r->entry, r->next};
+    LLVMBasicBlockRef into_row[] = {r->round, r->next};
     LLVMAddIncoming(row_first, (LLVMValueRef[]){first, row_next}, into_row, 2);
     LLVMAddIncoming(x0, (LLVMValueRef[]){first_x, zero}, into_row, 2);
     LLVMAddIncoming(y, (LLVMValueRef[]){first_y, y_next}, into_row, 2);
@@ -343,7 +385,23 @@ static void store_request(region *r, LLVMValueRef stop, LLVMValueRef thread64) {
     }
 }
 
-static void build_stub(region *r, uint32_t state, uint32_t value) {
+/* The state to which a round's threads go, from a vote. */
+static LLVMValueRef state_by_vote(region *r, uint32_t state, LLVMValueRef vote) {
+    LLVMValueRef wants = LLVMBuildICmp(r->at, LLVMIntNE, vote, wpi_const32(r->c, 0), "");
+    return LLVMBuildSelect(r->at, wants, wpi_const32(r->c, state), wpi_const32(r->c, state + 1),
+                           "");
+}
+
+/* Threads at a round go on together as soon as one of them wants to. */
+static LLVMValueRef cast_vote(region *r, const wp_stop_point *stop, uint32_t state) {
+    LLVMValueRef wish = mapped(r, LLVMGetOperand(stop->call, 4));
+    wish = LLVMBuildTrunc(r->at, wish, r->c->i32, "");
+    LLVMValueRef so_far = LLVMBuildLoad2(r->at, r->c->i32, r->votes[state], "");
+    LLVMBuildStore(r->at, LLVMBuildOr(r->at, so_far, wish, ""), r->votes[state]);
+    return state_by_vote(r, state, wish);
+}
+
+static void build_stub(region *r, uint32_t state, LLVMValueRef value) {
     LLVMPositionBuilderAtEnd(r->at, r->stubs[state]);
     LLVMValueRef thread64 = LLVMBuildZExt(r->at, r->id[WP_ID_THREAD], r->c->i64, "");
     if (state < r->plan->state_count) {
@@ -356,10 +414,12 @@ static void build_stub(region *r, uint32_t state, uint32_t value) {
             LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, slot->type, r->local[s], ""), address);
         }
         if (!stop->is_plain) store_request(r, stop->call, thread64);
+        if (r->next_state) LLVMBuildStore(r->at, value, r->next_state);
+        if (r->votes[state]) value = cast_vote(r, stop, state);
+    } else if (r->next_state) {
+        LLVMBuildStore(r->at, value, r->next_state);
     }
-    if (r->next_state) LLVMBuildStore(r->at, wpi_const32(r->c, value), r->next_state);
-    if (r->is_mixed)
-        LLVMBuildStore(r->at, wpi_const32(r->c, value), element(r, r->states, thread64, 4));
+    if (r->is_mixed) LLVMBuildStore(r->at, value, element(r, r->states, thread64, 4));
     LLVMBuildBr(r->at, r->latch);
 }
 
@@ -416,9 +476,13 @@ static void mark_parallel(region *r) {
     LLVMValueRef group = access_group(c);
     if (!group) return;
     unsigned group_kind = metadata_kind(c, "llvm.access.group");
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b; b = LLVMGetNextBasicBlock(b))
+    LLVMBasicBlockRef once[] = {r->entry, r->round, r->done};
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(r->function); b;
+         b = LLVMGetNextBasicBlock(b)) {
+        if (b == once[0] || b == once[1] || b == once[2]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (is_independent_access(c, i) && b != r->entry) LLVMSetMetadata(i, group_kind, group);
+            if (is_independent_access(c, i)) LLVMSetMetadata(i, group_kind, group);
+    }
     LLVMMetadataRef word = LLVMMDStringInContext2(c->context, "llvm.loop.parallel_accesses", 27);
     LLVMMetadataRef accesses =
         LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){word, LLVMValueAsMetadata(group)}, 2);
@@ -440,8 +504,23 @@ static void build_done(region *r, uint32_t common) {
         LLVMBuildStore(r->at, LLVMBuildLoad2(r->at, r->plan->slots[s].type, r->local[s], ""),
                        r->base[s]);
     }
-    LLVMBuildRet(r->at, r->next_state ? LLVMBuildLoad2(r->at, r->c->i32, r->next_state, "")
-                                      : wpi_const32(r->c, common));
+    LLVMValueRef next = r->next_state ? LLVMBuildLoad2(r->at, r->c->i32, r->next_state, "")
+                                      : wpi_const32(r->c, common);
+    for (uint32_t s = 1; s < r->plan->state_count && !r->is_mixed; s++) {
+        if (!r->votes[s]) continue;
+        LLVMValueRef is_here = LLVMBuildICmp(r->at, LLVMIntEQ, next, wpi_const32(r->c, s), "");
+        LLVMValueRef vote = LLVMBuildLoad2(r->at, r->c->i32, r->votes[s], "");
+        next = LLVMBuildSelect(r->at, is_here, state_by_vote(r, s, vote), next, "");
+    }
+    if (r->is_mixed || !r->votes[r->state]) {
+        LLVMBuildRet(r->at, next);
+        return;
+    }
+    LLVMBasicBlockRef leave = add_block(r, "leave");
+    LLVMValueRef again = LLVMBuildICmp(r->at, LLVMIntEQ, next, wpi_const32(r->c, r->state), "");
+    LLVMBuildCondBr(r->at, again, r->round, leave);
+    LLVMPositionBuilderAtEnd(r->at, leave);
+    LLVMBuildRet(r->at, next);
 }
 
 static uint32_t count_exits(region *r) {
@@ -463,18 +542,21 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     r.block = LLVMGetParam(r.function, 0);
     r.at = LLVMCreateBuilderInContext(c->context);
     r.is_cloned = wp_calloc(plan->block_count, sizeof *r.is_cloned);
+    r.is_reached = wp_calloc(plan->state_count + 1, sizeof *r.is_reached);
     r.local = wp_calloc(plan->slot_count + 1, sizeof *r.local);
     r.initial = wp_calloc(plan->slot_count + 1, sizeof *r.initial);
     r.base = wp_calloc(plan->slot_count + 1, sizeof *r.base);
     r.is_touched = wp_calloc(plan->slot_count + 1, sizeof *r.is_touched);
     r.is_written = wp_calloc(plan->slot_count + 1, sizeof *r.is_written);
     r.stubs = wp_calloc(plan->state_count + 1, sizeof *r.stubs);
+    r.votes = wp_calloc(plan->state_count + 1, sizeof *r.votes);
     for (uint32_t b = 0; b < plan->block_count; b++)
         wpi_map_set_index(&r.block_index, plan->blocks[b], b);
     r.start_after = plan->kernel->stops[state].call;
     r.start = r.start_after ? LLVMGetInstructionParent(r.start_after) : plan->blocks[0];
 
     r.entry = add_block(&r, "entry");
+    r.round = add_block(&r, "round");
     r.row = add_block(&r, "row");
     r.head = add_block(&r, "head");
     find_reachable(&r);
@@ -503,7 +585,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
         }
         uint32_t value = s == plan->state_count ? WP_STATE_EXIT : s;
         if (!r.is_mixed) common = value;
-        build_stub(&r, s, value);
+        build_stub(&r, s, wpi_const32(c, value));
     }
     build_done(&r, common);
     mark_parallel(&r);
@@ -513,11 +595,13 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     wpi_map_deinit(&r.values);
     wpi_map_deinit(&r.blocks);
     wp_free(r.is_cloned);
+    wp_free(r.is_reached);
     wp_free(r.local);
     wp_free(r.initial);
     wp_free(r.base);
     wp_free(r.is_touched);
     wp_free(r.is_written);
     wp_free(r.stubs);
+    wp_free(r.votes);
     return r.function;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/live.h"
 #include "compiler/pass/regions.h"
@@ -39,20 +40,12 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
     return NULL;
 }
 
-static bool is_pure_operation(LLVMValueRef instruction) {
-    return LLVMIsABinaryOperator(instruction) || LLVMIsACastInst(instruction) ||
-           LLVMIsACmpInst(instruction) || LLVMIsASelectInst(instruction) ||
-           LLVMIsAGetElementPtrInst(instruction) || LLVMIsAExtractElementInst(instruction) ||
-           LLVMIsAInsertElementInst(instruction) || LLVMIsAExtractValueInst(instruction) ||
-           LLVMIsAInsertValueInst(instruction) || LLVMIsAUnaryOperator(instruction);
-}
-
 /* Instructions it takes to compute `value` from what every region has; > RECOMPUTE_MAX if it cannot
  * be. */
 static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
     if (is_placeholder(value) || LLVMIsAAllocaInst(value)) return 0;
-    if (!is_pure_operation(value)) return RECOMPUTE_MAX + 1;
+    if (!wpi_is_pure_operation(value)) return RECOMPUTE_MAX + 1;
     uint32_t cost = 1;
     for (int o = 0; o < LLVMGetNumOperands(value) && cost <= RECOMPUTE_MAX; o++)
         cost += recompute_cost(LLVMGetOperand(value, (unsigned)o));

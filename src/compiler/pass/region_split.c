@@ -15,7 +15,7 @@ static bool is_plain_barrier(LLVMValueRef stop) {
 }
 
 static bool writes_no_request(uint32_t op) {
-    return op == WP_STOP_STEP || op == WP_STOP_YIELD;
+    return op == WP_STOP_STEP || op == WP_STOP_YIELD || op == WP_STOP_ROUND;
 }
 
 static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
@@ -25,36 +25,46 @@ static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
     if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
 }
 
-/* Where values begin to differ between the threads of a block. */
-static bool is_divergence_source(LLVMValueRef i) {
+/* Where values begin to differ between the threads of a block, and where they are one again. */
+static wp_origin origin_of(LLVMValueRef i) {
     if (LLVMIsALoadInst(i))
-        return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) != WP_SPACE_CONSTANT;
-    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
-    if (!LLVMIsACallInst(i)) return false;
+        return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
+                   ? WP_ORIGIN_OPERANDS
+                   : WP_ORIGIN_DIVERGENT;
+    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+        return WP_ORIGIN_DIVERGENT;
+    if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
-    if (!callee) return true;
+    if (!callee) return WP_ORIGIN_DIVERGENT;
     if (wpi_lower_is_stop(i)) {
         uint32_t op = wpi_lower_stop_op(i);
-        return op < WP_STOP_BARRIER || op > WP_STOP_BARRIER_OR;
+        bool is_block_wide = op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
+        return is_block_wide || op == WP_STOP_ROUND ? WP_ORIGIN_UNIFORM : WP_ORIGIN_DIVERGENT;
     }
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
     wp_id id = wpi_lower_id_of(callee);
-    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD;
-    return strncmp(name, "llvm.", 5) != 0 && strncmp(name, "wp.", 3) != 0;
+    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD ? WP_ORIGIN_DIVERGENT : WP_ORIGIN_OPERANDS;
+    bool is_ours = strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0;
+    return is_ours ? WP_ORIGIN_OPERANDS : WP_ORIGIN_DIVERGENT;
 }
 
-/* Threads stay in step when every stop is a barrier of the whole block that all of them reach by
- * the same way. */
+void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel) {
+    wpi_uniform_init(u, kernel, origin_of);
+}
+
+bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop) {
+    uint32_t op = wpi_lower_stop_op(stop);
+    bool is_barrier = op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
+    if (!is_barrier && op != WP_STOP_ROUND) return false;
+    if (is_barrier && (!is_zero(LLVMGetOperand(stop, 2)) || !is_zero(LLVMGetOperand(stop, 3))))
+        return false;
+    return !wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop));
+}
+
 static bool stays_in_step(const wp_region_plan *plan) {
-    for (uint32_t s = 1; s < plan->state_count; s++) {
-        const wp_stop_point *stop = &plan->kernel->stops[s];
-        if (stop->op < WP_STOP_BARRIER || stop->op > WP_STOP_BARRIER_OR) return false;
-        if (!is_zero(LLVMGetOperand(stop->call, 2)) || !is_zero(LLVMGetOperand(stop->call, 3)))
-            return false;
-        if (wpi_uniform_is_partial(&plan->uniform, LLVMGetInstructionParent(stop->call)))
-            return false;
-    }
+    for (uint32_t s = 1; s < plan->state_count; s++)
+        if (!wpi_region_stop_is_in_step(&plan->uniform, plan->kernel->stops[s].call)) return false;
     return true;
 }
 
@@ -64,7 +74,7 @@ void wpi_region_split(wp_region_plan *plan) {
     LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
     for (uint32_t b = 0; b < count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(order[b]); i; i = LLVMGetNextInstruction(i))
-            stops += wpi_lower_is_stop(i);
+            stops += !wpi_lower_is_stop(i) ? 0 : wpi_lower_stop_op(i) == WP_STOP_ROUND ? 2 : 1;
     wp_stop_point *points = wp_calloc(stops + 1, sizeof *points);
     uint32_t state = 1;
     for (uint32_t b = 0; b < count; b++) {
@@ -75,6 +85,9 @@ void wpi_region_split(wp_region_plan *plan) {
             uint32_t op = wpi_lower_stop_op(i);
             bool is_plain = is_plain_barrier(i) || writes_no_request(op);
             points[state++] = (wp_stop_point){.call = i, .op = op, .is_plain = is_plain};
+            if (op == WP_STOP_ROUND)
+                points[state++] =
+                    (wp_stop_point){.call = i, .op = op, .is_plain = true, .is_last_round = true};
             add_flags(plan->kernel, op);
             wpi_block_split_before(i);
         }
@@ -83,7 +96,7 @@ void wpi_region_split(wp_region_plan *plan) {
     plan->kernel->stops = points;
     plan->kernel->region_count = plan->state_count = stops + 1;
     plan->blocks = wpi_blocks_rpo(function, &plan->block_count);
-    wpi_uniform_init(&plan->uniform, function, is_divergence_source);
+    wpi_region_uniform_init(&plan->uniform, function);
     plan->is_lockstep = stays_in_step(plan);
 }
 

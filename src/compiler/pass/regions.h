@@ -37,6 +37,11 @@ typedef struct wp_region_plan {
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
  * fills kernel->stops, region_count, blocks, uniform and is_lockstep. */
 void wpi_region_split(wp_region_plan *plan);
+/** The uniformity rules of kernel code: what is the same for all threads of a block. */
+void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel);
+/** Threads stay in step at a stop when it is a barrier of the whole block, or a round, and all of
+ * them reach it by the same way. */
+bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop);
 /** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
 void wpi_region_demote(wp_region_plan *plan);
 /** Builds the function of one state. */

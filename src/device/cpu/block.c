@@ -278,6 +278,7 @@ static void stop_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t st
     case WP_STOP_ACTIVE_MASK: warp->meet |= lanes; break;
     case WP_STOP_YIELD: warp->yielded |= lanes; break;
     case WP_STOP_GRID: warp->grid |= lanes; break;
+    case WP_STOP_ROUND: warp->ready |= lanes; break;
     default: *(op & WP_STOP_FLAG_ACTIVE ? &warp->meet : &warp->op) |= lanes; break;
     }
 }
@@ -414,7 +415,10 @@ static completion complete_together(wpi_block *block) {
     if (is_partial && is_checked(block) && is_barrier(kind) && is_for_all(block, region)) {
         wpi_check_barrier(block);
     }
-    if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP) return COMPLETES;
+    if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP ||
+        kind == WP_STOP_ROUND) {
+        return COMPLETES;
+    }
     if (kind == WP_STOP_YIELD) return YIELDS;
     if (kind == WP_STOP_GRID) return AT_GRID;
     if (kind == WP_STOP_BARRIER_ARRIVE) return WAITS;

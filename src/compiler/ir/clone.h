@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Copies of blocks inside one function. */
+#ifndef WP_IR_CLONE_H
+#define WP_IR_CLONE_H
+
+#include <llvm-c/Core.h>
+#include <stdint.h>
+
+#include "compiler/ir/map.h"
+
+/** Copies `blocks` and puts the copies before `place`. `values` and `made` (blocks) say what stands
+ * for what in the copies; entries that are there already are respected, what was copied is added.
+ * What is in neither stays as it is: edges to blocks outside lead there from the copies as well,
+ * and phis there are the caller's to complete. */
+void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
+                      wp_map *values, wp_map *made);
+
+#endif
