@@ -67,4 +67,8 @@ WP_NODISCARD wp_status wpi_pass_table(wp_compile *c, wp_error *err);
  * pass it. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
 
+/** settle: guards on the thread index that every thread of a row passes are decided before the loop.
+ * Needs: as narrow, after it. */
+WP_NODISCARD wp_status wpi_pass_settle(wp_compile *c, wp_error *err);
+
 #endif

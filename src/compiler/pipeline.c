@@ -65,6 +65,7 @@ static const pass passes[] = {
     {"table", wpi_pass_table, NULL},
     {"hoist", hoist, NULL},
     {"narrow", wpi_pass_narrow, NULL},
+    {"settle", wpi_pass_settle, NULL},
     {"optimize", optimize, NULL},
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };

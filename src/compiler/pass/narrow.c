@@ -18,56 +18,16 @@
 #include "base/fail.h"
 #include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
-#include "compiler/ir/loop.h"
+#include "compiler/pass/thread_loop.h"
 #include "compiler/passes.h"
 
 typedef struct candidate {
-    LLVMBasicBlockRef header, latch, exit;
-    LLVMValueRef index; /* i, a phi of the header */
-    LLVMValueRef bound; /* the compare of the latch: i + 1 < count */
-    LLVMValueRef count;
-    LLVMValueRef guard;         /* the compare of the header's branch */
-    LLVMValueRef linear;        /* base + i */
-    LLVMValueRef limit;         /* n */
-    LLVMIntPredicate predicate; /* the body runs when linear <predicate> limit */
-    bool body_is_true;          /* … which is when the guard is true */
-    LLVMBasicBlockRef skip;     /* where the header goes with threads that are left out */
+    wp_thread_loop loop;
+    LLVMValueRef guard;     /* the compare of the header's branch */
+    wp_linear_guard passes; /* the body runs when it holds … */
+    bool body_is_true;      /* … which is when the guard is true */
+    LLVMBasicBlockRef skip; /* where the header goes with threads that are left out */
 } candidate;
-
-static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
-    if (!LLVMIsAInstruction(value)) return false;
-    uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
-    return block == UINT32_MAX || loop->contains[block];
-}
-
-/* base + i, through additions of invariants and extensions. */
-static bool is_linear(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
-                      LLVMValueRef index, int depth) {
-    if (value == index) return true;
-    if (!is_inside(l, loop, value) || depth > 8) return false;
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
-    LLVMValueRef x = LLVMGetNumOperands(value) > 0 ? LLVMGetOperand(value, 0) : NULL;
-    if (opcode == LLVMZExt || opcode == LLVMSExt) return is_linear(l, loop, x, index, depth + 1);
-    if (opcode != LLVMAdd && opcode != LLVMSub && !(opcode == LLVMOr && LLVMGetIsDisjoint(value)))
-        return false;
-    LLVMValueRef y = LLVMGetOperand(value, 1);
-    if (!is_inside(l, loop, y)) return is_linear(l, loop, x, index, depth + 1);
-    return opcode != LLVMSub && !is_inside(l, loop, x) && is_linear(l, loop, y, index, depth + 1);
-}
-
-/* The same computation for another i. */
-static LLVMValueRef at_index(const wp_loops *l, const wp_loop *loop, LLVMBuilderRef at,
-                             LLVMValueRef value, LLVMValueRef index, LLVMValueRef replacement) {
-    if (value == index) return replacement;
-    if (!is_inside(l, loop, value)) return value;
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
-    LLVMValueRef x = at_index(l, loop, at, LLVMGetOperand(value, 0), index, replacement);
-    if (opcode == LLVMZExt || opcode == LLVMSExt)
-        return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
-    LLVMValueRef y = at_index(l, loop, at, LLVMGetOperand(value, 1), index, replacement);
-    /* without the flags of the original, which need not hold at the ends of the range */
-    return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
-}
 
 /* Does an edge to `block` do nothing but reach `latch`? */
 static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
@@ -98,7 +58,7 @@ static bool is_zero(LLVMValueRef value) {
 static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int depth) {
     if (!LLVMIsAInstruction(value) || depth > 4) return value;
     LLVMBasicBlockRef block = LLVMGetInstructionParent(value);
-    if (block == k->header) return value;
+    if (block == k->loop.header) return value;
     if (LLVMIsACastInst(value)) {
         LLVMValueRef from = when_skipped(k, LLVMGetOperand(value, 0), depth + 1);
         return is_zero(from) ? LLVMConstNull(LLVMTypeOf(value)) : value;
@@ -109,10 +69,10 @@ static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int dep
         return is_zero(x) ? y : is_zero(y) ? x : value;
     }
     if (!LLVMIsAPHINode(value)) return value;
-    LLVMBasicBlockRef from = k->header; /* straight blocks from the header to the phi */
+    LLVMBasicBlockRef from = k->loop.header; /* straight blocks from the header to the phi */
     for (LLVMBasicBlockRef at = k->skip; at != block;
          at = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(at), 0)) {
-        if (at == k->latch) return value;
+        if (at == k->loop.latch) return value;
         from = at;
     }
     for (unsigned n = 0; n < LLVMCountIncoming(value); n++)
@@ -125,7 +85,7 @@ static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int dep
 static bool is_idle_when_skipped(const candidate *k, LLVMValueRef store) {
     if (!LLVMIsAStoreInst(store) || LLVMGetVolatile(store)) return false;
     LLVMValueRef value = when_skipped(k, LLVMGetOperand(store, 0), 0);
-    if (!LLVMIsALoadInst(value) || LLVMGetInstructionParent(value) != k->header ||
+    if (!LLVMIsALoadInst(value) || LLVMGetInstructionParent(value) != k->loop.header ||
         LLVMGetOperand(value, 0) != LLVMGetOperand(store, 1))
         return false;
     for (LLVMValueRef i = value; i; i = LLVMGetNextInstruction(i))
@@ -135,16 +95,16 @@ static bool is_idle_when_skipped(const candidate *k, LLVMValueRef store) {
 
 /* The value with which a carried phi's loop begins. */
 static LLVMValueRef initial_of(const candidate *k, LLVMValueRef phi) {
-    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == k->latch ? 1 : 0);
+    return LLVMGetIncomingValue(phi, LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 1 : 0);
 }
 
 /* The phi of the header whose value at the latch `value` is, and which threads that are left out do
  * not change. */
 static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi);
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
-        if (phi == k->index || LLVMCountIncoming(phi) != 2) continue;
-        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
+        if (phi == k->loop.index || LLVMCountIncoming(phi) != 2) continue;
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
         if (LLVMGetIncomingValue(phi, back) == value && when_skipped(k, value, 0) == phi)
             return phi;
     }
@@ -153,93 +113,55 @@ static LLVMValueRef carried_by(const candidate *k, LLVMValueRef value) {
 
 /* One way in, one way out, at the latch; nothing computed inside is used outside but what the loop
  * carries. */
-static bool is_closed(const wp_loops *l, const wp_loop *loop, const candidate *k) {
+static bool is_closed(const candidate *k) {
+    const wp_thread_loop *t = &k->loop;
+    const wp_loops *l = t->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
-        if (!loop->contains[b]) continue;
+        if (!t->loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
             uint32_t to = wpi_map_index(&l->index, LLVMGetSuccessor(terminator, s));
-            if (!loop->contains[to] && l->blocks[b] != k->latch) return false;
+            if (!t->loop->contains[to] && l->blocks[b] != t->latch) return false;
         }
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
              i = LLVMGetNextInstruction(i))
             for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
                 LLVMValueRef user = LLVMGetUser(u);
-                if (is_inside(l, loop, user)) continue;
-                if (!LLVMIsAPHINode(user) || LLVMGetInstructionParent(user) != k->exit ||
+                if (wpi_thread_loop_has(t, user)) continue;
+                if (!LLVMIsAPHINode(user) || LLVMGetInstructionParent(user) != k->loop.exit ||
                     !carried_by(k, i))
                     return false;
             }
     }
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi);
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
-        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
-        if (phi != k->index && !carried_by(k, LLVMGetIncomingValue(phi, back))) return false;
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
+        if (phi != k->loop.index && !carried_by(k, LLVMGetIncomingValue(phi, back))) return false;
     }
     return true;
 }
 
-static bool match_counting(candidate *k) {
-    LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->latch);
-    if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
-        LLVMGetSuccessor(branch, 0) != k->header)
-        return false;
-    k->exit = LLVMGetSuccessor(branch, 1);
-    k->bound = LLVMGetCondition(branch);
-    if (!LLVMIsAICmpInst(k->bound) || LLVMGetICmpPredicate(k->bound) != LLVMIntULT) return false;
-    LLVMValueRef next = LLVMGetOperand(k->bound, 0);
-    k->count = LLVMGetOperand(k->bound, 1);
-    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return false;
-    k->index = LLVMGetOperand(next, 0);
-    if (!LLVMIsAPHINode(k->index) || LLVMGetInstructionParent(k->index) != k->header ||
-        LLVMCountIncoming(k->index) != 2)
-        return false;
-    LLVMValueRef step = LLVMGetOperand(next, 1);
-    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
-}
-
-static bool match(const wp_loops *l, const wp_loop *loop, candidate *k) {
-    *k = (candidate){.header = l->blocks[loop->header], .latch = l->blocks[loop->latch]};
-    if (!match_counting(k) || is_inside(l, loop, k->count)) return false;
-    for (unsigned n = 0; n < 2; n++) {
-        LLVMValueRef start = LLVMGetIncomingValue(k->index, n);
-        if (LLVMGetIncomingBlock(k->index, n) != k->latch &&
-            !(LLVMIsAConstantInt(start) && LLVMIsNull(start)))
-            return false;
-    }
-    LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->header);
-    if (k->header == k->latch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
+static bool match(const wp_loops *loops, const wp_loop *loop, candidate *k) {
+    *k = (candidate){0};
+    wp_thread_loop *t = &k->loop;
+    if (!wpi_thread_loop_match(loops, loop, t) || !is_zero(t->start)) return false;
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->header);
+    if (t->header == t->latch || !LLVMIsABranchInst(branch) || !LLVMIsConditional(branch))
         return false;
     k->guard = LLVMGetCondition(branch);
-    if (!LLVMIsAICmpInst(k->guard) || !is_inside(l, loop, k->guard)) return false;
-    bool true_skips = falls_through(LLVMGetSuccessor(branch, 0), k->latch);
-    bool false_skips = falls_through(LLVMGetSuccessor(branch, 1), k->latch);
-    if (true_skips == false_skips) return false;
+    bool true_skips = falls_through(LLVMGetSuccessor(branch, 0), t->latch);
+    bool false_skips = falls_through(LLVMGetSuccessor(branch, 1), t->latch);
+    if (true_skips == false_skips || !wpi_linear_guard_match(t, k->guard, &k->passes)) return false;
     k->body_is_true = false_skips;
     k->skip = LLVMGetSuccessor(branch, false_skips ? 1 : 0);
-    k->predicate = LLVMGetICmpPredicate(k->guard);
-    k->linear = LLVMGetOperand(k->guard, 0);
-    k->limit = LLVMGetOperand(k->guard, 1);
-    if (is_inside(l, loop, k->limit)) {
-        LLVMValueRef other = k->linear;
-        k->linear = k->limit;
-        k->limit = other;
-        k->predicate = wpi_predicate_swapped(k->predicate);
-    }
-    if (!k->body_is_true) k->predicate = wpi_predicate_inverse(k->predicate);
-    LLVMTypeRef type = LLVMTypeOf(k->linear);
-    if (k->predicate == LLVMIntNE || LLVMGetTypeKind(type) != LLVMIntegerTypeKind ||
-        LLVMGetIntTypeWidth(type) < 32)
-        return false;
-    if (is_inside(l, loop, k->limit) || k->linear == k->limit ||
-        !is_linear(l, loop, k->linear, k->index, 0))
-        return false;
+    if (!k->body_is_true) k->passes.predicate = wpi_predicate_inverse(k->passes.predicate);
+    if (k->passes.predicate == LLVMIntNE) return false;
     /* What every thread does, guard or not, must have no effect. */
-    LLVMBasicBlockRef common[] = {k->header, k->latch};
+    LLVMBasicBlockRef common[] = {t->header, t->latch};
     for (int b = 0; b < 2; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(common[b]); i; i = LLVMGetNextInstruction(i))
             if (has_effect(i) && !is_idle_when_skipped(k, i)) return false;
-    return is_closed(l, loop, k);
+    return is_closed(k);
 }
 
 static LLVMValueRef least(LLVMBuilderRef at, LLVMValueRef a, LLVMValueRef b) {
@@ -255,10 +177,10 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
                    LLVMValueRef last) {
     LLVMTypeRef type = LLVMTypeOf(first);
     LLVMValueRef zero = LLVMConstNull(type), one = LLVMConstInt(type, 1, 0);
-    LLVMValueRef distance = LLVMBuildSub(at, k->limit, first, "");
+    LLVMValueRef distance = LLVMBuildSub(at, k->passes.limit, first, "");
     LLVMValueRef up_to = least(at, distance, count);                          /* i < distance */
     LLVMValueRef with = LLVMBuildAdd(at, least(at, distance, last), one, ""); /* i <= distance */
-    switch (k->predicate) {
+    switch (k->passes.predicate) {
     case LLVMIntEQ: {
         LLVMValueRef inside = LLVMBuildICmp(at, LLVMIntULE, distance, last, "");
         return (range){LLVMBuildSelect(at, inside, distance, zero, ""),
@@ -268,13 +190,13 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
     case LLVMIntSLT:
     case LLVMIntULE:
     case LLVMIntSLE: {
-        LLVMValueRef begins = LLVMBuildICmp(at, k->predicate, first, k->limit, "");
-        bool strict = k->predicate == LLVMIntULT || k->predicate == LLVMIntSLT;
+        LLVMValueRef begins = LLVMBuildICmp(at, k->passes.predicate, first, k->passes.limit, "");
+        bool strict = k->passes.predicate == LLVMIntULT || k->passes.predicate == LLVMIntSLT;
         return (range){zero, LLVMBuildSelect(at, begins, strict ? up_to : with, zero, "")};
     }
     default: {
-        LLVMValueRef all = LLVMBuildICmp(at, k->predicate, first, k->limit, "");
-        bool strict = k->predicate == LLVMIntUGT || k->predicate == LLVMIntSGT;
+        LLVMValueRef all = LLVMBuildICmp(at, k->passes.predicate, first, k->passes.limit, "");
+        bool strict = k->passes.predicate == LLVMIntUGT || k->passes.predicate == LLVMIntSGT;
         return (range){LLVMBuildSelect(at, all, zero, strict ? with : up_to, ""), count};
     }
     }
@@ -286,65 +208,59 @@ static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef fro
 
 /* The loop is entered from `place`, at `lo`, or passed by. */
 static void enter_from(candidate *k, LLVMBuilderRef at, LLVMBasicBlockRef place, LLVMValueRef lo) {
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->exit); LLVMIsAPHINode(phi);
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.exit); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
         unsigned n = 0;
-        while (LLVMGetIncomingBlock(phi, n) != k->latch)
+        while (LLVMGetIncomingBlock(phi, n) != k->loop.latch)
             n++;
         LLVMValueRef value = LLVMGetIncomingValue(phi, n), carried = carried_by(k, value);
         add_edge(phi, carried ? initial_of(k, carried) : value, place);
     }
     LLVMValueRef next, first = NULL;
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->header); LLVMIsAPHINode(phi) && phi != first;
-         phi = next) {
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header);
+         LLVMIsAPHINode(phi) && phi != first; phi = next) {
         next = LLVMGetNextInstruction(phi);
-        LLVMPositionBuilderBefore(at, LLVMGetFirstInstruction(k->header));
+        LLVMPositionBuilderBefore(at, LLVMGetFirstInstruction(k->loop.header));
         LLVMValueRef made = LLVMBuildPhi(at, LLVMTypeOf(phi), "");
         if (!first) first = made;
-        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->latch ? 0 : 1;
-        add_edge(made, phi == k->index ? lo : initial_of(k, phi), place);
-        add_edge(made, LLVMGetIncomingValue(phi, back), k->latch);
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
+        add_edge(made, phi == k->loop.index ? lo : initial_of(k, phi), place);
+        add_edge(made, LLVMGetIncomingValue(phi, back), k->loop.latch);
         LLVMReplaceAllUsesWith(phi, made);
-        if (phi == k->index) k->index = made;
+        if (phi == k->loop.index) k->loop.index = made;
         LLVMInstructionEraseFromParent(phi);
     }
 }
 
-static void narrow(wp_compile *c, const wp_loops *l, const wp_loop *loop, candidate *k) {
+static void narrow(wp_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
-    unsigned outer = LLVMGetIncomingBlock(k->index, 0) == k->latch ? 1 : 0;
-    LLVMBasicBlockRef before = LLVMGetIncomingBlock(k->index, outer);
-    LLVMValueRef entry = LLVMGetBasicBlockTerminator(before);
+    LLVMValueRef entry = LLVMGetBasicBlockTerminator(k->loop.before);
     unsigned successor = 0;
-    while (LLVMGetSuccessor(entry, successor) != k->header)
+    while (LLVMGetSuccessor(entry, successor) != k->loop.header)
         successor++;
 
     /* The range, in a block of its own before the loop. */
-    LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->header, "range");
+    LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->loop.header, "range");
     LLVMPositionBuilderAtEnd(at, place);
-    LLVMTypeRef type = LLVMTypeOf(k->linear);
-    LLVMValueRef last32 = LLVMBuildSub(at, k->count, wpi_const32(c, 1), "");
-    LLVMValueRef first = at_index(l, loop, at, k->linear, k->index, wpi_const32(c, 0));
-    LLVMValueRef final = at_index(l, loop, at, k->linear, k->index, last32);
-    LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->count, type, "");
+    LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
+    LLVMValueRef last32 = LLVMBuildSub(at, k->loop.count, wpi_const32(c, 1), "");
+    wp_linear_ends ends =
+        wpi_linear_ends_build(&k->loop, at, &k->passes, wpi_const32(c, 0), last32);
+    LLVMValueRef is_plain = ends.is_plain;
+    LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->loop.count, type, "");
     LLVMValueRef last = LLVMBuildZExtOrBitCast(at, last32, type, "");
-    bool is_signed = k->predicate >= LLVMIntSGT;
-    LLVMValueRef straight =
-        LLVMBuildICmp(at, LLVMIntEQ, LLVMBuildSub(at, final, first, ""), last, "");
-    LLVMValueRef grows = LLVMBuildICmp(at, is_signed ? LLVMIntSLE : LLVMIntULE, first, final, "");
-    LLVMValueRef is_plain = LLVMBuildAnd(at, straight, grows, "");
-    range r = holds(k, at, first, count, last);
+    range r = holds(k, at, ends.first, count, last);
     LLVMValueRef lo = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.lo, c->i32, ""),
                                       wpi_const32(c, 0), "");
-    LLVMValueRef hi =
-        LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.hi, c->i32, ""), k->count, "");
-    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""), k->header, k->exit);
+    LLVMValueRef hi = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.hi, c->i32, ""),
+                                      k->loop.count, "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""), k->loop.header, k->loop.exit);
     LLVMSetSuccessor(entry, successor, place);
 
     enter_from(k, at, place, lo);
-    LLVMSetOperand(k->bound, 1, hi);
+    LLVMSetOperand(k->loop.bound, 1, hi);
 
-    LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->header);
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->loop.header);
     LLVMPositionBuilderBefore(at, branch);
     LLVMValueRef decided = k->body_is_true
                                ? LLVMBuildOr(at, is_plain, k->guard, "")
@@ -360,8 +276,8 @@ static bool narrow_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
     for (uint32_t i = 0; i < l.loop_count && !changed; i++) {
         candidate k;
         if (wpi_map_has(done, l.blocks[l.loops[i].header]) || !match(&l, &l.loops[i], &k)) continue;
-        wpi_map_set(done, k.header, k.header);
-        narrow(c, &l, &l.loops[i], &k);
+        wpi_map_set(done, k.loop.header, k.loop.header);
+        narrow(c, &k);
         changed = true;
     }
     wpi_loops_deinit(&l);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/pass/thread_loop.h"
+
+#include <stddef.h>
+
+#include "compiler/ir/compare.h"
+
+#define DEPTH_MOST 8
+
+bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value) {
+    if (!LLVMIsAInstruction(value)) return false;
+    uint32_t block = wpi_map_index(&t->loops->index, LLVMGetInstructionParent(value));
+    return block == UINT32_MAX || t->loop->contains[block];
+}
+
+bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread_loop *t) {
+    *t = (wp_thread_loop){.loops = loops,
+                          .loop = loop,
+                          .header = loops->blocks[loop->header],
+                          .latch = loops->blocks[loop->latch]};
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->latch);
+    if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
+        LLVMGetSuccessor(branch, 0) != t->header)
+        return false;
+    t->exit = LLVMGetSuccessor(branch, 1);
+    t->bound = LLVMGetCondition(branch);
+    if (!LLVMIsAICmpInst(t->bound) || LLVMGetICmpPredicate(t->bound) != LLVMIntULT) return false;
+    LLVMValueRef next = LLVMGetOperand(t->bound, 0);
+    t->count = LLVMGetOperand(t->bound, 1);
+    if (!LLVMIsAInstruction(next) || LLVMGetInstructionOpcode(next) != LLVMAdd) return false;
+    t->index = LLVMGetOperand(next, 0);
+    if (!LLVMIsAPHINode(t->index) || LLVMGetInstructionParent(t->index) != t->header ||
+        LLVMCountIncoming(t->index) != 2 || wpi_thread_loop_has(t, t->count))
+        return false;
+    unsigned outside = LLVMGetIncomingBlock(t->index, 0) == t->latch ? 1 : 0;
+    t->before = LLVMGetIncomingBlock(t->index, outside);
+    t->start = LLVMGetIncomingValue(t->index, outside);
+    LLVMValueRef step = LLVMGetOperand(next, 1);
+    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
+}
+
+/* base + i, through additions of invariants and extensions. */
+static bool is_linear(const wp_thread_loop *t, LLVMValueRef value, int depth) {
+    if (value == t->index) return true;
+    if (!wpi_thread_loop_has(t, value) || depth > DEPTH_MOST) return false;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    LLVMValueRef x = LLVMGetNumOperands(value) > 0 ? LLVMGetOperand(value, 0) : NULL;
+    if (opcode == LLVMZExt || opcode == LLVMSExt) return is_linear(t, x, depth + 1);
+    if (opcode != LLVMAdd && opcode != LLVMSub && !(opcode == LLVMOr && LLVMGetIsDisjoint(value)))
+        return false;
+    LLVMValueRef y = LLVMGetOperand(value, 1);
+    if (!wpi_thread_loop_has(t, y)) return is_linear(t, x, depth + 1);
+    return opcode != LLVMSub && !wpi_thread_loop_has(t, x) && is_linear(t, y, depth + 1);
+}
+
+/* The same computation for another i. */
+static LLVMValueRef at_index(const wp_thread_loop *t, LLVMBuilderRef at, LLVMValueRef value,
+                             LLVMValueRef index) {
+    if (value == t->index) return index;
+    if (!wpi_thread_loop_has(t, value)) return value;
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(value);
+    LLVMValueRef x = at_index(t, at, LLVMGetOperand(value, 0), index);
+    if (opcode == LLVMZExt || opcode == LLVMSExt)
+        return LLVMBuildCast(at, opcode, x, LLVMTypeOf(value), "");
+    LLVMValueRef y = at_index(t, at, LLVMGetOperand(value, 1), index);
+    /* without the flags of the original, which need not hold at the ends of the range */
+    return LLVMBuildBinOp(at, opcode == LLVMOr ? LLVMAdd : opcode, x, y, "");
+}
+
+bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_linear_guard *out) {
+    if (!LLVMIsAICmpInst(value) || !wpi_thread_loop_has(t, value)) return false;
+    *out = (wp_linear_guard){LLVMGetOperand(value, 0), LLVMGetOperand(value, 1),
+                             LLVMGetICmpPredicate(value)};
+    if (wpi_thread_loop_has(t, out->limit)) {
+        *out = (wp_linear_guard){out->limit, out->linear, wpi_predicate_swapped(out->predicate)};
+    }
+    LLVMTypeRef type = LLVMTypeOf(out->linear);
+    return LLVMGetTypeKind(type) == LLVMIntegerTypeKind && LLVMGetIntTypeWidth(type) >= 32 &&
+           !wpi_thread_loop_has(t, out->limit) && wpi_thread_loop_has(t, out->linear) &&
+           is_linear(t, out->linear, 0);
+}
+
+wp_linear_ends wpi_linear_ends_build(const wp_thread_loop *t, LLVMBuilderRef at,
+                                     const wp_linear_guard *guard, LLVMValueRef from,
+                                     LLVMValueRef to) {
+    wp_linear_ends ends = {.first = at_index(t, at, guard->linear, from),
+                           .last = at_index(t, at, guard->linear, to)};
+    LLVMTypeRef type = LLVMTypeOf(guard->linear);
+    LLVMValueRef steps = LLVMBuildZExtOrBitCast(at, LLVMBuildSub(at, to, from, ""), type, "");
+    LLVMValueRef distance = LLVMBuildSub(at, ends.last, ends.first, "");
+    bool is_signed = guard->predicate >= LLVMIntSGT;
+    LLVMValueRef straight = LLVMBuildICmp(at, LLVMIntEQ, distance, steps, "");
+    LLVMValueRef grows =
+        LLVMBuildICmp(at, is_signed ? LLVMIntSLE : LLVMIntULE, ends.first, ends.last, "");
+    ends.is_plain = LLVMBuildAnd(at, straight, grows, "");
+    return ends;
+}

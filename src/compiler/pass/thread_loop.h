@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The loops over threads that `regions` made, as `narrow` and `settle` find them again: i counts
+ * by one from its start up to a bound that is the same for all; some values grow by one with i. */
+#ifndef WP_PASS_THREAD_LOOP_H
+#define WP_PASS_THREAD_LOOP_H
+
+#include "compiler/context.h"
+#include "compiler/ir/loop.h"
+
+typedef struct wp_thread_loop {
+    const wp_loops *loops;
+    const wp_loop *loop;
+    LLVMBasicBlockRef header, latch, before, exit;
+    LLVMValueRef index; /* i, a phi of the header */
+    LLVMValueRef start; /* its first value */
+    LLVMValueRef bound; /* the compare of the latch: i + 1 < count */
+    LLVMValueRef count;
+} wp_thread_loop;
+
+/** A compare of base + i with something that is the same for all threads. */
+typedef struct wp_linear_guard {
+    LLVMValueRef linear, limit;
+    LLVMIntPredicate predicate; /* linear <predicate> limit */
+} wp_linear_guard;
+
+/** What the loop's ends say about base + i, computed before the loop. */
+typedef struct wp_linear_ends {
+    LLVMValueRef first, last; /* base + i for the first i and for the last */
+    LLVMValueRef is_plain; /* i1: in between it grows by one each time, without wrapping around */
+} wp_linear_ends;
+
+bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread_loop *out);
+bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value);
+/** The compare `value` as a guard; false if it is none. Integers of 32 bits and more. */
+bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_linear_guard *out);
+/** `from` and `to`: the first i, and the last. The builder stands before the loop. */
+wp_linear_ends wpi_linear_ends_build(const wp_thread_loop *t, LLVMBuilderRef at,
+                                     const wp_linear_guard *guard, LLVMValueRef from,
+                                     LLVMValueRef to);
+
+#endif
