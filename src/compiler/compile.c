@@ -9,7 +9,8 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "compiler/contract.h"
+#include "compiler/finish.h"
+#include "compiler/header_cache.h"
 #include "compiler/job.h"
 #include "compiler/long_double.h"
 #include "compiler/source_overlay.h"
@@ -142,10 +143,11 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
         ADD(&command, "-S", "-o", bitcode);
     else
         ADD(&command, "-emit-llvm", "-c", "-o", bitcode);
+    wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
-    if (status == WP_STATUS_OK && o->contract && o->goal != WP_GOAL_PTX && !o->print_only)
-        status = wpi_contract_mark(bitcode, err);
+    if (status == WP_STATUS_OK && o->goal != WP_GOAL_PTX && !o->print_only)
+        status = wpi_finish_bitcode(bitcode, o->contract, err);
     return status;
 }
 
@@ -197,6 +199,7 @@ static wp_status host_side(wp_job *job, const wp_input *input, uint64_t unit, co
     add_language(job, &command, input);
     add_depfile(job, &command, input, output);
     ADD(&command, action, "-o", temp);
+    wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
     return status;

@@ -89,13 +89,24 @@ static wp_status set_standard(wp_options *o, const char *value, int arg, wp_erro
                    "-std=%s: no such standard; take c++11, c++14, c++17, c++20 or c++23", value);
 }
 
-enum { F_FAST, F_KEEP, F_PRINT, F_VERBOSE, F_QUIET, F_DEBUG_DEVICE, F_RUN, F_FORWARD };
+enum {
+    F_FAST,
+    F_KEEP,
+    F_PRINT,
+    F_VERBOSE,
+    F_QUIET,
+    F_DEBUG_DEVICE,
+    F_RUN,
+    F_FORWARD,
+    F_NO_HEADER_CACHE
+};
 
 static wp_status set_flag(wp_options *o, const char *value, int which, wp_error *err) {
     (void)value;
     (void)err;
     bool *places[] = {&o->fast_math,      &o->keep,         &o->print_only, &o->verbose,
-                      &o->quiet_warnings, &o->debug_device, &o->run,        &o->forward_unknown};
+                      &o->quiet_warnings, &o->debug_device, &o->run,        &o->forward_unknown,
+                      &o->no_header_cache};
     *places[which] = true;
     return WP_STATUS_OK;
 }
@@ -505,6 +516,8 @@ static const option table[] = {
      "keep them in the temporary folder, and say where it is"},
     {"-###", "--dryrun", NO_VALUE, set_flag, F_PRINT, "print the commands, run none"},
     {"-v", "--verbose", NO_VALUE, set_flag, F_VERBOSE, "print the commands as they run"},
+    {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
+     "read all headers anew, and keep nothing of them in the user's cache"},
     {"--print-after", NULL, VALUE, set_text, S_PRINT_AFTER,
      "PASS|all  print the IR after a pass, to stderr"},
     {"--stop-after", NULL, VALUE, set_text, S_STOP_AFTER,

@@ -67,6 +67,7 @@ typedef struct wp_options {
     bool user_headers_only; /* -MM */
     bool run;               /* -run: run the program after linking it */
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
+    bool no_header_cache;   /* --no-header-cache */
     bool is_nvcc;           /* invoked by the name nvcc */
     char *print_after, *stop_after;
 } wp_options;

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/cache.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
@@ -64,18 +65,8 @@ static wp_status find_wpcc(char **out, wp_error *err) {
 /* NULL: none that can be written. Caller frees. */
 static char *find_cache(void) {
     wp_param_value wanted;
-    char *dir = NULL;
-    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (wp_param_load(&wpi_variant_params[1], &wanted, NULL) == WP_STATUS_OK && wanted.text[0] != '\0') {
-        dir = wp_strdup(wanted.text);
-    } else if (xdg != NULL && xdg[0] == '/') {
-        dir = wp_path_join(xdg, "warpage");
-    } else if (home != NULL && home[0] == '/') {
-        dir = wp_path_join(home, ".cache/warpage");
-    }
-    if (dir != NULL && wp_dir_create(dir, NULL) == WP_STATUS_OK) return dir;
-    wp_free(dir);
-    return NULL;
+    const bool is_given = wp_param_load(&wpi_variant_params[1], &wanted, NULL) == WP_STATUS_OK;
+    return wp_cache_dir(is_given ? wanted.text : NULL);
 }
 
 /* Whoever compiles anew gets new libraries: version, and size and time of wpcc itself. */

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What happens to the front end's bitcode before anything is made of it.
+ *
+ *  -fmad=true: GPUs fuse multiply and add unless told otherwise, so the front end allows it in any
+ *  case; that the CPU shall fuse too is a mark on each function. So every later compilation (device
+ *  link, variants) follows the rule of the file that a function came from.
+ *
+ *  Inline assembly loses its `srcloc`, a number that says nothing outside clang's run and differs
+ *  between headers read and headers precompiled: the same source is to give the same object. */
+#ifndef WP_COMPILER_FINISH_H
+#define WP_COMPILER_FINISH_H
+
+#include <stdbool.h>
+
+#include "warpage/error.h"
+
+#define WP_CONTRACT_ATTRIBUTE "wp-contract"
+
+/** Changes the bitcode file `path` where that is needed; `contract`: mark its functions. */
+WP_NODISCARD wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err);
+
+#endif

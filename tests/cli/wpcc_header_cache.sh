@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# Precompiled headers: taken where they change nothing, left alone where they might, and never seen in the output.
+export WARPAGE_CACHE="$PWD/cache"
+cat >a.cu <<'END'
+#include <stdio.h>
+#ifdef PLACE
+#include "place.h"
+#endif
+__global__ void k(int *p) { *p = sizeof(FILE) + printf("x"); }
+END
+taken() { wpcc -v "$@" 2>&1 | grep -c -- '-include-pch'; }
+echo "both sides: $(taken -c a.cu)"
+echo "files: $(ls cache/headers-*.pch | wc -l) $(ls cache/headers-*.txt | wc -l)"
+echo "again: $(taken -c a.cu)"
+echo "files: $(ls cache/headers-*.pch | wc -l)"
+cp a.o with.o
+echo "not wanted: $(taken --no-header-cache -c a.cu)"
+cmp a.o with.o && echo the same object
+
+mkdir place
+: >place/place.h
+echo "a macro and a folder: $(taken -DPLACE=1 -Iplace -c a.cu)"
+echo "a macro that headers have: $(taken -Dsignal=sig -c a.cu)"
+: >place/string.h
+echo "a folder with a header of theirs: $(taken -DPLACE=1 -Iplace -c a.cu)"
+echo "the environment: $(CPATH=$PWD/place taken -c a.cu)"
+echo "C++14: $(taken -std=c++14 -c a.cu)"
+echo "C++20: $(taken -std=c++20 -c a.cu)"
+echo "debug information, the host side reads: $(taken -g -c a.cu)"
+echo "a depfile, the host side reads: $(taken -MD -c a.cu)"
+
+# The same complaint, and a header that changed is read again.
+echo '__global__ void k() { nonsense(dim3(1)); float4 f = dim3(2); }' >b.cu
+wpcc -c b.cu 2>with
+wpcc --no-header-cache -c b.cu 2>without
+cmp with without && echo the same complaint
+for file in cache/headers-*.txt; do
+    sed -i 's/^F \([0-9]*\) [0-9]* /F \1 1 /' "$file"
+done
+touch before
+echo "changed: $(taken -c a.cu)"
+echo "made anew: $(find cache -name 'headers-*.pch' -newer before | wc -l)"
+for file in cache/headers-*.pch; do
+    : >"$file"
+done
+rm a.o
+echo "damaged: $(taken -c a.cu)"
+cmp a.o with.o && echo works
+touch file
+echo "no folder: $(WARPAGE_CACHE=$PWD/file/cache taken -c a.cu)"
