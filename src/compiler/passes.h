@@ -41,6 +41,10 @@ WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
 
+/** warp_synchronous: a step before every plain access to shared memory by which a lane relies on
+ * the order of another lane's access, where the indices prove that. Needs: lockstep. */
+WP_NODISCARD wp_status wpi_pass_warp_synchronous(wp_compile *c, wp_error *err);
+
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);

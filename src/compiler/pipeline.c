@@ -55,6 +55,7 @@ static const pass passes[] = {
     {"inline-stops", wpi_pass_inline_stops, NULL},
     {"clean", clean, NULL},
     {"lockstep", wpi_pass_lockstep, NULL},
+    {"warp-synchronous", wpi_pass_warp_synchronous, NULL},
     {"check", wpi_pass_check, "check"},
     {"retarget", wpi_pass_retarget, NULL},
     {"managed", wpi_pass_managed, NULL},

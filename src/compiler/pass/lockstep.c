@@ -3,7 +3,7 @@
  *
  * Old warp-synchronous code relies on the lanes of a warp running in step: `volatile` shared memory
  * without __syncwarp. A step before each volatile shared access lets the scheduler keep the lanes
- * together.
+ * together. (Shared memory that is not volatile: warp_synchronous.c.)
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if what decides that it goes on comes from a volatile or atomic access inside it; it yields
