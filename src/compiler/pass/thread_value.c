@@ -28,23 +28,25 @@ enum {
 
 /* ---- nodes ---- */
 
-static bool is_source(LLVMValueRef i) {
-    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) return true;
-    if (!LLVMIsACallInst(i)) return false;
+static wp_origin origin_of(LLVMValueRef i) {
+    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+        return WP_ORIGIN_DIVERGENT;
+    if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
-    if (!callee) return true;
+    if (!callee) return WP_ORIGIN_DIVERGENT;
     wp_id id = wpi_lower_id_of(callee);
-    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD;
+    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD ? WP_ORIGIN_DIVERGENT : WP_ORIGIN_UNIFORM;
     size_t length;
     const char *name = LLVMGetValueName2(callee, &length);
-    return strncmp(name, "llvm.", 5) != 0 && strncmp(name, "wp.", 3) != 0;
+    bool is_pure = strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0;
+    return is_pure ? WP_ORIGIN_OPERANDS : WP_ORIGIN_DIVERGENT;
 }
 
 void wpi_thread_values_init(wp_thread_values *v, wp_compile *c, LLVMValueRef kernel) {
     memset(v, 0, sizeof *v);
     v->c = c;
     v->layout = LLVMGetModuleDataLayout(c->module);
-    wpi_uniform_init(&v->uniform, kernel, is_source);
+    wpi_uniform_init(&v->uniform, kernel, origin_of);
 }
 
 void wpi_thread_values_deinit(wp_thread_values *v) {
