@@ -38,7 +38,26 @@ function(wp_unit_test source label)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
     target_link_libraries(${target} PRIVATE wpbase PkgConfig::CMOCKA)
+    if(short STREQUAL nvptxlib)
+        wp_link_host_nvptxlib(${target})
+    endif()
     wp_add_test(${short} ${label} 120 ${target})
+endfunction()
+
+# wp_link_host_nvptxlib(TARGET): the GPU's device library, for this machine. Only what the test calls is
+# linked: the rest refers to GPU instructions.
+function(wp_link_host_nvptxlib target)
+    set(library ${CMAKE_BINARY_DIR}/lib/warpage/nvptxlib.bc)
+    set(object ${CMAKE_BINARY_DIR}/tests/host_nvptxlib.o)
+    add_custom_command(
+        OUTPUT ${object}
+        COMMAND ${wp_tests}/support/host_nvptxlib.sh ${LLVM_TOOLS_BINARY_DIR} ${library} ${object}
+        DEPENDS ${library} ${wp_tests}/support/host_nvptxlib.sh
+        COMMENT "Compiling nvptxlib.bc for this machine" VERBATIM)
+    target_sources(${target} PRIVATE ${object})
+    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    target_link_libraries(${target} PRIVATE m)
+    target_link_options(${target} PRIVATE -Wl,--gc-sections)
 endfunction()
 
 # wp_ir_test(SOURCE): its RUN lines.
@@ -91,6 +110,17 @@ if(TARGET wpcc)
             wp_add_test(example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
         endforeach()
     endif()
+endif()
+
+# Every program's PTX. Under sanitizers e2e is not there either.
+if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
+    find_program(WARPAGE_LLC NAMES llc PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
+    file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/e2e/*.cu ${wp_tests}/ptx/*.cu
+         ${CMAKE_SOURCE_DIR}/examples/*.cu ${CMAKE_SOURCE_DIR}/apps/*/*.cu)
+    foreach(source ${sources} ${CMAKE_BINARY_DIR}/lib/warpage/nvptxlib.bc)
+        get_filename_component(name ${source} NAME_WE)
+        wp_add_test(${name} ptx 120 ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})
+    endforeach()
 endif()
 
 wp_add_test(dependency_law unit 60 ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)

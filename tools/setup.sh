@@ -1,15 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs the Debian packages that building and testing need, if any is missing. Needs root or sudo only
-# then. WARPAGE_NO_SETUP=1 skips this.
+# Installs the Debian packages that building and testing need, and those named as arguments, if any is
+# missing. Needs root or sudo only then. WARPAGE_NO_SETUP=1 skips this.
 set -eu
 [ -z "${WARPAGE_NO_SETUP:-}" ] || exit 0
 
 packages="
-    clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libomp-19-dev
+    clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libomp-19-dev libclc-19
     cmake ninja-build pkg-config
     gcc g++ libc6-dev binutils make
     libcmocka-dev libjansson-dev libzstd-dev uthash-dev zlib1g-dev libxml2-dev
+    $*
 "
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

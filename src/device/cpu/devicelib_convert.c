@@ -5,7 +5,7 @@
  * Number to integer saturates as PTX's cvt does. NaN becomes 0, except where the source or the
  * result has 64 bits: there it becomes the integer with only its top bit set.
  */
-#include "device/cpu/devicelib.h"
+#include "device/devicelib.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Integer functions: bits, wide products, averages, sums of differences. */
-#include "device/cpu/devicelib.h"
+#include "device/devicelib.h"
 
 #include <stdint.h>
 

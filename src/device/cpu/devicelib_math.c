@@ -9,7 +9,7 @@
 #define _GNU_SOURCE 1 /* exp10, lgamma_r */
 #endif
 
-#include "device/cpu/devicelib.h"
+#include "device/devicelib.h"
 
 #include <limits.h>
 #include <math.h>

@@ -5,7 +5,7 @@
  *
  * Suffixes: 2 or 4 lanes; s signed, u unsigned; ss and us saturate to the lane's range.
  */
-#include "device/cpu/devicelib.h"
+#include "device/devicelib.h"
 
 #include <stdint.h>
 

@@ -8,8 +8,8 @@
  * documents IEEE rounding; elsewhere as good as the C library. The `fast` forms equal the others.
  * The functions have default visibility, and need nothing but the C library's mathematics.
  */
-#ifndef WP_DEVICE_CPU_DEVICELIB_H
-#define WP_DEVICE_CPU_DEVICELIB_H
+#ifndef WP_DEVICE_DEVICELIB_H
+#define WP_DEVICE_DEVICELIB_H
 
 int __nv_abs(int a);
 double __nv_acos(double a);

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Arithmetic with a rounding of its own, conversions and bit operations on NVIDIA GPUs: one
+ * instruction each, where the CPU's devicelib has to compute them. */
+#include "device/cuda/nvptxlib.h"
+
+/* ---- rounding: rn nearest even, rz to zero, rd down (PTX: rm), ru up (PTX: rp) ---- */
+
+#define ROUNDED(suffix, rm)                                                                        \
+    double __nv_dadd_##suffix(double a, double b) {                                                \
+        return __nvvm_add_##rm##_d(a, b);                                                          \
+    }                                                                                              \
+    double __nv_dsub_##suffix(double a, double b) {                                                \
+        return __nvvm_add_##rm##_d(a, -b);                                                         \
+    }                                                                                              \
+    double __nv_dmul_##suffix(double a, double b) {                                                \
+        return __nvvm_mul_##rm##_d(a, b);                                                          \
+    }                                                                                              \
+    double __nv_ddiv_##suffix(double a, double b) {                                                \
+        return __nvvm_div_##rm##_d(a, b);                                                          \
+    }                                                                                              \
+    double __nv_drcp_##suffix(double a) {                                                          \
+        return __nvvm_rcp_##rm##_d(a);                                                             \
+    }                                                                                              \
+    double __nv_dsqrt_##suffix(double a) {                                                         \
+        return __nvvm_sqrt_##rm##_d(a);                                                            \
+    }                                                                                              \
+    double __nv_fma_##suffix(double a, double b, double c) {                                       \
+        return __nvvm_fma_##rm##_d(a, b, c);                                                       \
+    }                                                                                              \
+    float __nv_fadd_##suffix(float a, float b) {                                                   \
+        return __nvvm_add_##rm##_f(a, b);                                                          \
+    }                                                                                              \
+    float __nv_fsub_##suffix(float a, float b) {                                                   \
+        return __nvvm_add_##rm##_f(a, -b);                                                         \
+    }                                                                                              \
+    float __nv_fmul_##suffix(float a, float b) {                                                   \
+        return __nvvm_mul_##rm##_f(a, b);                                                          \
+    }                                                                                              \
+    float __nv_fdiv_##suffix(float a, float b) {                                                   \
+        return __nvvm_div_##rm##_f(a, b);                                                          \
+    }                                                                                              \
+    float __nv_frcp_##suffix(float a) {                                                            \
+        return __nvvm_rcp_##rm##_f(a);                                                             \
+    }                                                                                              \
+    float __nv_fsqrt_##suffix(float a) {                                                           \
+        return __nvvm_sqrt_##rm##_f(a);                                                            \
+    }                                                                                              \
+    float __nv_fmaf_##suffix(float a, float b, float c) {                                          \
+        return __nvvm_fma_##rm##_f(a, b, c);                                                       \
+    }                                                                                              \
+    float __nv_fmaf_ieee_##suffix(float a, float b, float c) {                                     \
+        return __nvvm_fma_##rm##_f(a, b, c);                                                       \
+    }                                                                                              \
+    float __nv_double2float_##suffix(double a) {                                                   \
+        return __nvvm_d2f_##rm(a);                                                                 \
+    }                                                                                              \
+    int __nv_float2int_##suffix(float a) {                                                         \
+        return __nvvm_f2i_##rm(a);                                                                 \
+    }                                                                                              \
+    unsigned int __nv_float2uint_##suffix(float a) {                                               \
+        return __nvvm_f2ui_##rm(a);                                                                \
+    }                                                                                              \
+    long long __nv_float2ll_##suffix(float a) {                                                    \
+        return __nvvm_f2ll_##rm(a);                                                                \
+    }                                                                                              \
+    unsigned long long __nv_float2ull_##suffix(float a) {                                          \
+        return __nvvm_f2ull_##rm(a);                                                               \
+    }                                                                                              \
+    int __nv_double2int_##suffix(double a) {                                                       \
+        return __nvvm_d2i_##rm(a);                                                                 \
+    }                                                                                              \
+    unsigned int __nv_double2uint_##suffix(double a) {                                             \
+        return __nvvm_d2ui_##rm(a);                                                                \
+    }                                                                                              \
+    long long __nv_double2ll_##suffix(double a) {                                                  \
+        return __nvvm_d2ll_##rm(a);                                                                \
+    }                                                                                              \
+    unsigned long long __nv_double2ull_##suffix(double a) {                                        \
+        return __nvvm_d2ull_##rm(a);                                                               \
+    }                                                                                              \
+    float __nv_int2float_##suffix(int a) {                                                         \
+        return __nvvm_i2f_##rm(a);                                                                 \
+    }                                                                                              \
+    float __nv_uint2float_##suffix(unsigned int a) {                                               \
+        return __nvvm_ui2f_##rm(a);                                                                \
+    }                                                                                              \
+    float __nv_ll2float_##suffix(long long a) {                                                    \
+        return __nvvm_ll2f_##rm(a);                                                                \
+    }                                                                                              \
+    float __nv_ull2float_##suffix(unsigned long long a) {                                          \
+        return __nvvm_ull2f_##rm(a);                                                               \
+    }                                                                                              \
+    double __nv_ll2double_##suffix(long long a) {                                                  \
+        return __nvvm_ll2d_##rm(a);                                                                \
+    }                                                                                              \
+    double __nv_ull2double_##suffix(unsigned long long a) {                                        \
+        return __nvvm_ull2d_##rm(a);                                                               \
+    }
+ROUNDED(rn, rn)
+ROUNDED(rz, rz)
+ROUNDED(rd, rm)
+ROUNDED(ru, rp)
+
+double __nv_int2double_rn(int a) {
+    return (double)a;
+}
+double __nv_uint2double_rn(unsigned int a) {
+    return (double)a;
+}
+/* Rounded once: the double quotient is right to a bit that float rounding does not see. */
+float __nv_frsqrt_rn(float a) {
+    return (float)(1.0 / __nvvm_sqrt_rn_d((double)a));
+}
+long long __nv_llrint(double a) {
+    return __nvvm_d2ll_rn(a);
+}
+long long __nv_llrintf(float a) {
+    return __nvvm_f2ll_rn(a);
+}
+long long __nv_llround(double a) {
+    return __nvvm_d2ll_rz(__builtin_round(a));
+}
+long long __nv_llroundf(float a) {
+    return __nvvm_f2ll_rz(__builtin_roundf(a));
+}
+
+/* ---- bits ---- */
+
+#define SAME_BITS(name, to, from)                                                                  \
+    to __nv_##name(from a) {                                                                       \
+        to bits;                                                                                   \
+        __builtin_memcpy(&bits, &a, sizeof(bits));                                                 \
+        return bits;                                                                               \
+    }
+SAME_BITS(float_as_int, int, float)
+SAME_BITS(float_as_uint, unsigned int, float)
+SAME_BITS(int_as_float, float, int)
+SAME_BITS(uint_as_float, float, unsigned int)
+SAME_BITS(double_as_longlong, unsigned long long, double)
+SAME_BITS(longlong_as_double, double, long long)
+int __nv_double2hiint(double a) {
+    return (int)(__nv_double_as_longlong(a) >> 32);
+}
+int __nv_double2loint(double a) {
+    return (int)__nv_double_as_longlong(a);
+}
+double __nv_hiloint2double(int a, int b) {
+    return __nv_longlong_as_double((long long)((uint64_t)(uint32_t)a << 32 | (uint32_t)b));
+}
+
+__extension__ typedef _Float16 half;
+float __nv_half2float(unsigned short h) {
+    half value;
+    __builtin_memcpy(&value, &h, sizeof(value));
+    return (float)value;
+}
+unsigned short __nv_float2half_rn(float a) {
+    const half value = (half)a;
+    unsigned short bits;
+    __builtin_memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/* ---- integers ---- */
+
+int __nv_abs(int a) {
+    return (int)(a < 0 ? 0u - (unsigned int)a : (unsigned int)a);
+}
+long long __nv_llabs(long long a) {
+    return (long long)(a < 0 ? 0ull - (unsigned long long)a : (unsigned long long)a);
+}
+#define MIN_MAX(min, max, type)                                                                    \
+    type __nv_##min(type a, type b) {                                                              \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    type __nv_##max(type a, type b) {                                                              \
+        return a > b ? a : b;                                                                      \
+    }
+MIN_MAX(min, max, int)
+MIN_MAX(umin, umax, unsigned int)
+MIN_MAX(llmin, llmax, long long)
+MIN_MAX(ullmin, ullmax, unsigned long long)
+
+int __nv_clz(int a) {
+    return a == 0 ? 32 : __builtin_clz((unsigned int)a);
+}
+int __nv_clzll(long long a) {
+    return a == 0 ? 64 : __builtin_clzll((unsigned long long)a);
+}
+int __nv_ffs(int a) {
+    return __builtin_ffs(a);
+}
+int __nv_ffsll(long long a) {
+    return __builtin_ffsll(a);
+}
+int __nv_popc(unsigned int a) {
+    return __builtin_popcount(a);
+}
+int __nv_popcll(unsigned long long a) {
+    return __builtin_popcountll(a);
+}
+int __nv_brev(int a) {
+    return (int)__builtin_bitreverse32((unsigned int)a);
+}
+long long __nv_brevll(long long a) {
+    return (long long)__builtin_bitreverse64((unsigned long long)a);
+}
+int __nv_byte_perm(int a, int b, int c) {
+    return (int)__nvvm_prmt((unsigned int)a, (unsigned int)b, (unsigned int)c);
+}
+
+int __nv_mulhi(int a, int b) {
+    return __nvvm_mulhi_i(a, b);
+}
+unsigned int __nv_umulhi(unsigned int a, unsigned int b) {
+    return __nvvm_mulhi_ui(a, b);
+}
+long long __nv_mul64hi(long long a, long long b) {
+    return __nvvm_mulhi_ll(a, b);
+}
+unsigned long long __nv_umul64hi(unsigned long long a, unsigned long long b) {
+    return __nvvm_mulhi_ull(a, b);
+}
+int __nv_mul24(int a, int b) {
+    return __nvvm_mul24_i(a, b);
+}
+unsigned int __nv_umul24(unsigned int a, unsigned int b) {
+    return __nvvm_mul24_ui(a, b);
+}
+
+/* Averages without overflow, rounded down (h) or up (rh). */
+int __nv_hadd(int a, int b) {
+    return (int)(((int64_t)a + b) >> 1);
+}
+int __nv_rhadd(int a, int b) {
+    return (int)(((int64_t)a + b + 1) >> 1);
+}
+int __nv_uhadd(unsigned int a, unsigned int b) {
+    return (int)(uint32_t)(((uint64_t)a + b) >> 1);
+}
+unsigned int __nv_urhadd(unsigned int a, unsigned int b) {
+    return (unsigned int)(((uint64_t)a + b + 1) >> 1);
+}
+int __nv_sad(int a, int b, int c) {
+    return (int)__nvvm_sad_i(a, b, c);
+}
+unsigned int __nv_usad(unsigned int a, unsigned int b, unsigned int c) {
+    return __nvvm_sad_ui(a, b, c);
+}
