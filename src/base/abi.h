@@ -242,6 +242,16 @@ typedef enum wp_surf_mode {
     WP_SURF_CLAMP,    /* … the nearest inside */
     WP_SURF_TRAP      /* … the kernel fails */
 } wp_surf_mode;
+/** In bits 8 and up of `mode`: which instruction a GPU needs. The CPU's surfaces know their shape.
+ */
+typedef enum wp_surf_shape {
+    WP_SURF_1D = 0,
+    WP_SURF_2D,
+    WP_SURF_3D,
+    WP_SURF_1D_LAYERED,
+    WP_SURF_2D_LAYERED /* cube maps, too */
+} wp_surf_shape;
+#define WP_SURF_MODE(mode) ((mode)&0xffu)
 void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
                      int32_t z, uint32_t mode);
 void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One source file: the device side through clang and our passes, the host side through clang with
  * the image in it, both merged into one object. */
+#include <llvm-c/Core.h>
+#include <llvm-c/Object.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,17 +138,12 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     if (o->no_contract) wp_strings_add(&command, "-ffp-contract=off");
     /* Lines are for what the checked variant finds; they change no code, which is made without
      * them. */
-    const char *lines = o->goal == WP_GOAL_PTX ? "-g0" : "-gline-tables-only";
-    ADD(&command, o->debug_device ? "-g" : lines, "-fdebug-compilation-dir=.");
-    if (o->goal == WP_GOAL_PTX) /* math functions stay external there: the device library is linked
-                                   when a program is made */
-        ADD(&command, "-S", "-o", bitcode);
-    else
-        ADD(&command, "-emit-llvm", "-c", "-o", bitcode);
+    ADD(&command, o->debug_device ? "-g" : "-gline-tables-only", "-fdebug-compilation-dir=.",
+        "-emit-llvm", "-c", "-o", bitcode);
     wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
-    if (status == WP_STATUS_OK && o->goal != WP_GOAL_PTX && !o->print_only)
+    if (status == WP_STATUS_OK && !o->print_only)
         status = wpi_finish_bitcode(bitcode, o->contract, err);
     return status;
 }
@@ -223,8 +220,48 @@ static uint64_t content_id(const char *path, uint64_t seed) {
     return id;
 }
 
-/* Everything between the device front end and the finished object. The host side and the CPU code
- * of the kernels do not depend on each other: they are made side by side. */
+#define IMAGE_SECTION ".nv_fatbin"
+
+static bool has_image_section(const char *object) {
+    LLVMMemoryBufferRef buffer = NULL;
+    char *message = NULL;
+    if (LLVMCreateMemoryBufferWithContentsOfFile(object, &buffer, &message)) {
+        LLVMDisposeMessage(message);
+        return false;
+    }
+    LLVMBinaryRef binary = LLVMCreateBinary(buffer, NULL, &message);
+    bool found = false;
+    LLVMSectionIteratorRef section = binary ? LLVMObjectFileCopySectionIterator(binary) : NULL;
+    for (; section && !found && !LLVMObjectFileIsSectionIteratorAtEnd(binary, section);
+         LLVMMoveToNextSection(section)) {
+        const char *name = LLVMGetSectionName(section);
+        found = name && strcmp(name, IMAGE_SECTION) == 0;
+    }
+    if (section) LLVMDisposeSectionIterator(section);
+    if (binary)
+        LLVMDisposeBinary(binary);
+    else
+        LLVMDisposeMessage(message);
+    LLVMDisposeMemoryBuffer(buffer);
+    return found;
+}
+
+/* clang puts an image into a section of the host side, and reaches it by the section's start: the
+ * image takes the place of what was there. Without kernels and variables there is no section. */
+static wp_status embed_image(wp_job *job, const char *image, const char *host, wp_error *err) {
+    if (!has_image_section(host)) return WP_STATUS_OK;
+    wp_strings command = {0};
+    ADD(&command, "objcopy", "--update-section");
+    wp_strings_addf(&command, IMAGE_SECTION "=%s", image);
+    wp_strings_add(&command, host);
+    wp_status status = wpi_job_run(job, &command, err);
+    wp_strings_deinit(&command);
+    return status;
+}
+
+/* Everything between the device front end and the finished object. The host side and the code of
+ * the kernels do not depend on each other: they are made side by side, the host side with an empty
+ * image. */
 static wp_status build_object(wp_job *job, const wp_input *input, uint64_t unit,
                               const char *bitcode, const char *output, const char *temp,
                               wp_error *err) {
@@ -241,20 +278,19 @@ static wp_status build_object(wp_job *job, const wp_input *input, uint64_t unit,
             char *carrier = wpi_job_temp(job, input->path, ".rdc.o");
             wp_strings_add_take(&objects, carrier);
             WP_TRY_GOTO(wpi_rdc_wrap(bitcode, id, carrier, err), done);
-            WP_TRY_GOTO(wp_file_write(image, "", 0, err),
-                        done); /* the linked image takes its place */
         } else {
-            WP_TRY_GOTO(wpi_device_image(bitcode, id, image, err), done);
             WP_TRY_GOTO(
                 wpi_device_build_start(job, bitcode, id, input->path, &objects, &build, err), done);
         }
+        WP_TRY_GOTO(wp_file_write(image, "", 0, err), done);
     }
     if (o->stop_after) goto done;
     WP_TRY_GOTO(host_side(job, input, unit, image, "-c", output, host, err), done);
     if (build) {
         wp_device_build *finished = build;
         build = NULL;
-        WP_TRY_GOTO(wpi_device_build_finish(finished, err), done);
+        WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);
+        WP_TRY_GOTO(embed_image(job, image, host, err), done);
     }
     status = merge(job, &objects, temp, err);
 done:
@@ -274,17 +310,19 @@ static wp_status compile_cuda_joined(wp_job *job, const wp_input *input, const c
     case WP_GOAL_HOST_SOURCE: return host_side(job, input, unit, NULL, "-E", output, temp, err);
     case WP_GOAL_DEPENDENCIES:
         return host_side(job, input, unit, NULL, dependency_option(o), output, temp, err);
-    case WP_GOAL_PTX:
     case WP_GOAL_BITCODE: return device_front_end(job, input, unit, temp, err);
     default: break;
     }
     char *bitcode = wpi_job_temp(job, input->path, ".bc");
     wp_status status = device_front_end(job, input, unit, bitcode, err);
     if (status == WP_STATUS_OK) {
-        if (o->goal != WP_GOAL_CUBIN && o->goal != WP_GOAL_FATBIN)
+        bool is_image = o->goal == WP_GOAL_CUBIN || o->goal == WP_GOAL_FATBIN;
+        if (!is_image && o->goal != WP_GOAL_PTX)
             status = build_object(job, input, unit, bitcode, output, temp, err);
+        else if (is_image && !o->print_only)
+            status = wpi_device_image(job, bitcode, content_id(bitcode, unit), temp, err);
         else if (!o->print_only)
-            status = wpi_device_image(bitcode, content_id(bitcode, unit), temp, err);
+            status = wpi_device_ptx(job, bitcode, temp, err);
     }
     wp_free(bitcode);
     return status;

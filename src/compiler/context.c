@@ -7,6 +7,7 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -236,15 +237,21 @@ static wp_status make_machine(const char *triple, const char *cpu, const char *f
     return WP_STATUS_OK;
 }
 
+wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version, LLVMTargetMachineRef *out,
+                              wp_error *err) {
+    char cpu[16], features[16];
+    snprintf(cpu, sizeof cpu, "sm_%u", arch);
+    snprintf(features, sizeof features, "+ptx%u", version);
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+    return make_machine("nvptx64-nvidia-cuda", cpu, features, out, err);
+}
+
 wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err) {
     static LLVMTargetMachineRef machine;
-    if (!machine) {
-        LLVMInitializeNVPTXTargetInfo();
-        LLVMInitializeNVPTXTarget();
-        LLVMInitializeNVPTXTargetMC();
-        LLVMInitializeNVPTXAsmPrinter();
-        WP_TRY(make_machine("nvptx64-nvidia-cuda", "sm_70", "+ptx63", &machine, err));
-    }
+    if (!machine) WP_TRY(wpi_target_nvptx_at(70, 63, &machine, err));
     *out = machine;
     return WP_STATUS_OK;
 }

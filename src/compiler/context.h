@@ -102,6 +102,9 @@ LLVMValueRef wpi_const64(const wp_compile *c, uint64_t value);
 
 /** Target machines, made once a process: nvptx64, and the host at an instruction set. */
 WP_NODISCARD wp_status wpi_target_nvptx(LLVMTargetMachineRef *out, wp_error *err);
+/** A target machine of the caller's own: arch 70 for sm_70, PTX version 63 for 6.3. */
+WP_NODISCARD wp_status wpi_target_nvptx_at(uint32_t arch, uint32_t version,
+                                           LLVMTargetMachineRef *out, wp_error *err);
 WP_NODISCARD wp_status wpi_target_host(wp_cpu_isa isa, LLVMTargetMachineRef *out, wp_error *err);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Device bitcode to what a program carries: the image, and CPU code for each instruction set. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "compiler/demangle.h"
 #include "compiler/emit/image.h"
 #include "compiler/job.h"
+#include "compiler/nvptx/nvptx.h"
 #include "compiler/pipeline.h"
 
 static const struct {
@@ -30,6 +33,8 @@ struct wp_device_build {
     char *what;
     set_work work[SET_COUNT];
     wp_task tasks[SET_COUNT];
+    char *ptx; /* path */
+    wp_task ptx_task;
 };
 
 static wp_status build_set(void *arg, wp_error *err) {
@@ -53,9 +58,50 @@ static wp_status build_set(void *arg, wp_error *err) {
     return status;
 }
 
+static wp_status make_ptx(const wp_job *job, const void *bitcode, size_t size_bytes,
+                          bool is_relocatable, const char *path, wp_error *err) {
+    const wp_ptx_options options = {.arch = job->options->arch,
+                                    .is_relocatable = is_relocatable,
+                                    .library_path = job->tools->nvptxlib};
+    char *text = NULL;
+    WP_TRY(wpi_ptx_compile(bitcode, size_bytes, &options, &text, err));
+    wp_status status = wp_file_write(path, text, strlen(text), err);
+    wp_free(text);
+    return status;
+}
+
+static wp_status build_ptx(void *arg, wp_error *err) {
+    const wp_device_build *build = arg;
+    return make_ptx(build->job, build->bitcode, build->size_bytes, false, build->ptx, err);
+}
+
+/* A program without PTX still runs everywhere but on NVIDIA's GPUs. */
+static void warn(const char *what, const wp_error *error) {
+    char *message = wpi_demangle(error->message);
+    fprintf(stderr, "wpcc: warning: %s: no code for NVIDIA GPUs: %s\n", what, message);
+    wp_free(message);
+}
+
+static wp_status write_image(const void *bitcode, size_t size_bytes, const char *ptx_path,
+                             uint64_t id, const char *image_path, wp_error *err) {
+    char *ptx = NULL;
+    size_t ptx_bytes = 0;
+    if (ptx_path) WP_TRY(wp_file_read(ptx_path, &ptx, &ptx_bytes, err));
+    const wp_image_part parts[] = {
+        {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes},
+        {.kind = WP_SECTION_PTX,
+         .arch = ptx ? wpi_ptx_arch(ptx) : 0,
+         .data = ptx,
+         .size_bytes = ptx_bytes + 1 /* the NUL */}};
+    wp_status status = wpi_image_write(image_path, id, parts, ptx ? 2 : 1, err);
+    wp_free(ptx);
+    return status;
+}
+
 static void destroy(wp_device_build *build) {
     for (size_t i = 0; i < SET_COUNT; i++)
         wp_free(build->work[i].object);
+    wp_free(build->ptx);
     wp_free(build->bitcode);
     wp_free(build->what);
     wp_free(build);
@@ -83,6 +129,8 @@ wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t
                 wpi_task_start(&build->tasks[i], build_set, &build->work[i], build->what, err),
                 failed);
         }
+        build->ptx = wpi_job_temp(job, what, ".ptx");
+        WP_TRY_GOTO(wpi_task_start(&build->ptx_task, build_ptx, build, build->what, err), failed);
     }
     *out = build;
     return WP_STATUS_OK;
@@ -91,13 +139,22 @@ failed:
     return status;
 }
 
-wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err) {
+wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     for (size_t i = 0; i < SET_COUNT; i++) {
         if (status == WP_STATUS_OK)
             status = wpi_task_wait(&build->tasks[i], err);
         else
             wpi_task_cancel(&build->tasks[i]); /* it would only say the same */
+    }
+    if (status != WP_STATUS_OK) {
+        wpi_task_cancel(&build->ptx_task);
+    } else if (build->ptx) {
+        wp_error error = {0};
+        bool has_ptx = wpi_task_wait(&build->ptx_task, &error) == WP_STATUS_OK;
+        if (!has_ptx) warn(build->what, &error);
+        status = write_image(build->bitcode, build->size_bytes, has_ptx ? build->ptx : NULL,
+                             build->id, image_path, err);
     }
     destroy(build);
     return status;
@@ -107,17 +164,33 @@ void wpi_device_build_cancel(wp_device_build *build) {
     if (!build) return;
     for (size_t i = 0; i < SET_COUNT; i++)
         wpi_task_cancel(&build->tasks[i]);
+    wpi_task_cancel(&build->ptx_task);
     destroy(build);
 }
 
-wp_status wpi_device_image(const char *bitcode_path, uint64_t id, const char *image_path,
-                           wp_error *err) {
+wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, const char *ptx_path,
+                         wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
-    const wp_image_part part = {
-        .kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes};
-    wp_status status = wpi_image_write(image_path, id, &part, 1, err);
+    const char *path = strcmp(ptx_path, "-") == 0 ? "/dev/stdout" : ptx_path;
+    wp_status status = make_ptx(job, bitcode, size_bytes, job->options->is_relocatable, path, err);
     wp_free(bitcode);
+    return status;
+}
+
+wp_status wpi_device_image(wp_job *job, const char *bitcode_path, uint64_t id,
+                           const char *image_path, wp_error *err) {
+    char *bitcode = NULL, *ptx = wpi_job_temp(job, bitcode_path, ".ptx");
+    size_t size_bytes = 0;
+    wp_error error = {0};
+    wp_status status;
+    WP_TRY_GOTO(wp_file_read(bitcode_path, &bitcode, &size_bytes, err), done);
+    bool has_ptx = make_ptx(job, bitcode, size_bytes, false, ptx, &error) == WP_STATUS_OK;
+    if (!has_ptx) warn(bitcode_path, &error);
+    status = write_image(bitcode, size_bytes, has_ptx ? ptx : NULL, id, image_path, err);
+done:
+    wp_free(bitcode);
+    wp_free(ptx);
     return status;
 }

@@ -53,20 +53,25 @@ WP_NODISCARD wp_status wpi_empty_object(const char *path, wp_error *err);
 WP_NODISCARD wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output,
                                 const char *temp, wp_error *err);
 
-/** Device bitcode to CPU objects, one an instruction set, each compiled by a task. */
+/** Device bitcode to CPU objects, one an instruction set, and PTX, each compiled by a task. */
 typedef struct wp_device_build wp_device_build;
 /** Starts it; `objects` receives the paths. `id` pairs the objects with the image. With
  * --stop-after it is done at once: the IR is then in the -o file, and there are no objects. */
 WP_NODISCARD wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t id,
                                               const char *what, wp_strings *objects,
                                               wp_device_build **out, wp_error *err);
-/** Waits for it and frees it. */
-WP_NODISCARD wp_status wpi_device_build_finish(wp_device_build *build, wp_error *err);
+/** Waits for it, writes the image that programs embed, and frees it. Where no PTX can be made, the
+ * image goes without, and a warning says why. */
+WP_NODISCARD wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path,
+                                               wp_error *err);
 /** Ends it early and frees it; NULL allowed. */
 void wpi_device_build_cancel(wp_device_build *build);
-/** Writes the image that programs embed. */
-WP_NODISCARD wp_status wpi_device_image(const char *bitcode_path, uint64_t id,
+/** Writes the image that programs embed, here and now. */
+WP_NODISCARD wp_status wpi_device_image(wp_job *job, const char *bitcode_path, uint64_t id,
                                         const char *image_path, wp_error *err);
+/** Writes PTX text. */
+WP_NODISCARD wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, const char *ptx_path,
+                                      wp_error *err);
 
 /** `wpcc --variant=NAME IMAGE -o LIBRARY`: a command line of its own, given by libwarpage; true if
  * `argv` is one. */

@@ -48,6 +48,8 @@ WP_NODISCARD wp_status wpi_pass_warp_synchronous(wp_compile *c, wp_error *err);
 /** managed: uses of a managed variable (in a variant: of any variable) go through its cell, in a
  * variant also those in initial values of constants. Needs: host layout. Fills variables[].cell. */
 WP_NODISCARD wp_status wpi_pass_managed(wp_compile *c, wp_error *err);
+/** What it does for one variable: uses in functions load the address from variable->cell. */
+void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable);
 
 /** lower_shared: shared variables become offsets into the block's shared memory; atomics on
  *  shared memory become plain operations (a block runs on one OS thread). Fills

@@ -336,14 +336,13 @@ static wp_status build_linked(wp_job *job, const gathered *g, const char *object
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
         goto done;
     }
-    WP_TRY_GOTO(wpi_device_image(bitcode, g->id, image, err), done);
     WP_TRY_GOTO(
         wpi_device_build_start(job, bitcode, g->id, "linked program", &objects, &build, err), done);
-    WP_TRY_GOTO(write_registrations(g, image, registrations, err), done);
     wp_device_build *finished = build;
     build = NULL;
-    WP_TRY_GOTO(wpi_device_build_finish(finished, err), done);
+    WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);
     if (job->options->stop_after) goto done;
+    WP_TRY_GOTO(write_registrations(g, image, registrations, err), done);
     const char *const words[] = {"ld", "-r", "-o", object, registrations};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         wp_strings_add(&command, words[i]);

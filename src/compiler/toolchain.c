@@ -36,6 +36,7 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
     out->include_dir = wp_path_join(out->cuda_dir, "include");
     out->cuda_lib_dir = wp_path_join(out->cuda_dir, "lib64");
     out->devicelib = wp_path_join(out->prefix, "lib/warpage/devicelib.bc");
+    out->nvptxlib = wp_path_join(out->prefix, "lib/warpage/nvptxlib.bc");
     const char *wanted = getenv("WARPAGE_CLANG");
     out->clang = wp_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
     if (!out->clang) out->clang = wp_program_find("clang-19");
@@ -44,9 +45,12 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
         status =
             WP_FAIL(err, TOOLCHAIN,
                     "clang 19 was not found; install the package clang-19 or set WARPAGE_CLANG");
-    else if (!wp_file_exists(out->devicelib))
-        status = WP_FAIL(err, TOOLCHAIN, "%s is missing; the installation of warpage is incomplete",
-                         out->devicelib);
+    for (int i = 0; i < 2 && status == WP_STATUS_OK; i++) {
+        const char *library = i ? out->nvptxlib : out->devicelib;
+        if (!wp_file_exists(library))
+            status = WP_FAIL(err, TOOLCHAIN,
+                             "%s is missing; the installation of warpage is incomplete", library);
+    }
     if (status != WP_STATUS_OK)
         wpi_toolchain_deinit(out);
     else
@@ -72,5 +76,6 @@ void wpi_toolchain_deinit(wp_toolchain *t) {
     wp_free(t->lib_dir);
     wp_free(t->cuda_lib_dir);
     wp_free(t->devicelib);
+    wp_free(t->nvptxlib);
     memset(t, 0, sizeof *t);
 }

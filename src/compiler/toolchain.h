@@ -14,8 +14,9 @@ typedef struct wp_toolchain {
     char *include_dir;  /* the CUDA dialect */
     char *lib_dir;      /* libwarpage.so */
     char *cuda_lib_dir; /* libcudart.so and its kin */
-    char *devicelib;
-    bool has_openmp; /* LLVM's OpenMP library is installed beside clang */
+    char *devicelib;    /* device functions for kernels on the CPU */
+    char *nvptxlib;     /* … on NVIDIA's GPUs */
+    bool has_openmp;    /* LLVM's OpenMP library is installed beside clang */
 } wp_toolchain;
 
 WP_NODISCARD wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err);

@@ -47,6 +47,12 @@ static void redirect(wp_compile *c, LLVMValueRef global, LLVMValueRef cell, LLVM
     wp_free(users);
 }
 
+void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable) {
+    wpi_constant_expand_uses(c->context, variable->global);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f)) redirect(c, variable->global, variable->cell, f);
+}
+
 /* ---- addresses of variables in initial values ---- */
 
 static const wp_variable_ir *variable_of(const wp_compile *c, LLVMValueRef global) {
@@ -132,10 +138,8 @@ wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++) {
         wp_variable_ir *variable = &c->variables[v];
         if (variable->kind != WP_VARIABLE_MANAGED && !c->variant) continue;
-        wpi_constant_expand_uses(c->context, variable->global);
         variable->cell = add_cell(c, variable);
-        for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-            if (!LLVMIsDeclaration(f)) redirect(c, variable->global, variable->cell, f);
+        wpi_variable_through_cell(c, variable);
     }
     return WP_STATUS_OK;
 }

@@ -306,6 +306,7 @@ void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32
 /* Where an access of `bytes` bytes goes; NULL when it lies outside and touches nothing. */
 static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t y, int32_t z,
                            uint32_t mode) {
+    mode = WP_SURF_MODE(mode);
     const wpi_texture *t = find_bound(surface, "surface");
     if (t == NULL) return NULL;
     const int64_t row_bytes = (int64_t)(t->width * texel_bytes(t));

@@ -142,27 +142,37 @@ static __device__ __inline__ void tex2Dgather(T *result, cudaTextureObject_t obj
     *result = wp_tex<T>(object, WP_TEX_KIND_2D_GATHER, x, y, 0.0f, component);
 }
 
+/* wp_surf_shape in src/base/abi.h, in the bits above the mode */
+#define WP_SURF_SHAPE_1D (0u << 8)
+#define WP_SURF_SHAPE_2D (1u << 8)
+#define WP_SURF_SHAPE_3D (2u << 8)
+#define WP_SURF_SHAPE_1D_LAYERED (3u << 8)
+#define WP_SURF_SHAPE_2D_LAYERED (4u << 8)
+
 /* Surfaces: of a reference and of an object, with the result returned or through a pointer. */
-#define WP_SURFACE(suffix, dim, params, x, y, z)                                                   \
+#define WP_SURFACE(suffix, dim, params, shape, x, y, z)                                            \
     template <class T>                                                                             \
     static __device__ __inline__ T surf##suffix##read(                                             \
         cudaSurfaceObject_t object, WP_PARAMS params,                                              \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         T value;                                                                                   \
-        __wp_surf_read(object, &value, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);      \
+        __wp_surf_read(object, &value, (unsigned int)sizeof(T), x, y, z,                           \
+                       (unsigned int)mode | WP_SURF_SHAPE_##shape);                                \
         return value;                                                                              \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##read(                                          \
         T *result, cudaSurfaceObject_t object, WP_PARAMS params,                                   \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
-        __wp_surf_read(object, result, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);      \
+        __wp_surf_read(object, result, (unsigned int)sizeof(T), x, y, z,                           \
+                       (unsigned int)mode | WP_SURF_SHAPE_##shape);                                \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##write(                                         \
         T value, cudaSurfaceObject_t object, WP_PARAMS params,                                     \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
-        __wp_surf_write(object, &value, (unsigned int)sizeof(T), x, y, z, (unsigned int)mode);     \
+        __wp_surf_write(object, &value, (unsigned int)sizeof(T), x, y, z,                          \
+                        (unsigned int)mode | WP_SURF_SHAPE_##shape);                               \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ T surf##suffix##read(                                             \
@@ -170,7 +180,7 @@ static __device__ __inline__ void tex2Dgather(T *result, cudaTextureObject_t obj
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         T value;                                                                                   \
         __wp_surf_read(wp_tex_handle(reference), &value, (unsigned int)sizeof(T), x, y, z,         \
-                       (unsigned int)mode);                                                        \
+                       (unsigned int)mode | WP_SURF_SHAPE_##shape);                                \
         return value;                                                                              \
     }                                                                                              \
     template <class T>                                                                             \
@@ -178,23 +188,23 @@ static __device__ __inline__ void tex2Dgather(T *result, cudaTextureObject_t obj
         T *result, surface<void, dim> reference, WP_PARAMS params,                                 \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_read(wp_tex_handle(reference), result, (unsigned int)sizeof(T), x, y, z,         \
-                       (unsigned int)mode);                                                        \
+                       (unsigned int)mode | WP_SURF_SHAPE_##shape);                                \
     }                                                                                              \
     template <class T>                                                                             \
     static __device__ __inline__ void surf##suffix##write(                                         \
         T value, surface<void, dim> reference, WP_PARAMS params,                                   \
         cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                                     \
         __wp_surf_write(wp_tex_handle(reference), &value, (unsigned int)sizeof(T), x, y, z,        \
-                        (unsigned int)mode);                                                       \
+                        (unsigned int)mode | WP_SURF_SHAPE_##shape);                               \
     }
-WP_SURFACE(1D, cudaSurfaceType1D, (int x), x, 0, 0)
-WP_SURFACE(2D, cudaSurfaceType2D, (int x, int y), x, y, 0)
-WP_SURFACE(3D, cudaSurfaceType3D, (int x, int y, int z), x, y, z)
-WP_SURFACE(1DLayered, cudaSurfaceType1DLayered, (int x, int layer), x, 0, layer)
-WP_SURFACE(2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), x, y, layer)
-WP_SURFACE(Cubemap, cudaSurfaceTypeCubemap, (int x, int y, int face), x, y, face)
-WP_SURFACE(CubemapLayered, cudaSurfaceTypeCubemapLayered, (int x, int y, int layer_face), x, y,
-           layer_face)
+WP_SURFACE(1D, cudaSurfaceType1D, (int x), 1D, x, 0, 0)
+WP_SURFACE(2D, cudaSurfaceType2D, (int x, int y), 2D, x, y, 0)
+WP_SURFACE(3D, cudaSurfaceType3D, (int x, int y, int z), 3D, x, y, z)
+WP_SURFACE(1DLayered, cudaSurfaceType1DLayered, (int x, int layer), 1D_LAYERED, x, 0, layer)
+WP_SURFACE(2DLayered, cudaSurfaceType2DLayered, (int x, int y, int layer), 2D_LAYERED, x, y, layer)
+WP_SURFACE(Cubemap, cudaSurfaceTypeCubemap, (int x, int y, int face), 2D_LAYERED, x, y, face)
+WP_SURFACE(CubemapLayered, cudaSurfaceTypeCubemapLayered, (int x, int y, int layer_face),
+           2D_LAYERED, x, y, layer_face)
 #undef WP_SURFACE
 #undef WP_PARAMS
 

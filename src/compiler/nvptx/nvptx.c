@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps from bitcode to PTX text. */
+#include "compiler/nvptx/nvptx.h"
+
+#include <llvm-c/Comdat.h>
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "compiler/passes.h"
+
+/* The target of each function is the module's; and the library's functions, which were compiled
+ * without the C library in mind, may be inlined into others. */
+void wpi_ptx_drop_target(LLVMValueRef function) {
+    static const char *const names[] = {"target-cpu", "target-features", "tune-cpu", "no-builtins"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         names[i], (unsigned)strlen(names[i]));
+}
+
+static void make_internal(LLVMValueRef global) {
+    LLVMSetComdat(global, NULL);
+    LLVMSetVisibility(global, LLVMDefaultVisibility);
+    LLVMSetLinkage(global, LLVMInternalLinkage);
+}
+
+/* Only kernels and variables that the host can write are visible; what nobody uses then goes. */
+static void internalise(wp_compile *c, bool is_relocatable) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        wpi_ptx_drop_target(f);
+        if (LLVMIsDeclaration(f) || is_relocatable) continue;
+        if (!wpi_compile_is_kernel(c, f)) {
+            make_internal(f);
+        } else {
+            LLVMSetComdat(f, NULL);
+            LLVMSetLinkage(f, LLVMExternalLinkage);
+        }
+    }
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g && !is_relocatable;
+         g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || LLVMGetLinkage(g) == LLVMAppendingLinkage) continue;
+        if (!LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g)) {
+            make_internal(g);
+        } else if (LLVMGetLinkage(g) != LLVMInternalLinkage) {
+            LLVMSetComdat(g, NULL);
+            LLVMSetLinkage(g, LLVMExternalLinkage);
+        }
+    }
+}
+
+/* Lists that keep variables alive for other tools. */
+static void drop_lists(wp_compile *c) {
+    static const char *const names[] = {"llvm.used", "llvm.compiler.used",
+                                        "llvm.global.annotations"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef list = LLVMGetNamedGlobal(c->module, names[i]);
+        if (list) LLVMDeleteGlobal(list);
+    }
+}
+
+static wp_status emit(wp_compile *c, LLVMTargetMachineRef machine, char **text, wp_error *err) {
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer = NULL;
+    if (LLVMTargetMachineEmitToMemoryBuffer(machine, c->module, LLVMAssemblyFile, &message,
+                                            &buffer)) {
+        wp_status status = WP_FAIL(err, TOOLCHAIN, "PTX: %s", message);
+        LLVMDisposeMessage(message);
+        return status;
+    }
+    *text = wp_strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    LLVMDisposeMemoryBuffer(buffer);
+    return WP_STATUS_OK;
+}
+
+static wp_status compile(wp_compile *c, const wp_ptx_options *options, char **text, wp_error *err) {
+    uint32_t arch = options->arch, version = 0;
+    wpi_ptx_version(c, &arch, &version);
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_nvptx_at(arch, version, &machine, err));
+    LLVMStripModuleDebugInfo(c->module);
+    LLVMSetCurrentDebugLocation2(c->builder, NULL);
+    wp_status status;
+    drop_lists(c);
+    internalise(c, options->is_relocatable);
+    WP_TRY_GOTO(wpi_compile_run(c, "globaldce", machine, err), done);
+    WP_TRY_GOTO(wpi_ptx_lower(c, arch, err), done);
+    WP_TRY_GOTO(wpi_ptx_link_library(c, options, err), done);
+    WP_TRY_GOTO(wpi_compile_verify(c, "nvptx", err), done);
+    WP_TRY_GOTO(wpi_compile_run(c,
+                                "cgscc(inline),function(sroa,early-cse<memssa>,"
+                                "instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
+                                machine, err),
+                done);
+    status = emit(c, machine, text, err);
+done:
+    LLVMDisposeTargetMachine(machine);
+    return status;
+}
+
+wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes, const wp_ptx_options *options,
+                          char **text, wp_error *err) {
+    *text = NULL;
+    wp_compile *c = NULL;
+    WP_TRY(wpi_compile_create(bitcode, size_bytes, &c, err));
+    wp_status status = compile(c, options, text, err);
+    wpi_compile_destroy(c);
+    return status;
+}
+
+uint32_t wpi_ptx_arch(const char *text) {
+    static const char target[] = "\n.target sm_";
+    const char *at = strstr(text, target);
+    return at ? (uint32_t)strtoul(at + sizeof target - 1, NULL, 10) : 0;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which GPU and which PTX version a module needs. A driver refuses versions later than its own, so
+ * every file takes the lowest. The front end has checked intrinsics against -arch; inline PTX is
+ * text, in which instructions show. */
+#include <string.h>
+
+#include "compiler/nvptx/nvptx.h"
+
+#define VERSION_LOWEST 63 /* CUDA 10.0 */
+
+/* The first version that knows the architecture. */
+static const struct {
+    uint32_t arch, version;
+} architectures[] = {{80, 70}, {86, 71}, {87, 74}, {89, 78}, {90, 78}};
+
+/* Words of an instruction, all of which must occur in it in this order, and what it needs. */
+static const struct {
+    const char *words[3];
+    uint32_t arch, version;
+} instructions[] = {
+    {{"redux.sync"}, 80, 70},
+    {{"cp.async"}, 80, 70},
+    {{"mbarrier."}, 80, 70},
+    {{"createpolicy"}, 80, 74},
+    {{"applypriority"}, 80, 74},
+    {{"discard."}, 80, 74},
+    {{".L2::cache_hint"}, 80, 74},
+    {{".L2::evict"}, 80, 74},
+    {{".L1::"}, 70, 74},
+    {{".L2::"}, 75, 74},
+    {{"bmsk."}, 70, 76},
+    {{"szext."}, 70, 76},
+    {{"tanh.approx"}, 75, 70},
+    {{"ex2.approx", "f16"}, 75, 70},
+    {{"ex2.approx", "bf16"}, 90, 78},
+    {{"elect.sync"}, 90, 80},
+    {{"griddepcontrol"}, 90, 78},
+    {{"setmaxnreg"}, 90, 80},
+    {{".mmio"}, 70, 82},
+    {{"cvt", ".tf32"}, 80, 70},
+    {{"cvt", ".rn", "16x2"}, 80, 70},
+    {{"cvt", ".rn.bf16."}, 80, 70},
+    {{"cvt", ".bf16"}, 90, 78},
+    {{"fma", ".bf16"}, 80, 70},
+    {{"min", ".bf16"}, 80, 70},
+    {{"max", ".bf16"}, 80, 70},
+    {{"neg", ".bf16"}, 80, 70},
+    {{"abs", ".bf16"}, 80, 70},
+    {{"add", ".bf16"}, 90, 78},
+    {{"sub", ".bf16"}, 90, 78},
+    {{"mul", ".bf16"}, 90, 78},
+    {{"atom", ".bf16"}, 90, 78},
+    {{"red", ".bf16"}, 90, 78},
+    {{"atom", ".v2"}, 90, 81},
+    {{"atom", ".v4"}, 90, 81},
+    {{"red", ".v2"}, 90, 81},
+    {{"red", ".v4"}, 90, 81},
+    {{"min", ".f16"}, 80, 70},
+    {{"max", ".f16"}, 80, 70},
+    {{"min", ".NaN"}, 80, 70},
+    {{"max", ".NaN"}, 80, 70},
+    {{"min", ".u16x2"}, 90, 80},
+    {{"min", ".s16x2"}, 90, 80},
+    {{"max", ".u16x2"}, 90, 80},
+    {{"max", ".s16x2"}, 90, 80},
+    {{"add", ".u16x2"}, 90, 80},
+    {{"add", ".s16x2"}, 90, 80},
+    {{".relu"}, 80, 70},
+};
+
+static bool has_words(const char *text, const char *const *words) {
+    for (int i = 0; i < 3 && words[i]; i++) {
+        text = strstr(text, words[i]);
+        if (!text) return false;
+        text += strlen(words[i]);
+    }
+    return true;
+}
+
+/* One instruction: up to its operands. */
+static void scan_instruction(const char *opcode, uint32_t *arch, uint32_t *version) {
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+        if (!has_words(opcode, instructions[i].words)) continue;
+        if (instructions[i].arch > *arch) *arch = instructions[i].arch;
+        if (instructions[i].version > *version) *version = instructions[i].version;
+    }
+}
+
+static void scan_asm(const char *text, size_t length, uint32_t *arch, uint32_t *version) {
+    for (size_t at = 0; at < length;) {
+        while (at < length && strchr(" \t\n;{}", text[at]))
+            at++;
+        size_t end = at;
+        while (end < length && !strchr(";\n{}", text[end]))
+            end++;
+        char opcode[128];
+        size_t count = end - at < sizeof opcode - 1 ? end - at : sizeof opcode - 1;
+        memcpy(opcode, text + at, count);
+        opcode[count] = '\0';
+        char *operands = opcode[0] == '@' ? strpbrk(opcode, " \t") : opcode; /* behind the guard */
+        if (operands) {
+            operands += strspn(operands, " \t");
+            operands[strcspn(operands, " \t")] = '\0';
+            scan_instruction(operands, arch, version);
+        }
+        at = end;
+    }
+}
+
+void wpi_ptx_version(wp_compile *c, uint32_t *arch, uint32_t *version) {
+    *version = VERSION_LOWEST;
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                if (!LLVMIsACallInst(i) || !LLVMIsAInlineAsm(LLVMGetCalledValue(i))) continue;
+                size_t length;
+                const char *text = LLVMGetInlineAsmAsmString(LLVMGetCalledValue(i), &length);
+                scan_asm(text, length, arch, version);
+            }
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
+        if (*arch >= architectures[i].arch && architectures[i].version > *version)
+            *version = architectures[i].version;
+}
