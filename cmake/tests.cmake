@@ -7,6 +7,7 @@
 #   tests/cli/*.sh             commands with their expected output         label cli
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
 #   examples/*.cu              run as their first lines say                label e2e
+#   tests/ptx/*.cu, and the programs of e2e, examples and apps: assembled  label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(wp_tests ${CMAKE_CURRENT_SOURCE_DIR}/tests)

@@ -33,6 +33,7 @@ thread_sanitizer() {
 }
 
 release() {
+    tools/ptxas.sh >/dev/null
     build release
     run_tests release
 }
