@@ -77,4 +77,8 @@ WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
  * Needs: as narrow, after it. */
 WP_NODISCARD wp_status wpi_pass_settle(wp_compile *c, wp_error *err);
 
+/** check_loops (variant "check" only): guards that no thread of a row fails are settled before the
+ * thread loop. Needs: regions, with uniform values outside of the loops. */
+WP_NODISCARD wp_status wpi_pass_check_loops(wp_compile *c, wp_error *err);
+
 #endif

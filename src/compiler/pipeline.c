@@ -67,6 +67,7 @@ static const pass passes[] = {
     {"hoist", hoist, NULL},
     {"narrow", wpi_pass_narrow, NULL},
     {"settle", wpi_pass_settle, NULL},
+    {"check-loops", wpi_pass_check_loops, "check"},
     {"optimize", optimize, NULL},
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };

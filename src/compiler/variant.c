@@ -5,6 +5,7 @@
  *     wpcc --variant=check [--cpu-isa=baseline|x86-64-v3] [--print-after=PASS] IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. */
+#include <llvm-c/Support.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -131,6 +132,9 @@ static wp_status build(wp_job *job, const request *r, wp_error *err) {
     char *object = wpi_job_temp(job, r->variant, ".o");
     wp_status status;
     WP_TRY_GOTO(unpack(r->input, &data, &size_bytes, &id, err), done);
+    /* The loop without guards is worth a copy of the loop. */
+    const char *const words[] = {"wpcc", "-unswitch-threshold=4000"};
+    LLVMParseCommandLineOptions(2, words, NULL);
     WP_TRY_GOTO(wpi_compile_create(data, size_bytes, &c, err), done);
     c->image_id = id;
     c->isa = strcmp(r->isa, "baseline") == 0 ? WP_CPU_ISA_BASELINE : WP_CPU_ISA_X86_64_V3;

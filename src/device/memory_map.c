@@ -7,6 +7,7 @@
 #include "device/memory_map.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
@@ -20,6 +21,7 @@ typedef struct node {
 struct wpi_memory_map {
     pthread_rwlock_t lock;
     node *root;
+    _Atomic uint64_t removals;
 };
 
 static uintptr_t base_of(const node *n) {
@@ -152,6 +154,10 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
     return WP_STATUS_OK;
 }
 
+uint64_t wpi_memory_map_removals(const wpi_memory_map *map) {
+    return atomic_load(&map->removals);
+}
+
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out) {
     const uintptr_t key = (uintptr_t)base;
     pthread_rwlock_wrlock(&map->lock);
@@ -160,7 +166,10 @@ bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_ent
         slot = key < base_of(*slot) ? &(*slot)->low : &(*slot)->high;
     }
     node *n = *slot;
-    if (n != NULL) *slot = join(n->low, n->high);
+    if (n != NULL) {
+        *slot = join(n->low, n->high);
+        atomic_fetch_add(&map->removals, 1);
+    }
     pthread_rwlock_unlock(&map->lock);
     if (n == NULL) return false;
     if (out != NULL) *out = n->entry;

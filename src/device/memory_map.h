@@ -28,6 +28,8 @@ WP_NODISCARD wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_
                                           wp_error *err);
 /** Takes out the entry that starts at `base`; false if there is none. `out` may be NULL. */
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out);
+/** How many entries were taken out so far: what was found before is still there while it stays. */
+uint64_t wpi_memory_map_removals(const wpi_memory_map *map);
 /** The entry that contains `address`. `out` may be NULL. */
 bool wpi_memory_map_find(wpi_memory_map *map, const void *address, wpi_memory_entry *out);
 /** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0

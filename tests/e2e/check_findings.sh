@@ -44,6 +44,9 @@ expect host_memory "$(line_of 'void store')" 'memory of the host, which CUDA doe
 expect wild "$(line_of 'void store')" 'at 0x123456789000' 'a wild pointer'
 expect freed "$(line_of 'void store')" ': use of freed memory$' \
     'byte 0 of the freed allocation: 64 bytes at 0x[0-9a-f]+, number 2, allocated by ' 'use of freed memory, 4 times$'
+expect freed_later "$(line_of 'void store')" ': use of freed memory$' 'use of freed memory, 4 times$'
+expect neighbours "$(line_of 'the last one leaves')" 'thread \(62,0,0\) of block \(0,0,0\) loads 4 bytes' \
+    'right behind the end of the nearest allocation: 1000 bytes'
 expect two_barriers "$(line_of 'some wait here')" ': divergent barrier$' \
     '^    40 threads of block \(0,0,0\) wait here, the first is \(0,0,0\);$' \
     "^    24 at another barrier, .*mistakes.cu:$(line_of 'others here'), the first is \(40,0,0\)$"

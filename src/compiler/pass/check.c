@@ -16,33 +16,11 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
+#include "compiler/pass/check.h"
 #include "compiler/pass/lower.h"
 #include "compiler/passes.h"
 
-typedef struct checker {
-    wp_compile *c;
-    LLVMTargetDataRef layout;
-    LLVMValueRef *sites; /* constants of struct wp_check_site */
-    uint32_t site_count;
-} checker;
-
-typedef struct access {
-    LLVMValueRef instruction;
-    unsigned operand; /* that holds the address */
-    wp_check_access kind;
-    uint64_t size_bytes; /* 0: known only when it runs */
-    uint32_t align_bytes;
-} access;
-
-/* What an address is based on. */
-typedef struct origin {
-    LLVMValueRef base; /* an alloca, a parameter, a global, or anything */
-    bool is_constant;  /* `offset` is known */
-    int64_t offset;
-    uint64_t step;          /* the offset is a multiple of it */
-    wp_check_object object; /* ANY: of unknown extent */
-    uint64_t size_bytes;    /* of the object; 0: known only when it runs */
-} origin;
+#define NO_SITE UINT32_MAX
 
 /* ---- where an address comes from ---- */
 
@@ -105,7 +83,7 @@ static void classify(const checker *k, origin *o) {
     }
 }
 
-static origin origin_of(const checker *k, LLVMValueRef address) {
+origin wpi_check_origin(const checker *k, LLVMValueRef address) {
     origin o = {.base = address, .is_constant = true};
     for (;;) {
         if (LLVMIsAGetElementPtrInst(o.base)) {
@@ -128,7 +106,7 @@ static bool is_block(LLVMValueRef base) {
     return callee && strcmp(LLVMGetValueName2(callee, &length), WP_BLOCK_PLACEHOLDER) == 0;
 }
 
-static bool is_safe(const access *a, const origin *o) {
+bool wpi_check_is_safe(const access *a, const origin *o) {
     if (is_block(o->base)) return true;
     return o->object != WP_CHECK_ANY && o->is_constant && a->size_bytes && o->offset >= 0 &&
            (uint64_t)o->offset + a->size_bytes <= o->size_bytes;
@@ -210,6 +188,10 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
     return k->site_count++;
 }
 
+uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o) {
+    return add_site(k, a->instruction, a, o);
+}
+
 static void export_sites(checker *k) {
     wp_compile *c = k->c;
     LLVMTypeRef words[] = {c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
@@ -245,18 +227,24 @@ static LLVMValueRef shared_memory(wp_compile *c) {
     return LLVMBuildCall2(c->builder, wpi_function_type(function), function, NULL, 0, "");
 }
 
-static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
+LLVMValueRef wpi_check_generic(wp_compile *c, LLVMValueRef pointer) {
     return LLVMTypeOf(pointer) == c->ptr ? pointer
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
 
-typedef struct bounds {
-    LLVMValueRef base, size; /* of the object, or NULL */
-    LLVMValueRef first, limit;
-} bounds;
+#define GUARD_METADATA "wp.guard"
 
-/* Good addresses are first + [0, limit). */
-static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t site) {
+static unsigned guard_kind(LLVMValueRef instruction) {
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(instruction));
+    return LLVMGetMDKindIDInContext(context, GUARD_METADATA, sizeof GUARD_METADATA - 1);
+}
+
+void wpi_check_mark_guard(wp_compile *c, LLVMValueRef instruction) {
+    LLVMSetMetadata(instruction, guard_kind(instruction),
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
+}
+
+bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site) {
     wp_compile *c = k->c;
     bounds b = {0};
     if (o->object == WP_CHECK_ANY) {
@@ -273,7 +261,7 @@ static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t
         return b;
     }
     bool is_whole = o->object == WP_CHECK_SHARED && !o->size_bytes;
-    b.base = is_whole ? shared_memory(c) : generic(c, o->base);
+    b.base = is_whole ? shared_memory(c) : wpi_check_generic(c, o->base);
     b.first = LLVMBuildPtrToInt(c->builder, b.base, c->i64, "");
     if (o->size_bytes) {
         b.size = wpi_const64(c, o->size_bytes);
@@ -291,12 +279,16 @@ static bounds find_bounds(checker *k, const access *a, const origin *o, uint32_t
     return b;
 }
 
-static void mark_rare(wp_compile *c, LLVMValueRef branch) {
+void wpi_check_mark_rare(wp_compile *c, LLVMValueRef branch) {
     LLVMMetadataRef node[] = {LLVMMDStringInContext2(c->context, "branch_weights", 14),
                               LLVMValueAsMetadata(wpi_const32(c, 1)),
                               LLVMValueAsMetadata(wpi_const32(c, 1u << 20))};
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->context, "prof", 4),
                     LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, node, 3)));
+}
+
+bool wpi_check_is_guard(LLVMValueRef branch) {
+    return LLVMGetMetadata(branch, guard_kind(branch)) != NULL;
 }
 
 static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const bounds *b) {
@@ -310,7 +302,7 @@ static LLVMValueRef ask(checker *k, LLVMValueRef address, uint32_t site, const b
 }
 
 /* An object's alignment and the size of its elements may say it. */
-static bool is_aligned(const access *a, const origin *o) {
+bool wpi_check_is_aligned(const access *a, const origin *o) {
     if (o->object == WP_CHECK_ANY ||
         !(LLVMIsAAllocaInst(o->base) || LLVMIsAGlobalVariable(o->base)))
         return false;
@@ -319,18 +311,18 @@ static bool is_aligned(const access *a, const origin *o) {
 }
 
 /* The address that the access is to use. */
-static LLVMValueRef guard(checker *k, const access *a, const origin *o) {
+static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t site) {
     wp_compile *c = k->c;
     LLVMBuilderRef at = c->builder;
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
-    uint32_t site = add_site(k, a->instruction, a, o);
+    if (site == NO_SITE) site = add_site(k, a->instruction, a, o);
     LLVMPositionBuilderBefore(at, a->instruction);
-    LLVMValueRef address = generic(c, pointer);
+    LLVMValueRef address = wpi_check_generic(c, pointer);
     LLVMValueRef number = LLVMBuildPtrToInt(at, address, c->i64, "");
-    bounds b = find_bounds(k, a, o, site);
+    bounds b = wpi_check_bounds(k, a, o, site);
     LLVMValueRef offset = LLVMBuildSub(at, number, b.first, "");
     LLVMValueRef is_bad = LLVMBuildICmp(at, LLVMIntUGE, offset, b.limit, "");
-    if (a->align_bytes > 1 && !is_aligned(a, o)) {
+    if (a->align_bytes > 1 && !wpi_check_is_aligned(a, o)) {
         LLVMValueRef low = LLVMBuildAnd(at, number, wpi_const64(c, a->align_bytes - 1), "");
         is_bad =
             LLVMBuildOr(at, is_bad, LLVMBuildICmp(at, LLVMIntNE, low, wpi_const64(c, 0), ""), "");
@@ -341,7 +333,9 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o) {
     LLVMBasicBlockRef slow = LLVMInsertBasicBlockInContext(c->context, rest, "slow");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMPositionBuilderAtEnd(at, front);
-    mark_rare(c, LLVMBuildCondBr(at, is_bad, slow, rest));
+    LLVMValueRef branch = LLVMBuildCondBr(at, is_bad, slow, rest);
+    wpi_check_mark_rare(c, branch);
+    if (!k->is_in_run) wpi_check_mark_guard(c, branch);
     LLVMPositionBuilderAtEnd(at, slow);
     LLVMValueRef other = ask(k, address, site, &b);
     LLVMBuildBr(at, rest);
@@ -361,7 +355,7 @@ static void guard_range(checker *k, const access *a, const origin *o) {
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMValueRef size = LLVMGetOperand(a->instruction, 2);
     LLVMTypeRef params[] = {c->ptr, c->i32, c->i64};
-    LLVMValueRef args[] = {generic(c, LLVMGetOperand(a->instruction, a->operand)),
+    LLVMValueRef args[] = {wpi_check_generic(c, LLVMGetOperand(a->instruction, a->operand)),
                            wpi_const32(c, site),
                            LLVMBuildIntCast2(c->builder, size, c->i64, 0, "")};
     LLVMValueRef function = wpi_compile_declare(c, "wp_rt_check_range", c->i64, params, 3);
@@ -376,7 +370,7 @@ static uint64_t size_of(const checker *k, LLVMTypeRef type) {
     return LLVMStoreSizeOfType(k->layout, type);
 }
 
-static bool describe(const checker *k, LLVMValueRef i, access *a) {
+bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
     *a = (access){.instruction = i};
     if (LLVMIsALoadInst(i)) {
         a->size_bytes = size_of(k, LLVMTypeOf(i));
@@ -410,8 +404,8 @@ static void check_range(checker *k, LLVMValueRef i, unsigned operand) {
                 .operand = operand,
                 .kind = operand == 0 ? WP_CHECK_STORE : WP_CHECK_LOAD};
     if (LLVMIsAConstantInt(size)) a.size_bytes = LLVMConstIntGetZExtValue(size);
-    origin o = origin_of(k, LLVMGetOperand(i, operand));
-    if (is_safe(&a, &o)) return;
+    origin o = wpi_check_origin(k, LLVMGetOperand(i, operand));
+    if (wpi_check_is_safe(&a, &o)) return;
     guard_range(k, &a, &o);
 }
 
@@ -439,44 +433,65 @@ typedef struct known {
     uint64_t size_bytes;
 } known;
 
-static void check_access(checker *k, const access *a, known *seen, uint32_t *seen_count) {
+static void check_access(checker *k, const access *a, uint32_t site, known *seen,
+                         uint32_t *seen_count) {
     LLVMValueRef pointer = LLVMGetOperand(a->instruction, a->operand);
-    origin o = origin_of(k, pointer);
-    if (is_safe(a, &o)) return;
+    origin o = wpi_check_origin(k, pointer);
+    if (wpi_check_is_safe(a, &o)) return;
     LLVMValueRef checked = NULL;
-    for (uint32_t s = 0; s < *seen_count && !checked; s++)
+    for (uint32_t s = 0; s < *seen_count && !checked && site == NO_SITE; s++)
         if (seen[s].pointer == pointer && seen[s].size_bytes >= a->size_bytes)
             checked = seen[s].checked;
     if (!checked) {
-        checked = guard(k, a, &o);
+        checked = guard(k, a, &o, site);
         seen[(*seen_count)++] = (known){pointer, checked, a->size_bytes};
     }
     LLVMSetOperand(a->instruction, a->operand, checked);
 }
 
+static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *seen,
+                              uint32_t *seen_count) {
+    access a;
+    bool reads;
+    if (wpi_check_describe(k, i, &a)) {
+        check_access(k, &a, site, seen, seen_count);
+    } else if (is_block_barrier(i)) {
+        note_barrier(k, i);
+    } else if (is_range(i, &reads)) {
+        check_range(k, i, 0);
+        if (reads) check_range(k, i, 1);
+    }
+}
+
+/* What a run found good is known in its guarded copy only. */
 static void check_block(checker *k, LLVMBasicBlockRef block) {
-    uint32_t count = 0, seen_count = 0;
+    uint32_t count = 0, seen_count = 0, n = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
         count++;
     LLVMValueRef *all = wp_calloc(count + 1, sizeof *all);
     known *seen = wp_calloc(count + 1, sizeof *seen);
-    uint32_t n = 0;
-    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
+    uint32_t *sites = wp_calloc(count + 1, sizeof *sites);
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        sites[n] = NO_SITE;
         all[n++] = i;
+    }
+    check_run run = {0};
     for (uint32_t i = 0; i < count; i++) {
-        access a;
-        bool reads;
-        if (describe(k, all[i], &a)) {
-            check_access(k, &a, seen, &seen_count);
-        } else if (is_block_barrier(all[i])) {
-            note_barrier(k, all[i]);
-        } else if (is_range(all[i], &reads)) {
-            check_range(k, all[i], 0);
-            if (reads) check_range(k, all[i], 1);
+        bool is_inside = i < run.outer;
+        if (!is_inside) {
+            if (i == run.outer && i > 0 && run.first < run.outer) seen_count = 0;
+            run = wpi_check_run_find(k, all, count, i);
+            if (run.first < run.outer) {
+                wpi_check_run_split(k, all, run, sites);
+                seen_count = 0;
+            }
         }
+        k->is_in_run = i < run.outer;
+        check_instruction(k, all[i], sites[i], seen, &seen_count);
     }
     wp_free(all);
     wp_free(seen);
+    wp_free(sites);
 }
 
 static void check_function(checker *k, LLVMValueRef function) {

@@ -100,12 +100,19 @@ const wp_check_site *wpi_check_sites(const wpi_variant *variant, uint32_t *count
 
 /* ---- storage of blocks -------------------------------------------------------------------------- */
 
+/* Guards of allocations hold on from block to block until something is freed. */
+static bool are_current(const wpi_block *block, uint64_t removals) {
+    return block->guard_sites == block->launch->kernel->sites && !block->has_own_guards &&
+           block->guard_removals == removals;
+}
+
 bool wpi_check_prepare(wpi_block *block) {
     const uint32_t sites = block->launch->kernel->site_count, threads = block->launch->thread_count;
     if (block->guard_capacity < sites) {
         wp_free(block->pub.guards);
         block->pub.guards = wp_malloc(sites * sizeof *block->pub.guards);
         block->guard_capacity = block->pub.guards != NULL ? sites : 0;
+        block->guard_sites = NULL;
     }
     if (block->barrier_site_capacity < threads) {
         wp_free(block->pub.barrier_sites);
@@ -113,7 +120,12 @@ bool wpi_check_prepare(wpi_block *block) {
         block->barrier_site_capacity = block->pub.barrier_sites != NULL ? threads : 0;
     }
     if (block->pub.guards == NULL || block->pub.barrier_sites == NULL) return false;
-    memset(block->pub.guards, 0, sites * sizeof *block->pub.guards); /* memory may have been freed since */
+    const uint64_t removals = wpi_memory_map_removals(wpi_memory_map_global());
+    if (are_current(block, removals)) return true;
+    memset(block->pub.guards, 0, sites * sizeof *block->pub.guards);
+    block->guard_sites = block->launch->kernel->sites;
+    block->guard_removals = removals;
+    block->has_own_guards = false;
     return true;
 }
 
@@ -409,6 +421,7 @@ static bool find_memory(wpi_block *block, const wp_check_site *site, const void 
         *out = range_at(entry.allocation.base, entry.allocation.size_bytes);
         if (contains(*out, address, size_bytes)) return true;
     } else if (find_private(block, address, size_bytes, out)) {
+        block->has_own_guards = true;
         return true;
     }
     const wpi_check_place place =

@@ -187,7 +187,10 @@ struct wpi_block {
     char *fiber_stacks;
     char *frame_memory; /* what pub.frame is aligned in */
     size_t shared_capacity, frame_capacity, thread_capacity;
-    size_t guard_capacity, barrier_site_capacity; /* check.c */
+    size_t guard_capacity, barrier_site_capacity; /* check.c, as what follows */
+    const struct wp_check_site *guard_sites;      /* what the guards are of; NULL: they hold nothing */
+    uint64_t guard_removals;                      /* of the memory map, when they were empty */
+    bool has_own_guards;                          /* some are of memory that only this block has */
     size_t storage_bytes; /* all of it, for the limit on parked blocks */
 };
 

@@ -40,6 +40,11 @@ __global__ void misaligned(char *p, int n) { *(int *)(p + n) = 7; }
 __global__ void atomic_over(int *p, int n) { atomicAdd(&p[n], 1); }
 __global__ void copies(pair *to, const pair *from, int n) { memcpy(to, from + n, sizeof(pair) * (n + 1)); }
 __global__ void store(int *p) { p[threadIdx.x] = 1; }
+__global__ void neighbours(int *out, const int *in, int n)
+{
+    int i = threadIdx.x + n;
+    out[i] = in[i - 1] + in[i] + in[i + 1]; /* the last one leaves */
+}
 __global__ void two_barriers(int *out)
 {
     if (threadIdx.x < 40) {
@@ -84,6 +89,15 @@ int main(int argc, char **argv)
     if (IS("host_memory")) store<<<1, 1>>>(on_stack);
     if (IS("wild")) store<<<1, 1>>>((int *)0x123456789000);
     if (IS("freed")) store<<<1, 4>>>(gone);
+    if (IS("freed_later")) {
+        int *later;
+        cudaMalloc(&later, 64);
+        for (int i = 0; i < 3; i++)
+            store<<<4, 4>>>(later);
+        cudaFree(later);
+        store<<<1, 4>>>(later);
+    }
+    if (IS("neighbours")) neighbours<<<1, 64>>>(x, x + 125, 62);
     if (IS("two_barriers")) two_barriers<<<1, 64>>>(x);
     if (IS("early_return")) early_return<<<1, 64>>>(x, 40);
     if (IS("none")) store<<<1, 250>>>(x);
