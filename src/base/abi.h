@@ -67,6 +67,7 @@ typedef enum wp_stop {
     WP_STOP_GRID,        /* grid barrier of a cooperative launch */
     WP_STOP_ROUND,       /* between two turns of a loop that threads take side by side: never waits;
                             result: b != 0 for any thread that stopped here in the same call */
+    WP_STOP_CUT,         /* between two pieces of work that threads do one after the other: never waits */
     WP_STOP_COUNT        /* must be last */
 } wp_stop;
 

@@ -61,6 +61,14 @@ WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
  * the front end rotated them; threads that stay in step. */
 WP_NODISCARD wp_status wpi_pass_rounds(wp_compile *c, wp_error *err);
 
+/** together: code that a guard on the thread keeps some threads from is walked through by all, guarded
+ * piece by piece, where it holds a loop that is to be cut. Needs: as rounds. */
+WP_NODISCARD wp_status wpi_pass_together(wp_compile *c, wp_error *err);
+
+/** cuts: loops that all threads take equally often get a WP_STOP_CUT at their end where neighbours then
+ * touch neighbouring memory. Needs: as rounds. */
+WP_NODISCARD wp_status wpi_pass_cuts(wp_compile *c, wp_error *err);
+
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);

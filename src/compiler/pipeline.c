@@ -33,7 +33,8 @@ static wp_status hoist(wp_compile *c, wp_error *err) {
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c,
                            "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,"
-                           "loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),simplifycfg)",
+                           "loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),"
+                           "instsimplify,simplifycfg)",
                            machine, err);
 }
 
@@ -62,6 +63,8 @@ static const pass passes[] = {
     {"simplify", simplify, NULL},
     {"lower-shared", wpi_pass_lower_shared, NULL},
     {"rounds", wpi_pass_rounds, NULL},
+    {"together", wpi_pass_together, NULL},
+    {"cuts", wpi_pass_cuts, NULL},
     {"regions", wpi_pass_regions, NULL},
     {"table", wpi_pass_table, NULL},
     {"hoist", hoist, NULL},

@@ -11,6 +11,7 @@ static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wp_map 
     LLVMPositionBuilderAtEnd(at, wpi_map_get(made, block));
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         LLVMValueRef copy;
+        if (wpi_map_has(values, i)) continue;
         if (LLVMIsAPHINode(i)) {
             copy = LLVMBuildPhi(at, LLVMTypeOf(i), "");
         } else {
@@ -23,6 +24,7 @@ static void copy_block(LLVMBuilderRef at, LLVMBasicBlockRef block, const wp_map 
 
 static void connect(LLVMValueRef original, const wp_map *values, const wp_map *made) {
     LLVMValueRef copy = wpi_map_get(values, original);
+    if (!LLVMIsAInstruction(copy) || copy == original) return; /* given, not copied */
     if (LLVMIsAPHINode(original)) {
         for (unsigned n = 0; n < LLVMCountIncoming(original); n++) {
             LLVMValueRef value = mapped(values, LLVMGetIncomingValue(original, n));

@@ -9,9 +9,10 @@
 #include "compiler/ir/map.h"
 
 /** Copies `blocks` and puts the copies before `place`. `values` and `made` (blocks) say what stands
- * for what in the copies; entries that are there already are respected, what was copied is added.
- * What is in neither stays as it is: edges to blocks outside lead there from the copies as well,
- * and phis there are the caller's to complete. */
+ * for what in the copies. Entries that are there already are respected: an instruction with a
+ * (constant) entry is not copied; what was copied is added. What is in neither stays as it is:
+ * edges to blocks outside lead there from the copies as well, and phis there are the caller's to
+ * complete. */
 void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
                       wp_map *values, wp_map *made);
 

@@ -22,34 +22,50 @@ static bool mark(wp_uniform *u, LLVMValueRef value) {
     return true;
 }
 
-/* Threads part at the end of block `b` and meet at `join`: phis from here to there see both. */
-static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
-    bool *seen = wp_calloc(u->block_count + 1, sizeof *seen), changed = false;
+/* Blocks reached from `from` before `join`: their bits in `reached` get `bit`. */
+static void reach(const wp_uniform *u, LLVMBasicBlockRef from, uint32_t join, uint8_t bit,
+                  uint8_t *reached) {
     uint32_t *stack = wp_calloc(u->block_count + 1, sizeof *stack), depth = 0;
-    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
-    seen[b] = false;
-    stack[depth++] = b;
-    bool is_first = true;
+    stack[depth++] = wpi_map_index(&u->block_index, from);
+    reached[stack[0]] |= bit;
     while (depth) {
         uint32_t at = stack[--depth];
-        if (!is_first) {
-            changed |= !u->is_partial[at];
-            u->is_partial[at] = true;
-            terminator = LLVMGetBasicBlockTerminator(u->blocks[at]);
-        }
-        is_first = false;
+        if (at == join) continue;
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[at]);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
             uint32_t to = wpi_map_index(&u->block_index, LLVMGetSuccessor(terminator, s));
-            if (seen[to]) continue;
-            seen[to] = true;
-            LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[to]);
-            for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
-                changed |= mark(u, i);
-            if (to != join) stack[depth++] = to;
+            if (reached[to] & bit) continue;
+            reached[to] |= bit;
+            stack[depth++] = to;
         }
     }
-    wp_free(seen);
     wp_free(stack);
+}
+
+/* Threads part at the end of block `b` and meet at `join`. On the way there, blocks are partial.
+ * Phis see threads of both sides where ways meet: in blocks that more than one side reaches. Where
+ * the sides come back to the branch, threads part at different turns of a loop: then every phi on
+ * the way may. */
+static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
+    uint8_t *reached = wp_calloc(u->block_count + 1, sizeof *reached);
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
+    unsigned sides = LLVMGetNumSuccessors(terminator);
+    for (unsigned s = 0; s < sides; s++)
+        reach(u, LLVMGetSuccessor(terminator, s), join, (uint8_t)(1u << (s < 7 ? s : 7)), reached);
+    bool is_loop = reached[b] != 0, changed = false;
+    for (uint32_t to = 0; to < u->block_count; to++) {
+        if (!reached[to]) continue;
+        if (to != join) {
+            changed |= !u->is_partial[to];
+            u->is_partial[to] = true;
+        }
+        bool is_one_side = (reached[to] & (reached[to] - 1)) == 0 && sides <= 7;
+        if (to != join && is_one_side && !is_loop) continue;
+        LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[to]);
+        for (; LLVMIsAPHINode(i); i = LLVMGetNextInstruction(i))
+            changed |= mark(u, i);
+    }
+    wp_free(reached);
     return changed;
 }
 

@@ -7,7 +7,7 @@
  * The loops are the thread loops that region_build made. Guards compare something that grows by one
  * with each thread against something that is the same for all: `tid < half`, `block * size + tid <
  * n`, `tid == 0`. That nothing wraps around in between is checked at run time, once a loop; if it
- * does, the guard decides as before (and LLVM keeps that case apart).
+ * does, the old loop with its guard runs.
  *
  * Threads that are left out must leave nothing behind: no effect, and what the loop carries from
  * thread to thread (a vote) unchanged. Writing back what was read counts as no effect. */
@@ -85,6 +85,7 @@ static LLVMValueRef when_skipped(const candidate *k, LLVMValueRef value, int dep
 static bool is_idle_when_skipped(const candidate *k, LLVMValueRef store) {
     if (!LLVMIsAStoreInst(store) || LLVMGetVolatile(store)) return false;
     LLVMValueRef value = when_skipped(k, LLVMGetOperand(store, 0), 0);
+    if (LLVMIsUndef(value)) return true; /* or poison: nobody reads it */
     if (!LLVMIsALoadInst(value) || LLVMGetInstructionParent(value) != k->loop.header ||
         LLVMGetOperand(value, 0) != LLVMGetOperand(store, 1))
         return false;
@@ -206,79 +207,66 @@ static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef fro
     LLVMAddIncoming(phi, &value, &from, 1);
 }
 
-/* The loop is entered from `place`, at `lo`, or passed by. */
-static void enter_from(candidate *k, LLVMBuilderRef at, LLVMBasicBlockRef place, LLVMValueRef lo) {
+/* Threads that nobody is left of change nothing. */
+static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.exit); LLVMIsAPHINode(phi);
          phi = LLVMGetNextInstruction(phi)) {
         unsigned n = 0;
         while (LLVMGetIncomingBlock(phi, n) != k->loop.latch)
             n++;
         LLVMValueRef value = LLVMGetIncomingValue(phi, n), carried = carried_by(k, value);
-        add_edge(phi, carried ? initial_of(k, carried) : value, place);
+        add_edge(phi, carried ? initial_of(k, carried) : value, from);
     }
-    LLVMValueRef next, first = NULL;
-    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header);
-         LLVMIsAPHINode(phi) && phi != first; phi = next) {
-        next = LLVMGetNextInstruction(phi);
-        LLVMPositionBuilderBefore(at, LLVMGetFirstInstruction(k->loop.header));
-        LLVMValueRef made = LLVMBuildPhi(at, LLVMTypeOf(phi), "");
-        if (!first) first = made;
-        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
-        add_edge(made, phi == k->loop.index ? lo : initial_of(k, phi), place);
-        add_edge(made, LLVMGetIncomingValue(phi, back), k->loop.latch);
-        LLVMReplaceAllUsesWith(phi, made);
-        if (phi == k->loop.index) k->loop.index = made;
-        LLVMInstructionEraseFromParent(phi);
-    }
+}
+
+/* The copy counts from lo. */
+static void begin_at(wp_compile *c, const candidate *k, LLVMValueRef index, LLVMValueRef lo) {
+    LLVMPositionBuilderBefore(c->builder, index);
+    LLVMValueRef phi = LLVMBuildPhi(c->builder, c->i32, "i");
+    unsigned back = LLVMGetIncomingBlock(k->loop.index, 0) == k->loop.latch ? 0 : 1;
+    add_edge(phi, lo, LLVMGetIncomingBlock(index, 1 - back));
+    add_edge(phi, LLVMGetIncomingValue(index, back), LLVMGetIncomingBlock(index, back));
+    LLVMReplaceAllUsesWith(index, phi);
+    LLVMInstructionEraseFromParent(index);
 }
 
 static void narrow(wp_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
-    LLVMValueRef entry = LLVMGetBasicBlockTerminator(k->loop.before);
-    unsigned successor = 0;
-    while (LLVMGetSuccessor(entry, successor) != k->loop.header)
-        successor++;
-
-    /* The range, in a block of its own before the loop. */
-    LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->loop.header, "range");
-    LLVMPositionBuilderAtEnd(at, place);
     LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
+    LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->loop.before));
     LLVMValueRef last32 = LLVMBuildSub(at, k->loop.count, wpi_const32(c, 1), "");
     wp_linear_ends ends =
         wpi_linear_ends_build(&k->loop, at, &k->passes, wpi_const32(c, 0), last32);
-    LLVMValueRef is_plain = ends.is_plain;
+
+    LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->loop.header, "range");
+    wp_map values = {0}, made = {0};
+    wpi_map_set(&values, k->guard, LLVMConstInt(c->i1, k->body_is_true, 0));
+    wpi_thread_loop_version(c, &k->loop, ends.is_plain, place, &values, &made);
+    LLVMPositionBuilderAtEnd(at, place);
     LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->loop.count, type, "");
     LLVMValueRef last = LLVMBuildZExtOrBitCast(at, last32, type, "");
     range r = holds(k, at, ends.first, count, last);
-    LLVMValueRef lo = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.lo, c->i32, ""),
-                                      wpi_const32(c, 0), "");
-    LLVMValueRef hi = LLVMBuildSelect(at, is_plain, LLVMBuildTruncOrBitCast(at, r.hi, c->i32, ""),
-                                      k->loop.count, "");
-    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""), k->loop.header, k->loop.exit);
-    LLVMSetSuccessor(entry, successor, place);
-
-    enter_from(k, at, place, lo);
-    LLVMSetOperand(k->loop.bound, 1, hi);
-
-    LLVMValueRef branch = LLVMGetBasicBlockTerminator(k->loop.header);
-    LLVMPositionBuilderBefore(at, branch);
-    LLVMValueRef decided = k->body_is_true
-                               ? LLVMBuildOr(at, is_plain, k->guard, "")
-                               : LLVMBuildAnd(at, LLVMBuildNot(at, is_plain, ""), k->guard, "");
-    LLVMSetCondition(branch, decided);
+    LLVMValueRef lo = LLVMBuildTruncOrBitCast(at, r.lo, c->i32, "");
+    LLVMValueRef hi = LLVMBuildTruncOrBitCast(at, r.hi, c->i32, "");
+    LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""),
+                    wpi_map_get(&made, k->loop.header), k->loop.exit);
+    pass_by(k, place);
+    LLVMSetOperand(wpi_map_get(&values, k->loop.bound), 1, hi);
+    begin_at(c, k, wpi_map_get(&values, k->loop.index), lo);
+    wpi_thread_loop_set_rare(c, &k->loop);
+    wpi_map_deinit(&values);
+    wpi_map_deinit(&made);
 }
 
 /* One loop at a time: each change makes the analysis stale. */
-static bool narrow_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
+static bool narrow_one(wp_compile *c, LLVMValueRef function) {
     wp_loops l;
     wpi_loops_init(&l, function);
     bool changed = false;
     for (uint32_t i = 0; i < l.loop_count && !changed; i++) {
         candidate k;
-        if (wpi_map_has(done, l.blocks[l.loops[i].header]) || !match(&l, &l.loops[i], &k)) continue;
-        wpi_map_set(done, k.loop.header, k.loop.header);
-        narrow(c, &k);
-        changed = true;
+        changed = match(&l, &l.loops[i], &k);
+        if (changed) narrow(c, &k);
     }
     wpi_loops_deinit(&l);
     return changed;
@@ -288,10 +276,9 @@ wp_status wpi_pass_narrow(wp_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {
-            wp_map done = {0};
-            while (narrow_one(c, c->kernels[n].regions[s], &done)) {
+            wpi_thread_loops_prepare(c->kernels[n].regions[s]);
+            while (narrow_one(c, c->kernels[n].regions[s])) {
             }
-            wpi_map_deinit(&done);
         }
     return WP_STATUS_OK;
 }

@@ -9,7 +9,7 @@
  *   stop j  slots to the frame, request, new state                     │      │
  *   latch   next thread of the row ────────────────────────────────────┘      │
  *   next    next row ─────────────────────────────────────────────────────────┘
- *   done    the common next state, or WP_STATE_MIXED; a round that leads to itself goes on ─┘
+ *   done    the common next state, or WP_STATE_MIXED; a free stop that leads to itself goes on ─┘
  *
  * The inner loop's accesses are independent (threads between two barriers may not race), which the
  * metadata says, so that LLVM may vectorise it. */
@@ -512,7 +512,9 @@ static void build_done(region *r, uint32_t common) {
         LLVMValueRef vote = LLVMBuildLoad2(r->at, r->c->i32, r->votes[s], "");
         next = LLVMBuildSelect(r->at, is_here, state_by_vote(r, s, vote), next, "");
     }
-    if (r->is_mixed || !r->votes[r->state]) {
+    bool repeats = r->state && r->is_reached[r->state] &&
+                   wpi_region_is_free(r->plan->kernel->stops[r->state].op);
+    if (r->is_mixed || !repeats) {
         LLVMBuildRet(r->at, next);
         return;
     }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <llvm-c/Target.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -14,8 +15,12 @@ static bool is_plain_barrier(LLVMValueRef stop) {
            is_zero(LLVMGetOperand(stop, 3));
 }
 
+bool wpi_region_is_free(uint32_t op) {
+    return op == WP_STOP_ROUND || op == WP_STOP_CUT;
+}
+
 static bool writes_no_request(uint32_t op) {
-    return op == WP_STOP_STEP || op == WP_STOP_YIELD || op == WP_STOP_ROUND;
+    return op == WP_STOP_STEP || op == WP_STOP_YIELD || wpi_region_is_free(op);
 }
 
 static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
@@ -56,10 +61,28 @@ void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel) {
 bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop);
     bool is_barrier = op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
-    if (!is_barrier && op != WP_STOP_ROUND) return false;
+    if (!is_barrier && !wpi_region_is_free(op)) return false;
     if (is_barrier && (!is_zero(LLVMGetOperand(stop, 2)) || !is_zero(LLVMGetOperand(stop, 3))))
         return false;
     return !wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop));
+}
+
+/* Between free stops, the local memory of all threads is alive, where one thread's was before. */
+#define LOCAL_MOST_BYTES 256u
+
+bool wpi_region_may_be_cut(wp_compile *c, const wp_uniform *u) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    uint64_t local_bytes = 0;
+    for (uint32_t b = 0; b < u->block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (wpi_lower_is_stop(i) && !wpi_region_stop_is_in_step(u, i)) return false;
+            if (!LLVMIsAAllocaInst(i)) continue;
+            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) return false;
+            local_bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
+                           LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+        }
+    return local_bytes <= LOCAL_MOST_BYTES;
 }
 
 static bool stays_in_step(const wp_region_plan *plan) {

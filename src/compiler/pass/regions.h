@@ -39,7 +39,11 @@ typedef struct wp_region_plan {
 void wpi_region_split(wp_region_plan *plan);
 /** The uniformity rules of kernel code: what is the same for all threads of a block. */
 void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel);
-/** Threads stay in step at a stop when it is a barrier of the whole block, or a round, and all of
+/** A stop that never waits: a round, a cut. */
+bool wpi_region_is_free(uint32_t op);
+/** May free stops be added to a kernel? Its threads must stay in step, with little local memory. */
+bool wpi_region_may_be_cut(wp_compile *c, const wp_uniform *u);
+/** Threads stay in step at a stop when it is a barrier of the whole block, or free, and all of
  * them reach it by the same way. */
 bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop);
 /** Gives every value that lives across a stop a slot, or computes it anew where it is used. */

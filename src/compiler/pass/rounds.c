@@ -37,10 +37,9 @@
 #include "compiler/passes.h"
 
 enum {
-    STEP_LEAST = 16,        /* a constant step below that is a thread's own run of elements */
-    ROW_LEAST = 8,          /* threads that are worth a round */
-    CARRIED_MOST = 8,       /* values through the frame a turn; more cost more than they bring */
-    LOCAL_MOST_BYTES = 256, /* local memory of a thread: between turns, all threads' is alive */
+    STEP_LEAST = 16,  /* a constant step below that is a thread's own run of elements */
+    ROW_LEAST = 8,    /* threads that are worth a round */
+    CARRIED_MOST = 8, /* values through the frame a turn; more cost more than they bring */
     CHAIN_MOST = 8,
     DEPTH_MOST = 12
 };
@@ -504,22 +503,6 @@ static void make_rounds(wp_compile *c, stride_loop *k, wp_map *done) {
 
 /* ---- the pass ---- */
 
-static bool is_suited(wp_compile *c, const wp_uniform *uniform) {
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
-    uint64_t local_bytes = 0;
-    for (uint32_t b = 0; b < uniform->block_count; b++)
-        for (LLVMValueRef i = LLVMGetFirstInstruction(uniform->blocks[b]); i;
-             i = LLVMGetNextInstruction(i)) {
-            if (LLVMIsAAllocaInst(i)) {
-                if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) return false;
-                local_bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
-                               LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
-            }
-            if (wpi_lower_is_stop(i) && !wpi_region_stop_is_in_step(uniform, i)) return false;
-        }
-    return local_bytes <= LOCAL_MOST_BYTES;
-}
-
 /* One loop at a time: each change makes the analyses stale. */
 static bool change_one(wp_compile *c, LLVMValueRef kernel, wp_map *done) {
     wp_loops loops;
@@ -527,7 +510,7 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel, wp_map *done) {
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     bool changed = false;
-    if (is_suited(c, &uniform))
+    if (wpi_region_may_be_cut(c, &uniform))
         for (uint32_t i = 0; i < loops.loop_count && !changed; i++) {
             stride_loop k = {.loops = &loops, .loop = &loops.loops[i], .uniform = &uniform};
             if (wpi_map_has(done, loops.blocks[loops.loops[i].header]) || !match(&k)) continue;

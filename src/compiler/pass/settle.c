@@ -47,9 +47,8 @@ static uint32_t collect(const wp_thread_loop *t, settled *out) {
 }
 
 /* True when linear <predicate> limit for every thread: at the end that is closest to the limit. */
-static LLVMValueRef holds_for_all(wp_compile *c, const wp_thread_loop *t, const settled *s,
-                                  LLVMValueRef last) {
-    LLVMBuilderRef at = c->builder;
+static LLVMValueRef holds_for_all(const wp_thread_loop *t, const settled *s, LLVMValueRef last,
+                                  LLVMBuilderRef at) {
     wp_linear_ends ends = wpi_linear_ends_build(t, at, &s->guard, t->start, last);
     LLVMIntPredicate p = s->guard.predicate;
     bool is_upper = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
@@ -58,40 +57,66 @@ static LLVMValueRef holds_for_all(wp_compile *c, const wp_thread_loop *t, const 
     return LLVMBuildAnd(at, ends.is_plain, holds, "");
 }
 
-static void settle(wp_compile *c, const wp_thread_loop *t) {
+/* What the loop computes is read outside only by phis of its exit. */
+static bool is_closed(const wp_thread_loop *t) {
+    for (uint32_t b = 0; b < t->loops->block_count; b++) {
+        if (!t->loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(t->loops->blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
+            for (LLVMUseRef u = LLVMGetFirstUse(i); u; u = LLVMGetNextUse(u)) {
+                LLVMValueRef user = LLVMGetUser(u);
+                if (!wpi_thread_loop_has(t, user) &&
+                    !(LLVMIsAPHINode(user) && LLVMGetInstructionParent(user) == t->exit))
+                    return false;
+            }
+    }
+    return true;
+}
+
+static bool settle(wp_compile *c, const wp_thread_loop *t, wp_map *done) {
     settled found[GUARDS_MOST];
     uint32_t count = collect(t, found);
-    if (!count) return;
+    if (!count || !is_closed(t)) return false;
     LLVMBuilderRef at = c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(t->before));
     LLVMValueRef last = LLVMBuildSub(at, t->count, wpi_const32(c, 1), ""), all = NULL;
+    wp_map values = {0}, made = {0};
     for (uint32_t g = 0; g < count; g++) {
-        LLVMValueRef holds = holds_for_all(c, t, &found[g], last);
+        LLVMValueRef holds = holds_for_all(t, &found[g], last, at);
         all = all ? LLVMBuildAnd(at, all, holds, "") : holds;
+        wpi_map_set(&values, found[g].compare, LLVMConstInt(c->i1, 1, 0));
     }
-    for (uint32_t g = 0; g < count; g++) {
-        uint32_t users_count;
-        LLVMValueRef *users = wpi_users(found[g].compare, &users_count);
-        wpi_builder_after(at, found[g].compare);
-        LLVMValueRef passed = LLVMBuildOr(at, all, found[g].compare, "");
-        for (uint32_t u = 0; u < users_count; u++)
-            if (LLVMIsABranchInst(users[u]) || LLVMIsASelectInst(users[u]))
-                LLVMSetOperand(users[u], 0, passed);
-        wp_free(users);
+    wpi_thread_loop_version(c, t, all, NULL, &values, &made);
+    wpi_map_set(done, t->header, t->header);
+    wpi_map_set(done, wpi_map_get(&made, t->header), t->header);
+    wpi_map_deinit(&values);
+    wpi_map_deinit(&made);
+    return true;
+}
+
+/* One loop at a time: each change makes the analysis stale. */
+static bool settle_one(wp_compile *c, LLVMValueRef function, wp_map *done) {
+    wp_loops loops;
+    wpi_loops_init(&loops, function);
+    bool changed = false;
+    for (uint32_t i = 0; i < loops.loop_count && !changed; i++) {
+        wp_thread_loop t;
+        changed = !wpi_map_has(done, loops.blocks[loops.loops[i].header]) &&
+                  wpi_thread_loop_match(&loops, &loops.loops[i], &t) && settle(c, &t, done);
     }
+    wpi_loops_deinit(&loops);
+    return changed;
 }
 
 wp_status wpi_pass_settle(wp_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
         for (uint32_t s = 0; c->kernels[n].regions && s < c->kernels[n].region_count; s++) {
-            wp_loops loops;
-            wpi_loops_init(&loops, c->kernels[n].regions[s]);
-            for (uint32_t i = 0; i < loops.loop_count; i++) {
-                wp_thread_loop t;
-                if (wpi_thread_loop_match(&loops, &loops.loops[i], &t)) settle(c, &t);
+            wpi_thread_loops_prepare(c->kernels[n].regions[s]);
+            wp_map done = {0};
+            while (settle_one(c, c->kernels[n].regions[s], &done)) {
             }
-            wpi_loops_deinit(&loops);
+            wpi_map_deinit(&done);
         }
     return WP_STATUS_OK;
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/pass/thread_loop.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <stddef.h>
 
+#include "base/alloc.h"
+#include "compiler/ir/clone.h"
 #include "compiler/ir/compare.h"
 
 #define DEPTH_MOST 8
@@ -11,6 +14,18 @@ bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return false;
     uint32_t block = wpi_map_index(&t->loops->index, LLVMGetInstructionParent(value));
     return block == UINT32_MAX || t->loop->contains[block];
+}
+
+/* A straight block: what is known before the loop can be computed there. */
+static bool is_way_in(LLVMBasicBlockRef block) {
+    LLVMValueRef end = LLVMGetBasicBlockTerminator(block);
+    return LLVMIsABranchInst(end) && !LLVMIsConditional(end);
+}
+
+static unsigned rare_kind(const wp_loops *loops) {
+    LLVMContextRef context =
+        LLVMGetTypeContext(LLVMTypeOf(LLVMBasicBlockAsValue(loops->blocks[0])));
+    return LLVMGetMDKindIDInContext(context, "wp.rare", 7);
 }
 
 bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread_loop *t) {
@@ -36,7 +51,68 @@ bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread
     t->before = LLVMGetIncomingBlock(t->index, outside);
     t->start = LLVMGetIncomingValue(t->index, outside);
     LLVMValueRef step = LLVMGetOperand(next, 1);
-    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1;
+    return LLVMIsAConstantInt(step) && LLVMConstIntGetZExtValue(step) == 1 &&
+           is_way_in(t->before) && !LLVMGetMetadata(branch, rare_kind(loops));
+}
+
+void wpi_thread_loops_prepare(LLVMValueRef function) {
+    wp_loops l;
+    wpi_loops_init(&l, function);
+    for (uint32_t i = 0; i < l.loop_count; i++) {
+        LLVMBasicBlockRef header = l.blocks[l.loops[i].header];
+        for (uint32_t b = 0; b < l.block_count; b++) {
+            if (l.loops[i].contains[b] || is_way_in(l.blocks[b])) continue;
+            LLVMValueRef end = LLVMGetBasicBlockTerminator(l.blocks[b]);
+            for (unsigned s = 0; s < LLVMGetNumSuccessors(end); s++)
+                if (LLVMGetSuccessor(end, s) == header) wpi_edge_split(l.blocks[b], s);
+        }
+    }
+    wpi_loops_deinit(&l);
+}
+
+void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRef condition,
+                             LLVMBasicBlockRef way_in, wp_map *values, wp_map *made) {
+    LLVMBasicBlockRef *blocks = wp_calloc(t->loops->block_count, sizeof *blocks);
+    uint32_t count = 0;
+    for (uint32_t b = 0; b < t->loops->block_count; b++)
+        if (t->loop->contains[b]) blocks[count++] = t->loops->blocks[b];
+    if (way_in) wpi_map_set(made, t->before, way_in);
+    wpi_clone_blocks(blocks, count, t->exit, values, made);
+    wp_free(blocks);
+    LLVMBasicBlockRef latch = wpi_map_get(made, t->latch), header = wpi_map_get(made, t->header);
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(t->exit); LLVMIsAPHINode(phi);
+         phi = LLVMGetNextInstruction(phi)) {
+        unsigned n = 0;
+        while (LLVMGetIncomingBlock(phi, n) != t->latch)
+            n++;
+        LLVMValueRef value = LLVMGetIncomingValue(phi, n), copy = wpi_map_get(values, value);
+        LLVMAddIncoming(phi, copy ? &copy : &value, &latch, 1);
+    }
+    LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(t->before));
+    LLVMPositionBuilderAtEnd(c->builder, t->before);
+    LLVMBuildCondBr(c->builder, condition, way_in ? way_in : header, t->header);
+}
+
+void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {
+    LLVMMetadataRef no = LLVMValueAsMetadata(LLVMConstInt(c->i1, 0, 0));
+    LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);
+    LLVMMetadataRef parts[] = {
+        self,
+        LLVMMDNodeInContext2(
+            c->context,
+            (LLVMMetadataRef[]){
+                LLVMMDStringInContext2(c->context, "llvm.loop.vectorize.enable", 26), no},
+            2),
+        LLVMMDNodeInContext2(
+            c->context,
+            (LLVMMetadataRef[]){LLVMMDStringInContext2(c->context, "llvm.loop.unroll.disable", 24)},
+            1)};
+    LLVMMetadataRef node = LLVMMDNodeInContext2(c->context, parts, 3);
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(t->latch);
+    LLVMValueRef mark = LLVMMetadataAsValue(c->context, node);
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->context, "llvm.loop", 9), mark);
+    LLVMSetMetadata(branch, rare_kind(t->loops), mark);
 }
 
 /* base + i, through additions of invariants and extensions. */

@@ -29,7 +29,18 @@ typedef struct wp_linear_ends {
     LLVMValueRef is_plain; /* i1: in between it grows by one each time, without wrapping around */
 } wp_linear_ends;
 
+/** Only loops that a block of their own leads to, and that nobody left to chance
+ * (`wpi_thread_loop_set_rare`), are matched. */
 bool wpi_thread_loop_match(const wp_loops *loops, const wp_loop *loop, wp_thread_loop *out);
+/** Gives every loop of `function` that has none a block of its own that leads to it. */
+void wpi_thread_loops_prepare(LLVMValueRef function);
+/** A second loop for the case that `condition` (known before the loop) is true; `values` says which
+ * of its values are constants then. Blocks of the copy are in `made`; results of the copy reach the
+ * exit. With `way_in`, a block without an end, the copy is entered from there. */
+void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRef condition,
+                             LLVMBasicBlockRef way_in, wp_map *values, wp_map *made);
+/** The loop hardly ever runs: it is not worth vectors, nor other passes' time. */
+void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t);
 bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value);
 /** The compare `value` as a guard; false if it is none. Integers of 32 bits and more. */
 bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_linear_guard *out);

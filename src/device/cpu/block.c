@@ -278,7 +278,8 @@ static void stop_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t st
     case WP_STOP_ACTIVE_MASK: warp->meet |= lanes; break;
     case WP_STOP_YIELD: warp->yielded |= lanes; break;
     case WP_STOP_GRID: warp->grid |= lanes; break;
-    case WP_STOP_ROUND: warp->ready |= lanes; break;
+    case WP_STOP_ROUND:
+    case WP_STOP_CUT: warp->ready |= lanes; break;
     default: *(op & WP_STOP_FLAG_ACTIVE ? &warp->meet : &warp->op) |= lanes; break;
     }
 }
@@ -416,7 +417,7 @@ static completion complete_together(wpi_block *block) {
         wpi_check_barrier(block);
     }
     if ((region->flags & WP_CPU_REGION_PLAIN) != 0 || kind == WP_STOP_STEP ||
-        kind == WP_STOP_ROUND) {
+        kind == WP_STOP_ROUND || kind == WP_STOP_CUT) {
         return COMPLETES;
     }
     if (kind == WP_STOP_YIELD) return YIELDS;

@@ -208,7 +208,7 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
 }
 
 uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b) {
-    if (op == WP_STOP_ROUND) return b; /* a fiber takes its loops alone */
+    if (op == WP_STOP_ROUND || op == WP_STOP_CUT) return b; /* a fiber goes its way alone */
     wpi_worker *worker = wpi_worker_current;
     wp_cpu_block *pub = wp_rt_block;
     const uint32_t thread = pub->thread;

@@ -166,6 +166,7 @@ const char *wpi_stop_name(uint32_t op) {
     case WP_STOP_YIELD: return "a waiting loop";
     case WP_STOP_GRID: return "the grid barrier";
     case WP_STOP_ROUND: return "a loop's round";
+    case WP_STOP_CUT: return "a cut";
     default: return "an unknown stop";
     }
 }
