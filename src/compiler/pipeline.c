@@ -34,7 +34,7 @@ static wp_status hoist(wp_compile *c, wp_error *err) {
     return wpi_compile_run(c,
                            "function(sroa,early-cse<memssa>,simplifycfg,loop-simplify,lcssa,"
                            "loop-mssa(licm,simple-loop-unswitch<nontrivial;trivial>),"
-                           "instsimplify,simplifycfg)",
+                           "instsimplify,simplifycfg,lcssa)",
                            machine, err);
 }
 

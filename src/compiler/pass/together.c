@@ -10,12 +10,16 @@
  * the loop becomes one that the whole block takes, which `cuts` can cut. Done only where that loop
  * gains by it (`pace`).
  *
- *     parting ──► arm: uniform branches, loops ──► join        parting ──► arm' ──► rejoin ──► left
- * ───► join └───────────────────────────────────────┘                                    └─────►
- * skipped ──┘
+ *     parting ──► arm: uniform branches, loops ──► join
+ *        └───────────────────────────────────────┘
+ *
+ *     parting: anybody? ──► arm' ──► rejoin ──► left ───► join
+ *        └─ nobody ────────────────────┴──► skipped ──┘
  *
  * In arm', each block computes for all what is mere arithmetic and does the rest under the guard. A
- * value from under the guard is poison in threads that were left out, which never look at it. */
+ * value from under the guard is poison in threads that were left out, which never look at it. The
+ * way through arm' is that of some thread that was let in, so it ends when that thread's does; when
+ * there is none, which a round finds out, nobody goes there. */
 #include <stddef.h>
 #include <string.h>
 
@@ -237,7 +241,12 @@ static void walk_together(const arm *a) {
     guard_branch(a, left, skipped);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(a->parting));
     LLVMPositionBuilderAtEnd(c->builder, a->parting);
-    LLVMBuildBr(c->builder, a->first);
+    LLVMValueRef enters = a->guard;
+    if (a->side) enters = LLVMBuildNot(c->builder, enters, "");
+    LLVMValueRef vote = LLVMBuildZExt(c->builder, enters, c->i64, "");
+    LLVMValueRef any = wpi_lower_stop(c, c->builder, WP_STOP_ROUND, NULL, NULL, vote);
+    any = LLVMBuildICmp(c->builder, LLVMIntNE, any, wpi_const64(c, 0), "");
+    LLVMBuildCondBr(c->builder, any, a->first, skipped);
     for (uint32_t b = 0; b < a->loops->block_count; b++)
         if (a->contains[b]) guard_block(a, a->loops->blocks[b]);
 }
