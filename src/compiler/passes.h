@@ -61,13 +61,17 @@ WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
  * the front end rotated them; threads that stay in step. */
 WP_NODISCARD wp_status wpi_pass_rounds(wp_compile *c, wp_error *err);
 
-/** together: code that a guard on the thread keeps some threads from is walked through by all, guarded
- * piece by piece, where it holds a loop that is to be cut. Needs: as rounds. */
+/** together: code that a guard on the thread keeps some threads from is walked through by all,
+ * guarded piece by piece, where it holds a loop that is to be cut. Needs: as rounds. */
 WP_NODISCARD wp_status wpi_pass_together(wp_compile *c, wp_error *err);
 
-/** cuts: loops that all threads take equally often get a WP_STOP_CUT at their end where neighbours then
- * touch neighbouring memory. Needs: as rounds. */
+/** cuts: loops that all threads take equally often get a WP_STOP_CUT at their end where neighbours
+ * then touch neighbouring memory. Needs: as rounds. */
 WP_NODISCARD wp_status wpi_pass_cuts(wp_compile *c, wp_error *err);
+
+/** streams: a WP_STOP_CUT between loads of different rows of a block's own part of an array. Needs:
+ * as rounds. */
+WP_NODISCARD wp_status wpi_pass_streams(wp_compile *c, wp_error *err);
 
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
@@ -81,8 +85,8 @@ WP_NODISCARD wp_status wpi_pass_table(wp_compile *c, wp_error *err);
  * pass it. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
 
-/** settle: guards on the thread index that every thread of a row passes are decided before the loop.
- * Needs: as narrow, after it. */
+/** settle: guards on the thread index that every thread of a row passes are decided before the
+ * loop. Needs: as narrow, after it. */
 WP_NODISCARD wp_status wpi_pass_settle(wp_compile *c, wp_error *err);
 
 /** check_loops (variant "check" only): guards that no thread of a row fails are settled before the

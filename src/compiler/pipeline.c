@@ -65,6 +65,7 @@ static const pass passes[] = {
     {"rounds", wpi_pass_rounds, NULL},
     {"together", wpi_pass_together, NULL},
     {"cuts", wpi_pass_cuts, NULL},
+    {"streams", wpi_pass_streams, NULL},
     {"regions", wpi_pass_regions, NULL},
     {"table", wpi_pass_table, NULL},
     {"hoist", hoist, NULL},

@@ -219,40 +219,104 @@ static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
     }
 }
 
-/* The copy counts from lo. */
-static void begin_at(wp_compile *c, const candidate *k, LLVMValueRef index, LLVMValueRef lo) {
-    LLVMPositionBuilderBefore(c->builder, index);
-    LLVMValueRef phi = LLVMBuildPhi(c->builder, c->i32, "i");
-    unsigned back = LLVMGetIncomingBlock(k->loop.index, 0) == k->loop.latch ? 0 : 1;
-    add_edge(phi, lo, LLVMGetIncomingBlock(index, 1 - back));
-    add_edge(phi, LLVMGetIncomingValue(index, back), LLVMGetIncomingBlock(index, back));
-    LLVMReplaceAllUsesWith(index, phi);
-    LLVMInstructionEraseFromParent(index);
+/* The copy's loop begins with another value of a phi. */
+static void begin_with(wp_compile *c, const candidate *k, const wp_map *values, LLVMValueRef phi,
+                       LLVMValueRef value) {
+    LLVMValueRef old = wpi_map_get(values, phi);
+    LLVMPositionBuilderBefore(c->builder, old);
+    LLVMValueRef made = LLVMBuildPhi(c->builder, LLVMTypeOf(phi), "");
+    unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
+    add_edge(made, value, LLVMGetIncomingBlock(old, 1 - back));
+    add_edge(made, LLVMGetIncomingValue(old, back), LLVMGetIncomingBlock(old, back));
+    LLVMReplaceAllUsesWith(old, made);
+    LLVMInstructionEraseFromParent(old);
+}
+
+/* ---- votes ---- */
+
+/* carried = carried | (base + i < n): of all threads, the first is the last to say no. */
+typedef struct vote {
+    LLVMValueRef phi, compare;
+    wp_linear_guard wants;
+} vote;
+
+enum { VOTES_MOST = 2 };
+
+/* The compare behind casts, and behind the phi that says false for threads that are left out. */
+static LLVMValueRef wish_of(LLVMValueRef value) {
+    while (LLVMIsACastInst(value))
+        value = LLVMGetOperand(value, 0);
+    if (!LLVMIsAPHINode(value) || LLVMCountIncoming(value) != 2) return value;
+    for (unsigned n = 0; n < 2; n++)
+        if (is_zero(LLVMGetIncomingValue(value, n))) return LLVMGetIncomingValue(value, 1 - n);
+    return value;
+}
+
+static bool is_upper_bound(LLVMIntPredicate p) {
+    return p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
+}
+
+static uint32_t find_votes(const candidate *k, vote *out) {
+    uint32_t count = 0;
+    for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.header);
+         LLVMIsAPHINode(phi) && count < VOTES_MOST; phi = LLVMGetNextInstruction(phi)) {
+        unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
+        LLVMValueRef sum = LLVMGetIncomingValue(phi, back);
+        if (!LLVMIsABinaryOperator(sum) || LLVMGetInstructionOpcode(sum) != LLVMOr) continue;
+        int own = wpi_operand_find(sum, phi, 0);
+        if (own < 0) continue;
+        vote *v = &out[count];
+        v->phi = phi;
+        v->compare = wish_of(LLVMGetOperand(sum, (unsigned)(1 - own)));
+        LLVMUseRef use = LLVMGetFirstUse(v->compare);
+        if (LLVMIsAICmpInst(v->compare) && v->compare != k->guard && use && !LLVMGetNextUse(use) &&
+            wpi_linear_guard_match(&k->loop, v->compare, &v->wants) &&
+            is_upper_bound(v->wants.predicate))
+            count++;
+    }
+    return count;
 }
 
 static void narrow(wp_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
     LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(k->loop.before));
+    LLVMValueRef zero = wpi_const32(c, 0);
     LLVMValueRef last32 = LLVMBuildSub(at, k->loop.count, wpi_const32(c, 1), "");
-    wp_linear_ends ends =
-        wpi_linear_ends_build(&k->loop, at, &k->passes, wpi_const32(c, 0), last32);
-
+    wp_linear_ends ends = wpi_linear_ends_build(&k->loop, at, &k->passes, zero, last32);
     LLVMBasicBlockRef place = LLVMInsertBasicBlockInContext(c->context, k->loop.header, "range");
     wp_map values = {0}, made = {0};
     wpi_map_set(&values, k->guard, LLVMConstInt(c->i1, k->body_is_true, 0));
+    vote votes[VOTES_MOST];
+    uint32_t vote_count = find_votes(k, votes);
+    for (uint32_t v = 0; v < vote_count; v++) {
+        wp_linear_ends own = wpi_linear_ends_build(&k->loop, at, &votes[v].wants, zero, last32);
+        ends.is_plain = LLVMBuildAnd(at, ends.is_plain, own.is_plain, "");
+        wpi_map_set(&values, votes[v].compare, LLVMConstNull(c->i1));
+    }
     wpi_thread_loop_version(c, &k->loop, ends.is_plain, place, &values, &made);
+
     LLVMPositionBuilderAtEnd(at, place);
     LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->loop.count, type, "");
     LLVMValueRef last = LLVMBuildZExtOrBitCast(at, last32, type, "");
     range r = holds(k, at, ends.first, count, last);
     LLVMValueRef lo = LLVMBuildTruncOrBitCast(at, r.lo, c->i32, "");
     LLVMValueRef hi = LLVMBuildTruncOrBitCast(at, r.hi, c->i32, "");
+    LLVMValueRef cast[VOTES_MOST];
+    for (uint32_t v = 0; v < vote_count; v++) {
+        const wp_linear_guard *wants = &votes[v].wants;
+        LLVMValueRef first = wpi_linear_ends_build(&k->loop, at, wants, lo, lo).first;
+        LLVMValueRef wish = LLVMBuildICmp(at, wants->predicate, first, wants->limit, "");
+        wish = LLVMBuildZExt(at, wish, LLVMTypeOf(votes[v].phi), "");
+        cast[v] = LLVMBuildOr(at, initial_of(k, votes[v].phi), wish, "");
+    }
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""),
                     wpi_map_get(&made, k->loop.header), k->loop.exit);
     pass_by(k, place);
     LLVMSetOperand(wpi_map_get(&values, k->loop.bound), 1, hi);
-    begin_at(c, k, wpi_map_get(&values, k->loop.index), lo);
+    begin_with(c, k, &values, k->loop.index, lo);
+    for (uint32_t v = 0; v < vote_count; v++)
+        begin_with(c, k, &values, votes[v].phi, cast[v]);
     wpi_thread_loop_set_rare(c, &k->loop);
     wpi_map_deinit(&values);
     wpi_map_deinit(&made);
