@@ -129,7 +129,7 @@ WP_NODISCARD WP_API wp_status wp_event_record(wp_event *event, wp_queue *queue, 
 WP_NODISCARD WP_API wp_status wp_event_wait(wp_event *event, wp_error *err); /* on the host */
 WP_NODISCARD WP_API wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err);
 WP_API bool wp_event_is_complete(const wp_event *event);
-/** Device time of the last completed record; 0 if none. */
+/** Device time of the last record, when it is complete; 0 if there was none. */
 WP_API uint64_t wp_event_time_ns(const wp_event *event);
 
 /** Code. `image` is what wpcc embedded (static storage). Kernels and variables go by their mangled names. */

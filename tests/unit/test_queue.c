@@ -203,6 +203,52 @@ static void a_queue_waits_for_an_event_of_another(void **state) {
     wp_queue_destroy(b);
 }
 
+/* Of two records in different queues the later one counts, whichever is done first. */
+static void the_last_record_of_an_event_counts(void **state) {
+    fixture *f = *state;
+    atomic_int gate = 0, done = 0;
+    wp_queue *held = create_queue(f, false), *quick = create_queue(f, false);
+    wp_event *event;
+    assert_status_ok(wp_event_create(f->device, &event, &f->err), &f->err);
+    launch_gate(f, held, &gate, &done);
+    assert_status_ok(wp_event_record(event, held, &f->err), &f->err);
+    assert_status_ok(wp_event_record(event, quick, &f->err), &f->err);
+    assert_status_ok(wp_event_wait(event, &f->err), &f->err); /* while the first is held up */
+    const uint64_t time_ns = wp_event_time_ns(event);
+    atomic_store(&gate, 1);
+    wait_device(f);
+    assert_true(wp_event_is_complete(event));
+    assert_u64(wp_event_time_ns(event), time_ns);
+    wp_event_destroy(event);
+    wp_queue_destroy(held);
+    wp_queue_destroy(quick);
+}
+
+/* … but a wait queued before it still means the earlier one. */
+static void a_queued_wait_keeps_to_its_record(void **state) {
+    fixture *f = *state;
+    atomic_int gate = 0, done = 0, seen = -1;
+    wp_queue *held = create_queue(f, false), *quick = create_queue(f, false),
+             *waiting = create_queue(f, false);
+    wp_event *event;
+    assert_status_ok(wp_event_create(f->device, &event, &f->err), &f->err);
+    launch_gate(f, held, &gate, &done);
+    assert_status_ok(wp_event_record(event, held, &f->err), &f->err);
+    assert_status_ok(wp_queue_wait_event(waiting, event, &f->err), &f->err);
+    launch_look(f, waiting, &done, &seen);
+    assert_status_ok(wp_event_record(event, quick, &f->err), &f->err);
+    assert_status_ok(wp_event_wait(event, &f->err), &f->err);
+    assert_status_ok(wp_queue_wait(quick, &f->err), &f->err);
+    assert_false(wp_queue_is_idle(waiting));
+    atomic_store(&gate, 1);
+    wait_device(f);
+    assert_int_equal(atomic_load(&seen), 1);
+    wp_event_destroy(event);
+    wp_queue_destroy(held);
+    wp_queue_destroy(quick);
+    wp_queue_destroy(waiting);
+}
+
 static void events_measure_time_on_the_device(void **state) {
     fixture *f = *state;
     atomic_int gate = 0, done = 0;
@@ -377,6 +423,8 @@ int main(void) {
         QUEUE_TEST(other_queues_do_not_wait_for_the_default_queue),
         QUEUE_TEST(waiting_for_the_default_queue_waits_for_blocking_queues),
         QUEUE_TEST(a_queue_waits_for_an_event_of_another),
+        QUEUE_TEST(the_last_record_of_an_event_counts),
+        QUEUE_TEST(a_queued_wait_keeps_to_its_record),
         QUEUE_TEST(events_measure_time_on_the_device),
         QUEUE_TEST(host_calls_run_in_their_place),
         QUEUE_TEST(a_destroyed_queue_completes_its_work),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Events: a record is a command that notes its number and the time when its turn comes. */
+/**
+ * Events: a record is a command that notes the time when its turn comes. An event stands for the
+ * place of its last record in a queue, so records in several queues need not be done in order.
+ */
 #include "base/alloc.h"
 #include "device/cpu/queue.h"
 
@@ -9,7 +12,7 @@ static wpi_cpu_device *device_of(const wpi_cpu_event *event) {
 
 void wpi_event_unref(wpi_cpu_event *event) {
     if (--event->refs != 0) return;
-    wpi_queue_unref(event->queue);
+    wpi_queue_unref(event->last.queue);
     wp_free(event);
 }
 
@@ -35,38 +38,21 @@ static wp_status record(wp_event *base, wp_queue *queue, wp_error *err) {
     wpi_cpu_device *device = device_of(event);
     wpi_command *command = wpi_command_create(WPI_COMMAND_RECORD, 0);
     if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
+    command->u.record = event;
     pthread_mutex_lock(&device->lock);
-    command->u.event.event = event;
-    const uint64_t number = ++event->recorded;
-    command->u.event.number = number;
     event->refs++;
-    wpi_queue_ref((wpi_cpu_queue *)queue);
-    wpi_queue_unref(event->queue);
-    event->queue = (wpi_cpu_queue *)queue;
     pthread_mutex_unlock(&device->lock);
-    const wp_status status = wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
-    if (status == WP_STATUS_OK) return status;
-    pthread_mutex_lock(&device->lock);
-    if (event->recorded == number) event->recorded--; /* it will not come */
-    pthread_mutex_unlock(&device->lock);
-    return status;
-}
-
-static bool is_recorded(const void *arg) {
-    const wpi_cpu_event *event = arg;
-    return event->completed >= event->recorded;
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
 }
 
 static wp_status wait(wp_event *base, wp_error *err) {
     wpi_cpu_event *event = (wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
     pthread_mutex_lock(&device->lock);
-    wpi_cpu_queue *queue = event->queue;
-    event->refs++;
-    if (queue != NULL) wpi_queue_ref(queue);
-    wpi_device_wait_until(device, is_recorded, event, queue);
-    wpi_queue_unref(queue);
-    wpi_event_unref(event);
+    const wpi_dependency last = event->last; /* another thread may record it again meanwhile */
+    if (last.queue != NULL) wpi_queue_ref(last.queue);
+    wpi_device_wait_until(device, wpi_queue_has_come_to, &last, last.queue);
+    wpi_queue_unref(last.queue);
     pthread_mutex_unlock(&device->lock);
     wpi_output_flush(device->output);
     return wp_device_sticky_error(&device->base, err);
@@ -76,7 +62,7 @@ static bool is_complete(const wp_event *base) {
     const wpi_cpu_event *event = (const wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
     pthread_mutex_lock(&device->lock);
-    const bool answer = is_recorded(event);
+    const bool answer = wpi_queue_has_come_to(&event->last);
     pthread_mutex_unlock(&device->lock);
     return answer;
 }

@@ -66,22 +66,24 @@ static void drop_snapshot(wpi_dependency *list, size_t count) {
 
 static void free_command(wpi_command *command) {
     drop_snapshot(command->dependencies, command->dependency_count);
-    if (command->kind == WPI_COMMAND_RECORD || command->kind == WPI_COMMAND_WAIT_EVENT) {
-        wpi_event_unref(command->u.event.event);
-    }
+    if (command->kind == WPI_COMMAND_RECORD) wpi_event_unref(command->u.record);
+    if (command->kind == WPI_COMMAND_WAIT_EVENT) wpi_queue_unref(command->u.wait.queue);
     wp_free(command);
 }
 
 /* ---- execution --------------------------------------------------------------------------------
  */
 
+bool wpi_queue_has_come_to(const void *dependency) {
+    const wpi_dependency *d = dependency;
+    return d->queue == NULL || d->queue->completed >= d->number;
+}
+
 static bool is_ready(const wpi_command *command) {
     for (size_t i = 0; i < command->dependency_count; i++) {
-        const wpi_dependency *d = &command->dependencies[i];
-        if (d->queue->completed < d->number) return false;
+        if (!wpi_queue_has_come_to(&command->dependencies[i])) return false;
     }
-    if (command->kind != WPI_COMMAND_WAIT_EVENT) return true;
-    return command->u.event.event->completed >= command->u.event.number;
+    return command->kind != WPI_COMMAND_WAIT_EVENT || wpi_queue_has_come_to(&command->u.wait);
 }
 
 static bool can_run(const wpi_cpu_queue *queue) {
@@ -175,6 +177,17 @@ static void announce(wpi_cpu_device *device) {
     }
 }
 
+/* The record is command `number` of `queue`, as of now. */
+static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t number) {
+    wpi_queue_ref(queue);
+    wpi_queue_unref(event->last.queue);
+    event->last = (wpi_dependency){.queue = queue, .number = number};
+}
+
+static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, uint64_t number) {
+    if (event->last.queue == queue && event->last.number == number) event->time_ns = wpi_now_ns();
+}
+
 /* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
 static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
     wpi_command *command = queue->first;
@@ -189,11 +202,8 @@ static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
     queue->first = command->next;
     if (queue->first == NULL) queue->last = &queue->first;
     queue->completed++;
-    if (command->kind == WPI_COMMAND_RECORD) {
-        wpi_cpu_event *event = command->u.event.event;
-        event->completed = command->u.event.number;
-        event->time_ns = wpi_now_ns();
-    }
+    if (command->kind == WPI_COMMAND_RECORD)
+        note_record_time(command->u.record, queue, queue->completed);
     free_command(command);
     announce(device);
 }
@@ -336,6 +346,8 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
         *queue->last = command;
         queue->last = &command->next;
         queue->submitted++;
+        if (command->kind == WPI_COMMAND_RECORD)
+            set_last_record(command->u.record, queue, queue->submitted);
         if (can_run(queue)) pthread_cond_signal(&queue->work);
     } else {
         free_command(command);
@@ -452,31 +464,22 @@ static wp_status wait_event(wp_queue *base, wp_event *base_event, wp_error *err)
     wpi_cpu_queue *queue = (wpi_cpu_queue *)base;
     wpi_cpu_event *event = (wpi_cpu_event *)base_event;
     wpi_cpu_device *device = device_of(queue);
-    pthread_mutex_lock(&device->lock);
-    const uint64_t number = event->recorded;
-    const bool is_needed = event->completed < number && event->queue != queue;
-    if (is_needed) event->refs++;
-    pthread_mutex_unlock(&device->lock);
-    if (!is_needed) return WP_STATUS_OK;
     wpi_command *command = wpi_command_create(WPI_COMMAND_WAIT_EVENT, 0);
-    if (command == NULL) {
-        pthread_mutex_lock(&device->lock);
-        wpi_event_unref(event);
-        pthread_mutex_unlock(&device->lock);
-        return WP_FAIL(err, NOMEM, "command of a queue");
+    if (command == NULL) return WP_FAIL(err, NOMEM, "command of a queue");
+    pthread_mutex_lock(&device->lock);
+    const bool is_needed = event->last.queue != queue && !wpi_queue_has_come_to(&event->last);
+    if (is_needed) {
+        command->u.wait = event->last;
+        wpi_queue_ref(event->last.queue);
     }
-    command->u.event.event = event;
-    command->u.event.number = number;
-    return wpi_queue_submit(queue, command, err);
+    pthread_mutex_unlock(&device->lock);
+    if (is_needed) return wpi_queue_submit(queue, command, err);
+    wp_free(command);
+    return WP_STATUS_OK;
 }
 
 /* ---- waiting ----------------------------------------------------------------------------------
  */
-
-static bool has_come_to(const void *arg) {
-    const wpi_dependency *d = arg;
-    return d->queue->completed >= d->number;
-}
 
 /* Until what the queues that pass the filter hold now is done, helping each. Shows kernels' output,
  *  and answers with the device's first error. */
@@ -487,7 +490,7 @@ static wp_status wait_for(wpi_cpu_device *device, wpi_cpu_queue *queue, queue_fi
     pthread_mutex_lock(&device->lock);
     const wp_status status = take_snapshot(device, queue, filter, &list, &count, err);
     for (size_t i = 0; i < count; i++) {
-        wpi_device_wait_until(device, has_come_to, &list[i], list[i].queue);
+        wpi_device_wait_until(device, wpi_queue_has_come_to, &list[i], list[i].queue);
     }
     drop_snapshot(list, count);
     pthread_mutex_unlock(&device->lock);

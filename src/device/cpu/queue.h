@@ -13,12 +13,17 @@
 
 #include "device/cpu/cpu.h"
 
+/** A place in a queue: behind its command `number`. Whoever keeps it holds a reference. */
+typedef struct wpi_dependency {
+    wpi_cpu_queue *queue; /* NULL: nothing to wait for */
+    uint64_t number;
+} wpi_dependency;
+
 typedef struct wpi_cpu_event {
     wp_event base;
-    uint32_t refs;                /* the user's, and one for each command that uses it */
-    uint64_t recorded, completed; /* number of the last record asked for, and of the last done */
-    uint64_t time_ns;             /* of `completed` */
-    wpi_cpu_queue *queue;         /* of the last record; holds a reference */
+    uint32_t refs;       /* the user's, and one for each record under way */
+    wpi_dependency last; /* the last record asked for; earlier ones no longer count */
+    uint64_t time_ns;    /* of `last`, once it is done */
 } wpi_cpu_event;
 
 typedef enum wpi_command_kind {
@@ -31,16 +36,10 @@ typedef enum wpi_command_kind {
     WPI_COMMAND_COUNT /* must be last */
 } wpi_command_kind;
 
-/** Another queue must have come this far before a command may start. */
-typedef struct wpi_dependency {
-    wpi_cpu_queue *queue; /* holds a reference */
-    uint64_t number;
-} wpi_dependency;
-
 typedef struct wpi_command {
     struct wpi_command *next;
     wpi_command_kind kind;
-    wpi_dependency *dependencies; /* NULL: none */
+    wpi_dependency *dependencies; /* where other queues must be before it may start; NULL: none */
     size_t dependency_count;
     union {
         struct {
@@ -58,15 +57,13 @@ typedef struct wpi_command {
             void (*call)(void *);
             void *arg;
         } host_call;
-        struct {
-            wpi_cpu_event *event; /* holds a reference */
-            uint64_t number;      /* of the record */
-        } event;
+        wpi_cpu_event *record; /* holds a reference */
+        wpi_dependency wait;   /* for the record that was the event's last one at that time */
     } u;
     /* a launch's arguments follow */
 } wpi_command;
 
-/** Takes `command` (NULL: says that memory is out). `event`: for RECORD and WAIT_EVENT. */
+/** Takes `command` (NULL: says that memory is out). A RECORD becomes its event's last one. */
 wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err);
 wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes);
 
@@ -74,6 +71,9 @@ wpi_command *wpi_command_create(wpi_command_kind kind, size_t extra_bytes);
  *  Meanwhile executes commands of `helps` (NULL: of none) as long as nobody else does. */
 void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
                            wpi_cpu_queue *helps);
+
+/** Whether the queue has come to that place (a wpi_dependency). */
+bool wpi_queue_has_come_to(const void *dependency);
 
 void wpi_queue_ref(wpi_cpu_queue *queue);
 void wpi_queue_unref(wpi_cpu_queue *queue);
