@@ -1,12 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# wp_devicelib(TARGET): src/device/cpu/devicelib*.c as one bitcode file for baseline x86-64, which wpcc
-# links into kernels for the CPU.
+# wp_devicelib(TARGET): the device library for the CPU as one bitcode file for baseline x86-64, which wpcc
+# links into kernels: src/device/devicelib_*.c, which serve every device, and src/device/cpu/devicelib_*.c.
 function(wp_devicelib target)
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/device/cpu/devicelib*.c)
-    if(NOT sources)
-        add_custom_target(${target})
-        return()
-    endif()
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/device/devicelib_*.c
+         ${CMAKE_CURRENT_SOURCE_DIR}/src/device/cpu/devicelib_*.c)
     set(parts "")
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)

@@ -1,15 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The functions of NVIDIA's libdevice for the host's processor: what `sinf`, `__float2int_rn` or
- * `__vadd4` in a kernel end up as. Compiled to bitcode and linked into kernels before they are
- * optimised; names and types are those that clang's CUDA headers declare.
+ * The functions of NVIDIA's libdevice: what `sinf`, `__float2int_rn` or `__vadd4` in a kernel end
+ * up as. Compiled to bitcode and linked into kernels before they are optimised; names and types are
+ * those that clang's CUDA headers declare.
+ *
+ * The devicelib_*.c beside this header serve every device; cpu/devicelib_*.c hold what the host's
+ * processor does in its own way, cuda/nvptxlib_*.c what NVIDIA's GPUs do.
  *
  * Suffixes name the rounding: _rn to nearest even, _rz to zero, _ru up, _rd down. Exact where CUDA
  * documents IEEE rounding; elsewhere as good as the C library. The `fast` forms equal the others.
- * The functions have default visibility, and need nothing but the C library's mathematics.
+ * The functions have default visibility; on the CPU they need the C library's mathematics alone.
  */
 #ifndef WP_DEVICE_DEVICELIB_H
 #define WP_DEVICE_DEVICELIB_H
+
+#if defined(__clang__)
+#pragma STDC FP_CONTRACT OFF /* functions say fma where they mean it */
+#endif
+
+#define WP_PI 3.14159265358979323846
+#define WP_INF __builtin_huge_val()
+#define WP_INFF __builtin_huge_valf()
 
 int __nv_abs(int a);
 double __nv_acos(double a);

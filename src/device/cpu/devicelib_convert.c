@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Conversions between numbers, and between numbers and their bits.
- *
- * Number to integer saturates as PTX's cvt does. NaN becomes 0, except where the source or the
- * result has 64 bits: there it becomes the integer with only its top bit set.
+ * Conversions between numbers. Those to integers saturate as PTX's cvt does. NaN becomes 0, except
+ * where the source or the result has 64 bits: there it becomes the integer with only its top bit
+ * set.
  */
 #include "device/devicelib.h"
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
-#include <string.h>
-
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#endif
 
 /* ---- to integers ----------------------------------------------------------------------------- */
 
@@ -196,62 +189,6 @@ double __nv_ull2double_ru(unsigned long long a) {
 }
 double __nv_ull2double_rz(unsigned long long a) {
     return __nv_ull2double_rd(a);
-}
-double __nv_int2double_rn(int a) {
-    return (double)a;
-}
-double __nv_uint2double_rn(unsigned int a) {
-    return (double)a;
-}
-
-/* ---- bits ------------------------------------------------------------------------------------ */
-
-int __nv_float_as_int(float a) {
-    int bits;
-    memcpy(&bits, &a, sizeof(bits));
-    return bits;
-}
-
-unsigned int __nv_float_as_uint(float a) {
-    unsigned int bits;
-    memcpy(&bits, &a, sizeof(bits));
-    return bits;
-}
-
-float __nv_int_as_float(int a) {
-    float value;
-    memcpy(&value, &a, sizeof(value));
-    return value;
-}
-
-float __nv_uint_as_float(unsigned int a) {
-    float value;
-    memcpy(&value, &a, sizeof(value));
-    return value;
-}
-
-unsigned long long __nv_double_as_longlong(double a) {
-    unsigned long long bits;
-    memcpy(&bits, &a, sizeof(bits));
-    return bits;
-}
-
-double __nv_longlong_as_double(long long a) {
-    double value;
-    memcpy(&value, &a, sizeof(value));
-    return value;
-}
-
-int __nv_double2hiint(double a) {
-    return (int)(__nv_double_as_longlong(a) >> 32);
-}
-int __nv_double2loint(double a) {
-    return (int)(__nv_double_as_longlong(a) & 0xffffffffu);
-}
-
-double __nv_hiloint2double(int a, int b) {
-    const unsigned long long bits = ((unsigned long long)(unsigned int)a << 32) | (unsigned int)b;
-    return __nv_longlong_as_double((long long)bits);
 }
 
 /* ---- half precision ----------------------------------------------------------------------------

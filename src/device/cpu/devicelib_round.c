@@ -16,10 +16,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#endif
-
 typedef enum direction { DOWN, UP, TO_ZERO } direction;
 
 /* The result in direction `d`, given the nearest one and which way the exact value lies. */
@@ -326,8 +322,4 @@ float __nv_fmaf_ieee_rn(float a, float b, float c) {
 }
 float __nv_double2float_rn(double a) {
     return (float)a;
-}
-/* Rounded once: the double quotient is right to a bit that float rounding does not see. */
-float __nv_frsqrt_rn(float a) {
-    return (float)(1.0 / __nv_sqrt((double)a));
 }

@@ -101,16 +101,6 @@ ROUNDED(rz, rz)
 ROUNDED(rd, rm)
 ROUNDED(ru, rp)
 
-double __nv_int2double_rn(int a) {
-    return (double)a;
-}
-double __nv_uint2double_rn(unsigned int a) {
-    return (double)a;
-}
-/* Rounded once: the double quotient is right to a bit that float rounding does not see. */
-float __nv_frsqrt_rn(float a) {
-    return (float)(1.0 / __nvvm_sqrt_rn_d((double)a));
-}
 long long __nv_llrint(double a) {
     return __nvvm_d2ll_rn(a);
 }
@@ -124,29 +114,7 @@ long long __nv_llroundf(float a) {
     return __nvvm_f2ll_rz(__builtin_roundf(a));
 }
 
-/* ---- bits ---- */
-
-#define SAME_BITS(name, to, from)                                                                  \
-    to __nv_##name(from a) {                                                                       \
-        to bits;                                                                                   \
-        __builtin_memcpy(&bits, &a, sizeof(bits));                                                 \
-        return bits;                                                                               \
-    }
-SAME_BITS(float_as_int, int, float)
-SAME_BITS(float_as_uint, unsigned int, float)
-SAME_BITS(int_as_float, float, int)
-SAME_BITS(uint_as_float, float, unsigned int)
-SAME_BITS(double_as_longlong, unsigned long long, double)
-SAME_BITS(longlong_as_double, double, long long)
-int __nv_double2hiint(double a) {
-    return (int)(__nv_double_as_longlong(a) >> 32);
-}
-int __nv_double2loint(double a) {
-    return (int)__nv_double_as_longlong(a);
-}
-double __nv_hiloint2double(int a, int b) {
-    return __nv_longlong_as_double((long long)((uint64_t)(uint32_t)a << 32 | (uint32_t)b));
-}
+/* ---- half precision ---- */
 
 __extension__ typedef _Float16 half;
 float __nv_half2float(unsigned short h) {
@@ -163,42 +131,6 @@ unsigned short __nv_float2half_rn(float a) {
 
 /* ---- integers ---- */
 
-int __nv_abs(int a) {
-    return (int)(a < 0 ? 0u - (unsigned int)a : (unsigned int)a);
-}
-long long __nv_llabs(long long a) {
-    return (long long)(a < 0 ? 0ull - (unsigned long long)a : (unsigned long long)a);
-}
-#define MIN_MAX(min, max, type)                                                                    \
-    type __nv_##min(type a, type b) {                                                              \
-        return a < b ? a : b;                                                                      \
-    }                                                                                              \
-    type __nv_##max(type a, type b) {                                                              \
-        return a > b ? a : b;                                                                      \
-    }
-MIN_MAX(min, max, int)
-MIN_MAX(umin, umax, unsigned int)
-MIN_MAX(llmin, llmax, long long)
-MIN_MAX(ullmin, ullmax, unsigned long long)
-
-int __nv_clz(int a) {
-    return a == 0 ? 32 : __builtin_clz((unsigned int)a);
-}
-int __nv_clzll(long long a) {
-    return a == 0 ? 64 : __builtin_clzll((unsigned long long)a);
-}
-int __nv_ffs(int a) {
-    return __builtin_ffs(a);
-}
-int __nv_ffsll(long long a) {
-    return __builtin_ffsll(a);
-}
-int __nv_popc(unsigned int a) {
-    return __builtin_popcount(a);
-}
-int __nv_popcll(unsigned long long a) {
-    return __builtin_popcountll(a);
-}
 int __nv_brev(int a) {
     return (int)__builtin_bitreverse32((unsigned int)a);
 }
@@ -228,19 +160,6 @@ unsigned int __nv_umul24(unsigned int a, unsigned int b) {
     return __nvvm_mul24_ui(a, b);
 }
 
-/* Averages without overflow, rounded down (h) or up (rh). */
-int __nv_hadd(int a, int b) {
-    return (int)(((int64_t)a + b) >> 1);
-}
-int __nv_rhadd(int a, int b) {
-    return (int)(((int64_t)a + b + 1) >> 1);
-}
-int __nv_uhadd(unsigned int a, unsigned int b) {
-    return (int)(uint32_t)(((uint64_t)a + b) >> 1);
-}
-unsigned int __nv_urhadd(unsigned int a, unsigned int b) {
-    return (unsigned int)(((uint64_t)a + b + 1) >> 1);
-}
 int __nv_sad(int a, int b, int c) {
     return (int)__nvvm_sad_i(a, b, c);
 }

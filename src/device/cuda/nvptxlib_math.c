@@ -9,9 +9,6 @@
  */
 #include "device/cuda/nvptxlib.h"
 
-#define INF __builtin_huge_val()
-#define INFF __builtin_huge_valf()
-
 /* libclc's functions by their OpenCL names. */
 #define CLC_1(name, mangled)                                                                       \
     double clc_##name(double) __asm__(mangled "d") __attribute__((const));                         \
@@ -57,7 +54,7 @@ static double from_bits(uint64_t bits) {
     return __nv_longlong_as_double((long long)bits);
 }
 static int is_finite(double a) {
-    return __builtin_fabs(a) < INF;
+    return __builtin_fabs(a) < WP_INF;
 }
 
 /* ---- one to one ---- */
@@ -94,44 +91,6 @@ SAME_2(hypot)
 SAME_2(nextafter)
 SAME_2(pow)
 
-/* Instructions, or a few. */
-#define BUILTIN_1(name)                                                                            \
-    double __nv_##name(double a) {                                                                 \
-        return __builtin_##name(a);                                                                \
-    }                                                                                              \
-    float __nv_##name##f(float a) {                                                                \
-        return __builtin_##name##f(a);                                                             \
-    }
-#define BUILTIN_2(name)                                                                            \
-    double __nv_##name(double a, double b) {                                                       \
-        return __builtin_##name(a, b);                                                             \
-    }                                                                                              \
-    float __nv_##name##f(float a, float b) {                                                       \
-        return __builtin_##name##f(a, b);                                                          \
-    }
-BUILTIN_1(ceil)
-BUILTIN_1(fabs)
-BUILTIN_1(floor)
-BUILTIN_1(nearbyint)
-BUILTIN_1(rint)
-BUILTIN_1(round)
-BUILTIN_1(trunc)
-BUILTIN_2(copysign)
-BUILTIN_2(fmax)
-BUILTIN_2(fmin)
-
-double __nv_sqrt(double a) {
-    return __builtin_elementwise_sqrt(a);
-}
-float __nv_sqrtf(float a) {
-    return __builtin_elementwise_sqrt(a);
-}
-double __nv_fma(double a, double b, double c) {
-    return __builtin_fma(a, b, c);
-}
-float __nv_fmaf(float a, float b, float c) {
-    return __builtin_fmaf(a, b, c);
-}
 double __nv_fdim(double a, double b) {
     return a <= b ? 0.0 : a - b;
 }
@@ -178,13 +137,6 @@ float __nv_ldexpf(float a, int b) {
     }
     return a * __nv_uint_as_float((uint32_t)(b + 127) << 23);
 }
-double __nv_scalbn(double a, int b) {
-    return __nv_ldexp(a, b);
-}
-float __nv_scalbnf(float a, int b) {
-    return __nv_ldexpf(a, b);
-}
-
 double __nv_frexp(double a, int *b) {
     if (a == 0.0 || !is_finite(a)) {
         *b = 0;
@@ -214,7 +166,7 @@ double __nv_modf(double a, double *b) {
 float __nv_modff(float a, float *b) {
     const float whole = __builtin_truncf(a);
     *b = whole;
-    return __builtin_copysignf(__builtin_fabsf(a) == INFF ? 0.0f : a - whole, a);
+    return __builtin_copysignf(__builtin_fabsf(a) == WP_INFF ? 0.0f : a - whole, a);
 }
 
 /* INT_MIN for 0 and NaN, INT_MAX for infinity. */
@@ -233,36 +185,12 @@ int __nv_ilogbf(float a) {
     return __nv_ilogb((double)a);
 }
 double __nv_logb(double a) {
-    return a == 0.0 ? -INF : is_finite(a) ? (double)__nv_ilogb(a) : a * a;
+    return a == 0.0 ? -WP_INF : is_finite(a) ? (double)__nv_ilogb(a) : a * a;
 }
 float __nv_logbf(float a) {
     return (float)__nv_logb((double)a);
 }
 
-int __nv_isnand(double a) {
-    return a != a;
-}
-int __nv_isnanf(float a) {
-    return a != a;
-}
-int __nv_isinfd(double a) {
-    return __builtin_fabs(a) == INF;
-}
-int __nv_isinff(float a) {
-    return __builtin_fabsf(a) == INFF;
-}
-int __nv_isfinited(double a) {
-    return __builtin_fabs(a) < INF;
-}
-int __nv_finitef(float a) {
-    return __builtin_fabsf(a) < INFF;
-}
-int __nv_signbitd(double a) {
-    return (int)(bits_of(a) >> 63);
-}
-int __nv_signbitf(float a) {
-    return (int)(__nv_float_as_uint(a) >> 31);
-}
 double __nv_nan(const signed char *a) {
     (void)a; /* GPUs keep no payload */
     return from_bits(0x7ff8000000000000u);
@@ -348,8 +276,8 @@ float __nv_exp2f(float a) {
 
 /* log(m 2^n) for m in [2/3, 4/3]. */
 double __nv_log(double a) {
-    if (!(a > 0.0 && a < INF)) {
-        return a == 0.0 ? -INF : a > 0.0 ? a : from_bits(0x7ff8000000000000u);
+    if (!(a > 0.0 && a < WP_INF)) {
+        return a == 0.0 ? -WP_INF : a > 0.0 ? a : from_bits(0x7ff8000000000000u);
     }
     int n;
     double m = __nv_frexp(a, &n);
@@ -383,18 +311,18 @@ float __nv_logf(float a) {
     p = __builtin_fmaf(p, r, -0.5f);
     const float low = __builtin_fmaf((float)n, -2.12194440e-4f, p * (r * r));
     const float result = __builtin_fmaf((float)n, 0.693359375f, r + low);
-    return a > 0.0f && a < INFF ? result
-           : a == 0.0f          ? -INFF
-           : a > 0.0f           ? a
-                                : __nv_uint_as_float(0x7fffffffu);
+    return a > 0.0f && a < WP_INFF ? result
+           : a == 0.0f             ? -WP_INFF
+           : a > 0.0f              ? a
+                                   : __nv_uint_as_float(0x7fffffffu);
 }
 
 /* Beyond these arguments the results are infinite, or 1; libclc's tables are not asked. */
 double __nv_cosh(double a) {
-    return __builtin_fabs(a) < 712.0 ? clc_cosh(a) : a != a ? a : INF;
+    return __builtin_fabs(a) < 712.0 ? clc_cosh(a) : a != a ? a : WP_INF;
 }
 double __nv_sinh(double a) {
-    return __builtin_fabs(a) < 712.0 ? clc_sinh(a) : a + a * INF;
+    return __builtin_fabs(a) < 712.0 ? clc_sinh(a) : a + a * WP_INF;
 }
 double __nv_tanh(double a) {
     return __builtin_fabs(a) < 30.0 ? clc_tanh(a) : a != a ? a : __builtin_copysign(1.0, a);
@@ -414,26 +342,6 @@ float __nv_sinhf(float a) {
 }
 float __nv_tanhf(float a) {
     return clc_tanhf(a);
-}
-
-/* Integer powers by squaring. */
-double __nv_powi(double a, int b) {
-    uint32_t n = b < 0 ? 0u - (uint32_t)b : (uint32_t)b;
-    double result = 1.0;
-    for (; n != 0; n >>= 1) {
-        result = (n & 1u) != 0 ? result * a : result;
-        a *= a;
-    }
-    return b < 0 ? 1.0 / result : result;
-}
-float __nv_powif(float a, int b) {
-    uint32_t n = b < 0 ? 0u - (uint32_t)b : (uint32_t)b;
-    float result = 1.0f;
-    for (; n != 0; n >>= 1) {
-        result = (n & 1u) != 0 ? result * a : result;
-        a *= a;
-    }
-    return b < 0 ? 1.0f / result : result;
 }
 
 /* ---- the fast forms ---- */
@@ -486,15 +394,6 @@ void __nv_fast_sincosf(float a, float *s, float *c) {
 REDUCED(cos)
 REDUCED(sin)
 REDUCED(tan)
-void __nv_sincos(double a, double *b, double *c) {
-    *b = __nv_sin(a);
-    *c = __nv_cos(a);
-}
-void __nv_sincosf(float a, float *b, float *c) {
-    *b = clc_sinf(a);
-    *c = clc_cosf(a);
-}
-
 /* a less the nearest multiple of a half, which is *quarter halves; exact. */
 static double halves(double a, int *quarter) {
     const double whole = 2.0 * __builtin_trunc(0.5 * a);
@@ -533,15 +432,6 @@ float __nv_cospif(float a) {
     const float s = (quarter & 1) != 0 ? clc_sinpif(r) : clc_cospif(r);
     return s == 0.0f ? 0.0f : quarter == 1 || quarter == 2 ? -s : s;
 }
-void __nv_sincospi(double a, double *b, double *c) {
-    *b = __nv_sinpi(a);
-    *c = __nv_cospi(a);
-}
-void __nv_sincospif(float a, float *b, float *c) {
-    *b = __nv_sinpif(a);
-    *c = __nv_cospif(a);
-}
-
 /* ---- roots and lengths ---- */
 
 /* 1 / sqrt(high + low): the quotient, and its residual once more. */
@@ -596,12 +486,12 @@ static squares sum_squares(int n, const double *v) {
     int has_infinity = 0, has_nan = 0;
     for (int i = 0; i < n; i++) {
         const double m = __builtin_fabs(v[i]);
-        has_infinity |= m == INF;
+        has_infinity |= m == WP_INF;
         has_nan |= m != m;
         largest = m > largest ? m : largest;
     }
     if (has_infinity || has_nan || largest == 0.0) {
-        s.special = has_infinity ? INF : has_nan ? from_bits(0x7ff8000000000000u) : 0.0;
+        s.special = has_infinity ? WP_INF : has_nan ? from_bits(0x7ff8000000000000u) : 0.0;
         s.is_special = 1;
         return s;
     }
@@ -631,60 +521,11 @@ static double inverse_length(int n, const double *v) {
     return s.is_special ? 1.0 / s.special : __nv_ldexp(inverse_root(s.high, s.low), -s.exponent);
 }
 
-/* Floats need no care in double. */
-static double lengthf(int n, const float *v) {
-    double sum = 0.0;
-    int has_infinity = 0;
-    for (int i = 0; i < n; i++) {
-        has_infinity |= __builtin_fabsf(v[i]) == INFF;
-        sum = __builtin_fma((double)v[i], (double)v[i], sum);
-    }
-    return has_infinity ? INF : __nv_sqrt(sum);
-}
-
 double __nv_norm(int a, const double *b) {
     return length(a, b);
 }
-float __nv_normf(int a, const float *b) {
-    return (float)lengthf(a, b);
-}
 double __nv_rnorm(int a, const double *b) {
     return inverse_length(a, b);
-}
-float __nv_rnormf(int a, const float *b) {
-    return (float)(1.0 / lengthf(a, b));
-}
-double __nv_norm3d(double a, double b, double c) {
-    const double v[3] = {a, b, c};
-    return length(3, v);
-}
-float __nv_norm3df(float a, float b, float c) {
-    const float v[3] = {a, b, c};
-    return (float)lengthf(3, v);
-}
-double __nv_norm4d(double a, double b, double c, double d) {
-    const double v[4] = {a, b, c, d};
-    return length(4, v);
-}
-float __nv_norm4df(float a, float b, float c, float d) {
-    const float v[4] = {a, b, c, d};
-    return (float)lengthf(4, v);
-}
-double __nv_rnorm3d(double a, double b, double c) {
-    const double v[3] = {a, b, c};
-    return inverse_length(3, v);
-}
-float __nv_rnorm3df(float a, float b, float c) {
-    const float v[3] = {a, b, c};
-    return (float)(1.0 / lengthf(3, v));
-}
-double __nv_rnorm4d(double a, double b, double c, double d) {
-    const double v[4] = {a, b, c, d};
-    return inverse_length(4, v);
-}
-float __nv_rnorm4df(float a, float b, float c, float d) {
-    const float v[4] = {a, b, c, d};
-    return (float)(1.0 / lengthf(4, v));
 }
 double __nv_rhypot(double a, double b) {
     const double v[2] = {a, b};
@@ -692,5 +533,5 @@ double __nv_rhypot(double a, double b) {
 }
 float __nv_rhypotf(float a, float b) {
     const float v[2] = {a, b};
-    return (float)(1.0 / lengthf(2, v));
+    return __nv_rnormf(2, v);
 }

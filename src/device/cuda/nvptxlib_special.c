@@ -3,15 +3,9 @@
  * double: they are rare, and single-precision forms would need approximations of their own. */
 #include "device/cuda/nvptxlib.h"
 
-#define INF __builtin_huge_val()
-
 double clc_erfc(double) __asm__("_Z4erfcd") __attribute__((const));
 float clc_erfcf(float) __asm__("_Z4erfcf") __attribute__((const));
 double clc_lgamma(double) __asm__("_Z6lgammad") __attribute__((const));
-
-static const double pi = 3.14159265358979323846;
-static const double sqrt_2 = 1.41421356237309504880;
-static const double half_sqrt_pi = 0.88622692545275801365;
 
 /* ---- gamma ---- */
 
@@ -43,7 +37,7 @@ static double gamma_positive(double x) {
     }
     const double half = __nv_pow(y, 0.5 * (y - 0.5));
     double value = half * __nv_exp(-y) * half * 2.50662827463100050242;
-    if (value == INF) {
+    if (value == WP_INF) {
         return value;
     }
     relative += __nv_expm1(stirling(y)) + lost * (__nv_log(y) - 0.5 / y);
@@ -54,7 +48,7 @@ double __nv_tgamma(double a) {
         return 1.0 / a;
     }
     if (a > 0.0) {
-        return a < 171.63 ? gamma_positive(a) : INF;
+        return a < 171.63 ? gamma_positive(a) : WP_INF;
     }
     if (a == __builtin_trunc(a)) {
         return a - a + (0.0 / 0.0);
@@ -71,7 +65,7 @@ double __nv_tgamma(double a) {
         y -= 1.0;
         tail *= y;
     }
-    return -pi / (s * a * gamma_positive(y)) / tail;
+    return -WP_PI / (s * a * gamma_positive(y)) / tail;
 }
 float __nv_tgammaf(float a) {
     return (float)__nv_tgamma((double)a);
@@ -79,19 +73,19 @@ float __nv_tgammaf(float a) {
 
 double __nv_lgamma(double a) {
     if (a > 0.0) {
-        return a < INF ? clc_lgamma(a) : INF;
+        return a < WP_INF ? clc_lgamma(a) : WP_INF;
     }
-    if (a != a || a == -INF) {
+    if (a != a || a == -WP_INF) {
         return a * a;
     }
     const double s = __builtin_fabs(__nv_sinpi(a));
     if (s == 0.0) {
-        return INF;
+        return WP_INF;
     }
     if (a > -1e-15) {
         return -__nv_log(-a);
     }
-    return __nv_log(pi / (s * -a)) - clc_lgamma(-a);
+    return __nv_log(WP_PI / (s * -a)) - clc_lgamma(-a);
 }
 float __nv_lgammaf(float a) {
     return (float)__nv_lgamma((double)a);
@@ -107,67 +101,6 @@ float __nv_erfcf(float a) {
     return a > 1.0f ? (float)clc_erfc((double)a) : clc_erfcf(a);
 }
 
-/* exp(a^2) erfc(a): the product while erfc is a normal number, its continued fraction beyond. The
- * square is split, so that its rounding does not come out magnified. */
-double __nv_erfcx(double a) {
-    if (a < 10.0) {
-        const double high = a * a;
-        const double low = __builtin_fma(a, a, -high);
-        const double e = __nv_exp(high);
-        return e == INF ? e : e * clc_erfc(a) * (1.0 + low);
-    }
-    double t = a;
-    for (int k = 30; k > 0; k--) {
-        t = a + 0.5 * k / t;
-    }
-    return 0.56418958354775628695 / t;
-}
-float __nv_erfcxf(float a) {
-    return (float)__nv_erfcx((double)a);
-}
-
-/* Inverse of erf: a first guess from its asymptotic form, then Halley's iteration on the
- * difference, taken between the small tails where erf is near 1. */
-double __nv_erfinv(double a) {
-    if (!(a > -1.0 && a < 1.0)) {
-        return a == 1.0 ? INF : a == -1.0 ? -INF : a - a + (0.0 / 0.0);
-    }
-    const double l = __nv_log1p(-a * a);
-    const double m = 4.33074675 + 0.5 * l;
-    double x = __builtin_copysign(__nv_sqrt(__nv_sqrt(m * m - l / 0.147) - m), a);
-    for (int i = 0; i < 3; i++) {
-        const double e = a > 0.5    ? clc_erfc(x) - (1.0 - a)
-                         : a < -0.5 ? (1.0 + a) - clc_erfc(-x)
-                                    : a - __nv_erf(x);
-        const double step = e * half_sqrt_pi * __nv_exp(x * x);
-        x += step / (1.0 - x * step);
-    }
-    return x;
-}
-float __nv_erfinvf(float a) {
-    return (float)__nv_erfinv((double)a);
-}
-
-/* Inverse of erfc: its small arguments by Newton's iteration on logarithms. */
-double __nv_erfcinv(double a) {
-    if (!(a > 0.0 && a < 2.0)) {
-        return a == 0.0 ? INF : a == 2.0 ? -INF : a - a + (0.0 / 0.0);
-    }
-    if (a > 0.25) {
-        return a > 1.75 ? -__nv_erfcinv(2.0 - a) : __nv_erfinv(1.0 - a);
-    }
-    const double l = __nv_log(a);
-    double x = __nv_sqrt(-l - 0.5 * __nv_log(-l * pi));
-    for (int i = 0; i < 5; i++) {
-        const double scaled = __nv_erfcx(x);
-        x += (__nv_log(scaled) - x * x - l) * scaled * half_sqrt_pi;
-    }
-    return x;
-}
-float __nv_erfcinvf(float a) {
-    return (float)__nv_erfcinv((double)a);
-}
-
 /* erfc(-a / sqrt 2) / 2; what the quotient's rounding moves comes back through the derivative. */
 double __nv_normcdf(double a) {
     const double c = 0.70710678118654752440, c_low = -4.83364665672645672553e-17;
@@ -181,15 +114,6 @@ double __nv_normcdf(double a) {
     const double low = __builtin_fma(a, c, -high) + a * c_low;
     const double slope = __nv_exp(-high * high) * 0.56418958354775628695;
     return __builtin_fma(slope, low, 0.5 * clc_erfc(-high));
-}
-float __nv_normcdff(float a) {
-    return (float)__nv_normcdf((double)a);
-}
-double __nv_normcdfinv(double a) {
-    return -sqrt_2 * __nv_erfcinv(2.0 * a);
-}
-float __nv_normcdfinvf(float a) {
-    return (float)__nv_normcdfinv((double)a);
 }
 
 /* ---- Bessel functions of the first and second kind ----
@@ -281,14 +205,14 @@ static bessel bessel_both(double x, int want_y) {
 
 double __nv_j0(double a) {
     const double x = __builtin_fabs(a);
-    if (!(x < INF)) {
+    if (!(x < WP_INF)) {
         return a != a ? a : 0.0;
     }
     return x < 1e-5 ? 1.0 - 0.25 * x * x : bessel_both(x, 0).j0;
 }
 double __nv_j1(double a) {
     const double x = __builtin_fabs(a);
-    if (!(x < INF)) {
+    if (!(x < WP_INF)) {
         return a != a ? a : 0.0;
     }
     return __builtin_copysign(1.0, a) *
@@ -296,10 +220,10 @@ double __nv_j1(double a) {
 }
 /* Of the second kind: -infinity at 0, no number below. */
 static int y_special(double a, double *result) {
-    if (a > 0.0 && a < INF) {
+    if (a > 0.0 && a < WP_INF) {
         return 0;
     }
-    *result = a == 0.0 ? -INF : a > 0.0 ? 0.0 : (0.0 / 0.0);
+    *result = a == 0.0 ? -WP_INF : a > 0.0 ? 0.0 : (0.0 / 0.0);
     return 1;
 }
 double __nv_y0(double a) {
@@ -325,7 +249,7 @@ double __nv_jn(int a, double b) {
     if (b != b || n == 0) {
         return __nv_j0(b);
     }
-    if (n == 1 || x == 0.0 || x == INF) {
+    if (n == 1 || x == 0.0 || x == WP_INF) {
         return sign * __nv_j1(x);
     }
     if ((double)n <= x) {
@@ -370,7 +294,7 @@ double __nv_yn(int a, double b) {
     if (n == 0) {
         return below;
     }
-    for (int k = 1; k < n && current > -INF; k++) {
+    for (int k = 1; k < n && current > -WP_INF; k++) {
         const double next = 2.0 * (double)k / b * current - below;
         below = current;
         current = next;
@@ -426,7 +350,7 @@ static double bessel_i(double a, int order) {
         return order == 0 ? sum : 0.5 * a * sum;
     }
     if (!(x < 720.0)) {
-        return a != a ? a : order == 0 ? INF : __builtin_copysign(INF, a);
+        return a != a ? a : order == 0 ? WP_INF : __builtin_copysign(WP_INF, a);
     }
     const double mu = order == 0 ? 0.0 : 4.0, z = 1.0 / (8.0 * x);
     for (int k = 1; k < 40 && __builtin_fabs(term) > 1e-17; k++) {
@@ -435,7 +359,7 @@ static double bessel_i(double a, int order) {
         sum += term;
     }
     const double half = __nv_exp(0.5 * x); /* e^x itself overflows first */
-    const double value = half * (sum / __nv_sqrt(2.0 * pi * x)) * half;
+    const double value = half * (sum / __nv_sqrt(2.0 * WP_PI * x)) * half;
     return order == 0 ? value : __builtin_copysign(value, a);
 }
 double __nv_cyl_bessel_i0(double a) {
@@ -443,10 +367,4 @@ double __nv_cyl_bessel_i0(double a) {
 }
 double __nv_cyl_bessel_i1(double a) {
     return bessel_i(a, 1);
-}
-float __nv_cyl_bessel_i0f(float a) {
-    return (float)bessel_i((double)a, 0);
-}
-float __nv_cyl_bessel_i1f(float a) {
-    return (float)bessel_i((double)a, 1);
 }

@@ -1,61 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Integer functions: bits, wide products, averages, sums of differences. */
+/** Integer functions that GPUs have an instruction for: bits reversed, bytes picked, wide products,
+ * sums of differences. */
 #include "device/devicelib.h"
 
 #include <stdint.h>
 
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 uwide;
-
-int __nv_abs(int a) {
-    return (int)(a < 0 ? 0u - (unsigned int)a : (unsigned int)a);
-}
-long long __nv_llabs(long long a) {
-    return (long long)(a < 0 ? 0ull - (unsigned long long)a : (unsigned long long)a);
-}
-int __nv_min(int a, int b) {
-    return a < b ? a : b;
-}
-int __nv_max(int a, int b) {
-    return a > b ? a : b;
-}
-unsigned int __nv_umin(unsigned int a, unsigned int b) {
-    return a < b ? a : b;
-}
-unsigned int __nv_umax(unsigned int a, unsigned int b) {
-    return a > b ? a : b;
-}
-long long __nv_llmin(long long a, long long b) {
-    return a < b ? a : b;
-}
-long long __nv_llmax(long long a, long long b) {
-    return a > b ? a : b;
-}
-unsigned long long __nv_ullmin(unsigned long long a, unsigned long long b) {
-    return a < b ? a : b;
-}
-unsigned long long __nv_ullmax(unsigned long long a, unsigned long long b) {
-    return a > b ? a : b;
-}
-
-int __nv_clz(int a) {
-    return a == 0 ? 32 : __builtin_clz((unsigned int)a);
-}
-int __nv_clzll(long long a) {
-    return a == 0 ? 64 : __builtin_clzll((unsigned long long)a);
-}
-int __nv_ffs(int a) {
-    return __builtin_ffs(a);
-}
-int __nv_ffsll(long long a) {
-    return __builtin_ffsll(a);
-}
-int __nv_popc(unsigned int a) {
-    return __builtin_popcount(a);
-}
-int __nv_popcll(unsigned long long a) {
-    return __builtin_popcountll(a);
-}
 
 int __nv_brev(int a) {
     uint32_t v = (uint32_t)a;
@@ -110,20 +61,6 @@ int __nv_mul24(int a, int b) {
 }
 unsigned int __nv_umul24(unsigned int a, unsigned int b) {
     return (a & 0xffffffu) * (b & 0xffffffu);
-}
-
-/* Averages without overflow, rounded down (h) or up (rh). */
-int __nv_hadd(int a, int b) {
-    return (int)(((int64_t)a + b) >> 1);
-}
-int __nv_rhadd(int a, int b) {
-    return (int)(((int64_t)a + b + 1) >> 1);
-}
-int __nv_uhadd(unsigned int a, unsigned int b) {
-    return (int)(uint32_t)(((uint64_t)a + b) >> 1);
-}
-unsigned int __nv_urhadd(unsigned int a, unsigned int b) {
-    return (unsigned int)(((uint64_t)a + b + 1) >> 1);
 }
 
 /* |a - b| + c. */
