@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 #define PRIORITY_GREATEST (-5)
 #define PRIORITY_LEAST 0
@@ -73,7 +74,7 @@ static bool is_stream_idle(void *handle, void *arg) {
 
 bool wpi_streams_are_idle(wp_device *device) {
     return wp_queue_is_idle(wp_device_default_queue(device)) &&
-           wpi_handle_all(WPI_HANDLE_STREAM, is_stream_idle, NULL);
+           wpi_handle_all(WPI_HANDLE_STREAM, is_stream_idle, NULL) && wpi_device_is_idle(device);
 }
 
 /* ---- the default stream of each thread ---- */

@@ -81,6 +81,10 @@ void wpi_device_flush_output(wp_device *device) {
     if (device->ops->flush_output != NULL) device->ops->flush_output(device);
 }
 
+bool wpi_device_is_idle(wp_device *device) {
+    return device->ops->is_idle == NULL || device->ops->is_idle(device);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes, uint32_t flags,

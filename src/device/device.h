@@ -119,6 +119,8 @@ struct wp_device_ops {
     wp_status (*get_limit)(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err);
     /** Optional: the device has no output of kernels to show. */
     void (*flush_output)(wp_device *device);
+    /** Optional: nothing is queued or running, in destroyed queues either. Defaults to true. */
+    bool (*is_idle)(wp_device *device);
 };
 
 /** A kind of device: what "kind" or "kind:rest" opens. */
@@ -153,6 +155,8 @@ WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dyn
 /** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
  */
 void wpi_device_flush_output(wp_device *device);
+/** False when work is known to be under way, in destroyed queues, too. */
+bool wpi_device_is_idle(wp_device *device);
 /** A variable in the code registered for an image, before any device is open; NULL if there is
  * none. The address of a managed one is its cell (base/abi.h). */
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);

@@ -68,10 +68,22 @@ static void leaves_a_kernel_that_never_ends(void) {
     exit(launch_wait(gate, NULL) == cudaSuccess ? 3 : 1);
 }
 
+static void leaves_a_kernel_in_a_destroyed_stream(void) {
+    atomic_int *gate;
+    cudaStream_t stream;
+    alarm(60); /* or the test would not end when it fails */
+    if (cudaMallocHost((void **)&gate, sizeof *gate) != cudaSuccess) exit(1);
+    atomic_store(gate, 0);
+    if (cudaStreamCreate(&stream) != cudaSuccess || launch_wait(gate, stream) != cudaSuccess)
+        exit(1);
+    exit(cudaStreamDestroy(stream) == cudaSuccess ? 3 : 1);
+}
+
 static void endless_kernels_do_not_keep_the_program(void **state) {
     (void)state;
     char output[256];
     assert_int_equal(run(leaves_a_kernel_that_never_ends, output, sizeof output), 3);
+    assert_int_equal(run(leaves_a_kernel_in_a_destroyed_stream, output, sizeof output), 3);
 }
 
 static int *kept;

@@ -259,6 +259,7 @@ static const wp_device_ops ops = {
     .set_limit = set_limit,
     .get_limit = get_limit,
     .flush_output = flush_output,
+    .is_idle = wpi_cpu_device_is_idle,
 };
 
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {

@@ -517,6 +517,16 @@ static bool is_idle(wp_queue *base) {
     return answer;
 }
 
+bool wpi_cpu_device_is_idle(wp_device *base) {
+    wpi_cpu_device *device = (wpi_cpu_device *)base;
+    bool answer = true;
+    pthread_mutex_lock(&device->lock);
+    for (const wpi_cpu_queue *q = device->queues; q != NULL && answer; q = q->next)
+        answer = q->completed == q->submitted;
+    pthread_mutex_unlock(&device->lock);
+    return answer;
+}
+
 /* ---- life and death ---------------------------------------------------------------------------
  */
 

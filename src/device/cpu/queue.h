@@ -80,6 +80,7 @@ void wpi_queue_unref(wpi_cpu_queue *queue);
 void wpi_event_unref(wpi_cpu_event *event);
 
 wp_status wpi_cpu_device_wait(wp_device *device, wp_error *err);
+bool wpi_cpu_device_is_idle(wp_device *device); /* takes the lock */
 /** Frees the device's queues, whose work is done. Not under the lock. */
 void wpi_cpu_queues_close(wpi_cpu_device *device);
 
