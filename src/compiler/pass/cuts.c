@@ -21,18 +21,36 @@
 
 #define CUTS_MOST 16u
 
+/* Threads come to the loop together. False where there is no place to see to that. */
+static bool join_before(wp_compile *c, const wp_loops *l, const wp_loop *loop, wp_step step) {
+    if (step == WP_STEP_KEPT) return true;
+    LLVMValueRef place = NULL;
+    for (uint32_t b = 0; b < l->block_count; b++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(l->blocks[b]);
+        for (unsigned s = 0; s < LLVMGetNumSuccessors(end) && !loop->contains[b]; s++) {
+            if (LLVMGetSuccessor(end, s) != l->blocks[loop->header]) continue;
+            if (place || LLVMGetNumSuccessors(end) != 1) return false;
+            place = end;
+        }
+    }
+    if (!place) return false;
+    LLVMPositionBuilderBefore(c->builder, place);
+    wpi_region_join(c, step);
+    return true;
+}
+
 static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
     wp_loops loops;
     wp_uniform uniform;
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     uint32_t cuts = 0;
-    bool is_suited = wpi_region_may_be_cut(c, &uniform);
-    for (uint32_t i = 0; i < loops.loop_count && is_suited && cuts < CUTS_MOST; i++) {
+    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    for (uint32_t i = 0; i < loops.loop_count && step != WP_STEP_LOST && cuts < CUTS_MOST; i++) {
         const wp_loop *loop = &loops.loops[i];
         LLVMBasicBlockRef header = loops.blocks[loop->header], latch = loops.blocks[loop->latch];
         if (wpi_uniform_is_partial(&uniform, header) || wpi_uniform_is_partial(&uniform, latch) ||
-            !wpi_pace_favours_turns(&uniform, &loops, loop))
+            !wpi_pace_favours_turns(&uniform, &loops, loop) || !join_before(c, &loops, loop, step))
             continue;
         LLVMPositionBuilderBefore(c->builder, LLVMGetBasicBlockTerminator(latch));
         wpi_lower_stop(c, c->builder, WP_STOP_CUT, NULL, NULL, NULL);

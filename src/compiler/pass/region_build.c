@@ -201,6 +201,16 @@ static void connect_block(region *r, LLVMBasicBlockRef block) {
 
 /* ---- the frame of the function ---- */
 
+/* Threads that begin together and come to stops that all threads come to: all go the same way. */
+static bool moves_together(region *r) {
+    const wp_region_plan *plan = r->plan;
+    for (uint32_t s = 1; s < plan->state_count; s++)
+        if ((s == r->state || r->is_reached[s]) &&
+            !wpi_region_stop_is_in_step(&plan->uniform, plan->step, plan->kernel->stops[s].call))
+            return false;
+    return true;
+}
+
 /* Does a thread of this region come to the round of state `s`? */
 static bool is_round(region *r, uint32_t s) {
     const wp_stop_point *stop = &r->plan->kernel->stops[s];
@@ -244,7 +254,7 @@ static void build_entry(region *r) {
             wpi_map_set(&r->values, slot->memory, r->local[s]);
         }
     }
-    if (r->plan->is_lockstep) r->next_state = LLVMBuildAlloca(r->at, r->c->i32, "next");
+    if (moves_together(r)) r->next_state = LLVMBuildAlloca(r->at, r->c->i32, "next");
     for (uint32_t s = 1; s < r->plan->state_count; s++)
         if (is_round(r, s)) r->votes[s] = LLVMBuildAlloca(r->at, c->i32, "vote");
     LLVMBuildBr(r->at, r->round);
@@ -578,7 +588,7 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     for (uint32_t b = 0; b < plan->block_count; b++)
         if (r.is_cloned[b]) connect_block(&r, plan->blocks[b]);
 
-    r.is_mixed = !plan->is_lockstep && count_exits(&r) != 1;
+    r.is_mixed = !r.next_state && count_exits(&r) != 1;
     uint32_t common = WP_STATE_MIXED;
     for (uint32_t s = 0; s <= plan->state_count; s++) {
         if (!LLVMGetFirstUse(LLVMBasicBlockAsValue(r.stubs[s]))) {

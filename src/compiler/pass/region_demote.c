@@ -139,10 +139,13 @@ static void demote_value(wp_region_plan *plan, const wp_live *live, uint32_t ind
     wpi_builder_after(c->builder, value);
     LLVMBuildStore(c->builder, value, memory);
     wp_slot *slot = add_slot(plan, memory, LLVMTypeOf(value), false);
-    slot->is_uniform = plan->is_lockstep && wpi_uniform_is(&plan->uniform, value);
-    for (uint32_t s = 1; s < plan->state_count; s++)
-        slot->is_live[s] =
-            wpi_live_is_in(live, LLVMGetInstructionParent(plan->kernel->stops[s].call), index);
+    slot->is_uniform = wpi_uniform_is(&plan->uniform, value);
+    for (uint32_t s = 1; s < plan->state_count; s++) {
+        LLVMValueRef stop = plan->kernel->stops[s].call;
+        slot->is_live[s] = wpi_live_is_in(live, LLVMGetInstructionParent(stop), index);
+        if (slot->is_live[s] && !wpi_region_stop_is_in_step(&plan->uniform, plan->step, stop))
+            slot->is_uniform = false;
+    }
     rewrite_uses(c, value, memory);
 }
 

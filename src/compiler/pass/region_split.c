@@ -58,37 +58,75 @@ void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel) {
     wpi_uniform_init(u, kernel, origin_of);
 }
 
-bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop) {
+static bool names_all_lanes(LLVMValueRef stop) {
+    LLVMValueRef mask = LLVMGetOperand(stop, 2);
+    return LLVMIsAConstantInt(mask) && LLVMConstIntGetZExtValue(mask) == UINT32_MAX;
+}
+
+static bool is_whole_barrier(LLVMValueRef stop) {
     uint32_t op = wpi_lower_stop_op(stop);
-    bool is_barrier = op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
-    if (!is_barrier && !wpi_region_is_free(op)) return false;
-    if (is_barrier && (!is_zero(LLVMGetOperand(stop, 2)) || !is_zero(LLVMGetOperand(stop, 3))))
+    return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR && is_zero(LLVMGetOperand(stop, 2)) &&
+           is_zero(LLVMGetOperand(stop, 3));
+}
+
+/* A stop at which all threads of a block that come to it together go on together. */
+static bool keeps_step(LLVMValueRef stop) {
+    uint32_t op = wpi_lower_stop_op(stop), kind = WP_STOP_KIND(op);
+    if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_REDUX_XOR)
+        return (op & WP_STOP_FLAG_ACTIVE) || names_all_lanes(stop);
+    return is_whole_barrier(stop) || wpi_region_is_free(op) || kind == WP_STOP_ACTIVE_MASK ||
+           kind == WP_STOP_STEP;
+}
+
+/* A stop after which threads may wait for each other in ways that no barrier of the whole block
+ * ends. */
+static bool prevents_joining(LLVMValueRef stop) {
+    uint32_t kind = WP_STOP_KIND(wpi_lower_stop_op(stop));
+    if (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_ARRIVE) return !is_whole_barrier(stop);
+    return kind == WP_STOP_YIELD || kind == WP_STOP_GRID;
+}
+
+wp_step wpi_region_step_of(const wp_uniform *u) {
+    wp_step step = WP_STEP_KEPT;
+    for (uint32_t b = 0; b < u->block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (!wpi_lower_is_stop(i)) continue;
+            if (prevents_joining(i)) return WP_STEP_LOST;
+            if (!keeps_step(i) || wpi_uniform_is_partial(u, u->blocks[b])) step = WP_STEP_JOINED;
+        }
+    return step;
+}
+
+bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef stop) {
+    if (step == WP_STEP_LOST || wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop)))
         return false;
-    return !wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop));
+    return step == WP_STEP_KEPT || is_whole_barrier(stop) ||
+           wpi_region_is_free(wpi_lower_stop_op(stop));
 }
 
 /* Between free stops, the local memory of all threads is alive, where one thread's was before. */
 #define LOCAL_MOST_BYTES 256u
 
-bool wpi_region_may_be_cut(wp_compile *c, const wp_uniform *u) {
+wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     uint64_t local_bytes = 0;
     for (uint32_t b = 0; b < u->block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
-            if (wpi_lower_is_stop(i) && !wpi_region_stop_is_in_step(u, i)) return false;
             if (!LLVMIsAAllocaInst(i)) continue;
-            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) return false;
+            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) return WP_STEP_LOST;
             local_bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
                            LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
         }
-    return local_bytes <= LOCAL_MOST_BYTES;
+    if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
+    wp_step step = wpi_region_step_of(u);
+    /* Checked code tells barriers apart by where the program has them. */
+    return step == WP_STEP_JOINED && c->variant ? WP_STEP_LOST : step;
 }
 
-static bool stays_in_step(const wp_region_plan *plan) {
-    for (uint32_t s = 1; s < plan->state_count; s++)
-        if (!wpi_region_stop_is_in_step(&plan->uniform, plan->kernel->stops[s].call)) return false;
-    return true;
+void wpi_region_join(wp_compile *c, wp_step step) {
+    if (step == WP_STEP_JOINED) wpi_lower_stop(c, c->builder, WP_STOP_BARRIER, NULL, NULL, NULL);
 }
 
 void wpi_region_split(wp_region_plan *plan) {
@@ -120,7 +158,7 @@ void wpi_region_split(wp_region_plan *plan) {
     plan->kernel->region_count = plan->state_count = stops + 1;
     plan->blocks = wpi_blocks_rpo(function, &plan->block_count);
     wpi_region_uniform_init(&plan->uniform, function);
-    plan->is_lockstep = stays_in_step(plan);
+    plan->step = wpi_region_step_of(&plan->uniform);
 }
 
 void wpi_region_plan_deinit(wp_region_plan *plan) {

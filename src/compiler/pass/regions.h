@@ -19,6 +19,14 @@ typedef struct wp_slot {
     bool *is_live;   /* [state_count]: its value is needed when a thread goes on in that state */
 } wp_slot;
 
+/** How the threads of a block move through a kernel. */
+typedef enum wp_step {
+    WP_STEP_LOST,   /* each warp for itself */
+    WP_STEP_JOINED, /* together from a barrier of the whole block to the next stop; later a warp may
+                       do something of its own */
+    WP_STEP_KEPT    /* together from the beginning to the end */
+} wp_step;
+
 /** One kernel on its way into regions. States are indices into `kernel->stops`. */
 typedef struct wp_region_plan {
     wp_compile *c;
@@ -29,23 +37,24 @@ typedef struct wp_region_plan {
     LLVMBasicBlockRef *blocks; /* of the kernel, reverse post order, after the split */
     uint32_t block_count;
     wp_uniform uniform;
-    bool is_lockstep; /* all threads of a block that have not returned are always in the same state
-                       */
+    wp_step step;
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
 } wp_region_plan;
 
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
- * fills kernel->stops, region_count, blocks, uniform and is_lockstep. */
+ * fills kernel->stops, region_count, blocks, uniform and step. */
 void wpi_region_split(wp_region_plan *plan);
 /** The uniformity rules of kernel code: what is the same for all threads of a block. */
 void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel);
 /** A stop that never waits: a round, a cut. */
 bool wpi_region_is_free(uint32_t op);
-/** May free stops be added to a kernel? Its threads must stay in step, with little local memory. */
-bool wpi_region_may_be_cut(wp_compile *c, const wp_uniform *u);
-/** Threads stay in step at a stop when it is a barrier of the whole block, or free, and all of
- * them reach it by the same way. */
-bool wpi_region_stop_is_in_step(const wp_uniform *u, LLVMValueRef stop);
+wp_step wpi_region_step_of(const wp_uniform *u);
+/** … and may free stops be added? LOST: no. JOINED: behind a barrier (`wpi_region_join`). */
+wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u);
+/** Where the builder stands, all threads come together, if they are not already. */
+void wpi_region_join(wp_compile *c, wp_step step);
+/** Do all threads of the block go on from this stop together, in the same turn of every loop? */
+bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef stop);
 /** Gives every value that lives across a stop a slot, or computes it anew where it is used. */
 void wpi_region_demote(wp_region_plan *plan);
 /** Builds the function of one state. */

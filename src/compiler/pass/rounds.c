@@ -436,7 +436,7 @@ static LLVMValueRef initial_value(const stride_loop *k, const carried *v) {
     return LLVMGetIncomingValue(v->phi, LLVMGetIncomingBlock(v->phi, 0) == k->latch ? 1 : 0);
 }
 
-static void make_rounds(wp_compile *c, stride_loop *k, wp_map *done) {
+static void make_rounds(wp_compile *c, stride_loop *k, wp_step step, wp_map *done) {
     LLVMBuilderRef at = c->builder;
     LLVMBasicBlockRef left = successor(k->latch, k->leave);
     LLVMBasicBlockRef skipped = successor(k->guard_block, k->skip);
@@ -450,6 +450,8 @@ static void make_rounds(wp_compile *c, stride_loop *k, wp_map *done) {
     LLVMBasicBlockRef turn = LLVMInsertBasicBlockInContext(c->context, left, "turn");
     LLVMBasicBlockRef end = LLVMInsertBasicBlockInContext(c->context, left, "end");
     build_way_in(c, k, plain, entered, head);
+    LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(entered));
+    wpi_region_join(c, step);
 
     LLVMPositionBuilderAtEnd(at, head);
     LLVMValueRef offset = LLVMBuildPhi(at, type, "k");
@@ -510,11 +512,12 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel, wp_map *done) {
     wpi_loops_init(&loops, kernel);
     wpi_region_uniform_init(&uniform, kernel);
     bool changed = false;
-    if (wpi_region_may_be_cut(c, &uniform))
+    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    if (step != WP_STEP_LOST)
         for (uint32_t i = 0; i < loops.loop_count && !changed; i++) {
             stride_loop k = {.loops = &loops, .loop = &loops.loops[i], .uniform = &uniform};
             if (wpi_map_has(done, loops.blocks[loops.loops[i].header]) || !match(&k)) continue;
-            if (!split_ways(&k)) make_rounds(c, &k, done);
+            if (!split_ways(&k)) make_rounds(c, &k, step, done);
             changed = true;
         }
     wpi_uniform_deinit(&uniform);

@@ -207,8 +207,8 @@ static void part_streams(wp_compile *c, LLVMValueRef kernel) {
     place places[LOADS_MOST];
     LLVMValueRef cuts[CUTS_MOST];
     uint32_t place_count = 0, cut_count = 0, first = 0; /* places[first]: the first since a cut */
-    bool is_suited = wpi_region_may_be_cut(c, &uniform);
-    for (uint32_t b = 0; b < loops.block_count && is_suited; b++)
+    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    for (uint32_t b = 0; b < loops.block_count && step != WP_STEP_LOST; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(loops.blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
             if (wpi_lower_is_stop(i)) first = place_count;
@@ -227,7 +227,8 @@ static void part_streams(wp_compile *c, LLVMValueRef kernel) {
         }
     for (uint32_t n = 0; n < cut_count; n++) {
         LLVMPositionBuilderBefore(c->builder, cuts[n]);
-        wpi_lower_stop(c, c->builder, WP_STOP_CUT, NULL, NULL, NULL);
+        uint32_t op = step == WP_STEP_KEPT ? WP_STOP_CUT : WP_STOP_BARRIER;
+        wpi_lower_stop(c, c->builder, op, NULL, NULL, NULL);
     }
     wpi_uniform_deinit(&uniform);
     wpi_loops_deinit(&loops);

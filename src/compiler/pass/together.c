@@ -231,7 +231,7 @@ static void guard_block(const arm *a, LLVMBasicBlockRef block) {
         merge_value(a, i, under, before, block);
 }
 
-static void walk_together(const arm *a) {
+static void walk_together(const arm *a, wp_step step) {
     wp_compile *c = a->c;
     LLVMBasicBlockRef rejoin = LLVMInsertBasicBlockInContext(c->context, a->join, "rejoin");
     LLVMBasicBlockRef left = LLVMInsertBasicBlockInContext(c->context, a->join, "left");
@@ -241,6 +241,7 @@ static void walk_together(const arm *a) {
     guard_branch(a, left, skipped);
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(a->parting));
     LLVMPositionBuilderAtEnd(c->builder, a->parting);
+    wpi_region_join(c, step);
     LLVMValueRef enters = a->guard;
     if (a->side) enters = LLVMBuildNot(c->builder, enters, "");
     LLVMValueRef vote = LLVMBuildZExt(c->builder, enters, c->i64, "");
@@ -262,7 +263,8 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel) {
              .loops = &loops,
              .uniform = &uniform,
              .contains = wp_calloc(loops.block_count + 1, sizeof(bool))};
-    bool changed = false, is_suited = loops.loop_count && wpi_region_may_be_cut(c, &uniform);
+    wp_step step = wpi_region_step_for_cuts(c, &uniform);
+    bool changed = false, is_suited = loops.loop_count && step != WP_STEP_LOST;
     for (uint32_t b = 0; b < loops.block_count && is_suited && !changed; b++) {
         LLVMValueRef branch = LLVMGetBasicBlockTerminator(loops.blocks[b]);
         if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch) ||
@@ -271,7 +273,7 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel) {
             continue;
         for (unsigned side = 0; side < 2 && !changed; side++) {
             changed = match(&a, b, side, postdominators);
-            if (changed) walk_together(&a);
+            if (changed) walk_together(&a, step);
         }
     }
     wp_free(a.contains);
