@@ -381,11 +381,23 @@ static completion complete_barrier_together(wpi_block *block, uint32_t kind) {
     return COMPLETES;
 }
 
+/* The common case: a whole warp, each lane with the mask of all. */
+static bool names_all_lanes(const wp_cpu_request *requests) {
+    uint32_t masks = ~0u;
+    for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
+        masks &= requests[lane].mask;
+    return masks == ~0u;
+}
+
 /* A warp operation at which all live lanes of warp `w` are. */
 static completion complete_warp(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t op) {
     wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
     const uint32_t kind = WP_STOP_KIND(op);
     if ((op & WP_STOP_FLAG_ACTIVE) != 0 || kind == WP_STOP_ACTIVE_MASK) {
+        wpi_warp_evaluate(kind, requests, lanes);
+        return COMPLETES;
+    }
+    if (lanes == ~0u && names_all_lanes(requests)) {
         wpi_warp_evaluate(kind, requests, lanes);
         return COMPLETES;
     }

@@ -11,7 +11,8 @@
          wpi_left &= wpi_left - 1)
 
 /* The lane that `lane` reads from, by PTX's rule; *in_range is PTX's predicate. */
-static uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands, bool *in_range) {
+static inline uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands,
+                                      bool *in_range) {
     const uint32_t b = (uint32_t)operands & 31u;
     const uint32_t c = (uint32_t)(operands >> 32);
     const uint32_t clamp = c & 31u;
@@ -39,7 +40,32 @@ static uint32_t shuffle_source(uint32_t kind, uint32_t lane, uint64_t operands, 
     return *in_range ? source : lane;
 }
 
+/* All lanes are there and say the same: inlined for each kind, without a branch a lane. */
+static inline void shuffle_all(const uint32_t kind, wp_cpu_request *requests) {
+    const uint64_t operands = requests[0].b;
+    for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++) {
+        bool in_range;
+        const uint32_t source = shuffle_source(kind, lane, operands, &in_range);
+        requests[lane].result = (uint32_t)requests[source].a | (uint64_t)in_range << 32;
+    }
+}
+
+static bool is_shuffled_alike(const wp_cpu_request *requests, uint32_t lanes) {
+    uint64_t differs = 0;
+    for (uint32_t lane = 1; lane < WP_WARP_LANES; lane++)
+        differs |= requests[lane].b ^ requests[0].b;
+    return lanes == ~0u && differs == 0;
+}
+
 static void shuffle(uint32_t kind, wp_cpu_request *requests, uint32_t lanes) {
+    if (is_shuffled_alike(requests, lanes)) {
+        switch (kind) {
+        case WP_STOP_SHFL_UP: shuffle_all(WP_STOP_SHFL_UP, requests); return;
+        case WP_STOP_SHFL_DOWN: shuffle_all(WP_STOP_SHFL_DOWN, requests); return;
+        case WP_STOP_SHFL_BFLY: shuffle_all(WP_STOP_SHFL_BFLY, requests); return;
+        default: shuffle_all(WP_STOP_SHFL_IDX, requests); return;
+        }
+    }
     EACH_LANE(lane, lanes) {
         bool in_range;
         uint32_t source = shuffle_source(kind, lane, requests[lane].b, &in_range);
