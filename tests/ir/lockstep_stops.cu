@@ -31,3 +31,13 @@ __global__ void count(int *bins, int n) {
     for (int i = threadIdx.x; i < n; i += blockDim.x)
         atomicAdd(&bins[i % 7], 1);
 }
+
+// A delay waits for nobody.
+// CHECK-LABEL: define {{.*}}@_Z5delayPii(
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void delay(int *out, int n) {
+    for (volatile int i = 0; i < n; i++) {
+    }
+    *out = n;
+}

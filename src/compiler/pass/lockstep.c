@@ -42,9 +42,20 @@ static void add_steps(wp_compile *c, LLVMValueRef function) {
 
 /* ---- loops that wait ---- */
 
+/* Local memory, which other threads cannot reach: a delay loop over a volatile variable waits for
+ * nobody. */
+static bool is_own_memory(LLVMValueRef pointer) {
+    for (int depth = 0; depth < SLICE_DEPTH_MAX; depth++) {
+        if (LLVMIsAAllocaInst(pointer)) return true;
+        if (!LLVMIsAGetElementPtrInst(pointer) && !LLVMIsAAddrSpaceCastInst(pointer)) return false;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    return false;
+}
+
 static bool sees_other_threads(LLVMValueRef instruction) {
     if (LLVMIsAAtomicRMWInst(instruction) || LLVMIsAAtomicCmpXchgInst(instruction)) return true;
-    return LLVMIsALoadInst(instruction) &&
+    return LLVMIsALoadInst(instruction) && !is_own_memory(LLVMGetOperand(instruction, 0)) &&
            (LLVMGetVolatile(instruction) ||
             LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic);
 }

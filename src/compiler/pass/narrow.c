@@ -295,6 +295,7 @@ static void narrow(wp_compile *c, candidate *k) {
         wpi_map_set(&values, votes[v].compare, LLVMConstNull(c->i1));
     }
     wpi_thread_loop_version(c, &k->loop, ends.is_plain, place, &values, &made);
+    wpi_thread_loop_restate(c, &k->loop, &k->passes, ends.first, &values);
 
     LLVMPositionBuilderAtEnd(at, place);
     LLVMValueRef count = LLVMBuildZExtOrBitCast(at, k->loop.count, type, "");

@@ -17,6 +17,7 @@
 typedef struct settled {
     LLVMValueRef compare;
     wp_linear_guard guard;
+    LLVMValueRef first; /* its value for the first thread */
 } settled;
 
 static bool is_order(LLVMIntPredicate predicate) {
@@ -47,9 +48,10 @@ static uint32_t collect(const wp_thread_loop *t, settled *out) {
 }
 
 /* True when linear <predicate> limit for every thread: at the end that is closest to the limit. */
-static LLVMValueRef holds_for_all(const wp_thread_loop *t, const settled *s, LLVMValueRef last,
+static LLVMValueRef holds_for_all(const wp_thread_loop *t, settled *s, LLVMValueRef last,
                                   LLVMBuilderRef at) {
     wp_linear_ends ends = wpi_linear_ends_build(t, at, &s->guard, t->start, last);
+    s->first = ends.first;
     LLVMIntPredicate p = s->guard.predicate;
     bool is_upper = p == LLVMIntULT || p == LLVMIntULE || p == LLVMIntSLT || p == LLVMIntSLE;
     LLVMValueRef holds =
@@ -87,6 +89,9 @@ static bool settle(wp_compile *c, const wp_thread_loop *t, wp_map *done) {
         wpi_map_set(&values, found[g].compare, LLVMConstInt(c->i1, 1, 0));
     }
     wpi_thread_loop_version(c, t, all, NULL, &values, &made);
+    bool from_zero = LLVMIsAConstantInt(t->start) && LLVMIsNull(t->start);
+    for (uint32_t g = 0; g < count && from_zero; g++)
+        wpi_thread_loop_restate(c, t, &found[g].guard, found[g].first, &values);
     wpi_map_set(done, t->header, t->header);
     wpi_map_set(done, wpi_map_get(&made, t->header), t->header);
     wpi_map_deinit(&values);

@@ -93,6 +93,21 @@ void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRe
     LLVMBuildCondBr(c->builder, condition, way_in ? way_in : header, t->header);
 }
 
+void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_linear_guard *guard,
+                             LLVMValueRef first, wp_map *values) {
+    LLVMValueRef linear = wpi_map_get(values, guard->linear);
+    if (!linear || !LLVMIsABinaryOperator(linear)) return; /* i itself, or its extension */
+    LLVMPositionBuilderBefore(c->builder, linear);
+    LLVMValueRef index = wpi_map_get(values, t->index);
+    index = LLVMBuildZExtOrBitCast(c->builder, index, LLVMTypeOf(linear), "");
+    LLVMValueRef sum = guard->predicate >= LLVMIntSGT
+                           ? LLVMBuildNSWAdd(c->builder, first, index, "")
+                           : LLVMBuildNUWAdd(c->builder, first, index, "");
+    LLVMReplaceAllUsesWith(linear, sum);
+    LLVMInstructionEraseFromParent(linear);
+    wpi_map_set(values, guard->linear, sum);
+}
+
 void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {
     LLVMMetadataRef no = LLVMValueAsMetadata(LLVMConstInt(c->i1, 0, 0));
     LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);

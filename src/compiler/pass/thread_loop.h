@@ -39,6 +39,11 @@ void wpi_thread_loops_prepare(LLVMValueRef function);
  * exit. With `way_in`, a block without an end, the copy is entered from there. */
 void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRef condition,
                              LLVMBasicBlockRef way_in, wp_map *values, wp_map *made);
+/** In a copy made for the case that `guard` grows plainly from `first` (at i = 0), base + i is
+ * written anew as first + i, without wrapping: what LLVM can extend, and turn into plain addresses.
+ */
+void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_linear_guard *guard,
+                             LLVMValueRef first, wp_map *values);
 /** The loop hardly ever runs: it is not worth vectors, nor other passes' time. */
 void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t);
 bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value);
