@@ -14,14 +14,6 @@
 #ifndef WP_DEVICE_DEVICELIB_H
 #define WP_DEVICE_DEVICELIB_H
 
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF /* functions say fma where they mean it */
-#endif
-
-#define WP_PI 3.14159265358979323846
-#define WP_INF __builtin_huge_val()
-#define WP_INFF __builtin_huge_valf()
-
 int __nv_abs(int a);
 double __nv_acos(double a);
 float __nv_acosf(float a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Floating-point numbers as their bits, and the class and the sign that these tell. */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #define SAME_BITS(name, to, from)                                                                  \
     to __nv_##name(from a) {                                                                       \

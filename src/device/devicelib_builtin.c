@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Functions that compilers know: an instruction or a few, whatever the device. */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #if defined(__clang__)
 /* A processor instruction for every element type, not a call. */
@@ -11,30 +11,16 @@
 #define WP_SQRTF(a) __builtin_sqrtf(a)
 #endif
 
-#define BUILTIN_1(name)                                                                            \
-    double __nv_##name(double a) {                                                                 \
-        return __builtin_##name(a);                                                                \
-    }                                                                                              \
-    float __nv_##name##f(float a) {                                                                \
-        return __builtin_##name##f(a);                                                             \
-    }
-#define BUILTIN_2(name)                                                                            \
-    double __nv_##name(double a, double b) {                                                       \
-        return __builtin_##name(a, b);                                                             \
-    }                                                                                              \
-    float __nv_##name##f(float a, float b) {                                                       \
-        return __builtin_##name##f(a, b);                                                          \
-    }
-BUILTIN_1(ceil)
-BUILTIN_1(fabs)
-BUILTIN_1(floor)
-BUILTIN_1(nearbyint)
-BUILTIN_1(rint)
-BUILTIN_1(round)
-BUILTIN_1(trunc)
-BUILTIN_2(copysign)
-BUILTIN_2(fmax)
-BUILTIN_2(fmin)
+WP_FORMS_1(__builtin_, ceil)
+WP_FORMS_1(__builtin_, fabs)
+WP_FORMS_1(__builtin_, floor)
+WP_FORMS_1(__builtin_, nearbyint)
+WP_FORMS_1(__builtin_, rint)
+WP_FORMS_1(__builtin_, round)
+WP_FORMS_1(__builtin_, trunc)
+WP_FORMS_2(__builtin_, copysign)
+WP_FORMS_2(__builtin_, fmax)
+WP_FORMS_2(__builtin_, fmin)
 
 double __nv_sqrt(double a) {
     return WP_SQRT(a);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Mathematical functions that every device makes of others, or of arithmetic, in the same way. */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 double __nv_scalbn(double a, int b) {
     return __nv_ldexp(a, b);
@@ -32,28 +32,18 @@ float __nv_frsqrt_rn(float a) {
 }
 
 /* Integer powers by squaring. */
-double __nv_powi(double a, int b) {
-    unsigned int n = b < 0 ? 0u - (unsigned int)b : (unsigned int)b;
-    double result = 1.0;
-    for (; n != 0; n >>= 1) {
-        result = (n & 1u) != 0 ? result * a : result;
-        a *= a;
+#define POWI(type, name)                                                                           \
+    type name(type a, int b) {                                                                     \
+        unsigned int n = b < 0 ? 0u - (unsigned int)b : (unsigned int)b;                           \
+        type result = (type)1;                                                                     \
+        for (; n != 0; n >>= 1) {                                                                  \
+            result = (n & 1u) != 0 ? result * a : result;                                          \
+            a *= a;                                                                                \
+        }                                                                                          \
+        return b < 0 ? (type)1 / result : result;                                                  \
     }
-    return b < 0 ? 1.0 / result : result;
-}
-float __nv_powif(float a, int b) {
-    unsigned int n = b < 0 ? 0u - (unsigned int)b : (unsigned int)b;
-    float result = 1.0f;
-    for (; n != 0; n >>= 1) {
-        result = (n & 1u) != 0 ? result * a : result;
-        a *= a;
-    }
-    return b < 0 ? 1.0f / result : result;
-}
+POWI(double, __nv_powi)
+POWI(float, __nv_powif)
 
-float __nv_cyl_bessel_i0f(float a) {
-    return (float)__nv_cyl_bessel_i0((double)a);
-}
-float __nv_cyl_bessel_i1f(float a) {
-    return (float)__nv_cyl_bessel_i1((double)a);
-}
+WP_FLOAT_FORM(cyl_bessel_i0)
+WP_FLOAT_FORM(cyl_bessel_i1)

@@ -3,7 +3,7 @@
  * Lengths of vectors: those of floats, which need no care in double, and all fixed sizes. The
  * lengths of doubles are a device's own.
  */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT ON /* the square of a float is exact: fused or not, the sum is the same   \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The error function's inverses and scaled form, and the normal distribution that they give. */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 static const double sqrt_2 = 1.41421356237309504880;
 static const double half_sqrt_pi = 0.88622692545275801365;
@@ -20,9 +20,7 @@ double __nv_erfcx(double a) {
     }
     return 0.56418958354775628695 / t;
 }
-float __nv_erfcxf(float a) {
-    return (float)__nv_erfcx((double)a);
-}
+WP_FLOAT_FORM(erfcx)
 
 /* Inverse of erf: a first guess from its asymptotic form, then Halley's iteration on the
  * difference, taken between the small tails where erf is near 1. */
@@ -42,9 +40,7 @@ double __nv_erfinv(double a) {
     }
     return x;
 }
-float __nv_erfinvf(float a) {
-    return (float)__nv_erfinv((double)a);
-}
+WP_FLOAT_FORM(erfinv)
 
 /* Inverse of erfc: its small arguments by Newton's iteration on logarithms. */
 double __nv_erfcinv(double a) {
@@ -62,16 +58,10 @@ double __nv_erfcinv(double a) {
     }
     return x;
 }
-float __nv_erfcinvf(float a) {
-    return (float)__nv_erfcinv((double)a);
-}
+WP_FLOAT_FORM(erfcinv)
 
-float __nv_normcdff(float a) {
-    return (float)__nv_normcdf((double)a);
-}
+WP_FLOAT_FORM(normcdf)
 double __nv_normcdfinv(double a) {
     return -sqrt_2 * __nv_erfcinv(2.0 * a);
 }
-float __nv_normcdfinvf(float a) {
-    return (float)__nv_normcdfinv((double)a);
-}
+WP_FLOAT_FORM(normcdfinv)

@@ -4,7 +4,7 @@
  * where the source or the result has 64 bits: there it becomes the integer with only its top bit
  * set.
  */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #include <limits.h>
 #include <math.h>

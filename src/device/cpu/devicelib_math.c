@@ -9,7 +9,7 @@
 #define _GNU_SOURCE 1 /* exp10, lgamma_r */
 #endif
 
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #include <limits.h>
 #include <math.h>
@@ -69,54 +69,40 @@ extern float fmaf(float, float, float) __attribute__((const));
 
 /* ---- one to one ------------------------------------------------------------------------------ */
 
-#define SAME_1(name)                                                                               \
-    double __nv_##name(double a) {                                                                 \
-        return name(a);                                                                            \
-    }                                                                                              \
-    float __nv_##name##f(float a) {                                                                \
-        return name##f(a);                                                                         \
-    }
-#define SAME_2(name)                                                                               \
-    double __nv_##name(double a, double b) {                                                       \
-        return name(a, b);                                                                         \
-    }                                                                                              \
-    float __nv_##name##f(float a, float b) {                                                       \
-        return name##f(a, b);                                                                      \
-    }
-SAME_1(acos)
-SAME_1(acosh)
-SAME_1(asin)
-SAME_1(asinh)
-SAME_1(atan)
-SAME_1(atanh)
-SAME_1(cos)
-SAME_1(cosh)
-SAME_1(erf)
-SAME_1(erfc)
-SAME_1(exp)
-SAME_1(exp2)
-SAME_1(expm1)
-SAME_1(j0)
-SAME_1(j1)
-SAME_1(log)
-SAME_1(log10)
-SAME_1(log1p)
-SAME_1(log2)
-SAME_1(logb)
-SAME_1(sin)
-SAME_1(sinh)
-SAME_1(tan)
-SAME_1(tanh)
-SAME_1(tgamma)
-SAME_1(y0)
-SAME_1(y1)
-SAME_2(atan2)
-SAME_2(fdim)
-SAME_2(fmod)
-SAME_2(hypot)
-SAME_2(nextafter)
-SAME_2(pow)
-SAME_2(remainder)
+WP_FORMS_1(, acos)
+WP_FORMS_1(, acosh)
+WP_FORMS_1(, asin)
+WP_FORMS_1(, asinh)
+WP_FORMS_1(, atan)
+WP_FORMS_1(, atanh)
+WP_FORMS_1(, cos)
+WP_FORMS_1(, cosh)
+WP_FORMS_1(, erf)
+WP_FORMS_1(, erfc)
+WP_FORMS_1(, exp)
+WP_FORMS_1(, exp2)
+WP_FORMS_1(, expm1)
+WP_FORMS_1(, j0)
+WP_FORMS_1(, j1)
+WP_FORMS_1(, log)
+WP_FORMS_1(, log10)
+WP_FORMS_1(, log1p)
+WP_FORMS_1(, log2)
+WP_FORMS_1(, logb)
+WP_FORMS_1(, sin)
+WP_FORMS_1(, sinh)
+WP_FORMS_1(, tan)
+WP_FORMS_1(, tanh)
+WP_FORMS_1(, tgamma)
+WP_FORMS_1(, y0)
+WP_FORMS_1(, y1)
+WP_FORMS_2(, atan2)
+WP_FORMS_2(, fdim)
+WP_FORMS_2(, fmod)
+WP_FORMS_2(, hypot)
+WP_FORMS_2(, nextafter)
+WP_FORMS_2(, pow)
+WP_FORMS_2(, remainder)
 
 double __nv_jn(int a, double b) {
     return jn(a, b);
@@ -241,12 +227,8 @@ double __nv_cospi(double a) {
            : r <= 1.75 ? sin(WP_PI * (r - 1.5))
                        : cos(WP_PI * (r - 2.0));
 }
-float __nv_sinpif(float a) {
-    return (float)__nv_sinpi((double)a);
-}
-float __nv_cospif(float a) {
-    return (float)__nv_cospi((double)a);
-}
+WP_FLOAT_FORM(sinpi)
+WP_FLOAT_FORM(cospi)
 /* ---- roots and lengths ----------------------------------------------------------------------- */
 
 double __nv_rsqrt(double a) {

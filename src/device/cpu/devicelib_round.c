@@ -11,7 +11,7 @@
  * double arithmetic, which is exact there; for double from error-free transformations (Fast2Sum,
  * TwoSum, products by fma) on operands scaled so that nothing underflows.
  */
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "device/devicelib.h"
+#include "device/devicelib_define.h"
 
 #define WP_CONVERGENT __attribute__((convergent))
 

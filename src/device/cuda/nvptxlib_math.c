@@ -59,37 +59,23 @@ static int is_finite(double a) {
 
 /* ---- one to one ---- */
 
-#define SAME_1(name)                                                                               \
-    double __nv_##name(double a) {                                                                 \
-        return clc_##name(a);                                                                      \
-    }                                                                                              \
-    float __nv_##name##f(float a) {                                                                \
-        return clc_##name##f(a);                                                                   \
-    }
-#define SAME_2(name)                                                                               \
-    double __nv_##name(double a, double b) {                                                       \
-        return clc_##name(a, b);                                                                   \
-    }                                                                                              \
-    float __nv_##name##f(float a, float b) {                                                       \
-        return clc_##name##f(a, b);                                                                \
-    }
-SAME_1(acos)
-SAME_1(acosh)
-SAME_1(asin)
-SAME_1(asinh)
-SAME_1(atan)
-SAME_1(atanh)
-SAME_1(cbrt)
-SAME_1(erf)
-SAME_1(exp10)
-SAME_1(expm1)
-SAME_1(log10)
-SAME_1(log1p)
-SAME_1(log2)
-SAME_2(atan2)
-SAME_2(hypot)
-SAME_2(nextafter)
-SAME_2(pow)
+WP_FORMS_1(clc_, acos)
+WP_FORMS_1(clc_, acosh)
+WP_FORMS_1(clc_, asin)
+WP_FORMS_1(clc_, asinh)
+WP_FORMS_1(clc_, atan)
+WP_FORMS_1(clc_, atanh)
+WP_FORMS_1(clc_, cbrt)
+WP_FORMS_1(clc_, erf)
+WP_FORMS_1(clc_, exp10)
+WP_FORMS_1(clc_, expm1)
+WP_FORMS_1(clc_, log10)
+WP_FORMS_1(clc_, log1p)
+WP_FORMS_1(clc_, log2)
+WP_FORMS_2(clc_, atan2)
+WP_FORMS_2(clc_, hypot)
+WP_FORMS_2(clc_, nextafter)
+WP_FORMS_2(clc_, pow)
 
 double __nv_fdim(double a, double b) {
     return a <= b ? 0.0 : a - b;
@@ -100,43 +86,32 @@ float __nv_fdimf(float a, float b) {
 
 /* ---- the parts of a number ---- */
 
-double __nv_ldexp(double a, int b) {
-    /* In steps that stay exact; only the last may round. */
-    if (b > 1023) {
-        a *= 0x1p1023;
-        b -= 1023;
-        if (b > 1023) {
-            a *= 0x1p1023;
-            b = b - 1023 > 1023 ? 1023 : b - 1023;
-        }
-    } else if (b < -1022) {
-        a *= 0x1p-969;
-        b += 969;
-        if (b < -1022) {
-            a *= 0x1p-969;
-            b = b + 969 < -1022 ? -1022 : b + 969;
-        }
+/* In steps that stay exact; only the last may round. `most`, `least`: exponents of normal numbers;
+ * `down` takes a step below, by as much as leaves a normal number normal. */
+#define LDEXP(type, name, most, least, up, down, down_by, power)                                   \
+    type name(type a, int b) {                                                                     \
+        if (b > (most)) {                                                                          \
+            a *= (up);                                                                             \
+            b -= (most);                                                                           \
+            if (b > (most)) {                                                                      \
+                a *= (up);                                                                         \
+                b = b - (most) > (most) ? (most) : b - (most);                                     \
+            }                                                                                      \
+        } else if (b < (least)) {                                                                  \
+            a *= (down);                                                                           \
+            b += (down_by);                                                                        \
+            if (b < (least)) {                                                                     \
+                a *= (down);                                                                       \
+                b = b + (down_by) < (least) ? (least) : b + (down_by);                             \
+            }                                                                                      \
+        }                                                                                          \
+        return a * (power);                                                                        \
     }
-    return a * from_bits((uint64_t)(b + 1023) << 52);
-}
-float __nv_ldexpf(float a, int b) {
-    if (b > 127) {
-        a *= 0x1p127f;
-        b -= 127;
-        if (b > 127) {
-            a *= 0x1p127f;
-            b = b - 127 > 127 ? 127 : b - 127;
-        }
-    } else if (b < -126) {
-        a *= 0x1p-102f;
-        b += 102;
-        if (b < -126) {
-            a *= 0x1p-102f;
-            b = b + 102 < -126 ? -126 : b + 102;
-        }
-    }
-    return a * __nv_uint_as_float((uint32_t)(b + 127) << 23);
-}
+LDEXP(double, __nv_ldexp, 1023, -1022, 0x1p1023, 0x1p-969, 969,
+      from_bits((uint64_t)(b + 1023) << 52))
+LDEXP(float, __nv_ldexpf, 127, -126, 0x1p127f, 0x1p-102f, 102,
+      __nv_uint_as_float((uint32_t)(b + 127) << 23))
+
 double __nv_frexp(double a, int *b) {
     if (a == 0.0 || !is_finite(a)) {
         *b = 0;
@@ -187,9 +162,7 @@ int __nv_ilogbf(float a) {
 double __nv_logb(double a) {
     return a == 0.0 ? -WP_INF : is_finite(a) ? (double)__nv_ilogb(a) : a * a;
 }
-float __nv_logbf(float a) {
-    return (float)__nv_logb((double)a);
-}
+WP_FLOAT_FORM(logb)
 
 double __nv_nan(const signed char *a) {
     (void)a; /* GPUs keep no payload */

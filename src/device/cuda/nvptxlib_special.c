@@ -67,9 +67,7 @@ double __nv_tgamma(double a) {
     }
     return -WP_PI / (s * a * gamma_positive(y)) / tail;
 }
-float __nv_tgammaf(float a) {
-    return (float)__nv_tgamma((double)a);
-}
+WP_FLOAT_FORM(tgamma)
 
 double __nv_lgamma(double a) {
     if (a > 0.0) {
@@ -87,9 +85,7 @@ double __nv_lgamma(double a) {
     }
     return __nv_log(WP_PI / (s * -a)) - clc_lgamma(-a);
 }
-float __nv_lgammaf(float a) {
-    return (float)__nv_lgamma((double)a);
-}
+WP_FLOAT_FORM(lgamma)
 
 /* ---- errors and the normal distribution ---- */
 
@@ -302,21 +298,13 @@ double __nv_yn(int a, double b) {
     return sign * current;
 }
 
-float __nv_j0f(float a) {
-    return (float)__nv_j0((double)a);
-}
-float __nv_j1f(float a) {
-    return (float)__nv_j1((double)a);
-}
+WP_FLOAT_FORM(j0)
+WP_FLOAT_FORM(j1)
 float __nv_jnf(int a, float b) {
     return (float)__nv_jn(a, (double)b);
 }
-float __nv_y0f(float a) {
-    return (float)__nv_y0((double)a);
-}
-float __nv_y1f(float a) {
-    return (float)__nv_y1((double)a);
-}
+WP_FLOAT_FORM(y0)
+WP_FLOAT_FORM(y1)
 float __nv_ynf(int a, float b) {
     return (float)__nv_yn(a, (double)b);
 }
