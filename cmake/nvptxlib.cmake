@@ -17,22 +17,9 @@ function(wp_nvptxlib target)
     endif()
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/device/devicelib_*.c
          ${CMAKE_CURRENT_SOURCE_DIR}/src/device/cuda/nvptxlib_*.c)
-    set(parts "")
-    foreach(source ${sources})
-        get_filename_component(name ${source} NAME_WE)
-        set(part ${CMAKE_CURRENT_BINARY_DIR}/objects/nvptx/${name}.bc)
-        add_custom_command(
-            OUTPUT ${part}
-            COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/objects/nvptx
-            COMMAND ${WARPAGE_CLANG} --target=nvptx64-nvidia-cuda -march=sm_70 -Xclang
-                    -target-feature -Xclang +ptx63 -ffreestanding -std=c17 -O2 -Wall -Wextra
-                    -I ${CMAKE_CURRENT_SOURCE_DIR}/include -I ${CMAKE_CURRENT_SOURCE_DIR}/src
-                    -MD -MF ${part}.d -emit-llvm -c ${source} -o ${part}
-            DEPENDS ${source} DEPFILE ${part}.d
-            COMMENT "Compiling ${name}.c to nvptx64 bitcode" VERBATIM)
-        list(APPEND parts ${part})
-    endforeach()
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/objects/nvptx)
+    wp_bitcode(parts "${sources}" ${folder} nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature
+               -Xclang +ptx63 -ffreestanding)
     set(library ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/nvptxlib.bc)
     add_custom_command(
         OUTPUT ${folder}/libclc.ll
