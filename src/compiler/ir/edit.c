@@ -208,3 +208,22 @@ LLVMValueRef wpi_called_function(LLVMValueRef instruction) {
     LLVMValueRef callee = LLVMGetCalledValue(instruction);
     return LLVMIsAFunction(callee) ? callee : NULL;
 }
+
+LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
+                               LLVMBasicBlockRef block) {
+    LLVMBasicBlockRef own = LLVMGetInstructionParent(instruction);
+    uint32_t count;
+    LLVMValueRef *users = wpi_users(instruction, &count), phi = NULL;
+    for (uint32_t u = 0; u < count; u++) {
+        if (LLVMGetInstructionParent(users[u]) == own) continue;
+        if (!phi) {
+            LLVMPositionBuilderBefore(builder, LLVMGetFirstInstruction(block));
+            phi = LLVMBuildPhi(builder, LLVMTypeOf(instruction), "");
+        }
+        for (int o = wpi_operand_find(users[u], instruction, 0); o >= 0;
+             o = wpi_operand_find(users[u], instruction, o + 1))
+            LLVMSetOperand(users[u], (unsigned)o, phi);
+    }
+    wp_free(users);
+    return phi;
+}

@@ -31,6 +31,11 @@ void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef fu
 /** Operand indices of `user` that hold `value`: the first at or after `start`, or -1. */
 int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start);
 
+/** Gives the uses of an instruction outside of its block a phi to read, at the start of `block`,
+ *  which dominates them. The phi has no ways in yet; NULL if there are no such uses. */
+LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
+                               LLVMBasicBlockRef block);
+
 /** Reachable blocks in reverse post order; free with wp_free. */
 LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count);
 

@@ -301,22 +301,9 @@ static void copy_run(checker *k, LLVMValueRef *all, check_run run, wp_map *copie
 /* Values of the run that are used behind it come from either copy. */
 static void merge_value(checker *k, LLVMValueRef value, LLVMValueRef copy, LLVMBasicBlockRef run,
                         LLVMBasicBlockRef fast, LLVMBasicBlockRef rest) {
-    uint32_t count;
-    LLVMValueRef *users = wpi_users(value, &count), phi = NULL;
-    for (uint32_t u = 0; u < count; u++) {
-        if (!LLVMIsAInstruction(users[u]) || LLVMGetInstructionParent(users[u]) == run) continue;
-        if (users[u] == phi) continue;
-        if (!phi) {
-            LLVMPositionBuilderBefore(k->c->builder, LLVMGetFirstInstruction(rest));
-            phi = LLVMBuildPhi(k->c->builder, LLVMTypeOf(value), "");
-        }
-        for (int o = wpi_operand_find(users[u], value, 0); o >= 0;
-             o = wpi_operand_find(users[u], value, o + 1))
-            LLVMSetOperand(users[u], (unsigned)o, phi);
-    }
+    LLVMValueRef phi = wpi_uses_read_phi(k->c->builder, value, rest);
     if (phi)
         LLVMAddIncoming(phi, (LLVMValueRef[]){value, copy}, (LLVMBasicBlockRef[]){run, fast}, 2);
-    wp_free(users);
 }
 
 void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t *sites) {

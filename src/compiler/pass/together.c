@@ -191,19 +191,7 @@ static LLVMValueRef guard_branch(const arm *a, LLVMBasicBlockRef in, LLVMBasicBl
 /* Uses outside of its block read a value from under the guard through a phi at the block's end. */
 static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef under,
                         LLVMBasicBlockRef before, LLVMBasicBlockRef after) {
-    uint32_t count;
-    LLVMValueRef *users = wpi_users(value, &count), phi = NULL;
-    for (uint32_t u = 0; u < count; u++) {
-        if (LLVMGetInstructionParent(users[u]) == under) continue;
-        if (!phi) {
-            LLVMPositionBuilderBefore(a->c->builder, LLVMGetFirstInstruction(after));
-            phi = LLVMBuildPhi(a->c->builder, LLVMTypeOf(value), "");
-        }
-        for (int o = wpi_operand_find(users[u], value, 0); o >= 0;
-             o = wpi_operand_find(users[u], value, o + 1))
-            LLVMSetOperand(users[u], (unsigned)o, phi);
-    }
-    wp_free(users);
+    LLVMValueRef phi = wpi_uses_read_phi(a->c->builder, value, after);
     if (!phi) return;
     add_edge(phi, value, under);
     add_edge(phi, LLVMGetPoison(LLVMTypeOf(value)), before);
