@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include "wp_random.h"
 #include "wp_test.h"
 
 /* Calls `check` for every device that opens. */
@@ -88,13 +89,6 @@ static void freed_memory_can_be_had_again(void **state) {
 /* ---- queues against a model ---------------------------------------------------------------------
  */
 
-static uint64_t next_random(uint64_t *state) {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    return *state;
-}
-
 enum { BUFFER_BYTES = 4096, STEPS = 400, QUEUES = 3 };
 
 /* Random fills and copies between two buffers, each step in a random queue that first waits for an
@@ -124,11 +118,12 @@ static void check_against_model(wp_device *d) {
     }
     assert_status_ok(wp_event_record(last, queues[0], &err), &err);
     for (int step = 0; step < STEPS; step++) {
-        wp_queue *q = queues[next_random(&random) % QUEUES];
-        const size_t from = next_random(&random) % 2, at = next_random(&random) % BUFFER_BYTES;
-        const size_t size_bytes = 1 + next_random(&random) % (BUFFER_BYTES - at);
+        wp_queue *q = queues[wp_random_next(&random) % QUEUES];
+        const size_t from = wp_random_next(&random) % 2,
+                     at = wp_random_next(&random) % BUFFER_BYTES;
+        const size_t size_bytes = 1 + wp_random_next(&random) % (BUFFER_BYTES - at);
         assert_status_ok(wp_queue_wait_event(q, last, &err), &err);
-        if (next_random(&random) % 2 == 0) {
+        if (wp_random_next(&random) % 2 == 0) {
             const unsigned value = (unsigned)step & 0xffu;
             assert_status_ok(wp_queue_fill(q, buffers[from] + at, value, 1, size_bytes, &err),
                              &err);

@@ -3,6 +3,7 @@
  * bytes. */
 #include "cpu_program.h"
 #include "device/cpu/cpu.h"
+#include "wp_random.h"
 
 static wpi_heap *create(size_t size_bytes) {
     wpi_heap *heap;
@@ -79,11 +80,9 @@ static void blocks_keep_their_bytes(void **state) {
     wpi_heap *heap = create(1 << 18);
     unsigned char *slots[SLOTS] = {NULL};
     size_t sizes[SLOTS] = {0};
-    uint64_t random = 88172645463325252u;
+    uint64_t seed = 88172645463325252u;
     for (int step = 0; step < 50000; step++) {
-        random ^= random << 13;
-        random ^= random >> 7;
-        random ^= random << 17;
+        const uint64_t random = wp_random_next(&seed);
         const size_t i = random % SLOTS;
         if (slots[i] == NULL) {
             sizes[i] = 1 + (random >> 20) % 3000;

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE 1
 
+#include "wp_random.h"
 #include "wp_test.h"
 
 #include <fenv.h>
@@ -27,10 +28,7 @@
 static uint64_t seed = 20260721;
 
 static uint64_t next_random(void) {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return wp_random_next(&seed);
 }
 
 /* Any double; half of them close to 1, or to the one before, or special. */

@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE 1
 
+#include "wp_random.h"
 #include "wp_test.h"
 
 #include <limits.h>
@@ -23,10 +24,7 @@ float gpu_rsqrt(float a) {
 static uint64_t seed = 20261121;
 
 static uint64_t next_random(void) {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return wp_random_next(&seed);
 }
 
 /* Bits of any kind, moderate and small values, special ones. */
@@ -61,12 +59,10 @@ static double random_double(void) {
     }
 }
 static float random_float(void) {
-    for (;;) {
-        uint32_t bits = (uint32_t)next_random();
-        float x;
-        memcpy(&x, &bits, sizeof(x));
-        return next_random() % 4 == 0 ? x : (float)random_double();
-    }
+    const uint32_t bits = (uint32_t)next_random();
+    float x;
+    memcpy(&x, &bits, sizeof(x));
+    return next_random() % 4 == 0 ? x : (float)random_double();
 }
 
 /* The distance from the exact value, in units in the last place of a result of `digits` bits. */
