@@ -2,7 +2,7 @@
 /**
  * Devices: open one, give it memory, queue work on it, ask what it did.
  *
- * A device is named by a spec: "cpu", "sim:gtx1080ti", "cuda:0". Memory is named by plain
+ * A device is named by a spec: "cpu", "cuda:0" (the first GPU), "sim:gtx1080ti". Memory is named by plain
  * pointers that are valid in kernels; on cpu and sim they are host addresses as well. Queues run their
  * commands in order, each on its own; different queues overlap. All times are nanoseconds of the
  * device's clock (host time on cpu, simulated time on sim).
@@ -36,6 +36,7 @@ typedef enum wp_memory_kind {
     WP_MEMORY_PINNED,     /* cudaMallocHost / cudaHostAlloc: host memory that kernels can read */
     WP_MEMORY_REGISTERED, /* the caller's own memory, cudaHostRegister */
     WP_MEMORY_VARIABLE,   /* a __device__, __constant__ or __managed__ variable */
+    WP_MEMORY_ARRAY,      /* a CUDA array whose layout is the device's own: for copies only */
     WP_MEMORY_COUNT
 } wp_memory_kind;
 
@@ -53,6 +54,10 @@ typedef struct wp_device_info {
     uint64_t clock_hz, memory_clock_hz;
     uint32_t memory_bus_bits;
     bool host_pointers_are_device_pointers; /* cpu, sim */
+    char pci_id[16];                        /* "0000:65:00.0"; "" if it is on no such bus */
+    uint32_t driver_version;                /* of CUDA: 12040 is 12.4 */
+    uint32_t link_width, link_width_max;    /* PCI Express lanes, now and at most */
+    uint32_t link_generation, link_generation_max;
 } wp_device_info;
 
 /** An allocation, as found by any address inside it. */

@@ -2,6 +2,7 @@
 /* Arrays: memory with an element format and up to three dimensions, for textures and surfaces. */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 #define ARRAY_FLAGS                                                                                \
     ((unsigned)(cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap |                  \
@@ -79,8 +80,15 @@ WP_API cudaError_t cudaMalloc3DArray(cudaArray_t *array, const struct cudaChanne
     if (kept == NULL) return wpi_note(cudaErrorMemoryAllocation);
     void *base = NULL;
     wp_error err = {0};
-    cudaError_t error =
-        wpi_result(wp_memory_alloc(device, WP_MEMORY_DEVICE, size_bytes, 0, &base, &err), &err);
+    wpi_array described = {
+        .width = extent.width,
+        .height = extent.height,
+        .depth = extent.depth,
+        .element_bytes = made.element_bytes,
+        .channel_bits = {(uint8_t)desc->x, (uint8_t)desc->y, (uint8_t)desc->z, (uint8_t)desc->w},
+        .channel = (wpi_tex_channel)desc->f, /* the same numbers */
+        .flags = flags};
+    cudaError_t error = wpi_result(wpi_device_array_create(device, &described, &base, &err), &err);
     made.base = base;
     *kept = made;
     if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_ARRAY, kept)) {

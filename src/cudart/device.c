@@ -13,7 +13,7 @@
 #include "cudart/cudart.h"
 #include "device/device.h"
 
-#define PCI_BUS_ID "0000:00:00.0"
+#define PCI_BUS_ID "0000:00:00.0" /* of a device that is on no such bus */
 
 #define DEVICE_FLAGS                                                                               \
     ((unsigned)(cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax |           \
@@ -67,20 +67,33 @@ WP_API cudaError_t cudaChooseDevice(int *device, const struct cudaDeviceProp *pr
     return cudaGetDevice(device); /* the best of one */
 }
 
+static const char *bus_id(wp_device *device) {
+    const char *id = wp_device_get_info(device)->pci_id;
+    return id[0] != '\0' ? id : PCI_BUS_ID;
+}
+
+static bool parse_bus_id(const char *text, unsigned id[4]) {
+    if (sscanf(text, "%x:%x:%x.%x", &id[0], &id[1], &id[2], &id[3]) == 4) return true;
+    id[0] = 0;
+    return sscanf(text, "%x:%x.%x", &id[1], &id[2], &id[3]) == 3;
+}
+
 WP_API cudaError_t cudaDeviceGetPCIBusId(char *pciBusId, int len, int device) {
+    wp_device *opened;
+    WPI_TRY(wpi_enter_any(&opened));
     WPI_TRY(check_device(device));
     if (pciBusId == NULL || len < (int)sizeof PCI_BUS_ID) return wpi_note(cudaErrorInvalidValue);
-    memcpy(pciBusId, PCI_BUS_ID, sizeof PCI_BUS_ID);
+    (void)snprintf(pciBusId, (size_t)len, "%s", bus_id(opened));
     return cudaSuccess;
 }
 
 WP_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId) {
-    unsigned domain = 0, bus, slot, function;
+    unsigned asked[4], own[4];
+    wp_device *opened;
     if (device == NULL || pciBusId == NULL) return wpi_note(cudaErrorInvalidValue);
-    if (sscanf(pciBusId, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4 &&
-        (domain = 0, sscanf(pciBusId, "%x:%x.%x", &bus, &slot, &function) != 3))
-        return wpi_note(cudaErrorInvalidValue);
-    if (domain != 0 || bus != 0 || slot != 0 || function != 0)
+    WPI_TRY(wpi_enter_any(&opened));
+    if (!parse_bus_id(pciBusId, asked)) return wpi_note(cudaErrorInvalidValue);
+    if (!parse_bus_id(bus_id(opened), own) || memcmp(asked, own, sizeof own) != 0)
         return wpi_note(cudaErrorInvalidDevice);
     *device = 0;
     return cudaSuccess;
@@ -91,6 +104,9 @@ WP_API cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *pciBusId) {
 WP_API cudaError_t cudaDriverGetVersion(int *driverVersion) {
     if (driverVersion == NULL) return wpi_note(cudaErrorInvalidValue);
     *driverVersion = CUDART_VERSION;
+    wp_device *device = wpi_device_if_open();
+    const uint32_t version = device != NULL ? wp_device_get_info(device)->driver_version : 0;
+    if (version != 0) *driverVersion = (int)version;
     return cudaSuccess;
 }
 
@@ -168,12 +184,49 @@ static void fill_properties(const wp_device_info *info, struct cudaDeviceProp *p
     }
 }
 
+/* Properties that a device may know better: what it does not answer stays. */
+static void ask_device(wp_device *device, struct cudaDeviceProp *p) {
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int *property;
+    } rows[] = {
+        {cudaDevAttrIntegrated, &p->integrated},
+        {cudaDevAttrCanMapHostMemory, &p->canMapHostMemory},
+        {cudaDevAttrComputeMode, &p->computeMode},
+        {cudaDevAttrKernelExecTimeout, &p->kernelExecTimeoutEnabled},
+        {cudaDevAttrEccEnabled, &p->ECCEnabled},
+        {cudaDevAttrPciBusId, &p->pciBusID},
+        {cudaDevAttrPciDeviceId, &p->pciDeviceID},
+        {cudaDevAttrPciDomainId, &p->pciDomainID},
+        {cudaDevAttrTccDriver, &p->tccDriver},
+        {cudaDevAttrAsyncEngineCount, &p->asyncEngineCount},
+        {cudaDevAttrMaxTexture1DLinearWidth, &p->maxTexture1DLinear},
+        {cudaDevAttrManagedMemory, &p->managedMemory},
+        {cudaDevAttrConcurrentManagedAccess, &p->concurrentManagedAccess},
+        {cudaDevAttrPageableMemoryAccess, &p->pageableMemoryAccess},
+        {cudaDevAttrPageableMemoryAccessUsesHostPageTables,
+         &p->pageableMemoryAccessUsesHostPageTables},
+        {cudaDevAttrDirectManagedMemAccessFromHost, &p->directManagedMemAccessFromHost},
+        {cudaDevAttrHostNativeAtomicSupported, &p->hostNativeAtomicSupported},
+        {cudaDevAttrComputePreemptionSupported, &p->computePreemptionSupported},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, &p->canUseHostPointerForRegisteredMem},
+        {cudaDevAttrCooperativeLaunch, &p->cooperativeLaunch},
+        {cudaDevAttrSingleToDoublePrecisionPerfRatio, &p->singleToDoublePrecisionPerfRatio},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int value;
+        if (wpi_device_attribute(device, (int)rows[i].attribute, &value, NULL) == WP_STATUS_OK)
+            *rows[i].property = value;
+    }
+}
+
 WP_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
     wp_device *opened;
     WPI_TRY(wpi_enter_any(&opened));
     if (prop == NULL) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_device(device));
     fill_properties(wp_device_get_info(opened), prop);
+    ask_device(opened, prop);
     return cudaSuccess;
 }
 
@@ -303,10 +356,30 @@ WP_API cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *prop, int d
     X(MpsEnabled, 0)                                                                               \
     X(HostNumaId, 0)
 
+/* Whether the device answers; the rest is what this runtime can do, whatever the device could. */
+static bool is_devices(enum cudaDeviceAttr attr) {
+    switch (attr) {
+    case cudaDevAttrCooperativeMultiDeviceLaunch:
+    case cudaDevAttrMaxPersistingL2CacheSize:
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+    case cudaDevAttrSparseCudaArraySupported:
+    case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+    case cudaDevAttrGPUDirectRDMASupported:
+    case cudaDevAttrClusterLaunch:
+    case cudaDevAttrDeferredMappingCudaArraySupported:
+    case cudaDevAttrIpcEventSupport: return false;
+    default: return true;
+    }
+}
+
 WP_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device) {
     if (value == NULL) return wpi_note(cudaErrorInvalidValue);
     struct cudaDeviceProp p;
     WPI_TRY(cudaGetDeviceProperties(&p, device));
+    if (is_devices(attr) &&
+        wpi_device_attribute(wpi_device_if_open(), (int)attr, value, NULL) == WP_STATUS_OK)
+        return cudaSuccess;
     switch (attr) {
 #define ATTRIBUTE_CASE(name, expression)                                                           \
     case cudaDevAttr##name: *value = (int)(expression); break;

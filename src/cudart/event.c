@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 #define EVENT_FLAGS                                                                                \
     ((unsigned)(cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess))
@@ -113,8 +114,7 @@ WP_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_
         return wpi_note(cudaErrorInvalidResourceHandle);
     if (!wp_event_is_complete(start->event) || !wp_event_is_complete(end->event))
         return wpi_note(cudaErrorNotReady);
-    const int64_t elapsed_ns =
-        (int64_t)(wp_event_time_ns(end->event) - wp_event_time_ns(start->event));
+    const int64_t elapsed_ns = wpi_event_elapsed_ns(start->event, end->event);
     *ms = (float)((double)elapsed_ns * 1e-6);
     return cudaSuccess;
 }

@@ -398,12 +398,16 @@ const void *wp_symbol_find(const void *address, const char *name) {
     return found;
 }
 
-/* Variables that the host does not share are reset by the device. */
+/* Variables that the host does not share are reset by the device, maybe at other addresses. */
 void wpi_variables_reset(void) {
+    pthread_mutex_lock(&load_lock);
     pthread_rwlock_rdlock(&table_lock);
-    for (const variable_entry *v = variables; v != NULL; v = v->hh.next)
+    for (variable_entry *v = variables; v != NULL; v = v->hh.next) {
         if (v->initial != NULL) memcpy(v->variable.address, v->initial, v->variable.size_bytes);
+        if (v->variable.kind != WP_VARIABLE_MANAGED) v->is_resolved = false;
+    }
     pthread_rwlock_unlock(&table_lock);
+    pthread_mutex_unlock(&load_lock);
 }
 
 bool wpi_variable_managed_at(const void *address, size_t *left_bytes) {

@@ -16,7 +16,7 @@
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 #include "cudart/hash_map.h"
-#include "device/texture.h"
+#include "device/device.h"
 
 /* How an object was asked for, by its handle. References have entries, too, by their address. */
 typedef struct entry {
@@ -128,7 +128,8 @@ static cudaError_t create_object(wp_device *device, entry *made, unsigned long l
     if (kept == NULL) return wpi_note(cudaErrorMemoryAllocation);
     *kept = *made;
     wp_error err = {0};
-    const cudaError_t error = wpi_result(wpi_texture_create(&t, &kept->key, &err), &err);
+    const cudaError_t error =
+        wpi_result(wpi_device_texture_create(device, &t, kept->is_surface, &kept->key, &err), &err);
     if (error != cudaSuccess) {
         wp_free(kept);
         return error;
@@ -139,7 +140,7 @@ static cudaError_t create_object(wp_device *device, entry *made, unsigned long l
     const bool is_in = kept->hh.tbl != NULL;
     pthread_mutex_unlock(&lock);
     if (!is_in) {
-        wpi_texture_destroy(handle);
+        wpi_device_texture_destroy(device, handle, kept->is_surface);
         wp_free(kept);
         return wpi_note(cudaErrorMemoryAllocation);
     }
@@ -161,7 +162,7 @@ static cudaError_t destroy_object(unsigned long long handle, bool is_surface) {
     if (found == NULL) return wpi_note(cudaErrorInvalidValue);
     wp_error err = {0};
     const wp_status status = wp_device_wait(device, &err); /* kernels may be fetching */
-    wpi_texture_destroy(handle);
+    wpi_device_texture_destroy(device, handle, is_surface);
     wp_free(found);
     return wpi_result(status, &err);
 }
@@ -267,7 +268,9 @@ static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_text
     wp_error err = {0};
     uint64_t handle = 0;
     WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
-    if (t != NULL) WPI_TRY(wpi_result(wpi_texture_create(t, &handle, &err), &err));
+    const bool is_surface = v->kind == WP_VARIABLE_SURFACE;
+    if (t != NULL)
+        WPI_TRY(wpi_result(wpi_device_texture_create(device, t, is_surface, &handle, &err), &err));
     pthread_mutex_lock(&lock);
     found = find_entry(references, key);
     if (found == NULL && (found = wp_calloc(1, sizeof *found)) != NULL) {
@@ -279,17 +282,22 @@ static cudaError_t bind(wp_device *device, const wpi_variable *v, const wpi_text
         }
     }
     uint64_t unused = handle;
+    cudaError_t error = found != NULL ? cudaSuccess : cudaErrorMemoryAllocation;
     if (found != NULL) {
-        unused = found->handle;
-        found->handle = handle;
-        found->variable = v->address;
-        /* Bytes between the fields count in the comparison above: copy them, too. */
-        if (t != NULL) memcpy(&found->texture, t, sizeof *t);
-        memcpy(v->address, &handle, sizeof handle);
+        const wp_status status = wpi_device_texture_bind(device, v->address, handle, &err);
+        if (status == WP_STATUS_OK) {
+            unused = found->handle;
+            found->handle = handle;
+            found->is_surface = is_surface;
+            found->variable = v->address;
+            /* Bytes between the fields count in the comparison above: copy them, too. */
+            if (t != NULL) memcpy(&found->texture, t, sizeof *t);
+        }
+        error = wpi_result(status, &err);
     }
     pthread_mutex_unlock(&lock);
-    wpi_texture_destroy(unused);
-    return wpi_note(found != NULL ? cudaSuccess : cudaErrorMemoryAllocation);
+    wpi_device_texture_destroy(device, unused, is_surface);
+    return wpi_note(error);
 }
 
 static cudaError_t find_reference(wp_device *device, const void *reference, wp_variable_kind kind,
@@ -438,17 +446,20 @@ WP_API cudaError_t cudaGetSurfaceReference(const struct surfaceReference **surfr
 
 /* Device reset: the memory is gone, and with it every object. Nothing is running. */
 void wpi_textures_forget(void) {
+    wp_device *device = wpi_device_if_open();
+    if (device == NULL) return;
     pthread_mutex_lock(&lock);
     entry *e, *next;
     HASH_ITER(hh, objects, e, next) {
         HASH_DEL(objects, e);
-        wpi_texture_destroy(e->key);
+        wpi_device_texture_destroy(device, e->key, e->is_surface);
         wp_free(e);
     }
     HASH_ITER(hh, references, e, next) {
         HASH_DEL(references, e);
-        memset(e->variable, 0, sizeof e->handle);
-        wpi_texture_destroy(e->handle);
+        const wp_status ignored = wpi_device_texture_bind(device, e->variable, 0, NULL);
+        (void)ignored; /* a device that failed gets its variables anew */
+        wpi_device_texture_destroy(device, e->handle, e->is_surface);
         wp_free(e);
     }
     pthread_mutex_unlock(&lock);

@@ -8,7 +8,14 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/param.h"
+
+const wp_param wpi_device_params[] = {
+    {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
+     "memory that cudaMalloc can give out; 0: as much as the device has"},
+    {0}};
 
 static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, NULL};
 
@@ -83,6 +90,61 @@ void wpi_device_flush_output(wp_device *device) {
 
 bool wpi_device_is_idle(wp_device *device) {
     return device->ops->is_idle == NULL || device->ops->is_idle(device);
+}
+
+wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err) {
+    wp_param_value value;
+    WP_TRY(wp_param_load(&wpi_device_params[0], &value, err));
+    *limit_bytes = value.number;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_device_attribute(wp_device *device, int attribute, int *value, wp_error *err) {
+    if (device->ops->attribute == NULL) {
+        return WP_FAIL(err, UNSUPPORTED, "%s has no attributes of its own", device->info.spec);
+    }
+    return device->ops->attribute(device, attribute, value, err);
+}
+
+/* ---- arrays and textures --------------------------------------------------------------------- */
+
+wp_status wpi_device_array_create(wp_device *device, const wpi_array *array, void **out,
+                                  wp_error *err) {
+    *out = NULL;
+    if (device->ops->array_create != NULL) {
+        return device->ops->array_create(device, array, out, err);
+    }
+    size_t bytes;
+    if (!wp_mul_size(array->width, array->element_bytes, &bytes) ||
+        !wp_mul_size(bytes, array->height != 0 ? array->height : 1, &bytes) ||
+        !wp_mul_size(bytes, array->depth != 0 ? array->depth : 1, &bytes)) {
+        return WP_FAIL(err, DEVICE_NOMEM, "an array of %zu x %zu x %zu elements", array->width,
+                       array->height, array->depth);
+    }
+    return wp_memory_alloc(device, WP_MEMORY_DEVICE, bytes, 0, out, err);
+}
+
+wp_status wpi_device_texture_create(wp_device *device, const wpi_texture *description,
+                                    bool is_surface, uint64_t *handle, wp_error *err) {
+    if (device->ops->texture_create == NULL) return wpi_texture_create(description, handle, err);
+    return device->ops->texture_create(device, description, is_surface, handle, err);
+}
+
+void wpi_device_texture_destroy(wp_device *device, uint64_t handle, bool is_surface) {
+    if (device->ops->texture_create == NULL) {
+        wpi_texture_destroy(handle);
+    } else if (handle != 0) {
+        device->ops->texture_destroy(device, handle, is_surface);
+    }
+}
+
+wp_status wpi_device_texture_bind(wp_device *device, void *variable, uint64_t handle,
+                                  wp_error *err) {
+    if (device->ops->texture_create == NULL) {
+        memcpy(variable, &handle, sizeof handle);
+        return WP_STATUS_OK;
+    }
+    return device->ops->texture_bind(device, variable, handle, err);
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -336,6 +398,14 @@ bool wp_event_is_complete(const wp_event *event) {
 
 uint64_t wp_event_time_ns(const wp_event *event) {
     return event->device->ops->event->time_ns(event);
+}
+
+int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second) {
+    const wp_event_ops *ops = first->device->ops->event;
+    if (ops->elapsed_ns != NULL && first->device == second->device) {
+        return ops->elapsed_ns(first, second);
+    }
+    return (int64_t)(wp_event_time_ns(second) - wp_event_time_ns(first));
 }
 
 /* ---- code ------------------------------------------------------------------------------------ */

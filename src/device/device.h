@@ -18,6 +18,7 @@
 
 #include "base/abi.h"
 #include "device/memory_map.h"
+#include "device/texture.h"
 #include "warpage/device.h"
 
 typedef struct wp_device_ops wp_device_ops;
@@ -74,6 +75,8 @@ typedef struct wp_event_ops {
     wp_status (*wait)(wp_event *event, wp_error *err);
     bool (*is_complete)(const wp_event *event);
     uint64_t (*time_ns)(const wp_event *event);
+    /** Optional; defaults to the difference of the times. Both are complete and were recorded. */
+    int64_t (*elapsed_ns)(const wp_event *first, const wp_event *second);
 } wp_event_ops;
 
 typedef struct wp_module_ops {
@@ -121,6 +124,19 @@ struct wp_device_ops {
     void (*flush_output)(wp_device *device);
     /** Optional: nothing is queued or running, in destroyed queues either. Defaults to true. */
     bool (*is_idle)(wp_device *device);
+    /** Optional; default: UNSUPPORTED, and what is asked about is answered from `info`. `attribute`
+     *  is a cudaDeviceAttr. */
+    wp_status (*attribute)(wp_device *device, int attribute, int *value, wp_error *err);
+    /** Optional; default: device memory with rows without gaps. The addresses that come back stand
+     *  for the elements in that order, in copies and in texture descriptions; memory_free takes
+     *  them. Kind WP_MEMORY_ARRAY in the map, if kernels cannot use them as addresses. */
+    wp_status (*array_create)(wp_device *device, const wpi_array *array, void **out, wp_error *err);
+    /** Optional, all three; default: kernels take the handles of wpi_texture_create, and a
+     *  reference's variable is written directly. */
+    wp_status (*texture_create)(wp_device *device, const wpi_texture *description, bool is_surface,
+                                uint64_t *handle, wp_error *err);
+    void (*texture_destroy)(wp_device *device, uint64_t handle, bool is_surface);
+    wp_status (*texture_bind)(wp_device *device, void *variable, uint64_t handle, wp_error *err);
 };
 
 /** A kind of device: what "kind" or "kind:rest" opens. */
@@ -131,12 +147,16 @@ typedef struct wp_device_kind {
 } wp_device_kind;
 
 extern const wp_device_kind wp_device_kind_cpu;
+extern const wp_device_kind wp_device_kind_cuda;
 
 /** All kinds, NULL at the end. */
 const wp_device_kind *const *wpi_device_kinds(void);
 
 /** The map of all allocations of all devices of this process. */
 wpi_memory_map *wpi_memory_map_global(void);
+
+/** What the parameter device-memory allows cudaMalloc to give out; 0: as much as there is. */
+WP_NODISCARD wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err);
 
 /** Blocks that fit one SM by threads, registers, shared memory and block slots; 0: not even one. */
 uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
@@ -157,9 +177,22 @@ WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dyn
 void wpi_device_flush_output(wp_device *device);
 /** False when work is known to be under way, in destroyed queues, too. */
 bool wpi_device_is_idle(wp_device *device);
+/** Nanoseconds between two complete records. */
+int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second);
+/** UNSUPPORTED: the device leaves the answer to whoever asks. */
+WP_NODISCARD wp_status wpi_device_attribute(wp_device *device, int attribute, int *value,
+                                            wp_error *err);
+WP_NODISCARD wp_status wpi_device_array_create(wp_device *device, const wpi_array *array,
+                                               void **out, wp_error *err);
+WP_NODISCARD wp_status wpi_device_texture_create(wp_device *device, const wpi_texture *description,
+                                                 bool is_surface, uint64_t *handle, wp_error *err);
+void wpi_device_texture_destroy(wp_device *device, uint64_t handle, bool is_surface);
+/** Writes a handle into the variable that is a texture or surface reference. No work is under way.
+ */
+WP_NODISCARD wp_status wpi_device_texture_bind(wp_device *device, void *variable, uint64_t handle,
+                                               wp_error *err);
 /** A variable in the code registered for an image, before any device is open; NULL if there is
  * none. The address of a managed one is its cell (base/abi.h). */
 const wp_cpu_variable *wpi_code_find_variable(uint64_t image_id, const char *name);
-/* Texture objects: device/texture.h. */
 
 #endif

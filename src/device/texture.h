@@ -42,7 +42,18 @@ typedef struct wpi_texture {
     float border[4];
 } wpi_texture;
 
-/** Copies the description; `handle` is what kernels use. INVALID for formats that do not exist. */
+/** Elements with a format, for textures and surfaces. A dimension that the array has not got is 0;
+ *  of layered arrays the depth counts the layers, of cube maps the faces. */
+typedef struct wpi_array {
+    size_t width, height, depth; /* elements */
+    size_t element_bytes;
+    uint8_t channel_bits[4];
+    wpi_tex_channel channel;
+    uint32_t flags; /* cudaArray… */
+} wpi_array;
+
+/** For devices whose kernels share our memory. Copies the description; `handle` is what kernels
+ * use. INVALID for formats that do not exist. */
 WP_NODISCARD wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle,
                                           wp_error *err);
 void wpi_texture_destroy(uint64_t handle); /* 0 allowed */

@@ -26,8 +26,6 @@
 const wp_param wpi_cpu_params[] = {
     {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
      "threads of the CPU device; 0: one for each processor this process may use"},
-    {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
-     "memory that cudaMalloc can give out; 0: as much as the machine has"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
      "instructions that kernels may use: best, or baseline for any x86-64"},
     {0}};
@@ -266,10 +264,11 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
         return WP_FAIL(err, NOT_FOUND, "the device is called 'cpu', without ':%s'", rest);
     }
-    wp_param_value workers, memory, isa;
+    wp_param_value workers, isa;
+    uint64_t limit_bytes;
     WP_TRY(wp_param_load(&wpi_cpu_params[0], &workers, err));
-    WP_TRY(wp_param_load(&wpi_cpu_params[1], &memory, err));
-    WP_TRY(wp_param_load(&wpi_cpu_params[2], &isa, err));
+    WP_TRY(wp_param_load(&wpi_cpu_params[1], &isa, err));
+    WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
         return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline",
                        isa.text);
@@ -284,7 +283,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->base.ops = &ops;
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->memory.lock, NULL);
-    device->memory.limit_bytes = memory.number != 0 ? memory.number : physical_bytes();
+    device->memory.limit_bytes = limit_bytes != 0 ? limit_bytes : physical_bytes();
     device->heap_bytes = WPI_HEAP_BYTES_DEFAULT;
     device->stack_bytes = WPI_STACK_BYTES_DEFAULT;
     fill_info(&device->base.info, worker_count, device->memory.limit_bytes);
