@@ -39,11 +39,23 @@ function(wp_unit_test source label)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
     target_link_libraries(${target} PRIVATE wpbase PkgConfig::CMOCKA)
+    if(short MATCHES "^cuda_" OR label STREQUAL contract)
+        add_dependencies(${target} fake_cuda fake_cuda_old)
+        target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+    endif()
     if(short STREQUAL nvptxlib)
         wp_link_host_nvptxlib(${target})
     endif()
     wp_add_test(${short} ${label} 120 ${target})
 endfunction()
+
+# The stand-in for NVIDIA's driver; and one that is too old.
+foreach(variant fake_cuda fake_cuda_old)
+    add_library(${variant} MODULE ${wp_tests}/support/fake_cuda/fake_cuda.c)
+    set_target_properties(${variant} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(${variant} PRIVATE wp_flags Threads::Threads)
+endforeach()
+target_compile_definitions(fake_cuda_old PRIVATE FAKE_CUDA_OLD)
 
 # wp_link_host_nvptxlib(TARGET): the GPU's device library, for this machine. Only what the test calls is
 # linked: the rest refers to GPU instructions.
@@ -86,6 +98,11 @@ foreach(label unit contract model)
         wp_unit_test(${source} ${label})
     endforeach()
 endforeach()
+
+# The contract once more, with a CUDA device on the stand-in for the driver.
+wp_add_test(device_fake_cuda contract 120 contract_test_device)
+set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT
+                     WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
 
 file(GLOB scripts CONFIGURE_DEPENDS ${wp_tests}/cli/*.sh)
 foreach(script ${scripts})

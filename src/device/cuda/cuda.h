@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the files of the CUDA device share: who holds what.
+ *
+ *     device ── primary context of one GPU
+ *       ├── queues   a stream each; the default queue is the driver's default stream
+ *       ├── events
+ *       ├── modules ── kernels, variables, registered pages of managed variables
+ *       └── arrays ── a range of addresses each, which nothing is behind
+ *
+ * A reset (wp_device_reset) destroys the context's streams, events and modules under our handles,
+ * which callers still hold; so the device keeps lists and makes them anew.
+ *
+ * Locking: `lock` guards the lists and the sticky error; it is never held while the driver runs
+ * callbacks. All calls of the driver go through WPI_CU or wpi_cuda_check, which notice sticky
+ * errors.
+ */
+#ifndef WP_DEVICE_CUDA_CUDA_H
+#define WP_DEVICE_CUDA_CUDA_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/fail.h"
+#include "device/cuda/driver.h"
+#include "device/device.h"
+
+/** A member of one of the device's lists; the list's head is one, too. */
+typedef struct wpi_link {
+    struct wpi_link *next, *before;
+} wpi_link;
+
+typedef struct wpi_cuda_queue {
+    wp_queue base;
+    wpi_link link; /* of the device; the default queue is in no list */
+    wpi_cu_stream stream;
+    unsigned flags;
+} wpi_cuda_queue;
+
+typedef struct wpi_cuda_event {
+    wp_event base;
+    wpi_link link;
+    wpi_cu_event event;
+    atomic_bool is_recorded;
+} wpi_cuda_event;
+
+typedef struct wpi_cuda_array {
+    wpi_link link;
+    char *base; /* reserved addresses that stand for the elements, rows without gaps */
+    size_t row_bytes, rows, slices;
+    wpi_cu_array array;
+} wpi_cuda_array;
+
+typedef struct wpi_cuda_recorder wpi_cuda_recorder;
+
+typedef struct wpi_cuda_device {
+    wp_device base;
+    const wpi_driver *cu;
+    wpi_cu_device number;
+    wpi_cu_context context;
+    pthread_mutex_t lock;
+    wpi_link queues, events, modules, arrays;
+    wpi_cuda_queue default_queue;
+    wpi_cu_event start;   /* recorded when the device was opened: where its clock begins */
+    uint64_t limit_bytes; /* what cudaMalloc can give out */
+    uint64_t used_bytes;  /* … and has; under `lock` */
+    uint64_t managed_bytes;
+    wpi_cuda_recorder *recorder; /* NULL: nothing is recorded */
+    atomic_bool has_failed;
+    wp_error sticky; /* under `lock` */
+} wpi_cuda_device;
+
+static inline wpi_cuda_device *wpi_cuda_of(wp_device *device) {
+    return (wpi_cuda_device *)device;
+}
+
+/* ---- cuda_device.c ---- */
+
+/** Makes the device's context the calling thread's. */
+WP_NODISCARD wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err);
+/** The status of a result of the driver; not OK: a sentence that begins with `what`. Keeps the
+ *  first sticky error and prints it. */
+wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const char *what,
+                         wp_error *err);
+/** The same for calls that take down: a driver that is shutting down has taken down all. */
+wp_status wpi_cuda_check_end(wpi_cuda_device *device, wpi_cu_result result, const char *what,
+                             wp_error *err);
+wp_status wpi_cuda_device_wait(wp_device *base, wp_error *err);
+void wpi_link_add(wpi_cuda_device *device, wpi_link *head, wpi_link *link);
+void wpi_link_remove(wpi_cuda_device *device, wpi_link *link);
+
+#define WPI_MEMBER(link_pointer, type)                                                             \
+    ((type *)(void *)((char *)(link_pointer)-offsetof(type, link)))
+
+/* ---- cuda_memory.c ---- */
+
+wp_status wpi_cuda_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size_bytes,
+                                uint32_t flags, void **out, wp_error *err);
+wp_status wpi_cuda_memory_free(wp_device *base, const wp_allocation *allocation, wp_error *err);
+wp_status wpi_cuda_memory_register(wp_device *base, const wp_allocation *allocation, wp_error *err);
+wp_status wpi_cuda_memory_unregister(wp_device *base, const wp_allocation *allocation,
+                                     wp_error *err);
+void wpi_cuda_memory_info(wp_device *base, uint64_t *free_bytes, uint64_t *total_bytes);
+/** Gives everything back; errors are of no interest any more. */
+void wpi_cuda_memory_free_all(wpi_cuda_device *device);
+
+/* ---- cuda_array.c ---- */
+
+wp_status wpi_cuda_array_create(wp_device *base, const wpi_array *description, void **out,
+                                wp_error *err);
+wp_status wpi_cuda_array_free(wpi_cuda_device *device, const void *base, wp_error *err);
+/** The array that `address` stands for a byte of; NULL: it is no array's. */
+wpi_cuda_array *wpi_cuda_array_find(wpi_cuda_device *device, const void *address);
+wp_status wpi_cuda_array_copy(wpi_cuda_queue *queue, void *dst, size_t dst_pitch_bytes,
+                              const void *src, size_t src_pitch_bytes, size_t width_bytes,
+                              size_t height, wp_error *err);
+wp_status wpi_cuda_texture_create(wp_device *base, const wpi_texture *description, bool is_surface,
+                                  uint64_t *handle, wp_error *err);
+void wpi_cuda_texture_destroy(wp_device *base, uint64_t handle, bool is_surface);
+wp_status wpi_cuda_texture_bind(wp_device *base, void *variable, uint64_t handle, wp_error *err);
+
+/* ---- cuda_queue.c, cuda_event.c, cuda_module.c ---- */
+
+extern const wp_queue_ops wpi_cuda_queue_ops;
+extern const wp_event_ops wpi_cuda_event_ops;
+extern const wp_module_ops wpi_cuda_module_ops;
+
+/** WPI_CU_MEMORY_HOST or _DEVICE, by what is known of the address. */
+int wpi_cuda_memory_type(const void *address);
+/** The driver's handle of a kernel. */
+wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_error *err);
+wp_status wpi_cuda_queue_restore(wpi_cuda_queue *queue, wp_error *err);
+wp_status wpi_cuda_event_restore(wpi_cuda_event *event, wp_error *err);
+/** After a reset: loads every module again, with its variables' initial values. */
+wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err);
+
+/* ---- cuda_recorder.c: kernels and copies for the run record, timed by events ---- */
+
+typedef struct wpi_cuda_span wpi_cuda_span;
+
+wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err);
+void wpi_cuda_recorder_destroy(wpi_cuda_device *device);
+/** Marks the start of what is about to be queued; NULL when nothing is recorded. */
+wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue);
+void wpi_cuda_span_end_kernel(wpi_cuda_queue *queue, wpi_cuda_span *span, const wp_launch *launch);
+void wpi_cuda_span_end_copy(wpi_cuda_queue *queue, wpi_cuda_span *span, int kind, uint64_t bytes);
+/** Hands over what is complete. */
+void wpi_cuda_recorder_collect(wpi_cuda_device *device);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The CUDA device: one GPU through its primary context; what it says of itself, limits, errors.
+ *
+ * The primary context is the one that every library in a process shares, so programs may mix our
+ * runtime with libraries that use the driver.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "device/cuda/cuda.h"
+#include "report/recorder.h"
+
+/* ---- lists ---- */
+
+static void link_init(wpi_link *head) {
+    head->next = head->before = head;
+}
+
+void wpi_link_add(wpi_cuda_device *device, wpi_link *head, wpi_link *link) {
+    pthread_mutex_lock(&device->lock);
+    link->next = head;
+    link->before = head->before;
+    head->before->next = link;
+    head->before = link;
+    pthread_mutex_unlock(&device->lock);
+}
+
+void wpi_link_remove(wpi_cuda_device *device, wpi_link *link) {
+    pthread_mutex_lock(&device->lock);
+    link->before->next = link->next;
+    link->next->before = link->before;
+    pthread_mutex_unlock(&device->lock);
+}
+
+/* ---- errors ---- */
+
+wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const char *what,
+                         wp_error *err) {
+    if (result == WPI_CU_SUCCESS) return WP_STATUS_OK;
+    const wp_status status = wpi_cu_status(result);
+    wp_error error = {0};
+    const char *name = wpi_cu_name(result), *named = NULL;
+    /* A newer driver may know its own number. */
+    if (device->cu->error_name(result, &named) == WPI_CU_SUCCESS && named != NULL) name = named;
+    (void)wpi_fail(&error, status, __FILE__, __LINE__, "%s: %s: %s (%s)", device->base.info.spec,
+                   what, wpi_cu_text(result), name);
+    if (err != NULL) *err = error;
+    if (!wpi_cu_is_sticky(result)) return status;
+    pthread_mutex_lock(&device->lock);
+    const bool is_first = !atomic_load(&device->has_failed);
+    if (is_first) {
+        device->sticky = error;
+        atomic_store(&device->has_failed, true);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (is_first) wp_log(WP_LOG_ERROR, "device.cuda", "%s", error.message);
+    return status;
+}
+
+wp_status wpi_cuda_check_end(wpi_cuda_device *device, wpi_cu_result result, const char *what,
+                             wp_error *err) {
+    if (result == WPI_CU_DEINITIALIZED) return WP_STATUS_OK;
+    return wpi_cuda_check(device, result, what, err);
+}
+
+static wp_status sticky_error(wp_device *base, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    if (!atomic_load(&device->has_failed)) return WP_STATUS_OK;
+    pthread_mutex_lock(&device->lock);
+    const wp_error sticky = device->sticky;
+    pthread_mutex_unlock(&device->lock);
+    if (err != NULL) *err = sticky;
+    return sticky.status;
+}
+
+wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err) {
+    return wpi_cuda_check_end(device, device->cu->context_set(device->context),
+                              "taking the context", err);
+}
+
+wp_status wpi_cuda_device_wait(wp_device *base, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    WP_TRY(wpi_cuda_enter(device, err));
+    WP_TRY(wpi_cuda_check_end(device, device->cu->context_wait(), "waiting for the device", err));
+    wpi_cuda_recorder_collect(device);
+    return WP_STATUS_OK;
+}
+
+/* ---- what it is ---- */
+
+/* 0 when the driver does not know the attribute. */
+static uint32_t ask(const wpi_cuda_device *device, int attribute) {
+    int value = 0;
+    if (device->cu->device_attribute(&value, attribute, device->number) != WPI_CU_SUCCESS) return 0;
+    return value > 0 ? (uint32_t)value : 0;
+}
+
+static wp_status attribute(wp_device *base, int number, int *value, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    return wpi_cuda_check(device, device->cu->device_attribute(value, number, device->number),
+                          "asking for an attribute", err);
+}
+
+/* A line of the kernel's about the GPU's place on the bus; false when there is none. */
+static bool read_bus_file(const char *pci_id, const char *name, char *line, size_t line_bytes) {
+    char path[128];
+    (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/%s", pci_id, name);
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return false;
+    const bool is_read = fgets(line, (int)line_bytes, file) != NULL;
+    (void)fclose(file);
+    return is_read;
+}
+
+static uint32_t link_width(const char *pci_id, const char *name) {
+    char line[64];
+    if (!read_bus_file(pci_id, name, line, sizeof line)) return 0;
+    return (uint32_t)strtoul(line, NULL, 10);
+}
+
+/* "16.0 GT/s PCIe": what a lane transfers says which generation it is. */
+static uint32_t link_generation(const char *pci_id, const char *name) {
+    char line[64];
+    if (!read_bus_file(pci_id, name, line, sizeof line)) return 0;
+    const double rate = strtod(line, NULL);
+    static const double rates[] = {2.5, 5, 8, 16, 32, 64};
+    uint32_t generation = 0;
+    for (uint32_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        if (rate >= rates[i]) generation = i + 1;
+    return generation;
+}
+
+static void fill_link(wp_device_info *info) {
+    for (char *c = info->pci_id; *c != '\0'; c++)
+        if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a');
+    info->link_width = link_width(info->pci_id, "current_link_width");
+    info->link_width_max = link_width(info->pci_id, "max_link_width");
+    info->link_generation = link_generation(info->pci_id, "current_link_speed");
+    info->link_generation_max = link_generation(info->pci_id, "max_link_speed");
+}
+
+static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
+    const wpi_driver *cu = device->cu;
+    wp_device_info *info = &device->base.info;
+    size_t memory_bytes = 0;
+    WP_TRY(wpi_cuda_check(device,
+                          cu->device_name(info->name, (int)sizeof info->name, device->number),
+                          "asking for the name", err));
+    WP_TRY(wpi_cuda_check(device, cu->device_memory(&memory_bytes, device->number),
+                          "asking for the memory", err));
+    info->driver_version = (uint32_t)cu->version;
+    info->sm_count = ask(device, WPI_CU_ATTRIBUTE_SM_COUNT);
+    info->compute_major = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MAJOR);
+    info->compute_minor = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MINOR);
+    info->threads_per_block_max = ask(device, WPI_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+    info->threads_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_THREADS_PER_SM);
+    info->blocks_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_BLOCKS_PER_SM);
+    /* Drivers before CUDA 11 do not say, nor are there GPUs with 24 for them. */
+    if (info->blocks_per_sm_max == 0) info->blocks_per_sm_max = info->compute_minor == 5 ? 16 : 32;
+    info->registers_per_sm = ask(device, WPI_CU_ATTRIBUTE_REGISTERS_PER_SM);
+    info->registers_per_block = ask(device, WPI_CU_ATTRIBUTE_REGISTERS_PER_BLOCK);
+    info->shared_bytes_per_block = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_BLOCK);
+    info->shared_bytes_per_block_optin = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_BLOCK_OPTIN);
+    if (info->shared_bytes_per_block_optin < info->shared_bytes_per_block)
+        info->shared_bytes_per_block_optin = info->shared_bytes_per_block;
+    info->shared_bytes_per_sm = ask(device, WPI_CU_ATTRIBUTE_SHARED_PER_SM);
+    info->constant_bytes = ask(device, WPI_CU_ATTRIBUTE_CONSTANT_BYTES);
+    info->l2_bytes = ask(device, WPI_CU_ATTRIBUTE_L2_BYTES);
+    info->clock_hz = (uint64_t)ask(device, WPI_CU_ATTRIBUTE_CLOCK_KHZ) * 1000;
+    info->memory_clock_hz = (uint64_t)ask(device, WPI_CU_ATTRIBUTE_MEMORY_CLOCK_KHZ) * 1000;
+    info->memory_bus_bits = ask(device, WPI_CU_ATTRIBUTE_MEMORY_BUS_BITS);
+    if (cu->device_pci(info->pci_id, (int)sizeof info->pci_id, device->number) != WPI_CU_SUCCESS)
+        info->pci_id[0] = '\0';
+    fill_link(info);
+    info->memory_bytes = memory_bytes;
+    if (device->limit_bytes == 0 || device->limit_bytes > memory_bytes)
+        device->limit_bytes = memory_bytes;
+    info->memory_bytes = device->limit_bytes;
+    if (ask(device, WPI_CU_ATTRIBUTE_UNIFIED_ADDRESSING) == 0) {
+        return WP_FAIL(err, UNSUPPORTED,
+                       "%s: %s does not share one address space with the host, which Warpage needs",
+                       info->spec, info->name);
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- limits ---- */
+
+static int driver_limit(wpi_limit limit) {
+    switch (limit) {
+    case WPI_LIMIT_STACK: return WPI_CU_LIMIT_STACK;
+    case WPI_LIMIT_HEAP: return WPI_CU_LIMIT_HEAP;
+    case WPI_LIMIT_PRINTF_FIFO: return WPI_CU_LIMIT_PRINTF_FIFO;
+    case WPI_LIMIT_COUNT: break;
+    }
+    return -1;
+}
+
+static wp_status set_limit(wp_device *base, wpi_limit limit, uint64_t value, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    WP_TRY(wpi_cuda_enter(device, err));
+    return wpi_cuda_check(device, device->cu->limit_set(driver_limit(limit), value),
+                          "setting a limit", err);
+}
+
+static wp_status get_limit(wp_device *base, wpi_limit limit, uint64_t *value, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    size_t found = 0;
+    WP_TRY(wpi_cuda_enter(device, err));
+    WP_TRY(wpi_cuda_check(device, device->cu->limit_get(&found, driver_limit(limit)),
+                          "asking for a limit", err));
+    *value = found;
+    return WP_STATUS_OK;
+}
+
+/* The driver prints when the host waits. */
+static void flush_output(wp_device *base) {
+    const wp_status ignored = wpi_cuda_device_wait(base, NULL);
+    (void)ignored; /* printed if it is sticky */
+}
+
+/* ---- life ---- */
+
+static wp_queue *default_queue(wp_device *base) {
+    return &wpi_cuda_of(base)->default_queue.base;
+}
+
+static wp_status take_context(wpi_cuda_device *device, wp_error *err) {
+    const wpi_driver *cu = device->cu;
+    WP_TRY(wpi_cuda_check(device, cu->context_retain(&device->context, device->number),
+                          "making a context", err));
+    wp_status status = wpi_cuda_enter(device, err);
+    if (status == WP_STATUS_OK) {
+        status =
+            wpi_cuda_check(device, cu->event_create(&device->start, 0), "making an event", err);
+    }
+    if (status == WP_STATUS_OK) {
+        status = wpi_cuda_check(device, cu->event_record(device->start, NULL), "starting the clock",
+                                err);
+    }
+    if (status == WP_STATUS_OK) return WP_STATUS_OK;
+    if (device->start != NULL) (void)cu->event_destroy(device->start);
+    device->start = NULL;
+    (void)cu->context_release(device->number);
+    device->context = NULL;
+    return status;
+}
+
+/* All that the context holds goes; handles of ours are made anew in the new one. Streams and events
+ * that were destroyed with the old context must not be destroyed again. */
+static wp_status reset(wp_device *base, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    const wpi_driver *cu = device->cu;
+    const wp_status ignored = wpi_cuda_device_wait(base, NULL); /* forgotten with the rest */
+    (void)ignored;
+    wpi_cuda_recorder_destroy(device);
+    wpi_cuda_memory_free_all(device);
+    device->start = NULL;
+    /* The reset takes all away even if someone else holds the context; the release is ours. */
+    WP_TRY(wpi_cuda_check(device, cu->context_reset(device->number), "resetting the device", err));
+    (void)cu->context_release(device->number);
+    device->context = NULL;
+    pthread_mutex_lock(&device->lock);
+    device->sticky = (wp_error){0};
+    atomic_store(&device->has_failed, false);
+    pthread_mutex_unlock(&device->lock);
+    WP_TRY(take_context(device, err));
+    for (wpi_link *l = device->queues.next; l != &device->queues; l = l->next)
+        WP_TRY(wpi_cuda_queue_restore(WPI_MEMBER(l, wpi_cuda_queue), err));
+    for (wpi_link *l = device->events.next; l != &device->events; l = l->next)
+        WP_TRY(wpi_cuda_event_restore(WPI_MEMBER(l, wpi_cuda_event), err));
+    WP_TRY(wpi_cuda_modules_restore(device, err));
+    return wpi_cuda_recorder_create(device, err);
+}
+
+static void close_device(wp_device *base) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    if (device->context != NULL) {
+        const wp_status ignored = wpi_cuda_device_wait(base, NULL);
+        (void)ignored;
+        wpi_cuda_recorder_destroy(device);
+        wpi_cuda_memory_free_all(device);
+        if (device->start != NULL) (void)device->cu->event_destroy(device->start);
+        (void)device->cu->context_release(device->number);
+    }
+    pthread_mutex_destroy(&device->lock);
+    wp_free(device);
+}
+
+static const wp_device_ops ops = {
+    .kind = "cuda",
+    .queue = &wpi_cuda_queue_ops,
+    .event = &wpi_cuda_event_ops,
+    .module = &wpi_cuda_module_ops,
+    .close = close_device,
+    .default_queue = default_queue,
+    .wait = wpi_cuda_device_wait,
+    .reset = reset,
+    .sticky_error = sticky_error,
+    .memory_alloc = wpi_cuda_memory_alloc,
+    .memory_free = wpi_cuda_memory_free,
+    .memory_register = wpi_cuda_memory_register,
+    .memory_unregister = wpi_cuda_memory_unregister,
+    .memory_info = wpi_cuda_memory_info,
+    .set_limit = set_limit,
+    .get_limit = get_limit,
+    .flush_output = flush_output,
+    .attribute = attribute,
+    .array_create = wpi_cuda_array_create,
+    .texture_create = wpi_cuda_texture_create,
+    .texture_destroy = wpi_cuda_texture_destroy,
+    .texture_bind = wpi_cuda_texture_bind,
+};
+
+static wp_status parse_number(const char *rest, int *number, wp_error *err) {
+    char *end;
+    const unsigned long value = strtoul(rest, &end, 10);
+    if ((rest[0] != '\0' && (rest[0] < '0' || rest[0] > '9')) || *end != '\0' || value > 1023) {
+        return WP_FAIL(err, NOT_FOUND, "'cuda:%s' names no GPU: cuda:0 is the first", rest);
+    }
+    *number = (int)value; /* "": the first */
+    return WP_STATUS_OK;
+}
+
+static wp_status find_device(wpi_cuda_device *device, int number, wp_error *err) {
+    int count = 0;
+    WP_TRY(wpi_cuda_check(device, device->cu->device_count(&count), "counting the GPUs", err));
+    if (count == 0) return WP_FAIL(err, NOT_FOUND, "%s", wpi_cu_text(WPI_CU_NO_DEVICE));
+    if (number >= count) {
+        return WP_FAIL(err, NOT_FOUND,
+                       "there is no cuda:%d: the driver shows %d GPU%s, from cuda:0", number, count,
+                       count == 1 ? "" : "s");
+    }
+    return wpi_cuda_check(device, device->cu->device_get(&device->number, number),
+                          "finding the GPU", err);
+}
+
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    int number = 0;
+    const wpi_driver *cu;
+    WP_TRY(parse_number(rest, &number, err));
+    WP_TRY(wpi_driver_load(&cu, err));
+    wpi_cuda_device *device = wp_calloc(1, sizeof *device);
+    if (device == NULL) return WP_FAIL(err, NOMEM, "cuda device");
+    device->base.ops = &ops;
+    device->cu = cu;
+    (void)snprintf(device->base.info.spec, sizeof device->base.info.spec, "cuda:%d", number);
+    pthread_mutex_init(&device->lock, NULL);
+    link_init(&device->queues);
+    link_init(&device->events);
+    link_init(&device->modules);
+    link_init(&device->arrays);
+    device->default_queue.base.device = &device->base;
+
+    wp_status status;
+    WP_TRY_GOTO(wpi_device_memory_limit(&device->limit_bytes, err), failed);
+    WP_TRY_GOTO(find_device(device, number, err), failed);
+    WP_TRY_GOTO(fill_info(device, err), failed);
+    WP_TRY_GOTO(take_context(device, err), failed);
+    WP_TRY_GOTO(wpi_cuda_recorder_create(device, err), failed);
+    wpi_report_device(device->base.info.spec, device->base.info.name);
+    *out = &device->base;
+    return WP_STATUS_OK;
+
+failed:
+    close_device(&device->base);
+    return status;
+}
+
+const wp_device_kind wp_device_kind_cuda = {
+    .name = "cuda",
+    .summary = "a real GPU, through the CUDA driver",
+    .open = open_device,
+};

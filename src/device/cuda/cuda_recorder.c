@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Kernels and copies for the run record. Each gets an event before and one behind it; whenever the
+ * host waits, those that are complete are handed over in the order in which they were queued.
+ * Without a record to write nothing of this exists, and no event is made.
+ *
+ * Failures here lose a line of the report and nothing else.
+ */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/cuda/cuda.h"
+#include "report/recorder.h"
+
+struct wpi_cuda_span {
+    wpi_cuda_span *next;
+    wpi_cu_event first, last;
+    char *kernel; /* NULL: a copy */
+    uint32_t grid[3], block[3];
+    int copy_kind;
+    uint64_t bytes;
+};
+
+struct wpi_cuda_recorder {
+    pthread_mutex_t lock;
+    wpi_cuda_span *first, **end; /* queued, in order */
+};
+
+wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err) {
+    if (!wpi_report_is_on() || device->recorder != NULL) return WP_STATUS_OK;
+    device->recorder = wp_calloc(1, sizeof *device->recorder);
+    if (device->recorder == NULL) return WP_FAIL(err, NOMEM, "recorder");
+    pthread_mutex_init(&device->recorder->lock, NULL);
+    device->recorder->end = &device->recorder->first;
+    return WP_STATUS_OK;
+}
+
+static void free_span(wpi_cuda_device *device, wpi_cuda_span *span) {
+    if (span->first != NULL) (void)device->cu->event_destroy(span->first);
+    if (span->last != NULL) (void)device->cu->event_destroy(span->last);
+    wp_free(span->kernel);
+    wp_free(span);
+}
+
+static uint64_t time_ns(wpi_cuda_device *device, wpi_cu_event since, wpi_cu_event event) {
+    float ms = 0;
+    if (device->cu->event_elapsed(&ms, since, event) != WPI_CU_SUCCESS || ms < 0) return 0;
+    return (uint64_t)((double)ms * 1e6);
+}
+
+static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
+    const uint64_t first_ns = time_ns(device, device->start, span->first);
+    const uint64_t last_ns = first_ns + time_ns(device, span->first, span->last);
+    if (span->kernel != NULL)
+        wpi_report_kernel(span->kernel, span->grid, span->block, first_ns, last_ns);
+    else
+        wpi_report_copy((wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
+}
+
+void wpi_cuda_recorder_collect(wpi_cuda_device *device) {
+    wpi_cuda_recorder *r = device->recorder;
+    if (r == NULL) return;
+    pthread_mutex_lock(&r->lock);
+    while (r->first != NULL && device->cu->event_query(r->first->last) != WPI_CU_NOT_READY) {
+        wpi_cuda_span *span = r->first;
+        r->first = span->next;
+        if (r->first == NULL) r->end = &r->first;
+        hand_over(device, span);
+        free_span(device, span);
+    }
+    pthread_mutex_unlock(&r->lock);
+}
+
+void wpi_cuda_recorder_destroy(wpi_cuda_device *device) {
+    wpi_cuda_recorder *r = device->recorder;
+    if (r == NULL) return;
+    wpi_cuda_recorder_collect(device);
+    for (wpi_cuda_span *span = r->first, *next; span != NULL; span = next) {
+        next = span->next;
+        free_span(device, span);
+    }
+    pthread_mutex_destroy(&r->lock);
+    wp_free(r);
+    device->recorder = NULL;
+}
+
+wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue) {
+    wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
+    if (device->recorder == NULL) return NULL;
+    wpi_cuda_span *span = wp_calloc(1, sizeof *span);
+    if (span == NULL) return NULL;
+    if (device->cu->event_create(&span->first, 0) == WPI_CU_SUCCESS &&
+        device->cu->event_create(&span->last, 0) == WPI_CU_SUCCESS &&
+        device->cu->event_record(span->first, queue->stream) == WPI_CU_SUCCESS)
+        return span;
+    free_span(device, span);
+    return NULL;
+}
+
+static void end_span(wpi_cuda_queue *queue, wpi_cuda_span *span) {
+    wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
+    wpi_cuda_recorder *r = device->recorder;
+    if (device->cu->event_record(span->last, queue->stream) != WPI_CU_SUCCESS) {
+        free_span(device, span);
+        return;
+    }
+    pthread_mutex_lock(&r->lock);
+    *r->end = span;
+    r->end = &span->next;
+    pthread_mutex_unlock(&r->lock);
+}
+
+void wpi_cuda_span_end_kernel(wpi_cuda_queue *queue, wpi_cuda_span *span, const wp_launch *launch) {
+    if (span == NULL) return;
+    span->kernel = wp_strdup(launch->kernel->info.name);
+    memcpy(span->grid, &launch->grid, sizeof span->grid);
+    memcpy(span->block, &launch->block, sizeof span->block);
+    if (span->kernel == NULL)
+        free_span(wpi_cuda_of(queue->base.device), span);
+    else
+        end_span(queue, span);
+}
+
+void wpi_cuda_span_end_copy(wpi_cuda_queue *queue, wpi_cuda_span *span, int kind, uint64_t bytes) {
+    if (span == NULL) return;
+    span->copy_kind = kind;
+    span->bytes = bytes;
+    end_span(queue, span);
+}

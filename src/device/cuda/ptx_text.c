@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A reader for the few directives that matter, in the text that our compiler writes: directives
+ * begin a line; strings and comments are stepped over by lines.
+ *
+ *     .visible .entry name(                     .visible .global .align 8 .u64 name;
+ *         .param .u64 name_param_0,             .visible .const .align 4 .b8 name[64] = {…};
+ *         .param .align 8 .b8 name_param_1[32]
+ *     )
+ */
+#include "device/cuda/ptx_text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *next_line(const char *at) {
+    const char *end = strchr(at, '\n');
+    return end != NULL ? end + 1 : at + strlen(at);
+}
+
+static const char *skip_blanks(const char *at) {
+    while (*at == ' ' || *at == '\t')
+        at++;
+    return at;
+}
+
+/* Steps over `word` and the blanks behind it. */
+static bool take(const char **at, const char *word) {
+    const size_t length = strlen(word);
+    if (strncmp(*at, word, length) != 0) return false;
+    *at = skip_blanks(*at + length);
+    return true;
+}
+
+static bool is_name_character(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '$' || c == '%';
+}
+
+static void take_linkage(const char **at) {
+    while (take(at, ".visible ") || take(at, ".weak ") || take(at, ".common "))
+        continue;
+}
+
+bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count) {
+    for (const char *line = *at; *line != '\0'; line = next_line(line)) {
+        const char *p = skip_blanks(line);
+        take_linkage(&p);
+        if (!take(&p, ".entry ")) continue;
+        name->first = p;
+        while (is_name_character(*p))
+            p++;
+        name->length = (size_t)(p - name->first);
+        p = skip_blanks(p);
+        *param_count = 0;
+        if (*p == '(') { /* a kernel without parameters may have no list */
+            const char *end = strchr(p, ')');
+            if (end == NULL) return false;
+            while ((p = strstr(p, ".param")) != NULL && p < end) {
+                *param_count += 1;
+                p += strlen(".param");
+            }
+            p = end;
+        }
+        *at = p;
+        return name->length != 0;
+    }
+    return false;
+}
+
+bool wpi_ptx_next_variable(const char **at, const char *prefix, wpi_ptx_name *name) {
+    const size_t prefix_length = strlen(prefix);
+    for (const char *line = *at; *line != '\0'; line = next_line(line)) {
+        const char *p = skip_blanks(line);
+        take_linkage(&p);
+        if (!take(&p, ".global ") && !take(&p, ".const ")) continue;
+        /* .align 8, then the type: the name is the first word that is neither. */
+        while (*p == '.') {
+            const bool is_align = strncmp(p, ".align", 6) == 0;
+            while (*p != ' ' && *p != '\t' && *p != '\n' && *p != '\0')
+                p++;
+            p = skip_blanks(p);
+            while (is_align && isdigit((unsigned char)*p))
+                p++;
+            p = skip_blanks(p);
+        }
+        name->first = p;
+        while (is_name_character(*p))
+            p++;
+        name->length = (size_t)(p - name->first);
+        if (name->length < prefix_length || strncmp(name->first, prefix, prefix_length) != 0)
+            continue;
+        *at = next_line(line);
+        return true;
+    }
+    return false;
+}
+
+uint32_t wpi_ptx_version(const char *text) {
+    const char *at = strstr(text, ".version ");
+    if (at == NULL) return 0;
+    char *end;
+    const unsigned long major = strtoul(at + strlen(".version "), &end, 10);
+    const unsigned long minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return (uint32_t)(major * 10 + minor);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a PTX module declares, read from its text: the driver does not list names or parameters. */
+#ifndef WP_DEVICE_CUDA_PTX_TEXT_H
+#define WP_DEVICE_CUDA_PTX_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** A name in the text; not terminated. */
+typedef struct wpi_ptx_name {
+    const char *first;
+    size_t length;
+} wpi_ptx_name;
+
+/** The next kernel at or behind *at, which moves behind its parameters; false: no more. */
+bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count);
+/** The next module variable at or behind *at whose name begins with `prefix`. */
+bool wpi_ptx_next_variable(const char **at, const char *prefix, wpi_ptx_name *name);
+/** ".version 6.3": 63; 0 when the text has none. */
+uint32_t wpi_ptx_version(const char *text);
+
+#endif
