@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage doctor: one line a finding, with what it enables or what would mend it. */
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,13 +101,25 @@ static bool check_processor(void) {
                 "kernels use its vector code", "kernels use baseline code: slower, same results");
 }
 
-static bool check_driver(void) {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    const bool is_found = driver != NULL;
-    if (is_found) (void)dlclose(driver);
-    return tell(is_found, OPTIONAL, "CUDA driver (libcuda.so.1)",
-                "an NVIDIA GPU may be present; see `warpage devices`",
-                "no NVIDIA GPU can be used; nothing else needs it");
+static bool check_gpu(void) {
+    wp_device *device = NULL;
+    wp_error err = {0};
+    if (wp_device_open("cuda:0", &device, &err) != WP_STATUS_OK)
+        return tell(false, OPTIONAL, "device cuda:0", "", err.message);
+    const wp_device_info *info = wp_device_get_info(device);
+    char *what = wp_format("device cuda:0: %s", info->name);
+    char *enables =
+        wp_format("programs run on it with --device cuda:0; driver for CUDA %u.%u, sm_%u%u",
+                  info->driver_version / 1000, info->driver_version % 1000 / 10,
+                  info->compute_major, info->compute_minor);
+    /* PTX begins at sm_70. */
+    const bool is_new = info->compute_major >= 7;
+    const bool result = tell(is_new, OPTIONAL, what, enables,
+                             "too old: kernels need a GPU of sm_70 (Volta) or later");
+    wp_free(what);
+    wp_free(enables);
+    wp_device_close(device);
+    return result;
 }
 
 static bool check_cache(void) {
@@ -141,7 +152,7 @@ int wpi_doctor_main(int argc, char **argv) {
     ok = check_cpu_device() && ok;
     ok = check_processor() && ok;
     ok = check_cache() && ok;
-    ok = check_driver() && ok;
+    ok = check_gpu() && ok;
     const int code = wpi_finish("doctor");
     return ok ? code : WP_EXIT_FAILED;
 }

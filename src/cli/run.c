@@ -20,7 +20,7 @@
 enum option_index { DEVICE, DEVICE_MEMORY, WORKERS, CHECK, REPORT, OUTPUT };
 
 const wp_option wpi_run_options[] = {
-    [DEVICE] = {"device", "SPEC", "where it runs: cpu (see `warpage devices`)"},
+    [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0 (see `warpage devices`)"},
     [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
     [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
     [CHECK] = {"check", NULL,
