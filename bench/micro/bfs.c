@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Breadth-first search by levels: threads share the frontier, collect the vertices they find first in
- * a queue of their own, and add it to the next frontier when it is full. */
+/* Breadth-first search by levels: threads share the frontier. Who finds a vertex first takes a place
+ * for it in the next frontier, as the kernel does; or, with BENCH_C_QUEUE set, collects vertices in a queue
+ * of its own and adds it to the next frontier when it is full. */
 #include "threads.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define QUEUE 1024
@@ -29,7 +32,29 @@ static void flush(const uint32_t *queue, size_t count) {
     memcpy(next + at, queue, count * sizeof *queue);
 }
 
-static void part(unsigned index) {
+static bool is_found_first(_Atomic uint32_t *hops) {
+    uint32_t unreached = BENCH_UNREACHED;
+    return atomic_load_explicit(hops, memory_order_relaxed) == BENCH_UNREACHED &&
+           atomic_compare_exchange_strong_explicit(hops, &unreached, level + 1,
+                                                   memory_order_relaxed, memory_order_relaxed);
+}
+
+static void part_direct(unsigned index) {
+    const uint32_t *first_edge = threads_data->input[0], *target = threads_data->input[1];
+    _Atomic uint32_t *hops = threads_data->output;
+    size_t first, outer;
+    threads_share(frontier_count, index, &first, &outer);
+    for (size_t i = first; i < outer; i++) {
+        const uint32_t vertex = frontier[i], edges = first_edge[vertex + 1];
+        for (uint32_t e = first_edge[vertex]; e < edges; e++) {
+            if (is_found_first(&hops[target[e]])) {
+                next[atomic_fetch_add_explicit(&next_count, 1, memory_order_relaxed)] = target[e];
+            }
+        }
+    }
+}
+
+static void part_queue(unsigned index) {
     const uint32_t *first_edge = threads_data->input[0], *target = threads_data->input[1];
     _Atomic uint32_t *hops = threads_data->output;
     uint32_t queue[QUEUE];
@@ -38,12 +63,7 @@ static void part(unsigned index) {
     for (size_t i = first; i < outer; i++) {
         const uint32_t vertex = frontier[i], edges = first_edge[vertex + 1];
         for (uint32_t e = first_edge[vertex]; e < edges; e++) {
-            uint32_t unreached = BENCH_UNREACHED;
-            _Atomic uint32_t *at = &hops[target[e]];
-            if (atomic_load_explicit(at, memory_order_relaxed) == BENCH_UNREACHED &&
-                atomic_compare_exchange_strong_explicit(at, &unreached, level + 1,
-                                                        memory_order_relaxed,
-                                                        memory_order_relaxed)) {
+            if (is_found_first(&hops[target[e]])) {
                 queue[queued++] = target[e];
                 if (queued == QUEUE) {
                     flush(queue, queued);
@@ -56,9 +76,10 @@ static void part(unsigned index) {
 }
 
 static void run(void) {
+    const bool has_queues = getenv("BENCH_C_QUEUE") != NULL;
     for (level = 0; frontier_count != 0; level++) {
         atomic_store(&next_count, 0);
-        threads_run(part);
+        threads_run(has_queues ? part_queue : part_direct);
         uint32_t *swap = frontier;
         frontier = next;
         next = swap;

@@ -41,6 +41,7 @@ CASES = {
     "sgemm": ("sgemm", False, True, 512, 1680, 128),
     "sgemm_fused": ("sgemm", True, True, 512, None, 128),
     "bfs": ("bfs", False, False, 1 << 16, 1 << 21, 1 << 12),
+    "bfs_queue": ("bfs", False, False, 1 << 16, 1 << 21, 1 << 12),  # the same kernel, another C program
 }
 EMPTY_BLOCKS = (1, 4096)
 AIM_POCL = 1.0
@@ -160,8 +161,10 @@ class Bench:
 
     # ---- run ----------------------------------------------------------------------------------------
 
-    def time_once(self, engine, case, fused, n):
+    def time_once(self, engine, name, case, fused, n):
         env = dict(self.env)
+        if name == "bfs_queue":
+            env["BENCH_C_QUEUE"] = "1"
         if engine == "pocl-repl":
             env["POCL_WORK_GROUP_METHOD"] = "workitemrepl"
             env["POCL_CACHE_DIR"] += "-repl"
@@ -180,7 +183,7 @@ class Bench:
             for engine in ENGINES:
                 if (engine, fused) not in self.programs:
                     continue
-                said = self.time_once(engine, case, fused, n)
+                said = self.time_once(engine, name, case, fused, n)
                 if said["error"] > said["error_max"]:
                     fail(f"{name}, n={n}, {engine}: wrong result, off by {said['error']}")
                 row = rows.setdefault(engine, {
@@ -378,6 +381,8 @@ def page(report):
     for c in [c for c in comparisons if c["against"] == "c, counts per thread"]:
         lines += ["", f"`histogram_global`, {c['size']}: its column C adds atomically to one table, as the kernel "
                   f"does. Against C that counts per thread: {verdict(c)}."]
+    lines += ["", "`bfs`: its column C takes a place in the next frontier for each vertex by itself, as the kernel does; "
+              "`bfs_queue`: the same kernel, and C that collects vertices in a queue for each thread."]
     lines += ["", "`sgemm_fused`: multiplication and addition fused everywhere (`wpcc -fmad=true`, OpenCL's default, "
               "`-ffp-contract=fast`); elsewhere nowhere, so that all give the same bits. `empty`: a launch "
               "and a wait; for C, waking the threads and waiting for them."]
