@@ -134,7 +134,10 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     ADD(&command, "-O2", "-fno-vectorize", "-fno-slp-vectorize", "-mllvm",
         "-disable-loop-idiom-all");
     wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);
-    if (o->fast_math) ADD(&command, "-ffast-math", "-fcuda-approx-transcendentals");
+    /* nvcc's meaning: functions, quotients and products with sums are approximate. Sums keep their
+     * order, and infinities, NaNs and signed zeros theirs, which -ffast-math would take away. */
+    if (o->fast_math)
+        ADD(&command, "-fapprox-func", "-freciprocal-math", "-fcuda-approx-transcendentals");
     if (o->no_contract) wp_strings_add(&command, "-ffp-contract=off");
     /* Lines are for what the checked variant finds; they change no code, which is made without
      * them. */
