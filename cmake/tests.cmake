@@ -7,6 +7,7 @@
 #   tests/cli/*.sh             commands with their expected output         label cli
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
 #   examples/*.cu              run as their first lines say                label e2e
+#   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
 #   tests/ptx/*.cu, and the programs of e2e, examples and apps: assembled  label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -122,6 +123,8 @@ if(TARGET wpcc)
         foreach(program ${programs})
             wp_program_test(${program})
         endforeach()
+        # Everything on a real GPU, compared with the CPU device; skipped without one.
+        wp_add_test(check gpu 900 ${wp_tests}/support/gpu_check.sh ${CMAKE_BINARY_DIR})
         file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.cu)
         foreach(example ${examples})
             get_filename_component(name ${example} NAME_WE)

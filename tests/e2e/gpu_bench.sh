@@ -1,0 +1,17 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The programs of bench/gpu, small, on the CPU device: they check what they computed.
+check() { # program arguments…
+    "$WPCC" -O2 "$E2E/../../bench/gpu/$1.cu" -o "$TMP/$1" || exit 1
+    program=$TMP/$1
+    shift
+    "$program" "$@" >"$TMP/out" || exit 1
+    [ "$(tail -n 1 "$TMP/out")" = PASS ] || { cat "$TMP/out"; exit 1; }
+    grep -q '^{"what": ".*", "unit": ".*", "median": [0-9]' "$TMP/out" || { cat "$TMP/out"; exit 1; }
+}
+check bandwidth 2
+check latency 20
+check random_access 1 4
+# More than there is is refused.
+! WARPAGE_DEVICE_MEMORY=8MiB "$TMP/random_access" 16 2>"$TMP/err" || exit 1
+grep -q 'MiB are free' "$TMP/err"
