@@ -299,6 +299,7 @@ static void a_fault_sticks_until_the_reset(void **state) {
     assert_status_ok(wp_device_sticky_error(d, &err), &err);
     assert_u64(fake->live(FAKE_MEMORY), 0);
     /* Queue, event, module and kernel are the caller's still, and work. */
+    assert_u64(wp_kernel_occupancy_blocks(bare, 1024, 0), 2);
     const wp_launch launch = {.kernel = bare, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     assert_status_ok(wp_queue_launch(q, &launch, &err), &err);
     assert_true(wp_event_is_complete(e));

@@ -452,16 +452,17 @@ static wp_status find_variable(wp_module *base, const char *name, void **address
 
 static uint32_t occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,
                                  uint32_t shared_dynamic_bytes) {
-    const wpi_cuda_kernel *k = (const wpi_cuda_kernel *)kernel;
     wpi_cuda_device *device = wpi_cuda_of(kernel->device);
     if (device->cu->occupancy == NULL)
         return wpi_occupancy_blocks(&device->base.info, &kernel->info, block_threads,
                                     shared_dynamic_bytes);
     int blocks = 0;
+    wpi_cu_function function;
     if (wpi_cuda_enter(device, NULL) != WP_STATUS_OK ||
+        wpi_cuda_kernel_function((wp_kernel *)(uintptr_t)kernel, &function, NULL) != WP_STATUS_OK ||
         wpi_cuda_check(
             device,
-            device->cu->occupancy(&blocks, k->function, (int)block_threads, shared_dynamic_bytes),
+            device->cu->occupancy(&blocks, function, (int)block_threads, shared_dynamic_bytes),
             "asking for the occupancy", NULL) != WP_STATUS_OK ||
         blocks < 0) {
         return 0;
