@@ -12,6 +12,7 @@
 // NARROW-LABEL: define internal i32 @_Z5scalePfj.r1(
 // NARROW: round:
 // NARROW: range:
+// NARROW-COUNT-4: call void @llvm.prefetch
 // NARROW: load float
 // NARROW: ret i32
 __global__ void scale(float *x, unsigned n) {

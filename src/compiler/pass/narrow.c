@@ -277,6 +277,53 @@ static uint32_t find_votes(const candidate *k, vote *out) {
     return count;
 }
 
+/* ---- the next turn ---- */
+
+enum { AHEAD_LINES = 4, AHEAD_LOADS = 2, LINE_BYTES = 64 };
+
+static LLVMValueRef without_extension(LLVMValueRef value) {
+    return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) ? LLVMGetOperand(value, 0) : value;
+}
+
+static void prefetch(wp_compile *c, LLVMValueRef address) {
+    LLVMTypeRef params[] = {c->ptr, c->i32, c->i32, c->i32};
+    LLVMTypeRef type = LLVMFunctionType(c->none, params, 4, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(c->module, "llvm.prefetch.p0");
+    if (!function) function = LLVMAddFunction(c->module, "llvm.prefetch.p0", type);
+    LLVMValueRef args[] = {address, wpi_const32(c, 0), wpi_const32(c, 3), wpi_const32(c, 1)};
+    LLVMBuildCall2(c->builder, type, function, args, 4, "");
+}
+
+/* A block's next turn of a loop that steps by the grid is far away, and its part too short for the
+ * processor to see where it goes; so its first lines are asked for a turn ahead. `next` is what
+ * base + i will be for the first thread. */
+static void look_ahead(wp_compile *c, const candidate *k, LLVMValueRef next) {
+    const wp_thread_loop *t = &k->loop;
+    uint32_t loads = 0;
+    for (uint32_t b = 0; b < t->loops->block_count; b++) {
+        if (!t->loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(t->loops->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef gep = LLVMIsALoadInst(i) ? LLVMGetOperand(i, 0) : NULL;
+            if (!gep || !LLVMIsAGetElementPtrInst(gep) || LLVMGetNumOperands(gep) != 2 ||
+                LLVMTypeOf(gep) != c->ptr || wpi_thread_loop_has(t, LLVMGetOperand(gep, 0)) ||
+                without_extension(LLVMGetOperand(gep, 1)) != k->passes.linear ||
+                loads++ >= AHEAD_LOADS)
+                continue;
+            LLVMTypeRef type = LLVMTypeOf(LLVMGetOperand(gep, 1));
+            LLVMValueRef index = LLVMIsASExtInst(LLVMGetOperand(gep, 1))
+                                     ? LLVMBuildSExt(c->builder, next, type, "")
+                                     : LLVMBuildZExtOrBitCast(c->builder, next, type, "");
+            LLVMValueRef first = LLVMBuildGEP2(c->builder, LLVMGetGEPSourceElementType(gep),
+                                               LLVMGetOperand(gep, 0), &index, 1, "");
+            for (uint32_t line = 0; line < AHEAD_LINES; line++) {
+                LLVMValueRef offset = wpi_const64(c, line * LINE_BYTES);
+                prefetch(c, LLVMBuildGEP2(c->builder, c->i8, first, &offset, 1, ""));
+            }
+        }
+    }
+}
+
 static void narrow(wp_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
     LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
@@ -309,6 +356,7 @@ static void narrow(wp_compile *c, candidate *k) {
         LLVMValueRef first = wpi_linear_ends_build(&k->loop, at, wants, lo, lo).first;
         LLVMValueRef wish = LLVMBuildICmp(at, wants->predicate, first, wants->limit, "");
         wish = LLVMBuildZExt(at, wish, LLVMTypeOf(votes[v].phi), "");
+        if (LLVMTypeOf(first) == type) look_ahead(c, k, first);
         cast[v] = LLVMBuildOr(at, initial_of(k, votes[v].phi), wish, "");
     }
     LLVMBuildCondBr(at, LLVMBuildICmp(at, LLVMIntULT, lo, hi, ""),
