@@ -102,7 +102,7 @@ fi
     brief bfs
 }
 ms=$(($(now_ms) - start_demo))
-title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The same sources run on an NVIDIA GPU, compiled by nvcc."
+title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The sources are ordinary CUDA: see apps/."
 cat <<EOF
 Try next:
     $build/demo/bfs --input debian:all --reverse --source python3

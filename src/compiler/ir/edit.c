@@ -16,6 +16,10 @@ LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count) {
     return users;
 }
 
+void wpi_phi_add(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
+    LLVMAddIncoming(phi, &value, &from, 1);
+}
+
 int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start) {
     int count = LLVMGetNumOperands(user);
     for (int i = start; i < count; i++)

@@ -28,6 +28,9 @@ void wpi_constant_expand_uses(LLVMContextRef context, LLVMValueRef constant);
 /** Replaces each use of `from` inside `function` by `to`; uses must be direct operands. */
 void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef function);
 
+/** Adds one edge to a phi. */
+void wpi_phi_add(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from);
+
 /** Operand indices of `user` that hold `value`: the first at or after `start`, or -1. */
 int wpi_operand_find(LLVMValueRef user, LLVMValueRef value, int start);
 

@@ -57,6 +57,12 @@ wp_id wpi_lower_id_of(LLVMValueRef function) {
     return id;
 }
 
+bool wpi_lower_stands_for_value(LLVMValueRef value) {
+    LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
+    size_t length;
+    return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
+}
+
 LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
                             LLVMValueRef a, LLVMValueRef b) {
     LLVMTypeRef params[5] = {c->i32, c->i32, c->i32, c->i64, c->i64};

@@ -41,6 +41,10 @@ LLVMValueRef wpi_lower_block_field(wp_compile *c, LLVMBuilderRef at, LLVMValueRe
 /** The id a called placeholder stands for; WP_ID_COUNT if it is none. */
 wp_id wpi_lower_id_of(LLVMValueRef function);
 
+/** A call that only stands for a value which every thread has: an id, the block, its shared memory.
+ */
+bool wpi_lower_stands_for_value(LLVMValueRef value);
+
 /** A call of wp_rt_stop; `mask` i32, `a` and `b` i64 (NULL: 0). Its result is i64. */
 LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMValueRef mask,
                             LLVMValueRef a, LLVMValueRef b);

@@ -203,10 +203,6 @@ static range holds(const candidate *k, LLVMBuilderRef at, LLVMValueRef first, LL
     }
 }
 
-static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
-    LLVMAddIncoming(phi, &value, &from, 1);
-}
-
 /* Threads that nobody is left of change nothing. */
 static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
     for (LLVMValueRef phi = LLVMGetFirstInstruction(k->loop.exit); LLVMIsAPHINode(phi);
@@ -215,7 +211,7 @@ static void pass_by(const candidate *k, LLVMBasicBlockRef from) {
         while (LLVMGetIncomingBlock(phi, n) != k->loop.latch)
             n++;
         LLVMValueRef value = LLVMGetIncomingValue(phi, n), carried = carried_by(k, value);
-        add_edge(phi, carried ? initial_of(k, carried) : value, from);
+        wpi_phi_add(phi, carried ? initial_of(k, carried) : value, from);
     }
 }
 
@@ -226,8 +222,8 @@ static void begin_with(wp_compile *c, const candidate *k, const wp_map *values, 
     LLVMPositionBuilderBefore(c->builder, old);
     LLVMValueRef made = LLVMBuildPhi(c->builder, LLVMTypeOf(phi), "");
     unsigned back = LLVMGetIncomingBlock(phi, 0) == k->loop.latch ? 0 : 1;
-    add_edge(made, value, LLVMGetIncomingBlock(old, 1 - back));
-    add_edge(made, LLVMGetIncomingValue(old, back), LLVMGetIncomingBlock(old, back));
+    wpi_phi_add(made, value, LLVMGetIncomingBlock(old, 1 - back));
+    wpi_phi_add(made, LLVMGetIncomingValue(old, back), LLVMGetIncomingBlock(old, back));
     LLVMReplaceAllUsesWith(old, made);
     LLVMInstructionEraseFromParent(old);
 }

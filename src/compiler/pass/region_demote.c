@@ -18,16 +18,10 @@
 
 #define RECOMPUTE_MAX 24 /* instructions; more go to the frame */
 
-static bool is_placeholder(LLVMValueRef instruction) {
-    LLVMValueRef callee = wpi_called_function(instruction);
-    size_t length;
-    return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
-}
-
 static bool is_tracked(LLVMValueRef instruction, void *state) {
     wp_region_plan *plan = state;
     return LLVMTypeOf(instruction) != plan->c->none && !LLVMIsAAllocaInst(instruction) &&
-           !is_placeholder(instruction);
+           !wpi_lower_stands_for_value(instruction);
 }
 
 /* A stop reads its operands before the thread stops: in the predecessor. */
@@ -44,7 +38,7 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
  * be. */
 static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
-    if (is_placeholder(value) || LLVMIsAAllocaInst(value)) return 0;
+    if (wpi_lower_stands_for_value(value) || LLVMIsAAllocaInst(value)) return 0;
     if (!wpi_is_pure_operation(value)) return RECOMPUTE_MAX + 1;
     uint32_t cost = 1;
     for (int o = 0; o < LLVMGetNumOperands(value) && cost <= RECOMPUTE_MAX; o++)

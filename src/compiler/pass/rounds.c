@@ -81,17 +81,11 @@ static bool is_in_chain(const stride_loop *k, LLVMValueRef value) {
     return false;
 }
 
-static bool is_placeholder(LLVMValueRef value) {
-    LLVMValueRef callee = LLVMIsAInstruction(value) ? wpi_called_function(value) : NULL;
-    size_t length;
-    return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
-}
-
 /* The same for the threads of a row (with one tid.y and tid.z). */
 static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) {
     if (wpi_uniform_is(k->uniform, value)) return true;
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
-    if (is_placeholder(value)) {
+    if (wpi_lower_stands_for_value(value)) {
         wp_id id = wpi_lower_id_of(wpi_called_function(value));
         return id == WP_ID_TID_Y || id == WP_ID_TID_Z;
     }
@@ -104,7 +98,7 @@ static bool is_same_in_row(const stride_loop *k, LLVMValueRef value, int depth) 
 /* tid.x plus what is the same in a row. */
 static bool follows_thread(const stride_loop *k, LLVMValueRef value, int depth) {
     if (depth > DEPTH_MOST || !LLVMIsAInstruction(value)) return false;
-    if (is_placeholder(value)) {
+    if (wpi_lower_stands_for_value(value)) {
         wp_id id = wpi_lower_id_of(wpi_called_function(value));
         return id == WP_ID_TID_X || id == WP_ID_THREAD;
     }
@@ -221,7 +215,7 @@ static bool match_guard(stride_loop *k) {
 /* What stands between the guard and the loop and may as well be computed before the guard. */
 static bool can_hoist(const stride_loop *k, LLVMValueRef value, int depth) {
     if (!is_in_chain(k, value)) return true;
-    if (is_placeholder(value)) return true;
+    if (wpi_lower_stands_for_value(value)) return true;
     if (depth > DEPTH_MOST || !wpi_is_pure_operation(value) || wpi_is_division(value)) return false;
     for (int o = 0; o < LLVMGetNumOperands(value); o++)
         if (!can_hoist(k, LLVMGetOperand(value, (unsigned)o), depth + 1)) return false;
@@ -320,10 +314,6 @@ static void hoist_chain(wp_compile *c, const stride_loop *k) {
     }
 }
 
-static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
-    LLVMAddIncoming(phi, &value, &from, 1);
-}
-
 static void replace_use(LLVMValueRef user, LLVMValueRef from, LLVMValueRef to) {
     for (int o = wpi_operand_find(user, from, 0); o >= 0; o = wpi_operand_find(user, from, o + 1))
         LLVMSetOperand(user, (unsigned)o, to);
@@ -383,7 +373,7 @@ static LLVMBasicBlockRef build_plain(wp_compile *c, const stride_loop *k, wp_map
         const carried *v = &k->carried[i];
         LLVMValueRef value = wpi_map_get(&values, v->value);
         if (v->at_left)
-            add_edge(v->at_left, value ? value : v->value, wpi_map_get(&made, k->latch));
+            wpi_phi_add(v->at_left, value ? value : v->value, wpi_map_get(&made, k->latch));
     }
     wpi_map_set(done, wpi_map_get(&made, k->header), plain);
     wpi_map_deinit(&values);
@@ -426,8 +416,8 @@ static void build_way_in(wp_compile *c, const stride_loop *k, LLVMBasicBlockRef 
             }
             wp_free(users);
             if (!phi) continue;
-            add_edge(phi, i, k->before);
-            add_edge(phi, LLVMGetPoison(LLVMTypeOf(i)), begin);
+            wpi_phi_add(phi, i, k->before);
+            wpi_phi_add(phi, LLVMGetPoison(LLVMTypeOf(i)), begin);
         }
 }
 
@@ -469,13 +459,13 @@ static void make_rounds(wp_compile *c, stride_loop *k, wp_step step, wp_map *don
 
     LLVMPositionBuilderAtEnd(at, turn);
     LLVMValueRef wants = LLVMBuildPhi(at, c->i1, "wants");
-    add_edge(wants, again, k->latch);
-    add_edge(wants, LLVMConstNull(c->i1), head);
+    wpi_phi_add(wants, again, k->latch);
+    wpi_phi_add(wants, LLVMConstNull(c->i1), head);
     for (uint32_t i = 0; i < k->carried_count; i++) {
         carried *v = &k->carried[i];
         v->at_turn = LLVMBuildPhi(at, LLVMTypeOf(v->value), "");
-        add_edge(v->at_turn, v->value, k->latch);
-        add_edge(v->at_turn, v->at_head, head);
+        wpi_phi_add(v->at_turn, v->value, k->latch);
+        wpi_phi_add(v->at_turn, v->at_head, head);
     }
     LLVMValueRef offset_next = LLVMBuildAdd(at, offset, k->step, "");
     LLVMValueRef vote = LLVMBuildZExt(at, wants, c->i64, "");
@@ -486,13 +476,13 @@ static void make_rounds(wp_compile *c, stride_loop *k, wp_step step, wp_map *don
     LLVMPositionBuilderAtEnd(at, end);
     LLVMBuildCondBr(at, k->guard, k->skip ? left : skipped, k->skip ? skipped : left);
 
-    add_edge(offset, LLVMConstNull(type), entered);
-    add_edge(offset, offset_next, turn);
+    wpi_phi_add(offset, LLVMConstNull(type), entered);
+    wpi_phi_add(offset, offset_next, turn);
     for (uint32_t i = 0; i < k->carried_count; i++) {
         carried *v = &k->carried[i];
-        add_edge(v->at_head, initial_value(k, v), entered);
-        add_edge(v->at_head, v->at_turn, turn);
-        if (v->at_left) add_edge(v->at_left, v->at_turn, end);
+        wpi_phi_add(v->at_head, initial_value(k, v), entered);
+        wpi_phi_add(v->at_head, v->at_turn, turn);
+        if (v->at_left) wpi_phi_add(v->at_left, v->at_turn, end);
     }
     for (uint32_t i = 0; i < k->carried_count; i++) {
         if (!k->carried[i].phi) continue;

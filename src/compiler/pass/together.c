@@ -47,15 +47,9 @@ static bool is_in_arm(const arm *a, LLVMBasicBlockRef block) {
     return index != UINT32_MAX && a->contains[index];
 }
 
-static bool is_placeholder(LLVMValueRef value) {
-    LLVMValueRef callee = wpi_called_function(value);
-    size_t length;
-    return callee && strncmp(LLVMGetValueName2(callee, &length), "wp.", 3) == 0;
-}
-
 /* What every thread may compute: without effect, without a trap, from what every thread has. */
 static bool is_for_all(const arm *a, LLVMValueRef i) {
-    if (LLVMIsAPHINode(i) || is_placeholder(i)) return true;
+    if (LLVMIsAPHINode(i) || wpi_lower_stands_for_value(i)) return true;
     if (!wpi_is_pure_operation(i) || wpi_is_division(i)) return false;
     for (int o = 0; o < LLVMGetNumOperands(i); o++) {
         LLVMValueRef operand = LLVMGetOperand(i, (unsigned)o);
@@ -147,10 +141,6 @@ static bool match(arm *a, uint32_t parting, unsigned side, const uint32_t *postd
 
 /* ---- the change ---- */
 
-static void add_edge(LLVMValueRef phi, LLVMValueRef value, LLVMBasicBlockRef from) {
-    LLVMAddIncoming(phi, &value, &from, 1);
-}
-
 static void redirect_exits(const arm *a, LLVMBasicBlockRef to) {
     for (uint32_t b = 0; b < a->loops->block_count; b++) {
         if (!a->contains[b]) continue;
@@ -173,9 +163,9 @@ static void unify_exits(const arm *a, LLVMBasicBlockRef rejoin, LLVMBasicBlockRe
         for (unsigned n = 0; n < LLVMCountIncoming(phi); n++) {
             LLVMBasicBlockRef from = LLVMGetIncomingBlock(phi, n);
             LLVMValueRef value = LLVMGetIncomingValue(phi, n);
-            add_edge(is_in_arm(a, from) ? inner : outer, value == phi ? outer : value, from);
+            wpi_phi_add(is_in_arm(a, from) ? inner : outer, value == phi ? outer : value, from);
         }
-        add_edge(outer, inner, left);
+        wpi_phi_add(outer, inner, left);
         LLVMReplaceAllUsesWith(phi, outer);
         LLVMInstructionEraseFromParent(phi);
     }
@@ -193,8 +183,8 @@ static void merge_value(const arm *a, LLVMValueRef value, LLVMBasicBlockRef unde
                         LLVMBasicBlockRef before, LLVMBasicBlockRef after) {
     LLVMValueRef phi = wpi_uses_read_phi(a->c->builder, value, after);
     if (!phi) return;
-    add_edge(phi, value, under);
-    add_edge(phi, LLVMGetPoison(LLVMTypeOf(value)), before);
+    wpi_phi_add(phi, value, under);
+    wpi_phi_add(phi, LLVMGetPoison(LLVMTypeOf(value)), before);
 }
 
 /* What is for all first, the rest under the guard, then the block's end. */
