@@ -7,7 +7,7 @@
  *     between device memory               once queued, also without Async
  *     others, without Async               once done
  *     Async, pageable source              once the source may change: small ones are staged, for
- *                                         others we wait
+ *                                         others we wait; a GPU's driver does it for device memory
  *     Async, pageable destination         once done
  *     Async, page-locked or managed       once queued
  */
@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 #define STAGED_BYTES_MAX (64u * 1024u)
 
@@ -140,14 +141,17 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
 
     const bool is_pageable = dst_class == WPI_MEMORY_PAGEABLE || src_class == WPI_MEMORY_PAGEABLE;
     const size_t size_bytes = e.width_bytes * e.height * e.depth; /* no more than a span */
+    const bool is_devices_task = src_class == WPI_MEMORY_PAGEABLE &&
+                                 dst_class == WPI_MEMORY_DEVICE &&
+                                 wpi_device_stages_pageable(device);
     if (is_async && dst_class != WPI_MEMORY_PAGEABLE && src_class == WPI_MEMORY_PAGEABLE &&
-        size_bytes <= STAGED_BYTES_MAX)
+        size_bytes <= STAGED_BYTES_MAX && !is_devices_task)
         return copy_staged(queue, dst, src, e, size_bytes);
 
     wp_error err = {0};
     WPI_TRY(wpi_result(queue_box(queue, dst, src, e, &err), &err));
     const bool is_hidden = dst_class == WPI_MEMORY_DEVICE && src_class == WPI_MEMORY_DEVICE;
-    if (is_async ? !is_pageable : is_hidden) return cudaSuccess;
+    if (is_async ? !is_pageable || is_devices_task : is_hidden) return cudaSuccess;
     return wpi_queue_sync(queue);
 }
 

@@ -46,7 +46,7 @@ WP_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned int fla
     if (made == NULL) return wpi_note(cudaErrorMemoryAllocation);
     made->flags = flags;
     wp_error err = {0};
-    cudaError_t error = wpi_result(wp_event_create(device, &made->event, &err), &err);
+    cudaError_t error = wpi_result(wpi_event_create(device, flags, &made->event, &err), &err);
     if (error == cudaSuccess && !wpi_handle_add(WPI_HANDLE_EVENT, made))
         error = wpi_note(cudaErrorMemoryAllocation);
     if (error != cudaSuccess) {

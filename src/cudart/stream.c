@@ -39,7 +39,7 @@ static cudaError_t create(wp_device *device, unsigned flags, int priority,
     wp_error err = {0};
     const bool is_blocking = (flags & cudaStreamNonBlocking) == 0;
     const cudaError_t error =
-        wpi_result(wp_queue_create(device, is_blocking, &stream->queue, &err), &err);
+        wpi_result(wpi_queue_create(device, is_blocking, priority, &stream->queue, &err), &err);
     if (error != cudaSuccess) {
         wp_free(stream);
         return error;

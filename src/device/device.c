@@ -92,6 +92,10 @@ bool wpi_device_is_idle(wp_device *device) {
     return device->ops->is_idle == NULL || device->ops->is_idle(device);
 }
 
+bool wpi_device_stages_pageable(const wp_device *device) {
+    return device->ops->is_pageable_staged;
+}
+
 wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err) {
     wp_param_value value;
     WP_TRY(wp_param_load(&wpi_device_params[0], &value, err));
@@ -232,9 +236,14 @@ wp_queue *wp_device_default_queue(wp_device *device) {
     return device->ops->default_queue(device);
 }
 
-wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err) {
+wp_status wpi_queue_create(wp_device *device, bool is_blocking, int priority, wp_queue **out,
+                           wp_error *err) {
     *out = NULL;
-    return device->ops->queue->create(device, is_blocking, out, err);
+    return device->ops->queue->create(device, is_blocking, priority, out, err);
+}
+
+wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err) {
+    return wpi_queue_create(device, is_blocking, 0, out, err);
 }
 
 void wp_queue_destroy(wp_queue *queue) {
@@ -367,9 +376,13 @@ wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, w
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-wp_status wp_event_create(wp_device *device, wp_event **out, wp_error *err) {
+wp_status wpi_event_create(wp_device *device, uint32_t flags, wp_event **out, wp_error *err) {
     *out = NULL;
-    return device->ops->event->create(device, out, err);
+    return device->ops->event->create(device, flags, out, err);
+}
+
+wp_status wp_event_create(wp_device *device, wp_event **out, wp_error *err) {
+    return wpi_event_create(device, 0, out, err);
 }
 
 void wp_event_destroy(wp_event *event) {

@@ -53,8 +53,16 @@ typedef enum wpi_limit {
     WPI_LIMIT_COUNT        /* must be last */
 } wpi_limit;
 
+/** Hints for an event, numbered as CUDA's. */
+typedef enum wpi_event_flag {
+    WPI_EVENT_BLOCKING_SYNC = 1, /* a host thread that waits for it sleeps */
+    WPI_EVENT_NO_TIMING = 2      /* nobody will ask for its time: it may be unknown, 0 */
+} wpi_event_flag;
+
 typedef struct wp_queue_ops {
-    wp_status (*create)(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err);
+    /** `priority`: as cudaStreamCreateWithPriority's, lower numbers first; a hint. */
+    wp_status (*create)(wp_device *device, bool is_blocking, int priority, wp_queue **out,
+                        wp_error *err);
     void (*destroy)(wp_queue *queue); /* work already queued still completes */
     wp_status (*wait)(wp_queue *queue, wp_error *err);
     bool (*is_idle)(wp_queue *queue);
@@ -69,7 +77,8 @@ typedef struct wp_queue_ops {
 } wp_queue_ops;
 
 typedef struct wp_event_ops {
-    wp_status (*create)(wp_device *device, wp_event **out, wp_error *err);
+    /** `flags`: wpi_event_flag. */
+    wp_status (*create)(wp_device *device, uint32_t flags, wp_event **out, wp_error *err);
     void (*destroy)(wp_event *event);
     wp_status (*record)(wp_event *event, wp_queue *queue, wp_error *err);
     wp_status (*wait)(wp_event *event, wp_error *err);
@@ -101,6 +110,9 @@ struct wp_device_ops {
 
     void (*close)(wp_device *device); /* waits for all work */
     wp_queue *(*default_queue)(wp_device *device);
+    /** A copy from memory that is in no allocation to device memory returns when that memory may
+     *  change; on other devices, that is when the copy is done. */
+    bool is_pageable_staged;
     wp_status (*wait)(wp_device *device, wp_error *err);
     wp_status (*reset)(wp_device *device, wp_error *err);
     wp_status (*sticky_error)(wp_device *device, wp_error *err);
@@ -172,6 +184,13 @@ WP_NODISCARD wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, 
  *  this is called static and dynamic together stay within 48 KiB. */
 WP_NODISCARD wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes,
                                                  wp_error *err);
+/** wp_queue_create and wp_event_create with what CUDA's runtime knows besides. */
+WP_NODISCARD wp_status wpi_queue_create(wp_device *device, bool is_blocking, int priority,
+                                        wp_queue **out, wp_error *err);
+WP_NODISCARD wp_status wpi_event_create(wp_device *device, uint32_t flags, wp_event **out,
+                                        wp_error *err);
+/** Whether the device stages copies from the program's own memory (wp_device_ops). */
+bool wpi_device_stages_pageable(const wp_device *device);
 /** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
  */
 void wpi_device_flush_output(wp_device *device);

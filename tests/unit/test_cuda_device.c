@@ -4,10 +4,12 @@
 #include "device/device.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "device/cuda/driver.h"
 #include "fake_driver.h"
 #include "ptx_image.h"
+#include "report/recorder.h"
 
 static const fake_cuda_hooks *fake;
 
@@ -453,6 +455,210 @@ static void textures_and_surfaces_are_objects_of_the_driver(void **state) {
     close_clean(d);
 }
 
+static void streams_and_events_are_what_was_asked_for(void **state) {
+    (void)state;
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_queue *q;
+    wp_event *e;
+    assert_status_ok(wpi_queue_create(d, false, -3, &q, &err), &err);
+    assert_int_equal(fake->given().stream_priority, -3);
+    assert_status_ok(wpi_event_create(d, WPI_EVENT_BLOCKING_SYNC | WPI_EVENT_NO_TIMING, &e, &err),
+                     &err);
+    assert_u64(fake->given().event_flags, 3);
+    assert_status_ok(wp_event_record(e, q, &err), &err);
+    assert_u64(wp_event_time_ns(e), 0); /* nobody measured it */
+    assert_status_ok(wp_device_reset(d, &err), &err);
+    assert_int_equal(fake->given().stream_priority, -3); /* made anew as they were */
+    assert_u64(fake->given().event_flags, 3);
+    wp_event_destroy(e);
+    assert_status_ok(wp_event_create(d, &e, &err), &err);
+    assert_u64(fake->given().event_flags, 0);
+    wp_event_destroy(e);
+    wp_queue_destroy(q);
+    close_clean(d);
+}
+
+static void a_destroyed_queue_is_busy_until_its_work_ends(void **state) {
+    (void)state;
+    enum { NOT_READY = 600 };
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_queue *q;
+    assert_true(wpi_device_is_idle(d));
+    assert_status_ok(wp_queue_create(d, true, &q, &err), &err);
+    fake->fail_at("cuStreamQuery", 1, NOT_READY);
+    wp_queue_destroy(q);
+    assert_u64(fake->live(FAKE_STREAM), 1);
+    fake->fail_at("cuStreamQuery", 1, NOT_READY);
+    assert_false(wpi_device_is_idle(d));
+    assert_true(wpi_device_is_idle(d));
+    assert_u64(fake->live(FAKE_STREAM), 0);
+    /* One that is never asked about goes with the device. */
+    assert_status_ok(wp_queue_create(d, true, &q, &err), &err);
+    fake->fail_at("cuStreamQuery", 1, NOT_READY);
+    wp_queue_destroy(q);
+    close_clean(d);
+}
+
+static void kernels_are_loaded_with_their_module(void **state) {
+    (void)state;
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_module *m;
+    wp_kernel *bare;
+    assert_status_ok(wp_module_load(d, image, &m, &err), &err);
+    const unsigned calls = fake->calls("cuModuleGetFunction");
+    assert_status_ok(wp_module_find_kernel(m, "bare", &bare, &err), &err);
+    const wp_launch launch = {.kernel = bare, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    assert_status_ok(wp_queue_launch(wp_device_default_queue(d), &launch, &err), &err);
+    assert_u64(fake->calls("cuModuleGetFunction"), calls);
+    wp_module_unload(m);
+    close_clean(d);
+}
+
+static void managed_variables_need_one_address_for_both(void **state) {
+    (void)state;
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_module *m;
+    setenv("FAKE_CUDA_HOST_OFFSET", "65536", 1);
+    const wp_status status = wp_module_load(d, image, &m, &err);
+    unsetenv("FAKE_CUDA_HOST_OFFSET");
+    assert_status_fails(status, WP_STATUS_UNSUPPORTED, &err, "variable total cannot be shared");
+    assert_u64(fake->live(FAKE_REGISTERED), 0);
+    assert_u64(fake->live(FAKE_MODULE), 0);
+    close_clean(d);
+}
+
+static void page_locked_memory_has_the_hosts_address(void **state) {
+    (void)state;
+    enum { WRITE_COMBINED = 4 };
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    void *memory;
+    wp_allocation found;
+    assert_status_ok(wp_memory_alloc(d, WP_MEMORY_PINNED, 4096, WRITE_COMBINED, &memory, &err),
+                     &err);
+    assert_true(wp_memory_find(d, memory, &found));
+    assert_u64(found.flags, WRITE_COMBINED); /* what the program asks back */
+    fake->fail_at("cuMemHostAlloc", 1, 2);
+    assert_status_fails(wp_memory_alloc(d, WP_MEMORY_PINNED, 8192, 0, &memory, &err),
+                        WP_STATUS_NOMEM, &err, "no 8.00 KiB of memory to lock");
+    close_clean(d);
+}
+
+static void a_reset_that_fails_leaves_a_device_that_says_so(void **state) {
+    (void)state;
+    static const char *const calls[] = {"cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRetain",
+                                        "cuStreamCreateWithPriority", "cuModuleLoadDataEx"};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        wp_device *d = open_fake();
+        wp_error err = {0};
+        wp_queue *q;
+        wp_module *m;
+        assert_status_ok(wp_queue_create(d, true, &q, &err), &err);
+        assert_status_ok(wp_module_load(d, image, &m, &err), &err);
+        fake->fail_at(calls[i], 1, 801);
+        assert_int_equal(wp_device_reset(d, &err), WP_STATUS_UNSUPPORTED);
+        assert_int_equal(wp_device_sticky_error(d, &err), WP_STATUS_UNSUPPORTED);
+        assert_status_ok(wp_device_reset(d, &err), &err); /* another try may do */
+        assert_status_ok(wp_device_sticky_error(d, &err), &err);
+        wp_module_unload(m);
+        wp_queue_destroy(q);
+        close_clean(d);
+    }
+}
+
+/* ---- the run record ---- */
+
+static wp_run_record read_record(const char *path) {
+    wpi_report_write_at_exit();
+    wp_run_record record;
+    wp_error err = {0};
+    assert_status_ok(wp_run_record_read(path, &record, &err), &err);
+    return record;
+}
+
+static void the_record_holds_what_ran(void **state) {
+    (void)state;
+    char path[] = "/tmp/warpage_test_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    (void)close(file);
+    wpi_report_restart(path);
+    wp_device *d = open_fake();
+    wp_queue *q = wp_device_default_queue(d);
+    wp_error err = {0};
+    wp_module *m;
+    wp_kernel *bare;
+    void *memory;
+    char host[64] = {0};
+    assert_status_ok(wp_module_load(d, image, &m, &err), &err);
+    assert_status_ok(wp_module_find_kernel(m, "bare", &bare, &err), &err);
+    assert_status_ok(wp_memory_alloc(d, WP_MEMORY_DEVICE, 64, 0, &memory, &err), &err);
+    const wp_launch launch = {.kernel = bare, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    assert_status_ok(wp_queue_launch(q, &launch, &err), &err);
+    assert_status_ok(wp_queue_copy(q, memory, host, 64, &err), &err);
+    assert_status_ok(wp_queue_wait(q, &err), &err);
+    /* What was refused did not run. */
+    fake->fail_at("cuLaunchKernel", 1, 701);
+    assert_int_equal(wp_queue_launch(q, &launch, &err), WP_STATUS_LAUNCH);
+    fake->fail_at("cuMemcpyAsync", 1, 1);
+    assert_int_equal(wp_queue_copy(q, memory, host, 64, &err), WP_STATUS_INVALID);
+    fake->fail_at("cuMemsetD8Async", 1, 1);
+    assert_int_equal(wp_queue_fill(q, memory, 0, 1, 64, &err), WP_STATUS_INVALID);
+    /* A launch whose marks cannot be made runs all the same. */
+    fake->fail_at("cuEventCreate", 1, 2);
+    assert_status_ok(wp_queue_launch(q, &launch, &err), &err);
+    assert_status_ok(wp_queue_wait(q, &err), &err);
+    /* A kernel behind a fault has no time. */
+    assert_status_ok(wp_queue_launch(q, &launch, &err), &err);
+    fake->fail_at("cuStreamSynchronize", 1, 719);
+    assert_int_equal(wp_queue_wait(q, &err), WP_STATUS_KERNEL_TRAP);
+    assert_status_ok(wp_device_reset(d, &err), &err);
+    wp_module_unload(m);
+    close_clean(d);
+    wp_run_record record = read_record(path);
+    wpi_report_restart(NULL);
+    (void)unlink(path);
+    assert_u64(record.kernel_count, 1);
+    assert_u64(record.kernels[0].launches, 1);
+    assert_u64(record.copies[WP_COPY_H2D].count, 1);
+    assert_u64(record.copies[WP_COPY_FILL].count, 0);
+    wp_run_record_deinit(&record);
+}
+
+static void *destroy_queue(void *arg) {
+    wp_queue_destroy(arg);
+    return NULL;
+}
+
+static void a_recorded_queue_can_be_destroyed_by_any_thread(void **state) {
+    (void)state;
+    char path[] = "/tmp/warpage_test_XXXXXX";
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    (void)close(file);
+    wpi_report_restart(path);
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_queue *q;
+    void *memory;
+    pthread_t thread;
+    assert_status_ok(wp_queue_create(d, true, &q, &err), &err);
+    assert_status_ok(wp_memory_alloc(d, WP_MEMORY_DEVICE, 64, 0, &memory, &err), &err);
+    assert_status_ok(wp_queue_fill(q, memory, 0, 1, 64, &err), &err);
+    assert_int_equal(pthread_create(&thread, NULL, destroy_queue, q), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    close_clean(d);
+    wp_run_record record = read_record(path);
+    wpi_report_restart(NULL);
+    (void)unlink(path);
+    assert_u64(record.copies[WP_COPY_FILL].count, 1);
+    wp_run_record_deinit(&record);
+}
+
 static void *use_from_another_thread(void *arg) {
     wp_device *d = arg;
     void *memory;
@@ -563,18 +769,20 @@ static unsigned use_everything(wp_device *d) {
 
 /* Calls without which one can do: what they answer has another source, or is only taken down. */
 static bool may_fail_silently(const char *symbol) {
-    static const char *const symbols[] = {
-        "cuDeviceGetAttribute", "cuDeviceGetPCIBusId", "cuEventDestroy_v2",
-        "cuStreamDestroy_v2",   "cuModuleUnload",      "cuMemHostUnregister",
-        "cuTexObjectDestroy",   "cuSurfObjectDestroy", "cuDevicePrimaryCtxRelease_v2"};
+    static const char *const symbols[] = {"cuDeviceGetAttribute", "cuDeviceGetPCIBusId",
+                                          "cuEventDestroy_v2",    "cuStreamDestroy_v2",
+                                          "cuStreamQuery",        "cuModuleUnload",
+                                          "cuMemHostUnregister",  "cuTexObjectDestroy",
+                                          "cuSurfObjectDestroy",  "cuDevicePrimaryCtxRelease_v2"};
     for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++)
         if (strcmp(symbols[i], symbol) == 0) return true;
     return false;
 }
 
 static bool takes_down(const char *symbol) {
-    return strstr(symbol, "Destroy") != NULL || strstr(symbol, "Free") != NULL ||
-           strstr(symbol, "Unload") != NULL || strstr(symbol, "Unregister") != NULL;
+    return strcmp(symbol, "cuStreamQuery") == 0 || strstr(symbol, "Destroy") != NULL ||
+           strstr(symbol, "Free") != NULL || strstr(symbol, "Unload") != NULL ||
+           strstr(symbol, "Unregister") != NULL;
 }
 
 /* Opens, uses, closes, with the n-th call failing; false when there were fewer calls. */
@@ -659,6 +867,14 @@ int main(void) {
         cmocka_unit_test(events_and_host_functions),
         cmocka_unit_test(arrays_are_reached_by_addresses_that_stand_for_them),
         cmocka_unit_test(textures_and_surfaces_are_objects_of_the_driver),
+        cmocka_unit_test(streams_and_events_are_what_was_asked_for),
+        cmocka_unit_test(a_destroyed_queue_is_busy_until_its_work_ends),
+        cmocka_unit_test(kernels_are_loaded_with_their_module),
+        cmocka_unit_test(managed_variables_need_one_address_for_both),
+        cmocka_unit_test(page_locked_memory_has_the_hosts_address),
+        cmocka_unit_test(a_reset_that_fails_leaves_a_device_that_says_so),
+        cmocka_unit_test(the_record_holds_what_ran),
+        cmocka_unit_test(a_recorded_queue_can_be_destroyed_by_any_thread),
         cmocka_unit_test(other_threads_need_no_preparation),
         cmocka_unit_test(no_failure_is_lost_or_leaks),
         cmocka_unit_test(no_sticky_failure_is_lost_or_leaks),

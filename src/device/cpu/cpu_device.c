@@ -292,7 +292,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     wp_queue *queue;
     WP_TRY_GOTO(wpi_output_create(&device->output, err), failed);
     WP_TRY_GOTO(wpi_pool_create(device, worker_count, &device->pool, err), failed);
-    WP_TRY_GOTO(wpi_cpu_queue_ops.create(&device->base, true, &queue, err), failed);
+    WP_TRY_GOTO(wpi_cpu_queue_ops.create(&device->base, true, 0, &queue, err), failed);
     device->default_queue = (wpi_cpu_queue *)queue;
     wpi_report_device(device->base.info.spec, device->base.info.name);
     *out = &device->base;

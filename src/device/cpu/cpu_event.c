@@ -16,7 +16,8 @@ void wpi_event_unref(wpi_cpu_event *event) {
     wp_free(event);
 }
 
-static wp_status create(wp_device *device, wp_event **out, wp_error *err) {
+static wp_status create(wp_device *device, uint32_t flags, wp_event **out, wp_error *err) {
+    (void)flags;
     wpi_cpu_event *event = wp_calloc(1, sizeof *event);
     if (event == NULL) return WP_FAIL(err, NOMEM, "event");
     event->base.device = device;

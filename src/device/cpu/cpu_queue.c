@@ -530,7 +530,9 @@ bool wpi_cpu_device_is_idle(wp_device *base) {
 /* ---- life and death ---------------------------------------------------------------------------
  */
 
-static wp_status create(wp_device *base, bool is_blocking, wp_queue **out, wp_error *err) {
+static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queue **out,
+                        wp_error *err) {
+    (void)priority;
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     wpi_cpu_queue *queue = wp_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");

@@ -11,9 +11,9 @@
  * A reset (wp_device_reset) destroys the context's streams, events and modules under our handles,
  * which callers still hold; so the device keeps lists and makes them anew.
  *
- * Locking: `lock` guards the lists and the sticky error; it is never held while the driver runs
- * callbacks. All calls of the driver go through WPI_CU or wpi_cuda_check, which notice sticky
- * errors.
+ * Locking: `lock` guards the lists and the sticky error. Host functions of streams never take it
+ * for long, and never call the driver. What the driver answers goes through wpi_cuda_check, which
+ * notices sticky errors.
  */
 #ifndef WP_DEVICE_CUDA_CUDA_H
 #define WP_DEVICE_CUDA_CUDA_H
@@ -35,12 +35,14 @@ typedef struct wpi_cuda_queue {
     wpi_link link; /* of the device; the default queue is in no list */
     wpi_cu_stream stream;
     unsigned flags;
+    int priority;
 } wpi_cuda_queue;
 
 typedef struct wpi_cuda_event {
     wp_event base;
     wpi_link link;
     wpi_cu_event event;
+    unsigned flags;
     atomic_bool is_recorded;
 } wpi_cuda_event;
 
@@ -60,6 +62,7 @@ typedef struct wpi_cuda_device {
     wpi_cu_context context;
     pthread_mutex_t lock;
     wpi_link queues, events, modules, arrays;
+    wpi_link leaving; /* queues that were destroyed with work under way */
     wpi_cuda_queue default_queue;
     wpi_cu_event start;   /* recorded when the device was opened: where its clock begins */
     uint64_t limit_bytes; /* what cudaMalloc can give out */
@@ -130,6 +133,8 @@ int wpi_cuda_memory_type(const void *address);
 /** The driver's handle of a kernel. */
 wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_error *err);
 wp_status wpi_cuda_queue_restore(wpi_cuda_queue *queue, wp_error *err);
+/** Frees destroyed queues whose work has ended; true when none is left. */
+bool wpi_cuda_queues_have_left(wpi_cuda_device *device);
 wp_status wpi_cuda_event_restore(wpi_cuda_event *event, wp_error *err);
 /** After a reset: loads every module again, with its variables' initial values. */
 wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err);
@@ -140,10 +145,13 @@ typedef struct wpi_cuda_span wpi_cuda_span;
 
 wp_status wpi_cuda_recorder_create(wpi_cuda_device *device, wp_error *err);
 void wpi_cuda_recorder_destroy(wpi_cuda_device *device);
-/** Marks the start of what is about to be queued; NULL when nothing is recorded. */
+/** Marks the start of what is about to be queued; NULL when nothing is recorded. One of the others
+ *  ends it; all accept NULL. */
 wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue);
 void wpi_cuda_span_end_kernel(wpi_cuda_queue *queue, wpi_cuda_span *span, const wp_launch *launch);
 void wpi_cuda_span_end_copy(wpi_cuda_queue *queue, wpi_cuda_span *span, int kind, uint64_t bytes);
+/** Nothing was queued after all. */
+void wpi_cuda_span_drop(wpi_cuda_queue *queue, wpi_cuda_span *span);
 /** Hands over what is complete. */
 void wpi_cuda_recorder_collect(wpi_cuda_device *device);
 

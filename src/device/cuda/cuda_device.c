@@ -38,6 +38,18 @@ void wpi_link_remove(wpi_cuda_device *device, wpi_link *link) {
 
 /* ---- errors ---- */
 
+/* From now on every call is answered with this error, unless there is one already. */
+static void stick(wpi_cuda_device *device, const wp_error *error) {
+    pthread_mutex_lock(&device->lock);
+    const bool is_first = !atomic_load(&device->has_failed);
+    if (is_first) {
+        device->sticky = *error;
+        atomic_store(&device->has_failed, true);
+    }
+    pthread_mutex_unlock(&device->lock);
+    if (is_first) wp_log(WP_LOG_ERROR, "device.cuda", "%s", error->message);
+}
+
 wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const char *what,
                          wp_error *err) {
     if (result == WPI_CU_SUCCESS) return WP_STATUS_OK;
@@ -49,15 +61,7 @@ wp_status wpi_cuda_check(wpi_cuda_device *device, wpi_cu_result result, const ch
     (void)wpi_fail(&error, status, __FILE__, __LINE__, "%s: %s: %s (%s)", device->base.info.spec,
                    what, wpi_cu_text(result), name);
     if (err != NULL) *err = error;
-    if (!wpi_cu_is_sticky(result)) return status;
-    pthread_mutex_lock(&device->lock);
-    const bool is_first = !atomic_load(&device->has_failed);
-    if (is_first) {
-        device->sticky = error;
-        atomic_store(&device->has_failed, true);
-    }
-    pthread_mutex_unlock(&device->lock);
-    if (is_first) wp_log(WP_LOG_ERROR, "device.cuda", "%s", error.message);
+    if (wpi_cu_is_sticky(result)) stick(device, &error);
     return status;
 }
 
@@ -78,6 +82,9 @@ static wp_status sticky_error(wp_device *base, wp_error *err) {
 }
 
 wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err) {
+    if (device->context == NULL)
+        return WP_FAIL(err, DEVICE, "%s: a reset failed and left it unusable",
+                       device->base.info.spec);
     return wpi_cuda_check_end(device, device->cu->context_set(device->context),
                               "taking the context", err);
 }
@@ -86,8 +93,13 @@ wp_status wpi_cuda_device_wait(wp_device *base, wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
     WP_TRY(wpi_cuda_check_end(device, device->cu->context_wait(), "waiting for the device", err));
+    (void)wpi_cuda_queues_have_left(device);
     wpi_cuda_recorder_collect(device);
     return WP_STATUS_OK;
+}
+
+static bool is_idle(wp_device *base) {
+    return wpi_cuda_queues_have_left(wpi_cuda_of(base));
 }
 
 /* ---- what it is ---- */
@@ -250,24 +262,22 @@ static wp_status take_context(wpi_cuda_device *device, wp_error *err) {
     return status;
 }
 
-/* All that the context holds goes; handles of ours are made anew in the new one. Streams and events
- * that were destroyed with the old context must not be destroyed again. */
-static wp_status reset(wp_device *base, wp_error *err) {
-    wpi_cuda_device *device = wpi_cuda_of(base);
-    const wpi_driver *cu = device->cu;
-    const wp_status ignored = wpi_cuda_device_wait(base, NULL); /* forgotten with the rest */
-    (void)ignored;
-    wpi_cuda_recorder_destroy(device);
-    wpi_cuda_memory_free_all(device);
-    device->start = NULL;
-    /* The reset takes all away even if someone else holds the context; the release is ours. */
-    WP_TRY(wpi_cuda_check(device, cu->context_reset(device->number), "resetting the device", err));
-    (void)cu->context_release(device->number);
-    device->context = NULL;
+static void forget_sticky(wpi_cuda_device *device) {
     pthread_mutex_lock(&device->lock);
     device->sticky = (wp_error){0};
     atomic_store(&device->has_failed, false);
     pthread_mutex_unlock(&device->lock);
+}
+
+/* A new context, and in it what callers hold handles of. */
+static wp_status renew(wpi_cuda_device *device, wp_error *err) {
+    const wpi_driver *cu = device->cu;
+    /* The reset takes all away even if someone else holds the context; the release is ours. */
+    WP_TRY(wpi_cuda_check(device, cu->context_reset(device->number), "resetting the device", err));
+    device->start = NULL;
+    if (device->context != NULL) (void)cu->context_release(device->number);
+    device->context = NULL;
+    forget_sticky(device);
     WP_TRY(take_context(device, err));
     for (wpi_link *l = device->queues.next; l != &device->queues; l = l->next)
         WP_TRY(wpi_cuda_queue_restore(WPI_MEMBER(l, wpi_cuda_queue), err));
@@ -275,6 +285,23 @@ static wp_status reset(wp_device *base, wp_error *err) {
         WP_TRY(wpi_cuda_event_restore(WPI_MEMBER(l, wpi_cuda_event), err));
     WP_TRY(wpi_cuda_modules_restore(device, err));
     return wpi_cuda_recorder_create(device, err);
+}
+
+/* All that the context holds goes; handles of ours are made anew in the new one. Streams and events
+ * that were destroyed with the old context must not be destroyed again. After some faults a process
+ * gets no working context any more: then the device keeps failing, with that error. */
+static wp_status reset(wp_device *base, wp_error *err) {
+    wpi_cuda_device *device = wpi_cuda_of(base);
+    const wp_status ignored = wpi_cuda_device_wait(base, NULL); /* forgotten with the rest */
+    (void)ignored;
+    wpi_cuda_recorder_destroy(device);
+    wpi_cuda_memory_free_all(device);
+    wp_error error = {0};
+    const wp_status status = renew(device, &error);
+    if (status == WP_STATUS_OK) return WP_STATUS_OK;
+    stick(device, &error);
+    if (err != NULL) *err = error;
+    return status;
 }
 
 static void close_device(wp_device *base) {
@@ -298,6 +325,7 @@ static const wp_device_ops ops = {
     .module = &wpi_cuda_module_ops,
     .close = close_device,
     .default_queue = default_queue,
+    .is_pageable_staged = true,
     .wait = wpi_cuda_device_wait,
     .reset = reset,
     .sticky_error = sticky_error,
@@ -309,6 +337,7 @@ static const wp_device_ops ops = {
     .set_limit = set_limit,
     .get_limit = get_limit,
     .flush_output = flush_output,
+    .is_idle = is_idle,
     .attribute = attribute,
     .array_create = wpi_cuda_array_create,
     .texture_create = wpi_cuda_texture_create,
@@ -354,6 +383,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     link_init(&device->events);
     link_init(&device->modules);
     link_init(&device->arrays);
+    link_init(&device->leaving);
     device->default_queue.base.device = &device->base;
 
     wp_status status;

@@ -15,16 +15,22 @@ wp_status wpi_cuda_event_restore(wpi_cuda_event *event, wp_error *err) {
     wpi_cuda_device *device = device_of(event);
     event->event = NULL;
     atomic_store(&event->is_recorded, false);
-    return wpi_cuda_check(device, device->cu->event_create(&event->event, 0), "making an event",
-                          err);
+    return wpi_cuda_check(device, device->cu->event_create(&event->event, event->flags),
+                          "making an event", err);
 }
 
-static wp_status create(wp_device *base, wp_event **out, wp_error *err) {
+/* The flags are the driver's own. */
+_Static_assert((int)WPI_EVENT_BLOCKING_SYNC == (int)WPI_CU_EVENT_BLOCKING_SYNC &&
+                   (int)WPI_EVENT_NO_TIMING == (int)WPI_CU_EVENT_NO_TIMING,
+               "flags of events");
+
+static wp_status create(wp_device *base, uint32_t flags, wp_event **out, wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
     wpi_cuda_event *event = wp_calloc(1, sizeof *event);
     if (event == NULL) return WP_FAIL(err, NOMEM, "event");
     event->base.device = base;
+    event->flags = flags;
     const wp_status status = wpi_cuda_event_restore(event, err);
     if (status != WP_STATUS_OK) {
         wp_free(event);
@@ -95,7 +101,9 @@ static int64_t elapsed_ns(const wp_event *first, const wp_event *second) {
 static uint64_t time_ns(const wp_event *base) {
     const wpi_cuda_event *event = (const wpi_cuda_event *)base;
     wpi_cuda_device *device = device_of(event);
-    if (!atomic_load(&event->is_recorded) || !is_complete(base)) return 0;
+    if ((event->flags & WPI_CU_EVENT_NO_TIMING) != 0 || !atomic_load(&event->is_recorded) ||
+        !is_complete(base))
+        return 0;
     const int64_t since_start_ns = between_ns(device, device->start, event->event);
     return since_start_ns > 0 ? (uint64_t)since_start_ns : 1;
 }

@@ -4,7 +4,8 @@
  * mean one place; the map of allocations says which kind it is.
  *
  * Page-locked and registered memory is always mapped and known to all contexts: CUDA's flags for
- * that are from before unified addressing.
+ * that are from before unified addressing. Write-combined memory would be the exception, with an
+ * address of its own on the GPU: the flag is a hint about the host's caches, and goes no further.
  */
 #include "base/units.h"
 #include "device/cuda/cuda.h"
@@ -37,9 +38,16 @@ static wp_status fail_nomem(wpi_cuda_device *device, size_t size_bytes, wp_error
                    wp_format_bytes(total_bytes, total), device->base.info.spec);
 }
 
+static wp_status fail_pinned(size_t size_bytes, wp_error *err) {
+    char asked[32];
+    return WP_FAIL(err, NOMEM, "the system has no %s of memory to lock for the GPU",
+                   wp_format_bytes(size_bytes, asked));
+}
+
 static bool is_over_limit(wpi_cuda_device *device, size_t size_bytes) {
     pthread_mutex_lock(&device->lock);
-    const bool is_over = size_bytes > device->limit_bytes - device->used_bytes;
+    const bool is_over = device->used_bytes > device->limit_bytes ||
+                         size_bytes > device->limit_bytes - device->used_bytes;
     pthread_mutex_unlock(&device->lock);
     return is_over;
 }
@@ -51,9 +59,7 @@ static wpi_cu_result allocate(const wpi_driver *cu, wp_memory_kind kind, size_t 
     switch (kind) {
     case WP_MEMORY_DEVICE: result = cu->memory_alloc(&address, size_bytes); break;
     case WP_MEMORY_MANAGED: result = cu->managed_alloc(&address, size_bytes, flags); break;
-    default:
-        return cu->host_alloc(out, size_bytes,
-                              flags | WPI_CU_HOST_PORTABLE | WPI_CU_HOST_DEVICE_MAP);
+    default: return cu->host_alloc(out, size_bytes, WPI_CU_HOST_PORTABLE | WPI_CU_HOST_DEVICE_MAP);
     }
     *out = (void *)(uintptr_t)address;
     return result;
@@ -87,8 +93,9 @@ wp_status wpi_cuda_memory_alloc(wp_device *base, wp_memory_kind kind, size_t siz
         return fail_nomem(device, size_bytes, err);
     void *made = NULL;
     const wpi_cu_result result = allocate(device->cu, kind, size_bytes, flags, &made);
-    if (result == WPI_CU_OUT_OF_MEMORY && kind != WP_MEMORY_PINNED)
-        return fail_nomem(device, size_bytes, err);
+    if (result == WPI_CU_OUT_OF_MEMORY)
+        return kind == WP_MEMORY_PINNED ? fail_pinned(size_bytes, err)
+                                        : fail_nomem(device, size_bytes, err);
     WP_TRY(wpi_cuda_check(
         device, result,
         kind == WP_MEMORY_PINNED ? "allocating page-locked memory" : "allocating memory", err));
@@ -160,7 +167,8 @@ void wpi_cuda_memory_info(wp_device *base, uint64_t *free_bytes, uint64_t *total
         (void)ignored;
     }
     pthread_mutex_lock(&device->lock);
-    const uint64_t allowed_bytes = device->limit_bytes - device->used_bytes;
+    const uint64_t allowed_bytes =
+        device->limit_bytes > device->used_bytes ? device->limit_bytes - device->used_bytes : 0;
     pthread_mutex_unlock(&device->lock);
     *free_bytes = left_bytes < allowed_bytes ? left_bytes : allowed_bytes;
     *total_bytes = device->limit_bytes;

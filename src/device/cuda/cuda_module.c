@@ -4,9 +4,12 @@
  *
  *     image ─► the section for the newest architecture that this GPU runs ─► text ─► driver
  *
- * Kernels and variables are looked up in the driver when they are first asked for. A managed
- * variable is the host's own (docs/rooms/ptx.md): its pages are registered with the driver and the
- * module's pointer to it is set before anything can be launched.
+ * All kernels are looked up in the driver at once. Drivers load a kernel's code when it is looked
+ * up (CUDA_MODULE_LOADING=LAZY, the default), and that may wait for what runs: a kernel that waits
+ * for another one, which is launched for the first time, would wait for ever. Variables are looked
+ * up when they are first asked for. A managed variable is the host's own (docs/rooms/ptx.md): its
+ * pages are registered with the driver and the module's pointer to it is set before anything can be
+ * launched.
  */
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +31,7 @@ typedef struct wpi_cuda_kernel {
     wp_kernel base;
     struct wpi_cuda_module *module;
     char *name;
-    wpi_cu_function function; /* NULL: not asked for since the module was loaded */
+    wpi_cu_function function; /* NULL: a reset has failed */
 } wpi_cuda_kernel;
 
 /* Pages of the host that hold managed variables. */
@@ -177,9 +180,7 @@ static wp_status ask(wpi_cuda_kernel *k, int attribute, uint32_t *out, wp_error 
     return WP_STATUS_OK;
 }
 
-/* Under the module's lock. */
 static wp_status resolve(wpi_cuda_kernel *k, wp_error *err) {
-    if (k->function != NULL) return WP_STATUS_OK;
     wpi_cuda_device *device = wpi_cuda_of(k->base.device);
     WP_TRY(wpi_cuda_check(device,
                           device->cu->module_function(&k->function, k->module->module, k->name),
@@ -198,18 +199,17 @@ failed:
     return status;
 }
 
-static wp_status resolve_locked(wpi_cuda_kernel *k, wp_error *err) {
-    pthread_mutex_lock(&k->module->lock);
-    const wp_status status = resolve(k, err);
-    pthread_mutex_unlock(&k->module->lock);
-    return status;
+static wp_status resolve_all(module *m, wp_error *err) {
+    for (uint32_t i = 0; i < m->kernel_count; i++)
+        WP_TRY(resolve(&m->kernels[i], err));
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_error *err) {
-    wpi_cuda_kernel *k = (wpi_cuda_kernel *)kernel;
-    WP_TRY(resolve_locked(k, err)); /* after a reset it is another one */
-    *out = k->function;
-    return WP_STATUS_OK;
+    const wpi_cuda_kernel *k = (const wpi_cuda_kernel *)kernel;
+    *out = k->function; /* after a reset it is another one */
+    if (k->function != NULL) return WP_STATUS_OK;
+    return WP_FAIL(err, DEVICE, "kernel %s was lost in a reset that failed", k->name);
 }
 
 /* ---- managed variables ---- */
@@ -278,6 +278,12 @@ static wp_status map_managed(module *m, const char *pointer_name, wp_error *err)
     size_t pointer_bytes = 0;
     WP_TRY(wpi_cuda_check(device, device->cu->host_pointer(&mapped, host, 0),
                           "mapping a managed variable", err));
+    if (mapped != (wpi_cu_ptr)(uintptr_t)host) { /* kernels are handed host addresses, too */
+        return WP_FAIL(err, UNSUPPORTED,
+                       "%s: this GPU or system has other addresses for the host's memory, so the "
+                       "__managed__ variable %s cannot be shared: use cudaMallocManaged",
+                       device->base.info.spec, name);
+    }
     WP_TRY(wpi_cuda_check(
         device, device->cu->module_global(&pointer, &pointer_bytes, m->module, pointer_name),
         pointer_name, err));
@@ -309,6 +315,7 @@ static void forget_variables(module *m) {
 
 static wp_status load_in_driver(module *m, wp_error *err) {
     WP_TRY(assemble(m, err));
+    WP_TRY(resolve_all(m, err));
     return map_all_managed(m, err);
 }
 
@@ -382,10 +389,8 @@ wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err) {
 
 static wp_status find_kernel(wp_module *base, const char *name, wp_kernel **out, wp_error *err) {
     module *m = (module *)base;
-    WP_TRY(wpi_cuda_enter(device_of(m), err));
     for (uint32_t i = 0; i < m->kernel_count; i++) {
         if (strcmp(m->kernels[i].name, name) != 0) continue;
-        WP_TRY(resolve_locked(&m->kernels[i], err));
         *out = &m->kernels[i].base;
         return WP_STATUS_OK;
     }

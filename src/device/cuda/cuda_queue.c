@@ -22,17 +22,21 @@ static wpi_cu_ptr address_of(const void *pointer) {
 wp_status wpi_cuda_queue_restore(wpi_cuda_queue *queue, wp_error *err) {
     wpi_cuda_device *device = device_of(queue);
     queue->stream = NULL;
-    return wpi_cuda_check(device, device->cu->stream_create(&queue->stream, queue->flags),
+    return wpi_cuda_check(device,
+                          device->cu->stream_create(&queue->stream, queue->flags, queue->priority),
                           "making a stream", err);
 }
 
-static wp_status create(wp_device *base, bool is_blocking, wp_queue **out, wp_error *err) {
+static wp_status create(wp_device *base, bool is_blocking, int priority, wp_queue **out,
+                        wp_error *err) {
     wpi_cuda_device *device = wpi_cuda_of(base);
     WP_TRY(wpi_cuda_enter(device, err));
+    (void)wpi_cuda_queues_have_left(device);
     wpi_cuda_queue *queue = wp_calloc(1, sizeof *queue);
     if (queue == NULL) return WP_FAIL(err, NOMEM, "queue");
     queue->base.device = base;
     queue->flags = is_blocking ? 0 : WPI_CU_STREAM_NON_BLOCKING;
+    queue->priority = priority; /* the driver takes the nearest that it has */
     const wp_status status = wpi_cuda_queue_restore(queue, err);
     if (status != WP_STATUS_OK) {
         wp_free(queue);
@@ -43,18 +47,40 @@ static wp_status create(wp_device *base, bool is_blocking, wp_queue **out, wp_er
     return WP_STATUS_OK;
 }
 
-/* The driver lets queued work end before the stream goes. */
+/* The driver, too, lets the work of a destroyed stream end; but then nobody can ask whether it has.
+ * So a queue with work under way keeps its stream until it is idle. */
 static void destroy(wp_queue *base) {
     wpi_cuda_queue *queue = (wpi_cuda_queue *)base;
     wpi_cuda_device *device = device_of(queue);
-    wpi_cuda_recorder_collect(device);
     wpi_link_remove(device, &queue->link);
     if (wpi_cuda_enter(device, NULL) == WP_STATUS_OK && queue->stream != NULL) {
+        wpi_cuda_recorder_collect(device);
+        if (device->cu->stream_query(queue->stream) == WPI_CU_NOT_READY) {
+            wpi_link_add(device, &device->leaving, &queue->link);
+            return;
+        }
         const wp_status ignored = wpi_cuda_check_end(
             device, device->cu->stream_destroy(queue->stream), "destroying a stream", NULL);
-        (void)ignored;
+        (void)ignored; /* kept if it is sticky */
     }
     wp_free(queue);
+}
+
+bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
+    if (wpi_cuda_enter(device, NULL) != WP_STATUS_OK) return true;
+    pthread_mutex_lock(&device->lock);
+    for (wpi_link *l = device->leaving.next, *next; l != &device->leaving; l = next) {
+        next = l->next;
+        wpi_cuda_queue *queue = WPI_MEMBER(l, wpi_cuda_queue);
+        if (device->cu->stream_query(queue->stream) == WPI_CU_NOT_READY) continue;
+        l->before->next = next;
+        next->before = l->before;
+        (void)device->cu->stream_destroy(queue->stream);
+        wp_free(queue);
+    }
+    const bool have_left = device->leaving.next == &device->leaving;
+    pthread_mutex_unlock(&device->lock);
+    return have_left;
 }
 
 /* ---- waiting ---- */
@@ -150,7 +176,9 @@ static wp_status copy(wp_queue *base, void *dst, size_t dst_pitch_bytes, const v
                 : copy_rows(queue, dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height);
         status = wpi_cuda_check(device, result, "copying", err);
     }
-    if (span != NULL)
+    if (status != WP_STATUS_OK)
+        wpi_cuda_span_drop(queue, span);
+    else if (span != NULL)
         wpi_cuda_span_end_copy(queue, span, copy_kind(device, dst, src),
                                (uint64_t)width_bytes * height);
     return status;
@@ -171,7 +199,10 @@ static wp_status fill(wp_queue *base, void *dst, uint32_t value, uint32_t value_
         break;
     default: result = cu->fill_4(address_of(dst), value, count, queue->stream); break;
     }
-    wpi_cuda_span_end_copy(queue, span, WP_COPY_FILL, (uint64_t)count * value_bytes);
+    if (result == WPI_CU_SUCCESS)
+        wpi_cuda_span_end_copy(queue, span, WP_COPY_FILL, (uint64_t)count * value_bytes);
+    else
+        wpi_cuda_span_drop(queue, span);
     return wpi_cuda_check(device, result, "filling memory", err);
 }
 
@@ -206,8 +237,11 @@ static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
                                      l->args)
             : cu->launch(function, l->grid.x, l->grid.y, l->grid.z, l->block.x, l->block.y,
                          l->block.z, l->shared_dynamic_bytes, queue->stream, l->args, NULL);
-    wpi_cuda_span_end_kernel(queue, span, l);
-    if (result == WPI_CU_SUCCESS) return WP_STATUS_OK;
+    if (result == WPI_CU_SUCCESS) {
+        wpi_cuda_span_end_kernel(queue, span, l);
+        return WP_STATUS_OK;
+    }
+    wpi_cuda_span_drop(queue, span);
     char what[256];
     (void)snprintf(what, sizeof what, "launching %.200s", l->kernel->info.name);
     return wpi_cuda_check(device, result, what, err);

@@ -42,30 +42,38 @@ static void free_span(wpi_cuda_device *device, wpi_cuda_span *span) {
     wp_free(span);
 }
 
-static uint64_t time_ns(wpi_cuda_device *device, wpi_cu_event since, wpi_cu_event event) {
+static bool time_between(wpi_cuda_device *device, wpi_cu_event first, wpi_cu_event second,
+                         uint64_t *out_ns) {
     float ms = 0;
-    if (device->cu->event_elapsed(&ms, since, event) != WPI_CU_SUCCESS || ms < 0) return 0;
-    return (uint64_t)((double)ms * 1e6);
+    if (device->cu->event_elapsed(&ms, first, second) != WPI_CU_SUCCESS) return false;
+    *out_ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
+    return true;
 }
 
 static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
-    const uint64_t first_ns = time_ns(device, device->start, span->first);
-    const uint64_t last_ns = first_ns + time_ns(device, span->first, span->last);
+    uint64_t first_ns, time_ns;
+    if (!time_between(device, device->start, span->first, &first_ns) ||
+        !time_between(device, span->first, span->last, &time_ns))
+        return;
+    const uint64_t last_ns = first_ns + time_ns;
     if (span->kernel != NULL)
         wpi_report_kernel(span->kernel, span->grid, span->block, first_ns, last_ns);
     else
         wpi_report_copy((wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
 }
 
+/* Behind a fault nothing is known of what was queued, not even whether it ran: it is left out. */
 void wpi_cuda_recorder_collect(wpi_cuda_device *device) {
     wpi_cuda_recorder *r = device->recorder;
     if (r == NULL) return;
     pthread_mutex_lock(&r->lock);
-    while (r->first != NULL && device->cu->event_query(r->first->last) != WPI_CU_NOT_READY) {
+    while (r->first != NULL) {
         wpi_cuda_span *span = r->first;
+        const wpi_cu_result result = device->cu->event_query(span->last);
+        if (result == WPI_CU_NOT_READY) break;
         r->first = span->next;
         if (r->first == NULL) r->end = &r->first;
-        hand_over(device, span);
+        if (result == WPI_CU_SUCCESS) hand_over(device, span);
         free_span(device, span);
     }
     pthread_mutex_unlock(&r->lock);
@@ -126,4 +134,8 @@ void wpi_cuda_span_end_copy(wpi_cuda_queue *queue, wpi_cuda_span *span, int kind
     span->copy_kind = kind;
     span->bytes = bytes;
     end_span(queue, span);
+}
+
+void wpi_cuda_span_drop(wpi_cuda_queue *queue, wpi_cuda_span *span) {
+    if (span != NULL) free_span(wpi_cuda_of(queue->base.device), span);
 }

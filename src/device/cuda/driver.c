@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Finding the driver. The library stays loaded until the process ends: it has threads. */
+/** Finding the driver. A library that was called stays loaded until the process ends: it has
+ * threads, and functions to call at exit. */
 #include "device/cuda/driver.h"
 
 #include <dlfcn.h>
@@ -62,19 +63,17 @@ static wp_status load_locked(wp_error *err) {
 #undef FIND
     wpi_cu_result result = found.driver_version(&found.version);
     if (result == WPI_CU_SUCCESS && found.version < WPI_DRIVER_VERSION_MIN) {
-        status = WP_FAIL(err, UNSUPPORTED,
-                         "the CUDA driver is one for CUDA %d.%d, too old: install a driver for "
-                         "CUDA %d.%d or later",
-                         found.version / 1000, found.version % 1000 / 10,
-                         WPI_DRIVER_VERSION_MIN / 1000, WPI_DRIVER_VERSION_MIN % 1000 / 10);
-        goto failed;
+        return WP_FAIL(err, UNSUPPORTED,
+                       "the CUDA driver is one for CUDA %d.%d, too old: install a driver for "
+                       "CUDA %d.%d or later",
+                       found.version / 1000, found.version % 1000 / 10,
+                       WPI_DRIVER_VERSION_MIN / 1000, WPI_DRIVER_VERSION_MIN % 1000 / 10);
     }
     if (result == WPI_CU_SUCCESS) result = found.init(0);
     if (result != WPI_CU_SUCCESS) {
-        status = wpi_fail(err, wpi_cu_status(result), __FILE__, __LINE__,
-                          "the CUDA driver does not start: %s (%s)", wpi_cu_text(result),
-                          wpi_cu_name(result));
-        goto failed;
+        return wpi_fail(err, wpi_cu_status(result), __FILE__, __LINE__,
+                        "the CUDA driver does not start: %s (%s)", wpi_cu_text(result),
+                        wpi_cu_name(result));
     }
     driver = found;
     is_loaded = true;

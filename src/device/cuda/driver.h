@@ -70,6 +70,7 @@ enum {
 };
 
 enum { WPI_CU_STREAM_NON_BLOCKING = 1 };
+enum { WPI_CU_EVENT_BLOCKING_SYNC = 1, WPI_CU_EVENT_NO_TIMING = 2 };
 enum { WPI_CU_HOST_PORTABLE = 1, WPI_CU_HOST_DEVICE_MAP = 2 }; /* alloc's and register's */
 enum { WPI_CU_LIMIT_STACK = 0, WPI_CU_LIMIT_PRINTF_FIFO = 1, WPI_CU_LIMIT_HEAP = 2 };
 enum {
@@ -225,7 +226,8 @@ typedef struct wpi_cu_texture {
       (wpi_cu_ptr, unsigned short value, size_t count, wpi_cu_stream))                             \
     X(NEEDED, 3020, fill_4, "cuMemsetD32Async",                                                    \
       (wpi_cu_ptr, unsigned value, size_t count, wpi_cu_stream))                                   \
-    X(NEEDED, 2000, stream_create, "cuStreamCreate", (wpi_cu_stream *, unsigned flags))            \
+    X(NEEDED, 5050, stream_create, "cuStreamCreateWithPriority",                                   \
+      (wpi_cu_stream *, unsigned flags, int priority))                                             \
     X(NEEDED, 4000, stream_destroy, "cuStreamDestroy_v2", (wpi_cu_stream))                         \
     X(NEEDED, 2000, stream_wait, "cuStreamSynchronize", (wpi_cu_stream))                           \
     X(NEEDED, 2000, stream_query, "cuStreamQuery", (wpi_cu_stream))                                \

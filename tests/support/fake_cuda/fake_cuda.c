@@ -9,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "device/cuda/driver.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define OBJECTS_MAX 4096
 #define SYMBOLS_MAX 96
-#define KERNELS_MAX 64
+#define KERNELS_MAX 256
 #define PARAMS_MAX 64
 
 typedef struct object {
@@ -69,6 +70,7 @@ static unsigned left_at_release;
 static const char *last_failed = "";
 static fake_cuda_launch last_launch;
 static unsigned launch_count;
+static fake_cuda_given last_given;
 
 typedef struct symbol_row {
     const char *name;
@@ -279,6 +281,10 @@ static const char *hook_failed(void) {
     return last_failed;
 }
 
+static fake_cuda_given hook_given(void) {
+    return last_given;
+}
+
 EXPORT const fake_cuda_hooks *fake_cuda_get_hooks(void) {
     static const fake_cuda_hooks hooks = {
         .fail_at = hook_fail_at,
@@ -289,6 +295,7 @@ EXPORT const fake_cuda_hooks *fake_cuda_get_hooks(void) {
         .launches = hook_launches,
         .left = hook_left,
         .failed = hook_failed,
+        .given = hook_given,
     };
     return &hooks;
 }
@@ -422,6 +429,7 @@ EXPORT wpi_cu_result cuCtxSetCurrent(wpi_cu_context context) {
 
 EXPORT wpi_cu_result cuCtxSynchronize(void) {
     CALL_IN_CONTEXT("cuCtxSynchronize");
+    if (result == 0 && env_number("FAKE_CUDA_ENDLESS", 0) != 0) (void)pause();
     RETURN;
 }
 
@@ -496,7 +504,8 @@ EXPORT wpi_cu_result cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
 
 EXPORT wpi_cu_result cuMemHostAlloc(void **out, size_t bytes, unsigned flags) {
     CALL_IN_CONTEXT("cuMemHostAlloc");
-    if (result == 0 && (flags & ~7u) != 0) result = misuse("cuMemHostAlloc: flags %#x", flags);
+    /* Write-combined memory (4) has an address of its own on the device. */
+    if (result == 0 && (flags & ~3u) != 0) result = misuse("cuMemHostAlloc: flags %#x", flags);
     if (result == 0) result = allocate(FAKE_HOST, bytes, out);
     RETURN;
 }
@@ -542,7 +551,7 @@ EXPORT wpi_cu_result cuMemHostGetDevicePointer_v2(wpi_cu_ptr *out, void *host, u
     if (result == 0 && (flags != 0 || (find_range(host, 1, FAKE_REGISTERED) == NULL &&
                                        find_range(host, 1, FAKE_HOST) == NULL)))
         result = misuse("cuMemHostGetDevicePointer(%p): not known", host);
-    *out = (wpi_cu_ptr)(uintptr_t)host;
+    *out = (wpi_cu_ptr)(uintptr_t)host + env_number("FAKE_CUDA_HOST_OFFSET", 0);
     RETURN;
 }
 
@@ -685,9 +694,10 @@ FILL(cuMemsetD32Async, unsigned)
 
 /* ---- streams and events ---- */
 
-EXPORT wpi_cu_result cuStreamCreate(wpi_cu_stream *out, unsigned flags) {
-    CALL_IN_CONTEXT("cuStreamCreate");
+EXPORT wpi_cu_result cuStreamCreateWithPriority(wpi_cu_stream *out, unsigned flags, int priority) {
+    CALL_IN_CONTEXT("cuStreamCreateWithPriority");
     if (result == 0 && flags > 1) result = misuse("cuStreamCreate: flags %u", flags);
+    if (result == 0) last_given = (fake_cuda_given){last_given.event_flags, priority};
     if (result == 0) *out = (wpi_cu_stream)(void *)make(FAKE_STREAM);
     RETURN;
 }
@@ -708,6 +718,8 @@ EXPORT wpi_cu_result cuStreamDestroy_v2(wpi_cu_stream stream) {
     EXPORT wpi_cu_result name(wpi_cu_stream stream) {                                              \
         CALL_IN_CONTEXT(#name);                                                                    \
         if (result == 0 && !check_stream(stream, #name)) result = 400;                             \
+        if (result == 0 && stream != NULL && env_number("FAKE_CUDA_ENDLESS", 0) != 0)              \
+            result = WPI_CU_NOT_READY;                                                             \
         RETURN;                                                                                    \
     }
 STREAM_CALL(cuStreamSynchronize)
@@ -749,7 +761,8 @@ EXPORT wpi_cu_result cuLaunchHostFunc(wpi_cu_stream stream, void (*call)(void *)
 
 EXPORT wpi_cu_result cuEventCreate(wpi_cu_event *out, unsigned flags) {
     CALL_IN_CONTEXT("cuEventCreate");
-    if (result == 0 && flags != 0) result = misuse("cuEventCreate: flags %u", flags);
+    if (result == 0 && flags > 3) result = misuse("cuEventCreate: flags %u", flags);
+    if (result == 0) last_given.event_flags = flags;
     if (result == 0) *out = (wpi_cu_event)(void *)make(FAKE_EVENT);
     RETURN;
 }

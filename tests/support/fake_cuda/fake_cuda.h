@@ -11,7 +11,8 @@
  *
  * Environment: FAKE_CUDA_FAIL="cuMemAlloc_v2:2:700 …" (the second call returns 700),
  * FAKE_CUDA_VERSION (12040), FAKE_CUDA_DEVICES (1), FAKE_CUDA_SM (80), FAKE_CUDA_MEMORY (bytes; 1
- * GiB).
+ * GiB), FAKE_CUDA_HOST_OFFSET (from a host address to the device's, 0), FAKE_CUDA_ENDLESS
+ * (1: streams are never idle, except the default one, and waiting for all never ends).
  *
  * The hooks are for tests in the same process: dlsym(…, "fake_cuda_get_hooks").
  */
@@ -46,6 +47,12 @@ typedef struct fake_cuda_launch {
     unsigned char params[1024];
 } fake_cuda_launch;
 
+/** What the last event and the last stream were made with. */
+typedef struct fake_cuda_given {
+    unsigned event_flags;
+    int stream_priority;
+} fake_cuda_given;
+
 typedef struct fake_cuda_hooks {
     /** The n-th call from now on (1: the next) of a symbol returns `result`; n 0: never. "*": of
      *  any symbol. */
@@ -57,6 +64,7 @@ typedef struct fake_cuda_hooks {
     unsigned (*launches)(fake_cuda_launch *last);
     unsigned (*left)(void);      /* objects that lived when the context was given up last */
     const char *(*failed)(void); /* the symbol that failed since fail_at; "": none */
+    fake_cuda_given (*given)(void);
 } fake_cuda_hooks;
 
 const fake_cuda_hooks *fake_cuda_get_hooks(void);
