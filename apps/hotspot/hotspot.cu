@@ -101,13 +101,19 @@ static chip make_chip(uint64_t width, uint64_t height) {
         capacity_factor * heat_w_s_per_m3_k * thickness_m * cell_width_m * cell_height_m;
     double max_slope = max_power_density / (capacity_factor * thickness_m * heat_w_s_per_m3_k);
     double step_s = precision_k / max_slope;
+    double x = 2.0 * conductivity_w_per_m_k * thickness_m * cell_height_m / cell_width_m;
+    double y = 2.0 * conductivity_w_per_m_k * thickness_m * cell_width_m / cell_height_m;
+    double z = conductivity_w_per_m_k * cell_width_m * cell_height_m / thickness_m;
+    /* Small cells: in a longer step more heat would flow than there is, and temperatures swing. */
+    double longest_step_s = capacity / (2.0 * x + 2.0 * y + z);
+    if (step_s > longest_step_s) {
+        step_s = longest_step_s;
+    }
     chip c;
     c.step_over_capacity = (float)(step_s / capacity);
-    c.conductance_x =
-        (float)(2.0 * conductivity_w_per_m_k * thickness_m * cell_height_m / cell_width_m);
-    c.conductance_y =
-        (float)(2.0 * conductivity_w_per_m_k * thickness_m * cell_width_m / cell_height_m);
-    c.conductance_z = (float)(conductivity_w_per_m_k * cell_width_m * cell_height_m / thickness_m);
+    c.conductance_x = (float)x;
+    c.conductance_y = (float)y;
+    c.conductance_z = (float)z;
     c.ambient = 80.0f;
     return c;
 }

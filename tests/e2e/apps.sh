@@ -161,6 +161,9 @@ for steps in 1 2 5 6; do
     check hotspot --size 5000 --iterations 7 --steps-per-launch $steps
 done
 check hotspot --size 1 --iterations 3
+# Small cells need a shorter time step: temperatures stay between those of the start and the hottest unit.
+check hotspot --size 2100K --iterations 60
+grep -q 'after .* 3[0-9][0-9]\.[0-9]* to 3[0-9][0-9]\.' "$TMP/first" || fail "hotspot: a fine grid is unstable"
 check hotspot --input "$TMP/temp" --power "$TMP/power" --iterations 20
 
 # The same generated problem gives the same answer whichever variant finds it.
