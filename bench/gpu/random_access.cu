@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random reads of 8 bytes over tables of growing size, up to 90% of the memory that is free: what the GPU's
- * caches and address translation make of them.   random_access [MiB of the smallest table: 1024] [… of the
- * largest: as much as there is] */
+ * caches and address translation make of them.   random_access [MiB of the smallest table: 1024, or half of
+ * that memory if it is less] [… of the largest: as much as there is] */
 #include "gpu.h"
 
 #define READS 64 /* a thread, four at a time */
@@ -42,23 +42,34 @@ __global__ void gather(const unsigned long long *table, size_t count, unsigned s
     if (mine != 0) atomicAdd(wrong, mine);
 }
 
+/* The largest table that there is, from *most downwards: what is free may be in pieces. */
+static unsigned long long *allocate(size_t least, size_t *most) {
+    unsigned long long *table;
+    while (*most > least && cudaMalloc(&table, *most) != cudaSuccess) {
+        (void)cudaGetLastError();
+        *most = (*most / 16 * 15) >> 20 << 20;
+        if (*most < least) *most = least;
+    }
+    if (*most == least) CHECK(cudaMalloc(&table, least));
+    return table;
+}
+
 int main(int argc, char **argv) {
     size_t free_bytes, total_bytes;
     CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
     cudaDeviceProp properties;
     CHECK(cudaGetDeviceProperties(&properties, 0));
-    const size_t least = argument(argc, argv, 1, 1024) << 20;
-    const size_t room = free_bytes / 10 * 9;
+    const size_t room = (free_bytes / 10 * 9) >> 20 << 20;
+    size_t least = argument(argc, argv, 1, room >> 21 < 1024 ? room >> 21 : 1024) << 20;
     size_t most = argument(argc, argv, 2, 0) << 20;
     if (most == 0 || most > room) most = room;
-    if (least > most) {
+    if (least == 0 || least > most) {
         fprintf(stderr, "only %zu MiB are free\n", free_bytes >> 20);
         return 1;
     }
-    unsigned long long *table;
     unsigned *wrong, counted = 0;
-    CHECK(cudaMalloc(&table, most));
     CHECK(cudaMalloc(&wrong, sizeof *wrong));
+    unsigned long long *table = allocate(least, &most);
     CHECK(cudaMemset(wrong, 0, sizeof *wrong));
     const int blocks = properties.multiProcessorCount * 32;
     const size_t threads = (size_t)blocks * 256;

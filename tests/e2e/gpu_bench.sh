@@ -15,3 +15,6 @@ check random_access 1 4
 # More than there is is refused.
 ! WARPAGE_DEVICE_MEMORY=8MiB "$TMP/random_access" 16 2>"$TMP/err" || exit 1
 grep -q 'MiB are free' "$TMP/err"
+# A small device gets small tables.
+WARPAGE_DEVICE_MEMORY=8MiB "$TMP/random_access" >"$TMP/out" || exit 1
+grep -q 'over 3 MiB' "$TMP/out" && grep -q 'over 7 MiB' "$TMP/out" || { cat "$TMP/out"; exit 1; }
