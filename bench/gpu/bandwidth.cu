@@ -28,6 +28,16 @@ struct buffers {
     int blocks;
 };
 
+/* Whether the kernel put b's zeros where a had ones. */
+static bool is_copied(const buffers &m) {
+    CHECK(cudaMemset(m.a, 0xff, m.bytes));
+    copy<<<m.blocks, 256>>>((float4 *)m.a, (const float4 *)m.b, m.bytes / 16);
+    CHECK(cudaMemcpy(m.host_b, m.a, m.bytes, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < m.bytes; i += 1000)
+        if (m.host_b[i] != 0) return false;
+    return true;
+}
+
 static void run(const buffers &m, int way) {
     switch (way) {
     case COPY: copy<<<m.blocks, 256>>>((float4 *)m.a, (const float4 *)m.b, m.bytes / 16); break;
@@ -61,6 +71,10 @@ int main(int argc, char **argv) {
     CHECK(cudaMemset(m.b, 0, m.bytes));
     for (size_t i = 0; i < m.bytes; i += 4096)
         m.host_a[i] = (char)(i >> 12);
+    if (!is_copied(m)) {
+        fprintf(stderr, "the copy in device memory is wrong\n");
+        return 1;
+    }
     timer t;
     for (int way = 0; way < WAYS; way++) {
         double rates[REPEATS];

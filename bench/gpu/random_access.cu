@@ -22,9 +22,9 @@ __global__ void fill(unsigned long long *table, size_t count) {
         table[i] = value_at(i);
 }
 
-/* Counts values that are not what was written there. */
+/* Counts values that are not what was written there, and the blocks that looked. */
 __global__ void gather(const unsigned long long *table, size_t count, unsigned seed,
-                       unsigned *wrong) {
+                       unsigned *wrong, unsigned *looked) {
     unsigned long long x =
         value_at(seed + (blockIdx.x * (size_t)blockDim.x + threadIdx.x) * 2654435761u) | 1;
     unsigned mine = 0;
@@ -40,6 +40,7 @@ __global__ void gather(const unsigned long long *table, size_t count, unsigned s
             mine += got[k] != value_at(at[k]);
     }
     if (mine != 0) atomicAdd(wrong, mine);
+    if (threadIdx.x == 0) atomicAdd(looked, 1u);
 }
 
 /* The largest table that there is, from *most downwards: what is free may be in pieces. */
@@ -67,10 +68,11 @@ int main(int argc, char **argv) {
         fprintf(stderr, "only %zu MiB are free\n", free_bytes >> 20);
         return 1;
     }
-    unsigned *wrong, counted = 0;
-    CHECK(cudaMalloc(&wrong, sizeof *wrong));
+    unsigned *wrong, *looked, counted[2], launches = 0;
+    CHECK(cudaMalloc(&wrong, sizeof counted));
+    looked = wrong + 1;
     unsigned long long *table = allocate(least, &most);
-    CHECK(cudaMemset(wrong, 0, sizeof *wrong));
+    CHECK(cudaMemset(wrong, 0, sizeof counted));
     const int blocks = properties.multiProcessorCount * 32;
     const size_t threads = (size_t)blocks * 256;
     fill<<<blocks, 256>>>(table, most / 8);
@@ -78,10 +80,11 @@ int main(int argc, char **argv) {
     timer t;
     for (size_t bytes = least;; bytes = bytes * 2 < most ? bytes * 2 : most) {
         double rates[REPEATS];
-        gather<<<blocks, 256>>>(table, bytes / 8, 1, wrong);
+        gather<<<blocks, 256>>>(table, bytes / 8, 1, wrong, looked);
+        launches += 1 + REPEATS;
         for (int i = 0; i < REPEATS; i++) {
             t.start();
-            gather<<<blocks, 256>>>(table, bytes / 8, 100u + (unsigned)i, wrong);
+            gather<<<blocks, 256>>>(table, bytes / 8, 100u + (unsigned)i, wrong, looked);
             rates[i] = (double)threads * READS / t.stop() * 1e-9;
         }
         CHECK(cudaGetLastError());
@@ -90,9 +93,10 @@ int main(int argc, char **argv) {
         report(what, "billion/s", rates, REPEATS);
         if (bytes == most) break;
     }
-    CHECK(cudaMemcpy(&counted, wrong, sizeof counted, cudaMemcpyDeviceToHost));
-    if (counted != 0) {
-        fprintf(stderr, "%u reads were wrong\n", counted);
+    CHECK(cudaMemcpy(counted, wrong, sizeof counted, cudaMemcpyDeviceToHost));
+    if (counted[0] != 0 || counted[1] != launches * (unsigned)blocks) {
+        fprintf(stderr, "%u reads were wrong; %u of %u blocks ran\n", counted[0], counted[1],
+                launches * (unsigned)blocks);
         return 1;
     }
     puts("PASS");

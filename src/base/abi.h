@@ -67,8 +67,8 @@ typedef enum wp_stop {
     WP_STOP_GRID,        /* grid barrier of a cooperative launch */
     WP_STOP_ROUND,       /* between two turns of a loop that threads take side by side: never waits;
                             result: b != 0 for any thread that stopped here in the same call */
-    WP_STOP_CUT,         /* between two pieces of work that threads do one after the other: never waits */
-    WP_STOP_COUNT        /* must be last */
+    WP_STOP_CUT,  /* between two pieces of work that threads do one after the other: never waits */
+    WP_STOP_COUNT /* must be last */
 } wp_stop;
 
 /** Added to a warp operation: `mask` is not given, the lanes that are there take part
@@ -329,12 +329,13 @@ uint64_t wp_rt_check_range(void *address, uint32_t site, uint64_t size_bytes);
 
 typedef enum wp_section_kind {
     WP_SECTION_BITCODE = 1, /* nvptx64 bitcode after scalar optimisation */
-    WP_SECTION_PTX = 2      /* text, NUL-terminated when decompressed */
+    WP_SECTION_PTX = 2,     /* text, NUL-terminated when decompressed */
+    WP_SECTION_CUBIN = 3    /* the PTX, assembled for `arch`; beside it, never alone */
 } wp_section_kind;
 
 typedef struct wp_image_section {
     uint32_t kind;           /* wp_section_kind */
-    uint32_t arch;           /* PTX: 70 for sm_70; else 0 */
+    uint32_t arch;           /* PTX, cubin: 70 for sm_70; else 0 */
     uint64_t offset;         /* from the start of the header */
     uint64_t size_bytes;     /* as stored: zstd frame */
     uint64_t raw_size_bytes; /* decompressed */

@@ -70,9 +70,34 @@ static wp_status make_ptx(const wp_job *job, const void *bitcode, size_t size_by
     return status;
 }
 
+static char *cubin_path(const char *ptx_path, uint32_t arch) {
+    return wp_format("%s.sm_%u.cubin", ptx_path, arch);
+}
+
+/* Beside the PTX, for each architecture that was named and that ptxas takes. A program without it
+ * has its PTX: that ptxas refuses is worth a word only where this ptxas was asked for. */
+static void make_cubins(const wp_options *o, const char *ptx_path) {
+    bool is_asked_for;
+    char *ptxas = o->cubin_count != 0 ? wpi_ptxas_find(&is_asked_for) : NULL;
+    for (uint32_t i = 0; ptxas != NULL && i < o->cubin_count; i++) {
+        wp_error error = {0};
+        char *path = cubin_path(ptx_path, o->cubins[i]);
+        if (wpi_cubin_assemble(ptxas, ptx_path, o->cubins[i], path, &error) != WP_STATUS_OK) {
+            (void)remove(path);
+            if (is_asked_for || o->verbose)
+                fprintf(stderr, "wpcc: warning: no code=sm_%u, only PTX: %s\n", o->cubins[i],
+                        error.message);
+        }
+        wp_free(path);
+    }
+    wp_free(ptxas);
+}
+
 static wp_status build_ptx(void *arg, wp_error *err) {
     const wp_device_build *build = arg;
-    return make_ptx(build->job, build->bitcode, build->size_bytes, false, build->ptx, err);
+    WP_TRY(make_ptx(build->job, build->bitcode, build->size_bytes, false, build->ptx, err));
+    make_cubins(build->job->options, build->ptx);
+    return WP_STATUS_OK;
 }
 
 /* A program without PTX still runs everywhere but on NVIDIA's GPUs. */
@@ -82,19 +107,39 @@ static void warn(const char *what, const wp_error *error) {
     wp_free(message);
 }
 
-static wp_status write_image(const void *bitcode, size_t size_bytes, const char *ptx_path,
-                             uint64_t id, const char *image_path, wp_error *err) {
-    char *ptx = NULL;
-    size_t ptx_bytes = 0;
-    if (ptx_path) WP_TRY(wp_file_read(ptx_path, &ptx, &ptx_bytes, err));
-    const wp_image_part parts[] = {
-        {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes},
-        {.kind = WP_SECTION_PTX,
-         .arch = ptx ? wpi_ptx_arch(ptx) : 0,
-         .data = ptx,
-         .size_bytes = ptx_bytes + 1 /* the NUL */}};
-    wp_status status = wpi_image_write(image_path, id, parts, ptx ? 2 : 1, err);
-    wp_free(ptx);
+/* Bitcode; unless its path is NULL, PTX; what was assembled from that. */
+static wp_status write_image(const wp_options *o, const void *bitcode, size_t size_bytes,
+                             const char *ptx_path, uint64_t id, const char *image_path,
+                             wp_error *err) {
+    wp_image_part parts[2 + WP_CUBINS_MAX] = {
+        {.kind = WP_SECTION_BITCODE, .data = bitcode, .size_bytes = size_bytes}};
+    char *read[2 + WP_CUBINS_MAX] = {NULL};
+    uint32_t count = 1;
+    wp_status status = WP_STATUS_OK;
+    if (ptx_path != NULL) {
+        size_t bytes;
+        WP_TRY(wp_file_read(ptx_path, &read[1], &bytes, err));
+        parts[count++] = (wp_image_part){.kind = WP_SECTION_PTX,
+                                         .arch = wpi_ptx_arch(read[1]),
+                                         .data = read[1],
+                                         .size_bytes = bytes + 1 /* the NUL */};
+    }
+    for (uint32_t i = 0; ptx_path != NULL && i < o->cubin_count; i++) {
+        char *path = cubin_path(ptx_path, o->cubins[i]);
+        if (wp_file_exists(path)) {
+            wp_image_part *part = &parts[count];
+            status = wp_file_read(path, &read[count], &part->size_bytes, err);
+            part->kind = WP_SECTION_CUBIN;
+            part->arch = o->cubins[i];
+            part->data = read[count++];
+        }
+        wp_free(path);
+        if (status != WP_STATUS_OK) goto done;
+    }
+    status = wpi_image_write(image_path, id, parts, count, err);
+done:
+    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
+        wp_free(read[i]);
     return status;
 }
 
@@ -153,8 +198,8 @@ wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path
         wp_error error = {0};
         bool has_ptx = wpi_task_wait(&build->ptx_task, &error) == WP_STATUS_OK;
         if (!has_ptx) warn(build->what, &error);
-        status = write_image(build->bitcode, build->size_bytes, has_ptx ? build->ptx : NULL,
-                             build->id, image_path, err);
+        status = write_image(build->job->options, build->bitcode, build->size_bytes,
+                             has_ptx ? build->ptx : NULL, build->id, image_path, err);
     }
     destroy(build);
     return status;
@@ -187,8 +232,12 @@ wp_status wpi_device_image(wp_job *job, const char *bitcode_path, uint64_t id,
     wp_status status;
     WP_TRY_GOTO(wp_file_read(bitcode_path, &bitcode, &size_bytes, err), done);
     bool has_ptx = make_ptx(job, bitcode, size_bytes, false, ptx, &error) == WP_STATUS_OK;
-    if (!has_ptx) warn(bitcode_path, &error);
-    status = write_image(bitcode, size_bytes, has_ptx ? ptx : NULL, id, image_path, err);
+    if (has_ptx)
+        make_cubins(job->options, ptx);
+    else
+        warn(bitcode_path, &error);
+    status =
+        write_image(job->options, bitcode, size_bytes, has_ptx ? ptx : NULL, id, image_path, err);
 done:
     wp_free(bitcode);
     wp_free(ptx);

@@ -182,6 +182,29 @@ static wp_status add_arch(wp_options *o, const char *value, int arg, wp_error *e
     return WP_STATUS_OK;
 }
 
+static void add_cubin(wp_options *o, uint32_t arch) {
+    for (uint32_t i = 0; i < o->cubin_count; i++)
+        if (o->cubins[i] == arch) return;
+    if (arch >= ARCH_LOWEST && o->cubin_count < WP_CUBINS_MAX) o->cubins[o->cubin_count++] = arch;
+}
+
+/* Every sm_NN of "sm_80,compute_80", "[sm_80,sm_86]"; compute_NN is what we make anyway. */
+static wp_status add_codes(wp_options *o, const char *value, int arg, wp_error *err) {
+    (void)arg, (void)err;
+    for (const char *at = value; (at = strstr(at, "sm_")) != NULL;) {
+        char *end;
+        add_cubin(o, (uint32_t)strtoul(at + 3, &end, 10));
+        at = end;
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status add_gencode(wp_options *o, const char *value, int arg, wp_error *err) {
+    WP_TRY(add_arch(o, value, arg, err));
+    const char *codes = strstr(value, "code=");
+    return codes != NULL ? add_codes(o, codes, arg, err) : WP_STATUS_OK;
+}
+
 static wp_status ignore(wp_options *o, const char *value, int arg, wp_error *err) {
     (void)o;
     (void)value;
@@ -379,9 +402,10 @@ static const option table[] = {
     {"-x", "--x", VALUE, NULL, 0, "cu|c|c++  language of the files that follow"},
     {"-arch", "--gpu-architecture", VALUE, add_arch, 0,
      "sm_NN|compute_NN|native  sets __CUDA_ARCH__: sm_70 to sm_90; below sm_70 means sm_70"},
-    {"-code", "--gpu-code", VALUE, ignore, 0, NULL},
-    {"-gencode", "--generate-code", VALUE, add_arch, 0,
-     "arch=compute_NN,code=sm_NN  as -arch; the lowest counts"},
+    {"-code", "--gpu-code", VALUE, add_codes, 0,
+     "sm_NN,…  where ptxas is at hand, assemble the kernels for these, too"},
+    {"-gencode", "--generate-code", VALUE, add_gencode, 0,
+     "arch=compute_NN,code=sm_NN  -arch (the lowest counts) and -code"},
     {"-arch-ls", "--list-gpu-arch", NO_VALUE, ignore, 0, "list the values compute_NN"},
     {"-code-ls", "--list-gpu-code", NO_VALUE, ignore, 0, "list the values sm_NN"},
     {"--gpu-name", NULL, VALUE, add_arch, 0, NULL},

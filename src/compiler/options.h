@@ -32,6 +32,8 @@ typedef enum wp_language {
     WP_LANGUAGE_OBJECT /* objects, libraries: for the linker */
 } wp_language;
 
+#define WP_CUBINS_MAX 16
+
 typedef struct wp_input {
     char *path;
     wp_language language;
@@ -42,20 +44,22 @@ typedef struct wp_options {
     wp_input *inputs;
     uint32_t input_count;
     char *output;
-    char *output_dir;         /* -odir: where outputs without -o go */
-    wp_strings source_args;   /* -I -D -U -include …: both sides, and plain C and C++ */
-    wp_strings host_args;     /* -g, -pg: host side and linking */
-    wp_strings compiler_args; /* -Xcompiler: host side and linking */
-    wp_strings link_args;     /* -l -L -Xlinker and objects, in order */
-    wp_strings depfile_args;  /* -MD -MF x …: given to the host side */
-    wp_strings run_args;      /* --run-args */
-    char *standard;           /* c++17, or NULL */
-    char *host_compiler;      /* -ccbin, or NULL: clang */
-    char *keep_dir;           /* --keep-dir, "." with -keep, NULL: a temporary folder */
-    uint32_t arch;            /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
-    char optimization;        /* '0' to '3' of the host side */
-    bool debug_device;        /* -G */
-    bool is_relocatable;      /* -rdc=true, -dc */
+    char *output_dir;               /* -odir: where outputs without -o go */
+    wp_strings source_args;         /* -I -D -U -include …: both sides, and plain C and C++ */
+    wp_strings host_args;           /* -g, -pg: host side and linking */
+    wp_strings compiler_args;       /* -Xcompiler: host side and linking */
+    wp_strings link_args;           /* -l -L -Xlinker and objects, in order */
+    wp_strings depfile_args;        /* -MD -MF x …: given to the host side */
+    wp_strings run_args;            /* --run-args */
+    char *standard;                 /* c++17, or NULL */
+    char *host_compiler;            /* -ccbin, or NULL: clang */
+    char *keep_dir;                 /* --keep-dir, "." with -keep, NULL: a temporary folder */
+    uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
+    uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: assembled for these, too */
+    uint32_t cubin_count;
+    char optimization;   /* '0' to '3' of the host side */
+    bool debug_device;   /* -G */
+    bool is_relocatable; /* -rdc=true, -dc */
     bool fast_math;
     bool contract;          /* -fmad=true given */
     bool no_contract;       /* -fmad=false given */

@@ -276,6 +276,59 @@ static void code_that_does_not_load_says_why(void **state) {
     close_clean(d);
 }
 
+/* Loads `program` with cubins for sm_75, sm_80, sm_86 and sm_90; how the driver was asked. */
+static unsigned load_calls(const char *gpu, bool is_taken) {
+    static char cubin[sizeof program + 8];
+    (void)snprintf(cubin, sizeof cubin, "\177ELF%s", is_taken ? program : "newer");
+    const size_t bytes = strlen(cubin) + 1;
+    const test_section parts[] = {
+        {WP_SECTION_PTX, 70, program, sizeof program}, {WP_SECTION_CUBIN, 75, cubin, bytes},
+        {WP_SECTION_CUBIN, 80, cubin, bytes},          {WP_SECTION_CUBIN, 86, cubin, bytes},
+        {WP_SECTION_CUBIN, 90, cubin, bytes},
+    };
+    wp_image_header *with_cubins = make_image(parts, 5, PROGRAM_ID);
+    setenv("FAKE_CUDA_SM", gpu, 1);
+    wp_device *d = open_fake();
+    unsetenv("FAKE_CUDA_SM");
+    wp_error err = {0};
+    wp_module *m;
+    wp_kernel *mix;
+    const unsigned calls = fake->calls("cuModuleLoadDataEx");
+    assert_status_ok(wp_module_load(d, with_cubins, &m, &err), &err);
+    const unsigned result = fake->calls("cuModuleLoadDataEx") - calls;
+    assert_status_ok(wp_module_find_kernel(m, "mix", &mix, &err), &err);
+    assert_u64(wp_kernel_get_info(mix)->param_count, 3); /* the PTX says so */
+    assert_status_ok(wp_device_reset(d, &err), &err);
+    wp_module_unload(m);
+    close_clean(d);
+    free(with_cubins);
+    return result;
+}
+
+static void code_for_this_gpu_is_preferred_to_ptx(void **state) {
+    (void)state;
+    /* Taken at once, and refused before the PTX; none for a GPU of another generation. */
+    assert_u64(load_calls("80", true), 1);
+    assert_u64(load_calls("80", false), 2);
+    assert_u64(load_calls("89", false), 2);
+    assert_u64(load_calls("70", false), 1); /* 75 is too new for it */
+    assert_u64(load_calls("100", false), 1);
+}
+
+static void a_cubin_that_cannot_be_read_is_an_error(void **state) {
+    (void)state;
+    const test_section parts[] = {{WP_SECTION_PTX, 70, program, sizeof program},
+                                  {WP_SECTION_CUBIN, 80, program, sizeof program}};
+    wp_image_header *torn = make_image(parts, 2, PROGRAM_ID);
+    ((wp_image_section *)(void *)(torn + 1))[1].size_bytes /= 2;
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_module *m;
+    assert_status_fails(wp_module_load(d, torn, &m, &err), WP_STATUS_PARSE, &err, "damaged");
+    close_clean(d);
+    free(torn);
+}
+
 static void a_fault_sticks_until_the_reset(void **state) {
     (void)state;
     wp_device *d = open_fake();
@@ -863,6 +916,8 @@ int main(void) {
         cmocka_unit_test(kernels_get_their_parameters),
         cmocka_unit_test(variables_are_found_and_managed_ones_are_the_hosts),
         cmocka_unit_test(code_that_does_not_load_says_why),
+        cmocka_unit_test(code_for_this_gpu_is_preferred_to_ptx),
+        cmocka_unit_test(a_cubin_that_cannot_be_read_is_an_error),
         cmocka_unit_test(a_fault_sticks_until_the_reset),
         cmocka_unit_test(events_and_host_functions),
         cmocka_unit_test(arrays_are_reached_by_addresses_that_stand_for_them),

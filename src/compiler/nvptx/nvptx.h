@@ -27,6 +27,13 @@ WP_NODISCARD wp_status wpi_ptx_compile(const void *bitcode, size_t size_bytes,
 /** NN of `.target sm_NN`; 0 if there is none. */
 uint32_t wpi_ptx_arch(const char *text);
 
+/** NVIDIA's assembler: the one that WARPAGE_PTXAS names (`*is_asked_for`), else the first ptxas in
+ *  $PATH; NULL: there is none. The caller frees it. */
+char *wpi_ptxas_find(bool *is_asked_for);
+/** Assembles the PTX of a file for one architecture. TOOLCHAIN: ptxas refuses, with its words. */
+WP_NODISCARD wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,
+                                          const char *cubin_path, wp_error *err);
+
 /** The steps. Managed variables, texture references, reductions, LLVM's mathematics, fast division.
  */
 WP_NODISCARD wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err);

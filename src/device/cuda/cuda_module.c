@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Modules: the PTX section of an image, assembled by the driver for the GPU at hand.
+ * Modules: the PTX section of an image, assembled by the driver for the GPU at hand, or what was
+ * assembled for it before.
  *
- *     image ─► the section for the newest architecture that this GPU runs ─► text ─► driver
+ *     image ─┬► PTX for the newest architecture that this GPU runs ─► names; text ─► driver
+ *            └► cubin for this GPU, if there is one ────────────────────────────────► driver
  *
  * All kernels are looked up in the driver at once. Drivers load a kernel's code when it is looked
  * up (CUDA_MODULE_LOADING=LAZY, the default), and that may wait for what runs: a kernel that waits
@@ -23,8 +25,8 @@
 #include "device/image.h"
 
 #define JIT_LOG_BYTES 8192
-#define PTX_BYTES_MAX ((uint64_t)1 << 30) /* a damaged size shall not take all memory */
-#define MANAGED_PREFIX "wp_managed_"      /* as the compiler names the pointers */
+#define SECTION_BYTES_MAX ((uint64_t)1 << 30) /* a damaged size shall not take all memory */
+#define MANAGED_PREFIX "wp_managed_"          /* as the compiler names the pointers */
 #define SHARED_BYTES_DEFAULT (48u * 1024u)
 
 typedef struct wpi_cuda_kernel {
@@ -49,7 +51,8 @@ typedef struct wpi_cuda_module {
     wp_module base;
     wpi_link link;
     const wp_image_header *image;
-    char *ptx; /* kept for the next reset */
+    char *ptx;                     /* kept for the next reset */
+    const wp_image_section *cubin; /* NULL: none, or the driver does not take it */
     wpi_cu_module module;
     wpi_cuda_kernel *kernels; /* [kernel_count], as in the text */
     uint32_t kernel_count;
@@ -94,17 +97,38 @@ static wp_status choose_section(const wpi_cuda_device *device, const wp_image_he
     return WP_STATUS_OK;
 }
 
-static wp_status read_text(module *m, const wp_image_section *section, wp_error *err) {
-    if (section->raw_size_bytes > PTX_BYTES_MAX)
-        return WP_FAIL(err, PARSE, "the embedded PTX is damaged: its size cannot be");
+/* A GPU runs what was assembled for its generation (the major number), up to its own number. */
+static const wp_image_section *choose_cubin(const wpi_cuda_device *device,
+                                            const wp_image_header *image) {
+    const wp_device_info *info = &device->base.info;
+    const wp_image_section *sections = wpi_image_sections(image), *best = NULL;
+    for (uint32_t i = 0; i < image->section_count; i++) {
+        const wp_image_section *s = &sections[i];
+        if (s->kind == WP_SECTION_CUBIN && s->arch / 10 == info->compute_major &&
+            s->arch % 10 <= info->compute_minor && (best == NULL || s->arch > best->arch))
+            best = s;
+    }
+    return best;
+}
+
+/* What a section holds, and a NUL behind it; the caller frees it. */
+static wp_status read_section(const wp_image_header *image, const wp_image_section *section,
+                              char **out, wp_error *err) {
+    *out = NULL;
+    if (section->raw_size_bytes > SECTION_BYTES_MAX)
+        return WP_FAIL(err, PARSE, "the embedded code for GPUs is damaged: its size cannot be");
     const size_t size_bytes = (size_t)section->raw_size_bytes;
-    m->ptx = wp_malloc(size_bytes + 1);
-    if (m->ptx == NULL) return WP_FAIL(err, NOMEM, "%zu bytes of PTX", size_bytes);
-    const size_t got = ZSTD_decompress(
-        m->ptx, size_bytes, wpi_image_section_data(m->image, section), section->size_bytes);
-    if (ZSTD_isError(got) || got != size_bytes)
-        return WP_FAIL(err, PARSE, "the embedded PTX is damaged: it cannot be decompressed");
-    m->ptx[size_bytes] = '\0';
+    char *data = wp_malloc(size_bytes + 1);
+    if (data == NULL) return WP_FAIL(err, NOMEM, "%zu bytes of code for GPUs", size_bytes);
+    const size_t got = ZSTD_decompress(data, size_bytes, wpi_image_section_data(image, section),
+                                       section->size_bytes);
+    if (ZSTD_isError(got) || got != size_bytes) {
+        wp_free(data);
+        return WP_FAIL(err, PARSE,
+                       "the embedded code for GPUs is damaged: it cannot be decompressed");
+    }
+    data[size_bytes] = '\0';
+    *out = data;
     return WP_STATUS_OK;
 }
 
@@ -130,6 +154,14 @@ static wp_status list_kernels(module *m, wp_error *err) {
 
 /* ---- the driver's module ---- */
 
+static void tell_lines(const char *log) {
+    for (size_t length; *log != '\0'; log += length + (log[length] != '\0')) {
+        length = strcspn(log, "\r\n");
+        if (length != 0)
+            wp_log(WP_LOG_INFO, "device.cuda", "the PTX compiler says: %.*s", (int)length, log);
+    }
+}
+
 /* The log as one line, as far as a message has room for it. */
 static void join_lines(char *log) {
     char *to = log;
@@ -139,6 +171,27 @@ static void join_lines(char *log) {
         *to++ = is_break ? ' ' : *from;
     }
     *to = '\0';
+}
+
+/* Results that say that a driver cannot use a cubin, say because it is older than the assembler. */
+static bool is_cubin_refused(wpi_cu_result result) {
+    return result == WPI_CU_INVALID_IMAGE || result == WPI_CU_NO_BINARY_FOR_GPU ||
+           result == WPI_CU_UNSUPPORTED_PTX_VERSION || result == WPI_CU_INVALID_SOURCE;
+}
+
+/* Afterwards m->cubin is NULL if it is of no use and the PTX has to do. */
+static wp_status load_cubin(module *m, wp_error *err) {
+    wpi_cuda_device *device = device_of(m);
+    char *code;
+    WP_TRY(read_section(m->image, m->cubin, &code, err));
+    const wpi_cu_result result = device->cu->module_load(&m->module, code, 0, NULL, NULL);
+    wp_free(code);
+    if (!is_cubin_refused(result))
+        return wpi_cuda_check(device, result, "loading the program's kernels", err);
+    wp_log(WP_LOG_INFO, "device.cuda", "%s: the code for sm_%u is not taken, the PTX is: %s (%s)",
+           device->base.info.spec, m->cubin->arch, wpi_cu_text(result), wpi_cu_name(result));
+    m->cubin = NULL;
+    return WP_STATUS_OK;
 }
 
 static wp_status assemble(module *m, wp_error *err) {
@@ -159,7 +212,7 @@ static wp_status assemble(module *m, wp_error *err) {
                          device->cu->version / 1000, device->cu->version % 1000 / 10);
     } else if (result != WPI_CU_SUCCESS) {
         wp_error error = {0};
-        if (log[0] != '\0') wp_log(WP_LOG_INFO, "device.cuda", "the PTX compiler says:\n%s", log);
+        tell_lines(log);
         join_lines(log);
         status = wpi_cuda_check(device, result, "loading the program's kernels", &error);
         if (log[0] != '\0')
@@ -314,7 +367,8 @@ static void forget_variables(module *m) {
 }
 
 static wp_status load_in_driver(module *m, wp_error *err) {
-    WP_TRY(assemble(m, err));
+    if (m->cubin != NULL) WP_TRY(load_cubin(m, err));
+    if (m->cubin == NULL) WP_TRY(assemble(m, err));
     WP_TRY(resolve_all(m, err));
     return map_all_managed(m, err);
 }
@@ -349,9 +403,10 @@ static wp_status load(wp_device *base, const void *data, wp_module **out, wp_err
     if (m == NULL) return WP_FAIL(err, NOMEM, "module");
     m->base.device = base;
     m->image = image;
+    m->cubin = choose_cubin(device, image);
     pthread_mutex_init(&m->lock, NULL);
     wp_status status;
-    WP_TRY_GOTO(read_text(m, section, err), failed);
+    WP_TRY_GOTO(read_section(image, section, &m->ptx, err), failed);
     WP_TRY_GOTO(list_kernels(m, err), failed);
     WP_TRY_GOTO(load_in_driver(m, err), failed);
     wpi_link_add(device, &device->modules, &m->link);

@@ -875,7 +875,10 @@ EXPORT wpi_cu_result cuModuleLoadDataEx(wpi_cu_module *out, const void *image, u
                                         int *options, void **values) {
     CALL_IN_CONTEXT("cuModuleLoadDataEx");
     struct module *m = calloc(1, sizeof *m);
-    if (result == 0 && !parse_module(image, m)) result = WPI_CU_INVALID_PTX;
+    /* A cubin is an ELF file; one that this driver takes is PTX behind the magic number. */
+    const bool is_cubin = strncmp(image, "\177ELF", 4) == 0;
+    if (result == 0 && !parse_module((const char *)image + (is_cubin ? 4 : 0), m))
+        result = is_cubin ? WPI_CU_INVALID_IMAGE : WPI_CU_INVALID_PTX;
     if (result == WPI_CU_INVALID_PTX) {
         char *log = NULL;
         size_t log_bytes = 0;
