@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/subprocess.h"
+#include "base/units.h"
 #include "cli/cli.h"
 #include "warpage/device.h"
 
@@ -107,7 +108,9 @@ static bool check_gpu(void) {
     if (wp_device_open("cuda:0", &device, &err) != WP_STATUS_OK)
         return tell(false, OPTIONAL, "device cuda:0", "", err.message);
     const wp_device_info *info = wp_device_get_info(device);
-    char *what = wp_format("device cuda:0: %s", info->name);
+    char bytes[32];
+    char *what = wp_format("device cuda:0: %s, %u SMs, %s", info->name, info->sm_count,
+                           wp_format_bytes(info->memory_bytes, bytes));
     char *enables =
         wp_format("programs run on it with --device cuda:0; driver for CUDA %u.%u, sm_%u%u",
                   info->driver_version / 1000, info->driver_version % 1000 / 10,

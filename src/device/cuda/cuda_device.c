@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/pci_link.h"
 #include "report/recorder.h"
 
 /* ---- lists ---- */
@@ -117,42 +118,12 @@ static wp_status attribute(wp_device *base, int number, int *value, wp_error *er
                           "asking for an attribute", err);
 }
 
-/* A line of the kernel's about the GPU's place on the bus; false when there is none. */
-static bool read_bus_file(const char *pci_id, const char *name, char *line, size_t line_bytes) {
-    char path[128];
-    (void)snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/%s", pci_id, name);
-    FILE *file = fopen(path, "r");
-    if (file == NULL) return false;
-    const bool is_read = fgets(line, (int)line_bytes, file) != NULL;
-    (void)fclose(file);
-    return is_read;
-}
-
-static uint32_t link_width(const char *pci_id, const char *name) {
-    char line[64];
-    if (!read_bus_file(pci_id, name, line, sizeof line)) return 0;
-    return (uint32_t)strtoul(line, NULL, 10);
-}
-
-/* "16.0 GT/s PCIe": what a lane transfers says which generation it is. */
-static uint32_t link_generation(const char *pci_id, const char *name) {
-    char line[64];
-    if (!read_bus_file(pci_id, name, line, sizeof line)) return 0;
-    const double rate = strtod(line, NULL);
-    static const double rates[] = {2.5, 5, 8, 16, 32, 64};
-    uint32_t generation = 0;
-    for (uint32_t i = 0; i < sizeof rates / sizeof rates[0]; i++)
-        if (rate >= rates[i]) generation = i + 1;
-    return generation;
-}
-
 static void fill_link(wp_device_info *info) {
+    char folder[64];
     for (char *c = info->pci_id; *c != '\0'; c++)
         if (*c >= 'A' && *c <= 'F') *c = (char)(*c - 'A' + 'a');
-    info->link_width = link_width(info->pci_id, "current_link_width");
-    info->link_width_max = link_width(info->pci_id, "max_link_width");
-    info->link_generation = link_generation(info->pci_id, "current_link_speed");
-    info->link_generation_max = link_generation(info->pci_id, "max_link_speed");
+    (void)snprintf(folder, sizeof folder, "/sys/bus/pci/devices/%s", info->pci_id);
+    wpi_pci_link_read(folder, info);
 }
 
 static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {

@@ -71,9 +71,9 @@ static wp_status load_locked(wp_error *err) {
     }
     if (result == WPI_CU_SUCCESS) result = found.init(0);
     if (result != WPI_CU_SUCCESS) {
-        return wpi_fail(err, wpi_cu_status(result), __FILE__, __LINE__,
-                        "the CUDA driver does not start: %s (%s)", wpi_cu_text(result),
-                        wpi_cu_name(result));
+        return wpi_fail(err, wpi_cu_status(result), __FILE__, __LINE__, "%s%s (%s)",
+                        result == WPI_CU_NO_DEVICE ? "" : "the CUDA driver does not start: ",
+                        wpi_cu_text(result), wpi_cu_name(result));
     }
     driver = found;
     is_loaded = true;
