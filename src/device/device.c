@@ -92,8 +92,8 @@ bool wpi_device_is_idle(wp_device *device) {
     return device->ops->is_idle == NULL || device->ops->is_idle(device);
 }
 
-bool wpi_device_stages_pageable(const wp_device *device) {
-    return device->ops->is_pageable_staged;
+bool wpi_device_stages_pageable(wp_device *device) {
+    return device->ops->stages_pageable != NULL && device->ops->stages_pageable(device);
 }
 
 wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err) {

@@ -110,9 +110,6 @@ struct wp_device_ops {
 
     void (*close)(wp_device *device); /* waits for all work */
     wp_queue *(*default_queue)(wp_device *device);
-    /** A copy from memory that is in no allocation to device memory returns when that memory may
-     *  change; on other devices, that is when the copy is done. */
-    bool is_pageable_staged;
     wp_status (*wait)(wp_device *device, wp_error *err);
     wp_status (*reset)(wp_device *device, wp_error *err);
     wp_status (*sticky_error)(wp_device *device, wp_error *err);
@@ -134,6 +131,9 @@ struct wp_device_ops {
     wp_status (*get_limit)(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err);
     /** Optional: the device has no output of kernels to show. */
     void (*flush_output)(wp_device *device);
+    /** Optional: copies from memory that is in no allocation to device memory return when that
+     *  memory may change. Defaults to false: that is when the copy is done. */
+    bool (*stages_pageable)(wp_device *device);
     /** Optional: nothing is queued or running, in destroyed queues either. Defaults to true. */
     bool (*is_idle)(wp_device *device);
     /** Optional; default: UNSUPPORTED, and what is asked about is answered from `info`. `attribute`
@@ -190,7 +190,7 @@ WP_NODISCARD wp_status wpi_queue_create(wp_device *device, bool is_blocking, int
 WP_NODISCARD wp_status wpi_event_create(wp_device *device, uint32_t flags, wp_event **out,
                                         wp_error *err);
 /** Whether the device stages copies from the program's own memory (wp_device_ops). */
-bool wpi_device_stages_pageable(const wp_device *device);
+bool wpi_device_stages_pageable(wp_device *device);
 /** Writes what kernels printed so far to stdout. Waits do this too; the runtime calls it at exit.
  */
 void wpi_device_flush_output(wp_device *device);

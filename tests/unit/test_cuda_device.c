@@ -554,6 +554,32 @@ static void a_destroyed_queue_is_busy_until_its_work_ends(void **state) {
     close_clean(d);
 }
 
+static void pageable_memory_is_staged_where_the_gpu_cannot_reach_it(void **state) {
+    (void)state;
+    wp_device *d = open_fake();
+    assert_true(wpi_device_stages_pageable(d));
+    close_clean(d);
+    setenv("FAKE_CUDA_PAGEABLE", "1", 1);
+    d = open_fake();
+    unsetenv("FAKE_CUDA_PAGEABLE");
+    assert_false(wpi_device_stages_pageable(d));
+    close_clean(d);
+}
+
+static void a_reset_gives_pages_of_managed_variables_back(void **state) {
+    (void)state;
+    wp_device *d = open_fake();
+    wp_error err = {0};
+    wp_module *m;
+    assert_status_ok(wp_module_load(d, image, &m, &err), &err);
+    const unsigned calls = fake->calls("cuMemHostUnregister");
+    assert_status_ok(wp_device_reset(d, &err), &err);
+    assert_u64(fake->calls("cuMemHostUnregister"), calls + 1);
+    assert_u64(fake->live(FAKE_REGISTERED), 1);
+    wp_module_unload(m);
+    close_clean(d);
+}
+
 static void kernels_are_loaded_with_their_module(void **state) {
     (void)state;
     wp_device *d = open_fake();
@@ -924,6 +950,8 @@ int main(void) {
         cmocka_unit_test(textures_and_surfaces_are_objects_of_the_driver),
         cmocka_unit_test(streams_and_events_are_what_was_asked_for),
         cmocka_unit_test(a_destroyed_queue_is_busy_until_its_work_ends),
+        cmocka_unit_test(pageable_memory_is_staged_where_the_gpu_cannot_reach_it),
+        cmocka_unit_test(a_reset_gives_pages_of_managed_variables_back),
         cmocka_unit_test(kernels_are_loaded_with_their_module),
         cmocka_unit_test(managed_variables_need_one_address_for_both),
         cmocka_unit_test(page_locked_memory_has_the_hosts_address),

@@ -64,9 +64,10 @@ typedef struct wpi_cuda_device {
     wpi_link queues, events, modules, arrays;
     wpi_link leaving; /* queues that were destroyed with work under way */
     wpi_cuda_queue default_queue;
-    wpi_cu_event start;   /* recorded when the device was opened: where its clock begins */
-    uint64_t limit_bytes; /* what cudaMalloc can give out */
-    uint64_t used_bytes;  /* … and has; under `lock` */
+    bool reaches_pageable; /* kernels can use the program's own memory */
+    wpi_cu_event start;    /* recorded when the device was opened: where its clock begins */
+    uint64_t limit_bytes;  /* what cudaMalloc can give out */
+    uint64_t used_bytes;   /* … and has; under `lock` */
     uint64_t managed_bytes;
     wpi_cuda_recorder *recorder; /* NULL: nothing is recorded */
     atomic_bool has_failed;
@@ -136,6 +137,8 @@ wp_status wpi_cuda_queue_restore(wpi_cuda_queue *queue, wp_error *err);
 /** Frees destroyed queues whose work has ended; true when none is left. */
 bool wpi_cuda_queues_have_left(wpi_cuda_device *device);
 wp_status wpi_cuda_event_restore(wpi_cuda_event *event, wp_error *err);
+/** Before a reset: gives the pages of managed variables back. */
+void wpi_cuda_modules_unregister(wpi_cuda_device *device);
 /** After a reset: loads every module again, with its variables' initial values. */
 wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err);
 

@@ -118,6 +118,11 @@ static wp_status attribute(wp_device *base, int number, int *value, wp_error *er
                           "asking for an attribute", err);
 }
 
+/* The driver promises it for memory that the GPU cannot reach, which it has to copy away. */
+static bool stages_pageable(wp_device *base) {
+    return !wpi_cuda_of(base)->reaches_pageable;
+}
+
 static void fill_link(wp_device_info *info) {
     char folder[64];
     for (char *c = info->pci_id; *c != '\0'; c++)
@@ -163,6 +168,7 @@ static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
     if (device->limit_bytes == 0 || device->limit_bytes > memory_bytes)
         device->limit_bytes = memory_bytes;
     info->memory_bytes = device->limit_bytes;
+    device->reaches_pageable = ask(device, WPI_CU_ATTRIBUTE_PAGEABLE_ACCESS) != 0;
     if (ask(device, WPI_CU_ATTRIBUTE_UNIFIED_ADDRESSING) == 0) {
         return WP_FAIL(err, UNSUPPORTED,
                        "%s: %s does not share one address space with the host, which Warpage needs",
@@ -267,6 +273,7 @@ static wp_status reset(wp_device *base, wp_error *err) {
     (void)ignored;
     wpi_cuda_recorder_destroy(device);
     wpi_cuda_memory_free_all(device);
+    wpi_cuda_modules_unregister(device);
     wp_error error = {0};
     const wp_status status = renew(device, &error);
     if (status == WP_STATUS_OK) return WP_STATUS_OK;
@@ -296,7 +303,6 @@ static const wp_device_ops ops = {
     .module = &wpi_cuda_module_ops,
     .close = close_device,
     .default_queue = default_queue,
-    .is_pageable_staged = true,
     .wait = wpi_cuda_device_wait,
     .reset = reset,
     .sticky_error = sticky_error,
@@ -308,6 +314,7 @@ static const wp_device_ops ops = {
     .set_limit = set_limit,
     .get_limit = get_limit,
     .flush_output = flush_output,
+    .stages_pageable = stages_pageable,
     .is_idle = is_idle,
     .attribute = attribute,
     .array_create = wpi_cuda_array_create,

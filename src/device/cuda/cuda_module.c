@@ -373,13 +373,18 @@ static wp_status load_in_driver(module *m, wp_error *err) {
     return map_all_managed(m, err);
 }
 
+static void unregister_pages(module *m) {
+    for (uint32_t i = 0; i < m->page_count; i++)
+        (void)device_of(m)->cu->host_unregister((void *)m->pages[i].first);
+    m->page_count = 0;
+}
+
 /* Also a module that was loaded in part. */
 static void destroy(module *m) {
     wpi_cuda_device *device = device_of(m);
     forget_variables(m);
     if (wpi_cuda_enter(device, NULL) == WP_STATUS_OK) {
-        for (uint32_t i = 0; i < m->page_count; i++)
-            (void)device->cu->host_unregister((void *)m->pages[i].first);
+        unregister_pages(m);
         if (m->module != NULL) (void)device->cu->module_unload(m->module);
     }
     for (uint32_t i = 0; m->kernels != NULL && i < m->kernel_count; i++)
@@ -424,12 +429,17 @@ static void unload(wp_module *base) {
     destroy(m);
 }
 
+void wpi_cuda_modules_unregister(wpi_cuda_device *device) {
+    if (wpi_cuda_enter(device, NULL) != WP_STATUS_OK) return;
+    for (wpi_link *l = device->modules.next; l != &device->modules; l = l->next)
+        unregister_pages(WPI_MEMBER(l, module));
+}
+
 wp_status wpi_cuda_modules_restore(wpi_cuda_device *device, wp_error *err) {
     for (wpi_link *l = device->modules.next; l != &device->modules; l = l->next) {
         module *m = WPI_MEMBER(l, module);
         pthread_mutex_lock(&m->lock);
-        m->module = NULL; /* it went with its context, and so did the registrations */
-        m->page_count = 0;
+        m->module = NULL; /* it went with its context */
         for (uint32_t i = 0; i < m->kernel_count; i++)
             m->kernels[i].function = NULL;
         forget_variables(m);

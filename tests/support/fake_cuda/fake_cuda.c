@@ -367,8 +367,9 @@ EXPORT wpi_cu_result cuDeviceGetAttribute(int *value, int attribute, wpi_cu_devi
     CALL("cuDeviceGetAttribute");
     (void)device;
     const int sm = (int)env_number("FAKE_CUDA_SM", 80);
-    bool is_known = attribute == 75 || attribute == 76;
+    bool is_known = attribute == 75 || attribute == 76 || attribute == 88;
     *value = attribute == 75 ? sm / 10 : sm % 10;
+    if (attribute == 88) *value = (int)env_number("FAKE_CUDA_PAGEABLE", 0);
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i][0] != attribute) continue;
         *value = known[i][1];

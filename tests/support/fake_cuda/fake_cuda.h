@@ -11,7 +11,8 @@
  *
  * Environment: FAKE_CUDA_FAIL="cuMemAlloc_v2:2:700 …" (the second call returns 700),
  * FAKE_CUDA_VERSION (12040), FAKE_CUDA_DEVICES (1), FAKE_CUDA_SM (80), FAKE_CUDA_MEMORY (bytes; 1
- * GiB), FAKE_CUDA_HOST_OFFSET (from a host address to the device's, 0), FAKE_CUDA_ENDLESS
+ * GiB), FAKE_CUDA_HOST_OFFSET (from a host address to the device's, 0), FAKE_CUDA_PAGEABLE
+ * (1: kernels reach the program's own memory; 0), FAKE_CUDA_ENDLESS
  * (1: streams are never idle, except the default one, and waiting for all never ends).
  *
  * The hooks are for tests in the same process: dlsym(…, "fake_cuda_get_hooks").
