@@ -67,7 +67,10 @@ static void destroy(wp_queue *base) {
 }
 
 bool wpi_cuda_queues_have_left(wpi_cuda_device *device) {
-    if (wpi_cuda_enter(device, NULL) != WP_STATUS_OK) return true;
+    pthread_mutex_lock(&device->lock);
+    const bool is_empty = device->leaving.next == &device->leaving;
+    pthread_mutex_unlock(&device->lock);
+    if (is_empty || wpi_cuda_enter(device, NULL) != WP_STATUS_OK) return true;
     pthread_mutex_lock(&device->lock);
     for (wpi_link *l = device->leaving.next, *next; l != &device->leaving; l = next) {
         next = l->next;
