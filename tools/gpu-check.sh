@@ -43,7 +43,7 @@ list_cases() { # the folder
     for program in "$1"/programs/*; do
         case $program in
         *.env) ;;
-        *) echo "both 20 programs/$(basename "$program")" ;;
+        *) echo "both 40 programs/$(basename "$program")" ;;
         esac
     done
 }
