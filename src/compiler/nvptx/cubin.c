@@ -32,8 +32,8 @@ wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t a
     wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
     if (status == WP_STATUS_OK && exit_code != 0) {
         const char *said = wp_text_string(&talk);
-        status = WP_FAIL(err, TOOLCHAIN, "%s sm_%u: %.*s", ptxas, arch, (int)strcspn(said, "\n"),
-                         said);
+        status =
+            WP_FAIL(err, TOOLCHAIN, "%s sm_%u: %.*s", ptxas, arch, (int)strcspn(said, "\n"), said);
     }
     wp_text_deinit(&talk);
     return status;
