@@ -21,6 +21,7 @@
 #define BENCH_GRID_STRIDE 256 /* blocks of the kernels that stride over their input */
 #define BENCH_BINS 256
 #define BENCH_TILE 16
+#define BENCH_QUEUE 1024 /* vertices in a queue of the breadth-first search */
 #define BENCH_LEVELS_MAX 64
 #define BENCH_UNREACHED 0xffffffffu
 

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Breadth-first search by levels: threads share the frontier. Who finds a vertex first takes a place
- * for it in the next frontier, as the kernel does; or, with BENCH_C_QUEUE set, collects vertices in a queue
- * of its own and adds it to the next frontier when it is full. */
+ * for it in the next frontier, or collects vertices in a queue of its own and adds it to the next frontier
+ * when it is full. */
 #include "threads.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-#define QUEUE 1024
 
 static uint32_t *frontier, *next;
 static size_t frontier_count;
@@ -57,7 +54,7 @@ static void part_direct(unsigned index) {
 static void part_queue(unsigned index) {
     const uint32_t *first_edge = threads_data->input[0], *target = threads_data->input[1];
     _Atomic uint32_t *hops = threads_data->output;
-    uint32_t queue[QUEUE];
+    uint32_t queue[BENCH_QUEUE];
     size_t queued = 0, first, outer;
     threads_share(frontier_count, index, &first, &outer);
     for (size_t i = first; i < outer; i++) {
@@ -65,7 +62,7 @@ static void part_queue(unsigned index) {
         for (uint32_t e = first_edge[vertex]; e < edges; e++) {
             if (is_found_first(&hops[target[e]])) {
                 queue[queued++] = target[e];
-                if (queued == QUEUE) {
+                if (queued == BENCH_QUEUE) {
                     flush(queue, queued);
                     queued = 0;
                 }
@@ -75,11 +72,10 @@ static void part_queue(unsigned index) {
     flush(queue, queued);
 }
 
-static void run(void) {
-    const bool has_queues = getenv("BENCH_C_QUEUE") != NULL;
+static void search(void (*part)(unsigned index)) {
     for (level = 0; frontier_count != 0; level++) {
         atomic_store(&next_count, 0);
-        threads_run(has_queues ? part_queue : part_direct);
+        threads_run(part);
         uint32_t *swap = frontier;
         frontier = next;
         next = swap;
@@ -87,4 +83,13 @@ static void run(void) {
     }
 }
 
+static void run(void) {
+    search(part_direct);
+}
+
+static void run_queued(void) {
+    search(part_queue);
+}
+
 const bench_case bfs_case = {"bfs", prepare, run};
+const bench_case bfs_queue_case = {"bfs_queue", prepare, run_queued};

@@ -211,6 +211,7 @@ static const struct {
     {"histogram_global", 5, histogram_create, histogram_error, 0},
     {"sgemm", 6, sgemm_create, sgemm_error, 1e-4},
     {"bfs", 7, bfs_create, bfs_error, 0},
+    {"bfs_queue", 7, bfs_create, bfs_error, 0},
 };
 
 static int find(const char *name) {

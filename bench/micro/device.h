@@ -57,6 +57,6 @@ void device_read(void *to, const void *memory, size_t bytes);
 void device_wait(void);
 
 extern bench_case empty_case, vecadd_case, gather_case, reduction_case, histogram_shared_case,
-    histogram_global_case, sgemm_case, bfs_case;
+    histogram_global_case, sgemm_case, bfs_case, bfs_queue_case;
 
 #endif

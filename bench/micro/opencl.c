@@ -232,8 +232,8 @@ static void bfs_prepare(void) {
     finish();
 }
 
-static void bfs(void) {
-    need_kernel("bfs.cl", "visit");
+static void search(const char *name) {
+    need_kernel("bfs.cl", name);
     cl_uint count = 1;
     for (cl_uint level = 0; count != 0; level++) {
         if (level == BENCH_LEVELS_MAX) bench_fail("bfs: more than %d levels", BENCH_LEVELS_MAX);
@@ -252,6 +252,14 @@ static void bfs(void) {
     }
 }
 
+static void bfs(void) {
+    search("visit");
+}
+
+static void bfs_queue(void) {
+    search("visit_queued");
+}
+
 static const bench_case cases[] = {
     {"empty", NULL, empty},
     {"vecadd", NULL, vecadd},
@@ -261,7 +269,8 @@ static const bench_case cases[] = {
     {"histogram_global", zero_output, histogram_global},
     {"sgemm", NULL, sgemm},
     {"bfs", bfs_prepare, bfs},
+    {"bfs_queue", bfs_prepare, bfs_queue},
 };
 
 const bench_case *engine_cases[] = {&cases[0], &cases[1], &cases[2], &cases[3], &cases[4],
-                                    &cases[5], &cases[6], &cases[7], NULL};
+                                    &cases[5], &cases[6], &cases[7], &cases[8], NULL};

@@ -41,7 +41,7 @@ CASES = {
     "sgemm": ("sgemm", False, True, 512, 1680, 128),
     "sgemm_fused": ("sgemm", True, True, 512, None, 128),
     "bfs": ("bfs", False, False, 1 << 16, 1 << 21, 1 << 12),
-    "bfs_queue": ("bfs", False, False, 1 << 16, 1 << 21, 1 << 12),  # the same kernel, another C program
+    "bfs_queue": ("bfs_queue", False, True, 1 << 16, 1 << 21, 1 << 12),
 }
 EMPTY_BLOCKS = (1, 4096)
 AIM_POCL = 1.0
@@ -163,8 +163,6 @@ class Bench:
 
     def time_once(self, engine, name, case, fused, n):
         env = dict(self.env)
-        if name == "bfs_queue":
-            env["BENCH_C_QUEUE"] = "1"
         if engine == "pocl-repl":
             env["POCL_WORK_GROUP_METHOD"] = "workitemrepl"
             env["POCL_CACHE_DIR"] += "-repl"
@@ -381,8 +379,8 @@ def page(report):
     for c in [c for c in comparisons if c["against"] == "c, counts per thread"]:
         lines += ["", f"`histogram_global`, {c['size']}: its column C adds atomically to one table, as the kernel "
                   f"does. Against C that counts per thread: {verdict(c)}."]
-    lines += ["", "`bfs`: its column C takes a place in the next frontier for each vertex by itself, as the kernel does; "
-              "`bfs_queue`: the same kernel, and C that collects vertices in a queue for each thread."]
+    lines += ["", "`bfs`: each vertex found takes a place in the next frontier by itself. `bfs_queue`: kernels collect "
+              "vertices in a queue for each block, in shared memory, and C in one for each thread."]
     lines += ["", "`sgemm_fused`: multiplication and addition fused everywhere (`wpcc -fmad=true`, OpenCL's default, "
               "`-ffp-contract=fast`); elsewhere nowhere, so that all give the same bits. `empty`: a launch "
               "and a wait; for C, waking the threads and waiting for them."]

@@ -17,6 +17,6 @@ void threads_run(void (*part)(unsigned index));
 void threads_share(size_t n, unsigned index, size_t *first, size_t *outer);
 
 extern const bench_case empty_case, vecadd_case, gather_case, reduction_case, histogram_shared_case,
-    histogram_global_case, sgemm_case, bfs_case;
+    histogram_global_case, sgemm_case, bfs_case, bfs_queue_case;
 
 #endif
