@@ -59,19 +59,28 @@ static int is_finite(double a) {
 
 /* ---- one to one ---- */
 
+/* libclc's double form makes +0 of -0. */
+#define KEEPS_ZERO(name)                                                                           \
+    double __nv_##name(double a) {                                                                 \
+        return a != 0.0 ? clc_##name(a) : a;                                                       \
+    }                                                                                              \
+    float __nv_##name##f(float a) {                                                                \
+        return clc_##name##f(a);                                                                   \
+    }
+
 WP_FORMS_1(clc_, acos)
 WP_FORMS_1(clc_, acosh)
 WP_FORMS_1(clc_, asin)
 WP_FORMS_1(clc_, asinh)
-WP_FORMS_1(clc_, atan)
 WP_FORMS_1(clc_, atanh)
 WP_FORMS_1(clc_, cbrt)
-WP_FORMS_1(clc_, erf)
 WP_FORMS_1(clc_, exp10)
-WP_FORMS_1(clc_, expm1)
 WP_FORMS_1(clc_, log10)
 WP_FORMS_1(clc_, log1p)
 WP_FORMS_1(clc_, log2)
+KEEPS_ZERO(atan)
+KEEPS_ZERO(erf)
+KEEPS_ZERO(expm1)
 WP_FORMS_2(clc_, atan2)
 WP_FORMS_2(clc_, hypot)
 WP_FORMS_2(clc_, nextafter)
@@ -356,17 +365,18 @@ void __nv_fast_sincosf(float a, float *s, float *c) {
 
 /* ---- trigonometry ---- */
 
-/* libclc's reduction of doubles would read past its table for infinities and NaN. */
-#define REDUCED(name)                                                                              \
+/* libclc's reduction of doubles would read past its table for infinities and NaN, and it makes +0
+ * of -0. */
+#define REDUCED(name, of_zero)                                                                     \
     double __nv_##name(double a) {                                                                 \
-        return is_finite(a) ? clc_##name(a) : a - a;                                               \
+        return a == 0.0 ? (of_zero) : is_finite(a) ? clc_##name(a) : a - a;                        \
     }                                                                                              \
     float __nv_##name##f(float a) {                                                                \
         return clc_##name##f(a);                                                                   \
     }
-REDUCED(cos)
-REDUCED(sin)
-REDUCED(tan)
+REDUCED(cos, 1.0)
+REDUCED(sin, a)
+REDUCED(tan, a)
 /* a less the nearest multiple of a half, which is *quarter halves; exact. */
 static double halves(double a, int *quarter) {
     const double whole = 2.0 * __builtin_trunc(0.5 * a);
