@@ -91,6 +91,17 @@ __global__ void casts(float f, double d, int i, long long l, unsigned char c, in
     out[11] = i >> 28;
 }
 
+/* Beyond the type, and known when it is compiled. */
+__global__ void of_constants(int *out)
+{
+    out[0] = __float2int_rz(3e9f);
+    out[1] = __double2int_rz(-1e20);
+    out[2] = __float2int_rz(NAN);
+    out[3] = (int)__float2uint_rz(-5.0f);
+    out[4] = (int)(__double2ll_rz(1e30) >> 32);
+    out[5] = __ull2float_rz(~0ull) == 18446742974197923840.0f;
+}
+
 template <class W> static W clamp_to(long double x, long double low, long double high)
 {
     return x < low ? (W)low : x > high ? (W)high : (W)x;
@@ -163,5 +174,10 @@ int main(void)
                       (int)(3994967295u >> 28), -300000001 >> 28};
     for (int i = 0; i < 12; i++)
         CHECK_EQ(out[i], ec[i]);
+    of_constants<<<1, 1>>>(out);
+    KERNEL_OK();
+    const int constants[] = {0x7fffffff, (int)0x80000000, 0, 0, 0x7fffffff, 1};
+    for (int i = 0; i < 6; i++)
+        CHECK_EQ(out[i], constants[i]);
     return check_done();
 }

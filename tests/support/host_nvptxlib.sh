@@ -12,6 +12,7 @@ kept='__nv_*'
     -e 's/^target triple.*/target triple = "x86_64-pc-linux-gnu"/' \
     -e 's/addrspace\([0-9]\) ?//g; s/"target-(cpu|features)"="[^"]*"//g' \
     -e 's/@llvm\.nvvm\./@nvvm./g; s/(nocallback|speculatable|immarg) ?//g' \
-    -e '/^define.*@__wp_/,/^}/d' >"$object.ll"
+    -e '/^define.*@__wp_/,/^}/d' \
+    -e '/^define.*@__nv_[a-z]+2[a-z]+_rz\(/,/^}/d' >"$object.ll" # inline PTX
 "$llvm/opt" -passes=internalize,globaldce -internalize-public-api-list="$kept" "$object.ll" -o "$object.bc"
 "$llvm/clang" -O1 -mfma -fPIC -Wno-override-module -ffunction-sections -c "$object.bc" -o "$object"

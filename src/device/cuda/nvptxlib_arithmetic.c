@@ -53,7 +53,9 @@
     }                                                                                              \
     float __nv_double2float_##suffix(double a) {                                                   \
         return __nvvm_d2f_##rm(a);                                                                 \
-    }                                                                                              \
+    }
+
+#define CONVERTED(suffix, rm)                                                                      \
     int __nv_float2int_##suffix(float a) {                                                         \
         return __nvvm_f2i_##rm(a);                                                                 \
     }                                                                                              \
@@ -96,10 +98,36 @@
     double __nv_ull2double_##suffix(unsigned long long a) {                                        \
         return __nvvm_ull2d_##rm(a);                                                               \
     }
+
+/* Towards zero by the instruction's name: LLVM takes the intrinsics for C's conversions, which are
+ * undefined beyond the type, and from integers round to nearest. */
+#define TO_ZERO(name, to, from, instruction, to_register, from_register)                           \
+    to __nv_##name##_rz(from a) {                                                                  \
+        to result;                                                                                 \
+        __asm__(instruction " %0, %1;" : "=" to_register(result) : from_register(a));              \
+        return result;                                                                             \
+    }
 ROUNDED(rn, rn)
 ROUNDED(rz, rz)
 ROUNDED(rd, rm)
 ROUNDED(ru, rp)
+CONVERTED(rn, rn)
+CONVERTED(rd, rm)
+CONVERTED(ru, rp)
+TO_ZERO(float2int, int, float, "cvt.rzi.s32.f32", "r", "f")
+TO_ZERO(float2uint, unsigned int, float, "cvt.rzi.u32.f32", "r", "f")
+TO_ZERO(float2ll, long long, float, "cvt.rzi.s64.f32", "l", "f")
+TO_ZERO(float2ull, unsigned long long, float, "cvt.rzi.u64.f32", "l", "f")
+TO_ZERO(double2int, int, double, "cvt.rzi.s32.f64", "r", "d")
+TO_ZERO(double2uint, unsigned int, double, "cvt.rzi.u32.f64", "r", "d")
+TO_ZERO(double2ll, long long, double, "cvt.rzi.s64.f64", "l", "d")
+TO_ZERO(double2ull, unsigned long long, double, "cvt.rzi.u64.f64", "l", "d")
+TO_ZERO(int2float, float, int, "cvt.rz.f32.s32", "f", "r")
+TO_ZERO(uint2float, float, unsigned int, "cvt.rz.f32.u32", "f", "r")
+TO_ZERO(ll2float, float, long long, "cvt.rz.f32.s64", "f", "l")
+TO_ZERO(ull2float, float, unsigned long long, "cvt.rz.f32.u64", "f", "l")
+TO_ZERO(ll2double, double, long long, "cvt.rz.f64.s64", "d", "l")
+TO_ZERO(ull2double, double, unsigned long long, "cvt.rz.f64.u64", "d", "l")
 
 long long __nv_llrint(double a) {
     return __nvvm_d2ll_rn(a);
@@ -108,10 +136,10 @@ long long __nv_llrintf(float a) {
     return __nvvm_f2ll_rn(a);
 }
 long long __nv_llround(double a) {
-    return __nvvm_d2ll_rz(__builtin_round(a));
+    return __nvvm_d2ll_rn(__builtin_round(a));
 }
 long long __nv_llroundf(float a) {
-    return __nvvm_f2ll_rz(__builtin_roundf(a));
+    return __nvvm_f2ll_rn(__builtin_roundf(a));
 }
 
 /* ---- half precision ---- */
