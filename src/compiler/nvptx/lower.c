@@ -86,6 +86,18 @@ static void lower_references(wp_compile *c) {
     }
 }
 
+/* Programs read arrays of small elements as int4 and the like, and find them placed for that. */
+static void widen_alignments(wp_compile *c) {
+    enum { VECTOR_BYTES = 16 };
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        const uint64_t bytes = LLVMABISizeOfType(layout, LLVMGlobalGetValueType(g));
+        const bool is_open = bytes == 0; /* extern __shared__ x[] */
+        if ((is_open || bytes >= VECTOR_BYTES) && LLVMGetAlignment(g) < VECTOR_BYTES)
+            LLVMSetAlignment(g, VECTOR_BYTES);
+    }
+}
+
 /* ---- calls ---- */
 
 /* LLVM's mathematical intrinsics, which its back end for PTX lacks or only approximates. */
@@ -231,6 +243,7 @@ wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err) {
         if (c->variables[v].kind == WP_VARIABLE_MANAGED)
             WP_TRY(lower_managed(c, &c->variables[v], err));
     lower_references(c);
+    widen_alignments(c);
     LLVMValueRef next;
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = next) {
         next = LLVMGetNextFunction(f);
