@@ -12,7 +12,7 @@ __global__ void kernel(int *p) { *p = 1; }
 int main(int argc, char **argv) {
     void *memory = NULL;
     cudaError_t error = cudaMalloc(&memory, argc > 1 ? strtoull(argv[1], NULL, 10) : 4);
-    kernel<<<1, 1>>>((int *)memory);
+    if (memory != NULL) kernel<<<1, 1>>>((int *)memory);
     if (error == cudaSuccess) error = cudaGetLastError();
     for (int i = 0; i < 3; i++)
         if (error == cudaSuccess) error = cudaDeviceSynchronize();
