@@ -35,7 +35,7 @@ function(wp_unit_test source label)
     if(includes MATCHES "\"compiler/")
         target_link_libraries(${target} PRIVATE wpcompiler)
     endif()
-    list(FILTER includes EXCLUDE REGEX "\"(base|compiler)/|\"warpage/error\\.h|\"wp_(test|random)\\.h")
+    list(FILTER includes EXCLUDE REGEX "\"(base|compiler)/|\"warpage/error\\.h|\"wp_(test|random)\\.h|\"ptx_machine/")
     if(includes)
         target_link_libraries(${target} PRIVATE wpruntime)
     endif()
@@ -44,17 +44,29 @@ function(wp_unit_test source label)
         add_dependencies(${target} fake_cuda fake_cuda_old)
         target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
     endif()
+    if(short STREQUAL ptx_machine)
+        target_link_libraries(${target} PRIVATE ptx_machine)
+    endif()
     if(short STREQUAL nvptxlib)
         wp_link_host_nvptxlib(${target})
     endif()
     wp_add_test(${short} ${label} 120 ${target})
 endfunction()
 
-# The stand-in for NVIDIA's driver; and one that is too old.
+# The machine that executes PTX. Rounding modes change while it runs: nothing may be moved over that.
+file(GLOB wp_machine_sources CONFIGURE_DEPENDS ${wp_tests}/support/ptx_machine/*.c)
+add_library(ptx_machine STATIC ${wp_machine_sources})
+set_target_properties(ptx_machine PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_compile_options(ptx_machine PRIVATE -frounding-math -ffp-contract=off)
+target_link_libraries(ptx_machine PRIVATE wp_flags m)
+
+# The stand-in for NVIDIA's driver, which executes kernels on that machine; and one that is too old.
+file(GLOB wp_fake_sources CONFIGURE_DEPENDS ${wp_tests}/support/fake_cuda/*.c)
 foreach(variant fake_cuda fake_cuda_old)
-    add_library(${variant} MODULE ${wp_tests}/support/fake_cuda/fake_cuda.c)
+    add_library(${variant} MODULE ${wp_fake_sources})
     set_target_properties(${variant} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-    target_link_libraries(${variant} PRIVATE wp_flags Threads::Threads)
+    target_include_directories(${variant} PRIVATE ${wp_tests}/support)
+    target_link_libraries(${variant} PRIVATE ptx_machine wp_flags Threads::Threads m)
 endforeach()
 target_compile_definitions(fake_cuda_old PRIVATE FAKE_CUDA_OLD)
 
@@ -87,10 +99,21 @@ function(wp_cli_test script)
     wp_add_test(${name} cli 120 ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
 endfunction()
 
-# wp_program_test(NAME): one program of tests/e2e by name, compiled by wpcc, run with 1 and 2 workers.
+# wp_program_test(NAME): one program of tests/e2e by name, compiled by wpcc, run with 1 and 2 workers; and
+# once more on the CUDA device, on the machine behind the stand-in for the driver.
 function(wp_program_test name)
     string(REGEX REPLACE "\\.(cu|sh)$" "" short ${name})
     wp_add_test(${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+    if(name MATCHES "^[^/]*\\.cu$|^(apps|gpu_bench)\\.sh$")
+        wp_add_test(cuda.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+        wp_on_machine(e2e.cuda.${short})
+    endif()
+endfunction()
+
+# wp_on_machine(TEST): its programs run on the CUDA device, on the stand-in for the driver.
+function(wp_on_machine test)
+    set_tests_properties(${test} PROPERTIES ENVIRONMENT
+        "DEVICES=cuda:0;WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so")
 endfunction()
 
 foreach(label unit contract model)
@@ -129,6 +152,8 @@ if(TARGET wpcc)
         foreach(example ${examples})
             get_filename_component(name ${example} NAME_WE)
             wp_add_test(example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
+            wp_add_test(cuda.example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
+            wp_on_machine(e2e.cuda.example.${name})
         endforeach()
     endif()
 endif()

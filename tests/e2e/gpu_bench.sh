@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The programs of bench/gpu, small, on the CPU device: they check what they computed.
+# The programs of bench/gpu, small, on $DEVICES: they check what they computed.
+export WARPAGE_DEVICE="$DEVICES"
 check() { # program arguments…
     "$WPCC" -O2 "$E2E/../../bench/gpu/$1.cu" -o "$TMP/$1" || exit 1
     program=$TMP/$1
@@ -11,6 +12,7 @@ check() { # program arguments…
 }
 check bandwidth 2
 check latency 20
+[ "$DEVICES" = cpu ] || exit 0 # the reads are too many for what interprets them
 check random_access 1 4
 # More than there is is refused.
 ! WARPAGE_DEVICE_MEMORY=8MiB "$TMP/random_access" 16 2>"$TMP/err" || exit 1

@@ -9,14 +9,14 @@
 #
 # X.cu          compiled by `wpcc X.cu -o X`, run with 1 and 2 worker threads; it must exit with 0 and
 #               its last line must be PASS. In its first lines: `// FLAGS: ...` more options for wpcc,
-#               `// ENV: K=V ...` environment of the run.
-# X.sh          a script; $WPCC, $WARPAGE, $TMP (an empty folder), $E2E (this folder); exit 0 is passed.
+#               `// ENV: K=V ...` environment of the run, `// DEVICES: cpu (why)` where it cannot run elsewhere.
+# X.sh          a script; $WPCC, $WARPAGE, $TMP (an empty folder), $E2E (this folder), $DEVICES; exit 0 is passed.
 # bad/X.cu      must fail as its first lines say: `// STAGE: compile|run`, `// EXIT: 1`,
 #               `// STDERR: extended regular expression` (any number, all must match).
 #
 # Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (60), KEEP=1, WPCC_FLAGS
-# (more options for the programs, -O0 say).
-# Exit status: 0 all passed, 1 some failed, 2 wrong usage.
+# (more options for the programs, -O0 say), DEVICES ("cpu"; "cpu cuda:0" runs the programs on both).
+# Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 all were skipped.
 
 E2E=$(cd "$(dirname "$0")" && pwd) || exit 2
 if [ $# -lt 1 ] || ! command -v "$1" >/dev/null 2>&1; then
@@ -28,35 +28,57 @@ shift
 WARPAGE=${WARPAGE:-$(dirname "$WPCC")/warpage}
 WORKERS=${WORKERS:-1 2}
 TIMEOUT_S=${TIMEOUT_S:-60}
+DEVICES=${DEVICES:-cpu}
 BASE=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$BASE"' EXIT
 trap 'exit 1' INT TERM
-export WPCC WARPAGE E2E TIMEOUT_S
+export WPCC WARPAGE E2E TIMEOUT_S DEVICES
 
 # The text behind `// KEY:` in the first lines of a file, one line each.
 header() { sed -n "1,12s|^// $2: *||p" "$1"; }
 
 show() { sed 's/^/    /' "$1" | head -n "${2:-20}"; }
 
+# The devices of DEVICES that a program can run on.
+devices_of() { # file
+    allowed=$(header "$1" DEVICES | sed 's/ *(.*//')
+    for device in $DEVICES; do
+        case " ${allowed:-$device} " in *" ${device%:*} "* | *" $device "*) echo "$device" ;; esac
+    done
+}
+
+run_once() { # file, exe, device, workers
+    # shellcheck disable=SC2046
+    env WARPAGE_DEVICE="$3" WARPAGE_WORKERS="$4" $(header "$1" ENV) \
+        timeout "$TIMEOUT_S" "$2" >"$TMP/stdout" 2>"$TMP/stderr" </dev/null
+    status=$?
+    if [ $status -ne 0 ] || [ "$(tail -n 1 "$TMP/stdout")" != PASS ]; then
+        [ $status -eq 124 ] && echo "  did not finish in $TIMEOUT_S s"
+        echo "  on $3 with $4 workers: exit status $status; stdout, then stderr:"
+        show "$TMP/stdout"
+        show "$TMP/stderr"
+        return 1
+    fi
+    if grep -q '^fake_cuda: misuse' "$TMP/stderr"; then
+        echo "  a call that breaks the driver's rules:"
+        show "$TMP/stderr"
+        return 1
+    fi
+}
+
 run_program() { # file
+    devices=$(devices_of "$1")
+    [ -n "$devices" ] || return 77
     exe=$TMP/$(basename "$1" .cu)
     # shellcheck disable=SC2046  # flags are words
     if ! timeout 120 "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$exe" >"$TMP/compile" 2>&1; then
         echo "  compilation failed:" && show "$TMP/compile"
         return 1
     fi
-    for workers in $WORKERS; do
-        # shellcheck disable=SC2046
-        env WARPAGE_WORKERS="$workers" $(header "$1" ENV) \
-            timeout "$TIMEOUT_S" "$exe" >"$TMP/stdout" 2>"$TMP/stderr" </dev/null
-        status=$?
-        if [ $status -ne 0 ] || [ "$(tail -n 1 "$TMP/stdout")" != PASS ]; then
-            [ $status -eq 124 ] && echo "  did not finish in $TIMEOUT_S s"
-            echo "  with $workers workers: exit status $status; stdout, then stderr:"
-            show "$TMP/stdout"
-            show "$TMP/stderr"
-            return 1
-        fi
+    for device in $devices; do
+        for workers in $([ "$device" = cpu ] && echo "$WORKERS" || echo 1); do
+            run_once "$1" "$exe" "$device" "$workers" || return 1
+        done
     done
 }
 
@@ -110,7 +132,7 @@ if [ $# -eq 0 ]; then
     done
 fi
 
-passed=0 failed=0 failed_names=
+passed=0 failed=0 skipped=0 failed_names=
 for name in "$@"; do
     file=$E2E/$name
     [ -f "$file" ] || file=$E2E/$name.cu
@@ -127,9 +149,13 @@ for name in "$@"; do
     *.cu) run_program "$file" >"$BASE/log" ;;
     *) run_script "$file" >"$BASE/log" ;;
     esac
-    if [ $? -eq 0 ]; then
+    status=$?
+    if [ $status -eq 0 ]; then
         passed=$((passed + 1))
         echo "ok   $name"
+    elif [ $status -eq 77 ]; then
+        skipped=$((skipped + 1))
+        echo "skip $name: only on $(header "$file" DEVICES)"
     else
         failed=$((failed + 1))
         failed_names="$failed_names $name"
@@ -139,8 +165,9 @@ for name in "$@"; do
     [ -n "$KEEP" ] || rm -rf "$TMP" "$TMP.log"
 done
 
-echo "$passed passed, $failed failed"
+echo "$passed passed, $failed failed, $skipped skipped"
 if [ $failed -ne 0 ]; then
     echo "failed:$failed_names"
     exit 1
 fi
+[ $passed -ne 0 ] || [ $skipped -eq 0 ] || exit 77

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs one example as its first lines tell the reader to:    run_example.sh <folder of wpcc> <file.cu>
 # The command is the `wpcc … && ./…` in the opening comment. It must exit with 0 and print something.
+# DEVICES names the device to run on, as in tests/e2e/run.sh.
 set -u
+export WARPAGE_DEVICE=${DEVICES:-cpu}
 bin=$(cd "$1" && pwd) || exit 2
 source=$2
 tmp=$(mktemp -d) || exit 2

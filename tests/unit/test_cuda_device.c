@@ -254,7 +254,7 @@ static void code_that_does_not_load_says_why(void **state) {
     wp_module *m;
     refuse(d, program, 90, WP_STATUS_UNSUPPORTED,
            "need a GPU of sm_90 or later, cuda:0 (Fake GPU 0) is sm_80");
-    refuse(d, "nonsense", 70, WP_STATUS_PARSE, "line 7; error   : no good");
+    refuse(d, "nonsense", 70, WP_STATUS_PARSE, "line 1; error   : '.version' expected");
     fake->fail_at("cuModuleLoadDataEx", 1, 222);
     refuse(d, program, 70, WP_STATUS_UNSUPPORTED,
            "version 6.3, newer than this driver for CUDA 12.4");

@@ -5,15 +5,18 @@
  *
  *   - a context must be current, handles must live, ranges must lie in live memory, copies must say
  *     the right kind of memory; everything else is a misuse, which is counted and described
- *   - work is done at once, on host memory; kernels are checked against the parameters that their
- *     PTX declares, counted, and do nothing. Host functions run on another thread
+ *   - a stream does its work on a thread of its own, on host memory; kernels are executed by the
+ *     machine of tests/support/ptx_machine, from their PTX. A kernel's fault sticks, and is
+ *     described on stderr
+ *   - device memory begins with anything
  *   - any call can be made to fail; a sticky result then answers every call until the reset
  *
  * Environment: FAKE_CUDA_FAIL="cuMemAlloc_v2:2:700 …" (the second call returns 700),
  * FAKE_CUDA_VERSION (12040), FAKE_CUDA_DEVICES (1), FAKE_CUDA_SM (80), FAKE_CUDA_MEMORY (bytes; 1
  * GiB), FAKE_CUDA_HOST_OFFSET (from a host address to the device's, 0), FAKE_CUDA_PAGEABLE
  * (1: kernels reach the program's own memory; 0), FAKE_CUDA_ENDLESS
- * (1: streams are never idle, except the default one, and waiting for all never ends).
+ * (1: streams are never idle, except the default one, and waiting for all never ends),
+ * FAKE_CUDA_SPEED (any: says how fast kernels were executed).
  *
  * The hooks are for tests in the same process: dlsym(…, "fake_cuda_get_hooks").
  */
