@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What traced kernels and the simulated GPU agree on: the words that a running thread leaves
+ * behind, and the tables that say what they mean. One page in words: docs/rooms/trace.md.
+ *
+ * The pass `trace` cuts a kernel's code into blocks: straight code that ends where control may
+ * leave it, and behind every call of a traced function, stop and clock read. A thread writes,
+ * for each block that it enters, one word with the block's number and one word for each access
+ * of the block, its address, in the order of the block's ACCESS steps. The words of a block are
+ * there, all of them, before the thread stops at its end.
+ *
+ *     words of a lane:   block 7 | address | address | block 9 | block 12 | address | …
+ *
+ * Everything that is the same each time is in the tables: what a block does, step by step.
+ */
+#ifndef WP_BASE_TRACE_H
+#define WP_BASE_TRACE_H
+
+#include <stdint.h>
+
+#define WP_TRACE_VERSION 1u
+#define WP_TRACE_NONE 0xffffffffu
+
+/** What an instruction needs of an SM. Counted as a GPU would execute them: a call of a math
+ *  function counts what NVIDIA's functions take, not what the CPU's copy takes. */
+typedef enum wp_trace_class {
+    WP_TRACE_INT = 0,  /* add, compare, logic, shift, select, address arithmetic */
+    WP_TRACE_IMUL,     /* integer multiply and multiply-add */
+    WP_TRACE_FP16,     /* add, multiply, fused multiply-add of two halves */
+    WP_TRACE_FP32,     /* add, multiply, fused multiply-add, compare, minimum */
+    WP_TRACE_FP64,
+    WP_TRACE_SPECIAL,  /* reciprocal, square root, sine, exponential: approximations in hardware */
+    WP_TRACE_CONVERT,  /* between number formats, population count, find first set */
+    WP_TRACE_CONTROL,  /* branch, call, return, exit */
+    WP_TRACE_CONSTANT, /* load from constant memory or of a parameter with a computed address */
+    WP_TRACE_LOCAL,    /* load or store of the thread's own arrays */
+    WP_TRACE_TEXTURE,  /* texture or surface access */
+    WP_TRACE_WARP,     /* shuffle, vote, match, reduce */
+    WP_TRACE_SYNC,     /* barrier, fence */
+    WP_TRACE_CLASS_COUNT /* must be last */
+} wp_trace_class;
+
+typedef enum wp_trace_op {
+    WP_TRACE_ISSUE = 0, /* `count` instructions of class `class`; the longest chain of dependent ones
+                           among the ISSUE steps up to the next other step has `chain` of them */
+    WP_TRACE_ACCESS,    /* site `value`; its address is the block's next word */
+    WP_TRACE_WAIT,      /* an operand comes from site `value`: its last access must have answered */
+    WP_TRACE_STOP,      /* last step: `value` is the wp_stop with flags (base/abi.h) */
+    WP_TRACE_CLOCK,     /* last step: the thread waits to be told the time */
+    WP_TRACE_CALL,      /* last step: a traced function; its blocks follow */
+    WP_TRACE_RETURN,    /* last step: back to the caller, or the end of the thread */
+    WP_TRACE_OP_COUNT   /* must be last */
+} wp_trace_op;
+
+typedef struct wp_trace_step {
+    uint16_t op;     /* wp_trace_op */
+    uint16_t class;  /* wp_trace_class, of ISSUE */
+    uint32_t count;  /* of ISSUE */
+    uint32_t chain;  /* of ISSUE; at most `count` */
+    uint32_t value;
+} wp_trace_step;
+
+/** A block. Among those of a function the smaller number is earlier in reverse post-order. */
+typedef struct wp_trace_block {
+    uint32_t function;
+    uint32_t join; /* where threads that part at its end meet again: the immediate post-dominator; for
+                      a CALL the block behind it; NONE: in the caller, or never */
+    uint32_t first_step, step_count;
+    uint32_t access_count; /* words behind the block's own */
+    uint32_t line;         /* of its first instruction; 0: unknown */
+} wp_trace_block;
+
+typedef enum wp_trace_access {
+    WP_TRACE_LOAD = 0,
+    WP_TRACE_STORE,
+    WP_TRACE_ATOMIC, /* its result is used */
+    WP_TRACE_REDUCE, /* an atomic whose result nobody wants */
+    WP_TRACE_ACCESS_COUNT /* must be last */
+} wp_trace_access;
+
+typedef enum wp_trace_space {
+    WP_TRACE_GENERIC = 0, /* the address says */
+    WP_TRACE_GLOBAL,
+    WP_TRACE_SHARED
+} wp_trace_space;
+
+/** PTX's cache operators. */
+typedef enum wp_trace_cache {
+    WP_TRACE_CACHE_ALL = 0,  /* .ca, or none */
+    WP_TRACE_CACHE_GLOBAL,   /* .cg: not in L1 */
+    WP_TRACE_CACHE_STREAM,   /* .cs, .lu */
+    WP_TRACE_CACHE_VOLATILE, /* .cv, volatile: not in L1 */
+    WP_TRACE_CACHE_READ_ONLY /* ld.global.nc */
+} wp_trace_cache;
+
+/** A place in the code that accesses memory. */
+typedef struct wp_trace_site {
+    const char *file; /* NULL: the program carries no line information */
+    const char *name; /* of the variable or the kernel parameter that the address starts from, or NULL */
+    uint32_t line;
+    uint32_t block;
+    int32_t parameter; /* number of that kernel parameter; -1: none, or unknown */
+    uint8_t access;    /* wp_trace_access */
+    uint8_t space;     /* wp_trace_space */
+    uint8_t cache;     /* wp_trace_cache */
+    uint8_t size_bytes;
+} wp_trace_site;
+
+#define WP_TRACE_KERNEL_CLOCK 1u /* reads the clock */
+#define WP_TRACE_KERNEL_SPINS 2u /* has loops that wait for other threads' stores */
+
+typedef struct wp_trace_kernel {
+    const char *name; /* as in wp_cpu_kernel */
+    uint32_t entry;   /* block */
+    uint32_t flags;
+} wp_trace_kernel;
+
+/** Exported by the variants `trace` and `instep` as WP_TRACE_TABLES_SYMBOL. */
+typedef struct wp_trace_tables {
+    uint32_t version;
+    uint32_t block_count, step_count, site_count, kernel_count, function_count;
+    const wp_trace_block *blocks;
+    const wp_trace_step *steps;
+    const wp_trace_site *sites;
+    const wp_trace_kernel *kernels;
+    const char *const *functions; /* names */
+} wp_trace_tables;
+
+#define WP_TRACE_TABLES_SYMBOL "wp_trace_tables"
+
+/** Where a thread writes its next words. Block words fit while cursor + words <= limit. */
+typedef struct wp_trace_lane {
+    uint64_t *cursor;
+    uint64_t *limit;
+} wp_trace_lane;
+
+#pragma GCC visibility push(default)
+
+/** The running thread's; asked once in each activation of a function. */
+wp_trace_lane *wp_rt_trace_lane(void);
+/** No room for the `words` words of the block just entered: returns when there is. The words
+ *  written so far are all of blocks whose end was reached. */
+void wp_rt_trace_full(wp_trace_lane *lane, uint32_t words);
+/** Variant `instep`: the last words before the cursor end in the address of an access that is about
+ *  to be made; returns when the model has come to it. */
+void wp_rt_trace_step(wp_trace_lane *lane);
+/** The block with the CLOCK step was written; returns the SM's clock in cycles, or (`is_ns`) the
+ *  global timer. */
+uint64_t wp_rt_trace_clock(wp_trace_lane *lane, uint32_t is_ns);
+
+#pragma GCC visibility pop
+
+#endif
