@@ -14,6 +14,11 @@
 
 #include "compiler/context.h"
 
+/** as_ptx (variants that record): what the PTX back end does to memory accesses before it selects
+ * instructions: addresses of kernel arguments are global, redundant loads go, neighbours become
+ * vectors. Needs: the bitcode as it is in the image, for its inline PTX and intrinsics. */
+WP_NODISCARD wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err);
+
 /** inline_stops: functions that contain (or reach) a barrier or warp operation and are not
  *  recursive are inlined into their callers. Needs: nvptx64 after scalar optimisation. Leaves:
  * stops only in kernels and in functions that recur or are called through pointers. */
@@ -31,6 +36,10 @@ WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err);
  * misaligned; barriers note where they are. Needs: address spaces, lines, and no code but the
  * program's. Leaves: `wp_check_sites`. */
 WP_NODISCARD wp_status wpi_pass_check(wp_compile *c, wp_error *err);
+
+/** trace (variants "trace" and "instep" only): blocks of code write down that they ran, and the
+ * addresses they accessed. Needs: as check. Leaves: WP_TRACE_TABLES_SYMBOL (base/trace.h). */
+WP_NODISCARD wp_status wpi_pass_trace(wp_compile *c, wp_error *err);
 
 /** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of
  *  docs/rooms/compiler.md; devicelib linked in; everything internal. Leaves: host code whose only
@@ -76,6 +85,9 @@ WP_NODISCARD wp_status wpi_pass_streams(wp_compile *c, wp_error *err);
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);
+
+/** fibers (variants that record): each kernel becomes its fiber function, whether it stops or not. */
+WP_NODISCARD wp_status wpi_pass_fibers(wp_compile *c, wp_error *err);
 
 /** table: the constants of base/abi.h that describe the code, and the constructor that registers
  * them. */

@@ -44,35 +44,68 @@ static wp_status optimize(wp_compile *c, wp_error *err) {
     return wpi_compile_run(c, "default<O3>", machine, err);
 }
 
+/* Kernels that are recorded stay as a GPU runs them: nothing is vectorised, and no loop becomes a
+ * call. The front end has optimised the code; what is left to do is what came after that. */
+static wp_status optimize_recorded(wp_compile *c, wp_error *err) {
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    return wpi_compile_run(c,
+                           "cgscc(inline),function(sroa,early-cse<memssa>,"
+                           "instcombine<no-verify-fixpoint>,simplifycfg,loop-simplify,lcssa,"
+                           "loop-mssa(licm),gvn,dse,simplifycfg),globaldce",
+                           machine, err);
+}
+
+/* Whom a pass is for: the program's own code, or a variant of it. */
+enum {
+    OWN = 1,
+    CHECK = 2,
+    TRACE = 4,
+    IN_STEP = 8,
+    FAST = OWN | CHECK,         /* as fast as the CPU can */
+    RECORDED = TRACE | IN_STEP, /* as a GPU's threads run */
+    ALL = FAST | RECORDED
+};
+
+static const struct {
+    const char *name;
+    unsigned bit;
+} variants[] = {{"check", CHECK}, {"trace", TRACE}, {"instep", IN_STEP}};
+enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
+
 typedef struct pass {
     const char *name;
     wp_status (*run)(wp_compile *c, wp_error *err);
-    const char *variant; /* the only one that it is for; NULL: all code */
+    unsigned audience;
 } pass;
 
 static const pass passes[] = {
-    {"lower-asm", wpi_pass_lower_asm, NULL},
-    {"lower-intrinsics", wpi_pass_lower_intrinsics, NULL},
-    {"inline-stops", wpi_pass_inline_stops, NULL},
-    {"clean", clean, NULL},
-    {"lockstep", wpi_pass_lockstep, NULL},
-    {"warp-synchronous", wpi_pass_warp_synchronous, NULL},
-    {"check", wpi_pass_check, "check"},
-    {"retarget", wpi_pass_retarget, NULL},
-    {"managed", wpi_pass_managed, NULL},
-    {"simplify", simplify, NULL},
-    {"lower-shared", wpi_pass_lower_shared, NULL},
-    {"rounds", wpi_pass_rounds, NULL},
-    {"together", wpi_pass_together, NULL},
-    {"cuts", wpi_pass_cuts, NULL},
-    {"streams", wpi_pass_streams, NULL},
-    {"regions", wpi_pass_regions, NULL},
-    {"table", wpi_pass_table, NULL},
-    {"hoist", hoist, NULL},
-    {"narrow", wpi_pass_narrow, NULL},
-    {"settle", wpi_pass_settle, NULL},
-    {"check-loops", wpi_pass_check_loops, "check"},
-    {"optimize", optimize, NULL},
+    {"as-ptx", wpi_pass_as_ptx, RECORDED},
+    {"lower-asm", wpi_pass_lower_asm, ALL},
+    {"lower-intrinsics", wpi_pass_lower_intrinsics, ALL},
+    {"inline-stops", wpi_pass_inline_stops, ALL},
+    {"clean", clean, ALL},
+    {"lockstep", wpi_pass_lockstep, ALL},
+    {"warp-synchronous", wpi_pass_warp_synchronous, ALL},
+    {"check", wpi_pass_check, CHECK},
+    {"trace", wpi_pass_trace, RECORDED},
+    {"retarget", wpi_pass_retarget, ALL},
+    {"managed", wpi_pass_managed, ALL},
+    {"simplify", simplify, ALL},
+    {"lower-shared", wpi_pass_lower_shared, ALL},
+    {"rounds", wpi_pass_rounds, FAST},
+    {"together", wpi_pass_together, FAST},
+    {"cuts", wpi_pass_cuts, FAST},
+    {"streams", wpi_pass_streams, FAST},
+    {"regions", wpi_pass_regions, FAST},
+    {"fibers", wpi_pass_fibers, RECORDED},
+    {"table", wpi_pass_table, ALL},
+    {"hoist", hoist, FAST},
+    {"narrow", wpi_pass_narrow, FAST},
+    {"settle", wpi_pass_settle, FAST},
+    {"check-loops", wpi_pass_check_loops, CHECK},
+    {"optimize", optimize, FAST},
+    {"optimize-recorded", optimize_recorded, RECORDED},
 };
 enum { PASS_COUNT = sizeof passes / sizeof *passes };
 
@@ -86,10 +119,16 @@ bool wpi_pipeline_has(const char *name) {
     return false;
 }
 
+/* 0 if there is none of that name. */
+static unsigned audience_of(const char *variant) {
+    if (!variant) return OWN;
+    for (size_t i = 0; i < VARIANT_COUNT; i++)
+        if (strcmp(variants[i].name, variant) == 0) return variants[i].bit;
+    return 0;
+}
+
 bool wpi_pipeline_has_variant(const char *name) {
-    for (size_t i = 0; i < PASS_COUNT; i++)
-        if (passes[i].variant && strcmp(passes[i].variant, name) == 0) return true;
-    return false;
+    return audience_of(name) != 0;
 }
 
 static void print_module(wp_compile *c, const char *after) {
@@ -102,8 +141,8 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
                            wp_error *err) {
     *stopped = false;
     for (size_t i = 0; i < PASS_COUNT; i++) {
-        const char *name = passes[i].name, *only = passes[i].variant;
-        if (only && (!c->variant || strcmp(only, c->variant) != 0)) continue;
+        const char *name = passes[i].name;
+        if (!(passes[i].audience & audience_of(c->variant))) continue;
         WP_TRY(passes[i].run(c, err));
         if (options->print_after &&
             (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0))

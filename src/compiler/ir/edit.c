@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/ir/edit.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "compiler/ir/map.h"
 
@@ -230,4 +232,35 @@ LLVMValueRef wpi_uses_read_phi(LLVMBuilderRef builder, LLVMValueRef instruction,
     }
     wp_free(users);
     return phi;
+}
+
+void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch) {
+    LLVMTypeRef type = LLVMInt32TypeInContext(context);
+    LLVMMetadataRef node[] = {LLVMMDStringInContext2(context, "branch_weights", 14),
+                              LLVMValueAsMetadata(LLVMConstInt(type, 1, 0)),
+                              LLVMValueAsMetadata(LLVMConstInt(type, 1u << 20, 0))};
+    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(context, "prof", 4),
+                    LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, node, 3)));
+}
+
+bool wpi_function_is_address_taken(LLVMValueRef function) {
+    for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u))
+        if (wpi_called_function(LLVMGetUser(u)) != function ||
+            wpi_operand_find(LLVMGetUser(u), function, 0) != LLVMGetNumOperands(LLVMGetUser(u)) - 1)
+            return true;
+    return false;
+}
+
+unsigned wpi_argument_number(LLVMValueRef argument) {
+    LLVMValueRef function = LLVMGetParamParent(argument);
+    unsigned p = 0;
+    while (LLVMGetParam(function, p) != argument)
+        p++;
+    return p;
+}
+
+bool wpi_argument_has(LLVMValueRef argument, const char *name) {
+    unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+    return LLVMGetEnumAttributeAtIndex(LLVMGetParamParent(argument),
+                                       wpi_argument_number(argument) + 1, kind) != NULL;
 }

@@ -45,6 +45,16 @@ LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count);
 /** The called function, or NULL for an indirect call, an intrinsic asm or a non-call. */
 LLVMValueRef wpi_called_function(LLVMValueRef instruction);
 
+/** True if `function` may be called through a pointer. */
+bool wpi_function_is_address_taken(LLVMValueRef function);
+
+unsigned wpi_argument_number(LLVMValueRef argument);
+/** True if an argument of a function has the attribute ("byval"). */
+bool wpi_argument_has(LLVMValueRef argument, const char *name);
+
+/** Marks the first way of a conditional branch as hardly ever taken. */
+void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch);
+
 /** Users of a value as an array (one entry a use); free with wp_free. */
 LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count);
 

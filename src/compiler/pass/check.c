@@ -8,7 +8,6 @@
  * Where the access is based on an object of known extent (an array of the thread, shared memory, a
  * variable) its bounds are compared with; accesses to it at constant offsets within need no guard.
  * Any other address is compared with the range that the site last found good. */
-#include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/check.h"
 #include "compiler/pass/lower.h"
+#include "compiler/pass/source.h"
 #include "compiler/passes.h"
 
 #define NO_SITE UINT32_MAX
@@ -114,68 +114,13 @@ bool wpi_check_is_safe(const access *a, const origin *o) {
 
 /* ---- sites ---- */
 
-static LLVMValueRef text(checker *k, const char *bytes, size_t length) {
-    LLVMValueRef value = LLVMConstStringInContext2(k->c->context, bytes, length, 0);
-    LLVMValueRef global = LLVMAddGlobal(k->c->module, LLVMTypeOf(value), "wp.text");
-    LLVMSetInitializer(global, value);
-    LLVMSetGlobalConstant(global, 1);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
-    return global;
-}
-
-/* "_ZZ6kernelPfE4tile" -> "tile": a mangled variable's name says its own length, last. */
-static LLVMValueRef variable_name(checker *k, LLVMValueRef base) {
-    size_t length = 0;
-    if (!LLVMIsAGlobalVariable(base)) return LLVMConstNull(k->c->ptr);
-    const char *name = LLVMGetValueName2(base, &length), *found = name;
-    size_t found_length = length;
-    if (length > 2 && name[0] == '_' && name[1] == 'Z') {
-        for (size_t i = 2; i < length; i++) {
-            if (name[i] < '0' || name[i] > '9' || (name[i - 1] >= '0' && name[i - 1] <= '9'))
-                continue;
-            size_t at = i, number = 0;
-            while (at < length && name[at] >= '0' && name[at] <= '9')
-                number = number * 10 + (size_t)(name[at++] - '0');
-            if (number && number <= length - at &&
-                (at + number == length || name[at + number] == '_')) {
-                found = name + at;
-                found_length = number;
-            }
-        }
-    }
-    return text(k, found, found_length);
-}
-
-/* A place in our own headers, or clang's, says little: what was inlined from there counts as where
- * it was called. */
-static bool is_foreign(const char *file) {
-    return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
-}
-
-static LLVMValueRef find_line(checker *k, LLVMValueRef instruction, unsigned *line) {
-    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
-    while (at) {
-        unsigned length = 0;
-        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
-        LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(at);
-        const char *name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
-        *line = LLVMDILocationGetLine(at);
-        if (name && *line && !(outer && is_foreign(name))) return text(k, name, length);
-        at = outer;
-    }
-    *line = 0;
-    return LLVMConstNull(k->c->ptr);
-}
-
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
-    unsigned line;
-    LLVMValueRef file = find_line(k, instruction, &line);
     wp_compile *c = k->c;
+    wp_source_place place = wpi_source_place(instruction);
     LLVMValueRef fields[] = {
-        file,
-        o ? variable_name(k, o->base) : LLVMConstNull(c->ptr),
-        wpi_const32(c, line),
+        wpi_source_text(c, place.file, place.file_length),
+        o ? wpi_source_variable(c, o->base) : LLVMConstNull(c->ptr),
+        wpi_const32(c, place.line),
         wpi_const32(c, a ? (uint32_t)a->kind : WP_CHECK_BARRIER),
         wpi_const32(c, o ? (uint32_t)o->object : WP_CHECK_ANY),
         wpi_const32(c, a ? (uint32_t)a->size_bytes : 0),
@@ -279,14 +224,6 @@ bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t s
     return b;
 }
 
-void wpi_check_mark_rare(wp_compile *c, LLVMValueRef branch) {
-    LLVMMetadataRef node[] = {LLVMMDStringInContext2(c->context, "branch_weights", 14),
-                              LLVMValueAsMetadata(wpi_const32(c, 1)),
-                              LLVMValueAsMetadata(wpi_const32(c, 1u << 20))};
-    LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(c->context, "prof", 4),
-                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, node, 3)));
-}
-
 bool wpi_check_is_guard(LLVMValueRef branch) {
     return LLVMGetMetadata(branch, guard_kind(branch)) != NULL;
 }
@@ -334,7 +271,7 @@ static LLVMValueRef guard(checker *k, const access *a, const origin *o, uint32_t
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMPositionBuilderAtEnd(at, front);
     LLVMValueRef branch = LLVMBuildCondBr(at, is_bad, slow, rest);
-    wpi_check_mark_rare(c, branch);
+    wpi_branch_mark_rare(c->context, branch);
     if (!k->is_in_run) wpi_check_mark_guard(c, branch);
     LLVMPositionBuilderAtEnd(at, slow);
     LLVMValueRef other = ask(k, address, site, &b);

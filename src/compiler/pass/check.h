@@ -53,8 +53,7 @@ bool wpi_check_is_aligned(const access *a, const origin *o);
 uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o);
 /** Where the builder stands. Of an object of unknown extent: the guard of `site`. */
 bounds wpi_check_bounds(checker *k, const access *a, const origin *o, uint32_t site);
-/** Marks the branch of a guard as hardly ever taken, and for check_loops. */
-void wpi_check_mark_rare(wp_compile *c, LLVMValueRef branch);
+/** Marks the branch of a guard for check_loops. */
 void wpi_check_mark_guard(wp_compile *c, LLVMValueRef branch);
 bool wpi_check_is_guard(LLVMValueRef branch);
 /** An instruction that only computes, and may run wherever its operands are known. */

@@ -329,7 +329,7 @@ void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t 
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMPositionBuilderAtEnd(c->builder, front);
     LLVMValueRef branch = LLVMBuildCondBr(c->builder, bad, slow, fast);
-    wpi_check_mark_rare(c, branch);
+    wpi_branch_mark_rare(c->context, branch);
     wpi_check_mark_guard(c, branch);
     LLVMPositionBuilderAtEnd(c->builder, fast);
     copy_run(k, all, run, &copies);

@@ -86,3 +86,21 @@ bool wpi_lower_is_stop(LLVMValueRef instruction) {
 uint32_t wpi_lower_stop_op(LLVMValueRef stop) {
     return (uint32_t)LLVMConstIntGetZExtValue(LLVMGetOperand(stop, 0));
 }
+
+static unsigned cache_kind(LLVMValueRef access) {
+    return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(access)), WP_CACHE_METADATA,
+                                    sizeof WP_CACHE_METADATA - 1);
+}
+
+void wpi_lower_mark_cache(wp_compile *c, LLVMValueRef access, uint32_t cache) {
+    LLVMMetadataRef value = LLVMValueAsMetadata(wpi_const32(c, cache));
+    LLVMSetMetadata(access, cache_kind(access),
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, &value, 1)));
+}
+
+int wpi_lower_cache_mark(LLVMValueRef access) {
+    LLVMValueRef node = LLVMGetMetadata(access, cache_kind(access)), value;
+    if (!node) return -1;
+    LLVMGetMDNodeOperands(node, &value);
+    return (int)LLVMConstIntGetZExtValue(value);
+}

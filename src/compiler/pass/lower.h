@@ -28,6 +28,7 @@ typedef enum wp_id {
 #define WP_BLOCK_PLACEHOLDER "wp.block"   /* ptr @wp.block(): the wp_cpu_block */
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
 #define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
+#define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */
@@ -50,5 +51,10 @@ LLVMValueRef wpi_lower_stop(wp_compile *c, LLVMBuilderRef at, uint32_t op, LLVMV
                             LLVMValueRef a, LLVMValueRef b);
 bool wpi_lower_is_stop(LLVMValueRef instruction);
 uint32_t wpi_lower_stop_op(LLVMValueRef stop);
+
+/** Notes on a load or store which cache operator (wp_trace_cache) it carries. */
+void wpi_lower_mark_cache(wp_compile *c, LLVMValueRef access, uint32_t cache);
+/** The noted operator, or -1. */
+int wpi_lower_cache_mark(LLVMValueRef access);
 
 #endif

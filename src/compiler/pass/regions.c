@@ -19,14 +19,6 @@ static bool contains_stop(LLVMValueRef function) {
     return false;
 }
 
-static bool is_address_taken(LLVMValueRef function) {
-    for (LLVMUseRef u = LLVMGetFirstUse(function); u; u = LLVMGetNextUse(u))
-        if (wpi_called_function(LLVMGetUser(u)) != function ||
-            wpi_operand_find(LLVMGetUser(u), function, 0) != LLVMGetNumOperands(LLVMGetUser(u)) - 1)
-            return true;
-    return false;
-}
-
 static bool any_pointer_target_stops(wp_compile *c, wp_map *seen);
 
 /* A stop in `function` or in what it calls; calls through pointers may reach any function whose
@@ -47,7 +39,7 @@ static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
 
 static bool any_pointer_target_stops(wp_compile *c, wp_map *seen) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && is_address_taken(f) && stops_below(c, f, seen)) return true;
+        if (!LLVMIsDeclaration(f) && wpi_function_is_address_taken(f) && stops_below(c, f, seen)) return true;
     return false;
 }
 
@@ -172,29 +164,50 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     drop_body(kernel->function);
 }
 
-wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
+static wp_status describe_kernels(wp_compile *c, wp_error *err) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         WP_TRY(check_local_memory(&c->kernels[k], err));
-    bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
-    for (uint32_t k = 0; k < c->kernel_count; k++) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
         c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
+    return WP_STATUS_OK;
+}
+
+static void build_fiber(wp_compile *c, wp_kernel_ir *kernel) {
+    kernel->thread = wpi_fiber_build(c, kernel);
+    kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
+}
+
+static void finish_kernels(wp_compile *c) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        if (!LLVMIsDeclaration(c->kernels[k].function))
+            LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
+    wpi_identity_lower(c);
+}
+
+wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
+    WP_TRY(describe_kernels(c, err));
+    bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
+    for (uint32_t k = 0; k < c->kernel_count; k++)
         is_fiber[k] =
             needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
-    }
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         wp_kernel_ir *kernel = &c->kernels[k];
         if (is_fiber[k]) {
-            kernel->thread = wpi_fiber_build(c, kernel);
-            kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
+            build_fiber(c, kernel);
         } else {
             copy_written_params(c, kernel->function);
             build_regions(c, kernel);
         }
     }
     wp_free(is_fiber);
+    finish_kernels(c);
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_pass_fibers(wp_compile *c, wp_error *err) {
+    WP_TRY(describe_kernels(c, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
-        if (!LLVMIsDeclaration(c->kernels[k].function))
-            LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
-    wpi_identity_lower(c);
+        build_fiber(c, &c->kernels[k]);
+    finish_kernels(c);
     return WP_STATUS_OK;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Memory accesses as the PTX back end makes them.
+ *
+ * The pipeline below is what nvptx.c runs and then what LLVM's NVPTX target runs before it selects
+ * instructions, as far as it touches memory. Inline PTX and intrinsics are still there, and are kept
+ * apart from plain accesses as they are in PTX. */
+#include <llvm-c/Comdat.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "compiler/ir/edit.h"
+#include "compiler/passes.h"
+
+static LLVMValueRef first_behind_allocas(LLVMValueRef function) {
+    LLVMValueRef i = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(function));
+    while (LLVMIsAAllocaInst(i))
+        i = LLVMGetNextInstruction(i);
+    return i;
+}
+
+/* Host code can only pass addresses of global memory. */
+static void mark_global(wp_compile *c, LLVMValueRef pointer) {
+    LLVMTypeRef global = LLVMPointerTypeInContext(c->context, WP_SPACE_GLOBAL);
+    LLVMValueRef there = LLVMBuildAddrSpaceCast(c->builder, pointer, global, "");
+    LLVMValueRef back = LLVMBuildAddrSpaceCast(c->builder, there, c->ptr, "");
+    LLVMReplaceAllUsesWith(pointer, back);
+    LLVMSetOperand(there, 0, pointer);
+}
+
+/* A pointer read from a structure that the kernel was given. */
+static bool is_member(LLVMValueRef i) {
+    if (!LLVMIsALoadInst(i)) return false;
+    LLVMValueRef base = LLVMGetOperand(i, 0);
+    while (LLVMIsAGetElementPtrInst(base))
+        base = LLVMGetOperand(base, 0);
+    return LLVMIsAArgument(base) && wpi_argument_has(base, "byval");
+}
+
+static void mark_kernel(wp_compile *c, LLVMValueRef kernel) {
+    for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
+        LLVMValueRef param = LLVMGetParam(kernel, p);
+        if (LLVMTypeOf(param) != c->ptr || wpi_argument_has(param, "byval")) continue;
+        LLVMPositionBuilderBefore(c->builder, first_behind_allocas(kernel));
+        mark_global(c, param);
+    }
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (LLVMTypeOf(i) != c->ptr || !is_member(i)) continue;
+            wpi_builder_after(c->builder, i);
+            mark_global(c, i);
+        }
+}
+
+wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err) {
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_nvptx(&machine, err));
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || wpi_compile_is_kernel(c, f)) continue;
+        LLVMSetComdat(f, NULL);
+        LLVMSetVisibility(f, LLVMDefaultVisibility);
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+    WP_TRY(wpi_compile_run(c,
+                           "globaldce,cgscc(inline),function(sroa,early-cse<memssa>,"
+                           "instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
+                           machine, err));
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        mark_kernel(c, c->kernels[k].function);
+    return wpi_compile_run(c,
+                           "function(sroa,infer-address-spaces,separate-const-offset-from-gep,"
+                           "speculative-execution,slsr,gvn,nary-reassociate,early-cse,gvn,"
+                           "load-store-vectorizer,sroa)",
+                           machine, err);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/pass/source.h"
+
+#include <llvm-c/DebugInfo.h>
+#include <string.h>
+
+LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length) {
+    if (!bytes) return LLVMConstNull(c->ptr);
+    LLVMValueRef value = LLVMConstStringInContext2(c->context, bytes, length, 0);
+    LLVMValueRef global = LLVMAddGlobal(c->module, LLVMTypeOf(value), "wp.text");
+    LLVMSetInitializer(global, value);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetUnnamedAddress(global, LLVMGlobalUnnamedAddr);
+    return global;
+}
+
+/* "_ZZ6kernelPfE4tile" -> "tile": a mangled variable's name says its own length, last. */
+LLVMValueRef wpi_source_variable(wp_compile *c, LLVMValueRef base) {
+    size_t length = 0;
+    if (!LLVMIsAGlobalVariable(base)) return LLVMConstNull(c->ptr);
+    const char *name = LLVMGetValueName2(base, &length), *found = name;
+    size_t found_length = length;
+    if (length > 2 && name[0] == '_' && name[1] == 'Z') {
+        for (size_t i = 2; i < length; i++) {
+            if (name[i] < '0' || name[i] > '9' || (name[i - 1] >= '0' && name[i - 1] <= '9'))
+                continue;
+            size_t at = i, number = 0;
+            while (at < length && name[at] >= '0' && name[at] <= '9')
+                number = number * 10 + (size_t)(name[at++] - '0');
+            if (number && number <= length - at &&
+                (at + number == length || name[at + number] == '_')) {
+                found = name + at;
+                found_length = number;
+            }
+        }
+    }
+    return wpi_source_text(c, found, found_length);
+}
+
+/* A place in our own headers, or clang's, says little. */
+static bool is_foreign(const char *file) {
+    return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
+}
+
+wp_source_place wpi_source_place(LLVMValueRef instruction) {
+    for (LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction); at;) {
+        unsigned length = 0;
+        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
+        LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(at);
+        const char *name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
+        unsigned line = LLVMDILocationGetLine(at);
+        if (name && line && !(outer && is_foreign(name)))
+            return (wp_source_place){name, length, line};
+        at = outer;
+    }
+    return (wp_source_place){NULL, 0, 0};
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the tables of variants say of the source: places and names. */
+#ifndef WP_PASS_SOURCE_H
+#define WP_PASS_SOURCE_H
+
+#include "compiler/context.h"
+
+typedef struct wp_source_place {
+    const char *file; /* not terminated; NULL: unknown */
+    size_t file_length;
+    unsigned line; /* 0: unknown */
+} wp_source_place;
+
+/** Where an instruction comes from: what was inlined from headers of ours or clang's counts as where
+ *  it was called. */
+wp_source_place wpi_source_place(LLVMValueRef instruction);
+/** The address of a constant string; null for NULL. */
+LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length);
+/** The name of a variable as in the source, as a constant string; null for anything else. */
+LLVMValueRef wpi_source_variable(wp_compile *c, LLVMValueRef base);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the files of the pass `trace` share (base/trace.h, docs/rooms/trace.md):
+ *
+ *     trace_copy.c    memcpy and its kin become loads and stores
+ *     trace_cut.c     functions are cut into blocks
+ *     trace_site.c    what an access is
+ *     trace_cost.c    what an instruction takes of a GPU; trace_function.c: a function
+ *     trace_steps.c   the steps of a block: issue, access, wait
+ *     trace_record.c  code that writes the words
+ *     trace_table.c   the tables
+ *     trace.c         the pass */
+#ifndef WP_PASS_TRACE_H
+#define WP_PASS_TRACE_H
+
+#include <llvm-c/Target.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/trace.h"
+#include "compiler/context.h"
+#include "compiler/ir/map.h"
+
+/** A block of code that is recorded. */
+typedef struct trace_block {
+    LLVMBasicBlockRef code;
+    LLVMValueRef *accesses; /* instructions, in order */
+    uint32_t access_count;
+    LLVMValueRef end; /* the stop, call or clock read at its end, or NULL */
+    wp_trace_block row;
+} trace_block;
+
+typedef struct tracer {
+    wp_compile *c;
+    LLVMTargetDataRef layout;
+    bool is_in_step; /* every access ends its block */
+    trace_block *blocks;
+    wp_trace_step *steps;
+    LLVMValueRef *sites;     /* constants of wp_trace_site */
+    LLVMValueRef *functions; /* traced ones */
+    uint32_t block_count, step_count, site_count, function_count;
+    wp_map block_of; /* LLVM's block → index; an empty block has none */
+    wp_map site_of;  /* access → index */
+} tracer;
+
+/** `items` with room for one more than `count`. */
+void *wpi_trace_grow(void *items, uint32_t count, size_t item_bytes);
+
+/** ---- what an instruction is ---- */
+
+/** A call of a function whose own blocks are recorded, or through a pointer. */
+bool wpi_trace_is_call(LLVMValueRef instruction);
+/** Reads a clock: `*is_ns` says which. */
+bool wpi_trace_is_clock(LLVMValueRef instruction, bool *is_ns);
+/** A stop, call or clock read: the block ends behind it. */
+bool wpi_trace_is_end(LLVMValueRef instruction);
+
+/** Where an access goes. */
+typedef enum trace_memory {
+    TRACE_NO_MEMORY,
+    TRACE_SITE,     /* recorded */
+    TRACE_PRIVATE,  /* the thread's own arrays */
+    TRACE_CONSTANT, /* constant memory, parameters */
+    TRACE_OPERAND   /* … at a constant address: part of the instruction that uses it */
+} trace_memory;
+
+typedef struct trace_access {
+    LLVMValueRef pointer;
+    trace_memory memory;
+    wp_trace_access kind;
+    wp_trace_space space;
+    wp_trace_cache cache;
+    uint32_t size_bytes;
+    LLVMValueRef base; /* the variable or argument that the address starts from, or NULL */
+} trace_access;
+
+trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
+/** Adds an access of block `block` to the table of sites. */
+void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);
+
+/** What an instruction takes. `chain`: of its instructions, those that wait for each other. */
+typedef struct trace_cost {
+    uint8_t count[WP_TRACE_CLASS_COUNT];
+    uint8_t chain[WP_TRACE_CLASS_COUNT];
+} trace_cost;
+
+/** False: nothing, or it is part of the instructions that use it. */
+bool wpi_trace_cost(const tracer *t, LLVMValueRef instruction, trace_cost *cost);
+/** Adds what a function of the device library, an intrinsic, or an operation that takes many
+ *  instructions ("udiv") takes; `result` decides about names that nobody knows. */
+void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef result);
+
+/** ---- the steps of the pass ---- */
+
+void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function);
+/** Cuts functions[number], and enters its blocks and sites in the tables. */
+void wpi_trace_cut(tracer *t, uint32_t number);
+/** Fills the steps of blocks [first, block_count). */
+void wpi_trace_add_steps(tracer *t, uint32_t first);
+/** Adds the code that records the blocks of `function`, which are blocks [first, block_count). */
+void wpi_trace_record(tracer *t, LLVMValueRef function, uint32_t first);
+void wpi_trace_export(tracer *t);
+
+#endif
