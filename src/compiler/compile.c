@@ -142,7 +142,7 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     /* Lines are for what the checked variant finds; they change no code, which is made without
      * them. */
     ADD(&command, o->debug_device ? "-g" : "-gline-tables-only", "-fdebug-compilation-dir=.",
-        "-emit-llvm", "-c", "-o", bitcode);
+        "-fno-discard-value-names", "-emit-llvm", "-c", "-o", bitcode);
     wpi_header_cache_use(job, &command, input);
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);

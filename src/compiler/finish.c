@@ -19,18 +19,22 @@ static void mark(LLVMModuleRef module) {
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark);
 }
 
-/* True if there were any. */
-static bool drop_locations(LLVMModuleRef module) {
+static void drop_locations(LLVMModuleRef module) {
     unsigned kind = LLVMGetMDKindIDInContext(LLVMGetModuleContext(module), "srcloc", 6);
-    bool any = false;
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
-            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                if (!LLVMIsACallInst(i) || !LLVMGetMetadata(i, kind)) continue;
-                LLVMSetMetadata(i, kind, NULL);
-                any = true;
-            }
-    return any;
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (LLVMIsACallInst(i) && LLVMGetMetadata(i, kind)) LLVMSetMetadata(i, kind, NULL);
+}
+
+/* Only arguments keep their names. */
+static void drop_names(LLVMModuleRef module) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b)) {
+            LLVMSetValueName2(LLVMBasicBlockAsValue(b), "", 0);
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind) LLVMSetValueName2(i, "", 0);
+        }
 }
 
 wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err) {
@@ -47,7 +51,9 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err) {
         goto done;
     }
     if (contract) mark(module);
-    if ((drop_locations(module) || contract) && LLVMWriteBitcodeToFile(module, path))
+    drop_locations(module);
+    drop_names(module);
+    if (LLVMWriteBitcodeToFile(module, path))
         status = WP_FAIL(err, IO, "cannot write %s", path);
     LLVMDisposeModule(module);
 done:

@@ -6,7 +6,9 @@
  *  link, variants) follows the rule of the file that a function came from.
  *
  *  Inline assembly loses its `srcloc`, a number that says nothing outside clang's run and differs
- *  between headers read and headers precompiled: the same source is to give the same object. */
+ *  between headers read and headers precompiled: the same source is to give the same object.
+ *
+ *  Of names only those of arguments stay: what a trace says of an access names the kernel's parameter. */
 #ifndef WP_COMPILER_FINISH_H
 #define WP_COMPILER_FINISH_H
 
@@ -16,7 +18,7 @@
 
 #define WP_CONTRACT_ATTRIBUTE "wp-contract"
 
-/** Changes the bitcode file `path` where that is needed; `contract`: mark its functions. */
+/** Changes the bitcode file `path`; `contract`: mark its functions. */
 WP_NODISCARD wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err);
 
 #endif

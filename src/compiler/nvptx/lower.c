@@ -151,6 +151,22 @@ static void lower_reductions(wp_compile *c) {
     }
 }
 
+/* ---- cache hints ---- */
+
+/* Hints are for the simulated GPU; a real one decides by itself. */
+static void drop_hints(wp_compile *c) {
+    static const char *const names[] = {"__wp_cache_global", "__wp_cache_stream"};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        LLVMValueRef function = LLVMGetNamedFunction(c->module, names[n]);
+        uint32_t count = 0;
+        LLVMValueRef *calls = function ? wpi_users(function, &count) : NULL;
+        for (uint32_t u = 0; u < count; u++)
+            if (wpi_called_function(calls[u]) == function)
+                replace(calls[u], LLVMGetOperand(calls[u], 0));
+        wp_free(calls);
+    }
+}
+
 /* ---- fast arithmetic ---- */
 
 /* With -use_fast_math, floats may be computed approximately: the GPU has instructions for that. */
@@ -252,6 +268,7 @@ wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err) {
         if (strncmp(name, "llvm.", 5) == 0) rename_mathematics(c, f, name + 5);
     }
     if (arch >= 80) lower_reductions(c);
+    drop_hints(c);
     each_instruction(c);
     return WP_STATUS_OK;
 }

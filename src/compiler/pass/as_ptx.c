@@ -51,6 +51,26 @@ static void mark_kernel(wp_compile *c, LLVMValueRef kernel) {
         }
 }
 
+/* Functions of the device library are inlined in PTX before loads are looked at; here they are not,
+ * and say themselves that they touch no memory but what they are given an address of. */
+static void mark_library(wp_compile *c) {
+    enum { NO_MEMORY = 0, ARGUMENTS_ONLY = 3 }; /* LLVM's encoding of memory(...) */
+    unsigned kind = LLVMGetEnumAttributeKindForName("memory", 6);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        if (!LLVMIsDeclaration(f) || strncmp(LLVMGetValueName2(f, &length), "__nv_", 5) != 0)
+            continue;
+        bool has_pointer = false;
+        for (unsigned p = 0; p < LLVMCountParams(f); p++)
+            has_pointer |= LLVMTypeOf(LLVMGetParam(f, p)) == c->ptr;
+        LLVMAttributeRef memory = LLVMCreateEnumAttribute(
+            c->context, kind, has_pointer ? ARGUMENTS_ONLY : NO_MEMORY);
+        LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, memory);
+        wpi_function_attribute(c, f, "nounwind");
+        wpi_function_attribute(c, f, "willreturn");
+    }
+}
+
 wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_nvptx(&machine, err));
@@ -60,6 +80,7 @@ wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err) {
         LLVMSetVisibility(f, LLVMDefaultVisibility);
         LLVMSetLinkage(f, LLVMInternalLinkage);
     }
+    mark_library(c);
     WP_TRY(wpi_compile_run(c,
                            "globaldce,cgscc(inline),function(sroa,early-cse<memssa>,"
                            "instcombine<no-verify-fixpoint>,simplifycfg),globaldce",

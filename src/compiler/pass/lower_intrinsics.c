@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/trace.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower.h"
 #include "compiler/passes.h"
@@ -229,13 +230,31 @@ static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef c
 }
 
 /* T (ptr, i32 alignment) */
-static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
-    (void)c;
-    (void)arg;
+static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t cache) {
     LLVMValueRef load = LLVMBuildLoad2(at, LLVMTypeOf(call), arg_of(call, 0), "");
     if (LLVMGetNumArgOperands(call) > 1 && LLVMIsAConstantInt(arg_of(call, 1)))
         LLVMSetAlignment(load, (unsigned)LLVMConstIntGetZExtValue(arg_of(call, 1)));
+    wpi_lower_mark_cache(c, load, cache);
     return load;
+}
+
+static void mark_accesses(wp_compile *c, LLVMValueRef pointer, uint32_t cache) {
+    for (LLVMUseRef u = LLVMGetFirstUse(pointer); u; u = LLVMGetNextUse(u)) {
+        LLVMValueRef user = LLVMGetUser(u);
+        bool is_store = LLVMIsAStoreInst(user) && LLVMGetOperand(user, 1) == pointer;
+        if (LLVMIsALoadInst(user) || is_store)
+            wpi_lower_mark_cache(c, user, cache);
+        else if (LLVMIsAGetElementPtrInst(user) || LLVMIsAAddrSpaceCastInst(user))
+            mark_accesses(c, user, cache);
+    }
+}
+
+/* ptr (ptr): the same address, whose accesses carry a cache operator. */
+static LLVMValueRef lower_hint(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                               uint32_t cache) {
+    (void)at;
+    mark_accesses(c, call, cache);
+    return arg_of(call, 0);
 }
 
 /* T (ptr, T) */
@@ -481,8 +500,10 @@ static const lower_rule rules[] = {
 
     {"llvm.nvvm.membar.*", lower_fence, 0},
     {"llvm.nvvm.fence.*", lower_fence, 0},
-    {"llvm.nvvm.ldg.global.*", lower_load, 0},
-    {"llvm.nvvm.ldu.global.*", lower_load, 0},
+    {"llvm.nvvm.ldg.global.*", lower_load, WP_TRACE_CACHE_READ_ONLY},
+    {"llvm.nvvm.ldu.global.*", lower_load, WP_TRACE_CACHE_ALL},
+    {"__wp_cache_global", lower_hint, WP_TRACE_CACHE_GLOBAL},
+    {"__wp_cache_stream", lower_hint, WP_TRACE_CACHE_STREAM},
     {"llvm.nvvm.atomic.cas.gen.*", lower_cas, 0},
     {"llvm.nvvm.atomic.exch.gen.*", lower_atomic, LLVMAtomicRMWBinOpXchg},
     {"llvm.nvvm.atomic.add.gen.f.*", lower_atomic, LLVMAtomicRMWBinOpFAdd},

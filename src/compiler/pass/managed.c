@@ -3,7 +3,8 @@
  * Kernel code reaches them through a cell that libwarpage fills in; until then it points to the
  * initial value. Variants reach every variable so, because its storage is the program's; constants
  * of a variant that hold addresses of variables are filled in by a function that runs once the
- * cells are set. */
+ * cells are set. The same function stores the variant's own functions where variables initially
+ * hold addresses of functions: what they are called for is in the variant. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -71,10 +72,19 @@ static const wp_variable_ir *mentioned(const wp_compile *c, LLVMValueRef constan
     return found;
 }
 
+static bool mentions_function(LLVMValueRef constant) {
+    if (LLVMIsAFunction(constant)) return true;
+    if (!LLVMIsAConstantExpr(constant)) return false;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(constant); o++)
+        if (mentions_function(LLVMGetOperand(constant, o))) return true;
+    return false;
+}
+
 enum { DEPTH_MAX = 32 };
 
 typedef struct path {
     LLVMValueRef global;
+    const wp_variable_ir *variable; /* that `global` is, or NULL */
     LLVMValueRef indices[DEPTH_MAX];
     unsigned depth;
 } path;
@@ -87,8 +97,17 @@ static wp_status refuse(const wp_variable_ir *variable, LLVMValueRef global, wp_
                    variable->name, LLVMGetValueName2(global, &length));
 }
 
-/* Writes what the value at `at` has of variables' addresses; the builder stands in the function
- * that fills in. Without a variant only finds what is not allowed. */
+/* Where the builder stands: stores `value` at its place; of a variable, in the program's own. */
+static void store_at(wp_compile *c, path *at, LLVMValueRef value) {
+    LLVMValueRef base = at->variable ? load_cell(c, at->variable->cell, c->ptr) : at->global;
+    LLVMValueRef slot = LLVMBuildInBoundsGEP2(c->builder, LLVMGlobalGetValueType(at->global), base,
+                                              at->indices, at->depth, "");
+    LLVMSetAlignment(LLVMBuildStore(c->builder, value, slot), 1);
+    if (!at->variable) LLVMSetGlobalConstant(at->global, 0);
+}
+
+/* Writes what the value at `at` has of addresses; the builder stands in the function that fills in.
+ * Without a variant only finds what is not allowed. */
 static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err) {
     bool is_aggregate =
         LLVMIsAConstantArray(value) || LLVMIsAConstantStruct(value) || LLVMIsAConstantVector(value);
@@ -101,18 +120,20 @@ static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err
         return WP_STATUS_OK;
     }
     const wp_variable_ir *variable = mentioned(c, value);
-    if (!variable) return WP_STATUS_OK;
     if (!c->variant)
-        return variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
-                                                     : WP_STATUS_OK;
-    LLVMValueRef slot = LLVMBuildInBoundsGEP2(c->builder, LLVMGlobalGetValueType(at->global),
-                                              at->global, at->indices, at->depth, "");
-    LLVMSetAlignment(LLVMBuildStore(c->builder, value, slot), 1);
-    LLVMSetGlobalConstant(at->global, 0);
+        return variable && variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
+                                                                 : WP_STATUS_OK;
+    /* Addresses of variables in variables were filled in by the program's linker. */
+    if (at->variable ? mentions_function(value) : variable != NULL) store_at(c, at, value);
     return WP_STATUS_OK;
 }
 
-/* In a variant, variables themselves are the program's, and were filled in by its linker. */
+static bool is_cell(const wp_compile *c, LLVMValueRef global) {
+    for (uint32_t v = 0; v < c->variable_count; v++)
+        if (c->variables[v].cell == global) return true;
+    return false;
+}
+
 static wp_status fill_all(wp_compile *c, wp_error *err) {
     LLVMValueRef function = NULL;
     if (c->variant) {
@@ -123,10 +144,13 @@ static wp_status fill_all(wp_compile *c, wp_error *err) {
     }
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         size_t length;
-        if (LLVMIsDeclaration(g) || (c->variant && variable_of(c, g)) ||
+        if (LLVMIsDeclaration(g) || is_cell(c, g) ||
             strncmp(LLVMGetValueName2(g, &length), "llvm.", 5) == 0)
             continue;
-        path at = {.global = g, .indices = {wpi_const32(c, 0)}, .depth = 1};
+        path at = {.global = g,
+                   .variable = c->variant ? variable_of(c, g) : NULL,
+                   .indices = {wpi_const32(c, 0)},
+                   .depth = 1};
         WP_TRY(fill(c, &at, LLVMGetInitializer(g), err));
     }
     if (function) LLVMBuildRetVoid(c->builder);
@@ -134,12 +158,11 @@ static wp_status fill_all(wp_compile *c, wp_error *err) {
 }
 
 wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
+    for (uint32_t v = 0; v < c->variable_count; v++)
+        if (c->variables[v].kind == WP_VARIABLE_MANAGED || c->variant)
+            c->variables[v].cell = add_cell(c, &c->variables[v]);
     WP_TRY(fill_all(c, err));
-    for (uint32_t v = 0; v < c->variable_count; v++) {
-        wp_variable_ir *variable = &c->variables[v];
-        if (variable->kind != WP_VARIABLE_MANAGED && !c->variant) continue;
-        variable->cell = add_cell(c, variable);
-        wpi_variable_through_cell(c, variable);
-    }
+    for (uint32_t v = 0; v < c->variable_count; v++)
+        if (c->variables[v].cell) wpi_variable_through_cell(c, &c->variables[v]);
     return WP_STATUS_OK;
 }

@@ -172,7 +172,19 @@ static wp_status describe_kernels(wp_compile *c, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static uint32_t local_bytes(wp_compile *c, LLVMValueRef kernel) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    uint64_t bytes = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAllocaInst(i))
+                bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
+                         LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+    return (uint32_t)bytes;
+}
+
 static void build_fiber(wp_compile *c, wp_kernel_ir *kernel) {
+    kernel->local_bytes = local_bytes(c, kernel->function);
     kernel->thread = wpi_fiber_build(c, kernel);
     kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
 }

@@ -59,12 +59,26 @@ static roots find_roots(LLVMValueRef pointer) {
     return found;
 }
 
-/* The memory behind an address that starts from `root`, as an address space of nvptx. */
+static bool is_kernel_argument(const tracer *t, LLVMValueRef value) {
+    return LLVMIsAArgument(value) && wpi_compile_is_kernel(t->c, LLVMGetParamParent(value));
+}
+
+/* The kernel's argument that a pointer was read from, if it was. */
+static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
+    if (!LLVMIsALoadInst(pointer)) return NULL;
+    roots from = find_roots(LLVMGetOperand(pointer, 0));
+    bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t, from.items[0]);
+    return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
+}
+
+/* The memory behind an address that starts from `root`, as an address space of nvptx. Host code
+ * can only hand addresses of global memory to a kernel. */
 static int space_of(const tracer *t, LLVMValueRef root) {
     if (LLVMIsAAllocaInst(root)) return WP_SPACE_LOCAL;
+    bool is_given = is_kernel_argument(t, root);
     if (LLVMIsAArgument(root) && wpi_argument_has(root, "byval"))
-        return wpi_compile_is_kernel(t->c, LLVMGetParamParent(root)) ? WP_SPACE_CONSTANT
-                                                                     : WP_SPACE_LOCAL;
+        return is_given ? WP_SPACE_CONSTANT : WP_SPACE_LOCAL;
+    if (is_given || structure_of(t, root)) return WP_SPACE_GLOBAL;
     return (int)LLVMGetPointerAddressSpace(LLVMTypeOf(root));
 }
 
@@ -104,9 +118,7 @@ static bool is_read_only(const tracer *t, LLVMValueRef load, const roots *from) 
     for (uint32_t r = 0; r < from->count; r++) {
         LLVMValueRef root = from->items[r];
         bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
-        bool is_restrict = LLVMIsAArgument(root) &&
-                           wpi_compile_is_kernel(t->c, LLVMGetParamParent(root)) &&
-                           wpi_argument_has(root, "noalias") &&
+        bool is_restrict = is_kernel_argument(t, root) && wpi_argument_has(root, "noalias") &&
                            (wpi_argument_has(root, "readonly") || wpi_argument_has(root, "readnone"));
         if (!is_constant && !is_restrict) return false;
     }
@@ -176,16 +188,10 @@ static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer
 
 /* The variable or kernel argument behind an address; behind a pointer in a structure argument, the
  * structure. */
-static LLVMValueRef base_of(const tracer *t, const roots *from, int depth) {
+static LLVMValueRef base_of(const tracer *t, const roots *from) {
     if (from->count != 1 || from->is_incomplete) return NULL;
     LLVMValueRef root = from->items[0];
-    if (LLVMIsAGlobalVariable(root)) return root;
-    if (LLVMIsAArgument(root))
-        return wpi_compile_is_kernel(t->c, LLVMGetParamParent(root)) ? root : NULL;
-    if (!LLVMIsALoadInst(root) || depth > 0) return NULL;
-    roots outer = find_roots(LLVMGetOperand(root, 0));
-    LLVMValueRef base = base_of(t, &outer, depth + 1);
-    return base && LLVMIsAArgument(base) && wpi_argument_has(base, "byval") ? base : NULL;
+    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t, root) ? root : structure_of(t, root);
 }
 
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
@@ -201,7 +207,7 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
                                          : WP_TRACE_GENERIC;
     a.cache = cache_of(t, i, &a, &from);
     a.size_bytes = (uint32_t)LLVMStoreSizeOfType(t->layout, type);
-    a.base = base_of(t, &from, 0);
+    a.base = base_of(t, &from);
     return a;
 }
 

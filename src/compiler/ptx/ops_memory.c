@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/trace.h"
+#include "compiler/pass/lower.h"
 #include "compiler/ptx/ptx.h"
 
 typedef struct access {
@@ -15,7 +17,13 @@ typedef struct access {
     unsigned elements; /* .v2, .v4, .v8 */
     bool is_volatile;
     LLVMAtomicOrdering ordering; /* not atomic: LLVMAtomicOrderingNotAtomic */
+    int cache;                   /* the wp_trace_cache of its cache operator, or -1 */
 } access;
+
+/* In the order of `caches`, below. */
+static const wp_trace_cache cache_operators[] = {WP_TRACE_CACHE_ALL,    WP_TRACE_CACHE_GLOBAL,
+                                                 WP_TRACE_CACHE_STREAM, WP_TRACE_CACHE_STREAM,
+                                                 WP_TRACE_CACHE_ALL,    WP_TRACE_CACHE_VOLATILE};
 
 /* .L1::evict_last, .L2::128B and so on; a cache policy operand is another matter. */
 static void take_hints(wp_ptx *t) {
@@ -31,7 +39,7 @@ static access take_access(wp_ptx *t, bool is_store) {
     static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
     static const char *const spaces[] = {"shared", "shared::cta", "local", "const", "global", NULL};
     static const char *const caches[] = {"ca", "cg", "cs", "lu", "wb", "wt", NULL};
-    access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic};
+    access a = {.elements = 1, .ordering = LLVMAtomicOrderingNotAtomic, .cache = -1};
     wpi_ptx_skip(t, "weak");
     bool is_forced = wpi_ptx_has(t, "volatile") | wpi_ptx_has(t, "mmio") | wpi_ptx_has(t, "cv");
     if (wpi_ptx_has(t, "relaxed")) a.ordering = LLVMAtomicOrderingMonotonic;
@@ -39,22 +47,28 @@ static access take_access(wp_ptx *t, bool is_store) {
     if (is_store && wpi_ptx_has(t, "release")) a.ordering = LLVMAtomicOrderingRelease;
     (void)wpi_ptx_choice(t, scopes);
     int space = wpi_ptx_choice(t, spaces);
-    bool is_constant = space == 3 || (!is_store && wpi_ptx_has(t, "nc"));
+    bool is_read_only = !is_store && wpi_ptx_has(t, "nc");
+    bool is_constant = space == 3 || is_read_only;
     if (is_store && space == 3) wpi_ptx_fail(t, "constant memory cannot be written");
-    (void)wpi_ptx_choice(t, caches);
+    int cache = wpi_ptx_choice(t, caches);
+    if (cache >= 0) a.cache = (int)cache_operators[cache];
+    if (is_read_only && a.cache <= WP_TRACE_CACHE_ALL) a.cache = WP_TRACE_CACHE_READ_ONLY;
     take_hints(t);
     a.elements = wpi_ptx_has(t, "v2") ? 2 : wpi_ptx_has(t, "v4") ? 4 : wpi_ptx_has(t, "v8") ? 8 : 1;
     a.type = wpi_ptx_type_take(t);
     bool is_private = space >= 0 && space <= 2; /* polled by no other block */
     bool is_atomic = a.ordering != LLVMAtomicOrderingNotAtomic;
     a.is_volatile = is_forced || (t->is_volatile && !is_private && !is_constant && !is_atomic);
+    /* Volatile here is not what the text says: it has no operator. */
+    if (a.is_volatile && !is_forced && a.cache < 0) a.cache = WP_TRACE_CACHE_ALL;
     if (a.type.kind == WP_PTX_PREDICATE) wpi_ptx_fail(t, NULL);
     return a;
 }
 
-static void finish(LLVMValueRef instruction, const access *a, unsigned bytes) {
+static void finish(wp_ptx *t, LLVMValueRef instruction, const access *a, unsigned bytes) {
     LLVMSetAlignment(instruction, bytes);
     LLVMSetVolatile(instruction, a->is_volatile);
+    if (a->cache >= 0) wpi_lower_mark_cache(t->c, instruction, (uint32_t)a->cache);
     if (a->ordering != LLVMAtomicOrderingNotAtomic) LLVMSetOrdering(instruction, a->ordering);
 }
 
@@ -92,7 +106,7 @@ static void emit_ld(wp_ptx *t) {
     if (t->status != WP_STATUS_OK) return;
     if (is_whole) {
         vector = LLVMBuildLoad2(t->b, LLVMVectorType(one, a.elements), base, "");
-        finish(vector, &a, bytes * a.elements);
+        finish(t, vector, &a, bytes * a.elements);
     }
     for (unsigned i = 0; i < a.elements; i++) {
         LLVMValueRef value;
@@ -100,7 +114,7 @@ static void emit_ld(wp_ptx *t) {
             value = LLVMBuildExtractElement(t->b, vector, wpi_const32(t->c, i), "");
         } else {
             value = LLVMBuildLoad2(t->b, one, element_address(t, base, i, bytes), "");
-            finish(value, &a, bytes);
+            finish(t, value, &a, bytes);
         }
         wpi_ptx_write_operand(t, element(t, 0, &a, i), type, value);
     }
@@ -121,10 +135,10 @@ static void emit_st(wp_ptx *t) {
         if (is_whole) {
             vector = LLVMBuildInsertElement(t->b, vector, value, wpi_const32(t->c, i), "");
         } else {
-            finish(LLVMBuildStore(t->b, value, element_address(t, base, i, bytes)), &a, bytes);
+            finish(t, LLVMBuildStore(t->b, value, element_address(t, base, i, bytes)), &a, bytes);
         }
     }
-    if (is_whole) finish(LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
+    if (is_whole) finish(t, LLVMBuildStore(t->b, vector, base), &a, bytes * a.elements);
 }
 
 /* ---- cp.async ----------------------------------------------------------------------------- */

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Loads and stores with cache hints. A hint never changes the value; a volatile access keeps the
- * promise of __ldcv and __stwt to go to memory each time.
+ * Loads and stores with cache hints. A hint never changes the value; the compiler notes it for those
+ * who look at caches (__wp_cache_…), and a volatile access keeps the promise of __ldcv and __stwt to
+ * go to memory each time.
  */
 #ifndef WARPAGE_CUDA_WP_MEMORY_H
 #define WARPAGE_CUDA_WP_MEMORY_H
 
 #define WP_HINTS(type)                                                                             \
     WP_DEVICE type __ldcg(const type *address) {                                                   \
-        return *address;                                                                           \
+        return *(const type *)__wp_cache_global(address);                                          \
     }                                                                                              \
     WP_DEVICE type __ldca(const type *address) {                                                   \
         return *address;                                                                           \
     }                                                                                              \
     WP_DEVICE type __ldcs(const type *address) {                                                   \
-        return *address;                                                                           \
+        return *(const type *)__wp_cache_stream(address);                                          \
     }                                                                                              \
     WP_DEVICE type __ldlu(const type *address) {                                                   \
-        return *address;                                                                           \
+        return *(const type *)__wp_cache_stream(address);                                          \
     }                                                                                              \
     WP_DEVICE void __stwb(type *address, type value) {                                             \
         *address = value;                                                                          \
     }                                                                                              \
     WP_DEVICE void __stcg(type *address, type value) {                                             \
-        *address = value;                                                                          \
+        *(type *)__wp_cache_global(address) = value;                                               \
     }                                                                                              \
     WP_DEVICE void __stcs(type *address, type value) {                                             \
-        *address = value;                                                                          \
+        *(type *)__wp_cache_stream(address) = value;                                               \
     }
 #define WP_HINTS_1(type)                                                                           \
     WP_HINTS(type)                                                                                 \

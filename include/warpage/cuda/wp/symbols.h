@@ -42,6 +42,10 @@ __device__ void __wp_surf_read(unsigned long long surface, void *data, unsigned 
 __device__ void __wp_surf_write(unsigned long long surface, const void *data, unsigned int bytes,
                                 int x, int y, int z, unsigned int mode) __attribute__((nothrow));
 
+/* The same address; what is accessed through it carries the cache operator .cg, or .cs. */
+__device__ void *__wp_cache_global(const void *address) __attribute__((nothrow, const));
+__device__ void *__wp_cache_stream(const void *address) __attribute__((nothrow, const));
+
 __device__ unsigned int __wp_is_global(const void *pointer) __attribute__((nothrow, const));
 __device__ unsigned int __wp_is_shared(const void *pointer) __attribute__((nothrow, const));
 __device__ unsigned int __wp_is_constant(const void *pointer) __attribute__((nothrow, const));
