@@ -28,8 +28,8 @@ typedef struct thread {
     struct thread *next;
     const wp_cpu_block *block;
     const wp_trace_tables *tables;
-    uint64_t grid;
-    uint32_t block_idx[3], number;
+    uint64_t grid, shared;
+    uint32_t block_idx[3], number, shared_bytes;
     uint32_t last;                /* block read last; NONE: the thread has not begun, or has ended */
     uint32_t depth;               /* calls under way */
     uint32_t behind[DEPTH_MAX];   /* where they go on */
@@ -107,8 +107,7 @@ static void check_access(const thread *t, const wp_trace_step *step, uint32_t bl
     if (step->value >= t->tables->site_count) fail(t, "site %u of block %u", step->value, block);
     const wp_trace_site *site = &t->tables->sites[step->value];
     if (site->block != block) fail(t, "site %u says block %u", step->value, site->block);
-    uint64_t shared = (uint64_t)(uintptr_t)t->block->shared;
-    bool is_shared = address - shared < t->block->shared_bytes;
+    bool is_shared = address - t->shared < t->shared_bytes;
     if (site->space == WP_TRACE_SHARED && !is_shared)
         fail(t, "site %u, line %u: %llx is no shared address", step->value, site->line,
              (unsigned long long)address);
@@ -159,10 +158,13 @@ static bool is_same_block(const thread *t, const wp_cpu_block *block) {
            memcmp(t->block_idx, block->block_idx, sizeof t->block_idx) == 0;
 }
 
-static void begin(thread *t, const wp_cpu_block *block, const wp_trace_tables *tables) {
+static void begin(thread *t, const wp_cpu_block *block) {
+    if (t->tables) read_words(t); /* of a thread of another block, whose place it takes */
     t->lane = (wp_trace_lane){t->words, t->words + WORDS};
-    t->tables = tables;
+    t->tables = NULL;
     t->grid = block->grid_id;
+    t->shared = (uint64_t)(uintptr_t)block->shared;
+    t->shared_bytes = block->shared_bytes;
     memcpy(t->block_idx, block->block_idx, sizeof t->block_idx);
     t->depth = 0;
     t->last = t->expected = WP_TRACE_NONE;
@@ -176,8 +178,7 @@ static const wp_trace_tables *tables_at(const void *code) {
         fprintf(stderr, "witness: code without tables\n");
         _exit(3);
     }
-    dlclose(library);
-    return tables;
+    return tables; /* the library stays: words may be read when the program has let go of it */
 }
 
 static thread *thread_of(const wp_cpu_block *block) {
@@ -201,7 +202,7 @@ static thread *thread_of(const wp_cpu_block *block) {
 wp_trace_lane *wp_rt_trace_lane(void) {
     const wp_cpu_block *block = wp_rt_block;
     thread *t = thread_of(block);
-    if (!t->tables || !is_same_block(t, block)) begin(t, block, NULL);
+    if (!t->tables || !is_same_block(t, block)) begin(t, block);
     if (t->tables) read_words(t);
     if (t->last == WP_TRACE_NONE && t->expected == WP_TRACE_NONE)
         t->tables = tables_at(__builtin_return_address(0));
@@ -247,7 +248,7 @@ __attribute__((destructor)) static void report(void) {
     for (size_t b = 0; b < BUCKETS; b++)
         for (thread *t = threads[b]; t; t = t->next)
             if (t->tables) read_words(t);
-    if (block_total)
+    if (getenv("WITNESS_REPORTS"))
         fprintf(stderr, "witness: %llu blocks, %llu accesses\n", (unsigned long long)block_total,
                 (unsigned long long)access_total);
 }

@@ -49,6 +49,7 @@ wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
     }
     for (uint32_t f = 0; f < t.function_count; f++) {
         uint32_t first = t.block_count;
+        wpi_trace_order(&t, t.functions[f]);
         wpi_trace_cut(&t, f);
         wpi_trace_add_steps(&t, first);
         wpi_trace_record(&t, t.functions[f], first);

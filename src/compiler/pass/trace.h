@@ -2,6 +2,7 @@
 /** What the files of the pass `trace` share (base/trace.h, docs/rooms/trace.md):
  *
  *     trace_copy.c    memcpy and its kin become loads and stores
+ *     trace_order.c   loads go first
  *     trace_cut.c     functions are cut into blocks
  *     trace_site.c    what an access is
  *     trace_cost.c    what an instruction takes of a GPU; trace_function.c: a function
@@ -92,6 +93,8 @@ void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef resu
 /** ---- the steps of the pass ---- */
 
 void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function);
+/** Moves loads to where ptxas has them. */
+void wpi_trace_order(tracer *t, LLVMValueRef function);
 /** Cuts functions[number], and enters its blocks and sites in the tables. */
 void wpi_trace_cut(tracer *t, uint32_t number);
 /** Fills the steps of blocks [first, block_count). */
