@@ -4,6 +4,7 @@
 #   tests/contract/test_*.c    cmocka, what every device or pass promises  label contract
 #   tests/model/test_*.c       cmocka, models against formulas             label model
 #   tests/ir/*.cu, *.ll        RUN lines and FileCheck                     label ir
+#   tests/trace/*.cu           RUN lines and FileCheck, of tables          label trace
 #   tests/cli/*.sh             commands with their expected output         label cli
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
 #   examples/*.cu              run as their first lines say                label e2e
@@ -86,10 +87,10 @@ function(wp_link_host_nvptxlib target)
     target_link_options(${target} PRIVATE -Wl,--gc-sections)
 endfunction()
 
-# wp_ir_test(SOURCE): its RUN lines.
-function(wp_ir_test source)
+# wp_ir_test(SOURCE LABEL): its RUN lines.
+function(wp_ir_test source label)
     get_filename_component(name ${source} NAME)
-    wp_add_test(${name} ir 120 ${wp_tests}/support/run_ir.sh ${wp_bin}/wpcc ${WARPAGE_FILECHECK}
+    wp_add_test(${name} ${label} 120 ${wp_tests}/support/run_ir.sh ${wp_bin}/wpcc ${WARPAGE_FILECHECK}
                 ${source})
 endfunction()
 
@@ -136,7 +137,18 @@ endforeach()
 if(TARGET wpcc)
     file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/ir/*.cu ${wp_tests}/ir/*.ll)
     foreach(source ${sources})
-        wp_ir_test(${source})
+        wp_ir_test(${source} ir)
+    endforeach()
+    add_executable(trace_show ${wp_tests}/trace/show.c)
+    add_library(trace_witness MODULE ${wp_tests}/trace/witness.c)
+    foreach(target trace_show trace_witness)
+        set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
+                              LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        target_link_libraries(${target} PRIVATE wp_flags libwarpage Threads::Threads ${CMAKE_DL_LIBS})
+    endforeach()
+    file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/trace/*.cu)
+    foreach(source ${sources})
+        wp_ir_test(${source} trace)
     endforeach()
     # Programs built by wpcc are not instrumented: under sanitizers the layers above cover our code.
     if(NOT WARPAGE_SANITIZE)
@@ -146,6 +158,19 @@ if(TARGET wpcc)
         foreach(program ${programs})
             wp_program_test(${program})
         endforeach()
+        # Traced threads, their tables, and their PTX.
+        foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
+                locks math_more named_barriers ptx_memory recursion shared_static virtual_functions
+                warp_divergent warp_synchronous)
+            wp_add_test(${program} trace 300 ${wp_tests}/trace/witness.sh ${wp_bin}/wpcc
+                        ${wp_tests}/e2e/${program}.cu)
+        endforeach()
+        foreach(program atomics_64 barrier_loops classes divergence grid_2d_3d lambdas locks
+                shared_extern shared_static shuffle structs_by_value templates texture_3d
+                warp_reduce_sync)
+            list(APPEND counted ${wp_tests}/e2e/${program}.cu)
+        endforeach()
+        wp_add_test(counts trace 300 ${wp_tests}/trace/counts.sh ${wp_bin}/wpcc ${counted})
         # Everything on a real GPU, compared with the CPU device; skipped without one.
         wp_add_test(check gpu 900 ${wp_tests}/support/gpu_check.sh ${CMAKE_BINARY_DIR})
         file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.cu)

@@ -9,6 +9,8 @@
 
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
+#include "compiler/pass/lower.h"
+#include "compiler/pass/trace.h"
 #include "compiler/passes.h"
 
 static LLVMValueRef first_behind_allocas(LLVMValueRef function) {
@@ -51,6 +53,20 @@ static void mark_kernel(wp_compile *c, LLVMValueRef kernel) {
         }
 }
 
+/* While attributes still say so: lowering inline PTX makes them void for the module. */
+static void mark_read_only(wp_compile *c) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+                if (!LLVMIsALoadInst(i) || LLVMGetVolatile(i) ||
+                    LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
+                    continue;
+                unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0)));
+                if (space == WP_SPACE_GLOBAL && wpi_trace_is_read_only(c, i))
+                    wpi_lower_mark_cache(c, i, WP_TRACE_CACHE_READ_ONLY);
+            }
+}
+
 /* Functions of the device library are inlined in PTX before loads are looked at; here they are not,
  * and say themselves that they touch no memory but what they are given an address of. */
 static void mark_library(wp_compile *c) {
@@ -87,9 +103,11 @@ wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err) {
                            machine, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
         mark_kernel(c, c->kernels[k].function);
-    return wpi_compile_run(c,
+    WP_TRY(wpi_compile_run(c,
                            "function(sroa,infer-address-spaces,separate-const-offset-from-gep,"
                            "speculative-execution,slsr,gvn,nary-reassociate,early-cse,gvn,"
                            "load-store-vectorizer,sroa)",
-                           machine, err);
+                           machine, err));
+    mark_read_only(c);
+    return WP_STATUS_OK;
 }

@@ -74,6 +74,8 @@ typedef struct trace_access {
     LLVMValueRef base; /* the variable or argument that the address starts from, or NULL */
 } trace_access;
 
+/** As the PTX back end decides: a plain load of what nobody writes while the kernel runs. */
+bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
 /** Adds an access of block `block` to the table of sites. */
 void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);

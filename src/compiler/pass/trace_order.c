@@ -37,14 +37,17 @@ static bool is_plain_load(LLVMValueRef i) {
            LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
 }
 
-/* Computes, and touches no memory. */
+/* Computes from numbers, and touches no memory. */
 static bool is_pure_call(LLVMValueRef i) {
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
     const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
     if (strncmp(name, "wp.", 3) == 0) return true;
-    bool is_known = strncmp(name, "llvm.", 5) == 0 || strncmp(name, "__nv_", 5) == 0;
-    return is_known && LLVMTypeOf(i) != LLVMVoidTypeInContext(LLVMGetTypeContext(LLVMTypeOf(i)));
+    if (strncmp(name, "llvm.", 5) != 0 && strncmp(name, "__nv_", 5) != 0) return false;
+    for (unsigned a = 0; a < LLVMGetNumArgOperands(i); a++)
+        if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetArgOperand(i, a))) == LLVMPointerTypeKind)
+            return false;
+    return LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind;
 }
 
 /* Nothing passes it. */

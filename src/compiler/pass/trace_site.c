@@ -59,15 +59,15 @@ static roots find_roots(LLVMValueRef pointer) {
     return found;
 }
 
-static bool is_kernel_argument(const tracer *t, LLVMValueRef value) {
-    return LLVMIsAArgument(value) && wpi_compile_is_kernel(t->c, LLVMGetParamParent(value));
+static bool is_kernel_argument(const wp_compile *c, LLVMValueRef value) {
+    return LLVMIsAArgument(value) && wpi_compile_is_kernel(c, LLVMGetParamParent(value));
 }
 
 /* The kernel's argument that a pointer was read from, if it was. */
 static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
     if (!LLVMIsALoadInst(pointer)) return NULL;
     roots from = find_roots(LLVMGetOperand(pointer, 0));
-    bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t, from.items[0]);
+    bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t->c, from.items[0]);
     return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
 }
 
@@ -75,7 +75,7 @@ static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
  * can only hand addresses of global memory to a kernel. */
 static int space_of(const tracer *t, LLVMValueRef root) {
     if (LLVMIsAAllocaInst(root)) return WP_SPACE_LOCAL;
-    bool is_given = is_kernel_argument(t, root);
+    bool is_given = is_kernel_argument(t->c, root);
     if (LLVMIsAArgument(root) && wpi_argument_has(root, "byval"))
         return is_given ? WP_SPACE_CONSTANT : WP_SPACE_LOCAL;
     if (is_given || structure_of(t, root)) return WP_SPACE_GLOBAL;
@@ -111,31 +111,27 @@ static bool is_constant_address(LLVMValueRef pointer) {
 
 /* ---- cache operators ---- */
 
-/* As the PTX back end decides: what only this kernel's loads see. */
-static bool is_read_only(const tracer *t, LLVMValueRef load, const roots *from) {
-    unsigned kind = LLVMGetMDKindIDInContext(t->c->context, "invariant.load", 14);
+bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load) {
+    unsigned kind = LLVMGetMDKindIDInContext(c->context, "invariant.load", 14);
     if (LLVMGetMetadata(load, kind)) return true;
-    for (uint32_t r = 0; r < from->count; r++) {
-        LLVMValueRef root = from->items[r];
+    roots from = find_roots(LLVMGetOperand(load, 0));
+    for (uint32_t r = 0; r < from.count; r++) {
+        LLVMValueRef root = from.items[r];
         bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
-        bool is_restrict = is_kernel_argument(t, root) && wpi_argument_has(root, "noalias") &&
-                           (wpi_argument_has(root, "readonly") || wpi_argument_has(root, "readnone"));
+        bool is_restrict = is_kernel_argument(c, root) && wpi_argument_has(root, "noalias") &&
+                           (wpi_argument_has(root, "readonly") ||
+                            wpi_argument_has(root, "readnone"));
         if (!is_constant && !is_restrict) return false;
     }
-    return from->count && !from->is_incomplete;
+    return from.count && !from.is_incomplete;
 }
 
-static wp_trace_cache cache_of(const tracer *t, LLVMValueRef i, const trace_access *a,
-                               const roots *from) {
-    bool is_load = LLVMIsALoadInst(i) != NULL, is_store = LLVMIsAStoreInst(i) != NULL;
-    if (!is_load && !is_store) return WP_TRACE_CACHE_ALL;
+static wp_trace_cache cache_of(LLVMValueRef i) {
+    if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i)) return WP_TRACE_CACHE_ALL;
     int marked = wpi_lower_cache_mark(i);
     if (marked >= 0) return (wp_trace_cache)marked;
-    if (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
-        return WP_TRACE_CACHE_VOLATILE;
-    return is_load && a->space == WP_TRACE_GLOBAL && is_read_only(t, i, from)
-               ? WP_TRACE_CACHE_READ_ONLY
-               : WP_TRACE_CACHE_ALL;
+    bool is_volatile = LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+    return is_volatile ? WP_TRACE_CACHE_VOLATILE : WP_TRACE_CACHE_ALL;
 }
 
 /* ---- accesses ---- */
@@ -191,7 +187,7 @@ static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer
 static LLVMValueRef base_of(const tracer *t, const roots *from) {
     if (from->count != 1 || from->is_incomplete) return NULL;
     LLVMValueRef root = from->items[0];
-    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t, root) ? root : structure_of(t, root);
+    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root : structure_of(t, root);
 }
 
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
@@ -205,7 +201,7 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
     a.space = space == WP_SPACE_GLOBAL   ? WP_TRACE_GLOBAL
               : space == WP_SPACE_SHARED ? WP_TRACE_SHARED
                                          : WP_TRACE_GENERIC;
-    a.cache = cache_of(t, i, &a, &from);
+    a.cache = cache_of(i);
     a.size_bytes = (uint32_t)LLVMStoreSizeOfType(t->layout, type);
     a.base = base_of(t, &from);
     return a;
