@@ -53,8 +53,7 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err) {
     if (contract) mark(module);
     drop_locations(module);
     drop_names(module);
-    if (LLVMWriteBitcodeToFile(module, path))
-        status = WP_FAIL(err, IO, "cannot write %s", path);
+    if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);
     LLVMDisposeModule(module);
 done:
     LLVMDisposeMemoryBuffer(buffer);

@@ -8,7 +8,8 @@
  *  Inline assembly loses its `srcloc`, a number that says nothing outside clang's run and differs
  *  between headers read and headers precompiled: the same source is to give the same object.
  *
- *  Of names only those of arguments stay: what a trace says of an access names the kernel's parameter. */
+ *  Of names only those of arguments stay: what a trace says of an access names the kernel's
+ * parameter. */
 #ifndef WP_COMPILER_FINISH_H
 #define WP_COMPILER_FINISH_H
 

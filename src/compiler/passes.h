@@ -86,7 +86,8 @@ WP_NODISCARD wp_status wpi_pass_streams(wp_compile *c, wp_error *err);
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */
 WP_NODISCARD wp_status wpi_pass_regions(wp_compile *c, wp_error *err);
 
-/** fibers (variants that record): each kernel becomes its fiber function, whether it stops or not. */
+/** fibers (variants that record): each kernel becomes its fiber function, whether it stops or not.
+ */
 WP_NODISCARD wp_status wpi_pass_fibers(wp_compile *c, wp_error *err);
 
 /** table: the constants of base/abi.h that describe the code, and the constructor that registers

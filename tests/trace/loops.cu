@@ -73,3 +73,14 @@ extern "C" __global__ void chains(float *x, float a, float b, float c)
 {
     x[0] = ((a + b) + c) * ((a - c) + 1.0f);
 }
+
+// A block has at most 64 words.
+// CHECK-LABEL: function long_block
+// CHECK-COUNT-63: {{^}}access
+// CHECK-NEXT: block
+// CHECK-COUNT-37: {{^}}access
+extern "C" __global__ void long_block(volatile int *x)
+{
+#pragma unroll
+    for (int i = 0; i < 100; i++) x[i] = i;
+}

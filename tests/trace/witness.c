@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Do words and tables agree? Preloaded into a program whose kernels run in the variant `trace` or
- * `instep` (run.sh), this library is the runtime that they record for. It reads every thread's words
- * by the tables and ends the program at the first one that does not fit:
+ * `instep` (run.sh), this library is the runtime that they record for. It reads every thread's
+ * words by the tables and ends the program at the first one that does not fit:
  *
  *     a thread begins at a kernel's entry; blocks stay in their function until a CALL or a RETURN;
  *     what returns goes on where its CALL said; a block has as many addresses as ACCESS steps; the
@@ -30,10 +30,10 @@ typedef struct thread {
     const wp_trace_tables *tables;
     uint64_t grid, shared;
     uint32_t block_idx[3], number, shared_bytes;
-    uint32_t last;                /* block read last; NONE: the thread has not begun, or has ended */
-    uint32_t depth;               /* calls under way */
-    uint32_t behind[DEPTH_MAX];   /* where they go on */
-    uint32_t expected;            /* the block that must follow, or NONE */
+    uint32_t last;              /* block read last; NONE: the thread has not begun, or has ended */
+    uint32_t depth;             /* calls under way */
+    uint32_t behind[DEPTH_MAX]; /* where they go on */
+    uint32_t expected;          /* the block that must follow, or NONE */
     uint64_t words[WORDS];
 } thread;
 
@@ -88,8 +88,7 @@ static void follow(thread *t, uint32_t block) {
             fail(t, "a call is followed by block %u, not %u", block, behind);
         }
     } else if (t->expected != WP_TRACE_NONE) {
-        if (block != t->expected)
-            fail(t, "returned to block %u instead of %u", block, t->expected);
+        if (block != t->expected) fail(t, "returned to block %u instead of %u", block, t->expected);
     } else if (tables->blocks[block].function != tables->blocks[t->last].function) {
         fail(t, "block %u belongs to another function", block);
     }
@@ -119,8 +118,7 @@ static void check_access(const thread *t, const wp_trace_step *step, uint32_t bl
 /* Reads a block at `at`; returns where the next one begins. */
 static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t *end) {
     uint64_t number = *at++;
-    if (number >= t->tables->block_count)
-        fail(t, "%llx is no block", (unsigned long long)number);
+    if (number >= t->tables->block_count) fail(t, "%llx is no block", (unsigned long long)number);
     const wp_trace_block *b = &t->tables->blocks[number];
     const wp_trace_step *steps = &t->tables->steps[b->first_step];
     if (b->access_count > (uint64_t)(end - at))
@@ -133,7 +131,8 @@ static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t 
             fail(t, "a chain longer than its instructions, in block %u", (unsigned)number);
         if (steps[s].op >= WP_TRACE_STOP && s + 1 < b->step_count)
             fail(t, "block %u goes on behind its end", (unsigned)number);
-        if (steps[s].op == WP_TRACE_ACCESS) check_access(t, &steps[s], (uint32_t)number, at[accesses++]);
+        if (steps[s].op == WP_TRACE_ACCESS)
+            check_access(t, &steps[s], (uint32_t)number, at[accesses++]);
     }
     if (accesses != b->access_count)
         fail(t, "block %u has %u ACCESS steps, says %u", (unsigned)number, accesses,

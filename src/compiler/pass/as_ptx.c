@@ -2,8 +2,8 @@
 /* Memory accesses as the PTX back end makes them.
  *
  * The pipeline below is what nvptx.c runs and then what LLVM's NVPTX target runs before it selects
- * instructions, as far as it touches memory. Inline PTX and intrinsics are still there, and are kept
- * apart from plain accesses as they are in PTX. */
+ * instructions, as far as it touches memory. Inline PTX and intrinsics are still there, and are
+ * kept apart from plain accesses as they are in PTX. */
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
@@ -79,8 +79,8 @@ static void mark_library(wp_compile *c) {
         bool has_pointer = false;
         for (unsigned p = 0; p < LLVMCountParams(f); p++)
             has_pointer |= LLVMTypeOf(LLVMGetParam(f, p)) == c->ptr;
-        LLVMAttributeRef memory = LLVMCreateEnumAttribute(
-            c->context, kind, has_pointer ? ARGUMENTS_ONLY : NO_MEMORY);
+        LLVMAttributeRef memory =
+            LLVMCreateEnumAttribute(c->context, kind, has_pointer ? ARGUMENTS_ONLY : NO_MEMORY);
         LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, memory);
         wpi_function_attribute(c, f, "nounwind");
         wpi_function_attribute(c, f, "willreturn");

@@ -230,7 +230,8 @@ static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef c
 }
 
 /* T (ptr, i32 alignment) */
-static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t cache) {
+static LLVMValueRef lower_load(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call,
+                               uint32_t cache) {
     LLVMValueRef load = LLVMBuildLoad2(at, LLVMTypeOf(call), arg_of(call, 0), "");
     if (LLVMGetNumArgOperands(call) > 1 && LLVMIsAConstantInt(arg_of(call, 1)))
         LLVMSetAlignment(load, (unsigned)LLVMConstIntGetZExtValue(arg_of(call, 1)));

@@ -39,7 +39,8 @@ static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
 
 static bool any_pointer_target_stops(wp_compile *c, wp_map *seen) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
-        if (!LLVMIsDeclaration(f) && wpi_function_is_address_taken(f) && stops_below(c, f, seen)) return true;
+        if (!LLVMIsDeclaration(f) && wpi_function_is_address_taken(f) && stops_below(c, f, seen))
+            return true;
     return false;
 }
 

@@ -11,8 +11,8 @@ typedef struct wp_source_place {
     unsigned line; /* 0: unknown */
 } wp_source_place;
 
-/** Where an instruction comes from: what was inlined from headers of ours or clang's counts as where
- *  it was called. */
+/** Where an instruction comes from: what was inlined from headers of ours or clang's counts as
+ * where it was called. */
 wp_source_place wpi_source_place(LLVMValueRef instruction);
 /** The address of a constant string; null for NULL. */
 LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length);

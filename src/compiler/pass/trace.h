@@ -82,8 +82,8 @@ void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);
 
 /** What an instruction takes. `chain`: of its instructions, those that wait for each other. */
 typedef struct trace_cost {
-    uint8_t count[WP_TRACE_CLASS_COUNT];
-    uint8_t chain[WP_TRACE_CLASS_COUNT];
+    uint16_t count[WP_TRACE_CLASS_COUNT];
+    uint16_t chain[WP_TRACE_CLASS_COUNT];
 } trace_cost;
 
 /** False: nothing, or it is part of the instructions that use it. */

@@ -33,8 +33,8 @@ static bool describe(LLVMValueRef i, copy *out) {
     bool is_copy = starts_with(name, "llvm.memcpy."), is_move = starts_with(name, "llvm.memmove.");
     bool is_set = starts_with(name, "llvm.memset.");
     if (!is_copy && !is_move && !is_set) return false;
-    *out = (copy){i, LLVMGetOperand(i, 0), LLVMGetOperand(i, 1), LLVMGetOperand(i, 2),
-                  is_set, is_move, align_of(i, 0)};
+    *out = (copy){i,       LLVMGetOperand(i, 0), LLVMGetOperand(i, 1), LLVMGetOperand(i, 2), is_set,
+                  is_move, align_of(i, 0)};
     if (!is_set && align_of(i, 1) < out->align_bytes) out->align_bytes = align_of(i, 1);
     return true;
 }

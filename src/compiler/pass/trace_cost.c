@@ -11,8 +11,8 @@
 #include "compiler/pass/trace.h"
 
 static void add_chain(trace_cost *cost, wp_trace_class class, unsigned count, unsigned chain) {
-    cost->count[class] = (uint8_t)(cost->count[class] + count);
-    cost->chain[class] = (uint8_t)(cost->chain[class] + chain);
+    cost->count[class] = (uint16_t)(cost->count[class] + count);
+    cost->chain[class] = (uint16_t)(cost->chain[class] + chain);
 }
 
 static void add(trace_cost *cost, wp_trace_class class, unsigned count) {
@@ -45,8 +45,9 @@ static wp_trace_class float_class(LLVMTypeRef scalar) {
 }
 
 static unsigned bits_of(const tracer *t, LLVMTypeRef type) {
-    return LLVMGetTypeKind(type) == LLVMPointerTypeKind ? 64
-                                                        : (unsigned)LLVMSizeOfTypeInBits(t->layout, type);
+    return LLVMGetTypeKind(type) == LLVMPointerTypeKind
+               ? 64
+               : (unsigned)LLVMSizeOfTypeInBits(t->layout, type);
 }
 
 /* 32-bit registers that a scalar needs. */
@@ -241,9 +242,7 @@ static void cost_compare(const tracer *t, LLVMValueRef i, trace_cost *cost) {
 bool wpi_trace_cost(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     *cost = (trace_cost){{0}, {0}};
     LLVMTypeRef type = LLVMTypeOf(i);
-    unsigned words = 0;
-    LLVMOpcode opcode = opcode_of(i);
-    switch (opcode) {
+    switch (opcode_of(i)) {
     case LLVMAdd:
     case LLVMSub:
     case LLVMFAdd:
@@ -264,9 +263,6 @@ bool wpi_trace_cost(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     case LLVMOr:
     case LLVMXor:
     case LLVMSelect:
-        words = words_of(t, scalar_of(type));
-        add_lanes(cost, WP_TRACE_INT, type, words);
-        break;
     case LLVMShl:
     case LLVMLShr:
     case LLVMAShr: add_lanes(cost, WP_TRACE_INT, type, words_of(t, scalar_of(type))); break;
@@ -282,7 +278,7 @@ bool wpi_trace_cost(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     case LLVMUIToFP: add_lanes(cost, WP_TRACE_CONVERT, type, 1); break;
     case LLVMGetElementPtr: cost_address(i, cost); break;
     case LLVMLoad:
-    case LLVMStore: cost_memory(t, i, cost); break;
+    case LLVMStore:
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg: cost_memory(t, i, cost); break;
     case LLVMFence: add(cost, WP_TRACE_SYNC, 1); break;
@@ -294,7 +290,7 @@ bool wpi_trace_cost(const tracer *t, LLVMValueRef i, trace_cost *cost) {
     case LLVMRet: add(cost, WP_TRACE_CONTROL, 1); break;
     default: break; /* phis, casts, elements of vectors and structures */
     }
-    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class++)
+    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         if (cost->count[class]) return true;
     return false;
 }

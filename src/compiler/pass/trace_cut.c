@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions are cut into blocks: straight code that ends where control may leave it, behind each
- * stop, call and clock read, and, in step, behind each access. Blocks are numbered in reverse post
- * order. One that has nothing but a branch forward is left out: whoever comes to it comes to what is
- * behind it. */
+ * stop, call and clock read, behind as many accesses as a block can have words, and, in step,
+ * behind each. Blocks are numbered in reverse post order. One that has nothing but a branch forward
+ * is left out: whoever comes to it comes to what is behind it. */
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
@@ -13,20 +13,25 @@ static bool is_recorded(const tracer *t, LLVMValueRef i) {
     return wpi_trace_access(t, i).memory == TRACE_SITE;
 }
 
-static bool ends_block(const tracer *t, LLVMValueRef i) {
-    return wpi_trace_is_end(i) || (t->is_in_step && is_recorded(t, i));
+/* Counts the accesses of the block at hand. */
+static bool ends_block(const tracer *t, LLVMValueRef i, uint32_t *accesses) {
+    uint32_t most = t->is_in_step ? 1 : WP_TRACE_BLOCK_WORDS_MAX - 1;
+    if (is_recorded(t, i)) ++*accesses;
+    return wpi_trace_is_end(i) || *accesses == most;
 }
 
 static bool is_jump(LLVMValueRef i) {
     return LLVMIsABranchInst(i) && !LLVMIsConditional(i);
 }
 
-static void split_blocks(const tracer *t, LLVMValueRef function) {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
-            next = LLVMGetNextInstruction(i);
-            if (next && !is_jump(next) && ends_block(t, i)) wpi_block_split_before(next);
-        }
+static void split_block(const tracer *t, LLVMBasicBlockRef block) {
+    uint32_t accesses = 0;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block), next; i; i = next) {
+        next = LLVMGetNextInstruction(i);
+        if (!next || !ends_block(t, i, &accesses)) continue;
+        accesses = 0;
+        if (!is_jump(next)) wpi_block_split_before(next);
+    }
 }
 
 /* Nothing but a branch, to a later block. */
@@ -34,8 +39,7 @@ static bool is_empty(const wp_map *index, LLVMBasicBlockRef block) {
     LLVMValueRef i = LLVMGetFirstInstruction(block);
     while (LLVMIsAPHINode(i))
         i = LLVMGetNextInstruction(i);
-    return is_jump(i) &&
-           wpi_map_index(index, LLVMGetSuccessor(i, 0)) > wpi_map_index(index, block);
+    return is_jump(i) && wpi_map_index(index, LLVMGetSuccessor(i, 0)) > wpi_map_index(index, block);
 }
 
 static trace_block *add_block(tracer *t, LLVMBasicBlockRef code) {
@@ -76,7 +80,8 @@ static uint32_t recorded_at(const tracer *t, LLVMBasicBlockRef block) {
 
 void wpi_trace_cut(tracer *t, uint32_t number) {
     LLVMValueRef function = t->functions[number];
-    split_blocks(t, function);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        split_block(t, b);
     uint32_t count, first = t->block_count;
     LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
     wp_map index = {0};

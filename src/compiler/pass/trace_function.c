@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions take that are more than one instruction, or one of a class of its own: the usual way
- * of functions made for GPUs, without their ways for subnormal, huge and invalid arguments. Judged
- * from the instructions that such functions need, not measured. The device library's own (nvptxlib)
- * are no measure: those that libclc has compute all ways and select, two to five times as much. */
+/* What functions take that are more than one instruction, or one of a class of its own: the usual
+ * way of functions made for GPUs, without their ways for subnormal, huge and invalid arguments.
+ * Judged from the instructions that such functions need, not measured. The device library's own
+ * (nvptxlib) are no measure: those that libclc has compute all ways and select, two to five times
+ * as much. */
 #include <string.h>
 
 #include "compiler/pass/trace.h"
@@ -265,9 +266,16 @@ static bool matches(const char *pattern, const char *name) {
     return matches(pattern + 1, name);
 }
 
+/* clang calls some functions of the C library by their own names: __nv_tanf is tanf, too. */
 static const row *find(const char *name, LLVMTypeRef result) {
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
-        if (matches(rows[r].name, name)) return &rows[r];
+    static const char prefix[] = "__nv_";
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        const char *pattern = rows[r].name;
+        if (matches(pattern, name)) return &rows[r];
+        if (strncmp(pattern, prefix, sizeof prefix - 1) == 0 && name[0] != '_' &&
+            strcmp(pattern + sizeof prefix - 1, name) == 0)
+            return &rows[r];
+    }
     switch (LLVMGetTypeKind(result)) {
     case LLVMDoubleTypeKind: return &other_double;
     case LLVMFloatTypeKind: return &other_float;
@@ -280,12 +288,12 @@ void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef resu
     const struct {
         wp_trace_class class;
         uint8_t count;
-    } parts[] = {{WP_TRACE_INT, found->integer},      {WP_TRACE_IMUL, found->multiply},
-                 {WP_TRACE_FP32, found->fp32},        {WP_TRACE_FP64, found->fp64},
-                 {WP_TRACE_SPECIAL, found->special},  {WP_TRACE_CONVERT, found->convert},
+    } parts[] = {{WP_TRACE_INT, found->integer},     {WP_TRACE_IMUL, found->multiply},
+                 {WP_TRACE_FP32, found->fp32},       {WP_TRACE_FP64, found->fp64},
+                 {WP_TRACE_SPECIAL, found->special}, {WP_TRACE_CONVERT, found->convert},
                  {WP_TRACE_CONTROL, found->control}};
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
-        cost->count[parts[p].class] = (uint8_t)(cost->count[parts[p].class] + parts[p].count);
-        cost->chain[parts[p].class] = (uint8_t)(cost->chain[parts[p].class] + parts[p].count);
+        cost->count[parts[p].class] = (uint16_t)(cost->count[parts[p].class] + parts[p].count);
+        cost->chain[parts[p].class] = (uint16_t)(cost->chain[parts[p].class] + parts[p].count);
     }
 }

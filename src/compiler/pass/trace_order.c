@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads go first, as ptxas places them: a thread waits at the first use of what it loaded, and whatever
- * was asked for before that is on its way already.
+/* Loads go first, as ptxas places them: a thread waits at the first use of what it loaded, and
+ * whatever was asked for before that is on its way already.
  *
  *     a = load x; s = s + a; b = load y; s = s + b    ──►    a = load x; b = load y; s = s + a; …
  *
@@ -77,13 +77,14 @@ static bool passes_stores(const run *r, uint32_t load) {
     return true;
 }
 
-/* Of item `n`, whose operands are known: may it be executed at the front, and after how many loads? */
+/* Of item `n`, whose operands are known: may it be executed at the front, and after how many loads?
+ */
 static void find_place(run *r, uint32_t n) {
     item *it = &r->items[n];
     LLVMValueRef i = it->instruction;
     bool is_load = LLVMIsALoadInst(i) != NULL;
-    it->is_movable = is_load ? passes_stores(r, n)
-                             : wpi_is_pure_operation(i) || wpi_lower_stands_for_value(i);
+    it->is_movable =
+        is_load ? passes_stores(r, n) : wpi_is_pure_operation(i) || wpi_lower_stands_for_value(i);
     for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(i); o++) {
         uint32_t from = wpi_map_index(&r->index, LLVMGetOperand(i, o));
         if (from == UINT32_MAX) continue;

@@ -157,8 +157,7 @@ static void record_block(recorder *r, const tracer *t, uint32_t number) {
         LLVMValueRef word = address_word(r, access, wpi_trace_access(t, access).pointer);
         write_word(r, cursor, 1 + a, word);
     }
-    LLVMValueRef behind =
-        block->access_count ? block->accesses[block->access_count - 1] : first;
+    LLVMValueRef behind = block->access_count ? block->accesses[block->access_count - 1] : first;
     LLVMPositionBuilderBefore(r->at, behind);
     LLVMBuildStore(r->at, word_place(r, cursor, words), r->cursor);
     finish_block(r, t, block);

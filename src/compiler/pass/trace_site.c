@@ -118,9 +118,9 @@ bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load) {
     for (uint32_t r = 0; r < from.count; r++) {
         LLVMValueRef root = from.items[r];
         bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
-        bool is_restrict = is_kernel_argument(c, root) && wpi_argument_has(root, "noalias") &&
-                           (wpi_argument_has(root, "readonly") ||
-                            wpi_argument_has(root, "readnone"));
+        bool is_restrict =
+            is_kernel_argument(c, root) && wpi_argument_has(root, "noalias") &&
+            (wpi_argument_has(root, "readonly") || wpi_argument_has(root, "readnone"));
         if (!is_constant && !is_restrict) return false;
     }
     return from.count && !from.is_incomplete;
@@ -141,8 +141,8 @@ static LLVMTypeRef library_atomic(LLVMValueRef i) {
     static const char prefix[] = "__wp_ptx_atom_";
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
-    bool is_atomic = callee && strncmp(LLVMGetValueName2(callee, &length), prefix,
-                                       sizeof prefix - 1) == 0;
+    bool is_atomic =
+        callee && strncmp(LLVMGetValueName2(callee, &length), prefix, sizeof prefix - 1) == 0;
     return is_atomic ? LLVMTypeOf(i) : NULL;
 }
 
@@ -187,7 +187,8 @@ static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer
 static LLVMValueRef base_of(const tracer *t, const roots *from) {
     if (from->count != 1 || from->is_incomplete) return NULL;
     LLVMValueRef root = from->items[0];
-    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root : structure_of(t, root);
+    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root
+                                                                         : structure_of(t, root);
 }
 
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
@@ -210,7 +211,8 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
 /* ---- sites ---- */
 
 static LLVMValueRef name_of(wp_compile *c, LLVMValueRef base) {
-    if (!base || !LLVMIsAArgument(base)) return base ? wpi_source_variable(c, base) : LLVMConstNull(c->ptr);
+    if (!base || !LLVMIsAArgument(base))
+        return base ? wpi_source_variable(c, base) : LLVMConstNull(c->ptr);
     size_t length;
     const char *name = LLVMGetValueName2(base, &length);
     return wpi_source_text(c, length ? name : NULL, length);

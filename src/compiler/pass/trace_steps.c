@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of a block, from its instructions in order.
  *
- *     load a            ACCESS site 0                An instruction that takes nothing (a cast, a phi)
- *     load b            ACCESS site 1                is looked through: what uses it waits for what it
- *     x = a + 1    ──►  WAIT 0, ISSUE int            was made from.
- *     y = x * b         WAIT 1, ISSUE fp32
+ *     load a            ACCESS site 0                An instruction that takes nothing (a cast, a
+ * phi) load b            ACCESS site 1                is looked through: what uses it waits for
+ * what it x = a + 1    ──►  WAIT 0, ISSUE int            was made from. y = x * b         WAIT 1,
+ * ISSUE fp32
  *
  * Between two other steps, ISSUE steps tell how many instructions of which class there are, and
  * which of them are on the longest chain of dependent ones. */
@@ -100,14 +100,14 @@ static void add_step(tracer *t, wp_trace_step step) {
 static void flush(walk *w) {
     uint32_t count[WP_TRACE_CLASS_COUNT] = {0}, chain[WP_TRACE_CLASS_COUNT] = {0}, last = NONE;
     for (uint32_t i = 0; i < w->issued_count; i++) {
-        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class++)
+        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
             count[class] += w->issued[i].cost.count[class];
         if (last == NONE || w->issued[i].depth > w->issued[last].depth) last = i;
     }
     for (; last != NONE; last = w->issued[last].before)
-        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class++)
+        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
             chain[class] += w->issued[last].cost.chain[class];
-    for (uint16_t class = 0; class < WP_TRACE_CLASS_COUNT; class++)
+    for (uint16_t class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         if (count[class])
             add_step(w->t, (wp_trace_step){.op = WP_TRACE_ISSUE,
                                            .class = class,
@@ -170,7 +170,7 @@ static uint32_t deepest_operand(const walk *w, LLVMValueRef instruction) {
 static void issue(walk *w, LLVMValueRef instruction, const trace_cost *cost) {
     uint32_t before = deepest_operand(w, instruction);
     issued node = {*cost, before == NONE ? 0 : w->issued[before].depth, before};
-    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class++)
+    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
         node.depth += cost->chain[class];
     w->issued = wpi_trace_grow(w->issued, w->issued_count, sizeof *w->issued);
     w->issued[w->issued_count] = node;
