@@ -2,7 +2,8 @@
 /* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared
  * library that libwarpage opens (base/abi.h).
  *
- *     wpcc --variant=check [--cpu-isa=baseline|x86-64-v3] [--print-after=PASS] IMAGE -o LIBRARY
+ *     wpcc --variant=check|trace|instep [--cpu-isa=baseline|x86-64-v3] [--print-after=PASS]
+ *          IMAGE -o LIBRARY
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. */
 #include <llvm-c/Support.h>
