@@ -42,6 +42,20 @@ extern "C" __global__ void shifted(int *x, int *out)
     out[threadIdx.x + 1] = x[threadIdx.x + 1];
 }
 
+// Whose place is in the thread's own array, or may be.
+// CHECK-LABEL: function own_or_not
+// CHECK: issue local 2
+// CHECK: access [[#]] load generic ca 4 bytes
+__device__ __noinline__ int *choose(int *a, int *b, int n) { return n > 3 ? a : b; }
+extern "C" __global__ void own_or_not(int *x, int n)
+{
+    int own[2];
+    int *p = choose(own, x, n);
+    own[0] = n;
+    own[1] = n + 1;
+    x[1] = *p;
+}
+
 // … and behind a call that writes what it reads.
 // CHECK-LABEL: function parts
 // CHECK: issue convert 1 chain 1

@@ -59,14 +59,20 @@ static bool is_wall(LLVMValueRef i) {
     return LLVMIsAFenceInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
 }
 
-/* May the two be at the same place? */
+static bool is_parameter(const trace_access *a) {
+    return a->memory == TRACE_CONSTANT || a->memory == TRACE_OPERAND;
+}
+
+/* May the two be at the same place? What is neither shared nor global may be anything. */
 static bool may_meet(const trace_access *store, const trace_access *load) {
-    if (load->memory == TRACE_CONSTANT || load->memory == TRACE_OPERAND ||
-        load->cache == WP_TRACE_CACHE_READ_ONLY)
-        return false;
-    if (store->memory != load->memory) return false;
-    return store->space == load->space || store->space == WP_TRACE_GENERIC ||
-           load->space == WP_TRACE_GENERIC;
+    bool store_is_own = store->memory == TRACE_PRIVATE, load_is_own = load->memory == TRACE_PRIVATE;
+    bool either_is_generic = store->space == WP_TRACE_GENERIC || load->space == WP_TRACE_GENERIC;
+    if (load->cache == WP_TRACE_CACHE_READ_ONLY) return false;
+    if (is_parameter(store)) return true; /* a kernel's own copy of a structure */
+    if (is_parameter(load)) return !store_is_own && store->space == WP_TRACE_GENERIC;
+    if (store_is_own != load_is_own)
+        return (store_is_own ? load : store)->space == WP_TRACE_GENERIC;
+    return store->space == load->space || either_is_generic;
 }
 
 static bool passes_stores(const run *r, uint32_t load) {
