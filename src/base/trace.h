@@ -25,10 +25,10 @@
 /** What an instruction needs of an SM. Counted as a GPU would execute them: a call of a math
  *  function counts what NVIDIA's functions take, not what the CPU's copy takes. */
 typedef enum wp_trace_class {
-    WP_TRACE_INT = 0, /* add, compare, logic, shift, select, address arithmetic */
-    WP_TRACE_IMUL,    /* integer multiply and multiply-add */
-    WP_TRACE_FP16,    /* add, multiply, fused multiply-add of two halves */
-    WP_TRACE_FP32,    /* add, multiply, fused multiply-add, compare, minimum */
+    WP_TRACE_INT = 0,  /* add, compare, logic, shift, select, address arithmetic */
+    WP_TRACE_IMUL,     /* integer multiply and multiply-add */
+    WP_TRACE_FP16,     /* add, multiply, fused multiply-add of two halves */
+    WP_TRACE_FP32,     /* add, multiply, fused multiply-add, compare, minimum */
     WP_TRACE_FP64,
     WP_TRACE_SPECIAL,  /* reciprocal, square root, sine, exponential: approximations in hardware */
     WP_TRACE_CONVERT,  /* between number formats, population count, find first set */
@@ -42,36 +42,35 @@ typedef enum wp_trace_class {
 } wp_trace_class;
 
 typedef enum wp_trace_op {
-    WP_TRACE_ISSUE =
-        0,           /* `count` instructions of class `class`; the longest chain of dependent ones
-                        among the ISSUE steps up to the next other step has `chain` of them */
-    WP_TRACE_ACCESS, /* site `value`; its address is the block's next word */
-    WP_TRACE_WAIT,   /* an operand comes from site `value`: its last access, if there was one, must
-                        have   answered */
-    WP_TRACE_STOP,   /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
-                        itself is the ISSUE of WARP or SYNC before it */
-    WP_TRACE_CLOCK,  /* last step: the thread waits to be told the time */
-    WP_TRACE_CALL,   /* last step: a traced function, whose blocks follow; at once the block behind,
-                        where   the call went through a pointer to a function that is not traced */
-    WP_TRACE_RETURN, /* last step: back to the caller, or the end of the thread; also where control
-                        never arrives, behind a trap */
-    WP_TRACE_OP_COUNT /* must be last */
+    WP_TRACE_ISSUE = 0, /* `count` instructions of class `class`; the longest chain of dependent ones
+                           among the ISSUE steps up to the next other step has `chain` of them */
+    WP_TRACE_ACCESS,    /* site `value`; its address is the block's next word */
+    WP_TRACE_WAIT,      /* an operand comes from site `value`: its last access must have answered; a
+                           site without any has */
+    WP_TRACE_STOP,      /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
+                           itself is the ISSUE of WARP or SYNC before it */
+    WP_TRACE_CLOCK,     /* last step: the thread waits to be told the time */
+    WP_TRACE_CALL,      /* last step: a traced function; its blocks follow. The block behind follows at
+                           once if a pointer led to a function that is not traced */
+    WP_TRACE_RETURN,    /* last step: back to the caller, or the end of the thread; also where control
+                           never arrives, behind a trap */
+    WP_TRACE_OP_COUNT   /* must be last */
 } wp_trace_op;
 
 typedef struct wp_trace_step {
-    uint16_t op;    /* wp_trace_op */
-    uint16_t class; /* wp_trace_class, of ISSUE */
-    uint32_t count; /* of ISSUE */
-    uint32_t chain; /* of ISSUE; at most `count` */
+    uint16_t op;     /* wp_trace_op */
+    uint16_t class;  /* wp_trace_class, of ISSUE */
+    uint32_t count;  /* of ISSUE */
+    uint32_t chain;  /* of ISSUE; at most `count` */
     uint32_t value;
 } wp_trace_step;
 
 /** A block. Among those of a function the smaller number is earlier in reverse post-order; the
- * first is where the function begins. */
+ *  smallest is its entry. */
 typedef struct wp_trace_block {
     uint32_t function;
-    uint32_t join; /* where threads that part at its end meet again: the immediate post-dominator;
-                      for a CALL the block behind it; NONE: in the caller, or never */
+    uint32_t join; /* where threads that part at its end meet again: the immediate post-dominator; for
+                      a CALL the block behind it; NONE: in the caller, or never */
     uint32_t first_step, step_count;
     uint32_t access_count; /* words behind the block's own */
     uint32_t line;         /* of its first instruction; 0: unknown */
@@ -80,13 +79,13 @@ typedef struct wp_trace_block {
 typedef enum wp_trace_access {
     WP_TRACE_LOAD = 0,
     WP_TRACE_STORE,
-    WP_TRACE_ATOMIC,      /* its result is used */
-    WP_TRACE_REDUCE,      /* an atomic whose result nobody wants */
+    WP_TRACE_ATOMIC, /* its result is used */
+    WP_TRACE_REDUCE, /* an atomic whose result nobody wants */
     WP_TRACE_ACCESS_COUNT /* must be last */
 } wp_trace_access;
 
 typedef enum wp_trace_space {
-    WP_TRACE_GENERIC = 0, /* the address says; it may be of the thread's own arrays, on its stack */
+    WP_TRACE_GENERIC = 0, /* the address says; it may be of the thread's stack */
     WP_TRACE_GLOBAL,
     WP_TRACE_SHARED
 } wp_trace_space;
@@ -103,8 +102,7 @@ typedef enum wp_trace_cache {
 /** A place in the code that accesses memory. */
 typedef struct wp_trace_site {
     const char *file; /* NULL: the program carries no line information */
-    const char
-        *name; /* of the variable or the kernel parameter that the address starts from, or NULL */
+    const char *name; /* of the variable or the kernel parameter that the address starts from, or NULL */
     uint32_t line;
     uint32_t block;
     int32_t parameter; /* number of that kernel parameter; -1: none, or unknown */
@@ -144,8 +142,8 @@ typedef struct wp_trace_lane {
 
 #pragma GCC visibility push(default)
 
-/** The running thread's; asked in activations of functions, once or not at all: the answer is
- * always the same for a thread. */
+/** The running thread's; asked in activations of functions, once or not at all: the answer must be
+ *  the same each time. */
 wp_trace_lane *wp_rt_trace_lane(void);
 /** No room for the `words` words of the block just entered: returns when there is. The words
  *  written so far are all of blocks whose end was reached. */
