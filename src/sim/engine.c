@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two wheels of one turn: 2^14 buckets of 256 ps, and, for the bucket being run, 256 lists of 1 ps.
+ * Empty places are skipped through bitmaps. What lies beyond the turn waits in a heap; in a memory
+ * system, where nearly all delays lie between a cycle and a few microseconds, that is little.
+ *
+ * Order needs no sequence numbers but in the heap. A bucket is a stack, so of two events at the
+ * same time the younger one is nearer to its top; dealing pushes to the front of the near lists,
+ * which are empty then, so the older one ends up first. Events scheduled into the bucket being run
+ * are younger than all of these and go to the end of their list. The heap hands events over, in
+ * order, as soon as the wheel covers their time: before any younger event can get into that bucket.
+ *
+ * Links are kept apart from what an event does: the walk through a bucket stays in the processor's
+ * cache. */
+#include "sim/engine.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define BUCKET_BITS 8u
+#define BUCKET_PS (1u << BUCKET_BITS)
+#define WHEEL_BITS 14u
+#define BUCKET_COUNT (1u << WHEEL_BITS)
+#define WORD_COUNT (BUCKET_COUNT / 64)
+#define SUMMARY_COUNT (WORD_COUNT / 64)
+#define NEAR_WORD_COUNT (BUCKET_PS / 64)
+#define NO_EVENT UINT32_MAX
+
+typedef struct event {
+    wpi_event_fn fn;
+    void *object;
+    uint64_t token;
+} event;
+
+typedef struct link {
+    uint32_t next;
+    uint32_t offset_ps; /* in its bucket */
+} link;
+
+/* An event beyond the wheel. */
+typedef struct key {
+    wp_time_ps time;
+    uint64_t sequence;
+    uint32_t event;
+} key;
+
+struct wpi_engine {
+    wp_time_ps now;
+    uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
+    uint64_t run_count;
+    uint64_t pending;
+    bool is_stopped;
+    event *events;
+    link *links;
+    uint32_t event_capacity;
+    uint32_t free; /* list */
+    key *far;      /* heap */
+    size_t far_count, far_capacity;
+    uint64_t far_sequence;
+    uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
+    uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
+    uint64_t summary[SUMMARY_COUNT]; /* a bit a word that is not 0 */
+    uint64_t words[WORD_COUNT];      /* a bit a bucket that is not empty */
+    uint32_t buckets[BUCKET_COUNT];
+};
+
+/* ---- far --------------------------------------------------------------------------------------
+ */
+
+static bool is_before(const key *a, const key *b) {
+    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
+}
+
+static void far_push(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+    if (engine->far_count == engine->far_capacity) {
+        const size_t capacity = engine->far_capacity == 0 ? 64 : 2 * engine->far_capacity;
+        key *keys = wp_realloc(engine->far, capacity * sizeof *keys);
+        WP_CHECK(keys != NULL);
+        engine->far = keys;
+        engine->far_capacity = capacity;
+    }
+    const key k = {time, engine->far_sequence++, number};
+    size_t at = engine->far_count++;
+    while (at > 0) {
+        const size_t parent = (at - 1) / 2;
+        if (!is_before(&k, &engine->far[parent])) break;
+        engine->far[at] = engine->far[parent];
+        at = parent;
+    }
+    engine->far[at] = k;
+}
+
+static key far_pop(wpi_engine *engine) {
+    const key top = engine->far[0];
+    const key last = engine->far[--engine->far_count];
+    size_t at = 0;
+    for (;;) {
+        size_t child = 2 * at + 1;
+        if (child >= engine->far_count) break;
+        if (child + 1 < engine->far_count &&
+            is_before(&engine->far[child + 1], &engine->far[child]))
+            child++;
+        if (!is_before(&engine->far[child], &last)) break;
+        engine->far[at] = engine->far[child];
+        at = child;
+    }
+    engine->far[at] = last;
+    return top;
+}
+
+/* ---- scheduling -------------------------------------------------------------------------------
+ */
+
+static void grow_events(wpi_engine *engine) {
+    WP_CHECK(engine->event_capacity < NO_EVENT / 2);
+    const uint32_t capacity = engine->event_capacity == 0 ? 4096 : 2 * engine->event_capacity;
+    event *events = wp_realloc(engine->events, capacity * sizeof *events);
+    link *links = wp_realloc(engine->links, capacity * sizeof *links);
+    WP_CHECK(events != NULL && links != NULL);
+    for (uint32_t i = engine->event_capacity; i < capacity; i++)
+        links[i].next = i + 1 < capacity ? i + 1 : NO_EVENT;
+    engine->free = engine->event_capacity;
+    engine->events = events;
+    engine->links = links;
+    engine->event_capacity = capacity;
+}
+
+static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+    const uint32_t at = (uint32_t)(time >> BUCKET_BITS) & (BUCKET_COUNT - 1);
+    engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
+    engine->buckets[at] = number;
+    engine->words[at / 64] |= (uint64_t)1 << (at % 64);
+    engine->summary[at / 4096] |= (uint64_t)1 << (at / 64 % 64);
+}
+
+static void near_append(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
+    engine->links[number].next = NO_EVENT;
+    if (engine->near_first[offset_ps] == NO_EVENT) {
+        engine->near_first[offset_ps] = number;
+        engine->near_words[offset_ps / 64] |= (uint64_t)1 << (offset_ps % 64);
+    } else {
+        engine->links[engine->near_last[offset_ps]].next = number;
+    }
+    engine->near_last[offset_ps] = number;
+}
+
+static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
+    if (engine->near_first[offset_ps] == NO_EVENT) {
+        engine->near_last[offset_ps] = number;
+        engine->near_words[offset_ps / 64] |= (uint64_t)1 << (offset_ps % 64);
+    }
+    engine->links[number].next = engine->near_first[offset_ps];
+    engine->near_first[offset_ps] = number;
+}
+
+void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
+                   uint64_t token) {
+    WP_ASSERT(time >= engine->now);
+    if (engine->free == NO_EVENT) grow_events(engine);
+    const uint32_t number = engine->free;
+    engine->free = engine->links[number].next;
+    engine->events[number] = (event){fn, object, token};
+    engine->pending++;
+    const uint64_t ahead = (time >> BUCKET_BITS) - engine->cursor;
+    if (ahead == 0)
+        near_append(engine, (uint32_t)time & (BUCKET_PS - 1), number);
+    else if (ahead < BUCKET_COUNT)
+        put_in_bucket(engine, time, number);
+    else
+        far_push(engine, time, number);
+}
+
+/* ---- running ----------------------------------------------------------------------------------
+ */
+
+/* The first bucket with an event at or after position `from`, going round; BUCKET_COUNT: none. */
+static uint32_t next_position(const wpi_engine *engine, uint32_t from) {
+    const uint32_t word = from / 64;
+    const uint64_t here = engine->words[word] >> (from % 64);
+    if (here != 0) return from + (uint32_t)__builtin_ctzll(here);
+    uint32_t group = word / 64;
+    /* Words behind this one in its group, the other groups, and the group's beginning once more. */
+    uint64_t summary =
+        word % 64 == 63 ? 0 : engine->summary[group] >> (word % 64 + 1) << (word % 64 + 1);
+    for (uint32_t i = 0; summary == 0 && i < SUMMARY_COUNT; i++) {
+        group = (group + 1) % SUMMARY_COUNT;
+        summary = engine->summary[group];
+    }
+    if (summary == 0) return BUCKET_COUNT;
+    const uint32_t found = group * 64 + (uint32_t)__builtin_ctzll(summary);
+    return found * 64 + (uint32_t)__builtin_ctzll(engine->words[found]);
+}
+
+/* The number of the first bucket after the cursor that holds events; UINT64_MAX: none. */
+static uint64_t next_bucket(const wpi_engine *engine) {
+    const uint32_t at = (uint32_t)(engine->cursor + 1) & (BUCKET_COUNT - 1);
+    const uint32_t position = next_position(engine, at);
+    if (position == BUCKET_COUNT) return UINT64_MAX;
+    return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
+}
+
+static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
+    const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
+    for (uint32_t number = engine->buckets[at]; number != NO_EVENT;) {
+        const link l = engine->links[number];
+        __builtin_prefetch(&engine->events[number]);
+        near_prepend(engine, l.offset_ps, number);
+        number = l.next;
+    }
+    engine->buckets[at] = NO_EVENT;
+    engine->words[at / 64] &= ~((uint64_t)1 << (at % 64));
+    if (engine->words[at / 64] == 0) engine->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
+}
+
+/* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
+ * or before `limit`. */
+static bool advance(wpi_engine *engine, wp_time_ps limit) {
+    uint64_t bucket = next_bucket(engine);
+    if (engine->far_count > 0 && engine->far[0].time >> BUCKET_BITS < bucket)
+        bucket = engine->far[0].time >> BUCKET_BITS;
+    if (bucket > limit >> BUCKET_BITS) return false;
+    engine->cursor = bucket;
+    while (engine->far_count > 0 && (engine->far[0].time >> BUCKET_BITS) - bucket < BUCKET_COUNT) {
+        const key k = far_pop(engine);
+        put_in_bucket(engine, k.time, k.event);
+    }
+    deal_bucket(engine, bucket);
+    return true;
+}
+
+/* The first ps of the bucket being run that has an event, or BUCKET_PS. */
+static uint32_t near_offset(const wpi_engine *engine) {
+    for (uint32_t i = 0; i < NEAR_WORD_COUNT; i++)
+        if (engine->near_words[i] != 0)
+            return i * 64 + (uint32_t)__builtin_ctzll(engine->near_words[i]);
+    return BUCKET_PS;
+}
+
+/* Takes the first event of a near list off it and gives its place back. */
+static event near_take(wpi_engine *engine, uint32_t offset_ps) {
+    const uint32_t number = engine->near_first[offset_ps];
+    link *l = &engine->links[number];
+    engine->near_first[offset_ps] = l->next;
+    if (l->next == NO_EVENT)
+        engine->near_words[offset_ps / 64] &= ~((uint64_t)1 << (offset_ps % 64));
+    l->next = engine->free;
+    engine->free = number;
+    return engine->events[number];
+}
+
+static void run(wpi_engine *engine, wp_time_ps limit) {
+    engine->is_stopped = false;
+    while (!engine->is_stopped) {
+        uint32_t offset_ps = near_offset(engine);
+        if (offset_ps == BUCKET_PS) {
+            if (!advance(engine, limit)) break;
+            continue;
+        }
+        const wp_time_ps time = (engine->cursor << BUCKET_BITS) + offset_ps;
+        if (time > limit) break;
+        const event e = near_take(engine, offset_ps);
+        engine->now = time;
+        engine->pending--;
+        engine->run_count++;
+        e.fn(e.object, e.token, time);
+    }
+}
+
+void wpi_engine_run(wpi_engine *engine) {
+    run(engine, WP_TIME_NEVER);
+}
+
+void wpi_engine_run_until(wpi_engine *engine, wp_time_ps time) {
+    run(engine, time);
+    if (!engine->is_stopped && engine->now < time) engine->now = time;
+}
+
+void wpi_engine_stop(wpi_engine *engine) {
+    engine->is_stopped = true;
+}
+
+wp_time_ps wpi_engine_now(const wpi_engine *engine) {
+    return engine->now;
+}
+
+uint64_t wpi_engine_pending(const wpi_engine *engine) {
+    return engine->pending;
+}
+
+uint64_t wpi_engine_events_run(const wpi_engine *engine) {
+    return engine->run_count;
+}
+
+wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
+    *out = NULL;
+    wpi_engine *engine = wp_calloc(1, sizeof *engine);
+    if (engine == NULL) return WP_FAIL(err, NOMEM, "engine: %zu bytes", sizeof *engine);
+    engine->free = NO_EVENT;
+    memset(engine->near_first, 0xff, sizeof engine->near_first);
+    memset(engine->buckets, 0xff, sizeof engine->buckets);
+    *out = engine;
+    return WP_STATUS_OK;
+}
+
+void wpi_engine_destroy(wpi_engine *engine) {
+    if (engine == NULL) return;
+    wp_free(engine->far);
+    wp_free(engine->links);
+    wp_free(engine->events);
+    wp_free(engine);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Simulated time and what happens in it. An event is a function to be called at a time; events
+ * run in order of (time, sequence), the sequence being the order in which they were scheduled. So
+ * a run depends on nothing but its input.
+ *
+ *     now                                  horizon (4.2 us)
+ *      |  near  |  |  |  | buckets |  |  |  |  far
+ *      256 lists,   a list without order       heap of the events that no bucket
+ *      one for      for each 256 ps            covers yet
+ *      each ps
+ *
+ * A bucket's events are dealt to the near lists when its time has come. So an event costs two list
+ * insertions, no comparison; nothing is allocated once the pool is large enough.
+ *
+ * One thread. Times are picoseconds (base/time.h).
+ */
+#ifndef WP_SIM_ENGINE_H
+#define WP_SIM_ENGINE_H
+
+#include <stdbool.h>
+
+#include "base/fail.h"
+#include "base/time.h"
+
+/** `now` is the event's time, which is also wpi_engine_now(). */
+typedef void (*wpi_event_fn)(void *object, uint64_t token, wp_time_ps now);
+
+typedef struct wpi_engine wpi_engine;
+
+/** An engine at time 0 without events. NOMEM. */
+WP_NODISCARD wp_status wpi_engine_create(wpi_engine **out, wp_error *err);
+void wpi_engine_destroy(wpi_engine *engine); /* NULL allowed; events that are left are dropped */
+
+/** Calls `fn(object, token, time)` at `time`, which must not lie before now. When the pool of
+ * events has to grow and the host has no memory the process ends (WP_CHECK). */
+void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
+                   uint64_t token);
+
+/** Runs events until none is left, or one of them called wpi_engine_stop. */
+void wpi_engine_run(wpi_engine *engine);
+/** Runs the events at or before `time`; afterwards it is `time`, unless stopped. */
+void wpi_engine_run_until(wpi_engine *engine, wp_time_ps time);
+/** The run in progress returns after the current event; later runs go on from there. */
+void wpi_engine_stop(wpi_engine *engine);
+
+wp_time_ps wpi_engine_now(const wpi_engine *engine);
+uint64_t wpi_engine_pending(const wpi_engine *engine);    /* events scheduled, not yet run */
+uint64_t wpi_engine_events_run(const wpi_engine *engine); /* since creation */
+
+#endif

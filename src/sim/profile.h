@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A GPU as numbers. A profile is an .ini file (configs/ in the source tree, lib/warpage/configs
+ * beside the library); every key is a row of one table with unit, default, range and meaning:
+ *
+ *     [tlb.l2]
+ *     source = Karnagel et al., DaMoN'17, Table 2      of all keys of this section …
+ *     entries = 65
+ *     latency = 9cycles
+ *     latency.source = Table 2, delay of an L1 miss    … but of this one
+ *
+ * Quantities carry their unit in the text; times are written in cycles of the core clock or in ns,
+ * us. The core clock's period is rounded to whole picoseconds, and a cycle is that period
+ * everywhere, so that sums of cycles stay exact. docs/guide/describe-a-gpu.md lists the keys.
+ *
+ * A profile does not change once it is loaded; any thread may read it.
+ */
+#ifndef WP_SIM_PROFILE_H
+#define WP_SIM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "base/time.h"
+#include "base/trace.h"
+
+#define WPI_TLB_LEVELS_MAX 4u
+#define WPI_TLB_SETS_MAX 4096u
+#define WPI_SMS_MAX 512u
+
+/** What a warp instruction of a class (wp_trace_class) costs. */
+typedef struct wpi_class_profile {
+    uint32_t latency_cycles; /* until a dependent instruction can issue */
+    uint32_t lanes;          /* results a cycle that an SM's units make: a warp takes 32 / lanes */
+} wpi_class_profile;
+
+typedef enum wpi_sharing {
+    WPI_SHARING_SM = 0,
+    WPI_SHARING_TPC,
+    WPI_SHARING_GPC,
+    WPI_SHARING_GPU,
+    WPI_SHARING_GROUPS, /* as listed */
+    WPI_SHARING_COUNT   /* must be last */
+} wpi_sharing;
+
+typedef enum wpi_replacement {
+    WPI_REPLACEMENT_LRU = 0,
+    WPI_REPLACEMENT_FIFO,
+    WPI_REPLACEMENT_RANDOM, /* the profile's seed */
+    WPI_REPLACEMENT_COUNT   /* must be last */
+} wpi_replacement;
+
+typedef enum wpi_hash {
+    WPI_HASH_MODULO = 0,
+    WPI_HASH_XOR,  /* the tag's bits folded onto the set's number; sets are a power of two */
+    WPI_HASH_COUNT /* must be last */
+} wpi_hash;
+
+typedef enum wpi_write {
+    WPI_WRITE_THROUGH = 0, /* updates a line that is there; never makes one */
+    WPI_WRITE_EVICT,       /* throws the written sectors out */
+    WPI_WRITE_BACK,        /* keeps the data; written when the line leaves */
+    WPI_WRITE_COUNT        /* must be last */
+} wpi_write;
+
+typedef struct wpi_tlb_profile {
+    uint32_t entries;
+    uint32_t set_count;
+    uint32_t *set_ways;      /* [set_count] */
+    uint64_t coverage_bytes; /* that an entry stands for */
+    uint64_t fill_bytes;     /* of these, how many a miss makes valid */
+    wpi_hash hash;
+    wpi_replacement replacement;
+    uint32_t ports; /* look-ups a cycle */
+    uint32_t mshrs; /* misses under way */
+    wp_time_ps latency_ps;
+    bool is_hit_under_miss; /* else a miss blocks all that come later */
+    wpi_sharing sharing;
+    char *groups; /* of GROUPS: "0,5 | 1,6 | …" */
+} wpi_tlb_profile;
+
+typedef struct wpi_cache_profile {
+    bool is_on; /* L1: for global loads without a cache operator */
+    uint64_t bytes;
+    uint32_t ways;
+    uint32_t sector_bytes, line_bytes;
+    uint32_t slices; /* L2; 1 for an L1 */
+    wp_time_ps latency_ps;
+    uint32_t mshrs; /* lines being fetched; in each slice */
+    wpi_write write;
+    uint64_t bytes_per_s;    /* L2: of all slices together */
+    uint64_t sm_bytes_per_s; /* L2: to one SM */
+    wp_time_ps atomic_ps;    /* L2: between two operations on one address */
+    bool is_xor_hash;        /* sets by XOR of the line's bits, else modulo */
+} wpi_cache_profile;
+
+typedef struct wpi_profile {
+    char *name;  /* as in the file's name */
+    char *title; /* "NVIDIA Tesla K80 (one GPU)" */
+    uint64_t core_hz;
+    wp_time_ps cycle_ps; /* of the core clock */
+    uint64_t seed;
+
+    /* Floorplan. SMs are numbered without the disabled ones. */
+    uint32_t gpcs, tpcs_per_gpc, sms_per_tpc;
+    uint32_t disabled_sms[WPI_SMS_MAX]; /* by physical number, ascending */
+    uint32_t disabled_count;
+    bool is_round_robin; /* consecutive TPCs lie in different GPCs */
+    uint32_t sm_count;   /* that are enabled */
+
+    /* An SM. */
+    uint32_t warps, ctas, threads;
+    uint64_t shared_bytes; /* of all CTAs on it */
+    uint64_t shared_bytes_per_cta;
+    uint64_t shared_granule_bytes;
+    uint32_t registers;
+    uint32_t register_granule; /* registers are given to a warp in multiples of it */
+    uint32_t schedulers;
+    uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    char *scheduler;      /* "gto", "rr" */
+    uint32_t capability;  /* compute capability, major * 10 + minor */
+    wpi_class_profile classes[WP_TRACE_CLASS_COUNT];
+
+    /* Shared memory. */
+    uint32_t shared_banks;
+    uint32_t shared_bank_bytes;
+    uint32_t shared_latency_cycles;
+
+    /* Global memory. */
+    wp_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */
+    uint32_t lsu_stores;       /* lines of stores that an SM has under way at most */
+    wpi_cache_profile l1, l2;
+
+    uint64_t page_bytes;
+    uint32_t tlb_levels;
+    wpi_tlb_profile tlb[WPI_TLB_LEVELS_MAX];
+
+    struct {
+        uint32_t count; /* walks at a time; 0: as many as wanted */
+        uint32_t levels;
+        wp_time_ps level_ps; /* for each level that is not in the walk cache */
+        uint32_t queue;      /* walks that wait for a walker */
+        uint32_t cache_entries, cache_ways;
+        wp_time_ps cache_ps; /* of a look-up, before the walk */
+        uint32_t level_bits; /* of an address that a level translates */
+    } walker;
+
+    struct {
+        uint32_t channels, banks; /* banks of a channel */
+        uint64_t bytes_per_s;     /* of all channels together */
+        wp_time_ps latency_ps;    /* beyond L2, when the row is open */
+        uint64_t row_bytes;
+        wp_time_ps row_miss_ps; /* more, when it is not; the bank is busy for that time */
+        uint32_t row_window;    /* rows of a bank whose requests the controller serves together */
+        uint32_t queue;         /* lines that wait to be written, in each channel */
+    } dram;
+
+    struct {
+        wp_time_ps latency_ps; /* of a copy */
+        wp_time_ps remote_ps;  /* of an access to host memory, there and back */
+        uint64_t bytes_per_s;  /* each direction */
+        uint64_t curve_bytes;  /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
+        uint32_t engines_to_device, engines_to_host;
+    } link;
+
+    uint64_t memory_bytes; /* of the device */
+    wp_time_ps launch_ps;  /* from a launch to its first CTA */
+
+    struct wpi_profile_text *text; /* the keys as they were written: profile.c */
+} wpi_profile;
+
+/** A key with the value in force. Strings live as long as the profile. */
+typedef struct wpi_profile_value {
+    const char *name;   /* "tlb.l2.entries" */
+    const char *unit;   /* "bytes", "time", … */
+    const char *text;   /* as written */
+    const char *source; /* where the number is from; "default"; NULL: not said */
+    const char *file;   /* NULL: the default, or --set */
+    uint32_t line;
+    const char *doc;
+} wpi_profile_value;
+
+/**
+ * Loads a profile. `spec` is a name ("k80": looked up in wpi_profile_dir) or the path of a file
+ * (has a '/' or ends in .ini). `settings` are "key=value" texts that come last; NULL allowed when
+ * there are none. Every mistake is one sentence that names key and place: NOT_FOUND (no such
+ * profile or key; the nearest one is named), PARSE, INVALID (out of range, impossible geometry),
+ * IO, NOMEM.
+ */
+WP_NODISCARD wp_status wpi_profile_load(const char *spec, const char *const *settings,
+                                        size_t setting_count, wpi_profile **out, wp_error *err);
+/** The same from text; `where` names it in messages. */
+WP_NODISCARD wp_status wpi_profile_parse(const char *ini, const char *where,
+                                         const char *const *settings, size_t setting_count,
+                                         wpi_profile **out, wp_error *err);
+void wpi_profile_destroy(wpi_profile *profile); /* NULL allowed */
+
+/** The folder of the profiles that came with Warpage; wp_free it. NULL: it is not there. */
+WP_NODISCARD char *wpi_profile_dir(void);
+
+/** The i-th key in the order of the table; false behind the last one. */
+bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out);
+/** The i-th row of the table itself, with its default as text ('*' stands for a level or a class).
+ */
+bool wpi_profile_key_at(size_t i, wpi_profile_value *out);
+
+/** "int", "fp32", …: how a class is called in profiles and reports. */
+const char *wpi_class_name(wp_trace_class class);
+
+static inline wp_time_ps wpi_cycles_ps(const wpi_profile *profile, uint64_t cycles) {
+    return cycles * profile->cycle_ps;
+}
+
+#endif
