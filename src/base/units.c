@@ -21,6 +21,12 @@ static const unit byte_units[] = {{"B", 1},        {"KiB", WP_KIB},        {"MiB
 static const unit time_units[] = {{"ns", 1},         {"us", 1000},         {"ms", 1000000},
                                   {"s", 1000000000}, {"min", 60000000000}, {NULL, 0}};
 
+static const unit fine_time_units[] = {{"ps", 1},          {"ns", 1000},       {"us", 1000000},
+                                       {"ms", 1000000000}, {"s", 1000000000000}, {NULL, 0}};
+
+static const unit frequency_units[] = {
+    {"Hz", 1}, {"kHz", 1000}, {"MHz", 1000000}, {"GHz", 1000000000}, {NULL, 0}};
+
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -76,6 +82,14 @@ wp_status wp_parse_bytes(const char *text, uint64_t *bytes, wp_error *err) {
 
 wp_status wp_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err) {
     return parse(text, time_units, "350ns, 20us or 1.5s", ns, err);
+}
+
+wp_status wp_parse_duration_ps(const char *text, uint64_t *ps, wp_error *err) {
+    return parse(text, fine_time_units, "500ps, 350ns or 1.5us", ps, err);
+}
+
+wp_status wp_parse_hz(const char *text, uint64_t *hz, wp_error *err) {
+    return parse(text, frequency_units, "1481MHz or 1.5GHz", hz, err);
 }
 
 wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err) {

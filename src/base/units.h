@@ -19,6 +19,10 @@
 WP_NODISCARD wp_status wp_parse_bytes(const char *text, uint64_t *bytes, wp_error *err);
 /** ns, us, ms, s, min. */
 WP_NODISCARD wp_status wp_parse_duration_ns(const char *text, uint64_t *ns, wp_error *err);
+/** ps, ns, us, ms, s. */
+WP_NODISCARD wp_status wp_parse_duration_ps(const char *text, uint64_t *ps, wp_error *err);
+/** Hz, kHz, MHz, GHz. */
+WP_NODISCARD wp_status wp_parse_hz(const char *text, uint64_t *hz, wp_error *err);
 /** A plain count: decimal digits only. */
 WP_NODISCARD wp_status wp_parse_count(const char *text, uint64_t *count, wp_error *err);
 

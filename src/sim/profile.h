@@ -28,6 +28,8 @@
 #define WPI_TLB_LEVELS_MAX 4u
 #define WPI_TLB_SETS_MAX 4096u
 #define WPI_SMS_MAX 512u
+#define WPI_LINE_BYTES 128u /* of every cache */
+#define WPI_SECTOR_BYTES 32u
 
 /** What a warp instruction of a class (wp_trace_class) costs. */
 typedef struct wpi_class_profile {
@@ -67,9 +69,11 @@ typedef enum wpi_write {
 typedef struct wpi_tlb_profile {
     uint32_t entries;
     uint32_t set_count;
-    uint32_t *set_ways;      /* [set_count] */
-    uint64_t coverage_bytes; /* that an entry stands for */
-    uint64_t fill_bytes;     /* of these, how many a miss makes valid */
+    uint32_t *set_ways;        /* [set_count] */
+    uint64_t coverage_bytes;   /* that an entry stands for */
+    uint64_t fill_bytes;       /* of these, how many a miss makes valid */
+    uint32_t ways, fill_pages; /* as written; 0: all */
+    char *sets_text;
     wpi_hash hash;
     wpi_replacement replacement;
     uint32_t ports; /* look-ups a cycle */
@@ -84,15 +88,15 @@ typedef struct wpi_cache_profile {
     bool is_on; /* L1: for global loads without a cache operator */
     uint64_t bytes;
     uint32_t ways;
-    uint32_t sector_bytes, line_bytes;
-    uint32_t slices; /* L2; 1 for an L1 */
+    uint64_t sector_bytes; /* of a line of WPI_LINE_BYTES */
+    uint32_t slices;       /* L2; 1 for an L1 */
     wp_time_ps latency_ps;
     uint32_t mshrs; /* lines being fetched; in each slice */
     wpi_write write;
     uint64_t bytes_per_s;    /* L2: of all slices together */
     uint64_t sm_bytes_per_s; /* L2: to one SM */
     wp_time_ps atomic_ps;    /* L2: between two operations on one address */
-    bool is_xor_hash;        /* sets by XOR of the line's bits, else modulo */
+    wpi_hash hash;           /* line to set, and to slice */
 } wpi_cache_profile;
 
 typedef struct wpi_profile {
@@ -106,6 +110,8 @@ typedef struct wpi_profile {
     uint32_t gpcs, tpcs_per_gpc, sms_per_tpc;
     uint32_t disabled_sms[WPI_SMS_MAX]; /* by physical number, ascending */
     uint32_t disabled_count;
+    char *disabled_text;
+    uint32_t order;      /* as written */
     bool is_round_robin; /* consecutive TPCs lie in different GPCs */
     uint32_t sm_count;   /* that are enabled */
 
@@ -124,7 +130,7 @@ typedef struct wpi_profile {
 
     /* Shared memory. */
     uint32_t shared_banks;
-    uint32_t shared_bank_bytes;
+    uint64_t shared_bank_bytes;
     uint32_t shared_latency_cycles;
 
     /* Global memory. */
@@ -141,7 +147,7 @@ typedef struct wpi_profile {
         uint32_t levels;
         wp_time_ps level_ps; /* for each level that is not in the walk cache */
         uint32_t queue;      /* walks that wait for a walker */
-        uint32_t cache_entries, cache_ways;
+        uint32_t cache_entries;
         wp_time_ps cache_ps; /* of a look-up, before the walk */
         uint32_t level_bits; /* of an address that a level translates */
     } walker;
@@ -166,6 +172,7 @@ typedef struct wpi_profile {
 
     uint64_t memory_bytes; /* of the device */
     wp_time_ps launch_ps;  /* from a launch to its first CTA */
+    wp_time_ps slice_ps;   /* of statistics over time */
 
     struct wpi_profile_text *text; /* the keys as they were written: profile.c */
 } wpi_profile;

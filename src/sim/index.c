@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Linear probing; removal closes the gap, so there are no tombstones and look-ups stay short. */
+#include "sim/index.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+
+static uint32_t home_of(const wpi_index *index, uint64_t key) {
+    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & index->mask;
+}
+
+bool wpi_index_init(wpi_index *index, uint32_t count) {
+    uint32_t slots = 8;
+    while (slots < 2 * (uint64_t)count)
+        slots *= 2;
+    index->slots = wp_malloc(slots * sizeof *index->slots);
+    index->mask = slots - 1;
+    if (index->slots == NULL) return false;
+    wpi_index_clear(index);
+    return true;
+}
+
+void wpi_index_deinit(wpi_index *index) {
+    wp_free(index->slots);
+    index->slots = NULL;
+}
+
+void wpi_index_clear(wpi_index *index) {
+    for (uint32_t i = 0; i <= index->mask; i++)
+        index->slots[i].value = WPI_INDEX_NONE;
+}
+
+static uint32_t slot_of(const wpi_index *index, uint64_t key) {
+    uint32_t at = home_of(index, key);
+    while (index->slots[at].value != WPI_INDEX_NONE && index->slots[at].key != key)
+        at = (at + 1) & index->mask;
+    return at;
+}
+
+uint32_t wpi_index_find(const wpi_index *index, uint64_t key) {
+    return index->slots[slot_of(index, key)].value;
+}
+
+void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
+    const uint32_t at = slot_of(index, key);
+    WP_ASSERT(index->slots[at].value == WPI_INDEX_NONE);
+    index->slots[at] = (wpi_index_slot){key, value};
+}
+
+void wpi_index_remove(wpi_index *index, uint64_t key) {
+    uint32_t gap = slot_of(index, key);
+    WP_ASSERT(index->slots[gap].value != WPI_INDEX_NONE);
+    for (uint32_t at = (gap + 1) & index->mask; index->slots[at].value != WPI_INDEX_NONE;
+         at = (at + 1) & index->mask) {
+        const uint32_t home = home_of(index, index->slots[at].key);
+        /* It may move into the gap unless its home lies behind the gap. */
+        if (((at - home) & index->mask) < ((at - gap) & index->mask)) continue;
+        index->slots[gap] = index->slots[at];
+        gap = at;
+    }
+    index->slots[gap].value = WPI_INDEX_NONE;
+}

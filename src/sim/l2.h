@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * L2: slices, each with a port, a part of the cache, MSHRs, and a unit for atomic operations;
+ * behind them DRAM and the link to host memory. Requests come one by one, in order of their arrival
+ * at the slices; when each one ends is known at once, because everything behind is reserved by
+ * timestamps.
+ */
+#ifndef WP_SIM_L2_H
+#define WP_SIM_L2_H
+
+#include "sim/cache.h"
+#include "sim/dram.h"
+#include "sim/ledger.h"
+#include "sim/link.h"
+#include "sim/reserve.h"
+
+/** Sectors of a line, for an SM. */
+typedef struct wpi_l2_request {
+    uint64_t line;
+    uint32_t sm;
+    uint32_t turns; /* of an atomic (coalescer.h) */
+    uint8_t kind;   /* wp_trace_access */
+    uint8_t sectors;
+} wpi_l2_request;
+
+typedef struct wpi_l2_slice {
+    wpi_cache cache;
+    wpi_bus port;
+    wpi_bus atomics;
+    wpi_slots mshrs;
+} wpi_l2_slice;
+
+typedef struct wpi_l2 {
+    const wpi_profile *profile;
+    wpi_l2_slice *slices;
+    wpi_bus *sm_ports;    /* the way back to each SM */
+    wp_time_ps sector_ps; /* of a slice's port */
+    wp_time_ps sm_sector_ps;
+    wpi_dram dram;
+    wpi_link link;
+    uint64_t host_first, host_outer; /* lines in host memory */
+    uint64_t requests[WP_TRACE_ACCESS_COUNT];
+    uint64_t read_bytes, written_bytes, atomic_turns;
+    wpi_utilisation utilisation;
+} wpi_l2;
+
+WP_NODISCARD wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err);
+void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
+
+/** Serves a request that arrives at ledger->at. The ledger goes on until data or result leave L2
+ * for the SM (LOAD, ATOMIC), or the write is done there (STORE, REDUCE). */
+void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger);
+void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object);
+
+#endif

@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An access has a record until its answer, and a part for each line it touches. A part is in one
+ * place at a time:
+ *
+ *     LSU ─► translation ─┬─ load ──► L1 ─► (stalled) ─► MSHR ─► L2 ─► answer
+ *                         ├─ load, not cached in L1 ───────────► L2 ─► answer
+ *                         ├─ atomic ───────────────────────────► L2 ─► answer
+ *                         └─ store, reduction ─► (line of stores) ─ answer ─► L2 ─► done
+ *
+ * Parts on one page are chained while they wait for its translation, parts on one line while they
+ * wait for it in L1. Records and parts are numbers in pools, so pools may move when they grow. */
+#include "sim/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/coalescer.h"
+#include "sim/l2.h"
+#include "sim/ledger.h"
+#include "sim/tlb.h"
+
+#define NONE UINT32_MAX
+
+typedef struct record {
+    wpi_access_done done;
+    void *object;
+    uint64_t token;
+    wp_time_ps issued;
+    wpi_ledger last; /* of the part that answered last */
+    uint64_t target; /* of a fence: stores to have been performed */
+    uint32_t parts;  /* without an answer */
+    uint32_t next;   /* fence of the same SM; of the free ones */
+    uint8_t kind;    /* record_kind */
+} record;
+
+/* Kinds of accesses first, as in wp_trace_access. */
+typedef enum record_kind { KIND_FENCE = WP_TRACE_ACCESS_COUNT, KIND_COPY, KIND_COUNT } record_kind;
+
+typedef struct part {
+    wpi_ledger ledger;
+    wpi_l2_request request;
+    uint32_t record; /* NONE: a store that was answered, or a line that left L1 */
+    uint32_t next;   /* on the same page, line, or stalled; of the free ones */
+    uint32_t place;  /* in L1 */
+    uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
+    bool is_l1;      /* may be cached there */
+} part;
+
+typedef struct queue {
+    uint32_t first, last;
+} queue;
+
+typedef struct l1_mshr {
+    queue waiting;
+    uint32_t next_free;
+} l1_mshr;
+
+typedef struct sm {
+    wpi_bus lsu;
+    wpi_cache l1;
+    wpi_index under_way; /* line -> MSHR */
+    l1_mshr *mshrs;
+    uint32_t free_mshr;
+    queue stalled; /* loads without an MSHR or a place in L1 */
+    queue stores;  /* stores beyond lsu_stores */
+    uint32_t stores_under_way;
+    uint64_t stores_issued, stores_performed;
+    queue fences; /* records */
+} sm;
+
+typedef struct counters {
+    uint64_t accesses[WP_TRACE_ACCESS_COUNT];
+    uint64_t lanes[WP_TRACE_ACCESS_COUNT];
+    uint64_t lines[WP_TRACE_ACCESS_COUNT];
+    uint64_t sectors[WP_TRACE_ACCESS_COUNT];
+    uint64_t pages[WP_TRACE_ACCESS_COUNT];
+    wpi_histogram latency_ps[WP_TRACE_ACCESS_COUNT];
+    uint64_t spent_ps[WPI_SPENT_COUNT];
+    uint64_t l1_stalls, store_stalls;
+} counters;
+
+struct wpi_memory {
+    wpi_engine *engine;
+    const wpi_profile *profile;
+    wpi_translation *translation;
+    wpi_l2 l2;
+    sm *sms;
+    uint32_t page_bits;
+    wp_time_ps to_l2_ps, from_l2_ps;
+    record *records;
+    uint32_t record_capacity, free_record;
+    part *parts;
+    uint32_t part_capacity, free_part;
+    uint64_t under_way;
+    counters counters;
+};
+
+static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now);
+static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
+static void store_done(void *object, uint64_t number, wp_time_ps now);
+
+/* ---- pools ------------------------------------------------------------------------------------
+ */
+
+static uint32_t take_record(wpi_memory *m) {
+    if (m->free_record == NONE) {
+        const uint32_t old = m->record_capacity, capacity = old == 0 ? 256 : 2 * old;
+        record *records = wp_realloc(m->records, capacity * sizeof *records);
+        WP_CHECK(records != NULL);
+        for (uint32_t i = old; i < capacity; i++)
+            records[i].next = i + 1 < capacity ? i + 1 : NONE;
+        m->records = records;
+        m->record_capacity = capacity;
+        m->free_record = old;
+    }
+    const uint32_t number = m->free_record;
+    m->free_record = m->records[number].next;
+    return number;
+}
+
+static uint32_t take_part(wpi_memory *m) {
+    if (m->free_part == NONE) {
+        const uint32_t old = m->part_capacity, capacity = old == 0 ? 1024 : 2 * old;
+        part *parts = wp_realloc(m->parts, capacity * sizeof *parts);
+        WP_CHECK(parts != NULL);
+        for (uint32_t i = old; i < capacity; i++)
+            parts[i].next = i + 1 < capacity ? i + 1 : NONE;
+        m->parts = parts;
+        m->part_capacity = capacity;
+        m->free_part = old;
+    }
+    const uint32_t number = m->free_part;
+    m->free_part = m->parts[number].next;
+    return number;
+}
+
+static void give_part_back(wpi_memory *m, uint32_t number) {
+    m->parts[number].next = m->free_part;
+    m->free_part = number;
+}
+
+static void append(wpi_memory *m, queue *q, uint32_t number) {
+    m->parts[number].next = NONE;
+    if (q->first == NONE)
+        q->first = number;
+    else
+        m->parts[q->last].next = number;
+    q->last = number;
+}
+
+static uint32_t take_first(wpi_memory *m, queue *q) {
+    const uint32_t number = q->first;
+    q->first = m->parts[number].next;
+    return number;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+static void complete(void *object, uint64_t number, wp_time_ps now) {
+    wpi_memory *m = object;
+    record *r = &m->records[number];
+    wpi_answer answer = {.issued = r->issued, .answered = now};
+    wp_time_ps sum = 0;
+    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++) {
+        answer.spent_ps[i] = r->last.spent_ps[i];
+        sum += answer.spent_ps[i];
+    }
+    WP_ASSERT(sum == now - r->issued);
+    if (r->kind < WP_TRACE_ACCESS_COUNT) {
+        wpi_histogram_add(&m->counters.latency_ps[r->kind], sum);
+        for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++)
+            m->counters.spent_ps[i] += answer.spent_ps[i];
+    }
+    const record copy = *r;
+    r->next = m->free_record;
+    m->free_record = (uint32_t)number;
+    m->under_way--;
+    copy.done(copy.object, copy.token, &answer);
+}
+
+/* The part has its answer at its ledger's time. */
+static void answer_part(wpi_memory *m, uint32_t number) {
+    const part *p = &m->parts[number];
+    record *r = &m->records[p->record];
+    if (p->ledger.at >= r->last.at) r->last = p->ledger;
+    if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, complete, m, p->record);
+}
+
+static void finish_part(wpi_memory *m, uint32_t number) {
+    answer_part(m, number);
+    give_part_back(m, number);
+}
+
+/* ---- L2 ---------------------------------------------------------------------------------------
+ */
+
+static void send_to_l2(wpi_memory *m, uint32_t number) {
+    wpi_engine_at(m->engine, m->parts[number].ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
+}
+
+static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
+    wpi_memory *m = object;
+    part *p = &m->parts[number];
+    wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
+    wpi_l2_serve(&m->l2, &p->request, &p->ledger);
+    if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
+        if (p->ledger.at > now)
+            wpi_engine_at(m->engine, p->ledger.at, store_done, m, number);
+        else
+            store_done(m, number, now);
+        return;
+    }
+    wpi_ledger_until(&p->ledger, WPI_SPENT_L2, p->ledger.at + m->from_l2_ps);
+    if (p->is_l1)
+        wpi_engine_at(m->engine, p->ledger.at, return_to_l1, m, number);
+    else
+        finish_part(m, (uint32_t)number);
+}
+
+/* ---- stores -----------------------------------------------------------------------------------
+ */
+
+static void complete_fences(wpi_memory *m, sm *at, wp_time_ps now) {
+    while (at->fences.first != NONE) {
+        const uint32_t number = at->fences.first;
+        record *r = &m->records[number];
+        if (r->target > at->stores_performed) return;
+        at->fences.first = r->next;
+        wpi_ledger_until(&r->last, WPI_SPENT_QUEUE, now);
+        wpi_engine_at(m->engine, r->last.at, complete, m, number);
+    }
+}
+
+/* The SM hands the line over: answered, and on its way. */
+static void send_store(wpi_memory *m, sm *at, uint32_t number) {
+    at->stores_under_way++;
+    if (m->parts[number].record != NONE) answer_part(m, number);
+    send_to_l2(m, number);
+}
+
+static void store_done(void *object, uint64_t number, wp_time_ps now) {
+    wpi_memory *m = object;
+    sm *at = &m->sms[m->parts[number].request.sm];
+    give_part_back(m, (uint32_t)number);
+    at->stores_under_way--;
+    at->stores_performed++;
+    complete_fences(m, at, now);
+    if (at->stores.first == NONE) return;
+    const uint32_t next = take_first(m, &at->stores);
+    wpi_ledger_until(&m->parts[next].ledger, WPI_SPENT_QUEUE, now);
+    send_store(m, at, next);
+}
+
+static void offer_store(wpi_memory *m, sm *at, uint32_t number) {
+    if (at->stores_under_way < m->profile->lsu_stores && at->stores.first == NONE) {
+        send_store(m, at, number);
+        return;
+    }
+    m->counters.store_stalls++;
+    append(m, &at->stores, number);
+}
+
+/* A dirty line leaves L1. */
+static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answer *found,
+                         wp_time_ps now) {
+    if (found->evicted_dirty == 0) return;
+    const uint32_t number = take_part(m);
+    m->parts[number] = (part){.ledger = {.at = now},
+                              .request = {.line = found->evicted_line,
+                                          .sm = sm_number,
+                                          .kind = WP_TRACE_STORE,
+                                          .sectors = found->evicted_dirty},
+                              .record = NONE};
+    m->sms[sm_number].stores_issued++;
+    offer_store(m, &m->sms[sm_number], number);
+}
+
+/* A store that L1 keeps is done at once. */
+static bool stays_in_l1(wpi_memory *m, sm *at, uint32_t number) {
+    const part p = m->parts[number];
+    wpi_cache_answer found;
+    if (!m->profile->l1.is_on) return false;
+    const bool is_atomic =
+        p.request.kind != WP_TRACE_STORE; /* performed in L2: the copy here is stale */
+    wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
+                    p.request.sectors, p.ledger.at, &found);
+    if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
+    if (found.place == WPI_CACHE_NO_PLACE) return false;
+    write_victim(m, p.request.sm, &found, p.ledger.at);
+    return true;
+}
+
+static void go_to_stores(wpi_memory *m, sm *at, uint32_t number) {
+    if (!stays_in_l1(m, at, number)) {
+        offer_store(m, at, number);
+        return;
+    }
+    at->stores_performed++;
+    finish_part(m, number);
+}
+
+/* ---- L1 ---------------------------------------------------------------------------------------
+ */
+
+/* The sectors that L1 fetches for these. */
+static uint8_t widen(const wpi_memory *m, uint8_t sectors) {
+    if (m->profile->l1.sector_bytes == WPI_SECTOR_BYTES) return sectors;
+    if (m->profile->l1.sector_bytes == WPI_LINE_BYTES) return 0xf;
+    return (uint8_t)(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
+}
+
+static uint32_t mshr_of(sm *at, uint64_t line) {
+    const uint32_t known = wpi_index_find(&at->under_way, line);
+    if (known != WPI_INDEX_NONE) return known;
+    const uint32_t number = at->free_mshr;
+    at->free_mshr = at->mshrs[number].next_free;
+    at->mshrs[number].waiting = (queue){NONE, NONE};
+    wpi_index_add(&at->under_way, line, number);
+    return number;
+}
+
+/* Looks a load up at its ledger's time. False: it has to wait for an MSHR or a place. */
+static bool load_from_l1(wpi_memory *m, sm *at, uint32_t number) {
+    part *p = &m->parts[number];
+    const uint64_t line = p->request.line;
+    const wp_time_ps now = p->ledger.at;
+    const uint8_t wanted = widen(m, p->request.sectors);
+    if (at->free_mshr == NONE && wpi_index_find(&at->under_way, line) == WPI_INDEX_NONE &&
+        (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
+        return false;
+    wpi_cache_answer found;
+    wpi_cache_load(&at->l1, line, wanted, now, &found);
+    if (found.place == WPI_CACHE_NO_PLACE) return false;
+    write_victim(m, p->request.sm, &found, now);
+    p = &m->parts[number];
+    wpi_ledger_until(&p->ledger, WPI_SPENT_L1, now + m->profile->l1.latency_ps);
+    p->lacks = found.pending | found.missing;
+    if (p->lacks == 0) {
+        finish_part(m, number);
+        return true;
+    }
+    p->place = found.place;
+    p->request.sectors = found.missing;
+    append(m, &at->mshrs[mshr_of(at, line)].waiting, number);
+    if (found.missing != 0) send_to_l2(m, number);
+    return true;
+}
+
+/* Waiting parts take what has come; those that lack nothing more are answered. */
+static void wake(wpi_memory *m, queue *waiting, uint8_t sectors, wp_time_ps now) {
+    queue old = *waiting;
+    *waiting = (queue){NONE, NONE};
+    while (old.first != NONE) {
+        const uint32_t number = take_first(m, &old);
+        part *p = &m->parts[number];
+        p->lacks &= (uint8_t)~sectors;
+        if (p->lacks != 0) {
+            append(m, waiting, number);
+            continue;
+        }
+        wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now); /* of another part's miss */
+        finish_part(m, number);
+    }
+}
+
+static void retry_stalled(wpi_memory *m, sm *at, wp_time_ps now) {
+    while (at->stalled.first != NONE) {
+        const uint32_t number = at->stalled.first, after = m->parts[number].next;
+        wpi_ledger_until(&m->parts[number].ledger, WPI_SPENT_QUEUE, now);
+        at->stalled.first = after;
+        if (load_from_l1(m, at, number)) continue;
+        m->parts[number].next = after;
+        if (after == NONE) at->stalled.last = number;
+        at->stalled.first = number;
+        return;
+    }
+}
+
+static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
+    wpi_memory *m = object;
+    const part p = m->parts[number];
+    sm *at = &m->sms[p.request.sm];
+    const uint32_t own = wpi_index_find(&at->under_way, p.request.line);
+    WP_CHECK(own != WPI_INDEX_NONE);
+    wpi_cache_fill(&at->l1, p.place, p.request.sectors);
+    wake(m, &at->mshrs[own].waiting, p.request.sectors, now);
+    if (at->mshrs[own].waiting.first == NONE) {
+        wpi_index_remove(&at->under_way, p.request.line);
+        at->mshrs[own].next_free = at->free_mshr;
+        at->free_mshr = own;
+    }
+    retry_stalled(m, at, now);
+}
+
+static void go_to_l1(wpi_memory *m, sm *at, uint32_t number) {
+    if (at->stalled.first == NONE && load_from_l1(m, at, number)) return;
+    m->counters.l1_stalls++;
+    append(m, &at->stalled, number);
+}
+
+/* ---- translation ------------------------------------------------------------------------------
+ */
+
+static void go_on(wpi_memory *m, uint32_t number) {
+    const part *p = &m->parts[number];
+    sm *at = &m->sms[p->request.sm];
+    switch (p->request.kind) {
+    case WP_TRACE_LOAD:
+        if (p->is_l1)
+            go_to_l1(m, at, number);
+        else
+            send_to_l2(m, number);
+        break;
+    case WP_TRACE_ATOMIC:
+        (void)stays_in_l1(m, at, number);
+        send_to_l2(m, number);
+        break;
+    default: go_to_stores(m, at, number); break;
+    }
+}
+
+/* The page of a chain of parts is known at `ready`. */
+static void translated(void *object, uint64_t first, wp_time_ps ready, wp_time_ps lookup_ps) {
+    wpi_memory *m = object;
+    for (uint32_t number = (uint32_t)first; number != NONE;) {
+        part *p = &m->parts[number];
+        const uint32_t next = p->next;
+        wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, lookup_ps, ready);
+        go_on(m, number);
+        number = next;
+    }
+}
+
+/* ---- issue ------------------------------------------------------------------------------------
+ */
+
+static bool may_use_l1(const wpi_memory *m, const wpi_access *access) {
+    return m->profile->l1.is_on && access->cache != WP_TRACE_CACHE_GLOBAL &&
+           access->cache != WP_TRACE_CACHE_VOLATILE && access->kind <= WP_TRACE_STORE;
+}
+
+static void count_access(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint) {
+    counters *c = &m->counters;
+    c->accesses[access->kind]++;
+    c->lanes[access->kind] += (uint32_t)__builtin_popcount(access->mask);
+    c->lines[access->kind] += footprint->line_count;
+    c->pages[access->kind] += footprint->page_count;
+    for (uint32_t i = 0; i < footprint->line_count; i++)
+        c->sectors[access->kind] += (uint32_t)__builtin_popcount(footprint->lines[i].sectors);
+}
+
+/* A part for each line, chained by page; `chains` has their ends. */
+static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
+                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, queue *chains) {
+    const bool is_l1 = may_use_l1(m, access);
+    for (uint32_t i = 0; i < footprint->page_count; i++)
+        chains[i] = (queue){NONE, NONE};
+    for (uint32_t i = 0; i < footprint->line_count; i++) {
+        const wpi_footprint_line *line = &footprint->lines[i];
+        const uint32_t number = take_part(m);
+        m->parts[number] = (part){.ledger = {.at = issued},
+                                  .request = {.line = line->line,
+                                              .sm = access->sm,
+                                              .turns = line->turns,
+                                              .kind = access->kind,
+                                              .sectors = line->sectors},
+                                  .record = record_number,
+                                  .is_l1 = is_l1};
+        wpi_ledger_until(&m->parts[number].ledger, WPI_SPENT_ISSUE,
+                         turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
+        append(m, &chains[line->page], number);
+    }
+}
+
+static uint32_t make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
+                            wpi_access_done done, void *object, uint64_t token) {
+    const uint32_t number = take_record(m);
+    m->records[number] = (record){.done = done,
+                                  .object = object,
+                                  .token = token,
+                                  .issued = now,
+                                  .last = {.at = now},
+                                  .parts = parts,
+                                  .next = NONE,
+                                  .kind = kind};
+    m->under_way++;
+    return number;
+}
+
+uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
+                           wpi_access_done done, void *object, uint64_t token) {
+    WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
+    WP_ASSERT(now >= wpi_engine_now(m->engine));
+    wpi_footprint footprint;
+    queue chains[WPI_FOOTPRINT_MAX];
+    wpi_coalesce(access, m->page_bits, &footprint);
+    count_access(m, access, &footprint);
+    sm *at = &m->sms[access->sm];
+    const uint32_t lines = footprint.line_count;
+    if (access->kind == WP_TRACE_STORE || access->kind == WP_TRACE_REDUCE)
+        at->stores_issued += lines;
+    const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
+    const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
+    make_parts(m, access, &footprint, record_number, now, turn, chains);
+    for (uint32_t i = 0; i < footprint.page_count; i++) {
+        wp_time_ps ready = 0;
+        const uint32_t first = chains[i].first;
+        if (wpi_translation_ask(m->translation, access->sm, footprint.pages[i] << m->page_bits,
+                                first, m->parts[first].ledger.at, &ready))
+            translated(m, first, ready, m->profile->tlb[0].latency_ps);
+    }
+    return lines;
+}
+
+void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_access_done done,
+                      void *object, uint64_t token) {
+    sm *at = &m->sms[sm_number];
+    const uint32_t number = make_record(m, KIND_FENCE, 0, now, done, object, token);
+    m->records[number].target = at->stores_issued;
+    if (at->fences.first == NONE)
+        at->fences.first = number;
+    else
+        m->records[at->fences.last].next = number;
+    at->fences.last = number;
+    complete_fences(m, at, now);
+}
+
+void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_time_ps now,
+                     wpi_access_done done, void *object, uint64_t token) {
+    const uint32_t number = make_record(m, KIND_COPY, 0, now, done, object, token);
+    record *r = &m->records[number];
+    wp_time_ps begun = 0;
+    const wp_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &begun);
+    wpi_ledger_until(&r->last, WPI_SPENT_QUEUE, begun);
+    wpi_ledger_until(&r->last, WPI_SPENT_LINK, end);
+    wpi_engine_at(m->engine, end, complete, m, number);
+}
+
+void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
+    m->l2.host_first = first / WPI_LINE_BYTES;
+    m->l2.host_outer = (outer + WPI_LINE_BYTES - 1) / WPI_LINE_BYTES;
+}
+
+void wpi_memory_begin_launch(wpi_memory *m) {
+    for (uint32_t i = 0; i < m->profile->sm_count; i++)
+        wpi_cache_invalidate(&m->sms[i].l1);
+}
+
+void wpi_memory_flush_tlbs(wpi_memory *m) {
+    wpi_translation_flush(m->translation);
+}
+
+uint64_t wpi_memory_under_way(const wpi_memory *m) {
+    return m->under_way;
+}
+
+/* ---- building ---------------------------------------------------------------------------------
+ */
+
+static wp_status init_sm(sm *at, const wpi_profile *profile, wp_error *err) {
+    const uint32_t mshrs = profile->l1.mshrs;
+    at->stalled = at->stores = at->fences = (queue){NONE, NONE};
+    WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
+    at->mshrs = wp_calloc(mshrs, sizeof *at->mshrs);
+    if (!wpi_index_init(&at->under_way, mshrs) || at->mshrs == NULL)
+        return WP_FAIL(err, NOMEM, "%u MSHRs of L1", mshrs);
+    for (uint32_t i = 0; i < mshrs; i++)
+        at->mshrs[i].next_free = i + 1 < mshrs ? i + 1 : NONE;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_memory **out,
+                            wp_error *err) {
+    *out = NULL;
+    wp_status status = WP_STATUS_OK;
+    wpi_memory *m = wp_calloc(1, sizeof *m);
+    if (m == NULL) return WP_FAIL(err, NOMEM, "memory system");
+    m->engine = engine;
+    m->profile = profile;
+    m->page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes);
+    m->to_l2_ps = profile->l2.latency_ps / 2;
+    m->from_l2_ps = profile->l2.latency_ps - m->to_l2_ps;
+    m->free_record = m->free_part = NONE;
+    m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
+    if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);
+    for (uint32_t i = 0; status == WP_STATUS_OK && i < profile->sm_count; i++)
+        status = init_sm(&m->sms[i], profile, err);
+    WP_TRY_GOTO(status, done);
+    WP_TRY_GOTO(wpi_l2_init(&m->l2, profile, err), done);
+    WP_TRY_GOTO(wpi_translation_create(engine, profile, translated, m, &m->translation, err), done);
+    *out = m;
+    m = NULL;
+done:
+    wpi_memory_destroy(m);
+    return status;
+}
+
+void wpi_memory_destroy(wpi_memory *m) {
+    if (m == NULL) return;
+    for (uint32_t i = 0; m->sms != NULL && i < m->profile->sm_count; i++) {
+        wpi_cache_deinit(&m->sms[i].l1);
+        wpi_index_deinit(&m->sms[i].under_way);
+        wp_free(m->sms[i].mshrs);
+    }
+    wp_free(m->sms);
+    wpi_l2_deinit(&m->l2);
+    wpi_translation_destroy(m->translation);
+    wp_free(m->records);
+    wp_free(m->parts);
+    wp_free(m);
+}
+
+/* ---- statistics -------------------------------------------------------------------------------
+ */
+
+const char *wpi_spent_name(wpi_spent spent) {
+    static const char *const names[WPI_SPENT_COUNT] = {"issue", "translation", "l1",   "l2",
+                                                       "dram",  "link",        "queue"};
+    return (unsigned)spent < WPI_SPENT_COUNT ? names[spent] : "unknown";
+}
+
+static void visit_kind(const wpi_memory *m, uint32_t kind, wpi_visit visit, void *object) {
+    static const char *const prefixes[WP_TRACE_ACCESS_COUNT] = {"memory.load.", "memory.store.",
+                                                                "memory.atomic.", "memory.reduce."};
+    const counters *c = &m->counters;
+    wpi_visit_value(visit, object, prefixes[kind], "accesses", "warp accesses", c->accesses[kind]);
+    wpi_visit_value(visit, object, prefixes[kind], "lanes", "lanes", c->lanes[kind]);
+    wpi_visit_value(visit, object, prefixes[kind], "lines", "lines", c->lines[kind]);
+    wpi_visit_value(visit, object, prefixes[kind], "sectors", "sectors", c->sectors[kind]);
+    wpi_visit_value(visit, object, prefixes[kind], "pages", "pages", c->pages[kind]);
+    wpi_visit_histogram(visit, object, prefixes[kind], "latency", "ps", &c->latency_ps[kind]);
+}
+
+static void visit_l1(const wpi_memory *m, wpi_visit visit, void *object) {
+    uint64_t hits = 0, misses = 0, merges = 0, evictions = 0;
+    for (uint32_t i = 0; i < m->profile->sm_count; i++) {
+        hits += m->sms[i].l1.sector_hits;
+        misses += m->sms[i].l1.sector_misses;
+        merges += m->sms[i].l1.sector_merges;
+        evictions += m->sms[i].l1.evictions;
+    }
+    wpi_visit_value(visit, object, "l1.", "hits", "sectors", hits);
+    wpi_visit_value(visit, object, "l1.", "misses", "sectors", misses);
+    wpi_visit_value(visit, object, "l1.", "merges", "sectors", merges);
+    wpi_visit_value(visit, object, "l1.", "evictions", "lines", evictions);
+    wpi_visit_value(visit, object, "l1.", "stalls", "lines", m->counters.l1_stalls);
+}
+
+void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
+    for (uint32_t kind = 0; kind < WP_TRACE_ACCESS_COUNT; kind++)
+        visit_kind(m, kind, visit, object);
+    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++)
+        wpi_visit_value(visit, object, "memory.spent.", wpi_spent_name((wpi_spent)i), "ps",
+                        m->counters.spent_ps[i]);
+    wpi_visit_value(visit, object, "memory.", "store_stalls", "lines", m->counters.store_stalls);
+    wpi_translation_statistics(m->translation, visit, object);
+    visit_l1(m, visit, object);
+    wpi_l2_statistics(&m->l2, visit, object);
+}

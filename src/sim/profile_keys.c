@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/profile_keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/param.h"
+#include "base/units.h"
+
+#define AT(field) offsetof(wpi_profile, field)
+#define ANY_PS (1000 * WP_PS_PER_S)
+#define ANY_RATE ((uint64_t)1 << 50)
+#define ANY_BYTES ((uint64_t)1 << 50)
+
+/* clang-format off */
+const wpi_key wpi_keys[] = {
+    {"gpu.title", WPI_KEY_TEXT, "", 0, 0, AT(title), NULL, "what it is, for people"},
+    {"gpu.core_clock", WPI_KEY_HZ, "1GHz", 1000000, 100000000000, AT(core_hz), NULL,
+     "clock of SMs, caches and TLBs; cycles are its cycles"},
+    {"gpu.capability", WPI_KEY_NUMBER, "60", 20, 150, AT(capability), NULL,
+     "compute capability, major * 10 + minor"},
+    {"gpu.memory", WPI_KEY_BYTES, "16GiB", 1 << 20, ANY_BYTES, AT(memory_bytes), NULL,
+     "device memory"},
+    {"gpu.launch_latency", WPI_KEY_TIME, "5us", 0, ANY_PS, AT(launch_ps), NULL,
+     "from a launch to its first CTA"},
+    {"gpu.time_slice", WPI_KEY_TIME, "10us", 1000, ANY_PS, AT(slice_ps), NULL,
+     "of utilisation over time; doubles when a run gets long"},
+    {"gpu.seed", WPI_KEY_SEED, "1", 1, UINT64_MAX, AT(seed), NULL, "of random replacement"},
+
+    {"floorplan.gpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(gpcs), NULL, "GPCs of the full chip"},
+    {"floorplan.tpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(tpcs_per_gpc), NULL, "TPCs of a GPC"},
+    {"floorplan.sms", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(sms_per_tpc), NULL, "SMs of a TPC"},
+    {"floorplan.disabled", WPI_KEY_TEXT, "", 0, 0, AT(disabled_text), NULL,
+     "SMs that do not work, by their number on the full chip: 10,11"},
+    {"floorplan.order", WPI_KEY_CHOICE, "round-robin", 0, 0, AT(order), "row round-robin",
+     "consecutive TPCs lie in one GPC (row) or in different ones"},
+
+    {"sm.warps", WPI_KEY_NUMBER, "64", 1, 1024, AT(warps), NULL, "resident on an SM"},
+    {"sm.ctas", WPI_KEY_NUMBER, "32", 1, 1024, AT(ctas), NULL, "resident on an SM"},
+    {"sm.threads", WPI_KEY_NUMBER, "2048", 32, 32768, AT(threads), NULL, "resident on an SM"},
+    {"sm.registers", WPI_KEY_NUMBER, "65536", 1, 1 << 24, AT(registers), NULL, "32-bit registers"},
+    {"sm.register_granule", WPI_KEY_NUMBER, "256", 1, 65536, AT(register_granule), NULL,
+     "a warp gets registers in multiples of it"},
+    {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers"},
+    {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
+     "instructions that a scheduler issues a cycle"},
+    {"sm.scheduler", WPI_KEY_TEXT, "gto", 0, 0, AT(scheduler), NULL, "scheduling policy: gto, rr"},
+
+    {"class.*.latency", WPI_KEY_CYCLES, "6cycles", 1, 100000, AT(classes) + offsetof(wpi_class_profile, latency_cycles),
+     NULL, "until a dependent instruction can issue"},
+    {"class.*.lanes", WPI_KEY_NUMBER, "32", 1, 4096, AT(classes) + offsetof(wpi_class_profile, lanes),
+     NULL, "lanes that an SM executes a cycle"},
+
+    {"shared.bytes", WPI_KEY_BYTES, "64KiB", 0, 1 << 24, AT(shared_bytes), NULL, "shared memory of an SM"},
+    {"shared.cta_bytes", WPI_KEY_BYTES, "48KiB", 0, 1 << 24, AT(shared_bytes_per_cta), NULL,
+     "that one CTA can have"},
+    {"shared.granule", WPI_KEY_BYTES, "256B", 1, 1 << 20, AT(shared_granule_bytes), NULL,
+     "a CTA gets it in multiples of this"},
+    {"shared.banks", WPI_KEY_NUMBER, "32", 1, 64, AT(shared_banks), NULL, "banks"},
+    {"shared.bank_bytes", WPI_KEY_BYTES, "4B", 4, 8, AT(shared_bank_bytes), NULL,
+     "width of a bank: 4B or 8B"},
+    {"shared.latency", WPI_KEY_CYCLES, "24cycles", 1, 100000, AT(shared_latency_cycles), NULL,
+     "of an access without conflicts"},
+
+    {"lsu.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(lsu_latency_ps), NULL,
+     "that every global access takes besides TLBs, caches and memory"},
+    {"lsu.stores", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(lsu_stores), NULL,
+     "lines of stores that an SM has under way at most"},
+
+    {"l1.on", WPI_KEY_FLAG, "on", 0, 1, AT(l1.is_on), NULL,
+     "global loads without a cache operator look in L1"},
+    {"l1.bytes", WPI_KEY_BYTES, "32KiB", 128, 1 << 30, AT(l1.bytes), NULL, "of an SM"},
+    {"l1.ways", WPI_KEY_NUMBER, "4", 1, 1024, AT(l1.ways), NULL, "lines (of 128 bytes) in a set"},
+    {"l1.sector", WPI_KEY_BYTES, "32B", 32, 128, AT(l1.sector_bytes), NULL,
+     "what a miss fetches: 32B, 64B or 128B"},
+    {"l1.latency", WPI_KEY_TIME, "30cycles", 0, ANY_PS, AT(l1.latency_ps), NULL,
+     "of a look-up; also in front of a miss"},
+    {"l1.mshrs", WPI_KEY_NUMBER, "64", 1, 65536, AT(l1.mshrs), NULL, "lines being fetched"},
+    {"l1.write", WPI_KEY_CHOICE, "through", 0, 0, AT(l1.write), "through evict back",
+     "a store updates L1 (through), throws the sector out (evict), or stays there (back)"},
+    {"l1.hash", WPI_KEY_CHOICE, "modulo", 0, 0, AT(l1.hash), "modulo xor", "line to set"},
+
+    {"l2.bytes", WPI_KEY_BYTES, "4MiB", 128, ANY_BYTES, AT(l2.bytes), NULL, "of all slices"},
+    {"l2.ways", WPI_KEY_NUMBER, "16", 1, 1024, AT(l2.ways), NULL, "lines (of 128 bytes) in a set"},
+    {"l2.sector", WPI_KEY_BYTES, "32B", 32, 128, AT(l2.sector_bytes), NULL,
+     "what a miss fetches: 32B, 64B or 128B"},
+    {"l2.slices", WPI_KEY_NUMBER, "32", 1, 1024, AT(l2.slices), NULL,
+     "which work at the same time; consecutive lines lie in different ones"},
+    {"l2.latency", WPI_KEY_TIME, "200cycles", 0, ANY_PS, AT(l2.latency_ps), NULL,
+     "from the SM to the slice, look-up, and back; beyond L1's"},
+    {"l2.mshrs", WPI_KEY_NUMBER, "128", 1, 65536, AT(l2.mshrs), NULL,
+     "lines being fetched, in each slice"},
+    {"l2.bandwidth", WPI_KEY_RATE, "1TB/s", 1000000, ANY_RATE, AT(l2.bytes_per_s), NULL,
+     "of all slices"},
+    {"l2.sm_bandwidth", WPI_KEY_RATE, "64B/cycle", 1000000, ANY_RATE, AT(l2.sm_bytes_per_s), NULL,
+     "from L2 to one SM"},
+    {"l2.write", WPI_KEY_CHOICE, "back", 0, 0, AT(l2.write), "through evict back",
+     "what happens to written data, as in l1.write"},
+    {"l2.atomic_interval", WPI_KEY_TIME, "1cycles", 0, ANY_PS, AT(l2.atomic_ps), NULL,
+     "between two atomic operations on one address; a slice does one sector at a time"},
+    {"l2.hash", WPI_KEY_CHOICE, "xor", 0, 0, AT(l2.hash), "modulo xor", "line to slice and set"},
+
+    {"page.bytes", WPI_KEY_BYTES, "2MiB", 4096, 32 << 20, AT(page_bytes), NULL,
+     "page of the page table; power of two"},
+
+    {"tlb.levels", WPI_KEY_NUMBER, "2", 1, WPI_TLB_LEVELS_MAX, AT(tlb_levels), NULL, "of TLBs"},
+    {"tlb.l*.entries", WPI_KEY_NUMBER, "16", 1, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, entries), NULL,
+     "entries"},
+    {"tlb.l*.ways", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, ways), NULL,
+     "entries of a set; 0: one set (fully associative)"},
+    {"tlb.l*.sets", WPI_KEY_TEXT, "", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, sets_text), NULL,
+     "unequal sets as COUNTxWAYS, 6x8,1x17: tags are dealt to them in proportion"},
+    {"tlb.l*.coverage", WPI_KEY_BYTES, "0", 0, ANY_BYTES, AT(tlb) + offsetof(wpi_tlb_profile, coverage_bytes),
+     NULL, "that an entry stands for; 0: a page"},
+    {"tlb.l*.fill", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, fill_pages), NULL,
+     "pages of an entry that a miss brings; 0: all"},
+    {"tlb.l*.hash", WPI_KEY_CHOICE, "modulo", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, hash),
+     "modulo xor", "tag to set"},
+    {"tlb.l*.replacement", WPI_KEY_CHOICE, "lru", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, replacement),
+     "lru fifo random", "which entry of a set leaves"},
+    {"tlb.l*.ports", WPI_KEY_NUMBER, "1", 1, 1024, AT(tlb) + offsetof(wpi_tlb_profile, ports), NULL,
+     "look-ups a cycle"},
+    {"tlb.l*.mshrs", WPI_KEY_NUMBER, "32", 1, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, mshrs), NULL,
+     "misses under way; those of the same pages are one"},
+    {"tlb.l*.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(tlb) + offsetof(wpi_tlb_profile, latency_ps), NULL,
+     "of a look-up; also in front of a miss"},
+    {"tlb.l*.hit_under_miss", WPI_KEY_FLAG, "on", 0, 1, AT(tlb) + offsetof(wpi_tlb_profile, is_hit_under_miss),
+     NULL, "look-ups go on while a miss is under way"},
+    {"tlb.l*.sharing", WPI_KEY_CHOICE, "sm", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, sharing),
+     "sm tpc gpc gpu groups", "which SMs share one"},
+    {"tlb.l*.groups", WPI_KEY_TEXT, "", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, groups), NULL,
+     "of sharing = groups: 0,5 | 1,6 | 2,7,10"},
+
+    {"walker.count", WPI_KEY_NUMBER, "8", 0, 1 << 20, AT(walker.count), NULL,
+     "walks at a time; 0: any number"},
+    {"walker.queue", WPI_KEY_NUMBER, "256", 1, 1 << 20, AT(walker.queue), NULL,
+     "walks that can wait; more wait in the last TLB"},
+    {"walker.levels", WPI_KEY_NUMBER, "4", 1, 6, AT(walker.levels), NULL, "of the page table"},
+    {"walker.level_latency", WPI_KEY_TIME, "50cycles", 0, ANY_PS, AT(walker.level_ps), NULL,
+     "of one level of a walk"},
+    {"walker.level_bits", WPI_KEY_NUMBER, "9", 1, 20, AT(walker.level_bits), NULL,
+     "of the address that a level translates"},
+    {"walker.cache_entries", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(walker.cache_entries), NULL,
+     "of the walk cache, which spares upper levels; 0: none"},
+    {"walker.cache_latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(walker.cache_ps), NULL,
+     "of a look-up in the walk cache, in front of every walk"},
+
+    {"dram.channels", WPI_KEY_NUMBER, "8", 1, 1024, AT(dram.channels), NULL, "channels"},
+    {"dram.banks", WPI_KEY_NUMBER, "16", 1, 256, AT(dram.banks), NULL, "of a channel"},
+    {"dram.bandwidth", WPI_KEY_RATE, "300GB/s", 1000000, ANY_RATE, AT(dram.bytes_per_s), NULL,
+     "of all channels"},
+    {"dram.latency", WPI_KEY_TIME, "100ns", 0, ANY_PS, AT(dram.latency_ps), NULL,
+     "beyond L2's, when the row is open"},
+    {"dram.row", WPI_KEY_BYTES, "2KiB", 128, 1 << 20, AT(dram.row_bytes), NULL,
+     "of a bank; power of two"},
+    {"dram.row_miss", WPI_KEY_TIME, "24ns", 0, ANY_PS, AT(dram.row_miss_ps), NULL,
+     "more when another row is open; the bank is busy for that time"},
+    {"dram.row_window", WPI_KEY_NUMBER, "4", 1, 64, AT(dram.row_window), NULL,
+     "rows of a bank whose requests the controller serves together; 1: in order of arrival"},
+    {"dram.queue", WPI_KEY_NUMBER, "64", 1, 65536, AT(dram.queue), NULL,
+     "lines that wait to be written, in each channel; more hold up the store"},
+
+    {"link.latency", WPI_KEY_TIME, "2us", 0, ANY_PS, AT(link.latency_ps), NULL, "of a copy"},
+    {"link.remote_latency", WPI_KEY_TIME, "1us", 0, ANY_PS, AT(link.remote_ps), NULL,
+     "of an SM's access to host memory, beyond L2's way"},
+    {"link.bandwidth", WPI_KEY_RATE, "12GB/s", 1000000, ANY_RATE, AT(link.bytes_per_s), NULL,
+     "in each direction"},
+    {"link.curve", WPI_KEY_BYTES, "0", 0, 1 << 30, AT(link.curve_bytes), NULL,
+     "0: the bandwidth is that; else a copy of s bytes gets 2/pi atan(s / this) of it"},
+    {"link.engines_to_device", WPI_KEY_NUMBER, "1", 1, 64, AT(link.engines_to_device), NULL,
+     "copies at a time; they share the bandwidth"},
+    {"link.engines_to_host", WPI_KEY_NUMBER, "1", 1, 64, AT(link.engines_to_host), NULL,
+     "copies at a time; they share the bandwidth"},
+};
+/* clang-format on */
+
+const size_t wpi_key_count = sizeof wpi_keys / sizeof wpi_keys[0];
+
+const char *wpi_class_name(wp_trace_class class) {
+    static const char *const names[WP_TRACE_CLASS_COUNT] = {
+        "int",     "imul",     "fp16",  "fp32",    "fp64", "special", "convert",
+        "control", "constant", "local", "texture", "warp", "sync"};
+    return (unsigned)class < WP_TRACE_CLASS_COUNT ? names[class] : "unknown";
+}
+
+const char *wpi_key_unit_name(wpi_key_unit unit) {
+    static const char *const names[WPI_KEY_UNIT_COUNT] = {
+        "number", "number", "bytes", "frequency", "time", "cycles", "rate", "flag", "word", "text"};
+    return (unsigned)unit < WPI_KEY_UNIT_COUNT ? names[unit] : "unknown";
+}
+
+static bool is_of_class(const wpi_key *key) {
+    return strncmp(key->name, "class.*", 7) == 0;
+}
+
+static bool is_of_tlb(const wpi_key *key) {
+    return strncmp(key->name, "tlb.l*", 6) == 0;
+}
+
+uint32_t wpi_key_repeats(const wpi_key *key) {
+    if (is_of_class(key)) return WP_TRACE_CLASS_COUNT;
+    return is_of_tlb(key) ? WPI_TLB_LEVELS_MAX : 1;
+}
+
+void wpi_key_name(const wpi_key *key, uint32_t repeat, char out[WPI_KEY_NAME_MAX]) {
+    const char *star = strchr(key->name, '*');
+    if (star == NULL) {
+        (void)snprintf(out, WPI_KEY_NAME_MAX, "%s", key->name);
+        return;
+    }
+    char number[4];
+    (void)snprintf(number, sizeof number, "%u", (repeat + 1) % 100);
+    (void)snprintf(out, WPI_KEY_NAME_MAX, "%.*s%s%s", (int)(star - key->name), key->name,
+                   is_of_class(key) ? wpi_class_name((wp_trace_class)repeat) : number, star + 1);
+}
+
+static void *field_of(const wpi_key *key, uint32_t repeat, wpi_profile *profile) {
+    size_t stride = 0;
+    if (is_of_class(key)) stride = sizeof profile->classes[0];
+    if (is_of_tlb(key)) stride = sizeof profile->tlb[0];
+    return (char *)profile + key->offset + repeat * stride;
+}
+
+/* "9cycles", "1 cycle". False: the text does not end so. */
+static bool ends_in_cycles(const char *text, size_t *length) {
+    static const char *const words[] = {"cycles", "cycle"};
+    const size_t all = strlen(text);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t word = strlen(words[i]);
+        if (all <= word || strcmp(text + all - word, words[i]) != 0) continue;
+        *length = all - word;
+        while (*length > 0 && text[*length - 1] == ' ')
+            (*length)--;
+        return true;
+    }
+    return false;
+}
+
+static wp_status read_cycles(const char *text, uint64_t *cycles, wp_error *err) {
+    size_t length = 0;
+    char digits[24];
+    if (!ends_in_cycles(text, &length) || length >= sizeof digits)
+        return WP_FAIL(err, PARSE, "'%s' is not a number of cycles such as 9cycles", text);
+    (void)snprintf(digits, sizeof digits, "%.*s", (int)length, text);
+    return wp_parse_count(digits, cycles, err);
+}
+
+static wp_status read_time(const char *text, const wpi_profile *profile, uint64_t *ps,
+                           wp_error *err) {
+    size_t length = 0;
+    if (strcmp(text, "0") == 0) {
+        *ps = 0;
+        return WP_STATUS_OK;
+    }
+    if (!ends_in_cycles(text, &length)) {
+        if (wp_parse_duration_ps(text, ps, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+        return WP_FAIL(err, PARSE, "'%s' is not a time such as 9cycles, 350ns or 45us", text);
+    }
+    uint64_t cycles = 0;
+    WP_TRY(read_cycles(text, &cycles, err));
+    if (cycles > ANY_PS / profile->cycle_ps) return WP_FAIL(err, INVALID, "%s is too long", text);
+    *ps = cycles * profile->cycle_ps;
+    return WP_STATUS_OK;
+}
+
+static wp_status read_rate(const char *text, const wpi_profile *profile, uint64_t *bytes_per_s,
+                           wp_error *err) {
+    char bytes[32];
+    const char *slash = strchr(text, '/');
+    const bool is_per_cycle = slash != NULL && strcmp(slash, "/cycle") == 0;
+    const bool is_per_s = slash != NULL && strcmp(slash, "/s") == 0;
+    if ((!is_per_cycle && !is_per_s) || (size_t)(slash - text) >= sizeof bytes)
+        return WP_FAIL(err, PARSE, "'%s' is not a rate such as 12GB/s or 64B/cycle", text);
+    (void)snprintf(bytes, sizeof bytes, "%.*s", (int)(slash - text), text);
+    WP_TRY(wp_parse_bytes(bytes, bytes_per_s, err));
+    if (!is_per_cycle) return WP_STATUS_OK;
+    if (*bytes_per_s > ANY_RATE / profile->core_hz)
+        return WP_FAIL(err, INVALID, "%s is too much", text);
+    *bytes_per_s *= profile->core_hz;
+    return WP_STATUS_OK;
+}
+
+static wp_status read_choice(const char *words, const char *text, uint64_t *out, wp_error *err) {
+    const size_t length = strlen(text);
+    uint64_t number = 0;
+    for (const char *word = words; *word != '\0'; number++) {
+        const size_t word_length = strcspn(word, " ");
+        if (word_length == length && strncmp(word, text, length) == 0) {
+            *out = number;
+            return WP_STATUS_OK;
+        }
+        word += word_length;
+        word += strspn(word, " ");
+    }
+    return WP_FAIL(err, PARSE, "'%s' is none of: %s", text, words);
+}
+
+static wp_status read_text(const char *text, char **field, wp_error *err) {
+    char *copy = wp_strdup(text);
+    if (copy == NULL) return WP_FAIL(err, NOMEM, "'%s'", text);
+    wp_free(*field);
+    *field = copy;
+    return WP_STATUS_OK;
+}
+
+static wp_status read_flag(const char *text, uint64_t *value, wp_error *err) {
+    const wp_param row = {.unit = WP_UNIT_FLAG, .max = 1};
+    if (wp_param_parse(&row, text, value, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+    return WP_FAIL(err, PARSE, "'%s' is neither on nor off", text);
+}
+
+static void store(wpi_key_unit unit, uint64_t value, void *field) {
+    switch (unit) {
+    case WPI_KEY_NUMBER:
+    case WPI_KEY_CYCLES:
+    case WPI_KEY_CHOICE: *(uint32_t *)field = (uint32_t)value; break;
+    case WPI_KEY_FLAG: *(bool *)field = value != 0; break;
+    default: *(uint64_t *)field = value; break;
+    }
+}
+
+wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wpi_profile *profile,
+                       wp_error *err) {
+    void *field = field_of(key, repeat, profile);
+    uint64_t value = 0;
+    switch (key->unit) {
+    case WPI_KEY_NUMBER:
+    case WPI_KEY_SEED: WP_TRY(wp_parse_count(text, &value, err)); break;
+    case WPI_KEY_BYTES: WP_TRY(wp_parse_bytes(text, &value, err)); break;
+    case WPI_KEY_HZ: WP_TRY(wp_parse_hz(text, &value, err)); break;
+    case WPI_KEY_TIME: WP_TRY(read_time(text, profile, &value, err)); break;
+    case WPI_KEY_CYCLES: WP_TRY(read_cycles(text, &value, err)); break;
+    case WPI_KEY_RATE: WP_TRY(read_rate(text, profile, &value, err)); break;
+    case WPI_KEY_FLAG: WP_TRY(read_flag(text, &value, err)); break;
+    case WPI_KEY_CHOICE: WP_TRY(read_choice(key->words, text, &value, err)); break;
+    case WPI_KEY_TEXT: return read_text(text, field, err);
+    case WPI_KEY_UNIT_COUNT: WP_CHECK(false);
+    }
+    if (key->unit != WPI_KEY_CHOICE && (value < key->min || value > key->max))
+        return WP_FAIL(err, INVALID, "%s is out of range (%llu to %llu%s)", text,
+                       (unsigned long long)key->min, (unsigned long long)key->max,
+                       key->unit == WPI_KEY_TIME ? " ps" : "");
+    store(key->unit, value, field);
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A request is one record from the SM to its answer. Which level it is at follows from who holds
+ * it: an MSHR or the line of a TLB, an event on its way to the next level, or a walk. At a level
+ * above the first it stands for all requests that wait at its MSHR in the level before: when the
+ * fill comes back, these go on. */
+#include "sim/tlb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/floorplan.h"
+#include "sim/reserve.h"
+
+#define NONE UINT32_MAX
+
+typedef struct request {
+    uint64_t address;
+    uint64_t token;
+    uint32_t sm;
+    uint32_t next; /* at the same MSHR or in the same line; of the free ones */
+} request;
+
+typedef struct queue {
+    uint32_t first, last;
+} queue;
+
+typedef struct mshr {
+    queue waiting; /* the first one is on its way to the next level */
+    uint32_t next_free;
+} mshr;
+
+typedef struct tlb {
+    wpi_tags tags;
+    wpi_ports ports;
+    wpi_index fills; /* address / fill_bytes -> mshr */
+    mshr *mshrs;
+    uint32_t free_mshr, used;
+    queue line;
+    bool is_starved; /* in the list of those that wait for room at the walkers */
+    uint32_t next_starved;
+} tlb;
+
+typedef struct level {
+    const wpi_tlb_profile *profile;
+    tlb *tlbs;
+    uint32_t tlb_count;
+    uint32_t group_of[WPI_SMS_MAX];
+    uint32_t coverage_bits, fill_bits;
+    wp_time_ps latency_sum; /* of this level and those before */
+    uint64_t hits, misses, merges, stalls, evictions;
+    wpi_histogram wait_ps; /* for a port */
+} level;
+
+struct wpi_translation {
+    wpi_engine *engine;
+    const wpi_profile *profile;
+    wpi_translated translated;
+    void *object;
+    level levels[WPI_TLB_LEVELS_MAX];
+    uint32_t level_count;
+    wpi_walkers walkers;
+    queue starved; /* TLBs of the last level, by number */
+    request *requests;
+    uint32_t request_capacity, free;
+    uint64_t under_way;
+};
+
+/* What a look-up ends in. */
+typedef enum outcome { HIT, SENT, JOINED, STALLED } outcome;
+
+static void arrive(void *object, uint64_t number, wp_time_ps now);
+static void answer(void *object, uint64_t number, wp_time_ps now);
+
+/* ---- requests ---------------------------------------------------------------------------------
+ */
+
+static uint32_t take_request(wpi_translation *t) {
+    if (t->free == NONE) {
+        const uint32_t old = t->request_capacity, capacity = old == 0 ? 1024 : 2 * old;
+        request *requests = wp_realloc(t->requests, capacity * sizeof *requests);
+        WP_CHECK(requests != NULL);
+        for (uint32_t i = old; i < capacity; i++)
+            requests[i].next = i + 1 < capacity ? i + 1 : NONE;
+        t->requests = requests;
+        t->request_capacity = capacity;
+        t->free = old;
+    }
+    const uint32_t number = t->free;
+    t->free = t->requests[number].next;
+    return number;
+}
+
+static void append(wpi_translation *t, queue *q, uint32_t number) {
+    t->requests[number].next = NONE;
+    if (q->first == NONE)
+        q->first = number;
+    else
+        t->requests[q->last].next = number;
+    q->last = number;
+}
+
+static uint32_t take_first(wpi_translation *t, queue *q) {
+    const uint32_t number = q->first;
+    q->first = t->requests[number].next;
+    return number;
+}
+
+/* Events carry request and level. */
+static uint64_t pack(uint32_t number, uint32_t level_number) {
+    return (uint64_t)number << 8 | level_number;
+}
+
+static tlb *tlb_of(const wpi_translation *t, uint32_t level_number, uint32_t sm) {
+    const level *l = &t->levels[level_number];
+    return &l->tlbs[l->group_of[sm]];
+}
+
+/* ---- look-up ----------------------------------------------------------------------------------
+ */
+
+static bool is_in(const level *l, tlb *at, uint64_t address) {
+    const uint32_t entry = wpi_tags_find(&at->tags, address >> l->coverage_bits);
+    if (entry == WPI_INDEX_NONE) return false;
+    const uint64_t parts_mask = ((uint64_t)1 << (l->coverage_bits - l->fill_bits)) - 1;
+    const uint32_t part = (uint32_t)(address >> l->fill_bits & parts_mask);
+    if ((at->tags.entries[entry].parts >> part & 1) == 0) return false;
+    wpi_tags_touch(&at->tags, entry);
+    return true;
+}
+
+static bool is_last(const wpi_translation *t, uint32_t level_number) {
+    return level_number + 1 == t->level_count;
+}
+
+/* A miss leaves for the next level. */
+static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps looked_up) {
+    wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps, arrive, t,
+                  pack(number, level_number + 1));
+}
+
+static void starve(wpi_translation *t, tlb *at) {
+    level *last = &t->levels[t->level_count - 1];
+    const uint32_t number = (uint32_t)(at - last->tlbs);
+    if (at->is_starved) return;
+    at->is_starved = true;
+    at->next_starved = NONE;
+    if (t->starved.first == NONE)
+        t->starved.first = number;
+    else
+        last->tlbs[t->starved.last].next_starved = number;
+    t->starved.last = number;
+}
+
+static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                    wp_time_ps looked_up) {
+    level *l = &t->levels[level_number];
+    const uint64_t fill = t->requests[number].address >> l->fill_bits;
+    const uint32_t known = wpi_index_find(&at->fills, fill);
+    if (known != WPI_INDEX_NONE) {
+        append(t, &at->mshrs[known].waiting, number);
+        return JOINED;
+    }
+    if (at->free_mshr == NONE) return STALLED;
+    if (is_last(t, level_number)) {
+        if (!wpi_walkers_have_room(&t->walkers)) {
+            starve(t, at);
+            return STALLED;
+        }
+        wpi_walkers_promise(&t->walkers);
+    }
+    const uint32_t own = at->free_mshr;
+    at->free_mshr = at->mshrs[own].next_free;
+    at->mshrs[own].waiting = (queue){NONE, NONE};
+    at->used++;
+    wpi_index_add(&at->fills, fill, own);
+    append(t, &at->mshrs[own].waiting, number);
+    send(t, number, level_number, looked_up);
+    return SENT;
+}
+
+static bool is_blocked(const level *l, const tlb *at) {
+    return !l->profile->is_hit_under_miss && at->used > 0;
+}
+
+/* Looks a request up; *looked_up is when its port was free. */
+static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                       wp_time_ps now, wp_time_ps *looked_up) {
+    level *l = &t->levels[level_number];
+    *looked_up = now;
+    if (is_blocked(l, at)) return STALLED;
+    *looked_up = wpi_ports_take(&at->ports, now);
+    wpi_histogram_add(&l->wait_ps, *looked_up - now);
+    if (is_in(l, at, t->requests[number].address)) return HIT;
+    return miss(t, number, level_number, at, *looked_up);
+}
+
+static void count(level *l, outcome o) {
+    switch (o) {
+    case HIT: l->hits++; break;
+    case JOINED: l->merges++; break;
+    case SENT: l->misses++; break;
+    case STALLED: break;
+    }
+}
+
+/* A request arrives at a TLB, in order behind those that stalled there if it stalls too. */
+static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps now,
+                     wp_time_ps *looked_up) {
+    level *l = &t->levels[level_number];
+    tlb *at = tlb_of(t, level_number, t->requests[number].sm);
+    const outcome o = look_up(t, number, level_number, at, now, looked_up);
+    count(l, o);
+    if (o == STALLED) {
+        l->stalls++;
+        append(t, &at->line, number);
+    }
+    return o;
+}
+
+static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
+                      wp_time_ps looked_up) {
+    wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps, answer, t,
+                  pack(number, level_number));
+}
+
+static void arrive(void *object, uint64_t token, wp_time_ps now) {
+    wpi_translation *t = object;
+    const uint32_t number = (uint32_t)(token >> 8), level_number = (uint32_t)token & 0xff;
+    if (level_number == t->level_count) {
+        wpi_walkers_ask(&t->walkers, t->requests[number].address, number, now);
+        return;
+    }
+    wp_time_ps looked_up = 0;
+    if (offer(t, number, level_number, now, &looked_up) == HIT)
+        hit_later(t, number, level_number, looked_up);
+}
+
+/* ---- the way back -----------------------------------------------------------------------------
+ */
+
+static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps now) {
+    level *l = &t->levels[level_number];
+    while (at->line.first != NONE) {
+        wp_time_ps looked_up = 0;
+        const uint32_t number = take_first(t, &at->line);
+        const uint32_t after = at->line.first;
+        const outcome o = look_up(t, number, level_number, at, now, &looked_up);
+        count(l, o);
+        if (o == STALLED) { /* back to the head */
+            t->requests[number].next = after;
+            if (after == NONE) at->line.last = number;
+            at->line.first = number;
+            return;
+        }
+        if (o == HIT) hit_later(t, number, level_number, looked_up);
+    }
+}
+
+static void insert(level *l, tlb *at, uint64_t address) {
+    const uint64_t tag = address >> l->coverage_bits;
+    uint32_t entry = wpi_tags_find(&at->tags, tag);
+    if (entry == WPI_INDEX_NONE) {
+        wpi_tag_entry evicted;
+        entry = wpi_tags_insert(&at->tags, tag, &evicted);
+        l->evictions += evicted.parts != 0;
+    }
+    const uint64_t parts_mask = ((uint64_t)1 << (l->coverage_bits - l->fill_bits)) - 1;
+    at->tags.entries[entry].parts |= (uint64_t)1 << (address >> l->fill_bits & parts_mask);
+}
+
+static void give_back(wpi_translation *t, uint32_t number, wp_time_ps ready, wp_time_ps lookup_ps) {
+    const uint64_t token = t->requests[number].token;
+    t->requests[number].next = t->free;
+    t->free = number;
+    t->under_way--;
+    t->translated(t->object, token, ready, lookup_ps);
+}
+
+static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
+                 wp_time_ps lookup_ps, wp_time_ps now);
+
+/* A request has its translation from level `from` (the walkers: level_count): the level before
+ * learns it, and with it all that wait there. */
+static void go_back(wpi_translation *t, uint32_t number, uint32_t from, wp_time_ps lookup_ps,
+                    wp_time_ps now) {
+    if (from == 0)
+        give_back(t, number, now, lookup_ps);
+    else
+        fill(t, from - 1, t->requests[number].sm, t->requests[number].address, lookup_ps, now);
+}
+
+static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
+                 wp_time_ps lookup_ps, wp_time_ps now) {
+    level *l = &t->levels[level_number];
+    tlb *at = tlb_of(t, level_number, sm);
+    const uint64_t number_of_fill = address >> l->fill_bits;
+    const uint32_t own = wpi_index_find(&at->fills, number_of_fill);
+    WP_CHECK(own != WPI_INDEX_NONE);
+    queue waiting = at->mshrs[own].waiting;
+    wpi_index_remove(&at->fills, number_of_fill);
+    at->mshrs[own].next_free = at->free_mshr;
+    at->free_mshr = own;
+    at->used--;
+    insert(l, at, address);
+    while (waiting.first != NONE)
+        go_back(t, take_first(t, &waiting), level_number, lookup_ps, now);
+    drain(t, level_number, at, now);
+}
+
+/* A hit, a latency after its look-up. */
+static void answer(void *object, uint64_t token, wp_time_ps now) {
+    wpi_translation *t = object;
+    const uint32_t level_number = (uint32_t)token & 0xff;
+    go_back(t, (uint32_t)(token >> 8), level_number, t->levels[level_number].latency_sum, now);
+}
+
+static void feed_starved(wpi_translation *t, wp_time_ps now) {
+    level *last = &t->levels[t->level_count - 1];
+    while (t->starved.first != NONE && wpi_walkers_have_room(&t->walkers)) {
+        tlb *at = &last->tlbs[t->starved.first];
+        t->starved.first = at->next_starved;
+        at->is_starved = false;
+        drain(t, t->level_count - 1, at, now);
+        if (at->is_starved) return;
+    }
+}
+
+static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
+    wpi_translation *t = object;
+    const wp_time_ps lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps;
+    go_back(t, (uint32_t)token, t->level_count, lookup_ps, now);
+    feed_starved(t, now);
+}
+
+bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
+                         wp_time_ps now, wp_time_ps *ready) {
+    const uint32_t number = take_request(t);
+    t->requests[number] = (request){address, token, sm, NONE};
+    wp_time_ps looked_up = 0;
+    if (offer(t, number, 0, now, &looked_up) == HIT) {
+        t->requests[number].next = t->free;
+        t->free = number;
+        *ready = looked_up + t->levels[0].profile->latency_ps;
+        return true;
+    }
+    t->under_way++;
+    return false;
+}
+
+/* ---- building ---------------------------------------------------------------------------------
+ */
+
+static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cycle_ps,
+                          uint64_t seed, wp_error *err) {
+    WP_TRY(wpi_tags_init(&at->tags, profile->set_ways, profile->set_count, profile->hash,
+                         profile->replacement, seed, err));
+    at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
+    at->line = (queue){NONE, NONE};
+    at->mshrs = wp_calloc(profile->mshrs, sizeof *at->mshrs);
+    if (!wpi_index_init(&at->fills, profile->mshrs) || at->mshrs == NULL)
+        return WP_FAIL(err, NOMEM, "%u TLB MSHRs", profile->mshrs);
+    for (uint32_t i = 0; i < profile->mshrs; i++)
+        at->mshrs[i].next_free = i + 1 < profile->mshrs ? i + 1 : NONE;
+    return WP_STATUS_OK;
+}
+
+static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
+                            wp_error *err) {
+    level *l = &t->levels[number];
+    const wpi_tlb_profile *profile = &t->profile->tlb[number];
+    l->profile = profile;
+    l->coverage_bits = (uint32_t)__builtin_ctzll(profile->coverage_bytes);
+    l->fill_bits = (uint32_t)__builtin_ctzll(profile->fill_bytes);
+    l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
+    WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
+                                err));
+    l->tlbs = wp_calloc(l->tlb_count, sizeof *l->tlbs);
+    if (l->tlbs == NULL) return WP_FAIL(err, NOMEM, "%u TLBs", l->tlb_count);
+    for (uint32_t i = 0; i < l->tlb_count; i++) {
+        const uint64_t seed = (t->profile->seed + number * 1000 + i) * 0x9e3779b97f4a7c15u | 1;
+        WP_TRY(init_tlb(&l->tlbs[i], profile, t->profile->cycle_ps, seed, err));
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
+                                 wpi_translated translated, void *object, wpi_translation **out,
+                                 wp_error *err) {
+    *out = NULL;
+    wp_status status = WP_STATUS_OK;
+    wpi_floorplan plan;
+    wpi_floorplan_init(&plan, profile);
+    wpi_translation *t = wp_calloc(1, sizeof *t);
+    if (t == NULL) return WP_FAIL(err, NOMEM, "translation");
+    t->engine = engine;
+    t->profile = profile;
+    t->translated = translated;
+    t->object = object;
+    t->level_count = profile->tlb_levels;
+    t->starved = (queue){NONE, NONE};
+    t->free = NONE;
+    for (uint32_t i = 0; i < t->level_count; i++)
+        WP_TRY_GOTO(init_level(t, i, &plan, err), done);
+    WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, t, err), done);
+    *out = t;
+    t = NULL;
+done:
+    wpi_translation_destroy(t);
+    return status;
+}
+
+void wpi_translation_destroy(wpi_translation *t) {
+    if (t == NULL) return;
+    for (uint32_t i = 0; i < t->level_count; i++) {
+        level *l = &t->levels[i];
+        for (uint32_t k = 0; k < l->tlb_count && l->tlbs != NULL; k++) {
+            wpi_tags_deinit(&l->tlbs[k].tags);
+            wpi_index_deinit(&l->tlbs[k].fills);
+            wp_free(l->tlbs[k].mshrs);
+        }
+        wp_free(l->tlbs);
+    }
+    wpi_walkers_deinit(&t->walkers);
+    wp_free(t->requests);
+    wp_free(t);
+}
+
+void wpi_translation_flush(wpi_translation *t) {
+    WP_CHECK(t->under_way == 0);
+    for (uint32_t i = 0; i < t->level_count; i++)
+        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
+            wpi_tags_clear(&t->levels[i].tlbs[k].tags);
+    wpi_walkers_flush(&t->walkers);
+}
+
+uint64_t wpi_translation_under_way(const wpi_translation *t) {
+    return t->under_way;
+}
+
+void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void *object) {
+    for (uint32_t i = 0; i < t->level_count; i++) {
+        const level *l = &t->levels[i];
+        char prefix[16];
+        (void)snprintf(prefix, sizeof prefix, "tlb.l%u.", (i + 1) % 10);
+        wpi_visit_value(visit, object, prefix, "hits", "requests", l->hits);
+        wpi_visit_value(visit, object, prefix, "misses", "requests", l->misses);
+        wpi_visit_value(visit, object, prefix, "merges", "requests", l->merges);
+        wpi_visit_value(visit, object, prefix, "stalls", "requests", l->stalls);
+        wpi_visit_value(visit, object, prefix, "evictions", "entries", l->evictions);
+        wpi_visit_histogram(visit, object, prefix, "port_wait", "ps", &l->wait_ps);
+    }
+    wpi_walkers_statistics(&t->walkers, visit, object);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Translation: levels of TLBs, each shared by groups of SMs, in front of the walkers.
+ *
+ *                        hit: after the level's latency
+ *     SM ─► port ─► look-up ───────────────────────────────────► back, filling the levels before
+ *                      │ miss
+ *                      ├─ under way already: joins that MSHR
+ *                      ├─ no MSHR free, or blocked: waits in this TLB's line ──┐ a miss ended
+ *                      └─ MSHR ─► next level (latency later), … ─► walkers  ◄──┘
+ *
+ * An entry stands for `coverage_bytes`, of which a miss makes `fill_bytes` valid: a TLB whose
+ * entries hold 16 pages may load them one by one or all at once. MSHRs are for fills, so all misses
+ * on pages that one fill brings are one.
+ *
+ * Requests of an SM are offered in order of time; TLBs behind the first are looked up in events.
+ */
+#ifndef WP_SIM_TLB_H
+#define WP_SIM_TLB_H
+
+#include "sim/engine.h"
+#include "sim/statistics.h"
+#include "sim/tags.h"
+#include "sim/walker.h"
+
+typedef struct wpi_translation wpi_translation;
+
+/** The address is translated at `ready`, which is not before now. `lookup_ps`: what look-ups and
+ * walk take by themselves; the rest was waiting. */
+typedef void (*wpi_translated)(void *object, uint64_t token, wp_time_ps ready,
+                               wp_time_ps lookup_ps);
+
+/** `engine` and `profile` must outlive it. NOMEM. */
+WP_NODISCARD wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
+                                              wpi_translated translated, void *object,
+                                              wpi_translation **out, wp_error *err);
+void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
+
+/** Translates for an SM at `now`. A hit in the first level: true, and *ready. Else `translated` is
+ * called with the token, from an event. */
+bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address,
+                         uint64_t token, wp_time_ps now, wp_time_ps *ready);
+
+void wpi_translation_flush(wpi_translation *translation); /* nothing may be under way */
+uint64_t wpi_translation_under_way(const wpi_translation *translation);
+void wpi_translation_statistics(const wpi_translation *translation, wpi_visit visit, void *object);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/walker.h"
+
+#include "base/alloc.h"
+
+#define NONE UINT32_MAX
+
+static bool has_cache(const wpi_walkers *walkers) {
+    return walkers->cache.entry_count > 0;
+}
+
+/* The table `depth` reads down the tree that covers the address. */
+static uint64_t tag_of(const wpi_walkers *walkers, uint64_t address, uint32_t depth) {
+    const uint32_t below = walkers->profile->walker.levels - depth;
+    const uint32_t bits = walkers->page_bits + below * walkers->profile->walker.level_bits;
+    return (bits >= 64 ? 0 : address >> bits) * 8 + depth;
+}
+
+/* How many levels a walk has to read. */
+static uint32_t levels_left(wpi_walkers *walkers, uint64_t address) {
+    const uint32_t levels = walkers->profile->walker.levels;
+    for (uint32_t depth = levels - 1; depth > 0 && has_cache(walkers); depth--) {
+        const uint32_t entry = wpi_tags_find(&walkers->cache, tag_of(walkers, address, depth));
+        if (entry == WPI_INDEX_NONE) continue;
+        wpi_tags_touch(&walkers->cache, entry);
+        walkers->cache_hit_count++;
+        return levels - depth;
+    }
+    return levels;
+}
+
+static void remember(wpi_walkers *walkers, uint64_t address) {
+    for (uint32_t depth = 1; depth < walkers->profile->walker.levels; depth++) {
+        const uint64_t tag = tag_of(walkers, address, depth);
+        uint32_t entry = wpi_tags_find(&walkers->cache, tag);
+        if (entry == WPI_INDEX_NONE) {
+            entry = wpi_tags_insert(&walkers->cache, tag, NULL);
+            walkers->cache.entries[entry].parts = 1;
+        }
+    }
+}
+
+static void finish(void *object, uint64_t number, wp_time_ps now);
+
+static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
+    wpi_walk *walk = &walkers->walks[number];
+    const uint32_t levels = levels_left(walkers, walk->address);
+    walk->walk_ps = levels * walkers->profile->walker.level_ps;
+    if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
+    if (++walkers->busy > walkers->busy_max) walkers->busy_max = walkers->busy;
+    walkers->walk_count++;
+    walkers->level_count += levels;
+    wpi_histogram_add(&walkers->queue_ps, now - walk->asked);
+    wpi_utilisation_add(&walkers->utilisation, now, now + walk->walk_ps);
+    wpi_engine_at(walkers->engine, now + walk->walk_ps, finish, walkers, number);
+}
+
+static void finish(void *object, uint64_t number, wp_time_ps now) {
+    wpi_walkers *walkers = object;
+    const wpi_walk walk = walkers->walks[number];
+    walkers->walks[number].next = walkers->free;
+    walkers->free = (uint32_t)number;
+    walkers->busy--;
+    if (has_cache(walkers)) remember(walkers, walk.address);
+    if (walkers->first != NONE) {
+        const uint32_t next = walkers->first;
+        walkers->first = walkers->walks[next].next;
+        walkers->waiting--;
+        begin(walkers, next, now);
+    }
+    walkers->done(walkers->object, walk.token, walk.walk_ps, now);
+}
+
+static uint32_t take_walk(wpi_walkers *walkers) {
+    if (walkers->free == NONE) {
+        const uint32_t old = walkers->walk_capacity, capacity = old == 0 ? 64 : 2 * old;
+        wpi_walk *walks = wp_realloc(walkers->walks, capacity * sizeof *walks);
+        WP_CHECK(walks != NULL);
+        for (uint32_t i = old; i < capacity; i++)
+            walks[i].next = i + 1 < capacity ? i + 1 : NONE;
+        walkers->walks = walks;
+        walkers->walk_capacity = capacity;
+        walkers->free = old;
+    }
+    const uint32_t number = walkers->free;
+    walkers->free = walkers->walks[number].next;
+    return number;
+}
+
+static bool is_free(const wpi_walkers *walkers) {
+    const uint32_t count = walkers->profile->walker.count;
+    return count == 0 || walkers->busy < count;
+}
+
+bool wpi_walkers_have_room(const wpi_walkers *walkers) {
+    const uint64_t count = walkers->profile->walker.count;
+    const uint64_t taken = (uint64_t)walkers->busy + walkers->waiting + walkers->promised;
+    return count == 0 || taken < count + walkers->profile->walker.queue;
+}
+
+void wpi_walkers_promise(wpi_walkers *walkers) {
+    walkers->promised++;
+}
+
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps now) {
+    const uint32_t number = take_walk(walkers);
+    walkers->promised--;
+    walkers->walks[number] =
+        (wpi_walk){.address = address, .token = token, .asked = now, .next = NONE};
+    if (is_free(walkers)) {
+        begin(walkers, number, now);
+        return;
+    }
+    if (walkers->first == NONE)
+        walkers->first = number;
+    else
+        walkers->walks[walkers->last].next = number;
+    walkers->last = number;
+    walkers->waiting++;
+}
+
+wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_profile *profile,
+                           wpi_walk_done done, void *object, wp_error *err) {
+    *walkers = (wpi_walkers){.engine = engine,
+                             .profile = profile,
+                             .done = done,
+                             .object = object,
+                             .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
+                             .free = NONE,
+                             .first = NONE};
+    const uint32_t count = profile->walker.count;
+    wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, count == 0 ? 1 : count);
+    if (profile->walker.cache_entries == 0) return WP_STATUS_OK;
+    return wpi_tags_init(&walkers->cache, &profile->walker.cache_entries, 1, WPI_HASH_MODULO,
+                         WPI_REPLACEMENT_LRU, 1, err);
+}
+
+void wpi_walkers_deinit(wpi_walkers *walkers) {
+    wpi_tags_deinit(&walkers->cache);
+    wp_free(walkers->walks);
+    walkers->walks = NULL;
+}
+
+void wpi_walkers_flush(wpi_walkers *walkers) {
+    if (has_cache(walkers)) wpi_tags_clear(&walkers->cache);
+}
+
+void wpi_walkers_statistics(const wpi_walkers *walkers, wpi_visit visit, void *object) {
+    const char *prefix = "walker.";
+    wpi_visit_value(visit, object, prefix, "walks", "walks", walkers->walk_count);
+    wpi_visit_value(visit, object, prefix, "levels_read", "reads", walkers->level_count);
+    wpi_visit_value(visit, object, prefix, "cache_hits", "walks", walkers->cache_hit_count);
+    wpi_visit_value(visit, object, prefix, "busy_max", "walkers", walkers->busy_max);
+    wpi_visit_histogram(visit, object, prefix, "queue", "ps", &walkers->queue_ps);
+    wpi_visit_utilisation(visit, object, prefix, "utilisation", &walkers->utilisation);
+}

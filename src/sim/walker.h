@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Page-table walkers: a pool for the whole GPU. A walk reads one entry of each level of the table;
+ * the walk cache remembers tables that were found, so that a walk begins below the deepest one it
+ * knows.
+ *
+ *     asked ─► (queue) ─► walking: cache look-up, then a read for each level left ─► done
+ *
+ * The number of walkers is what bounds random access beyond the reach of the TLBs: count / walk
+ * time.
+ */
+#ifndef WP_SIM_WALKER_H
+#define WP_SIM_WALKER_H
+
+#include "sim/engine.h"
+#include "sim/profile.h"
+#include "sim/statistics.h"
+#include "sim/tags.h"
+
+/** The walk for `token` is done. `walk_ps`: what it took, without the queue. */
+typedef void (*wpi_walk_done)(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
+
+typedef struct wpi_walk {
+    uint64_t address;
+    uint64_t token;
+    wp_time_ps asked, walk_ps;
+    uint32_t next; /* in the queue, or of the free ones */
+} wpi_walk;
+
+typedef struct wpi_walkers {
+    wpi_engine *engine;
+    const wpi_profile *profile;
+    wpi_walk_done done;
+    void *object;
+    uint32_t page_bits;
+    wpi_walk *walks;
+    uint32_t walk_capacity, free;
+    uint32_t first, last; /* queue */
+    uint32_t busy, waiting, promised;
+    wpi_tags cache; /* tag: prefix of the address * 8 + depth of the table */
+    uint64_t walk_count, level_count, cache_hit_count, busy_max;
+    wpi_histogram queue_ps;
+    wpi_utilisation utilisation;
+} wpi_walkers;
+
+/** `done` is called from events. NOMEM. */
+WP_NODISCARD wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine,
+                                        const wpi_profile *profile, wpi_walk_done done,
+                                        void *object, wp_error *err);
+void wpi_walkers_deinit(wpi_walkers *walkers); /* `{0}` is fine */
+/** Another walk can be promised: a walker or a place in the queue will be free for it. */
+bool wpi_walkers_have_room(const wpi_walkers *walkers);
+/** A walk is on its way: wpi_walkers_ask follows. */
+void wpi_walkers_promise(wpi_walkers *walkers);
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps now);
+void wpi_walkers_flush(wpi_walkers *walkers); /* the cache */
+void wpi_walkers_statistics(const wpi_walkers *walkers, wpi_visit visit, void *object);
+
+#endif

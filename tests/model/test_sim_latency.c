@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An access that is alone takes the sum of the parameters on its way. In cycles of 1 ns. */
+#include "sim_rig.h"
+
+#define LSU 10u
+#define TLB1 1u
+#define TLB2 9u
+#define WALK (4 * 50u)
+#define L1 20u
+#define L2 100u
+#define DRAM 80u
+#define ROW 30u
+
+static void each_way_takes_the_sum_of_its_stations(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    const uint64_t page = 64 * 1024;
+    const struct {
+        const char *what;
+        uint32_t sm;
+        uint64_t address;
+        uint64_t cycles;
+    } steps[] = {
+        {"all misses", 0, 0, LSU + TLB1 + TLB2 + WALK + L1 + L2 + DRAM + ROW},
+        {"all hits", 0, 0, LSU + TLB1 + L1},
+        {"another sector of the line", 0, 32, LSU + TLB1 + L1 + L2 + DRAM},
+        {"another SM: first TLB and L1 miss", 1, 0, LSU + TLB1 + TLB2 + L1 + L2},
+        {"another page", 0, page, LSU + TLB1 + TLB2 + WALK + L1 + L2 + DRAM + ROW},
+    };
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        print_message("%s\n", steps[i].what);
+        assert_u64(rig_time(&r, steps[i].sm, WP_TRACE_LOAD, steps[i].address),
+                   steps[i].cycles * WP_PS_PER_NS);
+    }
+    rig_close(&r);
+}
+
+static void without_l1_its_latency_is_not_paid(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, "l1.on=off", );
+    assert_u64(rig_time(&r, 0, WP_TRACE_LOAD, 0),
+               (LSU + TLB1 + TLB2 + WALK + L2 + DRAM + ROW) * WP_PS_PER_NS);
+    assert_u64(rig_time(&r, 0, WP_TRACE_LOAD, 0), (LSU + TLB1 + L2) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void a_store_is_answered_when_it_is_translated(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    assert_u64(rig_time(&r, 0, WP_TRACE_STORE, 0), (LSU + TLB1 + TLB2 + WALK) * WP_PS_PER_NS);
+    assert_u64(rig_time(&r, 0, WP_TRACE_STORE, 64), (LSU + TLB1) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void a_fence_waits_for_the_stores_before_it(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    rig_issue(&r, 0, WP_TRACE_STORE, 1, 0, 0, 0);
+    wpi_memory_fence(r.memory, 0, 0, rig_note, &r, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(r.answers, 2);
+    assert_u64(r.last.answered, (LSU + TLB1 + TLB2 + WALK + L2 / 2) * WP_PS_PER_NS);
+    /* None is under way: at once. */
+    wpi_memory_fence(r.memory, 0, wpi_engine_now(r.engine), rig_note, &r, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(r.last.answered, r.last.issued);
+    rig_close(&r);
+}
+
+static void atomics_on_one_address_take_turns(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    (void)rig_time(&r, 0, WP_TRACE_ATOMIC, 0);
+    assert_u64(rig_time(&r, 0, WP_TRACE_ATOMIC, 0), (LSU + TLB1 + L2 + 2) * WP_PS_PER_NS);
+    rig_issue(&r, 0, WP_TRACE_ATOMIC, 0xffffffff, 0, 0, wpi_engine_now(r.engine));
+    wpi_engine_run(r.engine);
+    assert_u64(r.last.answered - r.last.issued, (LSU + TLB1 + L2 + 32 * 2) * WP_PS_PER_NS);
+    /* Eight warps at once: 256 turns, and the LSU's cycle of each. */
+    const wp_time_ps begin = wpi_engine_now(r.engine);
+    for (int warp = 0; warp < 8; warp++)
+        rig_issue(&r, 0, WP_TRACE_ATOMIC, 0xffffffff, 0, 0, begin);
+    wpi_engine_run(r.engine);
+    assert_u64(r.last.answered - begin, (LSU + TLB1 + L2 + 256 * 2) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void host_memory_is_across_the_link(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    wpi_memory_set_host_range(r.memory, 1 << 30, 2u << 30);
+    assert_u64(rig_time(&r, 0, WP_TRACE_LOAD, 1 << 30),
+               (LSU + TLB1 + TLB2 + WALK + L1 + L2 + 500) * WP_PS_PER_NS);
+    assert_u64(r.last.spent_ps[WPI_SPENT_LINK], 500 * WP_PS_PER_NS);
+    assert_u64(rig_count(&r, "link.to_device.remote"), 32);
+    rig_close(&r);
+}
+
+static void the_account_names_the_stations(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+    const uint64_t expected[WPI_SPENT_COUNT] = {[WPI_SPENT_ISSUE] = LSU,
+                                                [WPI_SPENT_TRANSLATION] = TLB1 + TLB2 + WALK,
+                                                [WPI_SPENT_L1] = L1,
+                                                [WPI_SPENT_L2] = L2,
+                                                [WPI_SPENT_DRAM] = DRAM + ROW};
+    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++) {
+        print_message("%s\n", wpi_spent_name((wpi_spent)i));
+        assert_u64(r.last.spent_ps[i], expected[i] * WP_PS_PER_NS);
+    }
+    rig_close(&r);
+}
+
+static void the_walk_cache_spares_all_levels_but_the_last(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, "walker.cache_entries=16", "walker.cache_latency=5cycles", );
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 64 * 1024);
+    assert_u64(r.last.spent_ps[WPI_SPENT_TRANSLATION], (TLB1 + TLB2 + 5 + 50) * WP_PS_PER_NS);
+    /* A page of another leaf table (512 pages further on): two reads. */
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 512 * 64 * 1024);
+    assert_u64(r.last.spent_ps[WPI_SPENT_TRANSLATION], (TLB1 + TLB2 + 5 + 2 * 50) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_way_takes_the_sum_of_its_stations),
+        cmocka_unit_test(without_l1_its_latency_is_not_paid),
+        cmocka_unit_test(a_store_is_answered_when_it_is_translated),
+        cmocka_unit_test(a_fence_waits_for_the_stores_before_it),
+        cmocka_unit_test(atomics_on_one_address_take_turns),
+        cmocka_unit_test(host_memory_is_across_the_link),
+        cmocka_unit_test(the_account_names_the_stations),
+        cmocka_unit_test(the_walk_cache_spares_all_levels_but_the_last),
+    };
+    return wp_test_main(tests);
+}
