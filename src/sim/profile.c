@@ -143,6 +143,19 @@ static wp_status read_base(reading *r, const char *name) {
     return r->status;
 }
 
+/* A number of another part says so. */
+static void set_source(const reading *r, wpi_written *w, const char *source) {
+    if (source == NULL || r->depth == 0) {
+        replace(&w->source, source);
+        return;
+    }
+    char *stem = wp_path_stem(r->file);
+    char *text = wp_format("as %s: %s", stem, source);
+    replace(&w->source, text);
+    wp_free(text);
+    wp_free(stem);
+}
+
 static wp_status read_key(reading *r, const char *name, const char *text) {
     wpi_written *w = find_written(r->profile, name);
     if (w == NULL) {
@@ -154,7 +167,7 @@ static wp_status read_key(reading *r, const char *name, const char *text) {
     if (w->text != NULL && w->file != NULL && strcmp(w->file, r->file) == 0)
         return fail_at(r, WP_STATUS_INVALID, "%s is given twice, first in line %u", name, w->line);
     replace(&w->text, text);
-    replace(&w->source, r->section_source);
+    set_source(r, w, r->section_source);
     replace(&w->file, r->file);
     w->line = r->line;
     return WP_STATUS_OK;
@@ -165,7 +178,7 @@ static wp_status read_source(reading *r, const char *name, const char *text) {
     wpi_written *w = find_written(r->profile, name);
     if (w == NULL || w->file == NULL || strcmp(w->file, r->file) != 0)
         return fail_at(r, WP_STATUS_INVALID, "%s.source stands before %s itself", name, name);
-    replace(&w->source, text);
+    set_source(r, w, text);
     return WP_STATUS_OK;
 }
 

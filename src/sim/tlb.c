@@ -26,7 +26,8 @@ typedef struct queue {
 } queue;
 
 typedef struct mshr {
-    queue waiting; /* the first one is on its way to the next level */
+    uint32_t sent; /* the request that is at a level behind this one */
+    queue joined;  /* those that wait for the same fill */
     uint32_t next_free;
 } mshr;
 
@@ -158,7 +159,7 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     const uint64_t fill = t->requests[number].address >> l->fill_bits;
     const uint32_t known = wpi_index_find(&at->fills, fill);
     if (known != WPI_INDEX_NONE) {
-        append(t, &at->mshrs[known].waiting, number);
+        append(t, &at->mshrs[known].joined, number);
         return JOINED;
     }
     if (at->free_mshr == NONE) return STALLED;
@@ -171,10 +172,10 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     }
     const uint32_t own = at->free_mshr;
     at->free_mshr = at->mshrs[own].next_free;
-    at->mshrs[own].waiting = (queue){NONE, NONE};
+    at->mshrs[own].sent = number;
+    at->mshrs[own].joined = (queue){NONE, NONE};
     at->used++;
     wpi_index_add(&at->fills, fill, own);
-    append(t, &at->mshrs[own].waiting, number);
     send(t, number, level_number, looked_up);
     return SENT;
 }
@@ -297,14 +298,16 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_
     const uint64_t number_of_fill = address >> l->fill_bits;
     const uint32_t own = wpi_index_find(&at->fills, number_of_fill);
     WP_CHECK(own != WPI_INDEX_NONE);
-    queue waiting = at->mshrs[own].waiting;
+    const uint32_t sent = at->mshrs[own].sent;
+    queue joined = at->mshrs[own].joined;
     wpi_index_remove(&at->fills, number_of_fill);
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
     insert(l, at, address);
-    while (waiting.first != NONE)
-        go_back(t, take_first(t, &waiting), level_number, lookup_ps, now);
+    go_back(t, sent, level_number, lookup_ps, now);
+    while (joined.first != NONE)
+        go_back(t, take_first(t, &joined), level_number, lookup_ps, now);
     drain(t, level_number, at, now);
 }
 
