@@ -39,6 +39,17 @@ void wpi_cache_deinit(wpi_cache *cache) {
     *cache = (wpi_cache){0};
 }
 
+/* The next time of use. When the numbers run out all are halved, which keeps nearly all of their
+ * order. */
+static uint32_t tick(wpi_cache *cache) {
+    if (cache->clock == UINT32_MAX) {
+        for (uint32_t place = 0; place < cache->sets * cache->ways; place++)
+            cache->state[place].used /= 2;
+        cache->clock /= 2;
+    }
+    return ++cache->clock;
+}
+
 static bool is_pending(const wpi_cache_line *state, wp_time_ps now) {
     return state->pending != 0 && state->ready > now;
 }
@@ -97,10 +108,6 @@ uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wp_time_ps now) {
     return is_pending(state, now) ? state->valid : state->valid | state->pending;
 }
 
-static uint32_t count_bits(uint8_t mask) {
-    return (uint32_t)__builtin_popcount(mask);
-}
-
 void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps now,
                     wpi_cache_answer *out) {
     const uint32_t first = set_of(cache, line) * cache->ways;
@@ -108,14 +115,14 @@ void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, first, line, now, out)) return;
     wpi_cache_line *state = &cache->state[out->place];
     settle(state, now);
-    state->used = ++cache->clock;
+    state->used = tick(cache);
     out->valid = sectors & state->valid;
     out->pending = (uint8_t)(sectors & state->pending & ~state->valid);
     out->missing = (uint8_t)(sectors & ~(state->valid | state->pending));
     out->ready = state->ready;
-    cache->sector_hits += count_bits(out->valid);
-    cache->sector_merges += count_bits(out->pending);
-    cache->sector_misses += count_bits(out->missing);
+    cache->sector_hits += wpi_sector_count(out->valid);
+    cache->sector_merges += wpi_sector_count(out->pending);
+    cache->sector_misses += wpi_sector_count(out->missing);
     if (out->missing == 0) return;
     state->pending |= out->missing;
     state->ready = WP_TIME_NEVER; /* until told otherwise */
@@ -137,7 +144,7 @@ static void write_back(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, first, line, now, out)) return;
     wpi_cache_line *state = &cache->state[out->place];
     settle(state, now);
-    state->used = ++cache->clock;
+    state->used = tick(cache);
     out->valid = sectors & state->valid;
     state->valid |= sectors;
     state->dirty |= sectors;
@@ -158,7 +165,7 @@ void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t 
     if (policy == WPI_WRITE_EVICT)
         state->valid &= (uint8_t)~sectors;
     else
-        state->used = ++cache->clock;
+        state->used = tick(cache);
 }
 
 void wpi_cache_invalidate(wpi_cache *cache) {

@@ -28,11 +28,16 @@ typedef struct wpi_cache {
     uint32_t sets, ways;
     uint32_t slices; /* of which this is one: they take the low part of line numbers */
     wpi_hash hash;
-    uint64_t clock;
+    uint32_t clock; /* of `used` */
     uint64_t sector_hits, sector_misses, sector_merges, evictions, dirty_evictions;
 } wpi_cache;
 
 #define WPI_CACHE_NO_PLACE UINT32_MAX
+
+/** Of a line's four. */
+static inline uint32_t wpi_sector_count(uint8_t sectors) {
+    return (0x4332322132212110u >> (4 * (sectors & 15u))) & 15u;
+}
 
 /** What was found. Sectors asked for are in exactly one of `valid`, `pending`, `missing`. */
 typedef struct wpi_cache_answer {

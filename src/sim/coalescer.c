@@ -38,7 +38,7 @@ static void count_turns(const wpi_access *access, wpi_footprint_line *line) {
         if (together > most[sector % SECTORS_PER_LINE]) most[sector % SECTORS_PER_LINE] = together;
     }
     for (uint32_t i = 0; i < SECTORS_PER_LINE; i++)
-        line->turns += most[i];
+        line->turns = (uint16_t)(line->turns + most[i]);
 }
 
 void wpi_coalesce(const wpi_access *access, uint32_t page_bits, wpi_footprint *out) {

@@ -14,10 +14,9 @@
 #define WPI_FOOTPRINT_MAX (2 * WPI_LANES) /* a lane that is not aligned may touch two lines */
 
 typedef struct wpi_footprint_line {
-    uint64_t line; /* address / WPI_LINE_BYTES */
-    uint32_t page; /* in `pages` */
-    uint32_t
-        turns; /* of an atomic: sectors one after the other, in each the lanes on one address */
+    uint64_t line;   /* address / WPI_LINE_BYTES */
+    uint32_t page;   /* in `pages` */
+    uint16_t turns;  /* of an atomic: its sectors in turn, in each the lanes on one address */
     uint8_t sectors; /* mask of 4 */
 } wpi_footprint_line;
 

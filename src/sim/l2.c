@@ -44,10 +44,6 @@ void wpi_l2_deinit(wpi_l2 *l2) {
     *l2 = (wpi_l2){0};
 }
 
-static uint32_t count_of(uint8_t sectors) {
-    return (uint32_t)__builtin_popcount(sectors);
-}
-
 /* The sectors that a miss on these fetches. */
 static uint8_t widen(const wpi_l2 *l2, uint8_t sectors) {
     if (l2->profile->l2.sector_bytes == WPI_SECTOR_BYTES) return sectors;
@@ -58,9 +54,9 @@ static uint8_t widen(const wpi_l2 *l2, uint8_t sectors) {
 /* Room in the set, or in DRAM's queue for what had to leave, may have to be waited for. */
 static void write_victim(wpi_l2 *l2, const wpi_cache_answer *found, wpi_ledger *ledger) {
     if (found->evicted_dirty == 0) return;
-    const wp_time_ps room =
-        wpi_dram_write(&l2->dram, found->evicted_line, count_of(found->evicted_dirty), ledger->at);
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE, room);
+    const wp_time_ps room = wpi_dram_write(&l2->dram, found->evicted_line,
+                                           wpi_sector_count(found->evicted_dirty), ledger->at);
+    wpi_ledger_wait(ledger, room);
 }
 
 /* The line's sectors are in the cache at ledger->at. Returns the line's place. */
@@ -70,16 +66,16 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
     for (;;) {
         wpi_cache_load(&slice->cache, line, widen(l2, sectors), ledger->at, &found);
         if (found.place != WPI_CACHE_NO_PLACE) break;
-        wpi_ledger_until(ledger, WPI_SPENT_QUEUE, found.blocked_until);
+        wpi_ledger_wait(ledger, found.blocked_until);
     }
     write_victim(l2, &found, ledger);
     wp_time_ps ready = found.pending != 0 ? found.ready : 0;
     if (found.missing != 0) {
         wp_time_ps access_ps = 0;
         const wp_time_ps begin = wpi_slots_begin(&slice->mshrs, ledger->at);
-        wpi_ledger_until(ledger, WPI_SPENT_QUEUE, begin);
+        wpi_ledger_wait(ledger, begin);
         const wp_time_ps read =
-            wpi_dram_read(&l2->dram, line, count_of(found.missing), begin, &access_ps);
+            wpi_dram_read(&l2->dram, line, wpi_sector_count(found.missing), begin, &access_ps);
         wpi_slots_end(&slice->mshrs, read);
         wpi_ledger_work(ledger, WPI_SPENT_DRAM, access_ps, read);
         if (read > ready) ready = read;
@@ -97,12 +93,11 @@ static void write(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t sector
     for (;;) {
         wpi_cache_store(&slice->cache, policy, line, sectors, ledger->at, &found);
         if (policy != WPI_WRITE_BACK || found.place != WPI_CACHE_NO_PLACE) break;
-        wpi_ledger_until(ledger, WPI_SPENT_QUEUE, found.blocked_until);
+        wpi_ledger_wait(ledger, found.blocked_until);
     }
     write_victim(l2, &found, ledger);
     if (policy == WPI_WRITE_BACK) return;
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE,
-                     wpi_dram_write(&l2->dram, line, count_of(sectors), ledger->at));
+    wpi_ledger_wait(ledger, wpi_dram_write(&l2->dram, line, wpi_sector_count(sectors), ledger->at));
 }
 
 /* Operations on one line go one after the other, and so do those of a slice. */
@@ -112,8 +107,8 @@ static void update(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *reques
     const wp_time_ps turn = wpi_bus_take(&slice->atomics, ledger->at, work_ps);
     const uint32_t place = fetch(l2, slice, request->line, request->sectors, ledger);
     wpi_cache_line *state = &slice->cache.state[place];
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE, turn);
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE, state->ready);
+    wpi_ledger_wait(ledger, turn);
+    wpi_ledger_wait(ledger, state->ready);
     wpi_ledger_until(ledger, WPI_SPENT_L2, ledger->at + work_ps);
     state->ready = ledger->at;
     l2->atomic_turns += request->turns;
@@ -130,12 +125,12 @@ static bool wants_answer(const wpi_l2_request *request) {
 
 static void serve_remote(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const bool is_write = request->kind != WP_TRACE_LOAD;
-    const uint64_t bytes = count_of(request->sectors) * WPI_SECTOR_BYTES;
+    const uint64_t bytes = wpi_sector_count(request->sectors) * WPI_SECTOR_BYTES;
     wp_time_ps turn = ledger->at;
     if (is_write) turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_HOST, turn);
     if (wants_answer(request))
         turn = wpi_link_remote(&l2->link, bytes, WPI_DIRECTION_TO_DEVICE, turn);
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE, turn);
+    wpi_ledger_wait(ledger, turn);
     if (wants_answer(request))
         wpi_ledger_until(ledger, WPI_SPENT_LINK, turn + l2->profile->link.remote_ps);
 }
@@ -151,14 +146,14 @@ static void serve_local(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *r
 
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const wp_time_ps arrival = ledger->at;
-    const uint32_t sectors = count_of(request->sectors);
+    const uint32_t sectors = wpi_sector_count(request->sectors);
     const wpi_cache_profile *profile = &l2->profile->l2;
     wpi_l2_slice *slice =
         &l2->slices[wpi_cache_slice(profile->hash, profile->slices, request->line)];
     const wp_time_ps taken_ps = sectors * l2->sector_ps;
     const wp_time_ps turn = wpi_bus_take(&slice->port, arrival, taken_ps);
     wpi_utilisation_add(&l2->utilisation, turn, turn + taken_ps);
-    wpi_ledger_until(ledger, WPI_SPENT_QUEUE, turn);
+    wpi_ledger_wait(ledger, turn);
     l2->requests[request->kind]++;
     if (request->kind == WP_TRACE_LOAD)
         l2->read_bytes += sectors * WPI_SECTOR_BYTES;
@@ -169,9 +164,8 @@ void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger)
     else
         serve_local(l2, slice, request, ledger);
     if (wants_answer(request))
-        wpi_ledger_until(
-            ledger, WPI_SPENT_QUEUE,
-            wpi_bus_take(&l2->sm_ports[request->sm], arrival, sectors * l2->sm_sector_ps));
+        wpi_ledger_wait(
+            ledger, wpi_bus_take(&l2->sm_ports[request->sm], arrival, sectors * l2->sm_sector_ps));
 }
 
 void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object) {

@@ -17,8 +17,8 @@
 /** Sectors of a line, for an SM. */
 typedef struct wpi_l2_request {
     uint64_t line;
-    uint32_t sm;
-    uint32_t turns; /* of an atomic (coalescer.h) */
+    uint16_t sm;
+    uint16_t turns; /* of an atomic (coalescer.h) */
     uint8_t kind;   /* wp_trace_access */
     uint8_t sectors;
 } wpi_l2_request;

@@ -18,6 +18,7 @@
 #include "sim/coalescer.h"
 #include "sim/l2.h"
 #include "sim/ledger.h"
+#include "sim/pool.h"
 #include "sim/tlb.h"
 
 #define NONE UINT32_MAX
@@ -27,11 +28,12 @@ typedef struct record {
     void *object;
     uint64_t token;
     wp_time_ps issued;
-    wpi_ledger last; /* of the part that answered last */
-    uint64_t target; /* of a fence: stores to have been performed */
-    uint32_t parts;  /* without an answer */
-    uint32_t next;   /* fence of the same SM; of the free ones */
-    uint8_t kind;    /* record_kind */
+    wpi_ledger last;  /* of the part that answered last */
+    uint64_t target;  /* of a fence: stores to have been performed */
+    wp_time_ps begun; /* of a copy */
+    uint32_t parts;   /* without an answer */
+    uint32_t next;    /* fence of the same SM */
+    uint8_t kind;     /* record_kind */
 } record;
 
 /* Kinds of accesses first, as in wp_trace_access. */
@@ -41,7 +43,7 @@ typedef struct part {
     wpi_ledger ledger;
     wpi_l2_request request;
     uint32_t record; /* NONE: a store that was answered, or a line that left L1 */
-    uint32_t next;   /* on the same page, line, or stalled; of the free ones */
+    uint32_t next;   /* on the same page, line, or stalled */
     uint32_t place;  /* in L1 */
     uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
     bool is_l1;      /* may be cached there */
@@ -88,10 +90,7 @@ struct wpi_memory {
     sm *sms;
     uint32_t page_bits;
     wp_time_ps to_l2_ps, from_l2_ps;
-    record *records;
-    uint32_t record_capacity, free_record;
-    part *parts;
-    uint32_t part_capacity, free_part;
+    wpi_pool records, parts;
     uint64_t under_way;
     counters counters;
 };
@@ -103,106 +102,88 @@ static void store_done(void *object, uint64_t number, wp_time_ps now);
 /* ---- pools ------------------------------------------------------------------------------------
  */
 
-static uint32_t take_record(wpi_memory *m) {
-    if (m->free_record == NONE) {
-        const uint32_t old = m->record_capacity, capacity = old == 0 ? 256 : 2 * old;
-        record *records = wp_realloc(m->records, capacity * sizeof *records);
-        WP_CHECK(records != NULL);
-        for (uint32_t i = old; i < capacity; i++)
-            records[i].next = i + 1 < capacity ? i + 1 : NONE;
-        m->records = records;
-        m->record_capacity = capacity;
-        m->free_record = old;
-    }
-    const uint32_t number = m->free_record;
-    m->free_record = m->records[number].next;
-    return number;
+static part *part_of(const wpi_memory *m, uint64_t number) {
+    return &((part *)m->parts.items)[number];
+}
+
+static record *record_of(const wpi_memory *m, uint64_t number) {
+    return &((record *)m->records.items)[number];
 }
 
 static uint32_t take_part(wpi_memory *m) {
-    if (m->free_part == NONE) {
-        const uint32_t old = m->part_capacity, capacity = old == 0 ? 1024 : 2 * old;
-        part *parts = wp_realloc(m->parts, capacity * sizeof *parts);
-        WP_CHECK(parts != NULL);
-        for (uint32_t i = old; i < capacity; i++)
-            parts[i].next = i + 1 < capacity ? i + 1 : NONE;
-        m->parts = parts;
-        m->part_capacity = capacity;
-        m->free_part = old;
-    }
-    const uint32_t number = m->free_part;
-    m->free_part = m->parts[number].next;
-    return number;
-}
-
-static void give_part_back(wpi_memory *m, uint32_t number) {
-    m->parts[number].next = m->free_part;
-    m->free_part = number;
+    return wpi_pool_take(&m->parts, sizeof(part));
 }
 
 static void append(wpi_memory *m, queue *q, uint32_t number) {
-    m->parts[number].next = NONE;
+    part_of(m, number)->next = NONE;
     if (q->first == NONE)
         q->first = number;
     else
-        m->parts[q->last].next = number;
+        part_of(m, q->last)->next = number;
     q->last = number;
 }
 
 static uint32_t take_first(wpi_memory *m, queue *q) {
     const uint32_t number = q->first;
-    q->first = m->parts[number].next;
+    q->first = part_of(m, number)->next;
     return number;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------
  */
 
+static void account(const record *r, wpi_answer *answer) {
+    wp_time_ps rest = answer->answered - answer->issued;
+    for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
+        answer->spent_ps[i] = r->last.spent_ps[i];
+        rest -= answer->spent_ps[i];
+    }
+    if (r->kind == KIND_COPY) { /* may take longer than a ledger holds */
+        answer->spent_ps[WPI_SPENT_LINK] = answer->answered - r->begun;
+        rest = r->begun - answer->issued;
+    }
+    WP_ASSERT(rest <= answer->answered - answer->issued);
+    answer->spent_ps[WPI_SPENT_QUEUE] = rest;
+}
+
 static void complete(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
-    record *r = &m->records[number];
-    wpi_answer answer = {.issued = r->issued, .answered = now};
-    wp_time_ps sum = 0;
-    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++) {
-        answer.spent_ps[i] = r->last.spent_ps[i];
-        sum += answer.spent_ps[i];
-    }
-    WP_ASSERT(sum == now - r->issued);
-    if (r->kind < WP_TRACE_ACCESS_COUNT) {
-        wpi_histogram_add(&m->counters.latency_ps[r->kind], sum);
+    const record r = *record_of(m, number);
+    wpi_answer answer = {.issued = r.issued, .answered = now};
+    account(&r, &answer);
+    if (r.kind < WP_TRACE_ACCESS_COUNT) {
+        wpi_histogram_add(&m->counters.latency_ps[r.kind], now - r.issued);
         for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++)
             m->counters.spent_ps[i] += answer.spent_ps[i];
     }
-    const record copy = *r;
-    r->next = m->free_record;
-    m->free_record = (uint32_t)number;
+    wpi_pool_give(&m->records, (uint32_t)number);
     m->under_way--;
-    copy.done(copy.object, copy.token, &answer);
+    r.done(r.object, r.token, &answer);
 }
 
 /* The part has its answer at its ledger's time. */
 static void answer_part(wpi_memory *m, uint32_t number) {
-    const part *p = &m->parts[number];
-    record *r = &m->records[p->record];
+    const part *p = part_of(m, number);
+    record *r = record_of(m, p->record);
     if (p->ledger.at >= r->last.at) r->last = p->ledger;
     if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, complete, m, p->record);
 }
 
 static void finish_part(wpi_memory *m, uint32_t number) {
     answer_part(m, number);
-    give_part_back(m, number);
+    wpi_pool_give(&m->parts, number);
 }
 
 /* ---- L2 ---------------------------------------------------------------------------------------
  */
 
 static void send_to_l2(wpi_memory *m, uint32_t number) {
-    wpi_engine_at(m->engine, m->parts[number].ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
+    wpi_engine_at(m->engine, part_of(m, number)->ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
 }
 
 static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
-    part *p = &m->parts[number];
+    part *p = part_of(m, number);
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
     wpi_l2_serve(&m->l2, &p->request, &p->ledger);
     if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
@@ -225,10 +206,10 @@ static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
 static void complete_fences(wpi_memory *m, sm *at, wp_time_ps now) {
     while (at->fences.first != NONE) {
         const uint32_t number = at->fences.first;
-        record *r = &m->records[number];
+        record *r = record_of(m, number);
         if (r->target > at->stores_performed) return;
         at->fences.first = r->next;
-        wpi_ledger_until(&r->last, WPI_SPENT_QUEUE, now);
+        wpi_ledger_wait(&r->last, now);
         wpi_engine_at(m->engine, r->last.at, complete, m, number);
     }
 }
@@ -236,20 +217,20 @@ static void complete_fences(wpi_memory *m, sm *at, wp_time_ps now) {
 /* The SM hands the line over: answered, and on its way. */
 static void send_store(wpi_memory *m, sm *at, uint32_t number) {
     at->stores_under_way++;
-    if (m->parts[number].record != NONE) answer_part(m, number);
+    if (part_of(m, number)->record != NONE) answer_part(m, number);
     send_to_l2(m, number);
 }
 
 static void store_done(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
-    sm *at = &m->sms[m->parts[number].request.sm];
-    give_part_back(m, (uint32_t)number);
+    sm *at = &m->sms[part_of(m, number)->request.sm];
+    wpi_pool_give(&m->parts, (uint32_t)number);
     at->stores_under_way--;
     at->stores_performed++;
     complete_fences(m, at, now);
     if (at->stores.first == NONE) return;
     const uint32_t next = take_first(m, &at->stores);
-    wpi_ledger_until(&m->parts[next].ledger, WPI_SPENT_QUEUE, now);
+    wpi_ledger_wait(&part_of(m, next)->ledger, now);
     send_store(m, at, next);
 }
 
@@ -267,19 +248,19 @@ static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answ
                          wp_time_ps now) {
     if (found->evicted_dirty == 0) return;
     const uint32_t number = take_part(m);
-    m->parts[number] = (part){.ledger = {.at = now},
-                              .request = {.line = found->evicted_line,
-                                          .sm = sm_number,
-                                          .kind = WP_TRACE_STORE,
-                                          .sectors = found->evicted_dirty},
-                              .record = NONE};
+    *part_of(m, number) = (part){.ledger = {.at = now},
+                                 .request = {.line = found->evicted_line,
+                                             .sm = (uint16_t)sm_number,
+                                             .kind = WP_TRACE_STORE,
+                                             .sectors = found->evicted_dirty},
+                                 .record = NONE};
     m->sms[sm_number].stores_issued++;
     offer_store(m, &m->sms[sm_number], number);
 }
 
 /* A store that L1 keeps is done at once. */
 static bool stays_in_l1(wpi_memory *m, sm *at, uint32_t number) {
-    const part p = m->parts[number];
+    const part p = *part_of(m, number);
     wpi_cache_answer found;
     if (!m->profile->l1.is_on) return false;
     const bool is_atomic =
@@ -323,7 +304,7 @@ static uint32_t mshr_of(sm *at, uint64_t line) {
 
 /* Looks a load up at its ledger's time. False: it has to wait for an MSHR or a place. */
 static bool load_from_l1(wpi_memory *m, sm *at, uint32_t number) {
-    part *p = &m->parts[number];
+    part *p = part_of(m, number);
     const uint64_t line = p->request.line;
     const wp_time_ps now = p->ledger.at;
     const uint8_t wanted = widen(m, p->request.sectors);
@@ -334,7 +315,7 @@ static bool load_from_l1(wpi_memory *m, sm *at, uint32_t number) {
     wpi_cache_load(&at->l1, line, wanted, now, &found);
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p->request.sm, &found, now);
-    p = &m->parts[number];
+    p = part_of(m, number);
     wpi_ledger_until(&p->ledger, WPI_SPENT_L1, now + m->profile->l1.latency_ps);
     p->lacks = found.pending | found.missing;
     if (p->lacks == 0) {
@@ -354,7 +335,7 @@ static void wake(wpi_memory *m, queue *waiting, uint8_t sectors, wp_time_ps now)
     *waiting = (queue){NONE, NONE};
     while (old.first != NONE) {
         const uint32_t number = take_first(m, &old);
-        part *p = &m->parts[number];
+        part *p = part_of(m, number);
         p->lacks &= (uint8_t)~sectors;
         if (p->lacks != 0) {
             append(m, waiting, number);
@@ -366,12 +347,13 @@ static void wake(wpi_memory *m, queue *waiting, uint8_t sectors, wp_time_ps now)
 }
 
 static void retry_stalled(wpi_memory *m, sm *at, wp_time_ps now) {
-    while (at->stalled.first != NONE) {
-        const uint32_t number = at->stalled.first, after = m->parts[number].next;
-        wpi_ledger_until(&m->parts[number].ledger, WPI_SPENT_QUEUE, now);
+    /* A line takes an MSHR: without a free one there is no need to look. */
+    while (at->stalled.first != NONE && at->free_mshr != NONE) {
+        const uint32_t number = at->stalled.first, after = part_of(m, number)->next;
+        wpi_ledger_wait(&part_of(m, number)->ledger, now);
         at->stalled.first = after;
         if (load_from_l1(m, at, number)) continue;
-        m->parts[number].next = after;
+        part_of(m, number)->next = after;
         if (after == NONE) at->stalled.last = number;
         at->stalled.first = number;
         return;
@@ -380,7 +362,7 @@ static void retry_stalled(wpi_memory *m, sm *at, wp_time_ps now) {
 
 static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
-    const part p = m->parts[number];
+    const part p = *part_of(m, number);
     sm *at = &m->sms[p.request.sm];
     const uint32_t own = wpi_index_find(&at->under_way, p.request.line);
     WP_CHECK(own != WPI_INDEX_NONE);
@@ -404,7 +386,7 @@ static void go_to_l1(wpi_memory *m, sm *at, uint32_t number) {
  */
 
 static void go_on(wpi_memory *m, uint32_t number) {
-    const part *p = &m->parts[number];
+    const part *p = part_of(m, number);
     sm *at = &m->sms[p->request.sm];
     switch (p->request.kind) {
     case WP_TRACE_LOAD:
@@ -425,7 +407,7 @@ static void go_on(wpi_memory *m, uint32_t number) {
 static void translated(void *object, uint64_t first, wp_time_ps ready, wp_time_ps lookup_ps) {
     wpi_memory *m = object;
     for (uint32_t number = (uint32_t)first; number != NONE;) {
-        part *p = &m->parts[number];
+        part *p = part_of(m, number);
         const uint32_t next = p->next;
         wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, lookup_ps, ready);
         go_on(m, number);
@@ -448,7 +430,7 @@ static void count_access(wpi_memory *m, const wpi_access *access, const wpi_foot
     c->lines[access->kind] += footprint->line_count;
     c->pages[access->kind] += footprint->page_count;
     for (uint32_t i = 0; i < footprint->line_count; i++)
-        c->sectors[access->kind] += (uint32_t)__builtin_popcount(footprint->lines[i].sectors);
+        c->sectors[access->kind] += wpi_sector_count(footprint->lines[i].sectors);
 }
 
 /* A part for each line, chained by page; `chains` has their ends. */
@@ -460,15 +442,15 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
     for (uint32_t i = 0; i < footprint->line_count; i++) {
         const wpi_footprint_line *line = &footprint->lines[i];
         const uint32_t number = take_part(m);
-        m->parts[number] = (part){.ledger = {.at = issued},
-                                  .request = {.line = line->line,
-                                              .sm = access->sm,
-                                              .turns = line->turns,
-                                              .kind = access->kind,
-                                              .sectors = line->sectors},
-                                  .record = record_number,
-                                  .is_l1 = is_l1};
-        wpi_ledger_until(&m->parts[number].ledger, WPI_SPENT_ISSUE,
+        *part_of(m, number) = (part){.ledger = {.at = issued},
+                                     .request = {.line = line->line,
+                                                 .sm = (uint16_t)access->sm,
+                                                 .turns = line->turns,
+                                                 .kind = access->kind,
+                                                 .sectors = line->sectors},
+                                     .record = record_number,
+                                     .is_l1 = is_l1};
+        wpi_ledger_until(&part_of(m, number)->ledger, WPI_SPENT_ISSUE,
                          turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
         append(m, &chains[line->page], number);
     }
@@ -476,15 +458,15 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
 
 static uint32_t make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
                             wpi_access_done done, void *object, uint64_t token) {
-    const uint32_t number = take_record(m);
-    m->records[number] = (record){.done = done,
-                                  .object = object,
-                                  .token = token,
-                                  .issued = now,
-                                  .last = {.at = now},
-                                  .parts = parts,
-                                  .next = NONE,
-                                  .kind = kind};
+    const uint32_t number = wpi_pool_take(&m->records, sizeof(record));
+    *record_of(m, number) = (record){.done = done,
+                                     .object = object,
+                                     .token = token,
+                                     .issued = now,
+                                     .last = {.at = now},
+                                     .parts = parts,
+                                     .next = NONE,
+                                     .kind = kind};
     m->under_way++;
     return number;
 }
@@ -508,7 +490,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
         wp_time_ps ready = 0;
         const uint32_t first = chains[i].first;
         if (wpi_translation_ask(m->translation, access->sm, footprint.pages[i] << m->page_bits,
-                                first, m->parts[first].ledger.at, &ready))
+                                first, part_of(m, first)->ledger.at, &ready))
             translated(m, first, ready, m->profile->tlb[0].latency_ps);
     }
     return lines;
@@ -518,11 +500,11 @@ void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_acc
                       void *object, uint64_t token) {
     sm *at = &m->sms[sm_number];
     const uint32_t number = make_record(m, KIND_FENCE, 0, now, done, object, token);
-    m->records[number].target = at->stores_issued;
+    record_of(m, number)->target = at->stores_issued;
     if (at->fences.first == NONE)
         at->fences.first = number;
     else
-        m->records[at->fences.last].next = number;
+        record_of(m, at->fences.last)->next = number;
     at->fences.last = number;
     complete_fences(m, at, now);
 }
@@ -530,11 +512,8 @@ void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_acc
 void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_time_ps now,
                      wpi_access_done done, void *object, uint64_t token) {
     const uint32_t number = make_record(m, KIND_COPY, 0, now, done, object, token);
-    record *r = &m->records[number];
-    wp_time_ps begun = 0;
-    const wp_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &begun);
-    wpi_ledger_until(&r->last, WPI_SPENT_QUEUE, begun);
-    wpi_ledger_until(&r->last, WPI_SPENT_LINK, end);
+    record *r = record_of(m, number);
+    const wp_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &r->begun);
     wpi_engine_at(m->engine, end, complete, m, number);
 }
 
@@ -582,7 +561,6 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     m->page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes);
     m->to_l2_ps = profile->l2.latency_ps / 2;
     m->from_l2_ps = profile->l2.latency_ps - m->to_l2_ps;
-    m->free_record = m->free_part = NONE;
     m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
     if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);
     for (uint32_t i = 0; status == WP_STATUS_OK && i < profile->sm_count; i++)
@@ -607,8 +585,8 @@ void wpi_memory_destroy(wpi_memory *m) {
     wp_free(m->sms);
     wpi_l2_deinit(&m->l2);
     wpi_translation_destroy(m->translation);
-    wp_free(m->records);
-    wp_free(m->parts);
+    wpi_pool_deinit(&m->records);
+    wpi_pool_deinit(&m->parts);
     wp_free(m);
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "sim/floorplan.h"
+#include "sim/pool.h"
 #include "sim/reserve.h"
 
 #define NONE UINT32_MAX
@@ -18,7 +19,7 @@ typedef struct request {
     uint64_t address;
     uint64_t token;
     uint32_t sm;
-    uint32_t next; /* at the same MSHR or in the same line; of the free ones */
+    uint32_t next; /* at the same MSHR or in the same line */
 } request;
 
 typedef struct queue {
@@ -62,8 +63,7 @@ struct wpi_translation {
     uint32_t level_count;
     wpi_walkers walkers;
     queue starved; /* TLBs of the last level, by number */
-    request *requests;
-    uint32_t request_capacity, free;
+    wpi_pool requests;
     uint64_t under_way;
 };
 
@@ -76,34 +76,22 @@ static void answer(void *object, uint64_t number, wp_time_ps now);
 /* ---- requests ---------------------------------------------------------------------------------
  */
 
-static uint32_t take_request(wpi_translation *t) {
-    if (t->free == NONE) {
-        const uint32_t old = t->request_capacity, capacity = old == 0 ? 1024 : 2 * old;
-        request *requests = wp_realloc(t->requests, capacity * sizeof *requests);
-        WP_CHECK(requests != NULL);
-        for (uint32_t i = old; i < capacity; i++)
-            requests[i].next = i + 1 < capacity ? i + 1 : NONE;
-        t->requests = requests;
-        t->request_capacity = capacity;
-        t->free = old;
-    }
-    const uint32_t number = t->free;
-    t->free = t->requests[number].next;
-    return number;
+static request *request_of(const wpi_translation *t, uint32_t number) {
+    return &((request *)t->requests.items)[number];
 }
 
 static void append(wpi_translation *t, queue *q, uint32_t number) {
-    t->requests[number].next = NONE;
+    request_of(t, number)->next = NONE;
     if (q->first == NONE)
         q->first = number;
     else
-        t->requests[q->last].next = number;
+        request_of(t, q->last)->next = number;
     q->last = number;
 }
 
 static uint32_t take_first(wpi_translation *t, queue *q) {
     const uint32_t number = q->first;
-    q->first = t->requests[number].next;
+    q->first = request_of(t, number)->next;
     return number;
 }
 
@@ -156,7 +144,7 @@ static void starve(wpi_translation *t, tlb *at) {
 static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                     wp_time_ps looked_up) {
     level *l = &t->levels[level_number];
-    const uint64_t fill = t->requests[number].address >> l->fill_bits;
+    const uint64_t fill = request_of(t, number)->address >> l->fill_bits;
     const uint32_t known = wpi_index_find(&at->fills, fill);
     if (known != WPI_INDEX_NONE) {
         append(t, &at->mshrs[known].joined, number);
@@ -192,7 +180,7 @@ static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_numbe
     if (is_blocked(l, at)) return STALLED;
     *looked_up = wpi_ports_take(&at->ports, now);
     wpi_histogram_add(&l->wait_ps, *looked_up - now);
-    if (is_in(l, at, t->requests[number].address)) return HIT;
+    if (is_in(l, at, request_of(t, number)->address)) return HIT;
     return miss(t, number, level_number, at, *looked_up);
 }
 
@@ -209,7 +197,7 @@ static void count(level *l, outcome o) {
 static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps now,
                      wp_time_ps *looked_up) {
     level *l = &t->levels[level_number];
-    tlb *at = tlb_of(t, level_number, t->requests[number].sm);
+    tlb *at = tlb_of(t, level_number, request_of(t, number)->sm);
     const outcome o = look_up(t, number, level_number, at, now, looked_up);
     count(l, o);
     if (o == STALLED) {
@@ -229,7 +217,7 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)(token >> 8), level_number = (uint32_t)token & 0xff;
     if (level_number == t->level_count) {
-        wpi_walkers_ask(&t->walkers, t->requests[number].address, number, now);
+        wpi_walkers_ask(&t->walkers, request_of(t, number)->address, number, now);
         return;
     }
     wp_time_ps looked_up = 0;
@@ -242,14 +230,15 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
 
 static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps now) {
     level *l = &t->levels[level_number];
-    while (at->line.first != NONE) {
+    /* The first one may need an MSHR: without a free one there is no need to look. */
+    while (at->line.first != NONE && at->free_mshr != NONE) {
         wp_time_ps looked_up = 0;
         const uint32_t number = take_first(t, &at->line);
         const uint32_t after = at->line.first;
         const outcome o = look_up(t, number, level_number, at, now, &looked_up);
         count(l, o);
         if (o == STALLED) { /* back to the head */
-            t->requests[number].next = after;
+            request_of(t, number)->next = after;
             if (after == NONE) at->line.last = number;
             at->line.first = number;
             return;
@@ -271,9 +260,8 @@ static void insert(level *l, tlb *at, uint64_t address) {
 }
 
 static void give_back(wpi_translation *t, uint32_t number, wp_time_ps ready, wp_time_ps lookup_ps) {
-    const uint64_t token = t->requests[number].token;
-    t->requests[number].next = t->free;
-    t->free = number;
+    const uint64_t token = request_of(t, number)->token;
+    wpi_pool_give(&t->requests, number);
     t->under_way--;
     t->translated(t->object, token, ready, lookup_ps);
 }
@@ -288,7 +276,8 @@ static void go_back(wpi_translation *t, uint32_t number, uint32_t from, wp_time_
     if (from == 0)
         give_back(t, number, now, lookup_ps);
     else
-        fill(t, from - 1, t->requests[number].sm, t->requests[number].address, lookup_ps, now);
+        fill(t, from - 1, request_of(t, number)->sm, request_of(t, number)->address, lookup_ps,
+             now);
 }
 
 static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
@@ -338,12 +327,11 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
                          wp_time_ps now, wp_time_ps *ready) {
-    const uint32_t number = take_request(t);
-    t->requests[number] = (request){address, token, sm, NONE};
+    const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
+    *request_of(t, number) = (request){address, token, sm, NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
-        t->requests[number].next = t->free;
-        t->free = number;
+        wpi_pool_give(&t->requests, number);
         *ready = looked_up + t->levels[0].profile->latency_ps;
         return true;
     }
@@ -402,7 +390,6 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     t->object = object;
     t->level_count = profile->tlb_levels;
     t->starved = (queue){NONE, NONE};
-    t->free = NONE;
     for (uint32_t i = 0; i < t->level_count; i++)
         WP_TRY_GOTO(init_level(t, i, &plan, err), done);
     WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, t, err), done);
@@ -425,7 +412,7 @@ void wpi_translation_destroy(wpi_translation *t) {
         wp_free(l->tlbs);
     }
     wpi_walkers_deinit(&t->walkers);
-    wp_free(t->requests);
+    wpi_pool_deinit(&t->requests);
     wp_free(t);
 }
 

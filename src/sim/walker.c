@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/walker.h"
 
-#include "base/alloc.h"
-
 #define NONE UINT32_MAX
+
+static wpi_walk *walk_of(const wpi_walkers *walkers, uint64_t number) {
+    return &((wpi_walk *)walkers->walks.items)[number];
+}
 
 static bool has_cache(const wpi_walkers *walkers) {
     return walkers->cache.entry_count > 0;
@@ -43,7 +45,7 @@ static void remember(wpi_walkers *walkers, uint64_t address) {
 static void finish(void *object, uint64_t number, wp_time_ps now);
 
 static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
-    wpi_walk *walk = &walkers->walks[number];
+    wpi_walk *walk = walk_of(walkers, number);
     const uint32_t levels = levels_left(walkers, walk->address);
     walk->walk_ps = levels * walkers->profile->walker.level_ps;
     if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
@@ -57,34 +59,17 @@ static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
 
 static void finish(void *object, uint64_t number, wp_time_ps now) {
     wpi_walkers *walkers = object;
-    const wpi_walk walk = walkers->walks[number];
-    walkers->walks[number].next = walkers->free;
-    walkers->free = (uint32_t)number;
+    const wpi_walk walk = *walk_of(walkers, number);
+    wpi_pool_give(&walkers->walks, (uint32_t)number);
     walkers->busy--;
     if (has_cache(walkers)) remember(walkers, walk.address);
     if (walkers->first != NONE) {
         const uint32_t next = walkers->first;
-        walkers->first = walkers->walks[next].next;
+        walkers->first = walk_of(walkers, next)->next;
         walkers->waiting--;
         begin(walkers, next, now);
     }
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
-}
-
-static uint32_t take_walk(wpi_walkers *walkers) {
-    if (walkers->free == NONE) {
-        const uint32_t old = walkers->walk_capacity, capacity = old == 0 ? 64 : 2 * old;
-        wpi_walk *walks = wp_realloc(walkers->walks, capacity * sizeof *walks);
-        WP_CHECK(walks != NULL);
-        for (uint32_t i = old; i < capacity; i++)
-            walks[i].next = i + 1 < capacity ? i + 1 : NONE;
-        walkers->walks = walks;
-        walkers->walk_capacity = capacity;
-        walkers->free = old;
-    }
-    const uint32_t number = walkers->free;
-    walkers->free = walkers->walks[number].next;
-    return number;
 }
 
 static bool is_free(const wpi_walkers *walkers) {
@@ -103,9 +88,9 @@ void wpi_walkers_promise(wpi_walkers *walkers) {
 }
 
 void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps now) {
-    const uint32_t number = take_walk(walkers);
+    const uint32_t number = wpi_pool_take(&walkers->walks, sizeof(wpi_walk));
     walkers->promised--;
-    walkers->walks[number] =
+    *walk_of(walkers, number) =
         (wpi_walk){.address = address, .token = token, .asked = now, .next = NONE};
     if (is_free(walkers)) {
         begin(walkers, number, now);
@@ -114,7 +99,7 @@ void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_
     if (walkers->first == NONE)
         walkers->first = number;
     else
-        walkers->walks[walkers->last].next = number;
+        walk_of(walkers, walkers->last)->next = number;
     walkers->last = number;
     walkers->waiting++;
 }
@@ -126,7 +111,6 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
                              .done = done,
                              .object = object,
                              .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
-                             .free = NONE,
                              .first = NONE};
     const uint32_t count = profile->walker.count;
     wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, count == 0 ? 1 : count);
@@ -137,8 +121,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
 
 void wpi_walkers_deinit(wpi_walkers *walkers) {
     wpi_tags_deinit(&walkers->cache);
-    wp_free(walkers->walks);
-    walkers->walks = NULL;
+    wpi_pool_deinit(&walkers->walks);
 }
 
 void wpi_walkers_flush(wpi_walkers *walkers) {

@@ -13,6 +13,7 @@
 #define WP_SIM_WALKER_H
 
 #include "sim/engine.h"
+#include "sim/pool.h"
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/tags.h"
@@ -24,7 +25,7 @@ typedef struct wpi_walk {
     uint64_t address;
     uint64_t token;
     wp_time_ps asked, walk_ps;
-    uint32_t next; /* in the queue, or of the free ones */
+    uint32_t next; /* in the queue */
 } wpi_walk;
 
 typedef struct wpi_walkers {
@@ -33,8 +34,7 @@ typedef struct wpi_walkers {
     wpi_walk_done done;
     void *object;
     uint32_t page_bits;
-    wpi_walk *walks;
-    uint32_t walk_capacity, free;
+    wpi_pool walks;
     uint32_t first, last; /* queue */
     uint32_t busy, waiting, promised;
     wpi_tags cache; /* tag: prefix of the address * 8 + depth of the table */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Numbered items of one size that come and go: requests, parts, walks. Items start at cache lines;
+ * the one given back last is taken first. The pool doubles when it is empty, so what is kept across
+ * a `take` is a number, never a pointer. One thread.
+ */
+#ifndef WP_SIM_POOL_H
+#define WP_SIM_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct wpi_pool {
+    void *items; /* aligned, in `memory` */
+    void *memory;
+    uint32_t *free; /* stack */
+    uint32_t free_count, capacity;
+} wpi_pool;
+
+void wpi_pool_deinit(wpi_pool *pool); /* `{0}` is a valid empty pool */
+/** Makes room; ends the process when the host has no memory (WP_CHECK). */
+void wpi_pool_grow(wpi_pool *pool, size_t item_bytes);
+
+static inline uint32_t wpi_pool_take(wpi_pool *pool, size_t item_bytes) {
+    if (pool->free_count == 0) wpi_pool_grow(pool, item_bytes);
+    return pool->free[--pool->free_count];
+}
+
+static inline void wpi_pool_give(wpi_pool *pool, uint32_t number) {
+    pool->free[pool->free_count++] = number;
+}
+
+#endif
