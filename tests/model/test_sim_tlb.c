@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reach and hit ratios of TLBs against what arithmetic says. One lane, one access after the other. */
+#include "sim_rig.h"
+#include "wp_random.h"
+
+#define PAGE ((uint64_t)64 * 1024)
+
+/* Walks cyclically over `pages` pages, `stride` apart, `rounds` times; then once more: the misses of the level. */
+static uint64_t cyclic_misses(rig *r, const char *counter, uint64_t pages, uint64_t stride,
+                              uint32_t sm) {
+    uint64_t before = 0;
+    for (int round = 0; round < 3; round++) {
+        before = rig_count(r, counter);
+        for (uint64_t page = 0; page < pages; page++)
+            (void)rig_time(r, sm, WP_TRACE_LOAD, page * stride);
+    }
+    return rig_count(r, counter) - before;
+}
+
+/* The same on a fresh rig; `settings` are separated by spaces. */
+static uint64_t misses(const char *settings, const char *counter, uint64_t pages, uint64_t stride) {
+    char text[512];
+    const char *list[16];
+    size_t count = 0;
+    (void)snprintf(text, sizeof text, "%s", settings);
+    for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
+        list[count++] = word;
+    rig r;
+    rig_open(&r, list, count);
+    const uint64_t result = cyclic_misses(&r, counter, pages, stride, 0);
+    rig_close(&r);
+    return result;
+}
+
+static void lru_falls_off_a_cliff_behind_its_reach(void **state) {
+    (void)state;
+    assert_u64(misses("", "tlb.l1.misses", 15, PAGE), 0);
+    assert_u64(misses("", "tlb.l1.misses", 16, PAGE), 0);
+    assert_u64(misses("", "tlb.l1.misses", 17, PAGE), 17);
+    assert_u64(misses("", "tlb.l2.misses", 64, PAGE), 0);
+    assert_u64(misses("", "tlb.l2.misses", 65, PAGE), 65);
+}
+
+static void sets_overflow_one_after_the_other(void **state) {
+    (void)state;
+    /* S sets of W: the first miss at S * W + 1 pages, each further page costs a set, all miss at S * (W + 1). */
+    const char *settings = "tlb.l2.entries=64 tlb.l2.ways=8";
+    for (uint64_t extra = 0; extra <= 8; extra++)
+        assert_u64(misses(settings, "tlb.l2.misses", 64 + extra, PAGE), extra * 9);
+    assert_u64(misses(settings, "tlb.l2.misses", 80, PAGE), 80);
+}
+
+static void a_stride_of_the_sets_leaves_one_set(void **state) {
+    (void)state;
+    const char *settings = "tlb.l2.entries=64 tlb.l2.ways=8 tlb.l1.entries=1";
+    assert_u64(misses(settings, "tlb.l2.misses", 8, 8 * PAGE), 0);
+    assert_u64(misses(settings, "tlb.l2.misses", 9, 8 * PAGE), 9);
+    /* XOR spreads it. */
+    assert_u64(misses("tlb.l2.entries=64 tlb.l2.ways=8 tlb.l1.entries=1 tlb.l2.hash=xor",
+                      "tlb.l2.misses", 64, 8 * PAGE),
+               0);
+}
+
+static void unequal_sets_hold_as_much_as_their_sum(void **state) {
+    (void)state;
+    /* Mei and Chu's Kepler L2 TLB: 65 pages fit; then the large set's 18 pages miss, then 9 more for each. */
+    const char *settings = "tlb.l2.entries=65 tlb.l2.sets=6x8,1x17";
+    assert_u64(misses(settings, "tlb.l2.misses", 65, PAGE), 0);
+    assert_u64(misses(settings, "tlb.l2.misses", 66, PAGE), 18);
+    assert_u64(misses(settings, "tlb.l2.misses", 67, PAGE), 18 + 9);
+    assert_u64(misses(settings, "tlb.l2.misses", 72, PAGE), 18 + 6 * 9);
+}
+
+static void an_entry_of_sixteen_pages_misses_once_for_them(void **state) {
+    (void)state;
+    const char *all = "tlb.l2.coverage=1MiB tlb.l1.entries=1 tlb.l2.entries=4";
+    assert_u64(misses(all, "tlb.l2.misses", 64, PAGE), 0);
+    assert_u64(misses(all, "tlb.l2.misses", 80, PAGE), 5);
+    /* Filled one by one, each page misses after its entry left. */
+    assert_u64(misses("tlb.l2.coverage=1MiB tlb.l2.fill=1 tlb.l1.entries=1 tlb.l2.entries=4",
+                      "tlb.l2.misses", 80, PAGE),
+               80);
+    assert_u64(misses("tlb.l2.coverage=1MiB tlb.l2.fill=4 tlb.l1.entries=1 tlb.l2.entries=4",
+                      "tlb.l2.misses", 80, PAGE),
+               20);
+    /* At a stride of sixteen pages, fills do not matter. */
+    assert_u64(misses("tlb.l2.coverage=1MiB tlb.l2.fill=1 tlb.l1.entries=1 tlb.l2.entries=4",
+                      "tlb.l2.misses", 5, 16 * PAGE),
+               5);
+}
+
+static void random_pages_hit_in_proportion_to_the_entries(void **state) {
+    (void)state;
+    const char *const replacements[] = {"tlb.l2.replacement=lru", "tlb.l2.replacement=fifo",
+                                        "tlb.l2.replacement=random"};
+    for (size_t i = 0; i < 3; i++) {
+        rig r;
+        RIG_OPEN(&r, replacements[i], "tlb.l1.entries=1", "tlb.l2.entries=256", );
+        uint64_t random = 99;
+        const uint64_t pages = 1024, accesses = 30000;
+        for (uint64_t k = 0; k < accesses; k++)
+            (void)rig_time(&r, 0, WP_TRACE_LOAD, wp_random_next(&random) % pages * PAGE);
+        /* Of those that miss the first level. */
+        const double hits = (double)rig_count(&r, "tlb.l2.hits");
+        const double asked = hits + (double)rig_count(&r, "tlb.l2.misses");
+        assert_near(hits / asked, 255.0 / 1023, 0.05);
+        rig_close(&r);
+    }
+}
+
+static void small_strides_miss_once_a_page(void **state) {
+    (void)state;
+    /* 34 half pages are 17 pages: as many misses, half the ratio. */
+    assert_u64(misses("", "tlb.l1.misses", 34, PAGE / 2), 17);
+    assert_u64(misses("", "tlb.l1.misses", 32, PAGE / 2), 0);
+}
+
+static void sharers_evict_each_other_and_others_do_not(void **state) {
+    (void)state;
+    const struct {
+        const char *sharing;
+        uint32_t other;
+        bool is_shared;
+    } cases[] = {{"tlb.l1.sharing=sm", 1, false}, {"tlb.l1.sharing=tpc", 1, true},
+                 {"tlb.l1.sharing=tpc", 2, false}, {"tlb.l1.sharing=gpc", 4, true},
+                 {"tlb.l1.sharing=gpc", 2, false}, {"tlb.l1.sharing=gpu", 7, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        rig r;
+        RIG_OPEN(&r, cases[i].sharing, );
+        assert_u64(cyclic_misses(&r, "tlb.l1.misses", 16, PAGE, 0), 0);
+        for (uint64_t page = 100; page < 116; page++)
+            (void)rig_time(&r, cases[i].other, WP_TRACE_LOAD, page * PAGE);
+        const uint64_t before = rig_count(&r, "tlb.l1.misses");
+        for (uint64_t page = 0; page < 16; page++)
+            (void)rig_time(&r, 0, WP_TRACE_LOAD, page * PAGE);
+        assert_u64(rig_count(&r, "tlb.l1.misses") - before, cases[i].is_shared ? 16 : 0);
+        rig_close(&r);
+    }
+}
+
+static void misses_of_one_page_are_one_walk(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    for (uint32_t sm = 0; sm < 8; sm++)
+        for (uint64_t line = 0; line < 4; line++)
+            rig_issue(&r, sm, WP_TRACE_LOAD, 1, line * 128, 0, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(rig_count(&r, "walker.walks"), 1);
+    assert_u64(rig_count(&r, "tlb.l1.misses"), 8);
+    assert_u64(rig_count(&r, "tlb.l1.merges"), 24);
+    assert_u64(rig_count(&r, "tlb.l2.misses"), 1);
+    assert_u64(rig_count(&r, "tlb.l2.merges"), 7);
+    rig_close(&r);
+}
+
+static void a_level_has_no_more_misses_under_way_than_mshrs(void **state) {
+    (void)state;
+    /* 32 pages, walkers without end, 4 MSHRs: eight rounds of TLB2 + walk, one after the other. */
+    rig r;
+    RIG_OPEN(&r, "tlb.l1.mshrs=4", "tlb.l1.ports=32", "tlb.l2.ports=32", "walker.count=0",
+             "l1.on=off", "dram.row_miss=0", );
+    rig_issue(&r, 0, WP_TRACE_LOAD, 0xffffffff, 0, PAGE, 0);
+    wpi_engine_run(r.engine);
+    const uint64_t round = 1 + 9 + 200;
+    assert_true(r.last.answered >= (10 + 8 * round + 100 + 80) * WP_PS_PER_NS);
+    assert_true(r.last.answered <= (10 + 8 * round + 100 + 80 + 64) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void without_hit_under_miss_a_hit_waits_for_the_miss(void **state) {
+    (void)state;
+    const char *const settings[] = {"tlb.l1.hit_under_miss=on", "tlb.l1.hit_under_miss=off"};
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, settings[i], );
+        (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+        const wp_time_ps now = wpi_engine_now(r.engine);
+        rig_issue(&r, 0, WP_TRACE_STORE, 1, 50 * PAGE, 0, now);
+        wpi_engine_run_until(r.engine, now + 20 * WP_PS_PER_NS);
+        (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+        assert_u64(r.answers, 3);
+        /* The last answer is the miss's where the hit passed it, else the hit's. */
+        assert_u64(r.last.issued, i == 0 ? now : now + 20 * WP_PS_PER_NS);
+        rig_close(&r);
+    }
+}
+
+static void flushed_tlbs_know_nothing(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, );
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+    wpi_memory_flush_tlbs(r.memory);
+    (void)rig_time(&r, 0, WP_TRACE_LOAD, 0);
+    assert_u64(rig_count(&r, "walker.walks"), 2);
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lru_falls_off_a_cliff_behind_its_reach),
+        cmocka_unit_test(sets_overflow_one_after_the_other),
+        cmocka_unit_test(a_stride_of_the_sets_leaves_one_set),
+        cmocka_unit_test(unequal_sets_hold_as_much_as_their_sum),
+        cmocka_unit_test(an_entry_of_sixteen_pages_misses_once_for_them),
+        cmocka_unit_test(random_pages_hit_in_proportion_to_the_entries),
+        cmocka_unit_test(small_strides_miss_once_a_page),
+        cmocka_unit_test(sharers_evict_each_other_and_others_do_not),
+        cmocka_unit_test(misses_of_one_page_are_one_walk),
+        cmocka_unit_test(a_level_has_no_more_misses_under_way_than_mshrs),
+        cmocka_unit_test(without_hit_under_miss_a_hit_waits_for_the_miss),
+        cmocka_unit_test(flushed_tlbs_know_nothing),
+    };
+    return wp_test_main(tests);
+}
