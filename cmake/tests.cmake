@@ -3,6 +3,7 @@
 #   tests/unit/test_*.c        cmocka, one file per source file            label unit
 #   tests/contract/test_*.c    cmocka, what every device or pass promises  label contract
 #   tests/model/test_*.c       cmocka, models against formulas             label model
+#   tests/fuzz/*.c             bad input: here a driver on known files     label unit
 #   tests/ir/*.cu, *.ll        RUN lines and FileCheck                     label ir
 #   tests/trace/*.cu           RUN lines and FileCheck, of tables          label trace
 #   tests/cli/*.sh             commands with their expected output         label cli
@@ -123,6 +124,13 @@ foreach(label unit contract model)
         wp_unit_test(${source} ${label})
     endforeach()
 endforeach()
+
+# What a libFuzzer target would be given, from known files.
+file(GLOB configs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/p100.ini ${CMAKE_SOURCE_DIR}/configs/gtx480-paged.ini)
+add_executable(fuzz_profile ${wp_tests}/fuzz/profile.c)
+set_target_properties(fuzz_profile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(fuzz_profile PRIVATE wpruntime)
+wp_add_test(fuzz_profile unit 120 fuzz_profile ${configs})
 
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract 120 contract_test_device)

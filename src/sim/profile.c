@@ -229,8 +229,9 @@ static wp_status read_text_of(wpi_profile *profile, const char *ini, const char 
                               uint32_t depth, wp_error *err) {
     reading r = {.profile = profile, .file = where, .rest = ini, .depth = depth, .err = err};
     const int line = ini_parse_stream(next_line, &r, on_pair, &r);
-    if (r.status == WP_STATUS_OK && line != 0) {
-        r.line = line > 0 ? (uint32_t)line : r.line;
+    if (line > 0 && (r.status == WP_STATUS_OK || (uint32_t)line < r.line)) {
+        r.status = WP_STATUS_OK; /* what failed later may follow from this */
+        r.line = (uint32_t)line;
         (void)fail_at(&r, WP_STATUS_PARSE, "neither [section] nor key = value");
     }
     wp_free(r.section_source);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What bounds throughput does bound it, and nothing else does: at most the limit, at least 95% of it. */
+/* What bounds throughput does bound it, and nothing else does: at most the limit, at least 95% of
+ * it. */
 #include "sim_rig.h"
 #include "wp_random.h"
 
@@ -131,10 +132,12 @@ static void walkers_bound_random_access(void **state) {
     const uint32_t counts[] = {1, 4, 16};
     const char *const settings[] = {"walker.count=1", "walker.count=4", "walker.count=16"};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        stream s = {.sms = 8, .count = 4000, .span = (uint64_t)1 << 40, .is_random = true, .random = 7};
+        stream s = {
+            .sms = 8, .count = 4000, .span = (uint64_t)1 << 40, .is_random = true, .random = 7};
         RIG_OPEN(&s.rig, settings[i], "walker.queue=8", );
         const wp_time_ps took = stream_run(&s, 32);
-        assert_reached((double)rig_count(&s.rig, "walker.walks") / (double)took, counts[i] / 200000.0);
+        assert_reached((double)rig_count(&s.rig, "walker.walks") / (double)took,
+                       counts[i] / 200000.0);
         assert_u64(rig_count(&s.rig, "walker.busy_max"), counts[i]);
         rig_close(&s.rig);
     }
@@ -218,7 +221,8 @@ static void two_runs_count_the_same(void **state) {
     (void)state;
     static text_of_run texts[2];
     for (int run = 0; run < 2; run++) {
-        stream s = {.sms = 8, .count = 5000, .span = (uint64_t)1 << 24, .is_random = true, .random = 42};
+        stream s = {
+            .sms = 8, .count = 5000, .span = (uint64_t)1 << 24, .is_random = true, .random = 42};
         RIG_OPEN(&s.rig, "tlb.l1.replacement=random", "tlb.l2.sharing=gpc", );
         (void)stream_run(&s, 32);
         wpi_memory_statistics(s.rig.memory, write_statistic, &texts[run]);

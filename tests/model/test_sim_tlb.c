@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reach and hit ratios of TLBs against what arithmetic says. One lane, one access after the other. */
+/* Reach and hit ratios of TLBs against what arithmetic says. One lane, one access after the other.
+ */
 #include "sim_rig.h"
 #include "wp_random.h"
 
 #define PAGE ((uint64_t)64 * 1024)
 
-/* Walks cyclically over `pages` pages, `stride` apart, `rounds` times; then once more: the misses of the level. */
+/* Walks cyclically over `pages` pages, `stride` apart, `rounds` times; then once more: the misses
+ * of the level. */
 static uint64_t cyclic_misses(rig *r, const char *counter, uint64_t pages, uint64_t stride,
                               uint32_t sm) {
     uint64_t before = 0;
@@ -43,7 +45,8 @@ static void lru_falls_off_a_cliff_behind_its_reach(void **state) {
 
 static void sets_overflow_one_after_the_other(void **state) {
     (void)state;
-    /* S sets of W: the first miss at S * W + 1 pages, each further page costs a set, all miss at S * (W + 1). */
+    /* S sets of W: the first miss at S * W + 1 pages, each further page costs a set, all miss at S
+     * * (W + 1). */
     const char *settings = "tlb.l2.entries=64 tlb.l2.ways=8";
     for (uint64_t extra = 0; extra <= 8; extra++)
         assert_u64(misses(settings, "tlb.l2.misses", 64 + extra, PAGE), extra * 9);
@@ -63,7 +66,8 @@ static void a_stride_of_the_sets_leaves_one_set(void **state) {
 
 static void unequal_sets_hold_as_much_as_their_sum(void **state) {
     (void)state;
-    /* Mei and Chu's Kepler L2 TLB: 65 pages fit; then the large set's 18 pages miss, then 9 more for each. */
+    /* Mei and Chu's Kepler L2 TLB: 65 pages fit; then the large set's 18 pages miss, then 9 more
+     * for each. */
     const char *settings = "tlb.l2.entries=65 tlb.l2.sets=6x8,1x17";
     assert_u64(misses(settings, "tlb.l2.misses", 65, PAGE), 0);
     assert_u64(misses(settings, "tlb.l2.misses", 66, PAGE), 18);
@@ -121,7 +125,7 @@ static void sharers_evict_each_other_and_others_do_not(void **state) {
         const char *sharing;
         uint32_t other;
         bool is_shared;
-    } cases[] = {{"tlb.l1.sharing=sm", 1, false}, {"tlb.l1.sharing=tpc", 1, true},
+    } cases[] = {{"tlb.l1.sharing=sm", 1, false},  {"tlb.l1.sharing=tpc", 1, true},
                  {"tlb.l1.sharing=tpc", 2, false}, {"tlb.l1.sharing=gpc", 4, true},
                  {"tlb.l1.sharing=gpc", 2, false}, {"tlb.l1.sharing=gpu", 7, true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/profile.h"
+
+#include <glob.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "sim/floorplan.h"
+#include "sim/link.h"
+#include "wp_test.h"
+
+static wpi_profile *parse(const char *ini, const char *setting) {
+    wp_error err = {0};
+    wpi_profile *profile = NULL;
+    assert_status_ok(
+        wpi_profile_parse(ini, "test.ini", &setting, setting == NULL ? 0 : 1, &profile, &err),
+        &err);
+    return profile;
+}
+
+static void units_become_numbers(void **state) {
+    (void)state;
+    wpi_profile *p =
+        parse("[gpu]\ncore_clock = 1481MHz\n[l2]\nlatency = 100cycles\nbytes = 2MiB\n"
+              "bandwidth = 64B/cycle\n[dram]\nlatency = 45us\nbandwidth = 484GB/s\n"
+              "[class.fp32]\nlatency = 6cycles\nlanes = 128\n[tlb.l2]\nsharing = gpc\n",
+              NULL);
+    assert_u64(p->cycle_ps, 675);
+    assert_u64(p->l2.latency_ps, 67500);
+    assert_u64(p->l2.bytes, 2 << 20);
+    assert_u64(p->l2.bytes_per_s, 64 * (uint64_t)1481000000);
+    assert_u64(p->dram.latency_ps, 45000000);
+    assert_u64(p->dram.bytes_per_s, 484000000000);
+    assert_u64(p->classes[WP_TRACE_FP32].lanes, 128);
+    assert_u64(p->classes[WP_TRACE_FP32].latency_cycles, 6);
+    assert_u64(p->tlb[1].sharing, WPI_SHARING_GPC);
+    wpi_profile_destroy(p);
+}
+
+static const char *source_of(const wpi_profile *p, const char *name) {
+    wpi_profile_value value;
+    for (size_t i = 0; wpi_profile_value_at(p, i, &value); i++)
+        if (strcmp(value.name, name) == 0) return value.source;
+    fail_msg("no key %s", name);
+    return NULL;
+}
+
+static void a_source_is_the_keys_or_its_sections(void **state) {
+    (void)state;
+    wpi_profile *p = parse("[dram]\nsource = a paper\nchannels = 4\nbanks = 8\n"
+                           "banks.source = another\n[link]\nlatency = 1us\n",
+                           "dram.queue = 7");
+    assert_string_equal(source_of(p, "dram.channels"), "a paper");
+    assert_string_equal(source_of(p, "dram.banks"), "another");
+    assert_null(source_of(p, "link.latency"));
+    assert_string_equal(source_of(p, "dram.row"), "default");
+    assert_string_equal(source_of(p, "dram.queue"), "--set");
+    assert_u64(p->dram.queue, 7);
+    wpi_profile_destroy(p);
+}
+
+static void settings_win_and_cycles_follow_the_clock(void **state) {
+    (void)state;
+    wpi_profile *p =
+        parse("[l1]\nlatency = 10cycles\n[gpu]\ncore_clock = 1GHz\n", "gpu.core_clock=2GHz");
+    assert_u64(p->l1.latency_ps, 5000);
+    wpi_profile_destroy(p);
+}
+
+/* Whatever is wrong: one sentence with the place, nothing half made. */
+static void mistakes_are_named_with_their_place(void **state) {
+    (void)state;
+    const struct {
+        const char *ini, *setting;
+        wp_status status;
+        const char *part;
+    } cases[] = {
+        {"[tlb.l2]\nentires = 5\n", NULL, WP_STATUS_NOT_FOUND,
+         "test.ini:2: no key 'tlb.l2.entires'; did you mean 'tlb.l2.entries'?"},
+        {"", "tlb.l2.entrees=5", WP_STATUS_NOT_FOUND,
+         "--set: no key 'tlb.l2.entrees'; did you mean"},
+        {"", "tlb.l2.entries", WP_STATUS_PARSE, "write it as tlb.l2.entries=128"},
+        {"", "=5", WP_STATUS_PARSE, "write it as"},
+        {"", "l1.ways=0", WP_STATUS_INVALID, "--set l1.ways: 0 is out of range (1 to 1024)"},
+        {"[l2]\n\nbytes = 4\n", NULL, WP_STATUS_PARSE, "test.ini:3: l2.bytes: '4' lacks a unit"},
+        {"[l2]\nbytes = 3MiB\nways = 7\n", NULL, WP_STATUS_INVALID,
+         "test.ini:2: l2.bytes: 3145728 bytes do not divide"},
+        {"[l2]\nlatency = 100\n", NULL, WP_STATUS_PARSE, "l2.latency: '100' is not a time"},
+        {"[l2]\nlatency = 1.5cycles\n", NULL, WP_STATUS_PARSE, "l2.latency: '1.5' is not a whole"},
+        {"[dram]\nbandwidth = 12GB\n", NULL, WP_STATUS_PARSE, "'12GB' is not a rate"},
+        {"[l1]\non = maybe\n", NULL, WP_STATUS_PARSE, "l1.on: 'maybe' is neither on nor off"},
+        {"[l1]\nwrite = never\n", NULL, WP_STATUS_PARSE, "is none of: through evict back"},
+        {"[l1]\nsector = 33B\n", NULL, WP_STATUS_INVALID, "test.ini:2: l1.sector: 33 is none of"},
+        {"[gpu]\ncore_clock = 3\n", NULL, WP_STATUS_PARSE, "gpu.core_clock"},
+        {"[page]\nbytes = 5000B\n", NULL, WP_STATUS_INVALID, "test.ini:2: page.bytes"},
+        {"[page]\nbytes = 64MiB\n", NULL, WP_STATUS_INVALID, "out of range"},
+        {"[tlb.l1]\nentries = 10\nways = 4\n", NULL, WP_STATUS_INVALID,
+         "test.ini:3: tlb.l1.ways: 10 entries do not divide into sets of 4"},
+        {"[tlb.l1]\nentries = 12\nways = 4\nhash = xor\n", NULL, WP_STATUS_INVALID,
+         "xor needs a power of two of sets, not 3"},
+        {"[tlb.l1]\nentries = 64\nsets = 6x8,1x17\n", NULL, WP_STATUS_INVALID,
+         "holds 65 entries, but tlb.l1.entries is 64"},
+        {"[tlb.l1]\nsets = 6*8\n", NULL, WP_STATUS_INVALID, "'6*8' is no list"},
+        {"[tlb.l1]\nsets = 6x8,\n", NULL, WP_STATUS_INVALID, "is no list"},
+        {"[tlb.l1]\ncoverage = 3MiB\n", NULL, WP_STATUS_INVALID, "tlb.l1.coverage"},
+        {"[tlb.l1]\ncoverage = 32MiB\nfill = 3\n", NULL, WP_STATUS_INVALID, "tlb.l1.fill"},
+        {"[tlb.l1]\ncoverage = 32MiB\n", NULL, WP_STATUS_INVALID,
+         "default of tlb.l2.fill: a miss brings 2097152 bytes, less than in the level before"},
+        {"[page]\nbytes = 4KiB\n[tlb.l2]\ncoverage = 2MiB\nfill = 1\n", NULL, WP_STATUS_INVALID,
+         "512 parts"},
+        {"[floorplan]\ngpcs = 2\ndisabled = 0,1\n", NULL, WP_STATUS_INVALID, "no SM is left"},
+        {"[floorplan]\ngpcs = 2\ndisabled = 2\n", NULL, WP_STATUS_INVALID, "there is no SM 2"},
+        {"[floorplan]\ngpcs = 4\ndisabled = 2,2\n", NULL, WP_STATUS_INVALID, "listed twice"},
+        {"[floorplan]\ngpcs = 4\ndisabled = 2;3\n", NULL, WP_STATUS_PARSE, "floorplan.disabled"},
+        {"[floorplan]\ngpcs = 500\nsms = 2\n", NULL, WP_STATUS_INVALID,
+         "1000 SMs are more than 512"},
+        {"[floorplan]\ngpcs = 3\n[tlb.l1]\nsharing = groups\ngroups = 0,1\n", NULL,
+         WP_STATUS_INVALID, "tlb.l1.groups: SM 2 is in no group"},
+        {"[floorplan]\ngpcs = 3\n[tlb.l1]\nsharing = groups\ngroups = 0 | 1,x\n", NULL,
+         WP_STATUS_PARSE, "tlb.l1.groups"},
+        {"[sm]\nthreads = 100\n", NULL, WP_STATUS_INVALID, "no multiple of a warp's 32"},
+        {"[shared]\nbytes = 1KiB\n", NULL, WP_STATUS_INVALID, "shared.cta_bytes"},
+        {"[l1]\nways = 4\nways = 4\n", NULL, WP_STATUS_INVALID,
+         "test.ini:3: l1.ways is given twice, first in line 2"},
+        {"[l1]\nways.source = x\nways = 4\n", NULL, WP_STATUS_INVALID, "stands before"},
+        {"[l1\nways = 4\n", NULL, WP_STATUS_PARSE, "test.ini:1: neither [section] nor key = value"},
+        {"[l1]\nways\n", NULL, WP_STATUS_PARSE, "test.ini:2: neither"},
+        {"ways = 4\n", NULL, WP_STATUS_NOT_FOUND, "no key 'ways'"},
+        {"[gpu]\nmemory = 1GiB\nbase = k80\n", NULL, WP_STATUS_INVALID,
+         "base must be the first key"},
+        {"[gpu]\nbase = nonesuch\n", NULL, WP_STATUS_NOT_FOUND, "test.ini:2: base 'nonesuch'"},
+        {"[walker]\nlevels = 6\nlevel_bits = 20\n", NULL, WP_STATUS_INVALID, "walker.level_bits"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        wp_error err = {0};
+        wpi_profile *profile = NULL;
+        print_message("%s%s\n", cases[i].ini, cases[i].setting == NULL ? "" : cases[i].setting);
+        assert_status_fails(wpi_profile_parse(cases[i].ini, "test.ini", &cases[i].setting,
+                                              cases[i].setting != NULL, &profile, &err),
+                            cases[i].status, &err, cases[i].part);
+        assert_null(profile);
+        assert_null(strchr(err.message, '\n'));
+    }
+}
+
+static void a_line_that_is_too_long_is_refused(void **state) {
+    (void)state;
+    char ini[400];
+    wp_error err = {0};
+    wpi_profile *profile = NULL;
+    (void)snprintf(ini, sizeof ini, "[gpu]\ntitle = %0300d\n", 0);
+    assert_status_fails(wpi_profile_parse(ini, "test.ini", NULL, 0, &profile, &err),
+                        WP_STATUS_PARSE, &err, "test.ini:2: the line has more than");
+}
+
+static void every_profile_loads_and_every_number_has_a_source(void **state) {
+    (void)state;
+    glob_t found;
+    assert_int_equal(glob(WP_TEST_SOURCE_DIR "/configs/*.ini", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 12);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        wp_error err = {0};
+        wpi_profile *p = NULL;
+        assert_status_ok(wpi_profile_load(found.gl_pathv[i], NULL, 0, &p, &err), &err);
+        wpi_profile_value value;
+        for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++)
+            if (value.source == NULL && strcmp(value.name, "gpu.title") != 0)
+                fail_msg("%s: %s has no source", found.gl_pathv[i], value.name);
+        assert_true(p->title[0] != '\0');
+        wpi_profile_destroy(p);
+    }
+    globfree(&found);
+}
+
+static void names_are_looked_up_beside_the_library(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    char *dir = wpi_profile_dir();
+    assert_non_null(dir);
+    wp_free(dir);
+    assert_status_ok(wpi_profile_load("k80", NULL, 0, &p, &err), &err);
+    assert_string_equal(p->name, "k80");
+    assert_u64(p->sm_count, 13);
+    wpi_profile_destroy(p);
+    assert_status_fails(wpi_profile_load("k81", NULL, 0, &p, &err), WP_STATUS_NOT_FOUND, &err,
+                        "no profile 'k81' in ");
+    assert_status_fails(wpi_profile_load("./k81.ini", NULL, 0, &p, &err), WP_STATUS_NOT_FOUND, &err,
+                        "k81.ini");
+}
+
+static void a_number_of_the_base_says_so(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    assert_status_ok(wpi_profile_load("titan-black", NULL, 0, &p, &err), &err);
+    assert_u64(p->sm_count, 15);
+    assert_u64(p->tlb[1].entries, 65);
+    assert_string_equal(source_of(p, "tlb.l2.entries"),
+                        "as k80: Karnagel et al., DaMoN'17, Table 2");
+    wpi_profile_destroy(p);
+}
+
+/* Which SMs share the second TLB, as text. */
+static void groups_of(const char *name, char *out, size_t size) {
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    wpi_floorplan plan;
+    uint32_t group_of[WPI_SMS_MAX], count = 0;
+    size_t length = 0;
+    assert_status_ok(wpi_profile_load(name, NULL, 0, &p, &err), &err);
+    wpi_floorplan_init(&plan, p);
+    assert_status_ok(
+        wpi_floorplan_groups(&plan, p->tlb[1].sharing, p->tlb[1].groups, group_of, &count, &err),
+        &err);
+    for (uint32_t group = 0; group < count; group++) {
+        length += (size_t)snprintf(out + length, size - length, "{");
+        for (uint32_t sm = 0; sm < plan.sm_count; sm++)
+            if (group_of[sm] == group)
+                length += (size_t)snprintf(out + length, size - length, "%s%u",
+                                           out[length - 1] == '{' ? "" : ",", sm);
+        length += (size_t)snprintf(out + length, size - length, "}");
+    }
+    wpi_profile_destroy(p);
+}
+
+static void disabled_sms_give_the_measured_groups(void **state) {
+    (void)state;
+    char text[1024];
+    groups_of("k80", text, sizeof text);
+    assert_string_equal(text, "{0,5}{1,6}{2,7,10}{3,8,11}{4,9,12}");
+    groups_of("p100", text, sizeof text);
+    assert_string_equal(text, "{0,1,12,13,24,25,36,37,44,45}{2,3,14,15,26,27,38,39,46,47}"
+                              "{4,5,16,17,28,29,40,41,48,49}{6,7,18,19,30,31,42,43,50,51}"
+                              "{8,9,20,21,32,33,52,53}{10,11,22,23,34,35,54,55}");
+}
+
+static void listed_groups_are_taken_as_they_are(void **state) {
+    (void)state;
+    wpi_profile *p = parse("[floorplan]\ngpcs = 4\n[tlb.l2]\nsharing = groups\n"
+                           "groups = 1,3 | 0 | 2\n",
+                           NULL);
+    wp_error err = {0};
+    wpi_floorplan plan;
+    uint32_t group_of[WPI_SMS_MAX], count = 0;
+    wpi_floorplan_init(&plan, p);
+    assert_status_ok(
+        wpi_floorplan_groups(&plan, p->tlb[1].sharing, p->tlb[1].groups, group_of, &count, &err),
+        &err);
+    assert_u64(count, 3);
+    assert_u64(group_of[1], group_of[3]);
+    assert_true(group_of[0] != group_of[1] && group_of[0] != group_of[2]);
+    wpi_profile_destroy(p);
+}
+
+/* UVMSmart's published cycles of a transfer, at 1481 MHz. */
+static void the_links_curve_is_that_of_uvmsmart(void **state) {
+    (void)state;
+    const struct {
+        uint64_t kib;
+        double cycles;
+    } points[] = {{4, 2605},    {8, 2800},    {16, 3430},     {32, 5074},    {64, 8702},
+                  {128, 16163}, {256, 31193}, {1024, 121560}, {2048, 242080}};
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    assert_status_ok(wpi_profile_load("gtx1080ti", NULL, 0, &p, &err), &err);
+    for (size_t i = 0; i < sizeof points / sizeof points[0]; i++)
+        assert_near((double)wpi_link_transfer_ps(p, points[i].kib * 1024) * 1481e6 / 1e12,
+                    points[i].cycles, 0.002);
+    wpi_profile_destroy(p);
+}
+
+static void memory_that_runs_out_ends_in_an_error(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    wp_alloc_fail_at(1);
+    const wp_status status = wpi_profile_parse("[gpu]\n", "x.ini", NULL, 0, &p, &err);
+    wp_alloc_fail_at(0);
+    assert_int_equal(status, WP_STATUS_NOMEM);
+    assert_null(p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(units_become_numbers),
+        cmocka_unit_test(a_source_is_the_keys_or_its_sections),
+        cmocka_unit_test(settings_win_and_cycles_follow_the_clock),
+        cmocka_unit_test(mistakes_are_named_with_their_place),
+        cmocka_unit_test(a_line_that_is_too_long_is_refused),
+        cmocka_unit_test(every_profile_loads_and_every_number_has_a_source),
+        cmocka_unit_test(names_are_looked_up_beside_the_library),
+        cmocka_unit_test(a_number_of_the_base_says_so),
+        cmocka_unit_test(disabled_sms_give_the_measured_groups),
+        cmocka_unit_test(listed_groups_are_taken_as_they_are),
+        cmocka_unit_test(the_links_curve_is_that_of_uvmsmart),
+        cmocka_unit_test(memory_that_runs_out_ends_in_an_error),
+    };
+    return wp_test_main(tests);
+}
