@@ -270,6 +270,23 @@ static void the_links_curve_is_that_of_uvmsmart(void **state) {
     wpi_profile_destroy(p);
 }
 
+static void the_guide_lists_every_key(void **state) {
+    (void)state;
+    wp_error err = {0};
+    char *guide = NULL, row[256];
+    size_t size_bytes = 0;
+    assert_status_ok(
+        wp_file_read(WP_TEST_SOURCE_DIR "/docs/guide/describe-a-gpu.md", &guide, &size_bytes, &err),
+        &err);
+    wpi_profile_value key;
+    for (size_t i = 0; wpi_profile_key_at(i, &key); i++) {
+        (void)snprintf(row, sizeof row, "| `%s` | %s |", key.name, key.unit);
+        assert_contains(guide, row);
+        assert_contains(guide, key.doc);
+    }
+    wp_free(guide);
+}
+
 static void memory_that_runs_out_ends_in_an_error(void **state) {
     (void)state;
     wp_error err = {0};
@@ -294,6 +311,7 @@ int main(void) {
         cmocka_unit_test(disabled_sms_give_the_measured_groups),
         cmocka_unit_test(listed_groups_are_taken_as_they_are),
         cmocka_unit_test(the_links_curve_is_that_of_uvmsmart),
+        cmocka_unit_test(the_guide_lists_every_key),
         cmocka_unit_test(memory_that_runs_out_ends_in_an_error),
     };
     return wp_test_main(tests);
