@@ -28,7 +28,12 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
                          .hash = profile->hash};
     cache->lines = wp_calloc(lines, sizeof *cache->lines);
     cache->state = wp_calloc(lines, sizeof *cache->state);
-    if (cache->lines != NULL && cache->state != NULL) return WP_STATUS_OK;
+    cache->order = wp_calloc(lines, sizeof *cache->order);
+    if (cache->lines != NULL && cache->state != NULL && cache->order != NULL) {
+        for (uint64_t place = 0; place < lines; place++)
+            cache->order[place] = (uint16_t)(profile->ways - 1 - place % profile->ways);
+        return WP_STATUS_OK;
+    }
     wpi_cache_deinit(cache);
     return WP_FAIL(err, NOMEM, "cache of %llu lines", (unsigned long long)lines);
 }
@@ -36,18 +41,18 @@ wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_
 void wpi_cache_deinit(wpi_cache *cache) {
     wp_free(cache->lines);
     wp_free(cache->state);
+    wp_free(cache->order);
     *cache = (wpi_cache){0};
 }
 
-/* The next time of use. When the numbers run out all are halved, which keeps nearly all of their
- * order. */
-static uint32_t tick(wpi_cache *cache) {
-    if (cache->clock == UINT32_MAX) {
-        for (uint32_t place = 0; place < cache->sets * cache->ways; place++)
-            cache->state[place].used /= 2;
-        cache->clock /= 2;
-    }
-    return ++cache->clock;
+/* A way was used: it comes first in its set. */
+static void touch(uint16_t *order, uint16_t way) {
+    uint32_t at = 0;
+    while (order[at] != way)
+        at++;
+    for (; at > 0; at--)
+        order[at] = order[at - 1];
+    order[0] = way;
 }
 
 static bool is_pending(const wpi_cache_line *state, wp_time_ps now) {
@@ -67,21 +72,18 @@ static uint32_t find(const wpi_cache *cache, uint32_t first, uint64_t line) {
     return WPI_CACHE_NO_PLACE;
 }
 
-/* The place a new line takes: a free one, else the least recently used one that may leave. */
+/* The place a new line takes: of those that may leave the one not used for longest; a free one
+ * first. */
 static uint32_t choose(const wpi_cache *cache, uint32_t first, wp_time_ps now,
                        wp_time_ps *blocked_until) {
-    uint32_t best = WPI_CACHE_NO_PLACE;
     *blocked_until = WP_TIME_NEVER;
-    for (uint32_t place = first; place < first + cache->ways; place++) {
-        if (cache->lines[place] == 0) return place;
+    for (uint32_t i = cache->ways; i > 0; i--) {
+        const uint32_t place = first + cache->order[first + i - 1];
         const wpi_cache_line *state = &cache->state[place];
-        if (is_pending(state, now)) {
-            if (state->ready < *blocked_until) *blocked_until = state->ready;
-        } else if (best == WPI_CACHE_NO_PLACE || state->used < cache->state[best].used) {
-            best = place;
-        }
+        if (!is_pending(state, now)) return place;
+        if (state->ready < *blocked_until) *blocked_until = state->ready;
     }
-    return best;
+    return WPI_CACHE_NO_PLACE;
 }
 
 /* Gives the line a place; false: it has to wait. */
@@ -115,7 +117,7 @@ void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, first, line, now, out)) return;
     wpi_cache_line *state = &cache->state[out->place];
     settle(state, now);
-    state->used = tick(cache);
+    touch(&cache->order[first], (uint16_t)(out->place - first));
     out->valid = sectors & state->valid;
     out->pending = (uint8_t)(sectors & state->pending & ~state->valid);
     out->missing = (uint8_t)(sectors & ~(state->valid | state->pending));
@@ -144,7 +146,7 @@ static void write_back(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, first, line, now, out)) return;
     wpi_cache_line *state = &cache->state[out->place];
     settle(state, now);
-    state->used = tick(cache);
+    touch(&cache->order[first], (uint16_t)(out->place - first));
     out->valid = sectors & state->valid;
     state->valid |= sectors;
     state->dirty |= sectors;
@@ -165,14 +167,26 @@ void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t 
     if (policy == WPI_WRITE_EVICT)
         state->valid &= (uint8_t)~sectors;
     else
-        state->used = tick(cache);
+        touch(&cache->order[first], (uint16_t)(out->place - first));
+}
+
+/* The set's free ways move behind the others. */
+static void free_last(wpi_cache *cache, uint32_t first) {
+    uint16_t *order = &cache->order[first];
+    for (uint32_t done = 0, i = 0; i < cache->ways; i++) {
+        if (cache->lines[first + order[i]] == 0) continue;
+        const uint16_t way = order[i];
+        memmove(&order[done + 1], &order[done], (i - done) * sizeof *order);
+        order[done++] = way;
+    }
 }
 
 void wpi_cache_invalidate(wpi_cache *cache) {
-    const uint32_t places = cache->sets * cache->ways;
-    for (uint32_t place = 0; place < places; place++) {
+    for (uint32_t place = 0; place < cache->sets * cache->ways; place++) {
         wpi_cache_line *state = &cache->state[place];
         state->valid &= state->dirty;
         if (state->pending == 0 && state->dirty == 0) cache->lines[place] = 0;
     }
+    for (uint32_t set = 0; set < cache->sets; set++)
+        free_last(cache, set * cache->ways);
 }

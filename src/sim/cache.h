@@ -18,17 +18,16 @@
 
 typedef struct wpi_cache_line {
     wp_time_ps ready;              /* pending sectors become valid; an atomic on the line ends */
-    uint64_t used;                 /* greater: later */
     uint8_t valid, dirty, pending; /* sectors */
 } wpi_cache_line;
 
 typedef struct wpi_cache {
     uint64_t *lines;       /* [sets * ways]: number of the line + 1; 0: free */
     wpi_cache_line *state; /* [sets * ways] */
+    uint16_t *order; /* [sets * ways]: of each set its ways, last used first, free ones last */
     uint32_t sets, ways;
     uint32_t slices; /* of which this is one: they take the low part of line numbers */
     wpi_hash hash;
-    uint32_t clock; /* of `used` */
     uint64_t sector_hits, sector_misses, sector_merges, evictions, dirty_evictions;
 } wpi_cache;
 

@@ -7,13 +7,9 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-static uint32_t home_of(const wpi_index *index, uint64_t key) {
-    return (uint32_t)((key * 0x9e3779b97f4a7c15u) >> 32) & index->mask;
-}
-
 bool wpi_index_init(wpi_index *index, uint32_t count) {
     uint32_t slots = 8;
-    while (slots < 2 * (uint64_t)count)
+    while (slots < 4 * (uint64_t)count)
         slots *= 2;
     index->slots = wp_malloc(slots * sizeof *index->slots);
     index->mask = slots - 1;
@@ -32,29 +28,18 @@ void wpi_index_clear(wpi_index *index) {
         index->slots[i].value = WPI_INDEX_NONE;
 }
 
-static uint32_t slot_of(const wpi_index *index, uint64_t key) {
-    uint32_t at = home_of(index, key);
-    while (index->slots[at].value != WPI_INDEX_NONE && index->slots[at].key != key)
-        at = (at + 1) & index->mask;
-    return at;
-}
-
-uint32_t wpi_index_find(const wpi_index *index, uint64_t key) {
-    return index->slots[slot_of(index, key)].value;
-}
-
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
-    const uint32_t at = slot_of(index, key);
+    const uint32_t at = wpi_index_slot_of(index, key);
     WP_ASSERT(index->slots[at].value == WPI_INDEX_NONE);
     index->slots[at] = (wpi_index_slot){key, value};
 }
 
 void wpi_index_remove(wpi_index *index, uint64_t key) {
-    uint32_t gap = slot_of(index, key);
+    uint32_t gap = wpi_index_slot_of(index, key);
     WP_ASSERT(index->slots[gap].value != WPI_INDEX_NONE);
     for (uint32_t at = (gap + 1) & index->mask; index->slots[at].value != WPI_INDEX_NONE;
          at = (at + 1) & index->mask) {
-        const uint32_t home = home_of(index, index->slots[at].key);
+        const uint32_t home = wpi_index_home(index, index->slots[at].key);
         /* It may move into the gap unless its home lies behind the gap. */
         if (((at - home) & index->mask) < ((at - gap) & index->mask)) continue;
         index->slots[gap] = index->slots[at];
