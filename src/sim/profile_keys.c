@@ -9,6 +9,8 @@
 #include "base/units.h"
 
 #define AT(field) offsetof(wpi_profile, field)
+#define TLB(field) (AT(tlb) + offsetof(wpi_tlb_profile, field))
+#define CLASS(field) (AT(classes) + offsetof(wpi_class_profile, field))
 #define ANY_PS (1000 * WP_PS_PER_S)
 #define ANY_RATE ((uint64_t)1 << 50)
 #define ANY_BYTES ((uint64_t)1 << 50)
@@ -28,8 +30,10 @@ const wpi_key wpi_keys[] = {
      "of utilisation over time; doubles when a run gets long"},
     {"gpu.seed", WPI_KEY_SEED, "1", 1, UINT64_MAX, AT(seed), NULL, "of random replacement"},
 
-    {"floorplan.gpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(gpcs), NULL, "GPCs of the full chip"},
-    {"floorplan.tpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(tpcs_per_gpc), NULL, "TPCs of a GPC"},
+    {"floorplan.gpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(gpcs), NULL,
+     "GPCs of the full chip"},
+    {"floorplan.tpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(tpcs_per_gpc), NULL,
+     "TPCs of a GPC"},
     {"floorplan.sms", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(sms_per_tpc), NULL, "SMs of a TPC"},
     {"floorplan.disabled", WPI_KEY_TEXT, "", 0, 0, AT(disabled_text), NULL,
      "SMs that do not work, by their number on the full chip: 10,11"},
@@ -47,12 +51,13 @@ const wpi_key wpi_keys[] = {
      "instructions that a scheduler issues a cycle"},
     {"sm.scheduler", WPI_KEY_TEXT, "gto", 0, 0, AT(scheduler), NULL, "scheduling policy: gto, rr"},
 
-    {"class.*.latency", WPI_KEY_CYCLES, "6cycles", 1, 100000, AT(classes) + offsetof(wpi_class_profile, latency_cycles),
+    {"class.*.latency", WPI_KEY_CYCLES, "6cycles", 1, 100000, CLASS(latency_cycles),
      NULL, "until a dependent instruction can issue"},
-    {"class.*.lanes", WPI_KEY_NUMBER, "32", 1, 4096, AT(classes) + offsetof(wpi_class_profile, lanes),
+    {"class.*.lanes", WPI_KEY_NUMBER, "32", 1, 4096, CLASS(lanes),
      NULL, "lanes that an SM executes a cycle"},
 
-    {"shared.bytes", WPI_KEY_BYTES, "64KiB", 0, 1 << 24, AT(shared_bytes), NULL, "shared memory of an SM"},
+    {"shared.bytes", WPI_KEY_BYTES, "64KiB", 0, 1 << 24, AT(shared_bytes), NULL,
+     "shared memory of an SM"},
     {"shared.cta_bytes", WPI_KEY_BYTES, "48KiB", 0, 1 << 24, AT(shared_bytes_per_cta), NULL,
      "that one CTA can have"},
     {"shared.granule", WPI_KEY_BYTES, "256B", 1, 1 << 20, AT(shared_granule_bytes), NULL,
@@ -105,31 +110,31 @@ const wpi_key wpi_keys[] = {
      "page of the page table; power of two"},
 
     {"tlb.levels", WPI_KEY_NUMBER, "2", 1, WPI_TLB_LEVELS_MAX, AT(tlb_levels), NULL, "of TLBs"},
-    {"tlb.l*.entries", WPI_KEY_NUMBER, "16", 1, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, entries), NULL,
+    {"tlb.l*.entries", WPI_KEY_NUMBER, "16", 1, 1 << 20, TLB(entries), NULL,
      "entries"},
-    {"tlb.l*.ways", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, ways), NULL,
+    {"tlb.l*.ways", WPI_KEY_NUMBER, "0", 0, 1 << 20, TLB(ways), NULL,
      "entries of a set; 0: one set (fully associative)"},
-    {"tlb.l*.sets", WPI_KEY_TEXT, "", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, sets_text), NULL,
+    {"tlb.l*.sets", WPI_KEY_TEXT, "", 0, 0, TLB(sets_text), NULL,
      "unequal sets as COUNTxWAYS, 6x8,1x17: tags are dealt to them in proportion"},
-    {"tlb.l*.coverage", WPI_KEY_BYTES, "0", 0, ANY_BYTES, AT(tlb) + offsetof(wpi_tlb_profile, coverage_bytes),
+    {"tlb.l*.coverage", WPI_KEY_BYTES, "0", 0, ANY_BYTES, TLB(coverage_bytes),
      NULL, "that an entry stands for; 0: a page"},
-    {"tlb.l*.fill", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, fill_pages), NULL,
+    {"tlb.l*.fill", WPI_KEY_NUMBER, "0", 0, 1 << 20, TLB(fill_pages), NULL,
      "pages of an entry that a miss brings; 0: all"},
-    {"tlb.l*.hash", WPI_KEY_CHOICE, "modulo", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, hash),
+    {"tlb.l*.hash", WPI_KEY_CHOICE, "modulo", 0, 0, TLB(hash),
      "modulo xor", "tag to set"},
-    {"tlb.l*.replacement", WPI_KEY_CHOICE, "lru", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, replacement),
+    {"tlb.l*.replacement", WPI_KEY_CHOICE, "lru", 0, 0, TLB(replacement),
      "lru fifo random", "which entry of a set leaves"},
-    {"tlb.l*.ports", WPI_KEY_NUMBER, "1", 1, 1024, AT(tlb) + offsetof(wpi_tlb_profile, ports), NULL,
+    {"tlb.l*.ports", WPI_KEY_NUMBER, "1", 1, 1024, TLB(ports), NULL,
      "look-ups a cycle"},
-    {"tlb.l*.mshrs", WPI_KEY_NUMBER, "32", 1, 1 << 20, AT(tlb) + offsetof(wpi_tlb_profile, mshrs), NULL,
+    {"tlb.l*.mshrs", WPI_KEY_NUMBER, "32", 1, 1 << 20, TLB(mshrs), NULL,
      "misses under way; those of the same pages are one"},
-    {"tlb.l*.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(tlb) + offsetof(wpi_tlb_profile, latency_ps), NULL,
+    {"tlb.l*.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, TLB(latency_ps), NULL,
      "of a look-up; also in front of a miss"},
-    {"tlb.l*.hit_under_miss", WPI_KEY_FLAG, "on", 0, 1, AT(tlb) + offsetof(wpi_tlb_profile, is_hit_under_miss),
+    {"tlb.l*.hit_under_miss", WPI_KEY_FLAG, "on", 0, 1, TLB(is_hit_under_miss),
      NULL, "look-ups go on while a miss is under way"},
-    {"tlb.l*.sharing", WPI_KEY_CHOICE, "sm", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, sharing),
+    {"tlb.l*.sharing", WPI_KEY_CHOICE, "sm", 0, 0, TLB(sharing),
      "sm tpc gpc gpu groups", "which SMs share one"},
-    {"tlb.l*.groups", WPI_KEY_TEXT, "", 0, 0, AT(tlb) + offsetof(wpi_tlb_profile, groups), NULL,
+    {"tlb.l*.groups", WPI_KEY_TEXT, "", 0, 0, TLB(groups), NULL,
      "of sharing = groups: 0,5 | 1,6 | 2,7,10"},
 
     {"walker.count", WPI_KEY_NUMBER, "8", 0, 1 << 20, AT(walker.count), NULL,
