@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Processor time of an access in the model, by what the access does. One SM issues when it has fewer
- * than `window` accesses under way, as its warps would. */
+/* Processor time of an access in the model, by what the access does. Half of each SM's warps have
+ * one access under way, and issue the next when it is answered. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
