@@ -264,3 +264,22 @@ bool wpi_argument_has(LLVMValueRef argument, const char *name) {
     return LLVMGetEnumAttributeAtIndex(LLVMGetParamParent(argument),
                                        wpi_argument_number(argument) + 1, kind) != NULL;
 }
+
+static void forget_exact(LLVMValueRef i) {
+    switch (LLVMGetInstructionOpcode(i)) {
+    case LLVMLShr:
+    case LLVMAShr:
+    case LLVMUDiv:
+    case LLVMSDiv: LLVMSetExact(i, 0); break;
+    case LLVMZExt: LLVMSetNNeg(i, 0); break;
+    case LLVMOr: LLVMSetIsDisjoint(i, 0); break;
+    default: break;
+    }
+}
+
+void wpi_module_forget_exact(LLVMModuleRef module) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
+        for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
+            for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+                forget_exact(i);
+}

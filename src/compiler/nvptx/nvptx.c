@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps from bitcode to PTX text. */
+#include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
 
 #include <llvm-c/Comdat.h>
@@ -94,6 +95,7 @@ static wp_status compile(wp_compile *c, const wp_ptx_options *options, char **te
                                 "instcombine<no-verify-fixpoint>,simplifycfg),globaldce",
                                 machine, err),
                 done);
+    wpi_module_forget_exact(c->module);
     status = emit(c, machine, text, err);
 done:
     LLVMDisposeTargetMachine(machine);

@@ -103,6 +103,7 @@ wp_status wpi_pass_as_ptx(wp_compile *c, wp_error *err) {
                            machine, err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
         mark_kernel(c, c->kernels[k].function);
+    wpi_module_forget_exact(c->module);
     WP_TRY(wpi_compile_run(c,
                            "function(sroa,infer-address-spaces,separate-const-offset-from-gep,"
                            "speculative-execution,slsr,gvn,nary-reassociate,early-cse,gvn,"
