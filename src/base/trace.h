@@ -48,7 +48,9 @@ typedef enum wp_trace_op {
     WP_TRACE_WAIT,      /* an operand comes from site `value`: its last access must have answered; a
                            site without any has */
     WP_TRACE_STOP,      /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
-                           itself is the ISSUE of WARP or SYNC before it */
+                           itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
+                           threads meet (0: all) at the one with the number `chain`; NONE: that is
+                           known only where it runs */
     WP_TRACE_CLOCK,     /* last step: the thread waits to be told the time */
     WP_TRACE_CALL,      /* last step: a traced function; its blocks follow. The block behind follows at
                            once if a pointer led to a function that is not traced */
@@ -60,8 +62,8 @@ typedef enum wp_trace_op {
 typedef struct wp_trace_step {
     uint16_t op;     /* wp_trace_op */
     uint16_t class;  /* wp_trace_class, of ISSUE */
-    uint32_t count;  /* of ISSUE */
-    uint32_t chain;  /* of ISSUE; at most `count` */
+    uint32_t count;  /* of ISSUE, STOP */
+    uint32_t chain;  /* of ISSUE, at most `count`; of STOP */
     uint32_t value;
 } wp_trace_step;
 

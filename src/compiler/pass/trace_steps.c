@@ -191,11 +191,23 @@ static void add_instruction(walk *w, LLVMValueRef instruction) {
 
 /* ---- blocks ---- */
 
+static uint32_t constant_or_none(LLVMValueRef value) {
+    return LLVMIsAConstantInt(value) ? (uint32_t)LLVMConstIntGetZExtValue(value) : WP_TRACE_NONE;
+}
+
+/* What wp_rt_stop gets as mask and a: of a barrier, how many threads it takes and which one it is. */
+static void add_stop(walk *w, LLVMValueRef stop) {
+    add_other(w, WP_TRACE_STOP, wpi_lower_stop_op(stop));
+    wp_trace_step *step = &w->t->steps[w->t->step_count - 1];
+    step->count = constant_or_none(LLVMGetOperand(stop, 2));
+    step->chain = constant_or_none(LLVMGetOperand(stop, 3));
+}
+
 static void add_end(walk *w, LLVMValueRef end) {
     bool is_ns;
     add_instruction(w, end);
     if (wpi_lower_is_stop(end))
-        add_other(w, WP_TRACE_STOP, wpi_lower_stop_op(end));
+        add_stop(w, end);
     else if (wpi_trace_is_clock(end, &is_ns))
         add_other(w, WP_TRACE_CLOCK, 0);
     else
