@@ -144,7 +144,7 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
 
 void wpi_block_release(wpi_block *block) {
     wpi_worker *worker = block->worker;
-    if (worker->block_count >= 4) { /* many were parked: do not hoard */
+    if (worker->block_count >= worker->block_max) { /* many were parked: do not hoard */
         wpi_block_destroy(block);
         return;
     }
@@ -278,6 +278,7 @@ static void stop_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t st
     case WP_STOP_ACTIVE_MASK: warp->meet |= lanes; break;
     case WP_STOP_YIELD: warp->yielded |= lanes; break;
     case WP_STOP_GRID: warp->grid |= lanes; break;
+    case WPI_OP_HELD: warp->held |= lanes; break;
     case WP_STOP_ROUND:
     case WP_STOP_CUT: warp->ready |= lanes; break;
     default: *(op & WP_STOP_FLAG_ACTIVE ? &warp->meet : &warp->op) |= lanes; break;
@@ -554,7 +555,7 @@ static bool complete_odd_ops(wpi_block *block, uint32_t w) {
 /* No lane of the warp is ready: those that wait for just that go on, the smallest state first. */
 static bool complete_meet(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
-    if (warp->meet == 0) return false;
+    if (warp->meet == 0 || warp->held != 0) return false;
     if (warp->yielded != 0 && ++warp->passed_over > PASSED_OVER_MAX) {
         warp->ready = warp->yielded;
         warp->yielded = 0;
@@ -832,16 +833,18 @@ static wpi_outcome run_mixed(wpi_block *block) {
         }
         if (block->exited_count == block->pub.thread_count) return WPI_OUTCOME_DONE;
         if (block->barriers_used != 0 && complete_barriers(block, false)) continue;
-        uint32_t ready = 0, yielded = 0, meeting = 0, not_at_grid = 0;
+        uint32_t ready = 0, yielded = 0, meeting = 0, held = 0, not_at_grid = 0;
         for (uint32_t w = 0; w < block->warp_count; w++) {
             const wpi_warp *warp = &block->warps[w];
             ready |= warp->ready;
             yielded |= warp->yielded;
-            meeting |= warp->meet;
+            meeting |= warp->held == 0 ? warp->meet : 0;
+            held |= warp->held;
             not_at_grid |= ~(warp->exited | warp->grid);
         }
         has_progressed = has_progressed || pass_progressed;
         if ((ready | meeting) != 0) continue;
+        if (held != 0) return WPI_OUTCOME_HELD;
         if (yielded != 0) {
             if (!pass_progressed && (!lets_yield_pass(block) || ++yields > YIELD_PASSES)) {
                 return waits_outside(has_progressed);
@@ -859,6 +862,12 @@ static wpi_outcome run_mixed(wpi_block *block) {
             has_completed = complete_odd_ops(block, w) || has_completed;
         if (!has_completed) fail_deadlock(block);
     }
+}
+
+void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes) {
+    wpi_warp *warp = &block->warps[w];
+    warp->ready |= warp->held & lanes;
+    warp->held &= ~lanes;
 }
 
 wpi_outcome wpi_block_run(wpi_block *block) {

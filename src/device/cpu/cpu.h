@@ -59,6 +59,7 @@ struct wpi_cpu_kernel {
     _Atomic uint32_t shared_dynamic_max;
     const wp_check_site *sites; /* [site_count], of checked code */
     uint32_t site_count;        /* 0: not checked */
+    const struct wp_trace_tables *tables; /* of traced code; NULL: it is not traced */
 };
 
 /* ---- launches and workers (pool.c) ------------------------------------------------------------
@@ -96,6 +97,8 @@ struct wpi_worker {
     wpi_block *current;                   /* running, for error messages */
     wpi_block *blocks;                    /* storage not in use */
     uint32_t block_count;                 /* how many of these */
+    uint32_t block_max;                   /* … are kept */
+    bool has_guards;                      /* stacks of fibers end in a guard page */
     wpi_block *parked_head, *parked_tail; /* in order of parking */
     uint32_t parked_count;
     size_t parked_bytes;
@@ -133,6 +136,10 @@ void wpi_pool_destroy(wpi_pool *pool); /* no launch is under way */
  */
 void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 
+/** A slot for a caller that runs blocks itself, on this thread; NULL: none is free. */
+wpi_worker *wpi_pool_borrow(wpi_pool *pool);
+void wpi_pool_return(wpi_pool *pool, wpi_worker *worker);
+
 /** The kernel code on this worker failed: unwinds the block. `message` has no kernel or block name;
  *  `has_thread`: block->tid is the thread that failed. */
 _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_thread,
@@ -151,6 +158,7 @@ typedef struct wpi_warp {
     uint32_t barrier;     /* at a block barrier */
     uint32_t grid;        /* at the grid barrier */
     uint32_t yielded;     /* lets others go first */
+    uint32_t held;        /* waits for whoever reads its trace */
     uint32_t exited;      /* returned, or beyond the end of the block */
     uint32_t passed_over; /* times that others went before `yielded` */
 } wpi_warp;
@@ -181,7 +189,8 @@ struct wpi_block {
     bool is_at_grid;
     uint32_t grid_generation; /* seen when it arrived at the grid barrier */
 
-    wpi_fiber *fibers; /* [thread_count] in fiber form */
+    struct wpi_lane_words *trace; /* [thread_count] of traced code, for device/sim; not owned */
+    wpi_fiber *fibers;            /* [thread_count] in fiber form */
     uint32_t fiber_capacity;
     size_t fiber_stack_bytes;
     char *fiber_stacks;
@@ -199,6 +208,7 @@ typedef enum wpi_outcome {
     WPI_OUTCOME_YIELDS,     /* every thread that could run waits for something outside the block */
     WPI_OUTCOME_PROGRESSED, /* … but some went on before that */
     WPI_OUTCOME_GRID,       /* all threads are at the grid barrier */
+    WPI_OUTCOME_HELD,       /* nobody can go on before a lane is let go: wpi_block_let_go */
     WPI_OUTCOME_COUNT       /* must be last */
 } wpi_outcome;
 
@@ -211,6 +221,10 @@ void wpi_block_start(wpi_block *block, uint64_t number);
 /** Runs until the block is done or can only wait. Call again to go on; after GRID only once the
  * grid barrier is complete. */
 wpi_outcome wpi_block_run(wpi_block *block);
+/** wpi_block_run, outside of a launch under way. False: kernel code failed; the device has the error. */
+bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome);
+/** Lanes of warp `w` that are held may run again. */
+void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
 
 /** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);
@@ -218,6 +232,8 @@ const char *wpi_stop_name(uint32_t op); /* as a CUDA programmer knows it */
 
 /* ---- fibers (fiber.c) -------------------------------------------------------------------------
  */
+
+#define WPI_FIBER_GUARD_BYTES 4096u /* below each stack: one page */
 
 struct wpi_fiber {
     void *sp;
@@ -238,6 +254,10 @@ void wpi_fiber_leave(wpi_worker *worker);
 bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address);
 
 #define WPI_OP_EXIT 0xffu /* request of a fiber that has returned */
+#define WPI_OP_HELD 0xfeu /* … that waits until somebody lets it go */
+
+/** From a fiber: holds the running thread; `a` and `b` say why. What its holder answers. */
+uint64_t wpi_fiber_hold(uint64_t a, uint64_t b);
 
 /* ---- faults (fault.c) -------------------------------------------------------------------------
  */
@@ -316,7 +336,15 @@ struct wpi_cpu_device {
     wpi_cpu_queue *default_queue;
     struct wpi_cpu_module *modules; /* that are loaded */
     wpi_waiter *waiters; /* host threads that wait */
+
+    struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
+    const char *variant;           /* what kernels are compiled as; NULL: as the program has them */
 };
+
+extern const wp_device_ops wpi_cpu_device_ops;
+/** A device with `ops` and zeros in it becomes whole; closed (and freed) on failure. */
+WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
+                                           uint64_t limit_bytes, wp_error *err);
 
 extern const wp_queue_ops wpi_cpu_queue_ops;
 extern const wp_event_ops wpi_cpu_event_ops;

@@ -241,7 +241,7 @@ static void close_device(wp_device *base) {
     wp_free(device);
 }
 
-static const wp_device_ops ops = {
+const wp_device_ops wpi_cpu_device_ops = {
     .kind = "cpu",
     .queue = &wpi_cpu_queue_ops,
     .event = &wpi_cpu_event_ops,
@@ -276,11 +276,18 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wpi_check_start(err));
     const uint32_t worker_count =
         workers.number != 0 ? (uint32_t)workers.number : processor_count();
-
-    wpi_fault_install();
     wpi_cpu_device *device = wp_calloc(1, sizeof *device);
     if (device == NULL) return WP_FAIL(err, NOMEM, "cpu device");
-    device->base.ops = &ops;
+    device->base.ops = &wpi_cpu_device_ops;
+    WP_TRY(wpi_cpu_device_init(device, worker_count, limit_bytes, err));
+    wpi_report_device(device->base.info.spec, device->base.info.name);
+    *out = &device->base;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count, uint64_t limit_bytes,
+                              wp_error *err) {
+    wpi_fault_install();
     pthread_mutex_init(&device->lock, NULL);
     pthread_mutex_init(&device->memory.lock, NULL);
     device->memory.limit_bytes = limit_bytes != 0 ? limit_bytes : physical_bytes();
@@ -294,8 +301,6 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY_GOTO(wpi_pool_create(device, worker_count, &device->pool, err), failed);
     WP_TRY_GOTO(wpi_cpu_queue_ops.create(&device->base, true, 0, &queue, err), failed);
     device->default_queue = (wpi_cpu_queue *)queue;
-    wpi_report_device(device->base.info.spec, device->base.info.name);
-    *out = &device->base;
     return WP_STATUS_OK;
 
 failed:
@@ -306,5 +311,6 @@ failed:
 const wp_device_kind wp_device_kind_cpu = {
     .name = "cpu",
     .summary = "this machine's processors",
+    .example = "",
     .open = open_device,
 };

@@ -63,6 +63,8 @@ static bool is_complete(const wp_event *base) {
     const wpi_cpu_event *event = (const wpi_cpu_event *)base;
     wpi_cpu_device *device = device_of(event);
     pthread_mutex_lock(&device->lock);
+    if (device->executor != NULL && !wpi_queue_has_come_to(&event->last))
+        device->executor->poll(device->executor);
     const bool answer = wpi_queue_has_come_to(&event->last);
     pthread_mutex_unlock(&device->lock);
     return answer;

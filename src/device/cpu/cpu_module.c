@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Modules of the CPU device: the kernels and variables of one image, found by name. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/trace.h"
 #include "device/cpu/check.h"
 #include "device/cpu/code.h"
 #include "device/cpu/cpu.h"
@@ -218,6 +220,14 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
         WP_TRY_GOTO(wpi_check_load(header, &m->code, &checked, err), failed);
         m->code.best = checked.code;
     }
+    wpi_variant other = {0};
+    const char *variant = ((const wpi_cpu_device *)device)->variant;
+    if (variant != NULL) {
+        const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
+        WP_TRY_GOTO(wpi_variant_open(header, variant, isa, &other, err), failed);
+        WP_TRY_GOTO(wpi_variant_bind(&other, m->code.baseline, err), failed);
+        m->code.best = other.code;
+    }
     const wp_cpu_code *copies[2] = {m->code.best, m->code.baseline};
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
     size_t kernel_max = copies[0]->kernel_count;
@@ -233,8 +243,10 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
             if (c == 1 && defines(copies[0], code->name)) continue;
             status = init_kernel(device, code, &m->kernels[m->kernel_count++], err);
             if (status != WP_STATUS_OK) goto failed;
-            if (copies[c] != checked.code) continue;
             wpi_cpu_kernel *kernel = &m->kernels[m->kernel_count - 1];
+            if (other.code != NULL && copies[c] == other.code)
+                kernel->tables = dlsym(other.library, WP_TRACE_TABLES_SYMBOL);
+            if (copies[c] != checked.code) continue;
             kernel->sites = wpi_check_sites(&checked, &kernel->site_count);
         }
     }

@@ -98,7 +98,7 @@ static void fail_memory(wpi_cpu_device *device, const char *what, const void *fa
     wpi_cpu_device_fail(device, &error);
 }
 
-static wp_copy_kind copy_kind(const void *dst, const void *src) {
+wp_copy_kind wpi_copy_kind(const void *dst, const void *src) {
     wpi_memory_map *map = wpi_memory_map_global();
     wpi_memory_entry entry;
     const bool to_device = wpi_memory_map_find(map, dst, &entry) &&
@@ -111,29 +111,34 @@ static wp_copy_kind copy_kind(const void *dst, const void *src) {
     return from_device ? WP_COPY_D2H : WP_COPY_H2H;
 }
 
+/* Commands that somebody else executes are in his report, with his times. */
+static bool is_reported(const wpi_cpu_device *device) {
+    return wpi_report_is_on() && device->executor == NULL;
+}
+
 static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
     if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
                         command->u.copy.src_pitch_bytes, command->u.copy.width_bytes,
                         command->u.copy.height, &fault)) {
         fail_memory(device, "copy", fault);
         return;
     }
-    if (!wpi_report_is_on()) return;
-    wpi_report_copy(copy_kind(command->u.copy.dst, command->u.copy.src),
+    if (!is_reported(device)) return;
+    wpi_report_copy(wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
                     command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
 }
 
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
     if (!wpi_fault_fill(command->u.fill.dst, command->u.fill.value, command->u.fill.value_bytes,
                         command->u.fill.count, &fault)) {
         fail_memory(device, "fill", fault);
         return;
     }
-    if (!wpi_report_is_on()) return;
+    if (!is_reported(device)) return;
     wpi_report_copy(WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes, start_ns,
                     wpi_now_ns());
 }
@@ -185,19 +190,18 @@ static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t
 }
 
 static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, uint64_t number) {
-    if (event->last.queue == queue && event->last.number == number) event->time_ns = wpi_now_ns();
+    const wpi_executor *executor = device_of(queue)->executor;
+    if (event->last.queue != queue || event->last.number != number) return;
+    event->time_ns = executor != NULL ? executor->now_ns(executor) : wpi_now_ns();
 }
 
-/* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
-static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
-    wpi_command *command = queue->first;
+wpi_command *wpi_queue_start(wpi_cpu_queue *queue) {
     queue->is_running = true;
-    pthread_mutex_unlock(&device->lock);
-    wpi_cpu_queue *outer = executing;
-    executing = queue;
-    execute(device, command);
-    executing = outer;
-    pthread_mutex_lock(&device->lock);
+    return queue->first;
+}
+
+void wpi_queue_finish(wpi_cpu_queue *queue) {
+    wpi_command *command = queue->first;
     queue->is_running = false;
     queue->first = command->next;
     if (queue->first == NULL) queue->last = &queue->first;
@@ -205,7 +209,40 @@ static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
     if (command->kind == WPI_COMMAND_RECORD)
         note_record_time(command->u.record, queue, queue->completed);
     free_command(command);
-    announce(device);
+    announce(device_of(queue));
+}
+
+/* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
+static void run_first(wpi_cpu_device *device, wpi_cpu_queue *queue) {
+    wpi_command *command = wpi_queue_start(queue);
+    pthread_mutex_unlock(&device->lock);
+    wpi_cpu_queue *outer = executing;
+    executing = queue;
+    execute(device, command);
+    executing = outer;
+    pthread_mutex_lock(&device->lock);
+    wpi_queue_finish(queue);
+}
+
+wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after) {
+    wpi_cpu_queue *queue = after != NULL ? after->next : device->queues;
+    while (queue != NULL && !can_run(queue))
+        queue = queue->next;
+    return queue;
+}
+
+void wpi_command_execute(wpi_cpu_device *device, wpi_command *command) {
+    static wpi_cpu_queue nobody;
+    executing = &nobody; /* host functions must not wait */
+    execute(device, command);
+    executing = NULL;
+}
+
+bool wpi_device_is_awaited(const wpi_cpu_device *device) {
+    for (const wpi_waiter *w = device->waiters; w != NULL; w = w->next) {
+        if (!w->is_done(w->arg)) return true;
+    }
+    return false;
 }
 
 static void *run_executor(void *arg) {
@@ -235,7 +272,8 @@ static bool has_stack_to_help(void) {
 
 void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
                            wpi_cpu_queue *helps) {
-    const bool can_help = helps != NULL && executing == NULL && has_stack_to_help();
+    const bool can_help =
+        helps != NULL && device->executor == NULL && executing == NULL && has_stack_to_help();
     while (!is_done(arg) && can_help && can_run(helps))
         run_first(device, helps);
     if (can_help && can_run(helps))
@@ -244,6 +282,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
     device->waiters = &waiter;
+    if (device->executor != NULL) device->executor->wake(device->executor);
     while (!is_done(arg))
         pthread_cond_wait(&waiter.changed, &device->lock);
     wpi_waiter **slot = &device->waiters;
@@ -337,7 +376,7 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
         wpi_device_wait_until(device, has_room, queue, queue);
     }
     wp_status status = WP_STATUS_OK;
-    if (!queue->has_thread) status = start_thread(queue, err);
+    if (!queue->has_thread && device->executor == NULL) status = start_thread(queue, err);
     if (status == WP_STATUS_OK) {
         status = take_snapshot(device, queue, comes_before, &command->dependencies,
                                &command->dependency_count, err);
@@ -512,6 +551,8 @@ static bool is_idle(wp_queue *base) {
     const wpi_cpu_queue *queue = (const wpi_cpu_queue *)base;
     wpi_cpu_device *device = device_of(queue);
     pthread_mutex_lock(&device->lock);
+    if (device->executor != NULL && queue->completed != queue->submitted)
+        device->executor->poll(device->executor);
     const bool answer = queue->completed == queue->submitted;
     pthread_mutex_unlock(&device->lock);
     return answer;

@@ -69,6 +69,8 @@ __asm__(".text\n"
         "    ret\n"
         ".size wpi_fiber_switch, .-wpi_fiber_switch\n");
 
+#define STACK_RESERVE_BYTES 1024u
+
 static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
@@ -95,7 +97,7 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     block->storage_bytes += (size_t)count * 2 * page; /* what is commonly touched */
     for (uint32_t i = 0; i < count; i++) {
         char *guard = stacks + (size_t)i * (stack_bytes + page);
-        if (mprotect(guard, page, PROT_NONE) !=
+        if (block->worker->has_guards && mprotect(guard, page, PROT_NONE) !=
             0) { /* the system's number of mappings is used up */
             wpi_fibers_release(block);
             return false;
@@ -142,8 +144,20 @@ static void arrive_fiber(wpi_worker *worker) {
 #endif
 }
 
+/* Many stacks at once take more mappings with guard pages than a system has. Without them, a thread that
+ * has come too far down is found out where it stops. */
+static void check_depth(wpi_worker *worker) {
+    const char here = 0;
+    const char *lowest = worker->fiber->stack + STACK_RESERVE_BYTES;
+    if (worker->has_guards || (uintptr_t)&here >= (uintptr_t)lowest) return;
+    wpi_worker_fail(worker, WP_STATUS_KERNEL_ADDRESS, true,
+                    "its stack of %zu bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) raises it",
+                    worker->fiber->stack_bytes);
+}
+
 void wpi_fiber_leave(wpi_worker *worker) {
     wpi_fiber *fiber = worker->fiber;
+    if (!worker->is_failing) check_depth(worker);
 #if defined(HAS_ASAN)
     __sanitizer_start_switch_fiber(&fiber->fake_stack, worker->scheduler_stack,
                                    worker->scheduler_stack_bytes);
@@ -214,6 +228,15 @@ uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint
     const uint32_t thread = pub->thread;
     pub->states[thread] = point;
     pub->requests[thread] = (wp_cpu_request){.op = op, .mask = mask, .a = a, .b = b};
+    wpi_fiber_leave(worker);
+    return pub->requests[thread].result;
+}
+
+uint64_t wpi_fiber_hold(uint64_t a, uint64_t b) {
+    wpi_worker *worker = wpi_worker_current;
+    wp_cpu_block *pub = wp_rt_block;
+    const uint32_t thread = pub->thread;
+    pub->requests[thread] = (wp_cpu_request){.op = WPI_OP_HELD, .a = a, .b = b};
     wpi_fiber_leave(worker);
     return pub->requests[thread].result;
 }

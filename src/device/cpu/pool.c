@@ -25,6 +25,7 @@
 #define PARKED_MAX 4096u                     /* blocks a worker */
 #define PARKED_BYTES_MAX ((size_t)256 << 20) /* their storage; cooperative launches may exceed it  \
                                               */
+#define BLOCKS_KEPT 4u /* storage of blocks that a worker does not give back */
 #define CHUNK_MAX 1024u
 #define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
 #define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
@@ -437,6 +438,41 @@ static void run_with_slot(wpi_pool *pool, wpi_launch *launch) {
     announce_change(pool);
 }
 
+wpi_worker *wpi_pool_borrow(wpi_pool *pool) {
+    pthread_mutex_lock(&pool->lock);
+    wpi_worker *worker = pool->free_workers;
+    if (worker != NULL) pool->free_workers = worker->next_free;
+    pthread_mutex_unlock(&pool->lock);
+    return worker;
+}
+
+void wpi_pool_return(wpi_pool *pool, wpi_worker *worker) {
+    pthread_mutex_lock(&pool->lock);
+    worker->next_free = pool->free_workers;
+    pool->free_workers = worker;
+    announce_change(pool);
+    pthread_mutex_unlock(&pool->lock);
+}
+
+bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome) {
+    wpi_worker_current = worker;
+    wpi_fault_prepare_thread();
+    bool is_good = true;
+    if (sigsetjmp(worker->escape, 0) == 0) {
+        worker->current = block;
+        *outcome = wpi_block_run(block);
+    } else {
+        if (worker->fault_signal != 0) describe_fault(worker, block->fibers != NULL);
+        worker->fault_signal = 0;
+        wpi_cpu_device_fail(worker->device, &worker->error);
+        is_good = false;
+    }
+    worker->current = NULL;
+    wp_rt_block = NULL;
+    wpi_worker_current = NULL;
+    return is_good;
+}
+
 static void *run_helper(void *arg) {
     wpi_pool *pool = arg;
     pthread_mutex_lock(&pool->lock);
@@ -513,6 +549,8 @@ wp_status wpi_pool_create(wpi_cpu_device *device, uint32_t worker_count, wpi_poo
         worker->pool = pool;
         worker->device = device;
         worker->number = i;
+        worker->block_max = BLOCKS_KEPT;
+        worker->has_guards = true;
         worker->next_free = pool->free_workers;
         pool->free_workers = worker;
     }

@@ -12,6 +12,7 @@
 #define WP_DEVICE_CPU_QUEUE_H
 
 #include "device/cpu/cpu.h"
+#include "report/recorder.h"
 
 /** A place in a queue: behind its command `number`. Whoever keeps it holds a reference. */
 typedef struct wpi_dependency {
@@ -62,6 +63,27 @@ typedef struct wpi_command {
     } u;
     /* a launch's arguments follow */
 } wpi_command;
+
+/** Who executes a device's commands in place of its queues' own threads: a clock of its own goes with it.
+ *  Called with device->lock held. */
+typedef struct wpi_executor {
+    void (*wake)(struct wpi_executor *executor); /* a host thread has begun to wait */
+    void (*poll)(struct wpi_executor *executor); /* … asks and does not wait: time passes, a little */
+    uint64_t (*now_ns)(const struct wpi_executor *executor);
+} wpi_executor;
+
+/** A queue whose first command can start, behind `after` in the device's list (NULL: from its beginning);
+ *  NULL: there is none. */
+wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
+/** The queue's first command is under way from now on. */
+wpi_command *wpi_queue_start(wpi_cpu_queue *queue);
+/** … and is done. */
+void wpi_queue_finish(wpi_cpu_queue *queue);
+/** What a command other than a launch does, at once. Without the lock. */
+void wpi_command_execute(wpi_cpu_device *device, wpi_command *command);
+/** Whether a host thread waits for something that has not happened. */
+bool wpi_device_is_awaited(const wpi_cpu_device *device);
+wp_copy_kind wpi_copy_kind(const void *dst, const void *src);
 
 /** Takes `command` (NULL: says that memory is out). A RECORD becomes its event's last one. */
 wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error *err);

@@ -55,7 +55,7 @@ static wp_status find_wpcc(char **out, wp_error *err) {
     }
     const wp_status status =
         WP_FAIL(err, TOOLCHAIN,
-                "checked kernels are made by wpcc, which is not at %s; install it there or set WARPAGE_WPCC",
+                "kernels for checks and for simulated GPUs are made by wpcc, which is not at %s; install it there or set WARPAGE_WPCC",
                 *out != NULL ? *out : "its place beside libwarpage");
     wp_free(*out);
     *out = NULL;
