@@ -19,26 +19,39 @@ typedef struct wpi_warp_block {
     uint32_t block;            /* in the tables */
     uint32_t mask;             /* lanes that take part; never 0 */
     const uint64_t *addresses; /* [access][WPI_LANES]; of lanes outside the mask: undefined */
+    uint32_t exited;           /* lanes that have returned; set with every answer but FAILED */
 } wpi_warp_block;
+
+/** Addresses that are not in global memory, of one CTA. */
+typedef struct wpi_windows {
+    uint64_t shared, shared_bytes;
+    uint64_t local, local_bytes;
+} wpi_windows;
 
 typedef enum wpi_source_answer {
     WPI_SOURCE_BLOCK = 0, /* *out is set */
     WPI_SOURCE_EXIT,      /* all lanes have returned */
-    WPI_SOURCE_SPIN,      /* the lanes wait for a store of another CTA: ask again later */
-    WPI_SOURCE_FAILED     /* the kernel failed; the source has kept the error */
+    WPI_SOURCE_WAIT,  /* its lanes wait for other warps, or are blocked: ask again when one has gone
+                         on */
+    WPI_SOURCE_SPIN,  /* … for a store of another CTA: ask again later */
+    WPI_SOURCE_FAILED /* the kernel failed; the source has kept the error */
 } wpi_source_answer;
 
 typedef struct wpi_warp_source wpi_warp_source;
 
 typedef struct wpi_warp_source_ops {
-    /** CTA number `cta` gets the slot `slot` (one at a time). Called in order of `cta`. */
-    wp_status (*start)(wpi_warp_source *source, uint32_t slot, uint64_t cta, wp_error *err);
-    /** What warp `warp` of the slot does next. All steps of its last block are done. */
+    /** CTA number `cta` starts on SM `sm`; `slot`: by what number it is called until it is
+     * finished. Called in order of `cta`. */
+    wp_status (*start)(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint32_t *slot,
+                       wpi_windows *windows, wp_error *err);
+    /** What warp `warp` of the slot does next. All steps of its last block are done, but for lanes
+     * in `blocked`, which wait at a barrier. */
     wpi_source_answer (*next)(wpi_warp_source *source, uint32_t slot, uint32_t warp,
-                              wpi_warp_block *out);
-    /** The warp is at the CLOCK step, or (in step) issues the access, that ends its last block. */
-    void (*reach)(wpi_warp_source *source, uint32_t slot, uint32_t warp, uint64_t cycles,
-                  uint64_t time_ns);
+                              uint32_t blocked, wpi_warp_block *out);
+    /** `lanes` of the warp are at the CLOCK step, or (in step) issue the access, that ends their
+     * last block. */
+    void (*reach)(wpi_warp_source *source, uint32_t slot, uint32_t warp, uint32_t lanes,
+                  uint64_t cycles, uint64_t time_ns);
     /** All warps of the slot have exited, or the launch was given up. */
     void (*finish)(wpi_warp_source *source, uint32_t slot);
 } wpi_warp_source_ops;
@@ -52,9 +65,8 @@ struct wpi_warp_source {
     uint32_t threads_per_cta;
     uint32_t shared_bytes_per_cta;
     uint32_t registers_per_thread;
-    uint64_t shared_window;       /* shared addresses: [window, window + shared bytes) in every CTA */
-    uint64_t shared_window_bytes;
     bool is_in_step;
+    uint64_t run_count; /* grows when threads ran: a warp that waits may have words now */
 };
 
 #endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/gpu.h"
+
+#include <stdio.h>
+
+#include "base/alloc.h"
+#include "sim/sm.h"
+
+struct wpi_gpu {
+    const wpi_profile *profile;
+    wpi_engine *engine;
+    wpi_memory *memory;
+    wpi_sm **sms;
+    uint32_t sm_count;
+    wpi_grid *launches; /* under way, oldest first */
+    wpi_grid *ended;    /* told, not yet freed */
+};
+
+static void end_launch(wpi_gpu *gpu, wpi_grid *launch, bool is_good) {
+    wpi_grid **link = &gpu->launches;
+    while (*link != NULL && *link != launch)
+        link = &(*link)->next;
+    if (*link == NULL) return; /* it has failed before */
+    *link = launch->next;
+    launch->numbers.end_ps = wpi_engine_now(gpu->engine);
+    launch->next = gpu->ended;
+    gpu->ended = launch;
+    launch->end(launch->object, &launch->numbers, is_good);
+}
+
+static void free_launches(wpi_grid **list) {
+    while (*list != NULL) {
+        wpi_grid *launch = *list;
+        *list = launch->next;
+        wp_free(launch);
+    }
+}
+
+/* ---- CTAs go to SMs
+ * ------------------------------------------------------------------------------- */
+
+static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
+    for (wpi_grid *l = gpu->launches; l != NULL; l = l->next) {
+        if (l->next_cta < l->source->cta_count && wpi_sm_has_room(sm, l->source)) return l;
+    }
+    return NULL;
+}
+
+/* One CTA, if there is one for it. */
+static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
+    wpi_grid *launch = oldest_with_ctas(gpu, sm);
+    if (launch == NULL) return false;
+    launch->live_threads += launch->source->threads_per_cta;
+    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, NULL) == WP_STATUS_OK) return true;
+    end_launch(gpu, launch, false);
+    return false;
+}
+
+/* CTAs in turn to all SMs that have room. */
+static void feed_all(wpi_gpu *gpu) {
+    for (bool has_fed = true; has_fed;) {
+        has_fed = false;
+        for (uint32_t i = 0; i < gpu->sm_count; i++)
+            has_fed = feed(gpu, gpu->sms[i]) || has_fed;
+    }
+}
+
+static void release_grid(wpi_gpu *gpu, wpi_grid *launch) {
+    if (launch->threads_at_grid == 0 || launch->threads_at_grid != launch->live_threads) return;
+    launch->threads_at_grid = 0;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        wpi_sm_release_grid(gpu->sms[i], launch);
+}
+
+static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
+    wpi_gpu *gpu = object;
+    launch->live_threads -= launch->source->threads_per_cta;
+    launch->numbers.ctas++;
+    const bool is_last = ++launch->ended_ctas == launch->source->cta_count;
+    if (is_last) {
+        end_launch(gpu, launch, true);
+    } else {
+        release_grid(gpu, launch);
+    }
+    while (feed(gpu, sm))
+        ;
+}
+
+static void failed(void *object, wpi_grid *launch) {
+    wpi_gpu *gpu = object;
+    end_launch(gpu, launch, false);
+    wpi_engine_stop(gpu->engine);
+}
+
+static void at_grid(void *object, wpi_grid *launch, uint32_t threads) {
+    launch->threads_at_grid += threads;
+    release_grid(object, launch);
+}
+
+/* ---- launches
+ * ------------------------------------------------------------------------------------- */
+
+wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end, void *object,
+                         wp_error *err) {
+    const char *what;
+    if (!wpi_sm_can_ever_hold(gpu->profile, source, &what)) {
+        return WP_FAIL(err, LAUNCH, "a block of %u threads needs more %s than an SM of %s has",
+                       source->threads_per_cta, what, gpu->profile->title);
+    }
+    wpi_grid *launch = wp_calloc(1, sizeof *launch);
+    if (launch == NULL) return WP_FAIL(err, NOMEM, "launch on the simulated GPU");
+    free_launches(&gpu->ended);
+    launch->source = source;
+    launch->end = end;
+    launch->object = object;
+    launch->numbers.start_ps = wpi_engine_now(gpu->engine);
+    wpi_grid **link = &gpu->launches;
+    while (*link != NULL)
+        link = &(*link)->next;
+    *link = launch;
+    wpi_memory_begin_launch(gpu->memory);
+    feed_all(gpu);
+    return WP_STATUS_OK;
+}
+
+void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
+    snprintf(out, out_bytes, "no warp is there");
+    for (uint32_t i = gpu->sm_count; i-- != 0;)
+        wpi_sm_describe_wait(gpu->sms[i], out, out_bytes);
+}
+
+wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_memory *memory,
+                         wpi_gpu **out, wp_error *err) {
+    *out = NULL;
+    wpi_gpu *gpu = wp_calloc(1, sizeof *gpu);
+    if (gpu == NULL) return WP_FAIL(err, NOMEM, "simulated GPU");
+    gpu->profile = profile;
+    gpu->engine = engine;
+    gpu->memory = memory;
+    gpu->sms = wp_calloc(profile->sm_count, sizeof(wpi_sm *));
+    wp_status status = WP_STATUS_OK;
+    if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);
+    const wpi_sm_parent parent = {cta_ended, failed, at_grid, gpu};
+    for (; gpu->sm_count < profile->sm_count; gpu->sm_count++) {
+        WP_TRY_GOTO(wpi_sm_create(profile, gpu->sm_count, engine, memory, &parent,
+                                  &gpu->sms[gpu->sm_count], err),
+                    failed);
+    }
+    *out = gpu;
+    return WP_STATUS_OK;
+
+failed:
+    wpi_gpu_destroy(gpu);
+    return status;
+}
+
+void wpi_gpu_destroy(wpi_gpu *gpu) {
+    if (gpu == NULL) return;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        wpi_sm_destroy(gpu->sms[i]);
+    free_launches(&gpu->launches);
+    free_launches(&gpu->ended);
+    wp_free(gpu->sms);
+    wp_free(gpu);
+}

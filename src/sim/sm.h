@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * An SM: the CTAs it holds, their warps, and the schedulers that issue for them.
+ *
+ * A warp walks through the steps of the blocks of code that its source names:
+ *
+ *            ┌──────────────── ISSUE: its slots, then the chain's latency ───────┐
+ *     READY ─┤ ACCESS: one slot, then the memory answers the site when it can    ├─► READY …
+ *            └ WAIT for a site ─► WAITS ─► answered ────────────────────────────┘
+ *              barrier ─► its lanes are blocked until all threads of the CTA are there
+ *
+ * One event a step, however many instructions an ISSUE stands for: a scheduler is reserved for
+ * their slots, and other warps issue while the chain's latency passes.
+ */
+#ifndef WP_SIM_SM_H
+#define WP_SIM_SM_H
+
+#include "sim/gpu.h"
+
+typedef struct wpi_sm wpi_sm;
+typedef struct wpi_grid wpi_grid;
+
+/** What an SM tells the GPU. */
+typedef struct wpi_sm_parent {
+    void (*cta_ended)(void *object, wpi_sm *sm, wpi_grid *launch);
+    void (*failed)(void *object, wpi_grid *launch);
+    /** A warp came to the grid barrier with `threads` threads; its CTA is answered by
+     * wpi_sm_release_grid. */
+    void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
+    void *object;
+} wpi_sm_parent;
+
+/** A launch, as its SMs see it. */
+struct wpi_grid {
+    wpi_grid *next;
+    wpi_warp_source *source;
+    wpi_launch_numbers numbers;
+    uint64_t next_cta, ended_ctas;
+    uint64_t live_threads, threads_at_grid;
+    wpi_launch_end_fn end;
+    void *object;
+};
+
+WP_NODISCARD wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number,
+                                     wpi_engine *engine, wpi_memory *memory,
+                                     const wpi_sm_parent *parent, wpi_sm **out, wp_error *err);
+void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
+/** Whether a CTA of that source would fit beside what is there; with an empty SM: at all. */
+bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
+bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
+                          const char **what);
+/** Starts CTA number `cta`; there is room. */
+WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta, wp_error *err);
+/** All threads of a cooperative launch are at the grid barrier. */
+void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch);
+uint32_t wpi_sm_number(const wpi_sm *sm);
+/** Appends what the warps of `launch` wait for. */
+void wpi_sm_describe_wait(const wpi_sm *sm, char *out, size_t out_bytes);
+
+#endif

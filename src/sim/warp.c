@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/abi.h"
+#include "sim/shared.h"
+#include "sim/sm_parts.h"
+
+/* A warp that waits for another CTA's store looks again after so long. */
+#define SPIN_CYCLES 100u
+/* One that spins on memory lets others issue for so long before it looks again. */
+#define YIELD_CYCLES 20u
+
+/* ---- the scoreboard
+ * ------------------------------------------------------------------------------- */
+
+static wpi_score *find_score(wpi_warp_run *warp, uint32_t site) {
+    for (uint32_t i = 0; i < warp->score_count; i++) {
+        if (warp->scores[i].site == site) return &warp->scores[i];
+    }
+    return NULL;
+}
+
+/* Notes that the site will answer once more; false: there is no room. */
+static bool expect_answer(wpi_warp_run *warp, uint32_t site) {
+    wpi_score *score = find_score(warp, site);
+    if (score == NULL) {
+        if (warp->score_count == WPI_SCOREBOARD_SITES) return false;
+        score = &warp->scores[warp->score_count++];
+        *score = (wpi_score){.site = site};
+    }
+    score->outstanding++;
+    return true;
+}
+
+static void answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
+    wpi_score *score = find_score(warp, (uint32_t)token);
+    if (--score->outstanding != 0) return;
+    *score = warp->scores[--warp->score_count];
+    if (warp->state == WPI_WARP_WAITS &&
+        (warp->waits_for == token || warp->waits_for == WP_TRACE_NONE)) {
+        wpi_warp_ready(warp, 0, now);
+    } else if (warp->state == WPI_WARP_DRAINS && warp->score_count == 0) {
+        wpi_cta_warp_ended(warp, now);
+    }
+}
+
+static void memory_answered(void *warp, uint64_t token, const wpi_answer *answer) {
+    answered(warp, token, answer->answered);
+}
+
+static void shared_answered(void *warp, uint64_t token, wp_time_ps now) {
+    answered(warp, token, now);
+}
+
+static void store_accepted(void *warp, uint64_t token, const wpi_answer *answer) {
+    (void)warp;
+    (void)token;
+    (void)answer;
+}
+
+static void wait_for(wpi_warp_run *warp, uint32_t site) {
+    warp->state = WPI_WARP_WAITS;
+    warp->waits_for = site;
+}
+
+/* ---- steps
+ * ---------------------------------------------------------------------------------------- */
+
+void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
+    wpi_warp_run *warp = object;
+    (void)token;
+    wpi_scheduler_want(warp->scheduler, warp, now);
+}
+
+/* It may issue again at `time`. */
+static void resume_at(wpi_warp_run *warp, wp_time_ps time) {
+    warp->state = WPI_WARP_BUSY;
+    wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
+}
+
+static void count_instructions(wpi_warp_run *warp, uint32_t count) {
+    wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
+    numbers->warp_instructions += count;
+    numbers->thread_instructions +=
+        (uint64_t)count * (uint32_t)__builtin_popcount(warp->block.mask);
+}
+
+/* All ISSUE steps in a row: their slots one after the other, the longest chain beside them. */
+static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    wp_time_ps slots_ps = 0, chain_ps = 0;
+    uint32_t count = 0;
+    for (; warp->step < warp->step_outer && steps[warp->step].op == WP_TRACE_ISSUE; warp->step++) {
+        const wp_trace_step *step = &steps[warp->step];
+        slots_ps += step->count * sm->slot_ps[step->class];
+        chain_ps += step->chain * sm->latency_ps[step->class];
+        count += step->count;
+    }
+    count_instructions(warp, count);
+    const wp_time_ps took_ps = slots_ps > chain_ps ? slots_ps : chain_ps;
+    resume_at(warp,
+              now + took_ps); /* before the scheduler's next turn, if that is at the same time */
+    wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
+}
+
+static bool is_in(uint64_t address, uint64_t base, uint64_t bytes) {
+    return address - base < bytes;
+}
+
+typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL } place;
+
+static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
+                      const uint64_t *addresses) {
+    if (site->space == WP_TRACE_GLOBAL) return PLACE_GLOBAL;
+    if (site->space == WP_TRACE_SHARED) return PLACE_SHARED;
+    const wpi_windows *windows = &warp->cta->windows;
+    const uint64_t address = addresses[__builtin_ctz(warp->block.mask)];
+    if (is_in(address, windows->shared, windows->shared_bytes)) return PLACE_SHARED;
+    return is_in(address, windows->local, windows->local_bytes) ? PLACE_LOCAL : PLACE_GLOBAL;
+}
+
+static bool has_result(const wp_trace_site *site) {
+    return site->access == WP_TRACE_LOAD || site->access == WP_TRACE_ATOMIC;
+}
+
+static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                          const uint64_t *addresses, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
+    const bool is_atomic = site->access == WP_TRACE_ATOMIC || site->access == WP_TRACE_REDUCE;
+    const uint32_t cycles =
+        wpi_shared_cycles(&sm->shared, warp->block.mask, addresses, site->size_bytes, is_atomic);
+    numbers->shared_accesses++;
+    numbers->shared_conflict_cycles += cycles - 1;
+    const wp_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
+    sm->shared_free_at = start + cycles * sm->cycle_ps;
+    if (has_result(site)) {
+        wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
+                      number);
+    }
+}
+
+/* False: nothing happened yet, the warp waits. */
+static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    const wp_trace_site *site = &warp->cta->launch->source->tables->sites[step->value];
+    const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
+    const place where = place_of(warp, site, addresses);
+    if (where == PLACE_GLOBAL && sm->lsu_free_at > now) {
+        resume_at(warp, sm->lsu_free_at);
+        return false;
+    }
+    if (has_result(site) && where != PLACE_LOCAL && !expect_answer(warp, step->value)) {
+        wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
+        return false;
+    }
+    if (where == PLACE_SHARED) {
+        access_shared(warp, step->value, site, addresses, now);
+    } else if (where == PLACE_GLOBAL) {
+        const wpi_access access = {.sm = sm->number,
+                                   .kind = site->access,
+                                   .cache = site->cache,
+                                   .size_bytes = site->size_bytes,
+                                   .mask = warp->block.mask,
+                                   .addresses = addresses};
+        const uint32_t cycles = wpi_memory_access(
+            sm->memory, &access, now, has_result(site) ? memory_answered : store_accepted, warp,
+            step->value);
+        sm->lsu_free_at = now + cycles * sm->cycle_ps;
+        warp->cta->launch->numbers.accesses[site->access]++;
+    }
+    count_instructions(warp, 1);
+    warp->access++;
+    warp->step++;
+    return true;
+}
+
+/* ---- ends of blocks
+ * ------------------------------------------------------------------------------- */
+
+static void reach(wpi_warp_run *warp, wp_time_ps now) {
+    wpi_warp_source *source = warp->cta->launch->source;
+    source->ops->reach(source, warp->cta->slot, warp->number, warp->block.mask,
+                       now / warp->sm->cycle_ps, now / 1000);
+}
+
+static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+    switch (WP_STOP_KIND(step->value)) {
+    case WP_STOP_BARRIER:
+    case WP_STOP_BARRIER_COUNT:
+    case WP_STOP_BARRIER_AND:
+    case WP_STOP_BARRIER_OR: wpi_cta_at_barrier(warp, step, true, now); break;
+    case WP_STOP_BARRIER_ARRIVE: wpi_cta_at_barrier(warp, step, false, now); break;
+    case WP_STOP_GRID: wpi_cta_at_grid(warp, warp->block.mask); break;
+    default: break;
+    }
+}
+
+/* A warp that spins must not keep the turn from warps that it waits for, however young they are. */
+static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
+    warp->age = warp->sm->warp_ages++;
+    resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
+}
+
+/* The source names what comes next; false: the warp has not become ready. */
+static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
+    wpi_cta *cta = warp->cta;
+    wpi_warp_source *source = cta->launch->source;
+    const uint64_t run_count = source->run_count;
+    const wpi_source_answer answer =
+        source->ops->next(source, cta->slot, warp->number, warp->blocked, &warp->block);
+    if (source->run_count != run_count && cta->stalled != 0) wpi_cta_wake_stalled(cta, now);
+    if (answer == WPI_SOURCE_WAIT) {
+        warp->state = warp->blocked != 0 ? WPI_WARP_BARRIER : WPI_WARP_STALLS;
+        cta->stalled += warp->state == WPI_WARP_STALLS;
+    }
+    if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may let it go on */
+    switch (answer) {
+    case WPI_SOURCE_BLOCK: {
+        const wp_trace_block *block = &source->tables->blocks[warp->block.block];
+        warp->step = block->first_step;
+        warp->step_outer = block->first_step + block->step_count;
+        warp->access = 0;
+        cta->launch->numbers.blocks++;
+        return true;
+    }
+    case WPI_SOURCE_EXIT:
+        warp->state = WPI_WARP_DRAINS;
+        if (warp->score_count == 0) wpi_cta_warp_ended(warp, now);
+        return false;
+    case WPI_SOURCE_WAIT: return false;
+    case WPI_SOURCE_SPIN: resume_at(warp, now + SPIN_CYCLES * warp->sm->cycle_ps); return false;
+    default: warp->sm->parent.failed(warp->sm->parent.object, cta->launch); return false;
+    }
+}
+
+void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
+    const wp_trace_step *steps = warp->cta->launch->source->tables->steps;
+    for (;;) {
+        if (warp->step == warp->step_outer) {
+            if (!fetch(warp, now)) return;
+            continue;
+        }
+        const wp_trace_step *step = &steps[warp->step];
+        switch ((wp_trace_op)step->op) {
+        case WP_TRACE_ISSUE: issue_run(warp, steps, now); return;
+        case WP_TRACE_ACCESS:
+            if (!issue_access(warp, step, now)) return;
+            if (warp->cta->launch->source->is_in_step && warp->step == warp->step_outer)
+                reach(warp, now);
+            resume_at(warp, now + warp->sm->cycle_ps);
+            wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);
+            return;
+        case WP_TRACE_WAIT:
+            if (find_score(warp, step->value) != NULL) {
+                wait_for(warp, step->value);
+                return;
+            }
+            break;
+        case WP_TRACE_STOP:
+            stop(warp, step, now);
+            if (WP_STOP_KIND(step->value) != WP_STOP_YIELD) break;
+            warp->step++;
+            let_others_go(warp, now);
+            return;
+        case WP_TRACE_CLOCK: reach(warp, now); break;
+        default: break;
+        }
+        warp->step++;
+    }
+}
