@@ -90,6 +90,9 @@ typedef struct wp_launch {
 /** Opens the device named by `spec`; see `warpage devices`. */
 WP_NODISCARD WP_API wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err);
 WP_API void wp_device_close(wp_device *device);
+/** Calls `visit` with the spec of every simulated GPU that came with Warpage ("sim:k80"), in order of their
+ *  names. */
+WP_API void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object);
 WP_API const wp_device_info *wp_device_get_info(const wp_device *device);
 
 /** Memory. A size of 0 gives NULL and success. `free` waits for all queued work first and refuses

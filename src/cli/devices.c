@@ -116,11 +116,16 @@ static bool add_device(wp_table *table, const char *spec, bool is_measured, wp_e
     return true;
 }
 
+static void add_simulated(void *table, const char *spec) {
+    wp_error err = {0};
+    if (!add_device(table, spec, false, &err)) add_missing(table, spec, "a simulated GPU", err.message);
+}
+
 static void add_all(wp_table *table, bool is_measured) {
     wp_error err = {0};
     if (!add_device(table, "cpu", false, &err))
         add_missing(table, "cpu", "this machine's processor", err.message);
-    add_missing(table, "sim", "simulated GPUs", "not part of this version of Warpage");
+    wp_device_visit_simulated(add_simulated, table);
     for (int i = 0; i < GPUS_MAX; i++) {
         char spec[16];
         (void)snprintf(spec, sizeof spec, "cuda:%d", i);

@@ -17,7 +17,8 @@ const wp_param wpi_device_params[] = {
      "memory that cudaMalloc can give out; 0: as much as the device has"},
     {0}};
 
-static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_cuda, NULL};
+static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_sim,
+                                            &wp_device_kind_cuda, NULL};
 
 const wp_device_kind *const *wpi_device_kinds(void) {
     return kinds;

@@ -155,10 +155,12 @@ struct wp_device_ops {
 typedef struct wp_device_kind {
     const char *name;
     const char *summary; /* one line for `warpage devices` */
+    const char *example; /* a rest that names one of them */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
 } wp_device_kind;
 
 extern const wp_device_kind wp_device_kind_cpu;
+extern const wp_device_kind wp_device_kind_sim;
 extern const wp_device_kind wp_device_kind_cuda;
 
 /** All kinds, NULL at the end. */

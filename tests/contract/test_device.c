@@ -16,7 +16,7 @@ static void for_every_device(void (*check)(wp_device *device)) {
     for (const wp_device_kind *const *kind = wpi_device_kinds(); *kind != NULL; kind++) {
         wp_device *device;
         wp_error err = {0};
-        if ((*kind)->open("", &device, &err) != WP_STATUS_OK) {
+        if ((*kind)->open((*kind)->example, &device, &err) != WP_STATUS_OK) {
             print_message("%s: %s\n", (*kind)->name, err.message);
             continue;
         }

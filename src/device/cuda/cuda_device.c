@@ -382,5 +382,6 @@ failed:
 const wp_device_kind wp_device_kind_cuda = {
     .name = "cuda",
     .summary = "a real GPU, through the CUDA driver",
+    .example = "0",
     .open = open_device,
 };

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thread: starts what can start, lets the engine run until something has ended, tells the
+ * queues; as long as a host thread waits. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "device/sim/sim_device.h"
+#include "device/sim/threads.h"
+#include "report/recorder.h"
+
+#define POLL_PS WP_PS_PER_US /* what passes when the host asks whether something is done */
+#define UNASKED_S 1
+
+/* A command under way. */
+typedef struct job {
+    struct job *next; /* among those under way, or those that have ended */
+    wpi_sim_executor *executor;
+    wpi_cpu_queue *queue;
+    wpi_command *command;
+    wpi_threads *threads; /* of a launch */
+    wp_time_ps start_ps;
+} job;
+
+struct wpi_sim_executor {
+    wpi_executor base; /* first */
+    wpi_cpu_device *device;
+    const wpi_profile *profile;
+    wpi_engine *engine;
+    wpi_memory *memory;
+    wpi_gpu *gpu;
+    wpi_worker *worker;
+    job *running;
+    job *ended, **ended_last;
+    wp_time_ps base_ps;      /* when the engine was at 0 */
+    _Atomic uint64_t now_ps; /* a copy for other threads */
+    pthread_t thread;
+    pthread_cond_t work, polled;      /* under device->lock */
+    uint64_t polls_asked, polls_done; /* under device->lock */
+    bool has_thread, is_stopping, has_said_unasked;
+    bool is_in_host_call; /* which may wait for a host thread that polls */
+};
+
+static uint64_t now_ns(const wpi_executor *base) {
+    return atomic_load(&((const wpi_sim_executor *)(const void *)base)->now_ps) / WP_PS_PER_NS;
+}
+
+/* ---- ends
+ * ----------------------------------------------------------------------------------------- */
+
+static void end_job(job *j) {
+    wpi_sim_executor *x = j->executor;
+    job **link = &x->running;
+    while (*link != j)
+        link = &(*link)->next;
+    *link = j->next;
+    j->next = NULL;
+    *x->ended_last = j;
+    x->ended_last = &j->next;
+    wpi_engine_stop(x->engine);
+}
+
+static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
+    job *j = object;
+    const wpi_launch *launch = &j->command->u.launch;
+    const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
+    const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    if (is_good && wpi_report_is_on()) {
+        wpi_report_kernel(launch->kernel->code->name, grid, block, numbers->start_ps / WP_PS_PER_NS,
+                          numbers->end_ps / WP_PS_PER_NS);
+    }
+    end_job(j);
+}
+
+/* The bytes move when the transfer ends. */
+static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
+    job *j = object;
+    (void)token;
+    wpi_command_execute(j->executor->device, j->command);
+    const wpi_command *c = j->command;
+    const uint64_t start_ns = j->start_ps / WP_PS_PER_NS, end_ns = now / WP_PS_PER_NS;
+    if (wpi_report_is_on() && c->kind == WPI_COMMAND_COPY) {
+        wpi_report_copy(wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
+                        (uint64_t)c->u.copy.width_bytes * c->u.copy.height, start_ns, end_ns);
+    } else if (wpi_report_is_on()) {
+        wpi_report_copy(WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes, start_ns,
+                        end_ns);
+    }
+    end_job(j);
+}
+
+/* ---- starts
+ * --------------------------------------------------------------------------------------- */
+
+static void fail(wpi_sim_executor *x, const wp_error *error) {
+    wpi_cpu_device_fail(x->device, error);
+}
+
+static void start_launch(void *object, uint64_t token, wp_time_ps now) {
+    job *j = object;
+    wpi_sim_executor *x = j->executor;
+    wpi_launch *launch = &j->command->u.launch;
+    wp_error error = {0};
+    (void)token;
+    (void)now;
+    wp_status status = wpi_threads_create(x->worker, launch, false, &j->threads, &error);
+    if (status == WP_STATUS_OK)
+        status = wpi_gpu_launch(x->gpu, wpi_threads_source(j->threads), launch_ended, j, &error);
+    if (status == WP_STATUS_OK) return;
+    fail(x, &error);
+    end_job(j);
+}
+
+static void copy_answered(void *object, uint64_t token, const wpi_answer *answer) {
+    transfer_ended(object, token, answer->answered);
+}
+
+/* Within device memory: at the bandwidth of DRAM, each byte read and written. */
+static wp_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
+    const double seconds = (double)bytes * passes / (double)profile->dram.bytes_per_s;
+    return profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
+}
+
+static void start_transfer(wpi_sim_executor *x, job *j) {
+    const wpi_command *c = j->command;
+    const wp_time_ps now = wpi_engine_now(x->engine);
+    if (c->kind == WPI_COMMAND_FILL) {
+        const uint64_t bytes = (uint64_t)c->u.fill.count * c->u.fill.value_bytes;
+        wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 1), transfer_ended, j,
+                      0);
+        return;
+    }
+    const uint64_t bytes = (uint64_t)c->u.copy.width_bytes * c->u.copy.height;
+    switch (wpi_copy_kind(c->u.copy.dst, c->u.copy.src)) {
+    case WP_COPY_H2D:
+        wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_DEVICE, now, copy_answered, j, 0);
+        break;
+    case WP_COPY_D2H:
+        wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_HOST, now, copy_answered, j, 0);
+        break;
+    case WP_COPY_D2D:
+        wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 2), transfer_ended, j,
+                      0);
+        break;
+    default:
+        wpi_engine_at(x->engine, now, transfer_ended, j, 0);
+        break; /* host memory: not the GPU's */
+    }
+}
+
+/* With the lock held; released meanwhile. */
+static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
+    wpi_command *command = wpi_queue_start(queue);
+    x->is_in_host_call = command->kind == WPI_COMMAND_HOST_CALL;
+    if (x->is_in_host_call) pthread_cond_broadcast(&x->polled);
+    pthread_mutex_unlock(&x->device->lock);
+    job *j = wp_calloc(1, sizeof *j);
+    WP_CHECK(j != NULL);
+    *j = (job){.next = x->running,
+               .executor = x,
+               .queue = queue,
+               .command = command,
+               .start_ps = wpi_engine_now(x->engine)};
+    x->running = j;
+    if (atomic_load(&x->device->has_failed)) {
+        wpi_command_execute(x->device, command); /* host functions are called even so */
+        end_job(j);
+    } else if (command->kind == WPI_COMMAND_LAUNCH) {
+        wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
+    } else if (command->kind == WPI_COMMAND_COPY || command->kind == WPI_COMMAND_FILL) {
+        start_transfer(x, j);
+    } else {
+        wpi_command_execute(x->device, command);
+        end_job(j);
+    }
+    pthread_mutex_lock(&x->device->lock);
+    x->is_in_host_call = false;
+}
+
+/* ---- the loop
+ * ------------------------------------------------------------------------------------- */
+
+static void start_all(wpi_sim_executor *x) {
+    for (wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL); q != NULL;
+         q = wpi_queue_find_startable(x->device, NULL)) {
+        start_command(x, q);
+    }
+}
+
+/* With the lock held. */
+static void finish_ended(wpi_sim_executor *x) {
+    while (x->ended != NULL) {
+        job *j = x->ended;
+        x->ended = j->next;
+        if (x->ended == NULL) x->ended_last = &x->ended;
+        wpi_queue_finish(j->queue);
+        wpi_threads_destroy(j->threads);
+        wp_free(j);
+    }
+}
+
+static void destroy_model(wpi_sim_executor *x) {
+    wpi_gpu_destroy(x->gpu);
+    wpi_memory_destroy(x->memory);
+    wpi_engine_destroy(x->engine);
+    x->gpu = NULL;
+    x->memory = NULL;
+    x->engine = NULL;
+}
+
+static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
+    WP_TRY(wpi_engine_create(&x->engine, err));
+    WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
+    return wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err);
+}
+
+/* After an error nothing that is under way can end by itself: a GPU at rest takes its place. */
+static void give_up(wpi_sim_executor *x) {
+    while (x->running != NULL)
+        end_job(x->running);
+    x->base_ps += wpi_engine_now(x->engine);
+    destroy_model(x);
+    WP_CHECK(make_model(x, NULL) == WP_STATUS_OK);
+}
+
+static void say_deadlock(wpi_sim_executor *x) {
+    char waits[160];
+    wp_error error = {0};
+    wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
+    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "the kernel on the simulated GPU cannot go on: %s",
+                  waits);
+    fail(x, &error);
+}
+
+/* Until something ends; for a moment only if nobody waits. With the lock held; released meanwhile.
+ */
+static void run_model(wpi_sim_executor *x) {
+    const bool is_poll = !wpi_device_is_awaited(x->device);
+    pthread_mutex_unlock(&x->device->lock);
+    if (x->ended == NULL && is_poll) {
+        wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + POLL_PS);
+    } else if (x->ended == NULL) {
+        wpi_engine_run(x->engine);
+    }
+    const bool has_failed = atomic_load(&x->device->has_failed);
+    if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0) say_deadlock(x);
+    if (x->running != NULL && atomic_load(&x->device->has_failed)) give_up(x);
+    atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
+    pthread_mutex_lock(&x->device->lock);
+}
+
+/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
+ * same. True: it should. */
+static bool wait_for_host(wpi_sim_executor *x) {
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += UNASKED_S;
+    if (x->running == NULL && wpi_queue_find_startable(x->device, NULL) == NULL) {
+        pthread_cond_wait(&x->work, &x->device->lock);
+        return false;
+    }
+    if (pthread_cond_timedwait(&x->work, &x->device->lock, &until) == 0) return false;
+    if (!x->has_said_unasked) {
+        wp_log(WP_LOG_WARN, "device.sim",
+               "the program neither waits for the device nor asks it: simulated time passes as "
+               "real time "
+               "does, and results may differ between runs");
+    }
+    x->has_said_unasked = true;
+    return true;
+}
+
+static void *run_executor(void *arg) {
+    wpi_sim_executor *x = arg;
+    wpi_cpu_device *device = x->device;
+    wpi_fault_prepare_thread();
+    pthread_mutex_lock(&device->lock);
+    while (!x->is_stopping) {
+        if (!wpi_device_is_awaited(device) && x->polls_done == x->polls_asked && !wait_for_host(x))
+            continue;
+        start_all(x);
+        if (x->running != NULL || x->ended != NULL) run_model(x);
+        finish_ended(x);
+        x->polls_done = x->polls_asked;
+        pthread_cond_broadcast(&x->polled);
+    }
+    pthread_mutex_unlock(&device->lock);
+    return NULL;
+}
+
+static void wake(wpi_executor *base) {
+    pthread_cond_signal(&((wpi_sim_executor *)(void *)base)->work);
+}
+
+static void poll(wpi_executor *base) {
+    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
+    const uint64_t number = ++x->polls_asked;
+    pthread_cond_signal(&x->work);
+    while (x->polls_done < number && !x->is_in_host_call)
+        pthread_cond_wait(&x->polled, &x->device->lock);
+}
+
+/* ---- life
+ * ----------------------------------------------------------------------------------------- */
+
+static wp_status start_thread(wpi_sim_executor *x, wp_error *err) {
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
+    const int failure = pthread_create(&x->thread, &attr, run_executor, x);
+    pthread_attr_destroy(&attr);
+    if (failure != 0) return WP_FAIL(err, NOMEM, "the simulator's thread: %s", strerror(failure));
+    x->has_thread = true;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
+                                  wpi_sim_executor **out, wp_error *err) {
+    *out = NULL;
+    wpi_sim_executor *x = wp_calloc(1, sizeof *x);
+    if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
+    x->base = (wpi_executor){wake, poll, now_ns};
+    x->device = device;
+    x->profile = profile;
+    x->ended_last = &x->ended;
+    pthread_cond_init(&x->work, NULL);
+    pthread_cond_init(&x->polled, NULL);
+    x->worker = wpi_pool_borrow(device->pool);
+    wp_status status;
+    WP_TRY_GOTO(make_model(x, err), failed);
+    WP_CHECK(x->worker != NULL);
+    x->worker->block_max = UINT32_MAX;
+    x->worker->has_guards = false;
+    WP_TRY_GOTO(start_thread(x, err), failed);
+    *out = x;
+    return WP_STATUS_OK;
+
+failed:
+    wpi_sim_executor_destroy(x);
+    return status;
+}
+
+void wpi_sim_executor_destroy(wpi_sim_executor *x) {
+    if (x == NULL) return;
+    if (x->has_thread) {
+        pthread_mutex_lock(&x->device->lock);
+        x->is_stopping = true;
+        pthread_cond_signal(&x->work);
+        pthread_mutex_unlock(&x->device->lock);
+        pthread_join(x->thread, NULL);
+    }
+    destroy_model(x);
+    if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
+    pthread_cond_destroy(&x->work);
+    pthread_cond_destroy(&x->polled);
+    wp_free(x);
+}
+
+wpi_executor *wpi_sim_executor_base(wpi_sim_executor *x) {
+    return &x->base;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/merge.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+
+static uint32_t lowest(uint32_t lanes) {
+    return (uint32_t)__builtin_ctz(lanes);
+}
+
+void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes) {
+    *merge = (wpi_merge){.lanes = words, .used_count = 1};
+    merge->groups[0] = (wpi_merge_group){.lanes = lanes,
+                                         .block = WP_TRACE_NONE,
+                                         .join = WP_TRACE_NONE,
+                                         .parent = -1,
+                                         .is_used = true};
+}
+
+/* ---- groups -------------------------------------------------------------------------------------
+ */
+
+static wpi_merge_group *add_part(wpi_merge *merge, int32_t parent, const wpi_merge_group *like,
+                                 uint32_t lanes, uint32_t join, uint32_t join_depth) {
+    int32_t g = 0;
+    while (g < (int32_t)WPI_MERGE_GROUPS && merge->groups[g].is_used)
+        g++;
+    WP_CHECK(g < (int32_t)WPI_MERGE_GROUPS);
+    merge->groups[g] = (wpi_merge_group){.lanes = lanes,
+                                         .block = like->block,
+                                         .depth = like->depth,
+                                         .join = join,
+                                         .join_depth = join_depth,
+                                         .parent = parent,
+                                         .is_used = true};
+    merge->used_count++;
+    if (parent >= 0) merge->groups[parent].part_count++;
+    return &merge->groups[g];
+}
+
+/* A group has no lanes of its own left. What waited for it may go on. */
+static void remove_group(wpi_merge *merge, int32_t g) {
+    wpi_merge_group *group = &merge->groups[g];
+    group->is_used = false;
+    merge->used_count--;
+    merge->loose_count -= group->is_loose;
+    if (merge->current == g) merge->current = group->parent < 0 ? 0 : group->parent;
+    if (group->parent < 0) return;
+    wpi_merge_group *parent = &merge->groups[group->parent];
+    parent->part_count--;
+    if (parent->part_count == 0 && parent->lanes == 0) remove_group(merge, group->parent);
+}
+
+/* The lanes that wait for the group to come back count what comes next from the join's depth. */
+static void arrive(wpi_merge *merge, int32_t g, uint32_t lanes) {
+    wpi_merge_group *group = &merge->groups[g], *parent = &merge->groups[group->parent];
+    parent->lanes |= lanes;
+    parent->depth = group->depth;
+    group->lanes &= ~lanes;
+}
+
+static bool is_at_join(const wpi_merge_group *group, uint32_t next) {
+    if (group->parent < 0) return false;
+    if (group->join == WP_TRACE_NONE) return group->depth < group->join_depth;
+    return (next == group->join && group->depth == group->join_depth) ||
+           group->depth < group->join_depth; /* left the function in which they parted */
+}
+
+/* ---- reading ------------------------------------------------------------------------------------
+ */
+
+static uint32_t next_of(const wpi_merge *merge, uint32_t lane) {
+    return (uint32_t)*merge->lanes[lane].read;
+}
+
+/* Lanes of a group that have words; those that have returned leave it. */
+static bool is_known(wpi_merge *merge, wpi_merge_group *group) {
+    for (uint32_t left = group->lanes; left != 0; left &= left - 1) {
+        const uint32_t lane = lowest(left);
+        if (wpi_lane_has_words(&merge->lanes[lane])) continue;
+        if ((merge->exited >> lane & 1u) == 0) return false;
+        group->lanes &= ~(1u << lane);
+        merge->retired |= 1u << lane;
+    }
+    return true;
+}
+
+/* Lanes that name the same next block as the lowest. */
+static uint32_t same_next(const wpi_merge *merge, uint32_t lanes) {
+    const uint32_t next = next_of(merge, lowest(lanes));
+    uint32_t same = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const uint32_t lane = lowest(left);
+        same |= (uint32_t)(next_of(merge, lane) == next) << lane;
+    }
+    return same;
+}
+
+/* Lanes of the group name different next blocks. The part with the smallest number runs first. */
+static void part(wpi_merge *merge, const wp_trace_tables *tables, int32_t g) {
+    wpi_merge_group *group = &merge->groups[g];
+    const wpi_merge_group like = *group;
+    const wp_trace_block *block = &tables->blocks[like.block];
+    const uint32_t op = tables->steps[block->first_step + block->step_count - 1].op;
+    const uint32_t depth = op == WP_TRACE_CALL ? like.depth - 1 : like.depth;
+    const bool is_same_join =
+        like.parent >= 0 && like.join == block->join && like.join_depth == depth;
+    const int32_t parent = is_same_join ? like.parent : g;
+    uint32_t left = like.lanes;
+    group->lanes = 0;
+    group->has_called = false;
+    uint32_t first = WP_TRACE_NONE;
+    while (left != 0) {
+        const uint32_t same = same_next(merge, left), next = next_of(merge, lowest(left));
+        left &= ~same;
+        if (next == block->join) {
+            merge->groups[parent].lanes |= same;
+            merge->groups[parent].depth = depth;
+            continue;
+        }
+        const wpi_merge_group *made = add_part(merge, parent, &like, same, block->join, depth);
+        if (next < first) {
+            first = next;
+            merge->current = (int32_t)(made - merge->groups);
+        }
+    }
+    if (is_same_join) remove_group(merge, g);
+}
+
+static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merge_group *group,
+                       uint64_t *addresses) {
+    const uint32_t number = next_of(merge, lowest(group->lanes));
+    const wp_trace_block *block = &tables->blocks[number];
+    const uint32_t count = block->access_count;
+    for (uint32_t left = group->lanes; left != 0; left &= left - 1) {
+        const uint32_t lane = lowest(left);
+        wpi_lane_words *words = &merge->lanes[lane];
+        for (uint32_t i = 0; i < count; i++)
+            addresses[(size_t)i * WPI_MERGE_LANES + lane] = words->read[1 + i];
+        words->read += 1 + count;
+    }
+    group->block = number;
+    const uint32_t op = block->step_count == 0
+                            ? WP_TRACE_ISSUE
+                            : tables->steps[block->first_step + block->step_count - 1].op;
+    if (op == WP_TRACE_CALL) group->depth++;
+    if (op == WP_TRACE_RETURN) group->depth--;
+    group->has_called = op == WP_TRACE_CALL;
+}
+
+/* A function that is not traced was called: its caller goes on. (No function begins with the block
+ * behind a call.) */
+static void skip_untraced(const wp_trace_tables *tables, wpi_merge_group *group, uint32_t next) {
+    if (group->has_called && next == tables->blocks[group->block].join) group->depth--;
+    group->has_called = false;
+}
+
+/* The group with its lanes together at one next block; false: it cannot go on now. */
+static bool settle(wpi_merge *merge, const wp_trace_tables *tables, int32_t g, bool *has_changed) {
+    wpi_merge_group *group = &merge->groups[g];
+    if (!is_known(merge, group)) return false;
+    *has_changed = true;
+    if (group->lanes == 0) {
+        remove_group(merge, g);
+        return false;
+    }
+    const uint32_t same = same_next(merge, group->lanes);
+    if (same == group->lanes) skip_untraced(tables, group, next_of(merge, lowest(same)));
+    if (is_at_join(group, next_of(merge, lowest(group->lanes)))) {
+        arrive(merge, g, same);
+        if (group->lanes == 0) {
+            const int32_t parent = group->parent;
+            remove_group(merge, g);
+            merge->current = parent;
+        }
+        return false;
+    }
+    if (same != group->lanes) {
+        part(merge, tables, g);
+        return false;
+    }
+    *has_changed = false;
+    return true;
+}
+
+/* The group to look at after `g`: its own parts' turn comes round. */
+static bool can_run(const wpi_merge *merge, int32_t g, uint32_t blocked) {
+    const wpi_merge_group *group = &merge->groups[g];
+    return group->is_used && group->part_count == 0 && (group->lanes & blocked) == 0;
+}
+
+/* ---- lanes that do not wait
+ * ------------------------------------------------------------------------ */
+
+/* Lanes that wait at a join, and could go on, leave those that have not come. */
+bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
+    for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
+        wpi_merge_group *group = &merge->groups[g];
+        if (!group->is_used || group->part_count == 0 || group->lanes == 0) continue;
+        if ((group->lanes & blocked) != 0 || !is_known(merge, group) || group->lanes == 0) continue;
+        const wpi_merge_group like = *group;
+        wpi_merge_group *made =
+            add_part(merge, like.parent, &like, like.lanes, like.join, like.join_depth);
+        made->is_loose = true;
+        merge->loose_count++;
+        merge->current = (int32_t)(made - merge->groups);
+        group->lanes = 0;
+        return true;
+    }
+    return false;
+}
+
+/* Groups beside `g`, at the same place, become one with it. */
+static void gather(wpi_merge *merge, int32_t g, uint32_t blocked) {
+    wpi_merge_group *group = &merge->groups[g];
+    const uint32_t next = next_of(merge, lowest(group->lanes));
+    for (int32_t o = 0; o < (int32_t)WPI_MERGE_GROUPS; o++) {
+        wpi_merge_group *other = &merge->groups[o];
+        if (o == g || !can_run(merge, o, blocked) || other->parent != group->parent ||
+            other->join != group->join || other->depth != group->depth || other->lanes == 0)
+            continue;
+        if (!is_known(merge, other) || other->lanes == 0 ||
+            same_next(merge, other->lanes) != other->lanes ||
+            next_of(merge, lowest(other->lanes)) != next)
+            continue;
+        group->lanes |= other->lanes;
+        other->lanes = 0;
+        remove_group(merge, o);
+        merge->current = g;
+    }
+}
+
+wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables, uint32_t blocked,
+                                uint32_t *block, uint32_t *mask, uint64_t *addresses) {
+    for (uint32_t tried = 0; tried < WPI_MERGE_GROUPS;) {
+        const int32_t g = (int32_t)(((uint32_t)merge->current + tried) % WPI_MERGE_GROUPS);
+        bool has_changed = false;
+        if (!can_run(merge, g, blocked) || !settle(merge, tables, g, &has_changed)) {
+            tried = has_changed ? 0 : tried + 1;
+            continue;
+        }
+        wpi_merge_group *group = &merge->groups[g];
+        merge->current = g;
+        if (merge->loose_count != 0) gather(merge, g, blocked);
+        read_block(merge, tables, group, addresses);
+        *block = group->block;
+        *mask = group->lanes;
+        return WPI_MERGE_BLOCK;
+    }
+    return merge->used_count != 0 ? WPI_MERGE_NEEDS : WPI_MERGE_EXIT;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Lanes become warps: the words that 32 threads left behind (base/trace.h) are read side by side,
+ * as the blocks of code that their warp executes.
+ *
+ * Lanes that name the same next block go on together. Where they name different ones the warp parts
+ * into groups, which meet again at the immediate post-dominator ("join") of the block they parted
+ * behind:
+ *
+ *     group 0  ──b3──┬── group 1  b4 b6 ──┐ join 7
+ *      (waits)       └── group 2  b5    ──┴── group 0  b7 …
+ *
+ * A group whose lanes wait for lanes of another group (a lock, a barrier in both arms) does not
+ * hold up the warp: groups take turns, as on GPUs since Volta. When none can go on, lanes that wait
+ * at a join no longer wait for those that have not come; they become one with them wherever both
+ * are at one place.
+ */
+#ifndef WP_DEVICE_SIM_MERGE_H
+#define WP_DEVICE_SIM_MERGE_H
+
+#include <stdbool.h>
+
+#include "base/trace.h"
+
+#define WPI_MERGE_LANES 32u
+#define WPI_MERGE_GROUPS 64u /* every one that waits has lost a lane or has two parts */
+
+/** What a thread wrote and nobody has read yet. */
+typedef struct wpi_lane_words {
+    wp_trace_lane lane; /* first: the running thread sees this; `cursor` is where the unread end */
+    const uint64_t *read;
+    uint64_t *words;
+} wpi_lane_words;
+
+static inline bool wpi_lane_has_words(const wpi_lane_words *lane) {
+    return lane->read != lane->lane.cursor;
+}
+
+/** A set of lanes at one place. A group with parts (`part_count` != 0) waits for them. */
+typedef struct wpi_merge_group {
+    uint32_t lanes; /* that run as one; with parts: that have come back to the join so far */
+    uint32_t block; /* executed last; NONE: none yet */
+    uint32_t depth; /* of calls, of what comes next */
+    uint32_t join;  /* where it becomes one with its parent again; NONE: above split_depth */
+    uint32_t join_depth;
+    uint32_t part_count;
+    int32_t parent; /* -1: none */
+    bool is_used;
+    bool is_loose;   /* went on without waiting at a join */
+    bool has_called; /* `block` ended in a CALL */
+} wpi_merge_group;
+
+typedef struct wpi_merge {
+    wpi_lane_words *lanes; /* [WPI_MERGE_LANES] of the warp */
+    uint32_t exited;       /* lanes that returned; their last words may be unread */
+    uint32_t retired;      /* … that were read to the end */
+    int32_t current;       /* the group that ran last */
+    uint32_t used_count, loose_count;
+    wpi_merge_group groups[WPI_MERGE_GROUPS];
+} wpi_merge;
+
+typedef enum wpi_merge_answer {
+    WPI_MERGE_BLOCK = 0,
+    WPI_MERGE_EXIT,  /* no lane is left */
+    WPI_MERGE_NEEDS, /* lanes whose next words are not known yet must run first */
+} wpi_merge_answer;
+
+/** The warp's lanes at the entry of the kernel: `lanes` of them exist. */
+void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes);
+/** The next block, with its lanes and addresses ([access][lane]; room for the block's accesses).
+ * Lanes in `blocked` must not go on yet. */
+wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables, uint32_t blocked,
+                                uint32_t *block, uint32_t *mask, uint64_t *addresses);
+/** After NEEDS, when running lanes did not help: lanes that wait at a join go on alone. False: none
+ * do. */
+bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked);
+
+#endif

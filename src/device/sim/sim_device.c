@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/sim_device.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "report/recorder.h"
+
+#define ENDING ".ini" /* of a profile's file */
+
+static wp_device_ops ops; /* the CPU device's, but for its end */
+
+static void close_device(wp_device *base) {
+    wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    if (device->executor != NULL) {
+        (void)wpi_cpu_device_wait(base, NULL);
+        device->cpu.executor = NULL;
+        wpi_sim_executor_destroy(device->executor);
+    }
+    wpi_profile_destroy(device->profile);
+    wpi_cpu_device_ops.close(base);
+}
+
+static void fill_info(wp_device_info *info, const wpi_profile *p) {
+    snprintf(info->spec, sizeof info->spec, "sim:%s", p->name);
+    snprintf(info->name, sizeof info->name, "%s, simulated", p->title);
+    info->sm_count = p->sm_count;
+    info->compute_major = p->capability / 10;
+    info->compute_minor = p->capability % 10;
+    info->threads_per_sm_max = p->threads;
+    info->blocks_per_sm_max = p->ctas;
+    info->registers_per_sm = p->registers;
+    info->shared_bytes_per_sm = p->shared_bytes;
+    info->shared_bytes_per_block_optin = p->shared_bytes_per_cta;
+    info->l2_bytes = p->l2.bytes;
+    info->clock_hz = p->core_hz;
+    info->host_pointers_are_device_pointers = true;
+}
+
+static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
+    uint64_t limit_bytes;
+    WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
+    wpi_profile *profile;
+    WP_TRY(wpi_profile_load(rest, NULL, 0, &profile, err));
+    wpi_sim_device *device = wp_calloc(1, sizeof *device);
+    if (device == NULL) {
+        wpi_profile_destroy(profile);
+        return WP_FAIL(err, NOMEM, "simulated device");
+    }
+    ops = wpi_cpu_device_ops;
+    ops.kind = "sim";
+    ops.close = close_device;
+    device->cpu.base.ops = &ops;
+    device->cpu.variant = "trace";
+    device->profile = profile;
+    WP_TRY(wpi_cpu_device_init(&device->cpu, 1,
+                               limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err));
+    fill_info(&device->cpu.base.info, profile);
+    const wp_status status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
+    if (status != WP_STATUS_OK) {
+        close_device(&device->cpu.base);
+        return status;
+    }
+    device->cpu.executor = wpi_sim_executor_base(device->executor);
+    wpi_report_device(device->cpu.base.info.spec, device->cpu.base.info.name);
+    *out = &device->cpu.base;
+    return WP_STATUS_OK;
+}
+
+static int is_profile(const struct dirent *entry) {
+    const size_t length = strlen(entry->d_name);
+    return length > strlen(ENDING) && strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0;
+}
+
+void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object) {
+    char *folder = wpi_profile_dir();
+    struct dirent **entries = NULL;
+    const int count = folder != NULL ? scandir(folder, &entries, is_profile, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        char spec[300];
+        const size_t length = strlen(entries[i]->d_name) - strlen(ENDING);
+        snprintf(spec, sizeof spec, "sim:%.*s", (int)length, entries[i]->d_name);
+        visit(object, spec);
+        free(entries[i]); /* scandir's own allocations */
+    }
+    free(entries);
+    wp_free(folder);
+}
+
+const wp_device_kind wp_device_kind_sim = {
+    .name = "sim",
+    .summary = "a simulated GPU: sim:<profile>",
+    .example = "k80",
+    .open = open_device,
+};

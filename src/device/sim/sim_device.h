@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The simulated device: a CPU device whose commands are executed in simulated time.
+ *
+ *     host threads ── queue commands, wait ──► queues (device/cpu) ──► executor ──► GPU (src/sim)
+ *                                                                         └──► threads run, copies
+ * are made
+ *
+ * Host code takes no simulated time: what it queues between two waits is queued at the same moment.
+ * Simulated time passes only while a host thread waits, on the executor's own thread; so what a
+ * program sees depends on nothing but the program.
+ */
+#ifndef WP_DEVICE_SIM_SIM_DEVICE_H
+#define WP_DEVICE_SIM_SIM_DEVICE_H
+
+#include "device/cpu/queue.h"
+#include "sim/gpu.h"
+
+typedef struct wpi_sim_executor wpi_sim_executor;
+
+typedef struct wpi_sim_device {
+    wpi_cpu_device cpu; /* first */
+    wpi_profile *profile;
+    wpi_sim_executor *executor;
+} wpi_sim_device;
+
+WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
+                                               wpi_sim_executor **out, wp_error *err);
+void wpi_sim_executor_destroy(wpi_sim_executor *executor); /* NULL allowed */
+wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
+
+#endif
