@@ -102,13 +102,18 @@ function(wp_cli_test script)
 endfunction()
 
 # wp_program_test(NAME): one program of tests/e2e by name, compiled by wpcc, run with 1 and 2 workers; and
-# once more on the CUDA device, on the machine behind the stand-in for the driver.
+# once more on the CUDA device, on the machine behind the stand-in for the driver, and programs on a
+# simulated GPU.
 function(wp_program_test name)
     string(REGEX REPLACE "\\.(cu|sh)$" "" short ${name})
     wp_add_test(${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
     if(name MATCHES "^[^/]*\\.cu$|^(apps|gpu_bench)\\.sh$")
         wp_add_test(cuda.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
         wp_on_machine(e2e.cuda.${short})
+    endif()
+    if(name MATCHES "^[^/]*\\.cu$")
+        wp_add_test(sim.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+        set_tests_properties(e2e.sim.${short} PROPERTIES ENVIRONMENT "DEVICES=sim:gtx1080ti")
     endif()
 endfunction()
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events: elapsed time, states before and after recording, the errors of wrong use. */
+// DEVICES: cpu cuda (on sim host functions take no time)
 #include "check.h"
 #include <time.h>
 
