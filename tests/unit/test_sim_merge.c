@@ -21,7 +21,7 @@ static wpi_merge merge;
 static void block(uint32_t number, uint32_t join, wp_trace_op op, uint32_t accesses) {
     blocks[number] = (wp_trace_block){
         .join = join, .first_step = number, .step_count = 1, .access_count = accesses};
-    steps[number] = (wp_trace_step){.op = op};
+    steps[number] = (wp_trace_step){.op = (uint16_t)op};
 }
 
 static int begin(void **state) {

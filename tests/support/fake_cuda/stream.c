@@ -143,9 +143,21 @@ int fake_wait_all(void) {
 
 static fake_stream *ended;
 
+static void stop(fake_stream *s);
+
+/* Threads of streams that were destroyed, and have nothing left to do, end with the process. */
+static void join_ended(void) {
+    pthread_mutex_lock(&fake.lock);
+    for (fake_stream *s = streams; s != NULL; s = s->next)
+        if (s->is_closing && s->first == NULL) stop(s);
+    pthread_mutex_unlock(&fake.lock);
+}
+
 void fake_stream_make(fake_object *object, bool is_blocking) {
+    static bool is_registered;
     fake_stream *s = calloc(1, sizeof *s);
-    if (s == NULL) abort();
+    if (s == NULL || (!is_registered && atexit(join_ended) != 0)) abort();
+    is_registered = true;
     s->is_blocking = is_blocking;
     s->next = default_stream.next;
     default_stream.next = s;
