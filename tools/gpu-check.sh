@@ -57,7 +57,7 @@ pack() { # build folder, target
     cp "$build/bin/warpage" "$target/bin/"
     cp -P "$build"/lib/libwarpage.so* "$target/lib/"
     # The small libraries beside libc: as files, for machines that have not got them.
-    ldd "$build/lib/libwarpage.so" | sed -n 's/.*=> \([^ ]*lib\(jansson\|zstd\)[^ ]*\).*/\1/p' |
+    ldd "$build/lib/libwarpage.so" | sed -n 's/.*=> \([^ ]*lib\(jansson\|zstd\|inih\)[^ ]*\).*/\1/p' |
         while IFS= read -r library; do cp -L "$library" "$target/lib/"; done
     for source in "$root"/tests/e2e/*.cu; do
         name=$(basename "$source" .cu)
