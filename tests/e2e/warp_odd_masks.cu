@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Masks that differ from lane to lane, or lack the lane, and shuffles from lanes that are not there: undefined, but
  * GPUs answer. And more warp operations in a row, by diverged warps, than a warp has turns. */
-// DEVICES: cpu (PTX leaves undefined what a lane gets that its mask lacks)
+// DEVICES: cpu sim (PTX leaves undefined what a lane gets that its mask lacks)
 #include "check.h"
 
 __device__ unsigned lanes_below()
