@@ -6,6 +6,7 @@
 #define _GNU_SOURCE /* dladdr */
 #include "sim/profile.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <ini.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "sim/profile_keys.h"
+
+#define ENDING ".ini" /* of a profile's file */
 
 #define BASES_MAX 4u
 #define CORE_CLOCK "gpu.core_clock"
@@ -316,6 +319,43 @@ char *wpi_profile_dir(void) {
     return NULL;
 }
 
+static int is_profile(const struct dirent *entry) {
+    const size_t length = strlen(entry->d_name), ending = strlen(ENDING);
+    return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
+}
+
+void wpi_profile_names(wp_strings *names) {
+    char *dir = wpi_profile_dir();
+    struct dirent **entries = NULL;
+    const int count = dir != NULL ? scandir(dir, &entries, is_profile, alphasort) : 0;
+    for (int i = 0; i < count; i++) {
+        const size_t length = strlen(entries[i]->d_name) - strlen(ENDING);
+        wp_strings_addf(names, "%.*s", (int)length, entries[i]->d_name);
+        free(entries[i]); /* scandir's own allocations */
+    }
+    free(entries);
+    wp_free(dir);
+}
+
+static wp_status fail_unknown(const char *spec, wp_error *err) {
+    wp_strings names = {0};
+    wp_nearest nearest = {.wanted = spec};
+    wpi_profile_names(&names);
+    for (size_t i = 0; i < names.count; i++)
+        wp_nearest_offer(&nearest, names.items[i]);
+    const char *found = wp_nearest_result(&nearest);
+    const wp_status status =
+        found != NULL
+            ? WP_FAIL(err, NOT_FOUND, "there is no simulated GPU '%s'; did you mean '%s'?", spec,
+                      found)
+            : WP_FAIL(err, NOT_FOUND,
+                      "there is no simulated GPU '%s'; `warpage devices` lists them, and a file "
+                      "of your own has a '/' or ends in .ini",
+                      spec);
+    wp_strings_deinit(&names);
+    return status;
+}
+
 static wp_status find_file(const char *spec, char **path, wp_error *err) {
     *path = NULL;
     char *extension = wp_path_extension(spec);
@@ -333,8 +373,7 @@ static wp_status find_file(const char *spec, char **path, wp_error *err) {
     *path = wp_path_join(dir, name);
     wp_status status = WP_STATUS_OK;
     if (!wp_file_exists(*path)) {
-        status =
-            WP_FAIL(err, NOT_FOUND, "no profile '%s' in %s; a path must contain a '/'", spec, dir);
+        status = fail_unknown(spec, err);
         wp_free(*path);
         *path = NULL;
     }

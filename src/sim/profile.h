@@ -22,6 +22,7 @@
 #include <stddef.h>
 
 #include "base/fail.h"
+#include "base/strings.h"
 #include "base/time.h"
 #include "base/trace.h"
 
@@ -205,6 +206,9 @@ void wpi_profile_destroy(wpi_profile *profile); /* NULL allowed */
 
 /** The folder of the profiles that came with Warpage; wp_free it. NULL: it is not there. */
 WP_NODISCARD char *wpi_profile_dir(void);
+
+/** Names of the profiles that came with Warpage, in order; none if the folder is not there. */
+void wpi_profile_names(wp_strings *names);
 
 /** The i-th key in the order of the table; false behind the last one. */
 bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out);

@@ -184,7 +184,7 @@ static void names_are_looked_up_beside_the_library(void **state) {
     assert_u64(p->sm_count, 13);
     wpi_profile_destroy(p);
     assert_status_fails(wpi_profile_load("k81", NULL, 0, &p, &err), WP_STATUS_NOT_FOUND, &err,
-                        "no profile 'k81' in ");
+                        "did you mean 'k80'?");
     assert_status_fails(wpi_profile_load("./k81.ini", NULL, 0, &p, &err), WP_STATUS_NOT_FOUND, &err,
                         "k81.ini");
 }

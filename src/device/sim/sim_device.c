@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/sim/sim_device.h"
 
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "report/recorder.h"
-
-#define ENDING ".ini" /* of a profile's file */
 
 static wp_device_ops ops; /* the CPU device's, but for its end */
 
@@ -70,24 +65,15 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static int is_profile(const struct dirent *entry) {
-    const size_t length = strlen(entry->d_name);
-    return length > strlen(ENDING) && strcmp(entry->d_name + length - strlen(ENDING), ENDING) == 0;
-}
-
 void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object) {
-    char *folder = wpi_profile_dir();
-    struct dirent **entries = NULL;
-    const int count = folder != NULL ? scandir(folder, &entries, is_profile, alphasort) : 0;
-    for (int i = 0; i < count; i++) {
+    wp_strings names = {0};
+    wpi_profile_names(&names);
+    for (size_t i = 0; i < names.count; i++) {
         char spec[300];
-        const size_t length = strlen(entries[i]->d_name) - strlen(ENDING);
-        snprintf(spec, sizeof spec, "sim:%.*s", (int)length, entries[i]->d_name);
+        snprintf(spec, sizeof spec, "sim:%s", names.items[i]);
         visit(object, spec);
-        free(entries[i]); /* scandir's own allocations */
     }
-    free(entries);
-    wp_free(folder);
+    wp_strings_deinit(&names);
 }
 
 const wp_device_kind wp_device_kind_sim = {
