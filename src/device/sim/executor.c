@@ -11,7 +11,8 @@
 #include "device/sim/threads.h"
 #include "report/recorder.h"
 
-#define POLL_PS WP_PS_PER_US /* what passes when the host asks whether something is done */
+#define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
+#define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
 #define UNASKED_S 1
 
 /* A command under way. */
@@ -234,16 +235,12 @@ static void say_deadlock(wpi_sim_executor *x) {
     fail(x, &error);
 }
 
-/* Until something ends; for a moment only if nobody waits. With the lock held; released meanwhile.
- */
+/* Until something ends, or other host threads may have queued what this waits for; for a moment
+ * only if nobody waits. With the lock held; released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
-    const bool is_poll = !wpi_device_is_awaited(x->device);
+    const wp_time_ps length_ps = wpi_device_is_awaited(x->device) ? SLICE_PS : POLL_PS;
     pthread_mutex_unlock(&x->device->lock);
-    if (x->ended == NULL && is_poll) {
-        wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + POLL_PS);
-    } else if (x->ended == NULL) {
-        wpi_engine_run(x->engine);
-    }
+    if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
     const bool has_failed = atomic_load(&x->device->has_failed);
     if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0) say_deadlock(x);
     if (x->running != NULL && atomic_load(&x->device->has_failed)) give_up(x);
