@@ -2,10 +2,10 @@
 /**
  * Devices: open one, give it memory, queue work on it, ask what it did.
  *
- * A device is named by a spec: "cpu", "cuda:0" (the first GPU), "sim:gtx1080ti". Memory is named by plain
- * pointers that are valid in kernels; on cpu and sim they are host addresses as well. Queues run their
- * commands in order, each on its own; different queues overlap. All times are nanoseconds of the
- * device's clock (host time on cpu, simulated time on sim).
+ * A device is named by a spec: "cpu", "cuda:0" (the first GPU), "sim:gtx1080ti". Memory is named by
+ * plain pointers that are valid in kernels; on cpu and sim they are host addresses as well. Queues
+ * run their commands in order, each on its own; different queues overlap. All times are nanoseconds
+ * of the device's clock (host time on cpu, simulated time on sim).
  *
  * Thread rule: every function may be called from any thread. Ownership: `_open/_create` results
  * belong to the caller and go back with `_close/_destroy`, which accept NULL.
@@ -90,15 +90,31 @@ typedef struct wp_launch {
 /** Opens the device named by `spec`; see `warpage devices`. */
 WP_NODISCARD WP_API wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err);
 WP_API void wp_device_close(wp_device *device);
-/** Calls `visit` with the spec of every simulated GPU that came with Warpage ("sim:k80"), in order of their
- *  names. */
+/** Calls `visit` with the spec of every simulated GPU that came with Warpage ("sim:k80"), in order
+ * of their names. */
 WP_API void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object);
+
+/** A number of a simulated GPU, with the value in force. Strings live during the visit. */
+typedef struct wp_device_key {
+    const char *name;   /* "tlb.l2.entries" */
+    const char *unit;   /* "bytes", "time", … */
+    const char *value;  /* as it was written: "65", "9cycles" */
+    const char *source; /* where it is from: a paper's table, "default", "--set"; "": not said */
+    const char *doc;
+} wp_device_key;
+/** Calls `visit` for each key of the simulated GPU `spec` ("sim:k80"), with WARPAGE_SET's values in
+ * it. NOT_FOUND, PARSE, INVALID as wp_device_open; UNSUPPORTED: `spec` is no simulated GPU. */
+WP_API WP_NODISCARD wp_status wp_device_visit_keys(const char *spec,
+                                                   void (*visit)(void *object,
+                                                                 const wp_device_key *key),
+                                                   void *object, wp_error *err);
 WP_API const wp_device_info *wp_device_get_info(const wp_device *device);
 
 /** Memory. A size of 0 gives NULL and success. `free` waits for all queued work first and refuses
  *  (INVALID) an address that is not the base of an allocation of this device. */
-WP_NODISCARD WP_API wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,
-                                              uint32_t flags, void **out, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind,
+                                              size_t size_bytes, uint32_t flags, void **out,
+                                              wp_error *err);
 WP_NODISCARD WP_API wp_status wp_memory_free(wp_device *device, void *base, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_memory_register(wp_device *device, void *base, size_t size_bytes,
                                                  uint32_t flags, wp_error *err);
@@ -111,7 +127,8 @@ WP_API void wp_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *to
 /** Queues. The first queue of a device is its default one. `is_blocking`: takes part in CUDA's
  *  legacy default-stream ordering (it and the default queue wait for each other's earlier work). */
 WP_API wp_queue *wp_device_default_queue(wp_device *device);
-WP_NODISCARD WP_API wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out,
+                                              wp_error *err);
 WP_API void wp_queue_destroy(wp_queue *queue); /* work already queued still completes */
 WP_NODISCARD WP_API wp_status wp_queue_wait(wp_queue *queue, wp_error *err); /* until it is empty */
 WP_API bool wp_queue_is_idle(wp_queue *queue);
@@ -119,16 +136,18 @@ WP_NODISCARD WP_API wp_status wp_device_wait(wp_device *device, wp_error *err); 
 
 /** Commands. They return once queued. Copies: `dst`/`src` any memory, host or device; ranges of
  *  one copy do not overlap. Rows of 2D forms are `width_bytes` long and `pitch_bytes` apart. */
-WP_NODISCARD WP_API wp_status wp_queue_copy(wp_queue *queue, void *dst, const void *src, size_t size_bytes,
-                                            wp_error *err);
-WP_NODISCARD WP_API wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes, const void *src,
-                                               size_t src_pitch_bytes, size_t width_bytes, size_t height,
-                                               wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_copy(wp_queue *queue, void *dst, const void *src,
+                                            size_t size_bytes, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes,
+                                               const void *src, size_t src_pitch_bytes,
+                                               size_t width_bytes, size_t height, wp_error *err);
 /** Fills with a pattern of 1, 2 or 4 bytes. */
-WP_NODISCARD WP_API wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
-                                            size_t count, wp_error *err);
-WP_NODISCARD WP_API wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *err);
-WP_NODISCARD WP_API wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value,
+                                            uint32_t value_bytes, size_t count, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch,
+                                              wp_error *err);
+WP_NODISCARD WP_API wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg,
+                                                 wp_error *err);
 
 /** Events. An event that was never recorded is complete. */
 WP_NODISCARD WP_API wp_status wp_event_create(wp_device *device, wp_event **out, wp_error *err);
@@ -140,13 +159,17 @@ WP_API bool wp_event_is_complete(const wp_event *event);
 /** Device time of the last record, when it is complete; 0 if there was none. */
 WP_API uint64_t wp_event_time_ns(const wp_event *event);
 
-/** Code. `image` is what wpcc embedded (static storage). Kernels and variables go by their mangled names. */
-WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *image, wp_module **out, wp_error *err);
+/** Code. `image` is what wpcc embedded (static storage). Kernels and variables go by their mangled
+ * names. */
+WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *image, wp_module **out,
+                                             wp_error *err);
 WP_API void wp_module_unload(wp_module *module);
-WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name, wp_kernel **out,
+WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name,
+                                                    wp_kernel **out,
                                                     wp_error *err); /* owned by the module */
-WP_NODISCARD WP_API wp_status wp_module_find_variable(wp_module *module, const char *name, void **address,
-                                                      size_t *size_bytes, wp_error *err);
+WP_NODISCARD WP_API wp_status wp_module_find_variable(wp_module *module, const char *name,
+                                                      void **address, size_t *size_bytes,
+                                                      wp_error *err);
 WP_API const wp_kernel_info *wp_kernel_get_info(const wp_kernel *kernel);
 /** Blocks of `block_threads` threads that fit one SM at once. */
 WP_API uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Long options by table. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/nearest.h"
@@ -19,39 +20,62 @@ static wp_status fail_unknown(const wp_option *options, const char *name, int le
     return WP_FAIL(err, INVALID, "unknown option '--%.*s'", length, name);
 }
 
+/* Reads the option at `*at` and steps behind it. */
+static wp_status take(const wp_option *options, int argc, char **argv, int *at, size_t *number,
+                      const char **value, wp_error *err) {
+    const char *const text = argv[(*at)++];
+    if (text[1] != '-') return WP_FAIL(err, INVALID, "unknown option '%s'", text);
+    const char *name = text + 2;
+    const char *equals = strchr(name, '=');
+    const size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    size_t i = 0;
+    while (options[i].name != NULL &&
+           (strlen(options[i].name) != length || strncmp(options[i].name, name, length) != 0))
+        i++;
+    const wp_option *option = &options[i];
+    if (option->name == NULL) return fail_unknown(options, name, (int)length, err);
+    if (option->value_name == NULL && equals != NULL)
+        return WP_FAIL(err, INVALID, "option '--%s' takes no value", option->name);
+    if (option->value_name != NULL && equals == NULL && *at == argc)
+        return WP_FAIL(err, INVALID, "option '--%s' needs a value: --%s %s", option->name,
+                       option->name, option->value_name);
+    *number = i;
+    *value = "";
+    if (option->value_name != NULL) *value = equals != NULL ? equals + 1 : argv[(*at)++];
+    return WP_STATUS_OK;
+}
+
+static bool is_option(const char *text) {
+    return text[0] == '-' && text[1] != '\0' && strcmp(text, "--") != 0;
+}
+
 wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv, wp_arguments *out,
                               wp_error *err) {
-    *out = (wp_arguments){0};
+    *out = (wp_arguments){.options = options, .argv = argv};
     int at = 1;
-    for (; at < argc && argv[at][0] == '-' && argv[at][1] != '\0'; at++) {
-        if (strcmp(argv[at], "--") == 0) {
-            at++;
-            break;
-        }
-        if (argv[at][1] != '-') return WP_FAIL(err, INVALID, "unknown option '%s'", argv[at]);
-        const char *name = argv[at] + 2;
-        const char *equals = strchr(name, '=');
-        const size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
-        size_t i = 0;
-        while (options[i].name != NULL &&
-               (strlen(options[i].name) != length || strncmp(options[i].name, name, length) != 0))
-            i++;
-        WP_CHECK(i < sizeof out->values / sizeof out->values[0]);
-        if (options[i].name == NULL) return fail_unknown(options, name, (int)length, err);
-        if (options[i].value_name == NULL) {
-            if (equals != NULL)
-                return WP_FAIL(err, INVALID, "option '--%s' takes no value", options[i].name);
-            out->values[i] = "";
-        } else if (equals != NULL) {
-            out->values[i] = equals + 1;
-        } else if (at + 1 < argc) {
-            out->values[i] = argv[++at];
-        } else {
-            return WP_FAIL(err, INVALID, "option '--%s' needs a value: --%s %s", options[i].name,
-                           options[i].name, options[i].value_name);
-        }
+    while (at < argc && is_option(argv[at])) {
+        size_t number;
+        const char *value;
+        WP_TRY(take(options, argc, argv, &at, &number, &value, err));
+        WP_CHECK(number < sizeof out->values / sizeof out->values[0]);
+        out->values[number] = value;
     }
+    out->options_end = at;
+    if (at < argc && strcmp(argv[at], "--") == 0) at++;
     out->operands = argv + at;
     out->operand_count = argc - at;
     return WP_STATUS_OK;
+}
+
+const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor) {
+    if (*cursor == 0) *cursor = 1;
+    while (*cursor < arguments->options_end) {
+        size_t number;
+        const char *value;
+        if (take(arguments->options, arguments->options_end, arguments->argv, cursor, &number,
+                 &value, NULL) == WP_STATUS_OK &&
+            number == option)
+            return value;
+    }
+    return NULL;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "base/fail.h"
+#include "base/strings.h"
 #include "warpage/error.h"
 
 enum { WP_EXIT_DONE = 0, WP_EXIT_FAILED = 1, WP_EXIT_USAGE = 2 };
@@ -38,16 +39,28 @@ struct wp_option {
     const char *doc;
 };
 
-/** What was given: `values[i]` belongs to `options[i]`; NULL: not given, "" for a flag. */
+/** What was given: `values[i]` belongs to `options[i]`; NULL: not given, "" for a flag. Of an
+ * option given more than once it is the last; wpi_arguments_next has them all. */
 typedef struct wp_arguments {
-    const char *values[16];
+    const char *values[32];
     char **operands; /* the rest of argv, NULL-terminated */
     int operand_count;
+    const wp_option *options;
+    char **argv;
+    int options_end; /* in argv */
 } wp_arguments;
 
 /** Reads options up to the first operand or "--". INVALID, with a message, on a wrong one. */
 WP_NODISCARD wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv,
                                            wp_arguments *out, wp_error *err);
+
+/** The next value given for an option, in order; NULL behind the last. `*cursor` starts at 0. */
+const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor);
+
+/** All of --set, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on, and a row of
+ * `environment` (may be NULL) for a program to be run. INVALID: no simulated GPU. */
+WP_NODISCARD wp_status wpi_set_keys(const wp_arguments *arguments, size_t option,
+                                    const char *device, wp_strings *environment, wp_error *err);
 
 /** Prints "warpage <command>: <message>" and where help is; gives WP_EXIT_USAGE or WP_EXIT_FAILED.
  */

@@ -25,7 +25,9 @@ const wp_command wpi_commands[] = {
     {.name = "params",
      .summary = "list what can be set, and to what it is set now",
      .usage = "params [options] [NAME]",
-     .details = "A parameter is set by its environment variable, or by an option of `warpage run`.",
+     .details = "A parameter is set by its environment variable, or by an option of `warpage run`. "
+                "With --device,\n"
+                "the numbers of a simulated GPU; NAME is a key, or a section such as tlb.l2.",
      .options = wpi_params_options,
      .run = wpi_params_main},
     {.name = "doctor",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage params: every parameter row of the library with its value in force. */
+/* warpage params: every parameter row of the library, or every number of a simulated GPU, with its
+ * value in force. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +11,16 @@
 #include "cli/cli.h"
 #include "cli/table.h"
 #include "report/param_table.h"
+#include "warpage/device.h"
 
-const wp_option wpi_params_options[] = {{"format", "text|json|csv", "form of the list"}, {0}};
+enum option_index { DEVICE, SET, FORMAT };
+
+const wp_option wpi_params_options[] = {
+    [DEVICE] = {"device", "sim:PROFILE",
+                "the numbers of this simulated GPU, and where they are from"},
+    [SET] = {"set", "KEY=VALUE", "with this number changed; may be given again"},
+    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    {0}};
 
 static void add_row(wp_table *table, const wp_param *row) {
     static const char *const sources[WP_PARAM_SOURCE_COUNT] = {"default", "environment"};
@@ -28,33 +38,77 @@ static void add_row(wp_table *table, const wp_param *row) {
     wp_free(variable);
 }
 
+static void list_params(wp_table *table, const char *wanted, wp_nearest *nearest) {
+    for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++) {
+        for (const wp_param *row = t->rows; row->name != NULL; row++) {
+            if (wanted == NULL || strcmp(wanted, row->name) == 0) add_row(table, row);
+            if (wanted != NULL) wp_nearest_offer(nearest, row->name);
+        }
+    }
+}
+
+typedef struct key_list {
+    wp_table *table;
+    const char *wanted; /* a key, or the section it is in; NULL: all */
+    wp_nearest *nearest;
+} key_list;
+
+static bool is_wanted(const char *wanted, const char *name) {
+    if (wanted == NULL) return true;
+    const size_t length = strlen(wanted);
+    return strncmp(wanted, name, length) == 0 && (name[length] == '\0' || name[length] == '.');
+}
+
+static void add_key(void *object, const wp_device_key *key) {
+    key_list *list = object;
+    if (list->wanted != NULL) wp_nearest_offer(list->nearest, key->name);
+    if (!is_wanted(list->wanted, key->name)) return;
+    const char *const cells[] = {key->name, key->unit, key->value, key->source, key->doc};
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+        wp_strings_add(&list->table->cells, cells[i]);
+}
+
+static int print(wp_table *table, wp_table_format format, const char *wanted, wp_nearest *nearest) {
+    int code = WP_EXIT_DONE;
+    if (wanted != NULL && table->cells.count == 0) {
+        const char *meant = wp_nearest_result(nearest);
+        code = meant != NULL
+                   ? wpi_failure("params", "no parameter '%s'; did you mean '%s'?", wanted, meant)
+                   : wpi_failure("params", "no parameter '%s'", wanted);
+    } else {
+        wpi_table_print(table, format);
+    }
+    wpi_table_deinit(table);
+    return code != WP_EXIT_DONE ? code : wpi_finish("params");
+}
+
 int wpi_params_main(int argc, char **argv) {
     static const char *const columns[] = {"name",   "unit",     "default", "value",
                                           "source", "variable", "meaning", NULL};
+    static const char *const key_columns[] = {"name", "unit", "value", "source", "meaning", NULL};
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_params_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[0], &format, &err) != WP_STATUS_OK)
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("params", "one name at most");
 
+    const char *device = arguments.values[DEVICE];
     const char *wanted = arguments.operands[0];
     wp_nearest nearest = {.wanted = wanted};
-    wp_table table = {.columns = columns};
-    for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++) {
-        for (const wp_param *row = t->rows; row->name != NULL; row++) {
-            if (wanted == NULL || strcmp(wanted, row->name) == 0) add_row(&table, row);
-            if (wanted != NULL) wp_nearest_offer(&nearest, row->name);
+    wp_table table = {.columns = device != NULL ? key_columns : columns};
+    if (arguments.values[SET] != NULL &&
+        wpi_set_keys(&arguments, SET, device, NULL, &err) != WP_STATUS_OK)
+        return wpi_usage_error("params", "%s", err.message);
+    if (device == NULL) {
+        list_params(&table, wanted, &nearest);
+    } else {
+        key_list list = {&table, wanted, &nearest};
+        if (wp_device_visit_keys(device, add_key, &list, &err) != WP_STATUS_OK) {
+            wpi_table_deinit(&table);
+            return wpi_usage_error("params", "%s", err.message);
         }
     }
-    if (wanted != NULL && table.cells.count == 0) {
-        const char *meant = wp_nearest_result(&nearest);
-        return meant != NULL
-                   ? wpi_failure("params", "no parameter '%s'; did you mean '%s'?", wanted, meant)
-                   : wpi_failure("params", "no parameter '%s'", wanted);
-    }
-    wpi_table_print(&table, format);
-    wpi_table_deinit(&table);
-    return wpi_finish("params");
+    return print(&table, format, wanted, &nearest);
 }

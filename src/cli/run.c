@@ -17,10 +17,11 @@
 #include "warpage/device.h"
 #include "warpage/report.h"
 
-enum option_index { DEVICE, DEVICE_MEMORY, WORKERS, CHECK, REPORT, OUTPUT };
+enum option_index { DEVICE, SET, DEVICE_MEMORY, WORKERS, CHECK, REPORT, OUTPUT };
 
 const wp_option wpi_run_options[] = {
-    [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0 (see `warpage devices`)"},
+    [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
+    [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
     [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
     [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
     [CHECK] = {"check", NULL,
@@ -50,6 +51,7 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
         if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
         wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
+    if (values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, values[DEVICE], environment, err));
     if (values[DEVICE] != NULL) {
         wp_device *device = NULL;
         WP_TRY(wp_device_open(values[DEVICE], &device, err));

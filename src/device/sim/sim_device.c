@@ -2,9 +2,16 @@
 #include "device/sim/sim_device.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
+#include "base/param.h"
 #include "report/recorder.h"
+
+const wp_param wpi_sim_params[] = {
+    {"set", WP_UNIT_TEXT, "", 0, 0,
+     "numbers of the simulated GPU, as in tlb.l2.entries=128; ';' between several"},
+    {0}};
 
 static wp_device_ops ops; /* the CPU device's, but for its end */
 
@@ -35,11 +42,35 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->host_pointers_are_device_pointers = true;
 }
 
+/* "a=1;b=2" becomes two settings; spaces around them do not count. */
+static void split_settings(const char *text, wp_strings *settings) {
+    while (*text != '\0') {
+        text += strspn(text, " ;");
+        size_t length = strcspn(text, ";");
+        const char *next = text + length;
+        while (length != 0 && text[length - 1] == ' ')
+            length--;
+        if (length != 0) wp_strings_addf(settings, "%.*s", (int)length, text);
+        text = next;
+    }
+}
+
+static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err) {
+    wp_param_value value;
+    WP_TRY(wp_param_load(&wpi_sim_params[0], &value, err));
+    wp_strings settings = {0};
+    split_settings(value.text, &settings);
+    const wp_status status =
+        wpi_profile_load(name, wp_strings_argv(&settings), settings.count, out, err);
+    wp_strings_deinit(&settings);
+    return status;
+}
+
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     wpi_profile *profile;
-    WP_TRY(wpi_profile_load(rest, NULL, 0, &profile, err));
+    WP_TRY(load_profile(rest, &profile, err));
     wpi_sim_device *device = wp_calloc(1, sizeof *device);
     if (device == NULL) {
         wpi_profile_destroy(profile);
@@ -74,6 +105,33 @@ void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), vo
         visit(object, spec);
     }
     wp_strings_deinit(&names);
+}
+
+/* "tlb.l3.…" of a GPU with two levels. */
+static bool is_of_missing_level(const wpi_profile *profile, const char *name) {
+    return strncmp(name, "tlb.l", 5) == 0 && name[5] >= '1' && name[5] <= '9' &&
+           (uint32_t)(name[5] - '0') > profile->tlb_levels;
+}
+
+wp_status wp_device_visit_keys(const char *spec,
+                               void (*visit)(void *object, const wp_device_key *key), void *object,
+                               wp_error *err) {
+    if (strncmp(spec, "sim:", 4) != 0)
+        return WP_FAIL(err, UNSUPPORTED,
+                       "'%s' is not a simulated GPU; `warpage devices` lists them", spec);
+    wpi_profile *profile;
+    WP_TRY(load_profile(spec + 4, &profile, err));
+    wpi_profile_value value;
+    for (size_t i = 0; wpi_profile_value_at(profile, i, &value); i++) {
+        if (is_of_missing_level(profile, value.name)) continue;
+        visit(object, &(wp_device_key){.name = value.name,
+                                       .unit = value.unit,
+                                       .value = value.text,
+                                       .source = value.source != NULL ? value.source : "",
+                                       .doc = value.doc});
+    }
+    wpi_profile_destroy(profile);
+    return WP_STATUS_OK;
 }
 
 const wp_device_kind wp_device_kind_sim = {
