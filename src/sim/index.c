@@ -9,7 +9,7 @@
 
 bool wpi_index_init(wpi_index *index, uint32_t count) {
     uint32_t slots = 8;
-    while (slots < 4 * (uint64_t)count)
+    while (slots < 2 * (uint64_t)count)
         slots *= 2;
     index->slots = wp_malloc(slots * sizeof *index->slots);
     index->mask = slots - 1;
@@ -25,25 +25,26 @@ void wpi_index_deinit(wpi_index *index) {
 
 void wpi_index_clear(wpi_index *index) {
     for (uint32_t i = 0; i <= index->mask; i++)
-        index->slots[i].value = WPI_INDEX_NONE;
+        index->slots[i] = WPI_INDEX_FREE;
 }
 
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
     const uint32_t at = wpi_index_slot_of(index, key);
-    WP_ASSERT(index->slots[at].value == WPI_INDEX_NONE);
-    index->slots[at] = (wpi_index_slot){key, value};
+    WP_CHECK(key >> (64 - WPI_INDEX_VALUE_BITS) == 0 && value >> WPI_INDEX_VALUE_BITS == 0);
+    WP_ASSERT(index->slots[at] == WPI_INDEX_FREE);
+    index->slots[at] = key << WPI_INDEX_VALUE_BITS | value;
 }
 
 void wpi_index_remove(wpi_index *index, uint64_t key) {
     uint32_t gap = wpi_index_slot_of(index, key);
-    WP_ASSERT(index->slots[gap].value != WPI_INDEX_NONE);
-    for (uint32_t at = (gap + 1) & index->mask; index->slots[at].value != WPI_INDEX_NONE;
+    WP_ASSERT(index->slots[gap] != WPI_INDEX_FREE);
+    for (uint32_t at = (gap + 1) & index->mask; index->slots[at] != WPI_INDEX_FREE;
          at = (at + 1) & index->mask) {
-        const uint32_t home = wpi_index_home(index, index->slots[at].key);
+        const uint32_t home = wpi_index_home(index, index->slots[at] >> WPI_INDEX_VALUE_BITS);
         /* It may move into the gap unless its home lies behind the gap. */
         if (((at - home) & index->mask) < ((at - gap) & index->mask)) continue;
         index->slots[gap] = index->slots[at];
         gap = at;
     }
-    index->slots[gap].value = WPI_INDEX_NONE;
+    index->slots[gap] = WPI_INDEX_FREE;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A small table from 64-bit keys to numbers, for tags and MSHRs: open addressing, at most half
- * full, memory given once. One thread.
+ * A small table from keys (at most 44 bits: numbers of pages, of lines) to numbers of at most 20
+ * bits, for tags and MSHRs: open addressing, at most half full, memory given once, a word a slot:
+ * what is looked up at random should stay in the processor's cache. One thread.
  */
 #ifndef WP_SIM_INDEX_H
 #define WP_SIM_INDEX_H
@@ -11,14 +12,12 @@
 
 #define WPI_INDEX_NONE UINT32_MAX
 
-typedef struct wpi_index_slot {
-    uint64_t key;
-    uint32_t value; /* NONE: free */
-} wpi_index_slot;
+#define WPI_INDEX_VALUE_BITS 20u
+#define WPI_INDEX_FREE UINT64_MAX
 
 typedef struct wpi_index {
-    wpi_index_slot *slots;
-    uint32_t mask; /* slots - 1 */
+    uint64_t *slots; /* key << VALUE_BITS | value, or FREE */
+    uint32_t mask;   /* slots - 1 */
 } wpi_index;
 
 /** For at most `count` keys. False: no memory. */
@@ -33,14 +32,21 @@ static inline uint32_t wpi_index_home(const wpi_index *index, uint64_t key) {
 /** Where the key is, or would be put. */
 static inline uint32_t wpi_index_slot_of(const wpi_index *index, uint64_t key) {
     uint32_t at = wpi_index_home(index, key);
-    while (index->slots[at].value != WPI_INDEX_NONE && index->slots[at].key != key)
+    while (index->slots[at] != WPI_INDEX_FREE && index->slots[at] >> WPI_INDEX_VALUE_BITS != key)
         at = (at + 1) & index->mask;
     return at;
 }
 
 /** The key's value, or NONE. */
 static inline uint32_t wpi_index_find(const wpi_index *index, uint64_t key) {
-    return index->slots[wpi_index_slot_of(index, key)].value;
+    const uint64_t slot = index->slots[wpi_index_slot_of(index, key)];
+    if (slot == WPI_INDEX_FREE) return WPI_INDEX_NONE;
+    return (uint32_t)slot & ((1u << WPI_INDEX_VALUE_BITS) - 1);
+}
+
+/** The key will be looked up soon. */
+static inline void wpi_index_prefetch(const wpi_index *index, uint64_t key) {
+    __builtin_prefetch(&index->slots[wpi_index_home(index, key)]);
 }
 /** The key must not be there. */
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value);

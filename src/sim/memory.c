@@ -67,6 +67,7 @@ typedef struct sm {
     queue stalled; /* loads without an MSHR or a place in L1 */
     queue stores;  /* stores beyond lsu_stores */
     uint32_t stores_under_way;
+    uint32_t stores_waiting; /* lines of stores before that: in translation, or in line */
     uint64_t stores_issued, stores_performed;
     queue fences; /* records */
 } sm;
@@ -217,7 +218,10 @@ static void complete_fences(wpi_memory *m, sm *at, wp_time_ps now) {
 /* The SM hands the line over: answered, and on its way. */
 static void send_store(wpi_memory *m, sm *at, uint32_t number) {
     at->stores_under_way++;
-    if (part_of(m, number)->record != NONE) answer_part(m, number);
+    if (part_of(m, number)->record != NONE) {
+        at->stores_waiting--;
+        answer_part(m, number);
+    }
     send_to_l2(m, number);
 }
 
@@ -278,6 +282,7 @@ static void go_to_stores(wpi_memory *m, sm *at, uint32_t number) {
         offer_store(m, at, number);
         return;
     }
+    at->stores_waiting--;
     at->stores_performed++;
     finish_part(m, number);
 }
@@ -481,8 +486,10 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     count_access(m, access, &footprint);
     sm *at = &m->sms[access->sm];
     const uint32_t lines = footprint.line_count;
-    if (access->kind == WP_TRACE_STORE || access->kind == WP_TRACE_REDUCE)
+    if (access->kind == WP_TRACE_STORE || access->kind == WP_TRACE_REDUCE) {
         at->stores_issued += lines;
+        at->stores_waiting += lines;
+    }
     const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
     const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
     make_parts(m, access, &footprint, record_number, now, turn, chains);
@@ -494,6 +501,10 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
             translated(m, first, ready, m->profile->tlb[0].latency_ps);
     }
     return lines;
+}
+
+bool wpi_memory_has_store_room(const wpi_memory *m, uint32_t sm_number) {
+    return m->sms[sm_number].stores_waiting < m->profile->lsu_stores;
 }
 
 void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_access_done done,

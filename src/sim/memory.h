@@ -74,6 +74,11 @@ void wpi_memory_destroy(wpi_memory *memory); /* NULL allowed; open accesses are 
 uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wp_time_ps now,
                            wpi_access_done done, void *object, uint64_t token);
 
+/** The LSU can take another store or reduction: fewer than lsu.stores lines wait in it to be
+ * translated or handed over. It may have changed whenever one answers. Who does not ask may issue
+ * more. */
+bool wpi_memory_has_store_room(const wpi_memory *memory, uint32_t sm);
+
 /** Calls `done` (spent_ps: all QUEUE) when as many stores and reductions of the SM have reached L2
  * as it had issued before: at once, in an event, if none is under way. For fences and the end of a
  * launch. */

@@ -71,7 +71,7 @@ const wpi_key wpi_keys[] = {
     {"lsu.latency", WPI_KEY_TIME, "0cycles", 0, ANY_PS, AT(lsu_latency_ps), NULL,
      "that every global access takes besides TLBs, caches and memory"},
     {"lsu.stores", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(lsu_stores), NULL,
-     "lines of stores that an SM has under way at most"},
+     "lines of stores that an SM has under way at most; as many wait in the LSU, and then warps do"},
 
     {"l1.on", WPI_KEY_FLAG, "on", 0, 1, AT(l1.is_on), NULL,
      "global loads without a cache operator look in L1"},

@@ -244,6 +244,7 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     sm->parent = *parent;
     sm->number = number;
     sm->cycle_ps = profile->cycle_ps;
+    sm->in_line_last = &sm->in_line;
     sm->is_greedy = strcmp(profile->scheduler, "gto") == 0;
     sm->scheduler_count = profile->schedulers;
     for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++) {
@@ -296,6 +297,7 @@ void wpi_sm_describe_wait(const wpi_sm *sm, char *out, size_t out_bytes) {
                                         "is busy",
                                         "is ready",
                                         "waits for memory",
+                                        "waits for room for a store",
                                         "waits at a barrier",
                                         "waits for other warps",
                                         "has returned"};

@@ -24,6 +24,7 @@ typedef enum wpi_warp_state {
     WPI_WARP_BUSY,    /* an event will make it ready */
     WPI_WARP_READY,   /* in its scheduler's list */
     WPI_WARP_WAITS,   /* for a site's answer */
+    WPI_WARP_QUEUES,  /* for room for its store in the LSU */
     WPI_WARP_BARRIER, /* all lanes that could run are blocked at a barrier */
     WPI_WARP_STALLS,  /* for other warps of its CTA: the source has no words for it */
     WPI_WARP_DRAINS   /* has returned; loads nobody used are still under way */
@@ -42,9 +43,10 @@ struct wpi_warp_run {
     wpi_cta *cta;
     wpi_sm *sm;
     wpi_scheduler *scheduler;
-    wpi_warp_run *next; /* in the scheduler's list, oldest first; or of the free ones */
-    uint64_t age;       /* smaller: came earlier */
-    uint32_t number;    /* in its CTA */
+    wpi_warp_run
+        *next; /* in the scheduler's list, oldest first; in line at the LSU; or of the free ones */
+    uint64_t age;    /* smaller: came earlier */
+    uint32_t number; /* in its CTA */
     wpi_warp_state state;
     wpi_warp_block block;
     uint32_t step, step_outer;      /* in the tables */
@@ -101,6 +103,7 @@ struct wpi_sm {
     uint64_t shared_bytes_used, registers_used;
     uint64_t warp_ages;
     wp_time_ps lsu_free_at, shared_free_at;
+    wpi_warp_run *in_line, **in_line_last; /* at the LSU, in state QUEUES */
     wpi_cta *ctas, *free_ctas;
     wpi_warp_run *free_warps;
     void *warp_memory;

@@ -50,10 +50,28 @@ static void shared_answered(void *warp, uint64_t token, wp_time_ps now) {
     answered(warp, token, now);
 }
 
-static void store_accepted(void *warp, uint64_t token, const wpi_answer *answer) {
-    (void)warp;
+/* The first warp in line at the LSU, if there is room for its store. */
+static void serve_line(wpi_sm *sm, wp_time_ps now) {
+    wpi_warp_run *warp = sm->in_line;
+    if (warp == NULL || !wpi_memory_has_store_room(sm->memory, sm->number)) return;
+    sm->in_line = warp->next;
+    if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
+    warp->next = NULL;
+    warp->state = WPI_WARP_BUSY;
+    wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
+}
+
+static void store_accepted(void *sm, uint64_t token, const wpi_answer *answer) {
     (void)token;
-    (void)answer;
+    serve_line(sm, answer->answered);
+}
+
+static void wait_in_line(wpi_warp_run *warp) {
+    wpi_sm *sm = warp->sm;
+    warp->state = WPI_WARP_QUEUES;
+    warp->next = NULL;
+    *sm->in_line_last = warp;
+    sm->in_line_last = &warp->next;
 }
 
 static void wait_for(wpi_warp_run *warp, uint32_t site) {
@@ -138,6 +156,24 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     }
 }
 
+static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                          const uint64_t *addresses, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    const wpi_access access = {.sm = sm->number,
+                               .kind = site->access,
+                               .cache = site->cache,
+                               .size_bytes = site->size_bytes,
+                               .mask = warp->block.mask,
+                               .addresses = addresses};
+    const bool answers = has_result(site);
+    const uint32_t cycles =
+        wpi_memory_access(sm->memory, &access, now, answers ? memory_answered : store_accepted,
+                          answers ? (void *)warp : (void *)sm, number);
+    sm->lsu_free_at = now + cycles * sm->cycle_ps;
+    warp->cta->launch->numbers.accesses[site->access]++;
+    if (!answers) serve_line(sm, now);
+}
+
 /* False: nothing happened yet, the warp waits. */
 static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
     wpi_sm *sm = warp->sm;
@@ -148,6 +184,11 @@ static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_
         resume_at(warp, sm->lsu_free_at);
         return false;
     }
+    if (where == PLACE_GLOBAL && !has_result(site) &&
+        !wpi_memory_has_store_room(sm->memory, sm->number)) {
+        wait_in_line(warp);
+        return false;
+    }
     if (has_result(site) && where != PLACE_LOCAL && !expect_answer(warp, step->value)) {
         wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
         return false;
@@ -155,17 +196,7 @@ static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_
     if (where == PLACE_SHARED) {
         access_shared(warp, step->value, site, addresses, now);
     } else if (where == PLACE_GLOBAL) {
-        const wpi_access access = {.sm = sm->number,
-                                   .kind = site->access,
-                                   .cache = site->cache,
-                                   .size_bytes = site->size_bytes,
-                                   .mask = warp->block.mask,
-                                   .addresses = addresses};
-        const uint32_t cycles = wpi_memory_access(
-            sm->memory, &access, now, has_result(site) ? memory_answered : store_accepted, warp,
-            step->value);
-        sm->lsu_free_at = now + cycles * sm->cycle_ps;
-        warp->cta->launch->numbers.accesses[site->access]++;
+        access_global(warp, step->value, site, addresses, now);
     }
     count_instructions(warp, 1);
     warp->access++;

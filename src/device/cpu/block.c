@@ -196,9 +196,7 @@ void wpi_block_start(wpi_block *block, uint64_t number) {
         block->warps[w] = (wpi_warp){.ready = lanes, .exited = ~lanes};
     }
     memset(pub->states, 0, pub->thread_count * sizeof *pub->states);
-    for (uint32_t t = 0; t < pub->thread_count; t++) {
-        wpi_fiber_start(&block->fibers[t]);
-    }
+    wpi_fibers_start(block);
 }
 
 /* ---- what a thread waits for ------------------------------------------------------------------

@@ -57,8 +57,8 @@ struct wpi_cpu_kernel {
     bool has_states;    /* threads can stop: states are kept */
     bool has_requests;  /* some stop is more than a plain barrier */
     _Atomic uint32_t shared_dynamic_max;
-    const wp_check_site *sites; /* [site_count], of checked code */
-    uint32_t site_count;        /* 0: not checked */
+    const wp_check_site *sites;           /* [site_count], of checked code */
+    uint32_t site_count;                  /* 0: not checked */
     const struct wp_trace_tables *tables; /* of traced code; NULL: it is not traced */
 };
 
@@ -194,13 +194,16 @@ struct wpi_block {
     uint32_t fiber_capacity;
     size_t fiber_stack_bytes;
     char *fiber_stacks;
+    char **free_stacks; /* [free_stack_count]: a thread that is done leaves its own, still warm, to
+                           the next */
+    uint32_t free_stack_count;
     char *frame_memory; /* what pub.frame is aligned in */
     size_t shared_capacity, frame_capacity, thread_capacity;
     size_t guard_capacity, barrier_site_capacity; /* check.c, as what follows */
-    const struct wp_check_site *guard_sites;      /* what the guards are of; NULL: they hold nothing */
-    uint64_t guard_removals;                      /* of the memory map, when they were empty */
-    bool has_own_guards;                          /* some are of memory that only this block has */
-    size_t storage_bytes; /* all of it, for the limit on parked blocks */
+    const struct wp_check_site *guard_sites; /* what the guards are of; NULL: they hold nothing */
+    uint64_t guard_removals;                 /* of the memory map, when they were empty */
+    bool has_own_guards;                     /* some are of memory that only this block has */
+    size_t storage_bytes;                    /* all of it, for the limit on parked blocks */
 };
 
 typedef enum wpi_outcome {
@@ -221,7 +224,8 @@ void wpi_block_start(wpi_block *block, uint64_t number);
 /** Runs until the block is done or can only wait. Call again to go on; after GRID only once the
  * grid barrier is complete. */
 wpi_outcome wpi_block_run(wpi_block *block);
-/** wpi_block_run, outside of a launch under way. False: kernel code failed; the device has the error. */
+/** wpi_block_run, outside of a launch under way. False: kernel code failed; the device has the
+ * error. */
 bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome);
 /** Lanes of warp `w` that are held may run again. */
 void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
@@ -237,7 +241,8 @@ const char *wpi_stop_name(uint32_t op); /* as a CUDA programmer knows it */
 
 struct wpi_fiber {
     void *sp;
-    char *stack; /* lowest usable byte; a guard page lies below */
+    char *
+        stack; /* lowest usable byte, a guard page lies below; NULL: it has not begun, or is done */
     size_t stack_bytes;
     void *tsan, *fake_stack;
 };
@@ -245,8 +250,8 @@ struct wpi_fiber {
 /** Gives `block` the fibers that `count` threads need; false when memory is out. */
 bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes);
 void wpi_fibers_release(wpi_block *block);
-/** Sets a fiber to the entry of the block's kernel. */
-void wpi_fiber_start(wpi_fiber *fiber);
+/** Sets all fibers of the block to the entry of its kernel. */
+void wpi_fibers_start(wpi_block *block);
 /** Runs thread `thread` of `block` to its next stop; its request says why it stopped. */
 void wpi_fiber_resume(wpi_block *block, uint32_t thread);
 /** From a fiber back to the scheduler. */
@@ -335,7 +340,7 @@ struct wpi_cpu_device {
     wpi_cpu_queue *queues; /* all, also destroyed ones that still have work; the default one last */
     wpi_cpu_queue *default_queue;
     struct wpi_cpu_module *modules; /* that are loaded */
-    wpi_waiter *waiters; /* host threads that wait */
+    wpi_waiter *waiters;            /* host threads that wait */
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     const char *variant;           /* what kernels are compiled as; NULL: as the program has them */

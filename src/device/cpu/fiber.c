@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Fibers: a stack for each thread of a block, and a switch between them and the worker's own stack.
+ * Fibers: a stack for each thread of a block that is under way, and a switch between them and the
+ * worker's own stack.
  *
  *     worker ── wpi_fiber_resume ──► thread code ── wp_rt_stop ──► worker
  *
  * The stacks of a block are one mapping, each with a guard page below it; pages are committed when
- * touched. A fiber never changes its OS thread, so thread-local variables stay valid across a stop.
- * Sanitizers are told of every switch.
+ * touched. A thread takes the stack that was used last: threads that never stop all run on one. A
+ * fiber never changes its OS thread, so thread-local variables stay valid across a stop. Sanitizers
+ * are told of every switch.
  */
 #define _GNU_SOURCE /* MAP_STACK, MAP_NORESERVE */
 #include "device/cpu/cpu.h"
@@ -75,6 +77,13 @@ static size_t page_bytes(void) {
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
+static void free_lists(wpi_block *block) {
+    wp_free(block->fibers);
+    wp_free(block->free_stacks);
+    block->fibers = NULL;
+    block->free_stacks = NULL;
+}
+
 bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     const size_t page = page_bytes();
     stack_bytes = (stack_bytes + page - 1) / page * page;
@@ -83,12 +92,13 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     size_t bytes;
     if (!wp_mul_size(count, stack_bytes + page, &bytes)) return false;
     block->fibers = wp_calloc(count, sizeof *block->fibers);
-    if (block->fibers == NULL) return false;
-    char *stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    block->free_stacks = wp_calloc(count, sizeof *block->free_stacks);
+    char *stacks = MAP_FAILED;
+    if (block->fibers != NULL && block->free_stacks != NULL)
+        stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (stacks == MAP_FAILED) {
-        wp_free(block->fibers);
-        block->fibers = NULL;
+        free_lists(block);
         return false;
     }
     block->fiber_stacks = stacks;
@@ -98,17 +108,31 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
     for (uint32_t i = 0; i < count; i++) {
         char *guard = stacks + (size_t)i * (stack_bytes + page);
         if (block->worker->has_guards && mprotect(guard, page, PROT_NONE) !=
-            0) { /* the system's number of mappings is used up */
+                                             0) { /* the system's number of mappings is used up */
             wpi_fibers_release(block);
             return false;
         }
-        block->fibers[i].stack = guard + page;
         block->fibers[i].stack_bytes = stack_bytes;
 #if defined(HAS_TSAN)
         block->fibers[i].tsan = __tsan_create_fiber(0);
 #endif
     }
     return true;
+}
+
+/* Those whose threads were cut short are free again, too. */
+static void free_all_stacks(wpi_block *block) {
+    const uint32_t count = block->fiber_capacity;
+    const size_t distance = block->fiber_stack_bytes + page_bytes();
+    for (uint32_t i = 0; i < count; i++) {
+        block->free_stacks[i] = block->fiber_stacks + (count - 1 - i) * distance + page_bytes();
+        block->fibers[i].stack = NULL;
+    }
+    block->free_stack_count = count;
+}
+
+void wpi_fibers_start(wpi_block *block) {
+    if (block->free_stack_count != block->fiber_capacity) free_all_stacks(block);
 }
 
 void wpi_fibers_release(wpi_block *block) {
@@ -121,9 +145,9 @@ void wpi_fibers_release(wpi_block *block) {
     munmap(block->fiber_stacks,
            (size_t)block->fiber_capacity * (block->fiber_stack_bytes + page_bytes()));
     block->storage_bytes -= (size_t)block->fiber_capacity * 2 * page_bytes();
-    wp_free(block->fibers);
-    block->fibers = NULL;
+    free_lists(block);
     block->fiber_capacity = 0;
+    block->free_stack_count = 0;
 }
 
 bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
@@ -144,15 +168,16 @@ static void arrive_fiber(wpi_worker *worker) {
 #endif
 }
 
-/* Many stacks at once take more mappings with guard pages than a system has. Without them, a thread that
- * has come too far down is found out where it stops. */
+/* Many stacks at once take more mappings with guard pages than a system has. Without them, a thread
+ * that has come too far down is found out where it stops. */
 static void check_depth(wpi_worker *worker) {
     const char here = 0;
     const char *lowest = worker->fiber->stack + STACK_RESERVE_BYTES;
     if (worker->has_guards || (uintptr_t)&here >= (uintptr_t)lowest) return;
-    wpi_worker_fail(worker, WP_STATUS_KERNEL_ADDRESS, true,
-                    "its stack of %zu bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) raises it",
-                    worker->fiber->stack_bytes);
+    wpi_worker_fail(
+        worker, WP_STATUS_KERNEL_ADDRESS, true,
+        "its stack of %zu bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) raises it",
+        worker->fiber->stack_bytes);
 }
 
 void wpi_fiber_leave(wpi_worker *worker) {
@@ -181,7 +206,9 @@ static void enter(void) {
         wpi_fiber_leave(worker);
 }
 
-void wpi_fiber_start(wpi_fiber *fiber) {
+/* Puts the fiber at the entry of the block's kernel, on a stack. */
+static void start(wpi_block *block, wpi_fiber *fiber) {
+    fiber->stack = block->free_stacks[--block->free_stack_count];
     /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a
      * zero return address, at which a debugger's backtrace ends. On entry of a function the stack
      * pointer is 8 below a multiple of 16. */
@@ -205,6 +232,7 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
     pub->tid[2] = thread / dim[0] / dim[1];
 
     wpi_fiber *fiber = &block->fibers[thread];
+    if (fiber->stack == NULL) start(block, fiber);
     worker->fiber = fiber;
 #if defined(HAS_TSAN)
     worker->scheduler_tsan = __tsan_get_current_fiber();
@@ -219,6 +247,10 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
 #endif
     worker->fiber = NULL;
     if (worker->is_failing) wpi_worker_escape(worker);
+    if (pub->requests[thread].op == WPI_OP_EXIT) {
+        block->free_stacks[block->free_stack_count++] = fiber->stack;
+        fiber->stack = NULL;
+    }
 }
 
 uint64_t wp_rt_stop(uint32_t op, uint32_t point, uint32_t mask, uint64_t a, uint64_t b) {
