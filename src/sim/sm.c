@@ -180,6 +180,8 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_err
     cta->threads_at_grid = cta->stalled = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
     cta->next = sm->ctas;
+    cta->link = &sm->ctas;
+    if (cta->next != NULL) cta->next->link = &cta->next;
     sm->ctas = cta;
     take_room(sm, source);
     const wp_time_ps now = wpi_engine_now(sm->engine);
@@ -190,10 +192,8 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_err
 
 static void end_cta(wpi_sm *sm, wpi_cta *cta) {
     wpi_grid *launch = cta->launch;
-    wpi_cta **link = &sm->ctas;
-    while (*link != cta)
-        link = &(*link)->next;
-    *link = cta->next;
+    *cta->link = cta->next;
+    if (cta->next != NULL) cta->next->link = cta->link;
     cta->next = sm->free_ctas;
     sm->free_ctas = cta;
     give_room(sm, launch->source);

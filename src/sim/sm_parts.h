@@ -61,7 +61,8 @@ struct wpi_warp_run {
 };
 
 struct wpi_cta {
-    wpi_cta *next; /* of the SM's, or of the free ones */
+    wpi_cta *next;  /* of the SM's, or of the free ones */
+    wpi_cta **link; /* what points to it among the SM's */
     wpi_grid *launch;
     wpi_warp_run **warps;
     uint32_t warp_capacity;

@@ -10,31 +10,33 @@ static uint32_t lowest(uint32_t lanes) {
 }
 
 void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes) {
-    *merge = (wpi_merge){.lanes = words, .used_count = 1};
-    merge->groups[0] = (wpi_merge_group){.lanes = lanes,
-                                         .block = WP_TRACE_NONE,
-                                         .join = WP_TRACE_NONE,
-                                         .parent = -1,
-                                         .is_used = true};
+    merge->lanes = words;
+    merge->exited = merge->retired = 0;
+    merge->current = 0;
+    merge->loose_count = 0;
+    merge->used = 1;
+    merge->groups[0] = (wpi_merge_group){
+        .lanes = lanes, .block = WP_TRACE_NONE, .join = WP_TRACE_NONE, .parent = -1};
 }
 
 /* ---- groups -------------------------------------------------------------------------------------
  */
 
+static bool is_used(const wpi_merge *merge, int32_t g) {
+    return (merge->used >> g & 1u) != 0;
+}
+
 static wpi_merge_group *add_part(wpi_merge *merge, int32_t parent, const wpi_merge_group *like,
                                  uint32_t lanes, uint32_t join, uint32_t join_depth) {
-    int32_t g = 0;
-    while (g < (int32_t)WPI_MERGE_GROUPS && merge->groups[g].is_used)
-        g++;
-    WP_CHECK(g < (int32_t)WPI_MERGE_GROUPS);
+    WP_CHECK(merge->used != ~(uint64_t)0);
+    const int32_t g = __builtin_ctzll(~merge->used);
     merge->groups[g] = (wpi_merge_group){.lanes = lanes,
                                          .block = like->block,
                                          .depth = like->depth,
                                          .join = join,
                                          .join_depth = join_depth,
-                                         .parent = parent,
-                                         .is_used = true};
-    merge->used_count++;
+                                         .parent = parent};
+    merge->used |= (uint64_t)1 << g;
     if (parent >= 0) merge->groups[parent].part_count++;
     return &merge->groups[g];
 }
@@ -42,8 +44,7 @@ static wpi_merge_group *add_part(wpi_merge *merge, int32_t parent, const wpi_mer
 /* A group has no lanes of its own left. What waited for it may go on. */
 static void remove_group(wpi_merge *merge, int32_t g) {
     wpi_merge_group *group = &merge->groups[g];
-    group->is_used = false;
-    merge->used_count--;
+    merge->used &= ~((uint64_t)1 << g);
     merge->loose_count -= group->is_loose;
     if (merge->current == g) merge->current = group->parent < 0 ? 0 : group->parent;
     if (group->parent < 0) return;
@@ -187,7 +188,7 @@ static bool settle(wpi_merge *merge, const wp_trace_tables *tables, int32_t g, b
 /* The group to look at after `g`: its own parts' turn comes round. */
 static bool can_run(const wpi_merge *merge, int32_t g, uint32_t blocked) {
     const wpi_merge_group *group = &merge->groups[g];
-    return group->is_used && group->part_count == 0 && (group->lanes & blocked) == 0;
+    return is_used(merge, g) && group->part_count == 0 && (group->lanes & blocked) == 0;
 }
 
 /* ---- lanes that do not wait
@@ -197,7 +198,7 @@ static bool can_run(const wpi_merge *merge, int32_t g, uint32_t blocked) {
 bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
     for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
         wpi_merge_group *group = &merge->groups[g];
-        if (!group->is_used || group->part_count == 0 || group->lanes == 0) continue;
+        if (!is_used(merge, g) || group->part_count == 0 || group->lanes == 0) continue;
         if ((group->lanes & blocked) != 0 || !is_known(merge, group) || group->lanes == 0) continue;
         const wpi_merge_group like = *group;
         wpi_merge_group *made =
@@ -231,10 +232,20 @@ static void gather(wpi_merge *merge, int32_t g, uint32_t blocked) {
     }
 }
 
+/* The first group in use from `from` on, going round; there is one. */
+static int32_t next_used(const wpi_merge *merge, uint32_t from) {
+    const uint64_t round = merge->used >> from | merge->used << (-from % WPI_MERGE_GROUPS);
+    return (int32_t)((from + (uint32_t)__builtin_ctzll(round)) % WPI_MERGE_GROUPS);
+}
+
 wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables, uint32_t blocked,
                                 uint32_t *block, uint32_t *mask, uint64_t *addresses) {
     for (uint32_t tried = 0; tried < WPI_MERGE_GROUPS;) {
-        const int32_t g = (int32_t)(((uint32_t)merge->current + tried) % WPI_MERGE_GROUPS);
+        if (merge->used == 0) return WPI_MERGE_EXIT;
+        const int32_t g = next_used(merge, ((uint32_t)merge->current + tried) % WPI_MERGE_GROUPS);
+        const uint32_t distance = ((uint32_t)g - (uint32_t)merge->current) % WPI_MERGE_GROUPS;
+        if (distance < tried) break; /* all have been asked */
+        tried = distance;
         bool has_changed = false;
         if (!can_run(merge, g, blocked) || !settle(merge, tables, g, &has_changed)) {
             tried = has_changed ? 0 : tried + 1;
@@ -248,5 +259,5 @@ wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables,
         *mask = group->lanes;
         return WPI_MERGE_BLOCK;
     }
-    return merge->used_count != 0 ? WPI_MERGE_NEEDS : WPI_MERGE_EXIT;
+    return WPI_MERGE_NEEDS;
 }

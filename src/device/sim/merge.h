@@ -44,8 +44,7 @@ typedef struct wpi_merge_group {
     uint32_t join;  /* where it becomes one with its parent again; NONE: above split_depth */
     uint32_t join_depth;
     uint32_t part_count;
-    int32_t parent; /* -1: none */
-    bool is_used;
+    int32_t parent;  /* -1: none */
     bool is_loose;   /* went on without waiting at a join */
     bool has_called; /* `block` ended in a CALL */
 } wpi_merge_group;
@@ -55,7 +54,8 @@ typedef struct wpi_merge {
     uint32_t exited;       /* lanes that returned; their last words may be unread */
     uint32_t retired;      /* … that were read to the end */
     int32_t current;       /* the group that ran last */
-    uint32_t used_count, loose_count;
+    uint32_t loose_count;
+    uint64_t used; /* groups, a bit each; others hold nothing */
     wpi_merge_group groups[WPI_MERGE_GROUPS];
 } wpi_merge;
 

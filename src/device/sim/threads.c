@@ -13,7 +13,7 @@ enum { HELD_FOR_SPACE = 0, HELD_FOR_STEP, HELD_FOR_CLOCK };
 
 typedef struct slot {
     wpi_block *block; /* kept from CTA to CTA */
-    bool is_used;
+    uint32_t next_free;
     wpi_lane_words *lanes;
     uint64_t *words;
     wpi_merge *merges;
@@ -28,7 +28,7 @@ struct wpi_threads {
     uint32_t lane_words;
     uint32_t access_max;
     slot *slots;
-    uint32_t slot_count;
+    uint32_t slot_count, free_slot;
     uint64_t run_count;
 };
 
@@ -171,18 +171,24 @@ static bool fill_slot(const wpi_threads *threads, slot *s) {
     return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL;
 }
 
-static slot *find_slot(wpi_threads *threads) {
-    for (uint32_t i = 0; i < threads->slot_count; i++) {
-        if (!threads->slots[i].is_used) return &threads->slots[i];
+static slot *take_slot(wpi_threads *threads) {
+    if (threads->free_slot == threads->slot_count) { /* none is free */
+        const uint32_t count = threads->slot_count == 0 ? 16 : 2 * threads->slot_count;
+        slot *slots = wp_realloc(threads->slots, count * sizeof *slots);
+        if (slots == NULL) return NULL;
+        for (uint32_t i = threads->slot_count; i < count; i++)
+            slots[i] = (slot){.next_free = i + 1};
+        threads->slots = slots;
+        threads->slot_count = count;
     }
-    const uint32_t count = threads->slot_count == 0 ? 16 : 2 * threads->slot_count;
-    slot *slots = wp_realloc(threads->slots, count * sizeof *slots);
-    if (slots == NULL) return NULL;
-    memset(slots + threads->slot_count, 0, (count - threads->slot_count) * sizeof *slots);
-    threads->slots = slots;
-    slot *first = &slots[threads->slot_count];
-    threads->slot_count = count;
-    return first;
+    slot *s = &threads->slots[threads->free_slot];
+    threads->free_slot = s->next_free;
+    return s;
+}
+
+static void give_slot(wpi_threads *threads, slot *s) {
+    s->next_free = threads->free_slot;
+    threads->free_slot = (uint32_t)(s - threads->slots);
 }
 
 static void start_lanes(const wpi_threads *threads, slot *s) {
@@ -211,10 +217,11 @@ static wpi_windows windows_of(const wpi_block *block) {
 static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint32_t *number,
                        wpi_windows *windows, wp_error *err) {
     wpi_threads *threads = (wpi_threads *)(void *)source;
-    slot *s = find_slot(threads);
+    slot *s = take_slot(threads);
     if (s != NULL && fill_slot(threads, s) && s->block == NULL)
         s->block = wpi_block_obtain(threads->worker, threads->launch);
     if (s == NULL || s->block == NULL) {
+        if (s != NULL) give_slot(threads, s);
         return WP_FAIL(err, NOMEM, "kernel %s: no host memory for a CTA of %u threads",
                        threads->launch->kernel->display_name, source->threads_per_cta);
     }
@@ -223,15 +230,14 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
     s->block->trace = s->lanes;
     start_lanes(threads, s);
     s->has_news = true;
-    s->is_used = true;
     *windows = windows_of(s->block);
     *number = (uint32_t)(s - threads->slots);
     return WP_STATUS_OK;
 }
 
 static void finish(wpi_warp_source *source, uint32_t number) {
-    slot *s = &((wpi_threads *)(void *)source)->slots[number];
-    s->is_used = false;
+    wpi_threads *threads = (wpi_threads *)(void *)source;
+    give_slot(threads, &threads->slots[number]);
 }
 
 /* ---- the source
