@@ -10,11 +10,22 @@
 /* ---- room
  * ----------------------------------------------------------------------------------------- */
 
-/* Registers are given to warps in whole units, as NVIDIA's occupancy rule has it. */
-static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *source) {
+/* Registers are given to warps in whole units, and each scheduler has a share of them for its own
+ * warps, as NVIDIA's occupancy rule has it. */
+static uint64_t registers_of_warp(const wpi_profile *profile, const wpi_warp_source *source) {
     const uint64_t unit = profile->register_granule;
-    const uint64_t warp = (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
-    return warp * source->warps_per_cta;
+    return (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
+}
+
+static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *source) {
+    return registers_of_warp(profile, source) * source->warps_per_cta;
+}
+
+/* What warps of this kernel can use of the SM's: in each share a rest may be too small for one. */
+static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_source *source) {
+    const uint64_t warp = registers_of_warp(profile, source);
+    if (warp == 0) return profile->registers;
+    return profile->registers / profile->schedulers / warp * warp * profile->schedulers;
 }
 
 static uint64_t shared_of(const wpi_profile *profile, const wpi_warp_source *source) {
@@ -28,7 +39,7 @@ bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *sou
     if (source->threads_per_cta > profile->threads || source->warps_per_cta > profile->warps)
         *what = "threads";
     if (shared_of(profile, source) > profile->shared_bytes) *what = "bytes of shared memory";
-    if (registers_of(profile, source) > profile->registers) *what = "registers";
+    if (registers_of(profile, source) > usable_registers(profile, source)) *what = "registers";
     return *what == NULL;
 }
 
@@ -37,7 +48,7 @@ bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source) {
     return sm->ctas_used < p->ctas && sm->warps_used + source->warps_per_cta <= p->warps &&
            sm->threads_used + source->threads_per_cta <= p->threads &&
            sm->shared_bytes_used + shared_of(p, source) <= p->shared_bytes &&
-           sm->registers_used + registers_of(p, source) <= p->registers;
+           sm->registers_used + registers_of(p, source) <= usable_registers(p, source);
 }
 
 static void take_room(wpi_sm *sm, const wpi_warp_source *source) {
@@ -63,8 +74,7 @@ static void unblock(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     warp->blocked &= ~lanes;
     if (warp->state != WPI_WARP_BARRIER) return;
     warp->state = WPI_WARP_BUSY;
-    wpi_engine_at(warp->sm->engine, now + warp->sm->latency_ps[WP_TRACE_SYNC], wpi_warp_ready, warp,
-                  0);
+    wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
 /* What waited at barrier `id` goes on, once enough threads are there. */

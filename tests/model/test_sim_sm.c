@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SMs against arithmetic: how many CTAs fit, what issue and latency take, that divergence serialises,
+ * who gets the turn, that stores do not pile up. Cycles of 1 ns. */
+#include "base/abi.h"
+#include "sim_script.h"
+
+#define ALL (~0u)
+
+/* FP32: 6 cycles of latency, a warp a cycle of each of 4 schedulers. */
+#define ONE_SM                                                                                     \
+    "floorplan.gpcs=1", "floorplan.tpcs=1", "floorplan.sms=1", "sm.schedulers=4",                  \
+        "class.fp32.latency=6cycles", "class.fp32.lanes=128", "class.int.latency=4cycles",         \
+        "class.int.lanes=128", "class.sync.latency=20cycles", "sm.warps=64", "sm.ctas=32",         \
+        "sm.threads=2048", "sm.registers=65536", "sm.register_granule=256", "shared.bytes=96KiB",  \
+        "shared.cta_bytes=48KiB", "shared.granule=256B"
+
+#define NO_TLB                                                                                     \
+    "page.bytes=2MiB", "tlb.levels=1", "tlb.l1.entries=64", "tlb.l1.latency=0cycles",              \
+        "walker.level_latency=0cycles", "walker.count=0"
+
+enum { CHAIN, FREE, HALF, BARRIER, LOAD, STORE, SHORT, BLOCK_COUNT };
+
+static const wp_trace_step steps[] = {
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_FP32, .count = 100, .chain = 100},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_FP32, .count = 1000, .chain = 1},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_FP32, .count = 50, .chain = 50},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_SYNC, .count = 1, .chain = 1},
+    {.op = WP_TRACE_STOP, .value = WP_STOP_BARRIER},
+    {.op = WP_TRACE_ACCESS, .value = 0},
+    {.op = WP_TRACE_WAIT, .value = 0},
+    {.op = WP_TRACE_ACCESS, .value = 1},
+    {.op = WP_TRACE_ISSUE, .class = WP_TRACE_INT, .count = 4, .chain = 1},
+};
+
+static const wp_trace_block blocks[BLOCK_COUNT] = {
+    [CHAIN] = {.first_step = 0, .step_count = 1},
+    [FREE] = {.first_step = 1, .step_count = 1},
+    [HALF] = {.first_step = 2, .step_count = 1},
+    [BARRIER] = {.first_step = 3, .step_count = 2},
+    [LOAD] = {.first_step = 5, .step_count = 2, .access_count = 1},
+    [STORE] = {.first_step = 7, .step_count = 1, .access_count = 1},
+    [SHORT] = {.first_step = 8, .step_count = 1},
+};
+
+static const wp_trace_site sites[] = {
+    {.access = WP_TRACE_LOAD,
+     .space = WP_TRACE_GLOBAL,
+     .cache = WP_TRACE_CACHE_GLOBAL,
+     .size_bytes = 4},
+    {.access = WP_TRACE_STORE, .space = WP_TRACE_GLOBAL, .size_bytes = 4},
+};
+
+static const wp_trace_tables tables = {.version = WP_TRACE_VERSION,
+                                       .block_count = BLOCK_COUNT,
+                                       .step_count = sizeof steps / sizeof steps[0],
+                                       .site_count = 2,
+                                       .blocks = blocks,
+                                       .steps = steps,
+                                       .sites = sites};
+
+static script *new_script(const script_stop *path, uint32_t length, uint64_t ctas, uint32_t warps) {
+    script *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->source = (wpi_warp_source){.tables = &tables,
+                                  .cta_count = ctas,
+                                  .warps_per_cta = warps,
+                                  .threads_per_cta = warps * WPI_LANES,
+                                  .registers_per_thread = 16};
+    s->path = path;
+    s->path_length = length;
+    s->stride = 4;
+    return s;
+}
+
+static wp_time_ps time_of(const script_stop *path, uint32_t length, uint64_t ctas, uint32_t warps) {
+    rig r;
+    RIG_OPEN(&r, ONE_SM, );
+    script *s = new_script(path, length, ctas, warps);
+    const wp_time_ps time = script_run(&r, s);
+    free(s);
+    rig_close(&r);
+    return time;
+}
+
+static void a_chain_takes_its_latency_and_free_instructions_their_slots(void **state) {
+    (void)state;
+    const script_stop chain[] = {{CHAIN, ALL}}, free_ones[] = {{FREE, ALL}};
+    assert_u64(time_of(chain, 1, 1, 1), 100 * 6 * WP_PS_PER_NS);
+    /* Latency is hidden: the slots of 4 schedulers are what 8 warps share. */
+    assert_u64(time_of(chain, 1, 1, 8), 100 * 6 * WP_PS_PER_NS + 100 * WP_PS_PER_NS);
+    assert_u64(time_of(free_ones, 1, 1, 1), 1000 * WP_PS_PER_NS);
+    assert_u64(time_of(free_ones, 1, 1, 4), 1000 * WP_PS_PER_NS);
+    assert_u64(time_of(free_ones, 1, 1, 32), 8 * 1000 * WP_PS_PER_NS);
+}
+
+static void divergence_serialises(void **state) {
+    (void)state;
+    const script_stop together[] = {{CHAIN, ALL}, {HALF, ALL}, {CHAIN, ALL}};
+    const script_stop apart[] = {
+        {CHAIN, ALL}, {HALF, 0xffff}, {HALF, 0xffff0000}, {CHAIN, ALL}};
+    assert_u64(time_of(together, 3, 1, 1), (100 + 50 + 100) * 6 * WP_PS_PER_NS);
+    assert_u64(time_of(apart, 4, 1, 1), (100 + 2 * 50 + 100) * 6 * WP_PS_PER_NS);
+
+    rig r;
+    RIG_OPEN(&r, ONE_SM, );
+    script *s = new_script(apart, 4, 1, 1);
+    (void)script_run(&r, s);
+    assert_u64(s->numbers.warp_instructions, 100 + 50 + 50 + 100);
+    assert_u64(s->numbers.thread_instructions, 32 * 100 + 16 * 50 + 16 * 50 + 32 * 100);
+    free(s);
+    rig_close(&r);
+}
+
+static void a_barrier_waits_for_the_last(void **state) {
+    (void)state;
+    /* 8 warps on 4 schedulers: the second of each comes 100 slots later, all leave together. */
+    const script_stop path[] = {{CHAIN, ALL}, {BARRIER, ALL}, {CHAIN, ALL}};
+    const wp_time_ps alone = time_of(path, 3, 1, 1), eight = time_of(path, 3, 1, 8);
+    assert_u64(alone, (100 * 6 + 20 + 100 * 6) * WP_PS_PER_NS);
+    assert_u64(eight, alone + 2 * 100 * WP_PS_PER_NS);
+}
+
+/* ---- occupancy -------------------------------------------------------------------------------- */
+
+/* NVIDIA's rule, as its calculator has it: a warp's registers in units, each scheduler has its own
+ * share of the register file, shared memory in units. */
+static uint64_t calculated(uint32_t threads, uint32_t registers, uint32_t shared_bytes) {
+    const uint64_t warps = (threads + 31) / 32;
+    uint64_t ctas = 64 / warps < 32 ? 64 / warps : 32;
+    if (2048 / threads < ctas) ctas = 2048 / threads;
+    const uint64_t of_a_warp = (registers * 32 + 255) / 256 * 256;
+    const uint64_t by_registers = 65536 / 4 / of_a_warp * 4 / warps;
+    if (by_registers < ctas) ctas = by_registers;
+    const uint64_t shared = (shared_bytes + 255) / 256 * 256;
+    if (shared != 0 && 96 * 1024 / shared < ctas) ctas = 96 * 1024 / shared;
+    return ctas;
+}
+
+static void as_many_ctas_fit_as_the_calculator_says(void **state) {
+    (void)state;
+    static const uint32_t threads[] = {32, 64, 96, 128, 192, 256, 320, 512, 768, 1024};
+    static const uint32_t registers[] = {16, 32, 37, 40, 63, 64, 128, 255};
+    static const uint32_t shared[] = {0, 1000, 4096, 16384, 49152};
+    const script_stop path[] = {{CHAIN, ALL}};
+    /* Some by hand, so that the rule itself is not taken on trust. */
+    assert_int_equal(calculated(256, 32, 0), 8);
+    assert_int_equal(calculated(64, 40, 0), 24);
+    assert_int_equal(calculated(1024, 64, 0), 1);
+    assert_int_equal(calculated(128, 16, 16384), 6);
+    for (size_t t = 0; t < sizeof threads / sizeof threads[0]; t++) {
+        for (size_t g = 0; g < sizeof registers / sizeof registers[0]; g++) {
+            for (size_t b = 0; b < sizeof shared / sizeof shared[0]; b++) {
+                const uint64_t expected = calculated(threads[t], registers[g], shared[b]);
+                if (expected == 0) continue;
+                rig r;
+                RIG_OPEN(&r, ONE_SM, );
+                script *s = new_script(path, 1, 40, threads[t] / 32);
+                s->source.registers_per_thread = registers[g];
+                s->source.shared_bytes_per_cta = shared[b];
+                (void)script_run(&r, s);
+                if (s->resident_most != expected)
+                    fail_msg("%u threads, %u registers, %u bytes: %u CTAs, expected %u", threads[t],
+                             registers[g], shared[b], s->resident_most, (unsigned)expected);
+                free(s);
+                rig_close(&r);
+            }
+        }
+    }
+}
+
+/* ---- whose turn it is ------------------------------------------------------------------------- */
+
+/* Two warps on one scheduler, which never wait: the order in which they take their blocks. */
+static void order_of_turns(const char *scheduler, uint32_t log[SCRIPT_LOG_MAX]) {
+    const script_stop path[] = {{SHORT, ALL}};
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "sm.schedulers=1", "class.int.lanes=32", scheduler, );
+    script *s = new_script(path, 1, 1, 2);
+    s->repeats = 8;
+    (void)script_run(&r, s);
+    memcpy(log, s->log, sizeof s->log);
+    assert_int_equal(s->log_count, 2 * (8 + 1));
+    free(s);
+    rig_close(&r);
+}
+
+static void greedy_schedulers_stay_and_others_go_round(void **state) {
+    (void)state;
+    uint32_t log[SCRIPT_LOG_MAX];
+    order_of_turns("sm.scheduler=gto", log);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(log[i], 0);
+    order_of_turns("sm.scheduler=rr", log);
+    for (uint32_t i = 2; i < 16; i++)
+        assert_int_equal(log[i], 1 - log[i - 1]);
+}
+
+/* ---- memory ----------------------------------------------------------------------------------- */
+
+/* Little's law: as long as nothing is full, warps that wait for one load at a time make warps /
+ * latency loads. */
+static void throughput_is_concurrency_over_latency(void **state) {
+    (void)state;
+    const script_stop path[] = {{LOAD, ALL}};
+    wp_time_ps alone = 0;
+    for (uint32_t warps = 1; warps <= 16; warps *= 2) {
+        rig r;
+        RIG_OPEN(&r, ONE_SM, NO_TLB, "l1.on=off", "dram.row_miss=0cycles",
+                 "l2.bandwidth=4096B/cycle", "l2.sm_bandwidth=4096B/cycle",
+                 "dram.bandwidth=4096B/cycle", );
+        script *s = new_script(path, 1, 1, warps);
+        s->repeats = 200;
+        s->step = 128;
+        const wp_time_ps time = script_run(&r, s);
+        if (warps == 1) alone = time;
+        assert_true(time >= alone && time <= alone + alone / 20);
+        free(s);
+        rig_close(&r);
+    }
+}
+
+/* However many stores warps have to make, only so many lines of them are in the LSU. */
+static void stores_do_not_pile_up(void **state) {
+    (void)state;
+    const script_stop path[] = {{STORE, ALL}};
+    rig r;
+    RIG_OPEN(&r, ONE_SM, NO_TLB, "lsu.stores=16", );
+    script *s = new_script(path, 1, 64, 8);
+    s->repeats = 50;
+    s->stride = 128; /* 32 lines each */
+    s->step = 32 * 128;
+    (void)script_run(&r, s);
+    assert_u64(rig_count(&r, "memory.store.lines"), 64 * 8 * 50 * 32);
+    /* The CTAs ended when their stores were handed over, not when they were issued. */
+    const wp_time_ps all = wpi_engine_now(r.engine);
+    assert_true(s->numbers.end_ps < all && s->numbers.end_ps > all - all / 100);
+    free(s);
+    rig_close(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
+        cmocka_unit_test(divergence_serialises),
+        cmocka_unit_test(a_barrier_waits_for_the_last),
+        cmocka_unit_test(as_many_ctas_fit_as_the_calculator_says),
+        cmocka_unit_test(greedy_schedulers_stay_and_others_go_round),
+        cmocka_unit_test(throughput_is_concurrency_over_latency),
+        cmocka_unit_test(stores_do_not_pile_up),
+    };
+    return wp_test_main(tests);
+}
