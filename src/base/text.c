@@ -50,6 +50,18 @@ void wp_text_appendf(wp_text *text, const char *format, ...) {
     va_end(args);
 }
 
+void wp_text_append_html(wp_text *text, const char *string) {
+    for (; *string != '\0'; string++) {
+        switch (*string) {
+        case '<': wp_text_append(text, "&lt;"); break;
+        case '>': wp_text_append(text, "&gt;"); break;
+        case '&': wp_text_append(text, "&amp;"); break;
+        case '"': wp_text_append(text, "&quot;"); break;
+        default: wp_text_append_n(text, string, 1);
+        }
+    }
+}
+
 const char *wp_text_string(const wp_text *text) {
     return text->data != NULL ? text->data : "";
 }

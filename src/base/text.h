@@ -22,6 +22,8 @@ void wp_text_append(wp_text *text, const char *string);
 void wp_text_append_n(wp_text *text, const void *data, size_t length);
 void wp_text_appendf(wp_text *text, const char *format, ...) WP_PRINTF(2, 3);
 void wp_text_vappendf(wp_text *text, const char *format, va_list args) WP_PRINTF(2, 0);
+/** The string with what HTML takes as markup escaped. */
+void wp_text_append_html(wp_text *text, const char *string);
 /** The content, "" when empty; valid until the next change. */
 const char *wp_text_string(const wp_text *text);
 /** Hands the string to the caller (wp_free), never NULL; `text` is empty afterwards. */

@@ -76,10 +76,12 @@ int wpi_run_main(int argc, char **argv);
 int wpi_devices_main(int argc, char **argv);
 int wpi_params_main(int argc, char **argv);
 int wpi_doctor_main(int argc, char **argv);
+int wpi_reproduce_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
 
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];
 extern const wp_option wpi_params_options[];
+extern const wp_option wpi_reproduce_options[];
 
 #endif

@@ -30,6 +30,13 @@ const wp_command wpi_commands[] = {
                 "the numbers of a simulated GPU; NAME is a key, or a section such as tlb.l2.",
      .options = wpi_params_options,
      .run = wpi_params_main},
+    {.name = "reproduce",
+     .summary = "run again what the papers claim",
+     .usage = "reproduce [options] [PAPER[/FIGURE] | all]",
+     .details =
+         "Compiles and runs a figure's programs, and puts its published numbers beside ours.",
+     .options = wpi_reproduce_options,
+     .run = wpi_reproduce_main},
     {.name = "doctor",
      .summary = "say what was found on this machine, and what that enables",
      .usage = "doctor",

@@ -69,8 +69,17 @@ static void format_gives_a_heap_string(void **state) {
     wp_free(text);
 }
 
+static void markup_is_escaped_for_html(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wp_text_append_html(&text, "a<b> & \"c\"");
+    assert_string_equal(wp_text_string(&text), "a&lt;b&gt; &amp; &quot;c&quot;");
+    wp_text_deinit(&text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(markup_is_escaped_for_html),
         cmocka_unit_test(an_empty_text_is_an_empty_string),
         cmocka_unit_test(appending_keeps_everything_and_the_terminator),
         cmocka_unit_test(bytes_may_be_nul),

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage reproduce: what papers claim, run again here. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/claims.h"
+#include "cli/cli.h"
+#include "cli/table.h"
+
+enum option_index { LIST, FORMAT, HTML, RECORD };
+
+const wp_option wpi_reproduce_options[] = {
+    [LIST] = {"list", NULL, "the claims with the recorded results; runs nothing"},
+    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [HTML] = {"html", "FILE", "write a page (default for `all`: reproduction.html)"},
+    [RECORD] = {"record", NULL, "keep the results beside the claims, as the recorded ones"},
+    {0}};
+
+typedef struct figure_list {
+    wpi_figure *items;
+    size_t count;
+} figure_list;
+
+/* ---- which --------------------------------------------------------------------------------------
+ */
+
+/* The folder of the claims, beside this program; NULL: it is not there. */
+static char *find_root(void) {
+    char *self = NULL;
+    if (wp_self_path(&self, NULL) != WP_STATUS_OK) return NULL;
+    char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
+    char *root = wp_path_join(prefix, "lib/warpage/repro");
+    wp_free(self);
+    wp_free(bin);
+    wp_free(prefix);
+    if (wp_dir_exists(root)) return root;
+    wp_free(root);
+    return NULL;
+}
+
+static int is_visible(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static void add_folders(const char *dir, wp_strings *names) {
+    struct dirent **entries = NULL;
+    const int count = scandir(dir, &entries, is_visible, alphasort);
+    for (int i = 0; i < count; i++) {
+        char *path = wp_path_join(dir, entries[i]->d_name);
+        if (wp_dir_exists(path)) wp_strings_add(names, entries[i]->d_name);
+        wp_free(path);
+        free(entries[i]); /* scandir's own allocations */
+    }
+    free(entries);
+}
+
+static bool is_wanted(const char *wanted, const char *paper, const char *name) {
+    if (wanted == NULL || strcmp(wanted, "all") == 0) return true;
+    const size_t length = strlen(paper);
+    if (strncmp(wanted, paper, length) != 0) return false;
+    return wanted[length] == '\0' || (wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0);
+}
+
+static wp_status add_figures(const char *root, const char *paper, const char *wanted,
+                             figure_list *list, wp_error *err) {
+    wp_strings names = {0};
+    char *dir = wp_path_join(root, paper);
+    wp_status status = WP_STATUS_OK;
+    add_folders(dir, &names);
+    for (size_t i = 0; i < names.count && status == WP_STATUS_OK; i++) {
+        if (!is_wanted(wanted, paper, names.items[i])) continue;
+        list->items = wp_realloc(list->items, (list->count + 1) * sizeof *list->items);
+        WP_CHECK(list->items != NULL);
+        status = wpi_figure_load(root, paper, names.items[i], &list->items[list->count], err);
+        list->count += status == WP_STATUS_OK;
+    }
+    wp_strings_deinit(&names);
+    wp_free(dir);
+    return status;
+}
+
+static wp_status load_figures(const char *wanted, figure_list *list, wp_error *err) {
+    char *root = find_root();
+    if (root == NULL) return WP_FAIL(err, NOT_FOUND, "lib/warpage/repro is not beside this program");
+    wp_strings papers = {0};
+    wp_status status = WP_STATUS_OK;
+    add_folders(root, &papers);
+    for (size_t i = 0; i < papers.count && status == WP_STATUS_OK; i++)
+        status = add_figures(root, papers.items[i], wanted, list, err);
+    wp_strings_deinit(&papers);
+    wp_free(root);
+    if (status == WP_STATUS_OK && list->count == 0)
+        return WP_FAIL(err, NOT_FOUND, "no figure '%s'; `warpage reproduce --list` has them all",
+                       wanted);
+    return status;
+}
+
+static void free_figures(figure_list *list) {
+    for (size_t i = 0; i < list->count; i++)
+        wpi_figure_deinit(&list->items[i]);
+    wp_free(list->items);
+}
+
+/* ---- what is said -------------------------------------------------------------------------------
+ */
+
+static char *number_text(bool is_known, double value) {
+    return is_known ? wp_format("%.6g", value) : wp_strdup("");
+}
+
+static void print_list(const figure_list *list, wp_table_format format) {
+    static const char *const columns[] = {"paper", "figure", "claim",      "published", "ours",
+                                          "unit",  "verdict", "calibrated", NULL};
+    wp_table table = {.columns = columns};
+    for (size_t f = 0; f < list->count; f++) {
+        const wpi_figure *figure = &list->items[f];
+        for (size_t i = 0; i < figure->claim_count; i++) {
+            const wpi_claim *claim = &figure->claims[i];
+            wp_strings_add(&table.cells, figure->paper);
+            wp_strings_add(&table.cells, figure->name);
+            wp_strings_add(&table.cells, claim->text);
+            wp_strings_add_take(&table.cells, number_text(claim->has_published, claim->published));
+            wp_strings_add_take(&table.cells, number_text(claim->has_ours, claim->ours));
+            wp_strings_add(&table.cells, claim->unit);
+            wp_strings_add(&table.cells, wpi_verdict_name(claim->verdict));
+            wp_strings_add(&table.cells, claim->calibrated != NULL ? claim->calibrated : "");
+        }
+    }
+    wpi_table_print(&table, format);
+    wpi_table_deinit(&table);
+}
+
+static void say(const char *text) {
+    (void)fprintf(stderr, "warpage reproduce: %s …\n", text);
+}
+
+static wp_status run_figures(figure_list *list, bool is_recorded, wp_error *err) {
+    char *wpcc = NULL, *self = NULL;
+    WP_TRY(wp_self_path(&self, err));
+    char *bin = wp_path_dir(self);
+    wpcc = wp_path_join(bin, "wpcc");
+    wp_status status = WP_STATUS_OK;
+    for (size_t f = 0; f < list->count && status == WP_STATUS_OK; f++) {
+        status = wpi_figure_run(&list->items[f], wpcc, say, err);
+        if (status == WP_STATUS_OK && is_recorded) status = wpi_figure_record(&list->items[f], err);
+    }
+    wp_free(wpcc);
+    wp_free(bin);
+    wp_free(self);
+    return status;
+}
+
+int wpi_reproduce_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_table_format format;
+    figure_list list = {0};
+    wp_error err = {0};
+    if (wpi_arguments_parse(wpi_reproduce_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        return wpi_usage_error("reproduce", "%s", err.message);
+    const char *wanted = arguments.operands[0];
+    if (arguments.operand_count > 1) return wpi_usage_error("reproduce", "one figure, paper, or all");
+    if (wanted == NULL && arguments.values[LIST] == NULL)
+        return wpi_usage_error("reproduce", "which figure? --list has them; `all` runs them all");
+    wp_status status = load_figures(wanted, &list, &err);
+    const char *page = arguments.values[HTML];
+    if (page == NULL && wanted != NULL && strcmp(wanted, "all") == 0 && arguments.values[LIST] == NULL)
+        page = "reproduction.html";
+    if (status == WP_STATUS_OK && arguments.values[LIST] == NULL)
+        status = run_figures(&list, arguments.values[RECORD] != NULL, &err);
+    if (status == WP_STATUS_OK && page != NULL) status = wpi_reproduction_write(list.items, list.count, page, &err);
+    if (status == WP_STATUS_OK) print_list(&list, format);
+    free_figures(&list);
+    return status == WP_STATUS_OK ? wpi_finish("reproduce") : wpi_failure("reproduce", "%s", err.message);
+}

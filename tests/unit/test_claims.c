@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Claims of papers: what is read, how values become verdicts, what is refused. */
+#include "cli/claims.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "wp_test.h"
+
+static char *root;
+
+static void write_text(const char *dir, const char *name, const char *text) {
+    wp_error err = {0};
+    assert_status_ok(wp_dir_create(dir, &err), &err);
+    char *path = wp_path_join(dir, name);
+    assert_status_ok(wp_file_write(path, text, strlen(text), &err), &err);
+    wp_free(path);
+}
+
+static void write_claims(const char *text) {
+    char *dir = wp_path_join(root, "paper/figure");
+    write_text(dir, "claims.json", text);
+    wp_free(dir);
+}
+
+#define HEAD                                                                                       \
+    "{\"title\": \"t\", \"source\": \"s\", \"program\": \"p.cu\","                                 \
+    "\"runs\": {\"one\": {\"device\": \"cpu\", \"arguments\": [\"x\"]}}, \"claims\": ["
+
+/* A compiler whose programs print what the test says. */
+static char *make_compiler(const char *printed) {
+    char *text = wp_format("#!/bin/sh\n# -O2 SOURCE -o PROGRAM\nprintf '#!/bin/sh\\nprintf \"%s\"\\n' "
+                           ">\"$4\"\nchmod +x \"$4\"\n",
+                           printed);
+    write_text(root, "compiler", text);
+    wp_free(text);
+    char *path = wp_path_join(root, "compiler");
+    assert_int_equal(chmod(path, 0755), 0);
+    return path;
+}
+
+static wp_status run(wpi_figure *figure, const char *printed, wp_error *err) {
+    char *compiler = make_compiler(printed);
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", figure, err), err);
+    const wp_status status = wpi_figure_run(figure, compiler, NULL, err);
+    wp_free(compiler);
+    return status;
+}
+
+static void values_become_verdicts(void **state) {
+    (void)state;
+    write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 100},"
+                      "{\"claim\": \"b\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\", \"-x\"], \"published\": 100},"
+                      "{\"claim\": \"c\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"], \"published\": 120,"
+                      " \"calibrated\": \"key\"},"
+                      "{\"claim\": \"d\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"]},"
+                      "{\"claim\": \"e\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"x\", \"y\"]},"
+                      "{\"claim\": \"f\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"y\", \"x\"]},"
+                      "{\"claim\": \"g\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 100,"
+                      " \"tolerance\": 5}]}");
+    static const wpi_verdict expected[] = {WPI_VERDICT_REPRODUCED,  WPI_VERDICT_DIFFERS,
+                                           WPI_VERDICT_CALIBRATED,  WPI_VERDICT_UNPUBLISHED,
+                                           WPI_VERDICT_ORDER,       WPI_VERDICT_DIFFERS,
+                                           WPI_VERDICT_DIFFERS};
+    wpi_figure figure;
+    wp_error err = {0};
+    assert_status_ok(run(&figure, "x 109\\\\ny 129\\\\n", &err), &err);
+    assert_int_equal(figure.claim_count, 7);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(figure.claims[i].verdict, expected[i]);
+    assert_true(figure.claims[1].ours == 20.0);
+    assert_status_ok(wpi_figure_record(&figure, &err), &err);
+    wpi_figure_deinit(&figure);
+
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", &figure, &err), &err);
+    for (size_t i = 0; i < 7; i++)
+        assert_int_equal(figure.claims[i].verdict, expected[i]);
+    assert_true(figure.claims[1].has_ours && figure.claims[1].ours == 20.0);
+    wpi_figure_deinit(&figure);
+}
+
+static void what_programs_print_is_checked(void **state) {
+    (void)state;
+    wpi_figure figure;
+    wp_error err = {0};
+    write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 1}]}");
+    assert_status_fails(run(&figure, "x one\\\\n", &err), WP_STATUS_PARSE, &err, "'x one'");
+    wpi_figure_deinit(&figure);
+    assert_status_fails(run(&figure, "z 1\\\\n", &err), WP_STATUS_PARSE, &err, "'a'");
+    wpi_figure_deinit(&figure);
+}
+
+static void expect_refusal(const char *text, wp_status status, const char *part) {
+    wpi_figure figure;
+    wp_error err = {0};
+    write_claims(text);
+    assert_status_fails(wpi_figure_load(root, "paper", "figure", &figure, &err), status, &err, part);
+}
+
+static void broken_claims_are_refused(void **state) {
+    (void)state;
+    wpi_figure figure;
+    wp_error err = {0};
+    assert_status_fails(wpi_figure_load(root, "paper", "none", &figure, &err), WP_STATUS_NOT_FOUND,
+                        &err, "claims.json");
+    expect_refusal("{", WP_STATUS_PARSE, "claims.json:1");
+    expect_refusal("{\"claims\": []}", WP_STATUS_PARSE, "title");
+    expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"two\", \"value\": [\"x\"]}]}",
+                   WP_STATUS_PARSE, "claim 1");
+    expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\"}]}", WP_STATUS_PARSE,
+                   "claim 1");
+}
+
+static int open_root(void **state) {
+    (void)state;
+    return wp_temp_dir_create(&root, NULL) == WP_STATUS_OK ? 0 : -1;
+}
+
+static int close_root(void **state) {
+    (void)state;
+    wp_temp_dir_remove(root);
+    wp_free(root);
+    return 0;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(values_become_verdicts, open_root, close_root),
+        cmocka_unit_test_setup_teardown(what_programs_print_is_checked, open_root, close_root),
+        cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
+    };
+    return wp_test_main(tests);
+}
