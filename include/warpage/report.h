@@ -36,6 +36,36 @@ typedef enum wp_copy_kind {
     WP_COPY_KIND_COUNT
 } wp_copy_kind;
 
+/** A counter of the simulated GPU. A histogram has WP_RUN_HISTOGRAM_VALUES numbers: count, sum, and
+ *  how many values had 0, 1, 2, … bits. */
+typedef struct wp_run_column {
+    char *name; /* with its unit: "dram_read_bytes", "walker_latency_ps"; plain counts have none */
+    char *unit; /* "bytes", "ps", "requests", … */
+    bool is_histogram;
+    size_t first; /* of its numbers among the values */
+} wp_run_column;
+
+#define WP_RUN_HISTOGRAM_CLASSES 65u
+#define WP_RUN_HISTOGRAM_VALUES (2u + WP_RUN_HISTOGRAM_CLASSES)
+
+/** What the simulated GPU has, for shares and rates. */
+typedef struct wp_run_machine {
+    uint64_t sm_count, warps_per_sm, clock_hz, page_bytes;
+    uint64_t dram_channels, dram_bytes_per_s, link_bytes_per_s;
+    uint64_t walker_count; /* 0: any number */
+} wp_run_machine;
+
+/** What a simulated GPU counted. */
+typedef struct wp_run_simulation {
+    uint64_t time_ps;    /* simulated: all of the run */
+    uint64_t counted_ps; /* … of which counts are kept (less with --kernels and the like) */
+    wp_run_machine machine;
+    wp_run_column *columns;
+    size_t column_count;
+    size_t value_count;
+    uint64_t *values; /* [value_count], sums of the run */
+} wp_run_simulation;
+
 typedef struct wp_run_kernel {
     char *name;         /* mangled, as in the image */
     char *display_name; /* for people */
@@ -44,6 +74,9 @@ typedef struct wp_run_kernel {
     uint64_t time_ns; /* of all launches */
     uint64_t time_min_ns, time_max_ns;
     uint32_t grid[3], block[3]; /* of the last launch */
+    uint64_t overlapped;        /* launches beside which others were under way: memory's counts
+                                   are of all of them */
+    uint64_t *values; /* of all launches, by the simulation's columns; NULL: not simulated */
 } wp_run_kernel;
 
 typedef struct wp_run_copies {
@@ -59,18 +92,22 @@ typedef struct wp_run_record {
     char **program;    /* argv */
     size_t program_count;
     bool has_exit_status;
-    int exit_status; /* 128 + n: ended by signal n */
-    uint64_t wall_time_ns;
+    int exit_status;            /* 128 + n: ended by signal n */
+    uint64_t wall_time_ns;      /* 0: not told */
     uint64_t memory_peak_bytes; /* device and managed memory */
     wp_run_kernel *kernels;     /* by time, longest first */
     size_t kernel_count;
     wp_run_copies copies[WP_COPY_KIND_COUNT];
+    wp_run_simulation *simulation; /* NULL on real devices */
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for a schema it does not know). */
 WP_NODISCARD WP_API wp_status wp_run_record_read(const char *path, wp_run_record *out,
                                                  wp_error *err);
 WP_API void wp_run_record_deinit(wp_run_record *record);
+/** A counter's number among `values` of the record or one of its kernels; of a histogram, how many
+ *  values it has. 0 if there is none of that name. */
+WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const char *name);
 
 /** The record as text; never NULL. */
 WP_NODISCARD WP_API char *wp_run_record_to_json(const wp_run_record *record);

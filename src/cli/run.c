@@ -14,10 +14,23 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "report/param_table.h"
+#include "report/selection.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 
-enum option_index { DEVICE, SET, DEVICE_MEMORY, WORKERS, CHECK, REPORT, OUTPUT };
+enum option_index {
+    DEVICE,
+    SET,
+    DEVICE_MEMORY,
+    WORKERS,
+    CHECK,
+    REPORT,
+    OUTPUT,
+    KERNELS,
+    LAUNCHES,
+    WARMUP,
+    REGION
+};
 
 const wp_option wpi_run_options[] = {
     [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
@@ -28,6 +41,10 @@ const wp_option wpi_run_options[] = {
                "find accesses out of bounds, freed memory, divergent barriers, leaks"},
     [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json or .csv"},
     [OUTPUT] = {"output", "DIR", "write report.txt, report.json and report.csv to DIR"},
+    [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
+    [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
+    [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
+    [REGION] = {"region", NULL, "report only what is between cudaProfilerStart and -Stop"},
     {0}};
 
 static bool library_has_param(const char *name) {
@@ -35,6 +52,25 @@ static bool library_has_param(const char *name) {
         for (const wp_param *row = t->rows; row->name != NULL; row++)
             if (strcmp(row->name, name) == 0) return true;
     return false;
+}
+
+/* Which launches the report is about. */
+static wp_status set_selection(const char *const *values, wp_strings *environment, wp_error *err) {
+    uint64_t number = 0;
+    if (values[KERNELS] != NULL) {
+        WP_TRY(wpi_selection_check_kernels(values[KERNELS], err));
+        wp_strings_addf(environment, "WARPAGE_KERNELS=%s", values[KERNELS]);
+    }
+    if (values[LAUNCHES] != NULL) {
+        WP_TRY(wpi_selection_check_launches(values[LAUNCHES], err));
+        wp_strings_addf(environment, "WARPAGE_LAUNCHES=%s", values[LAUNCHES]);
+    }
+    if (values[WARMUP] != NULL) {
+        WP_TRY(wp_parse_count(values[WARMUP], &number, err));
+        wp_strings_addf(environment, "WARPAGE_WARMUP=%s", values[WARMUP]);
+    }
+    if (values[REGION] != NULL) wp_strings_add(environment, "WARPAGE_REGION=on");
+    return WP_STATUS_OK;
 }
 
 /* Checks values and turns them into environment rows. */
@@ -63,7 +99,7 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
             return WP_FAIL(err, UNSUPPORTED, "--check: this libwarpage cannot check kernels");
         wp_strings_add(environment, "WARPAGE_CHECK=1");
     }
-    return WP_STATUS_OK;
+    return set_selection(values, environment, err);
 }
 
 static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
@@ -89,10 +125,12 @@ static wp_status write_output(const wp_run_record *record, const char *dir, wp_e
     return status;
 }
 
-static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,
+static wp_status write_reports(const wp_arguments *arguments, wp_run_record *record,
                                wp_error *err) {
     const char *report = arguments->values[REPORT];
     const char *output = arguments->values[OUTPUT];
+    /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
+    if (record->simulation != NULL && (report != NULL || output != NULL)) record->wall_time_ns = 0;
     if (report != NULL) WP_TRY(wp_run_record_write(record, report, err));
     if (output != NULL) WP_TRY(write_output(record, output, err));
     if (report == NULL && output == NULL) {

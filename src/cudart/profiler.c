@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cudaProfilerStart and cudaProfilerStop mark what a profiler should look at. Like CUDA without a
- * profiler attached they have no effect of their own.
+ * cudaProfilerStart and cudaProfilerStop mark what a profiler should look at: here what a report
+ * with
+ * --region is about. What was launched before the mark is done by then. Otherwise they have no
+ * effect, like CUDA's without a profiler attached.
  */
 #include "cudart/cudart.h"
+#include "report/selection.h"
+
+static cudaError_t mark(bool is_inside) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (!wpi_selection_has_region()) return cudaSuccess;
+    wp_error err = {0};
+    WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
+    wpi_selection_set_region(is_inside);
+    return cudaSuccess;
+}
 
 WP_API cudaError_t cudaProfilerStart(void) {
-    wp_device *device;
-    return wpi_enter(&device);
+    return mark(true);
 }
 
 WP_API cudaError_t cudaProfilerStop(void) {
-    wp_device *device;
-    return wpi_enter(&device);
+    return mark(false);
 }
 
 /* Gone from CUDA 12: it configured a profiler that no longer exists. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The record as one CSV table: a row for each kernel, then one for each kind of copy. */
+/* The record as one CSV table: a row for each kernel, then one for each kind of copy; of simulated
+ * GPUs one for the run. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/time.h"
+#include "report/metrics.h"
 #include "report/run_record.h"
+#include "report/simulation.h"
 
 /* Quotes as RFC 4180 asks, where needed. */
 static void append_field(wp_text *out, const char *value) {
@@ -17,19 +21,87 @@ static void append_field(wp_text *out, const char *value) {
     wp_text_append(out, "\"");
 }
 
+/* Of simulated GPUs, a column for each metric and counter. Metrics that have no base in a row are
+ * empty there; which there are follows from those of the run. */
+typedef struct cells {
+    const wp_run_simulation *simulation;
+    const uint64_t *values; /* of this row; NULL: empty cells */
+    uint64_t time_ps;
+    wp_text *out;
+} cells;
+
+static void append_metric_name(void *object, const wpi_metric *metric) {
+    wp_text_appendf(((const cells *)object)->out, ",%s", metric->name);
+}
+
+typedef struct wanted {
+    const char *name;
+    wp_text *out;
+} wanted;
+
+static void append_if_wanted(void *object, const wpi_metric *metric) {
+    const wanted *w = object;
+    if (strcmp(w->name, metric->name) == 0) wp_text_appendf(w->out, "%.9g", metric->value);
+}
+
+static void append_metric(void *object, const wpi_metric *metric) {
+    const cells *row = object;
+    wp_text_append(row->out, ",");
+    if (row->values == NULL) return;
+    wanted w = {metric->name, row->out};
+    wpi_metrics_visit(row->simulation, row->values, row->time_ps, append_if_wanted, &w);
+}
+
+static void append_counted_names(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    if (s == NULL) return;
+    cells row = {.simulation = s, .out = out};
+    wpi_metrics_visit(s, s->values, s->counted_ps, append_metric_name, &row);
+    for (size_t i = 0; i < s->column_count; i++)
+        wp_text_appendf(out, ",%s%s", s->columns[i].name,
+                        s->columns[i].is_histogram ? "_count" : "");
+}
+
+static void append_counted(const wp_run_record *record, const uint64_t *values, uint64_t time_ps,
+                           wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    if (s == NULL) return;
+    cells row = {s, values, time_ps, out};
+    wpi_metrics_visit(s, s->values, s->counted_ps, append_metric, &row);
+    for (size_t i = 0; i < s->column_count; i++) {
+        wp_text_append(out, ",");
+        if (values != NULL) wp_text_appendf(out, "%" PRIu64, values[s->columns[i].first]);
+    }
+}
+
+static void append_run(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    if (s == NULL) return;
+    wp_text_appendf(out, "run,,,,,%" PRIu64 ",,", s->time_ps / WP_PS_PER_NS);
+    append_counted(record, s->values, s->counted_ps, out);
+    wp_text_append(out, "\r\n");
+}
+
 void wpi_run_record_csv(const wp_run_record *record, wp_text *out) {
-    wp_text_append(out, "row,name,count,threads,bytes,time_ns,time_min_ns,time_max_ns\r\n");
+    wp_text_append(out, "row,name,count,threads,bytes,time_ns,time_min_ns,time_max_ns");
+    append_counted_names(record, out);
+    wp_text_append(out, "\r\n");
     for (size_t i = 0; i < record->kernel_count; i++) {
         const wp_run_kernel *k = &record->kernels[i];
         wp_text_append(out, "kernel,");
         append_field(out, k->display_name);
-        wp_text_appendf(out, ",%" PRIu64 ",%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\r\n",
+        wp_text_appendf(out, ",%" PRIu64 ",%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",%" PRIu64,
                         k->launches, k->threads, k->time_ns, k->time_min_ns, k->time_max_ns);
+        append_counted(record, k->values, wp_run_count(record, k->values, "kernel_time_ps"), out);
+        wp_text_append(out, "\r\n");
     }
     for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;
-        wp_text_appendf(out, "copy,%s,%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",,\r\n",
+        wp_text_appendf(out, "copy,%s,%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",,",
                         wp_copy_kind_name((wp_copy_kind)kind), c->count, c->bytes, c->time_ns);
+        append_counted(record, NULL, 0, out);
+        wp_text_append(out, "\r\n");
     }
+    append_run(record, out);
 }

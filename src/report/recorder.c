@@ -18,6 +18,8 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "report/run_record.h"
+#include "report/selection.h"
+#include "report/simulation.h"
 #include "warpage/version.h"
 
 const wp_param wpi_report_params[] = {
@@ -32,6 +34,8 @@ static size_t last_kernel;
 static char *record_path;
 static pid_t owner;
 static uint64_t start_time_ns;
+static void (*collector)(void *object);
+static void *collected;
 
 /* From the C++ runtime, where the program has one. */
 extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
@@ -108,6 +112,50 @@ void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t 
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,
+                              bool is_overlapped) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    wp_run_kernel *k = find_kernel(name);
+    if (k != NULL && k->values == NULL) k->values = wp_calloc(value_count, sizeof *values);
+    if (k != NULL && k->values != NULL) {
+        k->overlapped += is_overlapped;
+        for (size_t i = 0; i < value_count; i++)
+            k->values[i] += values[i];
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_simulation(const wp_run_simulation *simulation) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    wpi_simulation_destroy(record.simulation);
+    record.simulation = wpi_simulation_clone(simulation);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_set_collector(void (*collect)(void *object), void *object) {
+    (void)pthread_mutex_lock(&mutex);
+    collector = collect;
+    collected = object;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+bool wpi_report_is_selective(void) {
+    return wpi_selection_is_on();
+}
+
+bool wpi_report_selects(const char *name) {
+    if (!wpi_report_enabled) return false;
+    if (!wpi_selection_is_on()) return true;
+    char *display_name = demangle(name);
+    (void)pthread_mutex_lock(&mutex);
+    const bool is_selected = wpi_selection_takes(display_name != NULL ? display_name : name);
+    (void)pthread_mutex_unlock(&mutex);
+    wp_free(display_name);
+    return is_selected;
+}
+
 void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns) {
     if (!wpi_report_enabled || (unsigned)kind >= WP_COPY_KIND_COUNT) return;
     (void)pthread_mutex_lock(&mutex);
@@ -155,6 +203,7 @@ static void read_program(void) {
 
 void wpi_report_write_at_exit(void) {
     if (!wpi_report_enabled || getpid() != owner) return;
+    if (collector != NULL) collector(collected);
     (void)pthread_mutex_lock(&mutex);
     record.wall_time_ns = now_ns() - start_time_ns;
     if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
@@ -178,6 +227,8 @@ void wpi_report_restart(const char *path) {
     wp_free(record_path);
     record_path = path != NULL ? wp_strdup(path) : NULL;
     owner = getpid();
+    wp_error err = {0};
+    if (wpi_selection_start(&err) != WP_STATUS_OK) wp_log(WP_LOG_WARN, "report", "%s", err.message);
     start_time_ns = now_ns();
     wpi_report_enabled = record_path != NULL;
     (void)pthread_mutex_unlock(&mutex);

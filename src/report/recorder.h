@@ -27,11 +27,26 @@ static inline bool wpi_report_is_on(void) {
 /** One launch. `name` is copied. Times in ns of the device's clock. */
 void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
                        uint64_t start_ns, uint64_t end_ns);
+/** Counters of a launch on a simulated GPU, which wpi_report_kernel has told, by the columns of
+ *  wpi_report_simulation; always as many. */
+void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,
+                              bool is_overlapped);
 void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
 void wpi_report_device(const char *spec, const char *name);
+
+/** What a simulated GPU counted so far; the last call counts. Copied. */
+void wpi_report_simulation(const wp_run_simulation *simulation);
+/** `collect` is called before the record is written, to tell what is told at the end; NULL: nobody
+ *  any more. */
+void wpi_report_set_collector(void (*collect)(void *object), void *object);
+
+/** Whether the report is about this launch (selection.h). Ask once for each, in order. */
+bool wpi_report_selects(const char *name);
+/** Some launches may be left out. */
+bool wpi_report_is_selective(void);
 
 /** Writes the record; registered with atexit. Does nothing in forked children. */
 void wpi_report_write_at_exit(void);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "report/simulation.h"
 
 typedef void (*render_fn)(const wp_run_record *record, wp_text *out);
 
@@ -31,8 +32,10 @@ void wp_run_record_deinit(wp_run_record *record) {
     for (size_t i = 0; i < record->kernel_count; i++) {
         wp_free(record->kernels[i].name);
         wp_free(record->kernels[i].display_name);
+        wp_free(record->kernels[i].values);
     }
     wp_free(record->kernels);
+    wpi_simulation_destroy(record->simulation);
     *record = (wp_run_record){0};
 }
 

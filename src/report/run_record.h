@@ -13,6 +13,10 @@ void wpi_run_record_sort(wp_run_record *record);
 void wpi_run_record_json(const wp_run_record *record, wp_text *out);
 void wpi_run_record_csv(const wp_run_record *record, wp_text *out);
 void wpi_run_record_text(const wp_run_record *record, wp_text *out);
+/** text.c's part about what a simulated GPU counted; there is a simulation. */
+void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out);
+/** How much of it is the kernel's name: without its parameters. */
+int wpi_kernel_name_length(const char *display_name);
 
 /** Reads JSON; `where` names the source in messages. On failure `out` is empty. */
 WP_NODISCARD wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

@@ -3,13 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/time.h"
 #include "base/units.h"
 #include "report/run_record.h"
 
 #define NAME_WIDTH 34
 
-/* The function's name without its parameters. */
-static int name_length(const char *display_name) {
+int wpi_kernel_name_length(const char *display_name) {
     /* Skip "(anonymous namespace)" and the like: parameters start at the last top-level '('. */
     int depth = 0;
     size_t end = strlen(display_name);
@@ -21,7 +21,12 @@ static int name_length(const char *display_name) {
             break;
         }
     }
-    return (int)(end < NAME_WIDTH ? end : NAME_WIDTH);
+    return (int)end;
+}
+
+static int shown_length(const char *display_name) {
+    const int length = wpi_kernel_name_length(display_name);
+    return length < NAME_WIDTH ? length : NAME_WIDTH;
 }
 
 static void append_rate(wp_text *out, uint64_t bytes, uint64_t time_ns) {
@@ -41,7 +46,7 @@ static void append_kernels(const wp_run_record *record, wp_text *out) {
     for (size_t i = 0; i < record->kernel_count; i++) {
         const wp_run_kernel *k = &record->kernels[i];
         wp_text_appendf(out, "  %-*.*s %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", NAME_WIDTH,
-                        name_length(k->display_name), k->display_name, k->launches, k->threads,
+                        shown_length(k->display_name), k->display_name, k->launches, k->threads,
                         wp_format_duration(k->time_ns, total),
                         wp_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
                         wp_format_duration(k->time_max_ns, longest));
@@ -67,6 +72,15 @@ static void append_copies(const wp_run_record *record, wp_text *out) {
     }
 }
 
+/* How fast the simulator was; left out where the wall time is. */
+static void append_speed(const wp_run_record *record, wp_text *out) {
+    if (record->simulation == NULL || record->wall_time_ns == 0) return;
+    const double instructions =
+        (double)wp_run_count(record, record->simulation->values, "kernel_thread_instructions");
+    wp_text_appendf(out, "  %-*s %.2f M thread instructions a second\n", NAME_WIDTH,
+                    "simulator's speed", instructions / (double)record->wall_time_ns * 1e3);
+}
+
 void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
     char text[32];
     wp_text_append(out, "\n  run of");
@@ -77,10 +91,16 @@ void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
     wp_text_append(out, "\n");
     append_kernels(record, out);
     append_copies(record, out);
+    if (record->simulation != NULL) wpi_run_record_text_simulation(record, out);
     wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "device memory, peak",
                     wp_format_bytes(record->memory_peak_bytes, text));
-    wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "wall time",
-                    wp_format_duration(record->wall_time_ns, text));
+    if (record->simulation != NULL)
+        wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "simulated time",
+                        wp_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
+    if (record->wall_time_ns != 0)
+        wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, "wall time",
+                        wp_format_duration(record->wall_time_ns, text));
+    append_speed(record, out);
     if (record->has_exit_status && record->exit_status != 0)
         wp_text_appendf(out, "  %-*s %d\n", NAME_WIDTH, "exit status", record->exit_status);
     wp_text_append(out, "\n");

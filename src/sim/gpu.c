@@ -12,9 +12,25 @@ struct wpi_gpu {
     wpi_memory *memory;
     wpi_sm **sms;
     uint32_t sm_count;
-    wpi_grid *launches; /* under way, oldest first */
-    wpi_grid *ended;    /* told, not yet freed */
+    wpi_grid *launches;             /* under way, oldest first */
+    wpi_grid *ended;                /* told, not yet freed */
+    wpi_launch_numbers past;        /* sums of launches that have ended */
+    wp_time_ps busy_ps, busy_since; /* while launches are under way */
+    wpi_utilisation warps;
 };
+
+/* Of what launches did, not when. */
+static void add_numbers(wpi_launch_numbers *sum, const wpi_launch_numbers *more) {
+    sum->ctas += more->ctas;
+    sum->warp_instructions += more->warp_instructions;
+    sum->thread_instructions += more->thread_instructions;
+    sum->blocks += more->blocks;
+    for (uint32_t kind = 0; kind < WP_TRACE_ACCESS_COUNT; kind++)
+        sum->accesses[kind] += more->accesses[kind];
+    sum->shared_accesses += more->shared_accesses;
+    sum->shared_conflict_cycles += more->shared_conflict_cycles;
+    sum->resident_warp_ps += more->resident_warp_ps;
+}
 
 static void end_launch(wpi_gpu *gpu, wpi_grid *launch, bool is_good) {
     wpi_grid **link = &gpu->launches;
@@ -23,6 +39,8 @@ static void end_launch(wpi_gpu *gpu, wpi_grid *launch, bool is_good) {
     if (*link == NULL) return; /* it has failed before */
     *link = launch->next;
     launch->numbers.end_ps = wpi_engine_now(gpu->engine);
+    add_numbers(&gpu->past, &launch->numbers);
+    if (gpu->launches == NULL) gpu->busy_ps += launch->numbers.end_ps - gpu->busy_since;
     launch->next = gpu->ended;
     gpu->ended = launch;
     launch->end(launch->object, &launch->numbers, is_good);
@@ -114,6 +132,7 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     launch->end = end;
     launch->object = object;
     launch->numbers.start_ps = wpi_engine_now(gpu->engine);
+    if (gpu->launches == NULL) gpu->busy_since = launch->numbers.start_ps;
     wpi_grid **link = &gpu->launches;
     while (*link != NULL)
         link = &(*link)->next;
@@ -121,6 +140,40 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     wpi_memory_begin_launch(gpu->memory);
     feed_all(gpu);
     return WP_STATUS_OK;
+}
+
+/* ---- statistics
+ * ----------------------------------------------------------------------------------- */
+
+void wpi_launch_statistics(const wpi_launch_numbers *n, wpi_visit visit, void *object) {
+    const char *prefix = "kernel.";
+    wpi_visit_value(visit, object, prefix, "time", "ps", n->end_ps - n->start_ps);
+    wpi_visit_value(visit, object, prefix, "ctas", "CTAs", n->ctas);
+    wpi_visit_value(visit, object, prefix, "thread_instructions", "instructions",
+                    n->thread_instructions);
+    wpi_visit_value(visit, object, prefix, "warp_instructions", "instructions",
+                    n->warp_instructions);
+    wpi_visit_value(visit, object, prefix, "blocks", "blocks of code", n->blocks);
+    wpi_visit_value(visit, object, prefix, "loads", "warp accesses", n->accesses[WP_TRACE_LOAD]);
+    wpi_visit_value(visit, object, prefix, "stores", "warp accesses", n->accesses[WP_TRACE_STORE]);
+    wpi_visit_value(visit, object, prefix, "atomics", "warp accesses",
+                    n->accesses[WP_TRACE_ATOMIC]);
+    wpi_visit_value(visit, object, prefix, "reductions", "warp accesses",
+                    n->accesses[WP_TRACE_REDUCE]);
+    wpi_visit_value(visit, object, prefix, "resident_warps", "ps", n->resident_warp_ps);
+    wpi_visit_value(visit, object, "shared.", "accesses", "warp accesses", n->shared_accesses);
+    wpi_visit_value(visit, object, "shared.", "conflict", "cycles", n->shared_conflict_cycles);
+}
+
+void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object) {
+    wpi_launch_numbers sum = gpu->past;
+    for (const wpi_grid *l = gpu->launches; l != NULL; l = l->next)
+        add_numbers(&sum, &l->numbers);
+    sum.start_ps = 0;
+    sum.end_ps = gpu->busy_ps;
+    if (gpu->launches != NULL) sum.end_ps += wpi_engine_now(gpu->engine) - gpu->busy_since;
+    wpi_launch_statistics(&sum, visit, object);
+    wpi_visit_utilisation(visit, object, "warps.", "resident", &gpu->warps);
 }
 
 void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
@@ -140,7 +193,9 @@ wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_mem
     gpu->sms = wp_calloc(profile->sm_count, sizeof(wpi_sm *));
     wp_status status = WP_STATUS_OK;
     if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);
-    const wpi_sm_parent parent = {cta_ended, failed, at_grid, gpu};
+    const wpi_sm_parent parent = {cta_ended, failed, at_grid, gpu, &gpu->warps};
+    wpi_utilisation_init(&gpu->warps, profile->slice_ps,
+                         (uint64_t)profile->sm_count * profile->warps);
     for (; gpu->sm_count < profile->sm_count; gpu->sm_count++) {
         WP_TRY_GOTO(wpi_sm_create(profile, gpu->sm_count, engine, memory, &parent,
                                   &gpu->sms[gpu->sm_count], err),

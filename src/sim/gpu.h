@@ -29,6 +29,9 @@ typedef struct wpi_launch_numbers {
     uint64_t resident_warp_ps; /* warps times the time they were there: with the time, occupancy */
 } wpi_launch_numbers;
 
+/** By name, in a fixed order (statistics.h); the first is the time. */
+void wpi_launch_statistics(const wpi_launch_numbers *numbers, wpi_visit visit, void *object);
+
 /** `is_good`: all CTAs have ended; else the source failed. */
 typedef void (*wpi_launch_end_fn)(void *object, const wpi_launch_numbers *numbers, bool is_good);
 
@@ -40,6 +43,9 @@ void wpi_gpu_destroy(wpi_gpu *gpu); /* NULL allowed; what is under way is droppe
  *  large). The source must stay until `end` was called. */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end,
                                       void *object, wp_error *err);
+/** The sums over all launches, those under way too, in the order of wpi_launch_statistics; the time
+ * is that in which one or more were under way. Then utilisation by resident warps. */
+void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object);
 /** No event is left, but launches are under way: says who waits for what. */
 void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes);
 

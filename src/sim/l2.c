@@ -73,6 +73,8 @@ static uint32_t fetch(wpi_l2 *l2, wpi_l2_slice *slice, uint64_t line, uint8_t se
     if (found.missing != 0) {
         wp_time_ps access_ps = 0;
         const wp_time_ps begin = wpi_slots_begin(&slice->mshrs, ledger->at);
+        l2->mshr_waits += begin > ledger->at;
+        l2->mshr_wait_ps += begin - ledger->at;
         wpi_ledger_wait(ledger, begin);
         const wp_time_ps read =
             wpi_dram_read(&l2->dram, line, wpi_sector_count(found.missing), begin, &access_ps);
@@ -190,6 +192,8 @@ void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object) {
     wpi_visit_value(visit, object, "l2.", "read", "bytes", l2->read_bytes);
     wpi_visit_value(visit, object, "l2.", "written", "bytes", l2->written_bytes);
     wpi_visit_value(visit, object, "l2.", "atomic_turns", "turns", l2->atomic_turns);
+    wpi_visit_value(visit, object, "l2.", "mshr_waits", "lines", l2->mshr_waits);
+    wpi_visit_value(visit, object, "l2.", "mshr_wait", "ps", l2->mshr_wait_ps);
     wpi_visit_utilisation(visit, object, "l2.", "utilisation", &l2->utilisation);
     wpi_dram_statistics(&l2->dram, visit, object);
     wpi_link_statistics(&l2->link, visit, object);

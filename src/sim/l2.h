@@ -41,6 +41,8 @@ typedef struct wpi_l2 {
     uint64_t host_first, host_outer; /* lines in host memory */
     uint64_t requests[WP_TRACE_ACCESS_COUNT];
     uint64_t read_bytes, written_bytes, atomic_turns;
+    uint64_t mshr_waits;
+    wp_time_ps mshr_wait_ps;
     wpi_utilisation utilisation;
 } wpi_l2;
 

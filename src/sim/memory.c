@@ -81,6 +81,7 @@ typedef struct counters {
     wpi_histogram latency_ps[WP_TRACE_ACCESS_COUNT];
     uint64_t spent_ps[WPI_SPENT_COUNT];
     uint64_t l1_stalls, store_stalls;
+    wp_time_ps l1_wait_ps; /* of loads, for an MSHR or a place */
 } counters;
 
 struct wpi_memory {
@@ -355,6 +356,8 @@ static void retry_stalled(wpi_memory *m, sm *at, wp_time_ps now) {
     /* A line takes an MSHR: without a free one there is no need to look. */
     while (at->stalled.first != NONE && at->free_mshr != NONE) {
         const uint32_t number = at->stalled.first, after = part_of(m, number)->next;
+        const wp_time_ps since = part_of(m, number)->ledger.at;
+        if (now > since) m->counters.l1_wait_ps += now - since;
         wpi_ledger_wait(&part_of(m, number)->ledger, now);
         at->stalled.first = after;
         if (load_from_l1(m, at, number)) continue;
@@ -635,6 +638,7 @@ static void visit_l1(const wpi_memory *m, wpi_visit visit, void *object) {
     wpi_visit_value(visit, object, "l1.", "merges", "sectors", merges);
     wpi_visit_value(visit, object, "l1.", "evictions", "lines", evictions);
     wpi_visit_value(visit, object, "l1.", "stalls", "lines", m->counters.l1_stalls);
+    wpi_visit_value(visit, object, "l1.", "stall_wait", "ps", m->counters.l1_wait_ps);
 }
 
 void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {

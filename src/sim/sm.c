@@ -224,6 +224,7 @@ void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now) {
     wpi_cta *cta = warp->cta;
     wpi_sm *sm = warp->sm;
     cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
+    wpi_utilisation_add(sm->parent.warps, warp->start_ps, now);
     cta->warps[warp->number] = NULL;
     warp->state = WPI_WARP_FREE;
     if (warp->scheduler->last == warp) warp->scheduler->last = NULL;

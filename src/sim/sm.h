@@ -28,6 +28,7 @@ typedef struct wpi_sm_parent {
      * wpi_sm_release_grid. */
     void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
     void *object;
+    wpi_utilisation *warps; /* resident ones are counted there */
 } wpi_sm_parent;
 
 /** A launch, as its SMs see it. */

@@ -27,6 +27,7 @@ static void halve(wpi_utilisation *u) {
 
 void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer) {
     if (outer <= first) return;
+    u->total_ps += outer - first;
     while ((outer - 1) / u->slice_ps >= WPI_UTILISATION_SLICES)
         halve(u);
     for (uint64_t slice = first / u->slice_ps; first < outer; slice++) {
@@ -36,6 +37,20 @@ void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer)
         if (slice >= u->slice_count) u->slice_count = (uint32_t)slice + 1;
         first = until;
     }
+}
+
+void wpi_utilisation_append(wpi_utilisation *u, const wpi_utilisation *more, wp_time_ps offset_ps) {
+    while (u->slice_ps < more->slice_ps)
+        halve(u);
+    for (uint32_t i = 0; i < more->slice_count; i++) {
+        const wp_time_ps at = offset_ps + i * more->slice_ps;
+        while (at / u->slice_ps >= WPI_UTILISATION_SLICES)
+            halve(u);
+        const uint32_t slice = (uint32_t)(at / u->slice_ps);
+        u->busy_ps[slice] += more->busy_ps[i];
+        if (slice >= u->slice_count) u->slice_count = slice + 1;
+    }
+    u->total_ps += more->total_ps;
 }
 
 static void tell(wpi_visit visit, void *object, const char *prefix, const char *name,
@@ -49,6 +64,12 @@ static void tell(wpi_visit visit, void *object, const char *prefix, const char *
 void wpi_visit_value(wpi_visit visit, void *object, const char *prefix, const char *name,
                      const char *unit, uint64_t value) {
     tell(visit, object, prefix, name, (wpi_statistic){.unit = unit, .value = value});
+}
+
+void wpi_visit_maximum(wpi_visit visit, void *object, const char *prefix, const char *name,
+                       const char *unit, uint64_t value) {
+    tell(visit, object, prefix, name,
+         (wpi_statistic){.unit = unit, .value = value, .is_maximum = true});
 }
 
 void wpi_visit_histogram(wpi_visit visit, void *object, const char *prefix, const char *name,

@@ -11,6 +11,8 @@
 #ifndef WP_SIM_STATISTICS_H
 #define WP_SIM_STATISTICS_H
 
+#include <stdbool.h>
+
 #include "base/fail.h"
 #include "base/time.h"
 
@@ -31,12 +33,16 @@ typedef struct wpi_utilisation {
     wp_time_ps slice_ps; /* doubles when the run outgrows the array */
     uint64_t units;      /* that can be busy at once: 100% is units * slice_ps */
     uint64_t busy_ps[WPI_UTILISATION_SLICES];
+    uint64_t total_ps;    /* the sum of these */
     uint32_t slice_count; /* in use */
 } wpi_utilisation;
 
 void wpi_utilisation_init(wpi_utilisation *utilisation, wp_time_ps slice_ps, uint64_t units);
 /** One unit was busy in [first, outer). Any order. */
 void wpi_utilisation_add(wpi_utilisation *utilisation, wp_time_ps first, wp_time_ps outer);
+/** Adds what another of the same thing counted, whose time 0 was at `offset_ps`. */
+void wpi_utilisation_append(wpi_utilisation *utilisation, const wpi_utilisation *more,
+                            wp_time_ps offset_ps);
 
 /** One thing counted; exactly one of the three is told. */
 typedef struct wpi_statistic {
@@ -45,6 +51,7 @@ typedef struct wpi_statistic {
     uint64_t value;
     const wpi_histogram *histogram;     /* or NULL */
     const wpi_utilisation *utilisation; /* or NULL */
+    bool is_maximum;                    /* of the run: two have no difference */
 } wpi_statistic;
 
 /** `statistic` is valid during the call. */
@@ -53,6 +60,8 @@ typedef void (*wpi_visit)(void *object, const wpi_statistic *statistic);
 /** Shorthands for those who report: the name is `prefix` + `name`. */
 void wpi_visit_value(wpi_visit visit, void *object, const char *prefix, const char *name,
                      const char *unit, uint64_t value);
+void wpi_visit_maximum(wpi_visit visit, void *object, const char *prefix, const char *name,
+                       const char *unit, uint64_t value);
 void wpi_visit_histogram(wpi_visit visit, void *object, const char *prefix, const char *name,
                          const char *unit, const wpi_histogram *histogram);
 void wpi_visit_utilisation(wpi_visit visit, void *object, const char *prefix, const char *name,

@@ -19,7 +19,8 @@ typedef struct request {
     uint64_t address;
     uint64_t token;
     uint32_t sm;
-    uint32_t next; /* at the same MSHR or in the same line */
+    uint32_t next;      /* at the same MSHR or in the same line */
+    wp_time_ps stalled; /* since: in the line */
 } request;
 
 typedef struct queue {
@@ -51,6 +52,7 @@ typedef struct level {
     uint32_t coverage_bits, fill_bits;
     wp_time_ps latency_sum; /* of this level and those before */
     uint64_t hits, misses, merges, stalls, evictions;
+    wp_time_ps stall_wait_ps;
     wpi_histogram wait_ps; /* for a port */
 } level;
 
@@ -202,6 +204,7 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
     count(l, o);
     if (o == STALLED) {
         l->stalls++;
+        request_of(t, number)->stalled = now;
         append(t, &at->line, number);
     }
     return o;
@@ -243,6 +246,8 @@ static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps
             at->line.first = number;
             return;
         }
+        const wp_time_ps since = request_of(t, number)->stalled;
+        if (now > since) l->stall_wait_ps += now - since;
         if (o == HIT) hit_later(t, number, level_number, looked_up);
     }
 }
@@ -328,7 +333,7 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
                          wp_time_ps now, wp_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) = (request){address, token, sm, NONE};
+    *request_of(t, number) = (request){.address = address, .token = token, .sm = sm, .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
@@ -437,6 +442,7 @@ void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void 
         wpi_visit_value(visit, object, prefix, "misses", "requests", l->misses);
         wpi_visit_value(visit, object, prefix, "merges", "requests", l->merges);
         wpi_visit_value(visit, object, prefix, "stalls", "requests", l->stalls);
+        wpi_visit_value(visit, object, prefix, "stall_wait", "ps", l->stall_wait_ps);
         wpi_visit_value(visit, object, prefix, "evictions", "entries", l->evictions);
         wpi_visit_histogram(visit, object, prefix, "port_wait", "ps", &l->wait_ps);
     }

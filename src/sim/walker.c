@@ -61,6 +61,7 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     wpi_walkers *walkers = object;
     const wpi_walk walk = *walk_of(walkers, number);
     wpi_pool_give(&walkers->walks, (uint32_t)number);
+    wpi_histogram_add(&walkers->latency_ps, now - walk.asked);
     walkers->busy--;
     if (has_cache(walkers)) remember(walkers, walk.address);
     if (walkers->first != NONE) {
@@ -133,7 +134,8 @@ void wpi_walkers_statistics(const wpi_walkers *walkers, wpi_visit visit, void *o
     wpi_visit_value(visit, object, prefix, "walks", "walks", walkers->walk_count);
     wpi_visit_value(visit, object, prefix, "levels_read", "reads", walkers->level_count);
     wpi_visit_value(visit, object, prefix, "cache_hits", "walks", walkers->cache_hit_count);
-    wpi_visit_value(visit, object, prefix, "busy_max", "walkers", walkers->busy_max);
+    wpi_visit_maximum(visit, object, prefix, "busy_max", "walkers", walkers->busy_max);
     wpi_visit_histogram(visit, object, prefix, "queue", "ps", &walkers->queue_ps);
+    wpi_visit_histogram(visit, object, prefix, "latency", "ps", &walkers->latency_ps);
     wpi_visit_utilisation(visit, object, prefix, "utilisation", &walkers->utilisation);
 }

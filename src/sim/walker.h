@@ -39,7 +39,7 @@ typedef struct wpi_walkers {
     uint32_t busy, waiting, promised;
     wpi_tags cache; /* tag: prefix of the address * 8 + depth of the table */
     uint64_t walk_count, level_count, cache_hit_count, busy_max;
-    wpi_histogram queue_ps;
+    wpi_histogram queue_ps, latency_ps; /* before and with the walk */
     wpi_utilisation utilisation;
 } wpi_walkers;
 

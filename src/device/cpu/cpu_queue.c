@@ -150,6 +150,7 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    if (!wpi_report_selects(launch->kernel->code->name)) return;
     wpi_report_kernel(launch->kernel->code->name, grid, block, start_ns, wpi_now_ns());
 }
 

@@ -56,10 +56,10 @@ static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
         !time_between(device, span->first, span->last, &time_ns))
         return;
     const uint64_t last_ns = first_ns + time_ns;
-    if (span->kernel != NULL)
-        wpi_report_kernel(span->kernel, span->grid, span->block, first_ns, last_ns);
-    else
+    if (span->kernel == NULL)
         wpi_report_copy((wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
+    else if (wpi_report_selects(span->kernel))
+        wpi_report_kernel(span->kernel, span->grid, span->block, first_ns, last_ns);
 }
 
 /* Behind a fault nothing is known of what was queued, not even whether it ran: it is left out. */

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "device/sim/observer.h"
 #include "device/sim/sim_device.h"
 #include "device/sim/threads.h"
 #include "report/recorder.h"
@@ -14,6 +15,7 @@
 #define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
 #define UNASKED_S 1
+#define COLLECT_WAIT_S 10
 
 /* A command under way. */
 typedef struct job {
@@ -22,6 +24,7 @@ typedef struct job {
     wpi_cpu_queue *queue;
     wpi_command *command;
     wpi_threads *threads; /* of a launch */
+    wpi_observed *observed;
     wp_time_ps start_ps;
 } job;
 
@@ -32,6 +35,7 @@ struct wpi_sim_executor {
     wpi_engine *engine;
     wpi_memory *memory;
     wpi_gpu *gpu;
+    wpi_observer *observer; /* NULL: nobody wants a report */
     wpi_worker *worker;
     job *running;
     job *ended, **ended_last;
@@ -41,6 +45,7 @@ struct wpi_sim_executor {
     pthread_cond_t work, polled;      /* under device->lock */
     uint64_t polls_asked, polls_done; /* under device->lock */
     bool has_thread, is_stopping, has_said_unasked;
+    bool is_working;      /* the thread has let go of the lock, and uses the model */
     bool is_in_host_call; /* which may wait for a host thread that polls */
 };
 
@@ -68,7 +73,10 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
     const wpi_launch *launch = &j->command->u.launch;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
-    if (is_good && wpi_report_is_on()) {
+    const bool is_selected = j->executor->observer != NULL &&
+                             wpi_observer_end(j->executor->observer, j->observed,
+                                              launch->kernel->code->name, is_good ? numbers : NULL);
+    if (is_good && is_selected) {
         wpi_report_kernel(launch->kernel->code->name, grid, block, numbers->start_ps / WP_PS_PER_NS,
                           numbers->end_ps / WP_PS_PER_NS);
     }
@@ -107,9 +115,13 @@ static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     (void)token;
     (void)now;
     wp_status status = wpi_threads_create(x->worker, launch, false, &j->threads, &error);
+    if (x->observer != NULL)
+        j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
     if (status == WP_STATUS_OK)
         status = wpi_gpu_launch(x->gpu, wpi_threads_source(j->threads), launch_ended, j, &error);
     if (status == WP_STATUS_OK) return;
+    if (x->observer != NULL)
+        (void)wpi_observer_end(x->observer, j->observed, launch->kernel->code->name, NULL);
     fail(x, &error);
     end_job(j);
 }
@@ -156,6 +168,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
     x->is_in_host_call = command->kind == WPI_COMMAND_HOST_CALL;
     if (x->is_in_host_call) pthread_cond_broadcast(&x->polled);
+    x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     job *j = wp_calloc(1, sizeof *j);
     WP_CHECK(j != NULL);
@@ -177,7 +190,7 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         end_job(j);
     }
     pthread_mutex_lock(&x->device->lock);
-    x->is_in_host_call = false;
+    x->is_in_host_call = x->is_working = false;
 }
 
 /* ---- the loop
@@ -203,6 +216,7 @@ static void finish_ended(wpi_sim_executor *x) {
 }
 
 static void destroy_model(wpi_sim_executor *x) {
+    if (x->observer != NULL) wpi_observer_detach(x->observer);
     wpi_gpu_destroy(x->gpu);
     wpi_memory_destroy(x->memory);
     wpi_engine_destroy(x->engine);
@@ -214,7 +228,10 @@ static void destroy_model(wpi_sim_executor *x) {
 static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     WP_TRY(wpi_engine_create(&x->engine, err));
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
-    return wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err);
+    WP_TRY(wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err));
+    if (x->observer != NULL)
+        wpi_observer_attach(x->observer, x->engine, x->gpu, x->memory, x->base_ps);
+    return WP_STATUS_OK;
 }
 
 /* After an error nothing that is under way can end by itself: a GPU at rest takes its place. */
@@ -239,6 +256,7 @@ static void say_deadlock(wpi_sim_executor *x) {
  * only if nobody waits. With the lock held; released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
     const wp_time_ps length_ps = wpi_device_is_awaited(x->device) ? SLICE_PS : POLL_PS;
+    x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
     const bool has_failed = atomic_load(&x->device->has_failed);
@@ -246,6 +264,8 @@ static void run_model(wpi_sim_executor *x) {
     if (x->running != NULL && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
     pthread_mutex_lock(&x->device->lock);
+    x->is_working = false;
+    pthread_cond_broadcast(&x->polled);
 }
 
 /* A host thread may look at memory and ask nobody: after a second of that, time passes all the
@@ -299,6 +319,31 @@ static void poll(wpi_executor *base) {
         pthread_cond_wait(&x->polled, &x->device->lock);
 }
 
+/* ---- the report
+ * ----------------------------------------------------------------------------------- */
+
+/* The process ends. A model that is still at work (another thread waits for it) is given a moment
+ * to come to rest; exit may also have been called by a host function, on our own thread. */
+static void collect(void *object) {
+    wpi_sim_executor *x = object;
+    if (pthread_equal(pthread_self(), x->thread)) {
+        wpi_observer_collect(x->observer);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += COLLECT_WAIT_S;
+    pthread_mutex_lock(&x->device->lock);
+    while (x->is_working && pthread_cond_timedwait(&x->polled, &x->device->lock, &until) == 0)
+        ;
+    if (!x->is_working)
+        wpi_observer_collect(x->observer);
+    else
+        wp_log(WP_LOG_WARN, "device.sim",
+               "the process ends while kernels run: the report lacks the sums of the run");
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 /* ---- life
  * ----------------------------------------------------------------------------------------- */
 
@@ -326,11 +371,13 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     pthread_cond_init(&x->polled, NULL);
     x->worker = wpi_pool_borrow(device->pool);
     wp_status status;
+    if (wpi_report_is_on()) WP_TRY_GOTO(wpi_observer_create(profile, &x->observer, err), failed);
     WP_TRY_GOTO(make_model(x, err), failed);
     WP_CHECK(x->worker != NULL);
     x->worker->block_max = UINT32_MAX;
     x->worker->has_guards = false;
     WP_TRY_GOTO(start_thread(x, err), failed);
+    if (x->observer != NULL) wpi_report_set_collector(collect, x);
     *out = x;
     return WP_STATUS_OK;
 
@@ -349,6 +396,11 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
         pthread_join(x->thread, NULL);
     }
     destroy_model(x);
+    if (x->observer != NULL) {
+        wpi_report_set_collector(NULL, NULL);
+        wpi_observer_collect(x->observer);
+        wpi_observer_destroy(x->observer);
+    }
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
     pthread_cond_destroy(&x->work);
     pthread_cond_destroy(&x->polled);

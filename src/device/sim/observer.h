@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the report says of a simulated GPU: the model's counters, by launch and for the run.
+ *
+ *     launch begins ─► snapshot ─┐
+ *     launch ends ───► snapshot ─┴─► difference ─► recorder, by kernel
+ *     the model ends, or the process ─► sums of the run ─► recorder
+ *
+ * Launches at the same time share the memory system: its counts are then of all of them, and the
+ * record says how many launches that concerns; what SMs count is each launch's own.
+ *
+ * Thread rule: the executor's thread, but for wpi_observer_collect: any, while the model rests.
+ */
+#ifndef WP_DEVICE_SIM_OBSERVER_H
+#define WP_DEVICE_SIM_OBSERVER_H
+
+#include "sim/gpu.h"
+
+typedef struct wpi_observer wpi_observer;
+typedef struct wpi_observed wpi_observed; /* a launch under way */
+
+/** NOMEM. */
+WP_NODISCARD wp_status wpi_observer_create(const wpi_profile *profile, wpi_observer **out,
+                                           wp_error *err);
+void wpi_observer_destroy(wpi_observer *observer); /* NULL allowed */
+
+/** A model at rest, whose time 0 is `base_ps` of the device's. */
+void wpi_observer_attach(wpi_observer *observer, wpi_engine *engine, wpi_gpu *gpu,
+                         wpi_memory *memory, wp_time_ps base_ps);
+/** The model goes: what it has counted is kept. Nothing, if none is attached. */
+void wpi_observer_detach(wpi_observer *observer);
+
+/** NULL (memory is out) is accepted by wpi_observer_end. */
+wpi_observed *wpi_observer_begin(wpi_observer *observer, const char *kernel);
+/** A launch has ended; `numbers` NULL: it failed, and is not counted. True: it was selected for the
+ *  report. */
+bool wpi_observer_end(wpi_observer *observer, wpi_observed *observed, const char *kernel,
+                      const wpi_launch_numbers *numbers);
+/** Hands the sums so far to the recorder. */
+void wpi_observer_collect(wpi_observer *observer);
+
+#endif

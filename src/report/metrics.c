@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A metric is a sum of terms by a sum of terms. A term is a counter, or something the machine could
+ * have done in the time: cycles, bytes of DRAM's bandwidth. `#` stands for each level of TLBs.
+ * A metric whose lower sum is 0 is not told: nothing was there to measure.
+ */
+#include "report/metrics.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/simulation.h"
+
+#define TERMS_MAX 4u
+#define LEVELS_MAX 9u
+
+typedef struct row {
+    const char *name, *label, *unit;
+    double scale;
+    const char *above[TERMS_MAX], *below[TERMS_MAX];
+} row;
+
+#define SPENT(part, label)                                                                         \
+    {                                                                                              \
+        "spent_" part "_pct", label, "%", 100, {"memory_spent_" part "_ps"}, {                     \
+            "spent of all"                                                                         \
+        }                                                                                          \
+    }
+
+static const row rows[] = {
+    {"ipc_per_sm", "IPC of an SM", "", 1, {"kernel_warp_instructions"}, {"sm cycles"}},
+    {"ipc", "IPC of the GPU", "", 1, {"kernel_warp_instructions"}, {"cycles"}},
+    {"thread_ipc",
+     "thread instructions a cycle",
+     "",
+     1,
+     {"kernel_thread_instructions"},
+     {"cycles"}},
+    {"lanes_pct",
+     "lanes in use",
+     "%",
+     100. / 32,
+     {"kernel_thread_instructions"},
+     {"kernel_warp_instructions"}},
+    {"occupancy_pct", "occupancy", "%", 100, {"kernel_resident_warps_ps"}, {"warp slots"}},
+    {"load_latency_mean_ns",
+     "load latency",
+     "ns",
+     1e-3,
+     {"sum of memory_load_latency_ps"},
+     {"memory_load_latency_ps"}},
+    {"sectors_per_load",
+     "sectors a load",
+     "",
+     1,
+     {"memory_load_sectors"},
+     {"memory_load_accesses"}},
+    {"sectors_per_store",
+     "sectors a store",
+     "",
+     1,
+     {"memory_store_sectors"},
+     {"memory_store_accesses"}},
+    {"sectors_per_atomic",
+     "sectors an atomic",
+     "",
+     1,
+     {"memory_atomic_sectors", "memory_reduce_sectors"},
+     {"memory_atomic_accesses", "memory_reduce_accesses"}},
+    {"pages_per_access",
+     "pages an access",
+     "",
+     1,
+     {"memory_load_pages", "memory_store_pages", "memory_atomic_pages", "memory_reduce_pages"},
+     {"memory_load_accesses", "memory_store_accesses", "memory_atomic_accesses",
+      "memory_reduce_accesses"}},
+    {"l1_hit_pct", "L1 hits", "%", 100, {"l1_hits"}, {"l1_hits", "l1_merges", "l1_misses"}},
+    {"l2_hit_pct", "L2 hits", "%", 100, {"l2_hits"}, {"l2_hits", "l2_merges", "l2_misses"}},
+    {"tlb_l#_hit_pct",
+     "TLB L# hits",
+     "%",
+     100,
+     {"tlb_l#_hits"},
+     {"tlb_l#_hits", "tlb_l#_merges", "tlb_l#_misses"}},
+    {"walk_latency_mean_ns",
+     "page walk, mean",
+     "ns",
+     1e-3,
+     {"sum of walker_latency_ps"},
+     {"walker_latency_ps"}},
+    {"walk_queue_mean_ns",
+     "… of it in the queue",
+     "ns",
+     1e-3,
+     {"sum of walker_queue_ps"},
+     {"walker_queue_ps"}},
+    {"walker_utilisation_pct",
+     "walkers busy",
+     "%",
+     100,
+     {"walker_utilisation_ps"},
+     {"walker time"}},
+    {"tlb_l#_stall_mean_ns",
+     "TLB L# stall, mean",
+     "ns",
+     1e-3,
+     {"tlb_l#_stall_wait_ps"},
+     {"tlb_l#_stalls"}},
+    {"l1_stall_mean_ns", "L1 stall, mean", "ns", 1e-3, {"l1_stall_wait_ps"}, {"l1_stalls"}},
+    {"l2_mshr_wait_mean_ns",
+     "L2 wait for MSHR, mean",
+     "ns",
+     1e-3,
+     {"l2_mshr_wait_ps"},
+     {"l2_mshr_waits"}},
+    {"dram_bytes_per_s", "DRAM", "B/s", 1e12, {"dram_read_bytes", "dram_written_bytes"}, {"time"}},
+    {"dram_utilisation_pct", "DRAM busy", "%", 100, {"dram_utilisation_ps"}, {"dram time"}},
+    {"link_to_device_utilisation_pct",
+     "link to device busy",
+     "%",
+     100,
+     {"link_to_device_utilisation_ps"},
+     {"time"}},
+    {"link_to_host_utilisation_pct",
+     "link to host busy",
+     "%",
+     100,
+     {"link_to_host_utilisation_ps"},
+     {"time"}},
+    {"shared_conflicts_per_access",
+     "bank conflicts an access",
+     "",
+     1,
+     {"shared_conflict_cycles"},
+     {"shared_accesses"}},
+    SPENT("issue", "time of accesses: issue"),
+    SPENT("translation", "… translation"),
+    SPENT("l1", "… L1"),
+    SPENT("l2", "… L2"),
+    SPENT("dram", "… DRAM"),
+    SPENT("link", "… link"),
+    SPENT("queue", "… waiting"),
+};
+
+typedef struct counted {
+    const wp_run_simulation *simulation;
+    const uint64_t *values;
+    uint64_t time_ps;
+} counted;
+
+static uint64_t value_of(const counted *c, const char *name, bool *is_known) {
+    const bool is_sum = strncmp(name, "sum of ", 7) == 0;
+    const wp_run_column *column = wpi_simulation_column(c->simulation, is_sum ? name + 7 : name);
+    *is_known = column != NULL;
+    if (column == NULL) return 0;
+    return c->values[column->first + (is_sum ? 1 : 0)];
+}
+
+static double spent_of_all(const counted *c) {
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->simulation->column_count; i++) {
+        const wp_run_column *column = &c->simulation->columns[i];
+        if (strncmp(column->name, "memory_spent_", 13) == 0) sum += c->values[column->first];
+    }
+    return (double)sum;
+}
+
+/* What the machine could do in the time; negative: not a name of that. IPC and occupancy are of the
+ * time in which kernels ran. */
+static double capacity(const counted *c, const char *name) {
+    const wp_run_machine *m = &c->simulation->machine;
+    bool is_known;
+    const double kernels_ps = (double)value_of(c, "kernel_time_ps", &is_known);
+    const double cycles = kernels_ps * 1e-12 * (double)m->clock_hz, time_ps = (double)c->time_ps;
+    if (strcmp(name, "time") == 0) return time_ps;
+    if (strcmp(name, "cycles") == 0) return cycles;
+    if (strcmp(name, "sm cycles") == 0) return cycles * (double)m->sm_count;
+    if (strcmp(name, "warp slots") == 0)
+        return kernels_ps * (double)m->sm_count * (double)m->warps_per_sm;
+    if (strcmp(name, "walker time") == 0) return time_ps * (double)m->walker_count;
+    if (strcmp(name, "dram time") == 0) return time_ps * (double)m->dram_channels;
+    if (strcmp(name, "spent of all") == 0) return spent_of_all(c);
+    return -1;
+}
+
+/* "tlb_l#_hits" -> "tlb_l2_hits" */
+static void put_level(const char *pattern, uint32_t level, char *out, size_t out_bytes) {
+    const char *mark = strchr(pattern, '#');
+    if (mark == NULL)
+        (void)snprintf(out, out_bytes, "%s", pattern);
+    else
+        (void)snprintf(out, out_bytes, "%.*s%u%s", (int)(mark - pattern), pattern, level % 10,
+                       mark + 1);
+}
+
+/* False: a term is not known. */
+static bool add_up(const counted *c, const char *const terms[TERMS_MAX], uint32_t level,
+                   double *sum) {
+    *sum = 0;
+    for (uint32_t i = 0; i < TERMS_MAX && terms[i] != NULL; i++) {
+        char name[64];
+        put_level(terms[i], level, name, sizeof name);
+        double value = capacity(c, name);
+        bool is_known = true;
+        if (value < 0) value = (double)value_of(c, name, &is_known);
+        if (!is_known) return false;
+        *sum += value;
+    }
+    return true;
+}
+
+/* False: there is no such level. */
+static bool tell(const counted *c, const row *r, uint32_t level, wpi_metric_visit visit,
+                 void *object) {
+    double above, below;
+    char name[64], label[64];
+    if (!add_up(c, r->above, level, &above) || !add_up(c, r->below, level, &below)) return false;
+    if (below <= 0) return true;
+    put_level(r->name, level, name, sizeof name);
+    put_level(r->label, level, label, sizeof label);
+    const wpi_metric metric = {name, label, r->unit, r->scale * above / below};
+    visit(object, &metric);
+    return true;
+}
+
+void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *values,
+                       uint64_t time_ps, wpi_metric_visit visit, void *object) {
+    const counted c = {simulation, values, time_ps};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const bool has_levels = strchr(rows[i].name, '#') != NULL;
+        for (uint32_t level = 1; level <= (has_levels ? LEVELS_MAX : 1); level++)
+            if (!tell(&c, &rows[i], level, visit, object)) break;
+    }
+}

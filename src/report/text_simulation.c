@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a simulated GPU counted, for people: a row for each number, a column for each of the kernels
+ * that took longest, and one for the run. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "report/metrics.h"
+#include "report/run_record.h"
+#include "report/simulation.h"
+
+#define LABEL_WIDTH 34
+#define CELL_WIDTH 14
+#define KERNELS_MAX 4u
+#define BAR_WIDTH 40u
+
+/* Counts that are shown as they are. */
+static const struct {
+    const char *name, *label;
+    bool is_bytes;
+} counts[] = {
+    {"kernel_thread_instructions", "thread instructions", false},
+    {"kernel_warp_instructions", "warp instructions", false},
+    {"walker_walks", "page walks", false},
+    {"l1_stalls", "L1 stalls", false},
+    {"l2_mshr_waits", "L2 waits for MSHRs", false},
+    {"dram_read_bytes", "DRAM read", true},
+    {"dram_written_bytes", "DRAM written", true},
+    {"link_to_device_copied_bytes", "link to device, copies", true},
+    {"link_to_device_remote_bytes", "link to device, accesses", true},
+    {"link_to_host_copied_bytes", "link to host, copies", true},
+    {"link_to_host_remote_bytes", "link to host, accesses", true},
+    {"shared_conflict_cycles", "bank conflict cycles", false},
+};
+
+/* A column: some values, and the time in which they were counted. */
+typedef struct column {
+    char title[CELL_WIDTH + 1];
+    const uint64_t *values;
+    uint64_t time_ps;
+} column;
+
+typedef struct table {
+    const wp_run_record *record;
+    column columns[KERNELS_MAX + 1];
+    size_t count;
+    wp_text *out;
+} table;
+
+/* "void rotate<float>(float*)" -> "rotate<float>", shortened. */
+static void set_title(column *c, const char *display_name) {
+    const size_t length = (size_t)wpi_kernel_name_length(display_name);
+    (void)snprintf(c->title, sizeof c->title, "%.*s", (int)length, display_name);
+    if (length >= sizeof c->title) c->title[sizeof c->title - 2] = '.';
+}
+
+static void find_columns(table *t) {
+    const wp_run_record *record = t->record;
+    for (size_t i = 0; i < record->kernel_count && t->count < KERNELS_MAX; i++) {
+        const wp_run_kernel *k = &record->kernels[i];
+        if (k->values == NULL) continue;
+        column *c = &t->columns[t->count++];
+        set_title(c, k->display_name);
+        c->values = k->values;
+        c->time_ps = wp_run_count(record, k->values, "kernel_time_ps");
+    }
+    column *all = &t->columns[t->count++];
+    (void)snprintf(all->title, sizeof all->title, "%s", "run");
+    all->values = record->simulation->values;
+    all->time_ps = record->simulation->counted_ps;
+}
+
+static void append_counts(const table *t) {
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        if (wp_run_count(t->record, t->record->simulation->values, counts[i].name) == 0) continue;
+        wp_text_appendf(t->out, "  %-*s", LABEL_WIDTH, counts[i].label);
+        for (size_t k = 0; k < t->count; k++) {
+            char cell[32];
+            const uint64_t count = wp_run_count(t->record, t->columns[k].values, counts[i].name);
+            (void)snprintf(cell, sizeof cell, "%" PRIu64, count);
+            wp_text_appendf(t->out, " %*s", CELL_WIDTH,
+                            counts[i].is_bytes ? wp_format_bytes(count, cell) : cell);
+        }
+        wp_text_append(t->out, "\n");
+    }
+}
+
+/* The metric of that name, if the values have it. */
+typedef struct wanted {
+    const char *name;
+    bool is_found;
+    double value;
+} wanted;
+
+static void look(void *object, const wpi_metric *metric) {
+    wanted *w = object;
+    if (strcmp(metric->name, w->name) != 0) return;
+    w->is_found = true;
+    w->value = metric->value;
+}
+
+/* … in three digits with its unit. */
+static void format_metric(double value, const char *unit, char out[32]) {
+    if (strcmp(unit, "ns") == 0)
+        (void)wp_format_duration((uint64_t)(value + 0.5), out);
+    else if (strcmp(unit, "B/s") == 0)
+        (void)snprintf(out, 32, "%.2f GB/s", value * 1e-9);
+    else
+        (void)snprintf(out, 32, "%.2f%s%s", value, unit[0] != '\0' ? " " : "", unit);
+}
+
+/* Called for each metric of the run: its row over all columns. */
+static void append_metric(void *object, const wpi_metric *metric) {
+    const table *t = object;
+    wp_text_appendf(t->out, "  %-*s", LABEL_WIDTH + (strchr(metric->label, '\xe2') != NULL ? 2 : 0),
+                    metric->label);
+    for (size_t k = 0; k < t->count; k++) {
+        wanted w = {.name = metric->name};
+        char cell[32] = "-";
+        wpi_metrics_visit(t->record->simulation, t->columns[k].values, t->columns[k].time_ps, look,
+                          &w);
+        if (w.is_found) format_metric(w.value, metric->unit, cell);
+        wp_text_appendf(t->out, " %*s", CELL_WIDTH, cell);
+    }
+    wp_text_append(t->out, "\n");
+}
+
+/* Walks by their latency, a line for each power of two. */
+static void append_walks(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
+    if (c == NULL || s->values[c->first] == 0) return;
+    const uint64_t *classes = &s->values[c->first + 2];
+    uint64_t most = 1;
+    for (size_t i = 0; i < WP_RUN_HISTOGRAM_CLASSES; i++)
+        if (classes[i] > most) most = classes[i];
+    wp_text_append(out, "\n  page walks by latency\n");
+    for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
+        char below[32];
+        if (classes[i] == 0) continue;
+        const uint64_t outer_ps = i < 64 ? (uint64_t)1 << i : UINT64_MAX;
+        wp_text_appendf(out, "  below %10s %14" PRIu64 "  ",
+                        wp_format_duration(outer_ps / 1000, below), classes[i]);
+        for (uint64_t k = 0; k < (classes[i] * BAR_WIDTH + most - 1) / most; k++)
+            wp_text_append(out, "#");
+        wp_text_append(out, "\n");
+    }
+}
+
+static void append_notes(const wp_run_record *record, wp_text *out) {
+    uint64_t overlapped = 0;
+    char counted[32];
+    const wp_run_simulation *s = record->simulation;
+    for (size_t i = 0; i < record->kernel_count; i++)
+        overlapped += record->kernels[i].overlapped;
+    if (overlapped != 0)
+        wp_text_appendf(out,
+                        "\n  %" PRIu64 " launches ran beside others: what memory counted "
+                        "meanwhile is in the columns of all of these\n",
+                        overlapped);
+    if (s->counted_ps != s->time_ps)
+        wp_text_appendf(out, "\n  counted: %s of it, while selected launches were under way\n",
+                        wp_format_duration(s->counted_ps / 1000, counted));
+}
+
+void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
+    table t = {.record = record, .out = out};
+    find_columns(&t);
+    wp_text_appendf(out, "\n  %-*s", LABEL_WIDTH, "simulated");
+    for (size_t i = 0; i < t.count; i++)
+        wp_text_appendf(out, " %*s", CELL_WIDTH, t.columns[i].title);
+    wp_text_append(out, "\n");
+    append_counts(&t);
+    wpi_metrics_visit(record->simulation, record->simulation->values,
+                      record->simulation->counted_ps, append_metric, &t);
+    append_walks(record, out);
+    append_notes(record, out);
+}

@@ -1,0 +1,109 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The report of a run on a simulated GPU: its numbers fit the program and each other, two runs give the same
+# bytes, and selections leave out what they say.
+#
+# Run by run.sh: $WPCC, $WARPAGE, $TMP (an empty folder), $DEVICES (the device).
+set -u
+case $DEVICES in cpu) ;; *) exit 77 ;; esac
+cd "$TMP" || exit 1
+failures=0
+fail() {
+    echo "  $*"
+    failures=$((failures + 1))
+}
+
+cat >p.cu <<'PROGRAM'
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+
+__device__ int table[1024];
+
+__global__ void add(const int *a, int *b) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    b[i] += a[i];
+}
+
+__global__ void look_up(const int *a, int *b) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    b[i] = table[a[i] & 1023];
+}
+
+int main() {
+    const int n = 1 << 16;
+    int *a, *b;
+    cudaMalloc(&a, n * sizeof *a);
+    cudaMalloc(&b, n * sizeof *b);
+    cudaMemset(a, 1, n * sizeof *a);
+    add<<<n / 256, 256>>>(a, b);
+    cudaProfilerStart();
+    add<<<n / 256, 256>>>(a, b);
+    look_up<<<n / 256, 256>>>(a, b);
+    cudaProfilerStop();
+    add<<<n / 256, 256>>>(a, b);
+    return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}
+PROGRAM
+"$WPCC" p.cu -o p || exit 1
+
+run() { # report, options...
+    report=$1
+    shift
+    setarch -R "$WARPAGE" run --device sim:gtx1080ti --report "$report" "$@" ./p || fail "run $*"
+}
+
+# The value of a counter in the CSV: row (kernel or run), name's start, column.
+cell() {
+    awk -F, -v row="$1" -v name="$2" -v column="$3" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+        $1 == row && index($0, row "," name) == 1 || $1 == row && index($0, row ",\"" name) == 1 {
+            gsub(/"[^"]*"/, "name"); print $at; exit }' "$4" | tr -d '\r'
+}
+
+expect() { # what, got, wanted
+    [ "$2" = "$3" ] || fail "$1: $2, expected $3"
+}
+
+run a.json && run b.json && cmp -s a.json b.json || fail "two runs, two JSON reports"
+run a.csv && run b.csv && cmp -s a.csv b.csv || fail "two runs, two CSV reports"
+run a.txt && run b.txt && cmp -s a.txt b.txt || fail "two runs, two text reports"
+grep -q '"simulated_time_ns": [1-9]' a.json || fail "no simulated_time_ns"
+grep -q wall_time a.json && fail "wall time in a simulated report"
+
+# 65536 threads a launch: a load of each operand, 8 warps of 32 lanes on whole lines, 4 sectors each.
+expect "launches of add" "$(cell kernel add count a.csv)" 3
+expect "loads of add" "$(cell kernel add kernel_loads a.csv)" $((3 * 2 * 65536 / 32))
+expect "stores of look_up" "$(cell kernel look_up kernel_stores a.csv)" $((65536 / 32))
+expect "sectors a load" "$(cell kernel add sectors_per_load a.csv)" 4
+
+# Kernels add up to the run.
+for column in kernel_thread_instructions kernel_warp_instructions memory_load_sectors walker_walks; do
+    sum=$(($(cell kernel add $column a.csv) + $(cell kernel look_up $column a.csv)))
+    expect "sum of $column" "$(cell run '' $column a.csv)" $sum
+done
+# … and where their time went to the time they took.
+spent=0
+for part in issue translation l1 l2 dram link queue; do
+    spent=$((spent + $(cell run '' memory_spent_${part}_ps a.csv)))
+done
+latency=$(awk '/"simulation"/ { run = 1 } run && /"memory_[a-z]*_latency_ps": \{/ { inside = 1 }
+    inside && /"sum"/ { gsub(/[^0-9]/, ""); sum += $0; inside = 0 } END { printf "%.0f\n", sum }' a.json)
+expect "time of accesses" "$spent" "$latency"
+
+# Selections.
+run k.csv --kernels '^look'
+expect "kernels that match" "$(grep -c ^kernel, k.csv)" 1
+expect "work of the run, one kernel" "$(cell run '' kernel_thread_instructions k.csv)" \
+    "$(cell kernel look_up kernel_thread_instructions k.csv)"
+expect "the kernel alone" "$(cell kernel look_up kernel_thread_instructions k.csv)" \
+    "$(cell kernel look_up kernel_thread_instructions a.csv)"
+run w.csv --warmup 1 --kernels add
+expect "launches behind the warm-up" "$(cell kernel add count w.csv)" 2
+run l.csv --launches 2-3
+expect "launches 2-3, add" "$(cell kernel add count l.csv)" 1
+expect "launches 2-3, look_up" "$(cell kernel look_up count l.csv)" 1
+run r.csv --region
+expect "region, add" "$(cell kernel add count r.csv)" 1
+expect "region, look_up" "$(cell kernel look_up count r.csv)" 1
+
+[ $failures -eq 0 ]
