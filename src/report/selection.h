@@ -26,7 +26,7 @@ void wpi_selection_set_region(bool is_inside);
 /** Marks matter. */
 bool wpi_selection_has_region(void);
 /** Whether `text` can be a WARPAGE_KERNELS or a WARPAGE_LAUNCHES; INVALID, PARSE. */
-WP_NODISCARD wp_status wpi_selection_check_kernels(const char *text, wp_error *err);
-WP_NODISCARD wp_status wpi_selection_check_launches(const char *text, wp_error *err);
+WP_NODISCARD WP_API wp_status wpi_selection_check_kernels(const char *text, wp_error *err);
+WP_NODISCARD WP_API wp_status wpi_selection_check_launches(const char *text, wp_error *err);
 
 #endif
