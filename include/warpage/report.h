@@ -55,6 +55,45 @@ typedef struct wp_run_machine {
     uint64_t walker_count; /* 0: any number */
 } wp_run_machine;
 
+/** How much of the time something was in use: in slice i, busy_ps[i] of units * slice_ps. */
+typedef struct wp_run_series {
+    char *name; /* "dram_utilisation", … */
+    uint64_t slice_ps, units;
+    uint64_t *busy_ps; /* [slice_count] */
+    size_t slice_count;
+} wp_run_series;
+
+/** Accesses of warps to pages; atomics are writes. */
+typedef struct wp_run_touches {
+    uint64_t reads, writes;
+    uint64_t tlb_misses; /* of the first level */
+    uint64_t walks;
+} wp_run_touches;
+
+/** An allocation, or several of the same size that the same code made one after the other. */
+typedef struct wp_run_allocation {
+    char *name; /* the variable or kernel parameter by which it was reached first; "" */
+    char *site; /* who asked for it, "main+0x1d in app"; "" */
+    char *kind; /* "device", "managed", "pinned", "registered", "variable", "other" */
+    uint64_t count, bytes;
+    uint64_t place_bytes; /* of its first page on the map; has_place */
+    bool has_place;
+    wp_run_touches touches;
+} wp_run_allocation;
+
+typedef struct wp_run_page {
+    uint32_t allocation;   /* index */
+    uint64_t offset_bytes; /* of the page, from that of the allocation's start */
+    wp_run_touches touches;
+} wp_run_page;
+
+/** Which pages were accessed when. Allocations lie one after the other, without gaps. */
+typedef struct wp_run_map {
+    uint64_t row_bytes, slice_ps;
+    size_t row_count, slice_count;
+    uint32_t *accesses; /* [slice_count * row_count] */
+} wp_run_map;
+
 /** What a simulated GPU counted. */
 typedef struct wp_run_simulation {
     uint64_t time_ps;    /* simulated: all of the run */
@@ -64,6 +103,15 @@ typedef struct wp_run_simulation {
     size_t column_count;
     size_t value_count;
     uint64_t *values; /* [value_count], sums of the run */
+    wp_run_series *series;
+    size_t series_count;
+    wp_run_allocation *allocations; /* most accesses first */
+    size_t allocation_count;
+    uint64_t page_bytes; /* of `pages` and of the profile's, or more, where there were too many */
+    wp_run_page *pages;  /* most accesses first, the hottest only */
+    size_t page_count;
+    wp_run_touches *footprint; /* [row_count of map]: all pages, in the map's rows */
+    wp_run_map map;
 } wp_run_simulation;
 
 typedef struct wp_run_kernel {

@@ -126,11 +126,10 @@ void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t v
     (void)pthread_mutex_unlock(&mutex);
 }
 
-void wpi_report_simulation(const wp_run_simulation *simulation) {
-    if (!wpi_report_enabled) return;
+void wpi_report_simulation(wp_run_simulation *simulation) {
     (void)pthread_mutex_lock(&mutex);
     wpi_simulation_destroy(record.simulation);
-    record.simulation = wpi_simulation_clone(simulation);
+    record.simulation = simulation;
     (void)pthread_mutex_unlock(&mutex);
 }
 

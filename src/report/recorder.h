@@ -37,8 +37,8 @@ void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
 void wpi_report_device(const char *spec, const char *name);
 
-/** What a simulated GPU counted so far; the last call counts. Copied. */
-void wpi_report_simulation(const wp_run_simulation *simulation);
+/** What a simulated GPU counted so far; the last call counts. Takes it (simulation.h). */
+void wpi_report_simulation(wp_run_simulation *simulation);
 /** `collect` is called before the record is written, to tell what is told at the end; NULL: nobody
  *  any more. */
 void wpi_report_set_collector(void (*collect)(void *object), void *object);

@@ -17,37 +17,6 @@ uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const
     return column != NULL ? values[column->first] : 0;
 }
 
-static void *copy_of(const void *items, size_t bytes) {
-    void *copy = wp_malloc(bytes != 0 ? bytes : 1);
-    if (copy != NULL && bytes != 0) memcpy(copy, items, bytes);
-    return copy;
-}
-
-static bool copy_columns(wp_run_simulation *out, const wp_run_simulation *from) {
-    out->columns = wp_calloc(from->column_count + 1, sizeof *out->columns);
-    for (size_t i = 0; out->columns != NULL && i < from->column_count; i++) {
-        wp_run_column *column = &out->columns[out->column_count++];
-        *column = from->columns[i];
-        column->name = wp_strdup(from->columns[i].name);
-        column->unit = wp_strdup(from->columns[i].unit);
-        if (column->name == NULL || column->unit == NULL) return false;
-    }
-    return out->columns != NULL;
-}
-
-wp_run_simulation *wpi_simulation_clone(const wp_run_simulation *from) {
-    wp_run_simulation *out = wp_calloc(1, sizeof *out);
-    if (out == NULL) return NULL;
-    out->time_ps = from->time_ps;
-    out->counted_ps = from->counted_ps;
-    out->machine = from->machine;
-    out->value_count = from->value_count;
-    out->values = copy_of(from->values, from->value_count * sizeof *from->values);
-    if (copy_columns(out, from) && out->values != NULL) return out;
-    wpi_simulation_destroy(out);
-    return NULL;
-}
-
 void wpi_simulation_destroy(wp_run_simulation *simulation) {
     if (simulation == NULL) return;
     for (size_t i = 0; i < simulation->column_count; i++) {
@@ -56,5 +25,19 @@ void wpi_simulation_destroy(wp_run_simulation *simulation) {
     }
     wp_free(simulation->columns);
     wp_free(simulation->values);
+    for (size_t i = 0; i < simulation->series_count; i++) {
+        wp_free(simulation->series[i].name);
+        wp_free(simulation->series[i].busy_ps);
+    }
+    wp_free(simulation->series);
+    for (size_t i = 0; i < simulation->allocation_count; i++) {
+        wp_free(simulation->allocations[i].name);
+        wp_free(simulation->allocations[i].site);
+        wp_free(simulation->allocations[i].kind);
+    }
+    wp_free(simulation->allocations);
+    wp_free(simulation->pages);
+    wp_free(simulation->footprint);
+    wp_free(simulation->map.accesses);
     wp_free(simulation);
 }

@@ -15,8 +15,6 @@ static inline size_t wpi_column_size(const wp_run_column *column) {
 
 /** The column of that name, or NULL. */
 const wp_run_column *wpi_simulation_column(const wp_run_simulation *simulation, const char *name);
-/** A copy that owns its memory; NULL when memory is out. */
-wp_run_simulation *wpi_simulation_clone(const wp_run_simulation *simulation);
 void wpi_simulation_destroy(wp_run_simulation *simulation); /* NULL allowed */
 
 /** Members `counters`, `histograms` and `metrics` of one set of values into `object`. `time_ps` is

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The part of the record's JSON that simulated GPUs fill. Metrics are written for readers of the
  * file, and computed again when it is read. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,6 +9,11 @@
 #include "report/json_parts.h"
 #include "report/metrics.h"
 #include "report/simulation.h"
+
+static uint64_t integer_of(const json_t *value) {
+    const json_int_t integer = json_integer_value(value);
+    return integer < 0 ? 0 : (uint64_t)integer;
+}
 
 static json_t *histogram_to_json(const uint64_t *values) {
     json_t *object = json_object(), *classes = json_array();
@@ -69,6 +75,193 @@ static void read_machine(wpi_json_reader *r, const json_t *object, wp_run_machin
 #undef GET
 }
 
+/* ---- over time, and by place
+ * --------------------------------------------------------------------------- */
+
+static json_t *series_to_json(const wp_run_series *series) {
+    json_t *object = json_object(), *busy = json_array();
+    for (size_t i = 0; i < series->slice_count; i++)
+        wpi_json_append(busy, wpi_json_number(series->busy_ps[i]));
+    wpi_json_set(object, "name", wpi_json_string(series->name));
+    wpi_json_set(object, "slice_ps", wpi_json_number(series->slice_ps));
+    wpi_json_set(object, "units", wpi_json_number(series->units));
+    wpi_json_set(object, "busy_ps", busy);
+    return object;
+}
+
+static void read_series(wpi_json_reader *r, const json_t *object, wp_run_series *out) {
+    const json_t *busy = wpi_json_member(r, object, "busy_ps", JSON_ARRAY);
+    out->name = wpi_json_read_string(r, object, "name");
+    out->slice_ps = wpi_json_read_number(r, object, "slice_ps");
+    out->units = wpi_json_read_number(r, object, "units");
+    out->slice_count = json_array_size(busy);
+    out->busy_ps = wp_calloc(out->slice_count + 1, sizeof *out->busy_ps);
+    WP_CHECK(out->busy_ps != NULL);
+    for (size_t i = 0; i < out->slice_count; i++)
+        out->busy_ps[i] = integer_of(json_array_get(busy, i));
+}
+
+#define TOUCHES_MEMBERS(X)                                                                         \
+    X(reads)                                                                                       \
+    X(writes)                                                                                      \
+    X(tlb_misses)                                                                                  \
+    X(walks)
+
+static void set_touches(json_t *object, const wp_run_touches *touches) {
+#define SET(member) wpi_json_set(object, #member, wpi_json_number(touches->member));
+    TOUCHES_MEMBERS(SET)
+#undef SET
+}
+
+static void read_touches(wpi_json_reader *r, const json_t *object, wp_run_touches *out) {
+#define GET(member) out->member = wpi_json_read_number(r, object, #member);
+    TOUCHES_MEMBERS(GET)
+#undef GET
+}
+
+static json_t *allocation_to_json(const wp_run_allocation *a) {
+    json_t *object = json_object();
+    wpi_json_set(object, "name", wpi_json_string(a->name));
+    wpi_json_set(object, "site", wpi_json_string(a->site));
+    wpi_json_set(object, "kind", wpi_json_string(a->kind));
+    wpi_json_set(object, "count", wpi_json_number(a->count));
+    wpi_json_set(object, "bytes", wpi_json_number(a->bytes));
+    if (a->has_place) wpi_json_set(object, "place_bytes", wpi_json_number(a->place_bytes));
+    set_touches(object, &a->touches);
+    return object;
+}
+
+static void read_allocation(wpi_json_reader *r, const json_t *object, wp_run_allocation *out) {
+    out->name = wpi_json_read_string(r, object, "name");
+    out->site = wpi_json_read_string(r, object, "site");
+    out->kind = wpi_json_read_string(r, object, "kind");
+    out->count = wpi_json_read_number(r, object, "count");
+    out->bytes = wpi_json_read_number(r, object, "bytes");
+    const json_t *place = json_object_get(object, "place_bytes");
+    out->has_place = place != NULL;
+    out->place_bytes = integer_of(place);
+    read_touches(r, object, &out->touches);
+}
+
+static json_t *page_to_json(const wp_run_page *page) {
+    json_t *object = json_object();
+    wpi_json_set(object, "allocation", wpi_json_number(page->allocation));
+    wpi_json_set(object, "offset_bytes", wpi_json_number(page->offset_bytes));
+    set_touches(object, &page->touches);
+    return object;
+}
+
+static void read_page(wpi_json_reader *r, const json_t *object, wp_run_page *out) {
+    out->allocation = (uint32_t)wpi_json_read_number(r, object, "allocation");
+    out->offset_bytes = wpi_json_read_number(r, object, "offset_bytes");
+    read_touches(r, object, &out->touches);
+}
+
+/* A row of numbers as one string: one line of the file instead of hundreds. */
+static json_t *row_to_json(const uint32_t *numbers, size_t count) {
+    wp_text text = {0};
+    for (size_t i = 0; i < count; i++)
+        wp_text_appendf(&text, i == 0 ? "%u" : " %u", numbers[i]);
+    json_t *row = json_string(wp_text_string(&text));
+    wp_text_deinit(&text);
+    return row;
+}
+
+static void read_row(const char *text, uint32_t *numbers, size_t count) {
+    for (size_t i = 0; text != NULL && i < count; i++) {
+        char *end;
+        numbers[i] = (uint32_t)strtoul(text, &end, 10);
+        text = end;
+    }
+}
+
+static json_t *map_to_json(const wp_run_simulation *s) {
+    const wp_run_map *map = &s->map;
+    json_t *object = json_object(), *slices = json_array(), *pages = json_array();
+    wpi_json_set(object, "row_bytes", wpi_json_number(map->row_bytes));
+    wpi_json_set(object, "slice_ps", wpi_json_number(map->slice_ps));
+    for (size_t i = 0; i < map->slice_count; i++)
+        wpi_json_append(slices, row_to_json(&map->accesses[i * map->row_count], map->row_count));
+    for (size_t i = 0; i < map->row_count; i++) {
+        json_t *row = json_object();
+        set_touches(row, &s->footprint[i]);
+        wpi_json_append(pages, row);
+    }
+    wpi_json_set(object, "rows", pages);
+    wpi_json_set(object, "accesses", slices);
+    return object;
+}
+
+static void read_map(wpi_json_reader *r, const json_t *object, wp_run_simulation *out) {
+    const json_t *slices = wpi_json_member(r, object, "accesses", JSON_ARRAY);
+    const json_t *rows = wpi_json_member(r, object, "rows", JSON_ARRAY);
+    wp_run_map *map = &out->map;
+    map->row_bytes = wpi_json_read_number(r, object, "row_bytes");
+    map->slice_ps = wpi_json_read_number(r, object, "slice_ps");
+    map->slice_count = json_array_size(slices);
+    map->row_count = json_array_size(rows);
+    map->accesses = wp_calloc(map->slice_count * map->row_count + 1, sizeof *map->accesses);
+    out->footprint = wp_calloc(map->row_count + 1, sizeof *out->footprint);
+    WP_CHECK(map->accesses != NULL && out->footprint != NULL);
+    for (size_t i = 0; i < map->slice_count; i++)
+        read_row(json_string_value(json_array_get(slices, i)), &map->accesses[i * map->row_count],
+                 map->row_count);
+    for (size_t i = 0; i < map->row_count; i++)
+        read_touches(r, json_array_get(rows, i), &out->footprint[i]);
+}
+
+static void places_to_json(const wp_run_simulation *s, json_t *object) {
+    json_t *series = json_array(), *allocations = json_array(), *pages = json_array();
+    for (size_t i = 0; i < s->series_count; i++)
+        wpi_json_append(series, series_to_json(&s->series[i]));
+    for (size_t i = 0; i < s->allocation_count; i++)
+        wpi_json_append(allocations, allocation_to_json(&s->allocations[i]));
+    for (size_t i = 0; i < s->page_count; i++)
+        wpi_json_append(pages, page_to_json(&s->pages[i]));
+    wpi_json_set(object, "utilisation", series);
+    wpi_json_set(object, "allocations", allocations);
+    wpi_json_set(object, "page_bytes", wpi_json_number(s->page_bytes));
+    wpi_json_set(object, "pages", pages);
+    wpi_json_set(object, "access_map", map_to_json(s));
+}
+
+/* Reads an array's items, `size` bytes each. */
+typedef void (*read_item)(wpi_json_reader *r, const json_t *object, void *out);
+
+static void *read_items(wpi_json_reader *r, const json_t *object, const char *key, size_t size,
+                        read_item read, size_t *count) {
+    const json_t *array = wpi_json_member(r, object, key, JSON_ARRAY);
+    *count = json_array_size(array);
+    char *items = wp_calloc(*count + 1, size);
+    WP_CHECK(items != NULL);
+    for (size_t i = 0; i < *count; i++)
+        read(r, json_array_get(array, i), items + i * size);
+    return items;
+}
+
+static void read_series_item(wpi_json_reader *r, const json_t *object, void *out) {
+    read_series(r, object, out);
+}
+
+static void read_allocation_item(wpi_json_reader *r, const json_t *object, void *out) {
+    read_allocation(r, object, out);
+}
+
+static void read_page_item(wpi_json_reader *r, const json_t *object, void *out) {
+    read_page(r, object, out);
+}
+
+static void read_places(wpi_json_reader *r, const json_t *object, wp_run_simulation *out) {
+    out->series = read_items(r, object, "utilisation", sizeof *out->series, read_series_item,
+                             &out->series_count);
+    out->allocations = read_items(r, object, "allocations", sizeof *out->allocations,
+                                  read_allocation_item, &out->allocation_count);
+    out->page_bytes = wpi_json_read_number(r, object, "page_bytes");
+    out->pages =
+        read_items(r, object, "pages", sizeof *out->pages, read_page_item, &out->page_count);
+    read_map(r, wpi_json_member(r, object, "access_map", JSON_OBJECT), out);
+}
+
 /* ---- both ways
  * ------------------------------------------------------------------------------------ */
 
@@ -81,6 +274,7 @@ json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
     for (size_t i = 0; i < s->column_count; i++)
         wpi_json_set(units, s->columns[i].name, wpi_json_string(s->columns[i].unit));
     wpi_json_set(object, "units", units);
+    places_to_json(s, object);
     return object;
 }
 
@@ -96,11 +290,6 @@ static void read_columns(wpi_json_reader *r, const json_t *members, const json_t
                                   .first = out->value_count};
         out->value_count += wpi_column_size(column);
     }
-}
-
-static uint64_t integer_of(const json_t *value) {
-    const json_int_t integer = json_integer_value(value);
-    return integer < 0 ? 0 : (uint64_t)integer;
 }
 
 uint64_t *wpi_simulation_values_from_json(const wp_run_simulation *s, const json_t *object) {
@@ -142,6 +331,7 @@ wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_r
     WP_CHECK(s->columns != NULL);
     read_columns(&r, counters, units, false, s);
     read_columns(&r, histograms, units, true, s);
+    read_places(&r, object, s);
     if (r.status == WP_STATUS_OK) s->values = wpi_simulation_values_from_json(s, object);
     *out = s;
     if (r.status == WP_STATUS_OK) return WP_STATUS_OK;

@@ -16,6 +16,7 @@
 #define CELL_WIDTH 14
 #define KERNELS_MAX 4u
 #define BAR_WIDTH 40u
+#define ROWS_MAX 8u /* of allocations, of pages */
 
 /* Counts that are shown as they are. */
 static const struct {
@@ -150,6 +151,51 @@ static void append_walks(const wp_run_record *record, wp_text *out) {
     }
 }
 
+/* "table", or where it was allocated. */
+static const char *name_of(const wp_run_allocation *a) {
+    return a->name[0] != '\0' ? a->name : a->site[0] != '\0' ? a->site : a->kind;
+}
+
+static void append_touches(const wp_run_touches *t, wp_text *out) {
+    wp_text_appendf(out, " %14" PRIu64 " %14" PRIu64 " %14" PRIu64 " %12" PRIu64, t->reads,
+                    t->writes, t->tlb_misses, t->walks);
+}
+
+static void append_allocations(const wp_run_simulation *s, wp_text *out) {
+    char bytes[32];
+    if (s->allocation_count == 0) return;
+    wp_text_appendf(out, "\n  %-20s %12s %14s %14s %14s %12s  %s\n", "allocation", "bytes", "reads",
+                    "writes", "TLB L1 misses", "walks", "allocated by");
+    for (size_t i = 0; i < s->allocation_count && i < ROWS_MAX; i++) {
+        const wp_run_allocation *a = &s->allocations[i];
+        wp_text_appendf(out, "  %-20.20s %12s", name_of(a),
+                        a->bytes != 0 ? wp_format_bytes(a->bytes, bytes) : "");
+        append_touches(&a->touches, out);
+        wp_text_appendf(out, "  %s", a->site);
+        if (a->count > 1) wp_text_appendf(out, ", %" PRIu64 " times", a->count);
+        wp_text_append(out, "\n");
+    }
+    if (s->allocation_count > ROWS_MAX)
+        wp_text_appendf(out, "  … and %zu more\n", s->allocation_count - ROWS_MAX);
+}
+
+static void append_pages(const wp_run_simulation *s, wp_text *out) {
+    char bytes[32], offset[32];
+    if (s->page_count == 0) return;
+    wp_text_appendf(out, "\n  %-33s %14s %14s %14s %12s\n", "hottest pages", "reads", "writes",
+                    "TLB L1 misses", "walks");
+    for (size_t i = 0; i < s->page_count && i < ROWS_MAX; i++) {
+        const wp_run_page *p = &s->pages[i];
+        if (p->allocation >= s->allocation_count) continue;
+        wp_text_appendf(out, "  %-20.20s %12s", name_of(&s->allocations[p->allocation]),
+                        wp_format_bytes(p->offset_bytes, offset));
+        append_touches(&p->touches, out);
+        wp_text_append(out, "\n");
+    }
+    if (s->page_bytes != s->machine.page_bytes)
+        wp_text_appendf(out, "  counted in pieces of %s\n", wp_format_bytes(s->page_bytes, bytes));
+}
+
 static void append_notes(const wp_run_record *record, wp_text *out) {
     uint64_t overlapped = 0;
     char counted[32];
@@ -177,5 +223,7 @@ void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
     wpi_metrics_visit(record->simulation, record->simulation->values,
                       record->simulation->counted_ps, append_metric, &t);
     append_walks(record, out);
+    append_allocations(record->simulation, out);
+    append_pages(record->simulation, out);
     append_notes(record, out);
 }

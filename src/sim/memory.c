@@ -92,6 +92,7 @@ struct wpi_memory {
     sm *sms;
     uint32_t page_bits;
     wp_time_ps to_l2_ps, from_l2_ps;
+    wpi_watch *watch; /* or NULL */
     wpi_pool records, parts;
     uint64_t under_way;
     counters counters;
@@ -499,9 +500,13 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     for (uint32_t i = 0; i < footprint.page_count; i++) {
         wp_time_ps ready = 0;
         const uint32_t first = chains[i].first;
-        if (wpi_translation_ask(m->translation, access->sm, footprint.pages[i] << m->page_bits,
-                                first, part_of(m, first)->ledger.at, &ready))
-            translated(m, first, ready, m->profile->tlb[0].latency_ps);
+        const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
+        const bool is_hit = wpi_translation_ask(m->translation, access->sm, address, first,
+                                                part_of(m, first)->ledger.at, &ready);
+        if (m->watch != NULL)
+            wpi_watch_access(m->watch, address, access->name, access->kind != WP_TRACE_LOAD,
+                             !is_hit, now);
+        if (is_hit) translated(m, first, ready, m->profile->tlb[0].latency_ps);
     }
     return lines;
 }
@@ -534,6 +539,11 @@ void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_
 void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
     m->l2.host_first = first / WPI_LINE_BYTES;
     m->l2.host_outer = (outer + WPI_LINE_BYTES - 1) / WPI_LINE_BYTES;
+}
+
+void wpi_memory_set_watch(wpi_memory *m, wpi_watch *watch) {
+    m->watch = watch;
+    wpi_translation_set_watch(m->translation, watch);
 }
 
 void wpi_memory_begin_launch(wpi_memory *m) {

@@ -28,6 +28,7 @@
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/warp_source.h"
+#include "sim/watch.h"
 
 /** A warp's memory instruction. */
 typedef struct wpi_access {
@@ -37,6 +38,7 @@ typedef struct wpi_access {
     uint8_t size_bytes;        /* of each lane: 1 to 16 */
     uint32_t mask;             /* not 0 */
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
+    const char *name; /* of the variable or parameter that the addresses start from, or NULL */
 } wpi_access;
 
 /** Where an access's time went. The parts of the line that answered last; they add up to
@@ -97,6 +99,9 @@ void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction
 
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
 void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
+
+/** From now on accesses are told to `watch` (NULL: to nobody), which must outlive them. */
+void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
 
 /** A launch begins: L1 caches know nothing (other SMs and the host may have written). */
 void wpi_memory_begin_launch(wpi_memory *memory);

@@ -26,7 +26,7 @@ const wpi_key wpi_keys[] = {
      "device memory"},
     {"gpu.launch_latency", WPI_KEY_TIME, "5us", 0, ANY_PS, AT(launch_ps), NULL,
      "from a launch to its first CTA"},
-    {"gpu.time_slice", WPI_KEY_TIME, "10us", 1000, ANY_PS, AT(slice_ps), NULL,
+    {"gpu.time_slice", WPI_KEY_TIME, "100ns", 1000, ANY_PS, AT(slice_ps), NULL,
      "of utilisation over time; doubles when a run gets long"},
     {"gpu.seed", WPI_KEY_SEED, "1", 1, UINT64_MAX, AT(seed), NULL, "of random replacement"},
 

@@ -421,6 +421,10 @@ void wpi_translation_destroy(wpi_translation *t) {
     wp_free(t);
 }
 
+void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {
+    t->walkers.watch = watch;
+}
+
 void wpi_translation_flush(wpi_translation *t) {
     WP_CHECK(t->under_way == 0);
     for (uint32_t i = 0; i < t->level_count; i++)

@@ -41,6 +41,8 @@ void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
 bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address,
                          uint64_t token, wp_time_ps now, wp_time_ps *ready);
 
+/** Walks are told to `watch`; NULL: to nobody. */
+void wpi_translation_set_watch(wpi_translation *translation, wpi_watch *watch);
 void wpi_translation_flush(wpi_translation *translation); /* nothing may be under way */
 uint64_t wpi_translation_under_way(const wpi_translation *translation);
 void wpi_translation_statistics(const wpi_translation *translation, wpi_visit visit, void *object);

@@ -51,6 +51,7 @@ static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
     if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
     if (++walkers->busy > walkers->busy_max) walkers->busy_max = walkers->busy;
     walkers->walk_count++;
+    if (walkers->watch != NULL) wpi_watch_walk(walkers->watch, walk->address);
     walkers->level_count += levels;
     wpi_histogram_add(&walkers->queue_ps, now - walk->asked);
     wpi_utilisation_add(&walkers->utilisation, now, now + walk->walk_ps);

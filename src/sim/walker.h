@@ -17,6 +17,7 @@
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/tags.h"
+#include "sim/watch.h"
 
 /** The walk for `token` is done. `walk_ps`: what it took, without the queue. */
 typedef void (*wpi_walk_done)(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
@@ -33,6 +34,7 @@ typedef struct wpi_walkers {
     const wpi_profile *profile;
     wpi_walk_done done;
     void *object;
+    wpi_watch *watch; /* or NULL */
     uint32_t page_bits;
     wpi_pool walks;
     uint32_t first, last; /* queue */

@@ -164,7 +164,8 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
                                .cache = site->cache,
                                .size_bytes = site->size_bytes,
                                .mask = warp->block.mask,
-                               .addresses = addresses};
+                               .addresses = addresses,
+                               .name = site->name};
     const bool answers = has_result(site);
     const uint32_t cycles =
         wpi_memory_access(sm->memory, &access, now, answers ? memory_answered : store_accepted,

@@ -90,6 +90,16 @@ latency=$(awk '/"simulation"/ { run = 1 } run && /"memory_[a-z]*_latency_ps": \{
     inside && /"sum"/ { gsub(/[^0-9]/, ""); sum += $0; inside = 0 } END { printf "%.0f\n", sum }' a.json)
 expect "time of accesses" "$spent" "$latency"
 
+# Allocations: by the parameter through which they were reached, and who asked for them.
+allocation() { # name, member
+    awk -v name="\"$1\"," -v member="\"$2\":" '$1 == "\"name\":" { inside = $2 == name }
+        inside && $1 == member { gsub(/[",]/, ""); sub(/^ *[a-z_]*: /, ""); print; exit }' a.json
+}
+expect "reads of a" "$(allocation a reads)" $((4 * 65536 / 32))
+expect "reads of the table" "$(allocation table kind)" variable
+expect "bytes of b" "$(allocation b bytes)" 262144
+case $(allocation b site) in main+0x*) ;; *) fail "b was allocated by '$(allocation b site)'" ;; esac
+
 # Selections.
 run k.csv --kernels '^look'
 expect "kernels that match" "$(grep -c ^kernel, k.csv)" 1

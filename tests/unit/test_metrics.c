@@ -50,7 +50,25 @@ static uint64_t values[VALUES] = {
     [MERGES_2] = 0,   [MISSES_2] = 15,     [SPENT_ISSUE] = 250, [SPENT_QUEUE] = 750,
     [WALKS] = 4,      [WALKS + 1] = 50000, [WALKS + 2 + 14] = 4};
 
+static wp_run_series series = {"dram_utilisation", 100, 2, (uint64_t[]){5, 0, 200}, 3};
+
+static wp_run_allocation allocations[] = {
+    {"x", "main+0x1 in p", "device", 2, 8192, 4096, true, {7, 6, 5, 4}},
+    {"t", "", "variable", 1, 0, 0, false, {1, 0, 0, 0}}};
+
+static wp_run_page page = {0, 4096, {3, 2, 1, 1}};
+
 static wp_run_simulation simulation = {
+    .series = &series,
+    .series_count = 1,
+    .allocations = allocations,
+    .allocation_count = 2,
+    .page_bytes = 4096,
+    .pages = &page,
+    .page_count = 1,
+    .footprint = (wp_run_touches[]){{1, 2, 3, 4}, {0, 0, 0, 9}},
+    .map = {4096, 1 << 17, 2, 3, (uint32_t[]){1, 0, 0, 4294967295u, 5, 6}},
+
     .time_ps = 5000000,
     .counted_ps = 2000000,
     .machine = {.sm_count = 4, .warps_per_sm = 16, .clock_hz = 1000000000, .dram_channels = 2},
@@ -144,6 +162,13 @@ static void json_gives_back_what_was_counted(void **state) {
     assert_u64(wp_run_count(&back, back.kernels[0].values, "walker_latency_ps"), 4);
     assert_u64(wp_run_count(&back, back.kernels[0].values, "no_such"), 0);
     assert_u64(back.kernels[0].overlapped, 1);
+    assert_u64(back.simulation->series[0].busy_ps[2], 200);
+    assert_string_equal(back.simulation->allocations[0].site, "main+0x1 in p");
+    assert_false(back.simulation->allocations[1].has_place);
+    assert_memory_equal(&back.simulation->pages[0].touches, &page.touches, sizeof page.touches);
+    assert_memory_equal(back.simulation->map.accesses, simulation.map.accesses,
+                        6 * sizeof(uint32_t));
+    assert_u64(back.simulation->footprint[1].walks, 9);
     char *again = wp_run_record_to_json(&back);
     assert_string_equal(again, json);
     wp_run_text_free(again);

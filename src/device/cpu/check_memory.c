@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The checker's view of memory: who allocated what, what was freed, where an address lies. A freed range keeps its
- * addresses, without access, until QUARANTINE_MAX others were freed after it.
+ * The checker's view of memory: who allocated what, what was freed, where an address lies. A freed
+ * range keeps its addresses, without access, until QUARANTINE_MAX others were freed after it.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, dladdr */
 #include <dlfcn.h>
@@ -40,7 +40,6 @@ static const void *find_caller(void) {
 }
 
 void wpi_check_allocated(wpi_memory_entry *entry) {
-    if (!wpi_check_is_on()) return;
     entry->number = atomic_fetch_add(&memory.number, 1) + 1;
     entry->caller = find_caller();
 }
@@ -58,8 +57,8 @@ void wpi_check_freed(const wpi_memory_entry *entry) {
     const void *oldest;
     wpi_memory_entry gone;
     void *const base = entry->allocation.base;
-    if (mmap(base, entry->mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
-             0) == MAP_FAILED ||
+    if (mmap(base, entry->mapped_bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED ||
         wpi_memory_map_add(map, entry, NULL) != WP_STATUS_OK) {
         munmap(base, entry->mapped_bytes);
         return;
@@ -69,7 +68,8 @@ void wpi_check_freed(const wpi_memory_entry *entry) {
     memory.ring[memory.next] = base;
     memory.next = (memory.next + 1) % QUARANTINE_MAX;
     pthread_mutex_unlock(&memory.lock);
-    if (oldest != NULL && wpi_memory_map_remove(map, oldest, &gone)) munmap(gone.allocation.base, gone.mapped_bytes);
+    if (oldest != NULL && wpi_memory_map_remove(map, oldest, &gone))
+        munmap(gone.allocation.base, gone.mapped_bytes);
 }
 
 static uint64_t distance(int64_t bytes) {
@@ -81,7 +81,8 @@ wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, co
     wpi_check_place place = {0};
     wpi_memory_entry gone;
     int64_t gone_bytes;
-    place.is_known = wpi_memory_map_nearest(live, address, NULL, &place.entry, &place.distance_bytes);
+    place.is_known =
+        wpi_memory_map_nearest(live, address, NULL, &place.entry, &place.distance_bytes);
     if (place.is_known && place.distance_bytes == 0) {
         const wp_allocation *a = &place.entry.allocation;
         const uint64_t offset = (uintptr_t)address - (uintptr_t)a->base;
@@ -90,7 +91,8 @@ wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, co
     }
     if (wpi_memory_map_nearest(freed, address, NULL, &gone, &gone_bytes) &&
         (!place.is_known || distance(gone_bytes) < distance(place.distance_bytes))) {
-        place = (wpi_check_place){.is_known = true, .is_freed = true, .distance_bytes = gone_bytes, .entry = gone};
+        place = (wpi_check_place){
+            .is_known = true, .is_freed = true, .distance_bytes = gone_bytes, .entry = gone};
     }
     return place;
 }

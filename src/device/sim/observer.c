@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/sim/allocations.h"
 #include "report/recorder.h"
 #include "sim/snapshot.h"
 
@@ -16,12 +17,20 @@ struct wpi_observed {
     uint64_t before[]; /* values when it began */
 };
 
+/* Utilisations, in the order in which the model tells them. */
+#define SERIES_MAX 8u
+
 struct wpi_observer {
     wp_run_simulation sums; /* of the windows that are closed */
     size_t column_capacity;
+    wpi_allocations *allocations;
+    wpi_watch *watch;
+    char *series_names[SERIES_MAX];
+    wpi_utilisation series[SERIES_MAX]; /* of models that are gone */
+    size_t series_count;
     wpi_engine *engine; /* NULL: no model is attached */
     const wpi_gpu *gpu;
-    const wpi_memory *memory;
+    wpi_memory *memory;
     wp_time_ps base_ps;
     uint64_t *base, *now;    /* values: when the window opened; room for another snapshot */
     wp_time_ps window_since; /* model's time */
@@ -62,14 +71,46 @@ static void add_column(void *object, const wpi_statistic *statistic) {
     s->value_count += wpi_snapshot_size(statistic);
 }
 
+static void add_series(void *object, const wpi_statistic *statistic) {
+    wpi_observer *o = object;
+    const wpi_utilisation *u = statistic->utilisation;
+    if (u == NULL) return;
+    WP_CHECK(o->series_count < SERIES_MAX);
+    wpi_utilisation_init(&o->series[o->series_count], u->slice_ps, u->units);
+    o->series_names[o->series_count++] =
+        column_name(&(wpi_statistic){.name = statistic->name, .unit = ""});
+}
+
 static void prepare(wpi_observer *o) {
     if (o->sums.values != NULL) return;
     wpi_snapshot_visit(o->gpu, o->memory, add_column, o);
+    wpi_snapshot_visit(o->gpu, o->memory, add_series, o);
     const size_t count = o->sums.value_count;
     o->sums.values = wp_calloc(count, sizeof(uint64_t));
     o->base = wp_calloc(count, sizeof(uint64_t));
     o->now = wp_calloc(count, sizeof(uint64_t));
     WP_CHECK(o->sums.values != NULL && o->base != NULL && o->now != NULL);
+}
+
+/* ---- utilisation over time
+ * ------------------------------------------------------------------------ */
+
+/* Where a visit stands. */
+typedef struct merge {
+    wpi_utilisation *into;
+    wp_time_ps base_ps;
+} merge;
+
+static void merge_one(void *object, const wpi_statistic *statistic) {
+    merge *m = object;
+    if (statistic->utilisation == NULL) return;
+    wpi_utilisation_append(m->into++, statistic->utilisation, m->base_ps);
+}
+
+/* Adds what the model has counted to `into`, [SERIES_MAX]. */
+static void merge_series(const wpi_observer *o, wpi_utilisation *into) {
+    merge m = {into, o->base_ps};
+    wpi_snapshot_visit(o->gpu, o->memory, merge_one, &m);
 }
 
 /* ---- the window
@@ -80,6 +121,7 @@ static void open_window(wpi_observer *o) {
     o->is_open = true;
     o->window_since = wpi_engine_now(o->engine);
     wpi_snapshot_take(o->gpu, o->memory, o->base);
+    wpi_memory_set_watch(o->memory, o->watch);
 }
 
 static void add_window(wpi_observer *o, uint64_t *values, wp_time_ps *counted_ps) {
@@ -91,8 +133,10 @@ static void add_window(wpi_observer *o, uint64_t *values, wp_time_ps *counted_ps
 }
 
 static void close_window(wpi_observer *o) {
+    if (!o->is_open) return;
     add_window(o, o->sums.values, &o->sums.counted_ps);
     o->is_open = false;
+    wpi_memory_set_watch(o->memory, NULL);
 }
 
 /* ---- life
@@ -109,7 +153,14 @@ wp_status wpi_observer_create(const wpi_profile *profile, wpi_observer **out, wp
                                             .dram_bytes_per_s = profile->dram.bytes_per_s,
                                             .link_bytes_per_s = profile->link.bytes_per_s,
                                             .walker_count = profile->walker.count};
-    return WP_STATUS_OK;
+    wp_status status = wpi_allocations_create(profile->page_bytes, &(*out)->allocations, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_watch_create(profile->page_bytes, wpi_allocations_locate, (*out)->allocations,
+                                  &(*out)->watch, err);
+    if (status == WP_STATUS_OK) return WP_STATUS_OK;
+    wpi_observer_destroy(*out);
+    *out = NULL;
+    return status;
 }
 
 static void forget_launches(wpi_observer *o) {
@@ -129,6 +180,10 @@ void wpi_observer_destroy(wpi_observer *o) {
         wp_free(o->sums.columns[i].unit);
     }
     wp_free(o->sums.columns);
+    for (size_t i = 0; i < o->series_count; i++)
+        wp_free(o->series_names[i]);
+    wpi_watch_destroy(o->watch);
+    wpi_allocations_destroy(o->allocations);
     wp_free(o->sums.values);
     wp_free(o->base);
     wp_free(o->now);
@@ -142,12 +197,14 @@ void wpi_observer_attach(wpi_observer *o, wpi_engine *engine, wpi_gpu *gpu, wpi_
     o->memory = memory;
     o->base_ps = base_ps;
     prepare(o);
+    wpi_watch_set_base(o->watch, base_ps);
     if (!wpi_report_is_selective()) open_window(o);
 }
 
 void wpi_observer_detach(wpi_observer *o) {
     if (o->engine == NULL) return;
     close_window(o);
+    merge_series(o, o->series);
     o->sums.time_ps = o->base_ps + wpi_engine_now(o->engine);
     o->engine = NULL;
     forget_launches(o);
@@ -157,6 +214,7 @@ void wpi_observer_detach(wpi_observer *o) {
  * ------------------------------------------------------------------------------------- */
 
 wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
+    wpi_watch_forget(o->watch); /* the host may have freed since the last one */
     const bool is_selected = wpi_report_selects(kernel);
     const size_t count = is_selected ? o->sums.value_count : 0;
     wpi_observed *l = wp_calloc(1, sizeof *l + count * sizeof l->before[0]);
@@ -199,16 +257,64 @@ bool wpi_observer_end(wpi_observer *o, wpi_observed *l, const char *kernel,
     return is_selected;
 }
 
-void wpi_observer_collect(wpi_observer *o) {
-    const size_t bytes = o->sums.value_count * sizeof(uint64_t);
-    wp_run_simulation sums = o->sums;
-    sums.values = wp_malloc(bytes + 1);
-    if (sums.values == NULL) return;
-    memcpy(sums.values, o->sums.values, bytes);
-    if (o->engine != NULL) {
-        add_window(o, sums.values, &sums.counted_ps);
-        sums.time_ps = o->base_ps + wpi_engine_now(o->engine);
+/* ---- what the recorder gets
+ * ----------------------------------------------------------------------- */
+
+static char *text_of(const char *text) {
+    char *copy = wp_strdup(text);
+    WP_CHECK(copy != NULL);
+    return copy;
+}
+
+static void copy_columns(const wpi_observer *o, wp_run_simulation *out) {
+    out->columns = wp_calloc(o->sums.column_count + 1, sizeof *out->columns);
+    WP_CHECK(out->columns != NULL);
+    out->column_count = o->sums.column_count;
+    for (size_t i = 0; i < out->column_count; i++) {
+        out->columns[i] = o->sums.columns[i];
+        out->columns[i].name = text_of(o->sums.columns[i].name);
+        out->columns[i].unit = text_of(o->sums.columns[i].unit);
     }
-    wpi_report_simulation(&sums);
-    wp_free(sums.values);
+}
+
+static void copy_series(const wpi_observer *o, wp_run_simulation *out) {
+    wpi_utilisation *sums = wp_malloc(sizeof o->series);
+    out->series = wp_calloc(SERIES_MAX, sizeof *out->series);
+    WP_CHECK(sums != NULL && out->series != NULL);
+    memcpy(sums, o->series, sizeof o->series);
+    if (o->engine != NULL) merge_series(o, sums);
+    out->series_count = o->series_count;
+    for (size_t i = 0; i < o->series_count; i++) {
+        wp_run_series *series = &out->series[i];
+        *series = (wp_run_series){.name = text_of(o->series_names[i]),
+                                  .slice_ps = sums[i].slice_ps,
+                                  .units = sums[i].units,
+                                  .slice_count = sums[i].slice_count};
+        series->busy_ps = wp_calloc(series->slice_count + 1, sizeof *series->busy_ps);
+        WP_CHECK(series->busy_ps != NULL);
+        memcpy(series->busy_ps, sums[i].busy_ps, series->slice_count * sizeof *series->busy_ps);
+    }
+    wp_free(sums);
+}
+
+void wpi_observer_collect(wpi_observer *o) {
+    wp_run_simulation *out = wp_calloc(1, sizeof *out);
+    if (out == NULL) return;
+    out->time_ps = o->sums.time_ps;
+    out->counted_ps = o->sums.counted_ps;
+    out->machine = o->sums.machine;
+    out->value_count = o->sums.value_count;
+    out->values = wp_calloc(out->value_count + 1, sizeof *out->values);
+    WP_CHECK(out->values != NULL);
+    memcpy(out->values, o->sums.values, out->value_count * sizeof *out->values);
+    if (o->engine != NULL) {
+        add_window(o, out->values, &out->counted_ps);
+        out->time_ps = o->base_ps + wpi_engine_now(o->engine);
+    }
+    copy_columns(o, out);
+    copy_series(o, out);
+    wpi_watch_counts counts;
+    wpi_watch_get(o->watch, &counts);
+    wpi_allocations_fill(o->allocations, &counts, out);
+    wpi_report_simulation(out);
 }

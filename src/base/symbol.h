@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Names of functions in loaded programs and libraries, static ones too where they are not
+ * stripped.
+ */
+#ifndef WP_BASE_SYMBOL_H
+#define WP_BASE_SYMBOL_H
+
+/** "main+0x1d in app" for a return address; "app+0x11d" where no name is known; NULL where nothing
+ *  is loaded. The caller frees it (wp_free). Reads the file: not for often. Any thread. */
+char *wp_symbol_describe(const void *return_address);
+
+#endif

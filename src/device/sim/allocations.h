@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The allocations that kernels access, for the report: numbers for the model's counts
+ * (sim/watch.h), and names for people. An allocation takes over the row of one that is gone if the
+ * same code made it, and as large; so a program that allocates in a loop has a row for each place
+ * that does.
+ *
+ * Thread rule: the executor's thread; wpi_allocations_fill also while it rests.
+ */
+#ifndef WP_DEVICE_SIM_ALLOCATIONS_H
+#define WP_DEVICE_SIM_ALLOCATIONS_H
+
+#include "sim/watch.h"
+#include "warpage/report.h"
+
+typedef struct wpi_allocations wpi_allocations;
+
+/** NOMEM. */
+WP_NODISCARD wp_status wpi_allocations_create(uint64_t page_bytes, wpi_allocations **out,
+                                              wp_error *err);
+void wpi_allocations_destroy(wpi_allocations *allocations); /* NULL allowed */
+
+/** A wpi_watch_locate; `object` is the wpi_allocations. */
+void wpi_allocations_locate(void *object, uint64_t address, const char *name, wpi_watch_range *out);
+
+/** What was counted, into the members of `out` that are about allocations, pages and the map. */
+void wpi_allocations_fill(const wpi_allocations *allocations, const wpi_watch_counts *counts,
+                          wp_run_simulation *out);
+
+#endif

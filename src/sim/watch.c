@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/watch.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+#define CHUNK_BITS 12u
+#define CHUNKS 1024u   /* remembered */
+#define SLICE_BITS 17u /* of the first slices: 131 ns */
+#define NAMES 64u      /* remembered */
+#define NO_CHUNK UINT64_MAX
+
+/* Where 4 KiB belong. */
+typedef struct chunk {
+    uint64_t number;
+    uint64_t shift_bytes; /* address + shift = place */
+    uint32_t allocation;
+    bool has_place;
+} chunk;
+
+struct wpi_watch {
+    wpi_watch_locate locate;
+    void *object;
+    wp_time_ps base_ps;
+    uint32_t page_bits, row_bits, slice_bits; /* grow */
+    uint32_t page_count, row_count, slice_count;
+    chunk chunks[CHUNKS];
+    struct {
+        const char *name;
+        uint32_t allocation;
+    } names[NAMES];
+    wpi_touches allocations[WPI_WATCH_ALLOCATIONS];
+    wpi_touches pages[WPI_WATCH_PAGES];
+    uint32_t map[WPI_WATCH_SLICES][WPI_WATCH_ROWS];
+};
+
+/* ---- two become one
+ * ------------------------------------------------------------------------------- */
+
+static void add(wpi_touches *sum, const wpi_touches *more) {
+    sum->reads += more->reads;
+    sum->writes += more->writes;
+    sum->tlb_misses += more->tlb_misses;
+    sum->walks += more->walks;
+}
+
+static void halve_pages(wpi_watch *w) {
+    for (uint32_t i = 0; i < WPI_WATCH_PAGES / 2; i++) {
+        w->pages[i] = w->pages[2 * i];
+        add(&w->pages[i], &w->pages[2 * i + 1]);
+    }
+    memset(&w->pages[WPI_WATCH_PAGES / 2], 0, sizeof w->pages / 2);
+    w->page_count = (w->page_count + 1) / 2;
+    w->page_bits++;
+}
+
+static uint32_t saturated(uint64_t sum) {
+    return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
+}
+
+static void halve_rows(wpi_watch *w) {
+    for (uint32_t s = 0; s < WPI_WATCH_SLICES; s++) {
+        uint32_t *row = w->map[s];
+        for (uint32_t i = 0; i < WPI_WATCH_ROWS / 2; i++)
+            row[i] = saturated((uint64_t)row[2 * i] + row[2 * i + 1]);
+        memset(&row[WPI_WATCH_ROWS / 2], 0, WPI_WATCH_ROWS / 2 * sizeof row[0]);
+    }
+    w->row_count = (w->row_count + 1) / 2;
+    w->row_bits++;
+}
+
+static void halve_slices(wpi_watch *w) {
+    for (uint32_t s = 0; s < WPI_WATCH_SLICES / 2; s++)
+        for (uint32_t i = 0; i < WPI_WATCH_ROWS; i++)
+            w->map[s][i] = saturated((uint64_t)w->map[2 * s][i] + w->map[2 * s + 1][i]);
+    memset(&w->map[WPI_WATCH_SLICES / 2], 0, sizeof w->map / 2);
+    w->slice_count = (w->slice_count + 1) / 2;
+    w->slice_bits++;
+}
+
+/* ---- counting
+ * ------------------------------------------------------------------------------------- */
+
+static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
+    wpi_watch_range range = {0};
+    w->locate(w->object, address, name, &range);
+    *c = (chunk){.number = address >> CHUNK_BITS,
+                 .shift_bytes = range.place - range.first,
+                 .allocation = range.allocation,
+                 .has_place = range.has_place};
+}
+
+static const chunk *chunk_of(wpi_watch *w, uint64_t address, const char *name) {
+    chunk *c = &w->chunks[(address >> CHUNK_BITS) % CHUNKS];
+    if (c->number != address >> CHUNK_BITS) find_chunk(w, c, address, name);
+    return c;
+}
+
+/* Of what has no place, by the name. */
+static uint32_t named_allocation(wpi_watch *w, uint64_t address, const char *name) {
+    const size_t at = ((uintptr_t)name >> 3) % NAMES;
+    if (w->names[at].name != name || name == NULL) {
+        wpi_watch_range range = {0};
+        w->locate(w->object, address, name, &range);
+        w->names[at].name = name;
+        w->names[at].allocation = range.allocation;
+    }
+    return w->names[at].allocation;
+}
+
+static wpi_touches *page_at(wpi_watch *w, uint64_t place) {
+    while (place >> w->page_bits >= WPI_WATCH_PAGES)
+        halve_pages(w);
+    const uint32_t page = (uint32_t)(place >> w->page_bits);
+    if (page >= w->page_count) w->page_count = page + 1;
+    return &w->pages[page];
+}
+
+static void note_on_map(wpi_watch *w, uint64_t place, wp_time_ps time) {
+    while (place >> w->row_bits >= WPI_WATCH_ROWS)
+        halve_rows(w);
+    while (time >> w->slice_bits >= WPI_WATCH_SLICES)
+        halve_slices(w);
+    const uint32_t row = (uint32_t)(place >> w->row_bits);
+    const uint32_t slice = (uint32_t)(time >> w->slice_bits);
+    if (row >= w->row_count) w->row_count = row + 1;
+    if (slice >= w->slice_count) w->slice_count = slice + 1;
+    w->map[slice][row] += w->map[slice][row] != UINT32_MAX;
+}
+
+static void note_access(wpi_touches *t, bool is_write, bool is_miss) {
+    t->reads += !is_write;
+    t->writes += is_write;
+    t->tlb_misses += is_miss;
+}
+
+void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_write, bool is_miss,
+                      wp_time_ps now) {
+    const chunk *c = chunk_of(w, address, name);
+    if (!c->has_place) {
+        note_access(&w->allocations[named_allocation(w, address, name)], is_write, is_miss);
+        return;
+    }
+    note_access(&w->allocations[c->allocation], is_write, is_miss);
+    const uint64_t place = address + c->shift_bytes;
+    note_access(page_at(w, place), is_write, is_miss);
+    note_on_map(w, place, w->base_ps + now);
+}
+
+void wpi_watch_walk(wpi_watch *w, uint64_t address) {
+    const chunk *c = chunk_of(w, address, NULL);
+    w->allocations[c->allocation].walks++;
+    if (c->has_place) page_at(w, address + c->shift_bytes)->walks++;
+}
+
+/* ---- the rest
+ * ------------------------------------------------------------------------------------- */
+
+wp_status wpi_watch_create(uint64_t page_bytes, wpi_watch_locate locate, void *object,
+                           wpi_watch **out, wp_error *err) {
+    *out = NULL;
+    wpi_watch *w = wp_calloc(1, sizeof *w);
+    if (w == NULL) return WP_FAIL(err, NOMEM, "counts of pages: %zu bytes", sizeof *w);
+    w->locate = locate;
+    w->object = object;
+    w->page_bits = w->row_bits = (uint32_t)__builtin_ctzll(page_bytes);
+    w->slice_bits = SLICE_BITS;
+    wpi_watch_forget(w);
+    *out = w;
+    return WP_STATUS_OK;
+}
+
+void wpi_watch_destroy(wpi_watch *watch) {
+    wp_free(watch);
+}
+
+void wpi_watch_set_base(wpi_watch *watch, wp_time_ps base_ps) {
+    watch->base_ps = base_ps;
+}
+
+void wpi_watch_forget(wpi_watch *watch) {
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        watch->chunks[i].number = NO_CHUNK;
+    memset(watch->names, 0, sizeof watch->names);
+}
+
+void wpi_watch_get(const wpi_watch *w, wpi_watch_counts *out) {
+    *out = (wpi_watch_counts){.allocations = w->allocations,
+                              .pages = w->pages,
+                              .page_count = w->page_count,
+                              .page_bytes = (uint64_t)1 << w->page_bits,
+                              .map = (const uint32_t(*)[WPI_WATCH_ROWS])w->map,
+                              .slice_count = w->slice_count,
+                              .row_count = w->row_count,
+                              .slice_ps = (wp_time_ps)1 << w->slice_bits,
+                              .row_bytes = (uint64_t)1 << w->row_bits};
+}
