@@ -55,7 +55,8 @@ typedef struct wp_run_machine {
     uint64_t walker_count; /* 0: any number */
 } wp_run_machine;
 
-/** How much of the time something was in use: in slice i, busy_ps[i] of units * slice_ps. */
+/** How much of the time something was in use: in slice i, busy_ps[i] of units * slice_ps. Without
+ *  limit, units is 0. */
 typedef struct wp_run_series {
     char *name; /* "dram_utilisation", … */
     uint64_t slice_ps, units;
@@ -163,12 +164,21 @@ WP_NODISCARD WP_API char *wp_run_record_to_csv(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_text(const wp_run_record *record);
 WP_API void wp_run_text_free(char *text);
 
-/** Writes the form that the path's ending names: .txt, .json, .csv. INVALID for any other. The file
- *  appears complete or not at all. */
+/** Writes the form that the path's ending names: .txt, .json, .csv, .html. INVALID for any other.
+ * The file appears complete or not at all. */
 WP_NODISCARD WP_API wp_status wp_run_record_write(const wp_run_record *record, const char *path,
                                                   wp_error *err);
 /** INVALID, with a message, unless wp_run_record_write knows the path's ending. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_path(const char *path, wp_error *err);
+
+/** Writes all forms, plots (if gnuplot is there) and `timeline_path` (may be NULL) into the folder
+ *  `dir`, which appears complete or not at all and may replace an earlier one. What is not the same
+ *  each time a simulation runs goes to host.json. */
+WP_NODISCARD WP_API wp_status wp_run_record_write_folder(const wp_run_record *record,
+                                                         const char *dir, const char *timeline_path,
+                                                         wp_error *err);
+/** INVALID, with a message, if `dir` has files that are not of a report. */
+WP_NODISCARD WP_API wp_status wp_run_record_check_folder(const char *dir, wp_error *err);
 
 /** "h2d", …, as in the JSON. */
 WP_API const char *wp_copy_kind_name(wp_copy_kind kind);

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -56,6 +57,28 @@ static const Elf64_Sym *find_function(const table *t, uint64_t offset) {
     return NULL;
 }
 
+/* From the C++ runtime, where the program has one. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
+    __attribute__((weak));
+
+/* "_Z4fooPi" -> "foo". */
+static char *plain_name(const char *name) {
+    int status = 1;
+    char *full = __cxa_demangle != NULL ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
+    const char *shown = status == 0 && full != NULL ? full : name;
+    const size_t length = strcspn(shown, "(");
+    char *text = wp_format("%.*s", (int)(length != 0 ? length : strlen(shown)), shown);
+    free(full); /* the runtime's own */
+    return text;
+}
+
+static char *describe_function(const char *name, uint64_t offset, const char *file) {
+    char *plain = plain_name(name);
+    char *text = wp_format("%s+0x%llx in %s", plain, (unsigned long long)offset, file);
+    wp_free(plain);
+    return text;
+}
+
 /* Of a file that is loaded with its first byte at `base` (as position-independent ones are). */
 static char *describe_in_file(const char *path, const char *file, uint64_t offset) {
     char *data = NULL, *text = NULL;
@@ -63,9 +86,7 @@ static char *describe_in_file(const char *path, const char *file, uint64_t offse
     if (wp_file_read(path, &data, &size_bytes, NULL) != WP_STATUS_OK) return NULL;
     const table t = find_table(data, size_bytes);
     const Elf64_Sym *s = find_function(&t, offset);
-    if (s != NULL)
-        text = wp_format("%.*s+0x%llx in %s", (int)(t.names_bytes - s->st_name),
-                         t.names + s->st_name, (unsigned long long)(offset - s->st_value), file);
+    if (s != NULL) text = describe_function(t.names + s->st_name, offset - s->st_value, file);
     wp_free(data);
     return text;
 }
@@ -79,8 +100,7 @@ char *wp_symbol_describe(const void *return_address) {
     const uint64_t offset = address - (uintptr_t)info.dli_fbase;
     char *text = describe_in_file(info.dli_fname, file, offset);
     if (text == NULL && info.dli_sname != NULL)
-        text = wp_format("%s+0x%llx in %s", info.dli_sname,
-                         (unsigned long long)(address - (uintptr_t)info.dli_saddr), file);
+        text = describe_function(info.dli_sname, address - (uintptr_t)info.dli_saddr, file);
     if (text == NULL) text = wp_format("%s+0x%llx", file, (unsigned long long)offset);
     wp_free(file);
     return text;

@@ -5,8 +5,9 @@
 #ifndef WP_BASE_SYMBOL_H
 #define WP_BASE_SYMBOL_H
 
-/** "main+0x1d in app" for a return address; "app+0x11d" where no name is known; NULL where nothing
- *  is loaded. The caller frees it (wp_free). Reads the file: not for often. Any thread. */
+/** "main+0x1d in app" for a return address, C++ names without parameters; "app+0x11d" where no name
+ * is known; NULL where nothing is loaded. The caller frees it (wp_free). Reads the file: not for
+ * often. Any thread. */
 char *wp_symbol_describe(const void *return_address);
 
 #endif

@@ -26,6 +26,7 @@ enum option_index {
     CHECK,
     REPORT,
     OUTPUT,
+    TIMELINE,
     KERNELS,
     LAUNCHES,
     WARMUP,
@@ -39,8 +40,9 @@ const wp_option wpi_run_options[] = {
     [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
     [CHECK] = {"check", NULL,
                "find accesses out of bounds, freed memory, divergent barriers, leaks"},
-    [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json or .csv"},
-    [OUTPUT] = {"output", "DIR", "write report.txt, report.json and report.csv to DIR"},
+    [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json, .csv or .html"},
+    [OUTPUT] = {"output", "DIR", "write all forms, plots and a page, index.html, to DIR"},
+    [TIMELINE] = {"timeline", "FILE", "write kernels and copies over time, for Perfetto"},
     [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
     [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
     [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
@@ -102,37 +104,50 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
     return set_selection(values, environment, err);
 }
 
-static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
-    const char *report = arguments->values[REPORT];
-    if (report == NULL) return WP_STATUS_OK;
-    WP_TRY(wp_run_record_check_path(report, err));
-    char *dir = wp_path_dir(report);
+static wp_status check_folder_of(const char *option, const char *path, wp_error *err) {
+    char *dir = wp_path_dir(path);
     const bool exists = wp_dir_exists(dir);
     wp_free(dir);
-    if (!exists) return WP_FAIL(err, INVALID, "--report %s: its folder does not exist", report);
+    if (!exists) return WP_FAIL(err, INVALID, "--%s %s: its folder does not exist", option, path);
     return WP_STATUS_OK;
 }
 
-static wp_status write_output(const wp_run_record *record, const char *dir, wp_error *err) {
-    static const char *const names[] = {"report.txt", "report.json", "report.csv"};
-    WP_TRY(wp_dir_create(dir, err));
-    wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == WP_STATUS_OK; i++) {
-        char *path = wp_path_join(dir, names[i]);
-        status = wp_run_record_write(record, path, err);
-        wp_free(path);
+static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
+    const char *report = arguments->values[REPORT];
+    const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
+    if (report != NULL) {
+        WP_TRY(wp_run_record_check_path(report, err));
+        WP_TRY(check_folder_of("report", report, err));
     }
+    if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
+    if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
+    return WP_STATUS_OK;
+}
+
+/* The timeline is written by the program itself; from where it left it. */
+static wp_status copy_timeline(const char *from, const char *to, wp_error *err) {
+    char *data = NULL;
+    size_t bytes = 0;
+    WP_TRY(wp_file_read(from, &data, &bytes, err));
+    const wp_status status = wp_file_write(to, data, bytes, err);
+    wp_free(data);
     return status;
 }
 
-static wp_status write_reports(const wp_arguments *arguments, wp_run_record *record,
-                               wp_error *err) {
-    const char *report = arguments->values[REPORT];
-    const char *output = arguments->values[OUTPUT];
+static wp_status write_report(const wp_run_record *record, const char *path, wp_error *err) {
+    wp_run_record told = *record;
     /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
-    if (record->simulation != NULL && (report != NULL || output != NULL)) record->wall_time_ns = 0;
-    if (report != NULL) WP_TRY(wp_run_record_write(record, report, err));
-    if (output != NULL) WP_TRY(write_output(record, output, err));
+    if (record->simulation != NULL) told.wall_time_ns = 0;
+    return wp_run_record_write(&told, path, err);
+}
+
+static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,
+                               const char *timeline_path, wp_error *err) {
+    const char *report = arguments->values[REPORT];
+    const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
+    if (report != NULL) WP_TRY(write_report(record, report, err));
+    if (output != NULL) WP_TRY(wp_run_record_write_folder(record, output, timeline_path, err));
+    if (timeline != NULL) WP_TRY(copy_timeline(timeline_path, timeline, err));
     if (report == NULL && output == NULL) {
         char *text = wp_run_record_to_text(record);
         (void)fputs(text, stderr);
@@ -157,8 +172,11 @@ static void explain_missing(const char *program, int exit_code) {
 
 /* The exit code of `warpage run`: the program's, or 1 when it succeeded but the report asked for
  * did not. */
-static int report_run(const wp_arguments *arguments, const char *record_path, int exit_code) {
-    const bool has_target = arguments->values[REPORT] != NULL || arguments->values[OUTPUT] != NULL;
+static int report_run(const wp_arguments *arguments, const char *record_path,
+                      const char *timeline_path, int exit_code) {
+    const bool has_target = arguments->values[REPORT] != NULL ||
+                            arguments->values[OUTPUT] != NULL ||
+                            arguments->values[TIMELINE] != NULL;
     const int failed_code = exit_code != 0 ? exit_code : WP_EXIT_FAILED;
     if (!wp_file_exists(record_path)) {
         explain_missing(arguments->operands[0], exit_code);
@@ -170,7 +188,7 @@ static int report_run(const wp_arguments *arguments, const char *record_path, in
     if (status == WP_STATUS_OK) {
         record.has_exit_status = true;
         record.exit_status = exit_code;
-        status = write_reports(arguments, &record, &err);
+        status = write_reports(arguments, &record, timeline_path, &err);
         wp_run_record_deinit(&record);
     }
     if (status == WP_STATUS_OK) return exit_code;
@@ -184,6 +202,7 @@ int wpi_run_main(int argc, char **argv) {
     wp_error err = {0};
     char *temp = NULL;
     char *record_path = NULL;
+    char *timeline_path = NULL;
     char *found_path = NULL; /* exists when a check found something */
     int exit_code = WP_EXIT_FAILED;
 
@@ -202,6 +221,9 @@ int wpi_run_main(int argc, char **argv) {
     }
     record_path = wp_path_join(temp, "record.json");
     wp_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
+    timeline_path = wp_path_join(temp, "timeline.json");
+    if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
+        wp_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
     found_path = wp_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)
         wp_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);
@@ -213,13 +235,14 @@ int wpi_run_main(int argc, char **argv) {
         exit_code = wpi_failure("run", "%s", err.message);
         goto done;
     }
-    exit_code = report_run(&arguments, record_path, exit_code);
+    exit_code = report_run(&arguments, record_path, timeline_path, exit_code);
     /* libwarpage has said what it found; the program may not know. */
     if (exit_code == 0 && wp_file_exists(found_path)) exit_code = WP_EXIT_FAILED;
 done:
     wp_temp_dir_remove(temp);
     wp_free(temp);
     wp_free(record_path);
+    wp_free(timeline_path);
     wp_free(found_path);
     wp_strings_deinit(&environment);
     return exit_code;

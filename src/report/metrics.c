@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "report/simulation.h"
 
 #define TERMS_MAX 4u
@@ -231,4 +232,15 @@ void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *valu
         for (uint32_t level = 1; level <= (has_levels ? LEVELS_MAX : 1); level++)
             if (!tell(&c, &rows[i], level, visit, object)) break;
     }
+}
+
+const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {
+    if (strcmp(metric->unit, "ns") == 0)
+        return wp_format_duration((uint64_t)(metric->value + 0.5), out);
+    if (strcmp(metric->unit, "B/s") == 0)
+        (void)snprintf(out, 32, "%.2f GB/s", metric->value * 1e-9);
+    else
+        (void)snprintf(out, 32, "%.2f%s%s", metric->value, metric->unit[0] != '\0' ? " " : "",
+                       metric->unit);
+    return out;
 }

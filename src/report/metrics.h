@@ -22,4 +22,7 @@ typedef void (*wpi_metric_visit)(void *object, const wpi_metric *metric);
 void wpi_metrics_visit(const wp_run_simulation *simulation, const uint64_t *values,
                        uint64_t time_ps, wpi_metric_visit visit, void *object);
 
+/** "12.50 %", "340 ns", "480.18 GB/s"; returns `out`. */
+const char *wpi_metric_format(const wpi_metric *metric, char out[32]);
+
 #endif

@@ -20,10 +20,14 @@
 #include "report/run_record.h"
 #include "report/selection.h"
 #include "report/simulation.h"
+#include "report/timeline.h"
 #include "warpage/version.h"
 
 const wp_param wpi_report_params[] = {
-    {"run-record", WP_UNIT_TEXT, "", 0, 0, "file for the run record (JSON) written at exit"}, {0}};
+    {"run-record", WP_UNIT_TEXT, "", 0, 0, "file for the run record (JSON) written at exit"},
+    {"timeline", WP_UNIT_TEXT, "", 0, 0,
+     "file for a timeline (Chrome's trace format) beside the run record"},
+    {0}};
 
 bool wpi_report_enabled;
 
@@ -94,8 +98,8 @@ static uint64_t volume(const uint32_t dim[3]) {
     return (uint64_t)dim[0] * dim[1] * dim[2];
 }
 
-void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
-                       uint64_t start_ns, uint64_t end_ns) {
+void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[3],
+                       const uint32_t block[3], uint64_t start_ns, uint64_t end_ns) {
     if (!wpi_report_enabled) return;
     const uint64_t time_ns = end_ns > start_ns ? end_ns - start_ns : 0;
     (void)pthread_mutex_lock(&mutex);
@@ -109,6 +113,7 @@ void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t 
         memcpy(k->grid, grid, sizeof k->grid);
         memcpy(k->block, block, sizeof k->block);
     }
+    wpi_timeline_add(queue, name, WP_COPY_KIND_COUNT, 0, start_ns, end_ns);
     (void)pthread_mutex_unlock(&mutex);
 }
 
@@ -155,13 +160,15 @@ bool wpi_report_selects(const char *name) {
     return is_selected;
 }
 
-void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns) {
+void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint64_t start_ns,
+                     uint64_t end_ns) {
     if (!wpi_report_enabled || (unsigned)kind >= WP_COPY_KIND_COUNT) return;
     (void)pthread_mutex_lock(&mutex);
     wp_run_copies *c = &record.copies[kind];
     c->count++;
     c->bytes += bytes;
     c->time_ns += end_ns > start_ns ? end_ns - start_ns : 0;
+    wpi_timeline_add(queue, NULL, kind, bytes, start_ns, end_ns);
     (void)pthread_mutex_unlock(&mutex);
 }
 
@@ -215,6 +222,8 @@ void wpi_report_write_at_exit(void) {
     if (wp_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK)
         wp_log(WP_LOG_WARN, "report", "no run record was written: %s", err.message);
     wp_text_deinit(&json);
+    if (wpi_timeline_is_on() && wpi_timeline_write(&record, &err) != WP_STATUS_OK)
+        wp_log(WP_LOG_WARN, "report", "no timeline was written: %s", err.message);
     (void)pthread_mutex_unlock(&mutex);
 }
 
@@ -227,6 +236,9 @@ void wpi_report_restart(const char *path) {
     record_path = path != NULL ? wp_strdup(path) : NULL;
     owner = getpid();
     wp_error err = {0};
+    const char *timeline = getenv("WARPAGE_TIMELINE");
+    const bool has_timeline = path != NULL && timeline != NULL && timeline[0] != '\0';
+    wpi_timeline_start(has_timeline ? timeline : NULL);
     if (wpi_selection_start(&err) != WP_STATUS_OK) wp_log(WP_LOG_WARN, "report", "%s", err.message);
     start_time_ns = now_ns();
     wpi_report_enabled = record_path != NULL;
@@ -240,5 +252,6 @@ __attribute__((constructor)) static void start_recording(void) {
     if (path == NULL || path[0] == '\0') return;
     wpi_report_restart(path);
     (void)unsetenv("WARPAGE_RUN_RECORD");
+    (void)unsetenv("WARPAGE_TIMELINE");
     if (atexit(wpi_report_write_at_exit) != 0) wpi_report_enabled = false;
 }

@@ -24,14 +24,16 @@ static inline bool wpi_report_is_on(void) {
     return wpi_report_enabled;
 }
 
-/** One launch. `name` is copied. Times in ns of the device's clock. */
-void wpi_report_kernel(const char *name, const uint32_t grid[3], const uint32_t block[3],
-                       uint64_t start_ns, uint64_t end_ns);
+/** One launch. `name` is copied. Times in ns of the device's clock. `queue`, which may be NULL, is
+ *  for the timeline, which tells queues apart by their addresses. */
+void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[3],
+                       const uint32_t block[3], uint64_t start_ns, uint64_t end_ns);
 /** Counters of a launch on a simulated GPU, which wpi_report_kernel has told, by the columns of
  *  wpi_report_simulation; always as many. */
 void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,
                               bool is_overlapped);
-void wpi_report_copy(wp_copy_kind kind, uint64_t bytes, uint64_t start_ns, uint64_t end_ns);
+void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint64_t start_ns,
+                     uint64_t end_ns);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */

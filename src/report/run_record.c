@@ -14,8 +14,10 @@ typedef void (*render_fn)(const wp_run_record *record, wp_text *out);
 static const struct {
     const char *ending;
     render_fn render;
-} forms[] = {
-    {".txt", wpi_run_record_text}, {".json", wpi_run_record_json}, {".csv", wpi_run_record_csv}};
+} forms[] = {{".txt", wpi_run_record_text},
+             {".json", wpi_run_record_json},
+             {".csv", wpi_run_record_csv},
+             {".html", wpi_run_record_html}};
 
 const char *wp_copy_kind_name(wp_copy_kind kind) {
     static const char *const names[WP_COPY_KIND_COUNT] = {"h2d", "d2h", "d2d", "h2h", "fill"};
@@ -84,7 +86,7 @@ static render_fn form_of(const char *path) {
 
 wp_status wp_run_record_check_path(const char *path, wp_error *err) {
     if (form_of(path) != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID, "%s: a report's name ends in .txt, .json or .csv", path);
+    return WP_FAIL(err, INVALID, "%s: a report's name ends in .txt, .json, .csv or .html", path);
 }
 
 wp_status wp_run_record_write(const wp_run_record *record, const char *path, wp_error *err) {

@@ -92,25 +92,13 @@ static void append_counts(const table *t) {
 /* The metric of that name, if the values have it. */
 typedef struct wanted {
     const char *name;
-    bool is_found;
-    double value;
+    char *cell; /* [32] */
 } wanted;
 
 static void look(void *object, const wpi_metric *metric) {
     wanted *w = object;
     if (strcmp(metric->name, w->name) != 0) return;
-    w->is_found = true;
-    w->value = metric->value;
-}
-
-/* … in three digits with its unit. */
-static void format_metric(double value, const char *unit, char out[32]) {
-    if (strcmp(unit, "ns") == 0)
-        (void)wp_format_duration((uint64_t)(value + 0.5), out);
-    else if (strcmp(unit, "B/s") == 0)
-        (void)snprintf(out, 32, "%.2f GB/s", value * 1e-9);
-    else
-        (void)snprintf(out, 32, "%.2f%s%s", value, unit[0] != '\0' ? " " : "", unit);
+    (void)wpi_metric_format(metric, w->cell);
 }
 
 /* Called for each metric of the run: its row over all columns. */
@@ -119,11 +107,10 @@ static void append_metric(void *object, const wpi_metric *metric) {
     wp_text_appendf(t->out, "  %-*s", LABEL_WIDTH + (strchr(metric->label, '\xe2') != NULL ? 2 : 0),
                     metric->label);
     for (size_t k = 0; k < t->count; k++) {
-        wanted w = {.name = metric->name};
         char cell[32] = "-";
+        wanted w = {metric->name, cell};
         wpi_metrics_visit(t->record->simulation, t->columns[k].values, t->columns[k].time_ps, look,
                           &w);
-        if (w.is_found) format_metric(w.value, metric->unit, cell);
         wp_text_appendf(t->out, " %*s", CELL_WIDTH, cell);
     }
     wp_text_append(t->out, "\n");

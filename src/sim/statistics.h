@@ -31,7 +31,7 @@ void wpi_histogram_add(wpi_histogram *histogram, uint64_t value);
 /** How long something was busy in each slice of time. */
 typedef struct wpi_utilisation {
     wp_time_ps slice_ps; /* doubles when the run outgrows the array */
-    uint64_t units;      /* that can be busy at once: 100% is units * slice_ps */
+    uint64_t units;      /* that can be busy at once: 100% is units * slice_ps; 0: any number */
     uint64_t busy_ps[WPI_UTILISATION_SLICES];
     uint64_t total_ps;    /* the sum of these */
     uint32_t slice_count; /* in use */

@@ -114,8 +114,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
                              .object = object,
                              .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
                              .first = NONE};
-    const uint32_t count = profile->walker.count;
-    wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, count == 0 ? 1 : count);
+    wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, profile->walker.count);
     if (profile->walker.cache_entries == 0) return WP_STATUS_OK;
     return wpi_tags_init(&walkers->cache, &profile->walker.cache_entries, 1, WPI_HASH_MODULO,
                          WPI_REPLACEMENT_LRU, 1, err);

@@ -116,4 +116,32 @@ run r.csv --region
 expect "region, add" "$(cell kernel add count r.csv)" 1
 expect "region, look_up" "$(cell kernel look_up count r.csv)" 1
 
+# The full set: the same bytes but for the host's times; without gnuplot everything but the plots.
+full() { # folder
+    setarch -R "$WARPAGE" run --device sim:gtx1080ti --output "$1" ./p 2>"$1.err" || fail "run --output $1"
+}
+full one
+full two
+for file in report.txt report.json report.csv index.html timeline.json; do
+    cmp "one/$file" "two/$file" || fail "$file differs"
+done
+grep -q wall_time_ns one/host.json || fail "no wall time beside the report"
+grep -qE '(src|href)=.?(https?:|//)' one/index.html && fail "index.html needs other files"
+if command -v gnuplot >/dev/null; then
+    for plot in utilisation accesses pages spent walks; do
+        grep -q '<svg' one/$plot.svg || fail "no plot $plot"
+    done
+    expect "plots in the page" "$(grep -c '<svg' one/index.html)" 5
+fi
+mkdir bin
+ln -s "$(command -v setarch)" bin
+(PATH=$PWD/bin && full bare)
+grep -q 'gnuplot is not installed' bare.err || fail "it is not said that gnuplot is missing"
+grep -q 'gnuplot is not installed' bare/index.html || fail "the page does not say that plots are missing"
+cmp -s one/report.json bare/report.json || fail "the report without gnuplot differs"
+[ -e bare/utilisation.svg ] && fail "a plot without gnuplot"
+# Kernels and streams on the timeline; counters beside them.
+expect "kernels on the timeline" "$(grep -c '"cat":"kernel"' one/timeline.json)" 4
+grep -q '"ph":"C".*dram_utilisation' one/timeline.json || fail "no counters on the timeline"
+
 [ $failures -eq 0 ]

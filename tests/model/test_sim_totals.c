@@ -90,5 +90,5 @@ int main(void) {
         cmocka_unit_test(stalls_take_time_and_no_stall_takes_none),
         cmocka_unit_test(every_walk_has_a_latency),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return wp_test_main(tests);
 }

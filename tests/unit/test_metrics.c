@@ -230,5 +230,5 @@ int main(void) {
         cmocka_unit_test(a_damaged_simulation_is_refused),
         cmocka_unit_test(each_row_of_the_csv_has_all_cells),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return wp_test_main(tests);
 }

@@ -2,6 +2,7 @@
 #include "report/recorder.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,9 +42,9 @@ static const uint32_t grid[3] = {4, 2, 1}, block[3] = {32, 1, 1};
 
 static void launches_of_a_kernel_add_up(void **state) {
     (void)state;
-    wpi_report_kernel("a", grid, block, 100, 150);
-    wpi_report_kernel("b", grid, block, 0, 1000);
-    wpi_report_kernel("a", (const uint32_t[3]){1, 1, 1}, block, 200, 210);
+    wpi_report_kernel(NULL, "a", grid, block, 100, 150);
+    wpi_report_kernel(NULL, "b", grid, block, 0, 1000);
+    wpi_report_kernel(NULL, "a", (const uint32_t[3]){1, 1, 1}, block, 200, 210);
     wp_run_record record = finish();
     assert_u64(record.kernel_count, 2);
     assert_string_equal(record.kernels[0].name, "b"); /* longest first */
@@ -65,7 +66,7 @@ static void many_kernels_are_told_apart(void **state) {
         for (int i = 0; i < 100; i++) {
             (void)snprintf(name, sizeof name, "kernel%d",
                            i); /* the same buffer: names are copied */
-            wpi_report_kernel(name, grid, block, 0, 1);
+            wpi_report_kernel(NULL, name, grid, block, 0, 1);
         }
     }
     wp_run_record record = finish();
@@ -77,9 +78,9 @@ static void many_kernels_are_told_apart(void **state) {
 
 static void copies_add_up_by_kind(void **state) {
     (void)state;
-    wpi_report_copy(WP_COPY_H2D, 10, 5, 8);
-    wpi_report_copy(WP_COPY_H2D, 20, 5, 6);
-    wpi_report_copy(WP_COPY_FILL, 7, 9, 9);
+    wpi_report_copy(NULL, WP_COPY_H2D, 10, 5, 8);
+    wpi_report_copy(NULL, WP_COPY_H2D, 20, 5, 6);
+    wpi_report_copy(NULL, WP_COPY_FILL, 7, 9, 9);
     wp_run_record record = finish();
     assert_u64(record.copies[WP_COPY_H2D].count, 2);
     assert_u64(record.copies[WP_COPY_H2D].bytes, 30);
@@ -114,8 +115,8 @@ static void the_record_knows_its_program(void **state) {
 
 static void a_backward_clock_counts_as_no_time(void **state) {
     (void)state;
-    wpi_report_kernel("a", grid, block, 10, 5);
-    wpi_report_copy(WP_COPY_D2H, 1, 10, 5);
+    wpi_report_kernel(NULL, "a", grid, block, 10, 5);
+    wpi_report_copy(NULL, WP_COPY_D2H, 1, 10, 5);
     wp_run_record record = finish();
     assert_u64(record.kernels[0].time_ns, 0);
     assert_u64(record.copies[WP_COPY_D2H].time_ns, 0);
@@ -124,8 +125,8 @@ static void a_backward_clock_counts_as_no_time(void **state) {
 
 static void *record_many(void *name) {
     for (int i = 0; i < 1000; i++) {
-        wpi_report_kernel(name, grid, block, 0, 1);
-        wpi_report_copy(WP_COPY_D2D, 1, 0, 1);
+        wpi_report_kernel(NULL, name, grid, block, 0, 1);
+        wpi_report_copy(NULL, WP_COPY_D2D, 1, 0, 1);
         wpi_report_memory((uint64_t)i);
     }
     return NULL;
@@ -150,11 +151,11 @@ static void threads_lose_nothing(void **state) {
 
 static void memory_that_runs_out_drops_an_entry_only(void **state) {
     (void)state;
-    wpi_report_kernel("a", grid, block, 0, 1);
+    wpi_report_kernel(NULL, "a", grid, block, 0, 1);
     wp_alloc_fail_at(1);
-    wpi_report_kernel("b", grid, block, 0, 1);
+    wpi_report_kernel(NULL, "b", grid, block, 0, 1);
     wp_alloc_fail_at(0);
-    wpi_report_kernel("a", grid, block, 0, 1);
+    wpi_report_kernel(NULL, "a", grid, block, 0, 1);
     wp_run_record record = finish();
     assert_u64(record.kernel_count, 1);
     assert_u64(record.kernels[0].launches, 2);
@@ -178,8 +179,8 @@ static void nothing_is_recorded_when_off(void **state) {
     (void)state;
     wpi_report_restart(NULL);
     assert_false(wpi_report_is_on());
-    wpi_report_kernel("a", grid, block, 0, 1);
-    wpi_report_copy(WP_COPY_H2D, 1, 0, 1);
+    wpi_report_kernel(NULL, "a", grid, block, 0, 1);
+    wpi_report_copy(NULL, WP_COPY_H2D, 1, 0, 1);
     wpi_report_memory(1);
     wpi_report_device("cpu", "x");
     wpi_report_write_at_exit();
@@ -190,6 +191,51 @@ static void nothing_is_recorded_when_off(void **state) {
     assert_u64(record.memory_peak_bytes, 0);
     assert_string_equal(record.device_spec, "");
     wp_run_record_deinit(&record);
+}
+
+/* Records with a timeline from now on; returns its path. */
+static char *start_timeline(void) {
+    char *timeline = wp_path_join(dir, "timeline.json");
+    setenv("WARPAGE_TIMELINE", timeline, 1);
+    wpi_report_restart(path);
+    unsetenv("WARPAGE_TIMELINE");
+    return timeline;
+}
+
+/* What was written; `timeline` is freed. */
+static char *finish_timeline(char *timeline) {
+    char *json = NULL;
+    size_t bytes = 0;
+    wp_error err = {0};
+    wpi_report_write_at_exit();
+    assert_status_ok(wp_file_read(timeline, &json, &bytes, &err), &err);
+    wp_free(timeline);
+    return json;
+}
+
+static void a_timeline_has_each_launch_and_copy_on_its_stream(void **state) {
+    (void)state;
+    const int streams[2] = {0};
+    char *timeline = start_timeline();
+    wpi_report_kernel(&streams[0], "a\"b", grid, block, 1234567, 1234999);
+    wpi_report_copy(&streams[1], WP_COPY_H2D, 4096, 5, 8);
+    char *json = finish_timeline(timeline);
+    assert_contains(json, "\"name\":\"a\\\"b\",\"cat\":\"kernel\",\"pid\":1,\"tid\":0,"
+                          "\"ts\":1234.567,\"dur\":0.432}");
+    assert_contains(json, "\"name\":\"h2d\",\"cat\":\"copy\",\"pid\":1,\"tid\":1,\"ts\":0.005,"
+                          "\"dur\":0.003,\"args\":{\"bytes\":4096}}");
+    assert_contains(json, "\"args\":{\"name\":\"stream 1\"}");
+    wp_free(json);
+}
+
+static void a_timeline_is_bounded_and_says_so(void **state) {
+    (void)state;
+    char *timeline = start_timeline();
+    for (uint64_t i = 0; i < 65536 + 10; i++)
+        wpi_report_copy(NULL, WP_COPY_D2H, 1, i, i + 1);
+    char *json = finish_timeline(timeline);
+    assert_contains(json, "10 later ones are left out");
+    wp_free(json);
 }
 
 #define RECORDER_TEST(test) cmocka_unit_test_setup_teardown(test, start, stop)
@@ -205,6 +251,8 @@ int main(void) {
         RECORDER_TEST(threads_lose_nothing),
         RECORDER_TEST(memory_that_runs_out_drops_an_entry_only),
         RECORDER_TEST(a_forked_child_does_not_write),
+        RECORDER_TEST(a_timeline_has_each_launch_and_copy_on_its_stream),
+        RECORDER_TEST(a_timeline_is_bounded_and_says_so),
         RECORDER_TEST(nothing_is_recorded_when_off),
     };
     return wp_test_main(tests);

@@ -77,5 +77,5 @@ int main(void) {
         cmocka_unit_test(only_the_region_counts_where_it_is_asked_for),
         cmocka_unit_test(nonsense_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return wp_test_main(tests);
 }

@@ -39,5 +39,5 @@ int main(void) {
         cmocka_unit_test(a_function_of_a_library_has_its_name),
         cmocka_unit_test(what_is_not_loaded_has_none),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return wp_test_main(tests);
 }

@@ -131,5 +131,5 @@ int main(void) {
         cmocka_unit_test(a_large_footprint_is_counted_in_larger_pieces),
         cmocka_unit_test(a_long_run_has_coarser_slices),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return wp_test_main(tests);
 }

@@ -126,7 +126,7 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
         return;
     }
     if (!is_reported(device)) return;
-    wpi_report_copy(wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
+    wpi_report_copy(executing, wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
                     command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
 }
 
@@ -139,8 +139,8 @@ static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
         return;
     }
     if (!is_reported(device)) return;
-    wpi_report_copy(WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes, start_ns,
-                    wpi_now_ns());
+    wpi_report_copy(executing, WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
+                    start_ns, wpi_now_ns());
 }
 
 static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
@@ -151,7 +151,7 @@ static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(launch->kernel->code->name, grid, block, start_ns, wpi_now_ns());
+    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_now_ns());
 }
 
 /* Without the lock. After the device's first error nothing that touches memory runs any more. */

@@ -17,6 +17,7 @@ struct wpi_cuda_span {
     wpi_cu_event first, last;
     char *kernel; /* NULL: a copy */
     uint32_t grid[3], block[3];
+    const void *queue;
     int copy_kind;
     uint64_t bytes;
 };
@@ -57,9 +58,9 @@ static void hand_over(wpi_cuda_device *device, const wpi_cuda_span *span) {
         return;
     const uint64_t last_ns = first_ns + time_ns;
     if (span->kernel == NULL)
-        wpi_report_copy((wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
+        wpi_report_copy(span->queue, (wp_copy_kind)span->copy_kind, span->bytes, first_ns, last_ns);
     else if (wpi_report_selects(span->kernel))
-        wpi_report_kernel(span->kernel, span->grid, span->block, first_ns, last_ns);
+        wpi_report_kernel(span->queue, span->kernel, span->grid, span->block, first_ns, last_ns);
 }
 
 /* Behind a fault nothing is known of what was queued, not even whether it ran: it is left out. */
@@ -106,6 +107,7 @@ wpi_cuda_span *wpi_cuda_span_begin(wpi_cuda_queue *queue) {
 }
 
 static void end_span(wpi_cuda_queue *queue, wpi_cuda_span *span) {
+    span->queue = queue;
     wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
     wpi_cuda_recorder *r = device->recorder;
     if (device->cu->event_record(span->last, queue->stream) != WPI_CU_SUCCESS) {

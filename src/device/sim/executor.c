@@ -71,14 +71,16 @@ static void end_job(job *j) {
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
+    const wp_time_ps base_ps = j->executor->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     const bool is_selected = j->executor->observer != NULL &&
                              wpi_observer_end(j->executor->observer, j->observed,
                                               launch->kernel->code->name, is_good ? numbers : NULL);
     if (is_good && is_selected) {
-        wpi_report_kernel(launch->kernel->code->name, grid, block, numbers->start_ps / WP_PS_PER_NS,
-                          numbers->end_ps / WP_PS_PER_NS);
+        wpi_report_kernel(j->queue, launch->kernel->code->name, grid, block,
+                          (base_ps + numbers->start_ps) / WP_PS_PER_NS,
+                          (base_ps + numbers->end_ps) / WP_PS_PER_NS);
     }
     end_job(j);
 }
@@ -89,13 +91,15 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     (void)token;
     wpi_command_execute(j->executor->device, j->command);
     const wpi_command *c = j->command;
-    const uint64_t start_ns = j->start_ps / WP_PS_PER_NS, end_ns = now / WP_PS_PER_NS;
+    const wp_time_ps base_ps = j->executor->base_ps;
+    const uint64_t start_ns = (base_ps + j->start_ps) / WP_PS_PER_NS;
+    const uint64_t end_ns = (base_ps + now) / WP_PS_PER_NS;
     if (wpi_report_is_on() && c->kind == WPI_COMMAND_COPY) {
-        wpi_report_copy(wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
+        wpi_report_copy(j->queue, wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
                         (uint64_t)c->u.copy.width_bytes * c->u.copy.height, start_ns, end_ns);
     } else if (wpi_report_is_on()) {
-        wpi_report_copy(WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes, start_ns,
-                        end_ns);
+        wpi_report_copy(j->queue, WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes,
+                        start_ns, end_ns);
     }
     end_job(j);
 }

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A plot is a function that writes gnuplot's script, data included; gnuplot is run once for each.
+ */
+#include "report/plots.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "report/metrics.h"
+#include "report/run_record.h"
+#include "report/simulation.h"
+
+#define KERNELS_MAX 8u
+#define ALLOCATIONS_MAX 12u /* named beside the map */
+#define NAME_WIDTH 24
+#define NAMES_APART 16u /* of the axis */
+
+/* gnuplot's string: what ends it is doubled. */
+static void append_quoted(wp_text *out, const char *text, int length) {
+    wp_text_append(out, "'");
+    for (int i = 0; i < length && text[i] != '\0'; i++)
+        wp_text_append_n(out, text[i] == '\'' ? "''" : &text[i], text[i] == '\'' ? 2 : 1);
+    wp_text_append(out, "'");
+}
+
+/* ---- utilisation over time
+ * ------------------------------------------------------------------------ */
+
+static const char *label_of(const char *series) {
+    static const char *const labels[][2] = {{"dram_utilisation", "DRAM"},
+                                            {"l2_utilisation", "L2"},
+                                            {"walker_utilisation", "page walkers"},
+                                            {"link_to_device_utilisation", "link to device"},
+                                            {"link_to_host_utilisation", "link to host"},
+                                            {"warps_resident", "resident warps"}};
+    for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++)
+        if (strcmp(series, labels[i][0]) == 0) return labels[i][1];
+    return series;
+}
+
+static bool is_busy(const wp_run_series *series) {
+    for (size_t i = 0; i < series->slice_count && series->units != 0; i++)
+        if (series->busy_ps[i] != 0) return true;
+    return false;
+}
+
+static void append_series(const wp_run_series *s, size_t number, wp_text *out) {
+    wp_text_appendf(out, "$u%zu << EOD\n", number);
+    for (size_t i = 0; i < s->slice_count; i++)
+        wp_text_appendf(out, "%.9g %.6g\n", (double)i * (double)s->slice_ps * 1e-6,
+                        100 * (double)s->busy_ps[i] / ((double)s->slice_ps * (double)s->units));
+    wp_text_appendf(out, "%.9g 0\nEOD\n", (double)s->slice_count * (double)s->slice_ps * 1e-6);
+}
+
+static bool draw_utilisation(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    bool has_one = false;
+    for (size_t i = 0; i < s->series_count; i++)
+        if (is_busy(&s->series[i])) append_series(&s->series[i], i, out);
+    wp_text_appendf(out,
+                    "set xlabel 'simulated time, µs'\nset ylabel 'busy, %%'\n"
+                    "set xrange [0:%.9g]\nset yrange [0:105]\nset key outside right\n",
+                    (double)s->time_ps * 1e-6);
+    for (size_t i = 0; i < s->series_count; i++) {
+        if (!is_busy(&s->series[i])) continue;
+        wp_text_appendf(out, "%s$u%zu using 1:2 with fsteps linewidth 1.5 title ",
+                        has_one ? ", " : "plot ", i);
+        append_quoted(out, label_of(s->series[i].name), 64);
+        has_one = true;
+    }
+    wp_text_append(out, "\n");
+    return has_one;
+}
+
+/* ---- pages over time
+ * ------------------------------------------------------------------------------ */
+
+static const char *name_of(const wp_run_allocation *a) {
+    return a->name[0] != '\0' ? a->name : a->site;
+}
+
+/* Whether the name of allocation `number` has room beside those before it. */
+static bool has_room(const wp_run_simulation *s, size_t number) {
+    const uint64_t all = s->map.row_count * s->map.row_bytes;
+    const uint64_t place = s->allocations[number].place_bytes;
+    for (size_t i = 0; i < number; i++) {
+        const uint64_t other = s->allocations[i].place_bytes;
+        const uint64_t apart = other > place ? other - place : place - other;
+        if (s->allocations[i].has_place && apart < all / NAMES_APART) return false;
+    }
+    return true;
+}
+
+/* A line where an allocation begins, and its name. */
+static void append_borders(const wp_run_simulation *s, const char *axis, wp_text *out) {
+    for (size_t i = 0; i < s->allocation_count && i < ALLOCATIONS_MAX; i++) {
+        const wp_run_allocation *a = &s->allocations[i];
+        if (!a->has_place || !has_room(s, i)) continue;
+        const double page = (double)a->place_bytes / (double)s->machine.page_bytes;
+        if (axis[0] == 'y')
+            wp_text_appendf(out,
+                            "set arrow from graph 0,first %.9g to graph 1,first %.9g nohead "
+                            "linecolor 'grey'\nset label at graph 1.12,first %.9g ",
+                            page, page, page);
+        else
+            wp_text_appendf(out,
+                            "set arrow from first %.9g,graph 0 to first %.9g,graph 1 nohead "
+                            "linecolor 'grey'\nset label at first %.9g,graph 1.04 ",
+                            page, page, page);
+        append_quoted(out, name_of(a), NAME_WIDTH);
+        wp_text_append(out, "\n");
+    }
+}
+
+static bool draw_map(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    const wp_run_map *m = &s->map;
+    if (m->row_count == 0 || m->slice_count == 0) return false;
+    wp_text_append(out, "set datafile missing '?'\n$map << EOD\n");
+    for (size_t row = 0; row < m->row_count; row++) {
+        for (size_t slice = 0; slice < m->slice_count; slice++) {
+            const uint32_t count = m->accesses[slice * m->row_count + row];
+            wp_text_appendf(out, count != 0 ? "%" PRIu32 " " : "? ", count);
+        }
+        wp_text_append(out, "\n");
+    }
+    const double slice_us = (double)m->slice_ps * 1e-6;
+    const double row_pages = (double)m->row_bytes / (double)s->machine.page_bytes;
+    wp_text_append(out, "EOD\n");
+    append_borders(s, "y", out);
+    wp_text_appendf(out,
+                    "set xlabel 'simulated time, µs'\nset ylabel 'page (%" PRIu64 " KiB)'\n"
+                    "set cblabel 'accesses'\nset logscale cb\nset rmargin 24\n"
+                    "set palette defined (0 '#c6dbef', 0.5 '#3182bd', 1 '#08306b')\n"
+                    "set xrange [0:%.9g]\nset yrange [0:%.9g]\n"
+                    "plot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%.9g):3 with image notitle\n",
+                    s->machine.page_bytes / 1024, (double)m->slice_count * slice_us,
+                    (double)m->row_count * row_pages, slice_us, row_pages);
+    return m->row_count > 1 && m->slice_count > 1;
+}
+
+static bool draw_pages(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    if (s->map.row_count == 0) return false;
+    const double row_pages = (double)s->map.row_bytes / (double)s->machine.page_bytes;
+    wp_text_append(out, "$pages << EOD\n");
+    for (size_t i = 0; i < s->map.row_count; i++) {
+        const wp_run_touches *t = &s->footprint[i];
+        wp_text_appendf(out, "%.9g %.9g %.9g %.9g\n", ((double)i + 0.5) * row_pages,
+                        (double)t->reads / row_pages, (double)(t->reads + t->writes) / row_pages,
+                        (double)t->walks / row_pages);
+    }
+    wp_text_append(out, "EOD\n");
+    append_borders(s, "x", out);
+    wp_text_appendf(
+        out,
+        "set xlabel 'page (%" PRIu64 " KiB)'\nset ylabel 'of a page'\nset yrange [0:*]\n"
+        "set xrange [0:%.9g]\nset style fill solid 0.8 noborder\nset boxwidth %.9g\n"
+        "set key outside right\nset tmargin 3\n"
+        "plot $pages using 1:3 with boxes title 'writes', '' using 1:2 with boxes title "
+        "'reads', '' using 1:4 with steps title 'page walks'\n",
+        s->machine.page_bytes / 1024, (double)s->map.row_count * row_pages, row_pages);
+    return true;
+}
+
+/* ---- where time went
+ * ------------------------------------------------------------------------------ */
+
+typedef struct shares {
+    wp_text *out;
+} shares;
+
+static void append_share(void *object, const wpi_metric *metric) {
+    const shares *row = object;
+    if (strncmp(metric->name, "spent_", 6) == 0) wp_text_appendf(row->out, " %.6g", metric->value);
+}
+
+static bool draw_spent(const wp_run_record *record, wp_text *out) {
+    static const char *const parts[] = {"issue", "translation", "L1",     "L2",
+                                        "DRAM",  "link",        "waiting"};
+    shares row = {out};
+    size_t count = 0;
+    wp_text_append(out, "$spent << EOD\n");
+    for (size_t i = 0; i < record->kernel_count && count < KERNELS_MAX; i++) {
+        const wp_run_kernel *k = &record->kernels[i];
+        if (k->values == NULL || wp_run_count(record, k->values, "memory_spent_l2_ps") == 0)
+            continue;
+        char name[NAME_WIDTH + 1];
+        (void)snprintf(name, sizeof name, "%.*s", wpi_kernel_name_length(k->display_name),
+                       k->display_name);
+        for (char *c = name; *c != '\0'; c++)
+            if (*c == '"' || *c == ' ') *c = '_';
+        wp_text_appendf(out, "\"%s\"", name);
+        wpi_metrics_visit(record->simulation, k->values,
+                          wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);
+        wp_text_append(out, "\n");
+        count++;
+    }
+    wp_text_append(out, "EOD\nset style data histogram\nset style histogram rowstacked\n"
+                        "set style fill solid 0.8 noborder\nset boxwidth 0.6\nset yrange [0:100]\n"
+                        "set ylabel 'share of the time of accesses, %'\nset key outside right\n");
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        wp_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
+                        i == 0 ? ":xtic(1)" : "", parts[i]);
+    wp_text_append(out, "\n");
+    return count > 0;
+}
+
+static bool draw_walks(const wp_run_record *record, wp_text *out) {
+    const wp_run_simulation *s = record->simulation;
+    const wp_run_column *c = wpi_simulation_column(s, "walker_latency_ps");
+    if (c == NULL || s->values[c->first] == 0) return false;
+    const uint64_t *classes = &s->values[c->first + 2];
+    wp_text_append(out, "$walks << EOD\n");
+    for (size_t i = 1; i < WP_RUN_HISTOGRAM_CLASSES; i++) {
+        const double first_ns = 1e-3 * (double)((uint64_t)1 << (i - 1));
+        if (classes[i] != 0)
+            wp_text_appendf(out, "%.9g %" PRIu64 " %.9g\n", first_ns, classes[i], 2 * first_ns);
+    }
+    wp_text_append(out, "EOD\nset logscale x 2\nset xlabel 'latency of a page walk, ns'\n"
+                        "set ylabel 'walks'\nset yrange [0:*]\nset style fill solid 0.8 border\n"
+                        "plot $walks using 1:2:1:3:(0):2 with boxxyerror notitle\n");
+    return true;
+}
+
+/* ---- gnuplot
+ * -------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *title;
+    bool (*draw)(const wp_run_record *record, wp_text *out);
+} plots[WPI_PLOTS_MAX] = {
+    {"utilisation", "Utilisation over time", draw_utilisation},
+    {"accesses", "Accesses to pages over time", draw_map},
+    {"pages", "Accesses by page", draw_pages},
+    {"spent", "Where the time of accesses went", draw_spent},
+    {"walks", "Page walks by latency", draw_walks},
+};
+
+static wp_status run_gnuplot(const char *script_path, char **svg, wp_error *err) {
+    const char *const argv[] = {"gnuplot", script_path, NULL};
+    wp_text out = {0}, errors = {0};
+    const wp_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
+    int exit_code = 0;
+    wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
+    if (status == WP_STATUS_OK && (exit_code != 0 || out.length == 0)) {
+        const char *text = wp_text_string(&errors);
+        status = WP_FAIL(err, IO, "gnuplot failed: %.*s", (int)strcspn(text, "\n"), text);
+    }
+    wp_text_deinit(&errors);
+    *svg = wp_text_take(&out);
+    return status;
+}
+
+/* Adds a plot, if there is something to draw. */
+static wp_status draw(const wp_run_record *record, size_t number, const char *script_path,
+                      wpi_plots *out, wp_error *err) {
+    wp_text script = {0};
+    wp_text_appendf(&script,
+                    "set encoding utf8\nset terminal svg size 960,400 standalone noenhanced name "
+                    "'%s' background 'white' font 'sans-serif,12'\nset grid\nset border 3\n"
+                    "set tics nomirror\n",
+                    plots[number].name);
+    wp_status status = WP_STATUS_OK;
+    if (plots[number].draw(record, &script)) {
+        wpi_plot *plot = &out->items[out->count];
+        *plot = (wpi_plot){plots[number].name, plots[number].title, NULL};
+        status = wp_file_write(script_path, script.data, script.length, err);
+        if (status == WP_STATUS_OK) status = run_gnuplot(script_path, &plot->svg, err);
+        if (status == WP_STATUS_OK)
+            out->count++;
+        else
+            wp_free(plot->svg);
+    }
+    wp_text_deinit(&script);
+    return status;
+}
+
+void wpi_plots_make(const wp_run_record *record, wpi_plots *out) {
+    *out = (wpi_plots){0};
+    if (record->simulation == NULL) return;
+    wp_error err = {0};
+    char *gnuplot = wp_program_find("gnuplot"), *dir = NULL;
+    if (gnuplot == NULL) {
+        (void)snprintf(out->why_not, sizeof out->why_not,
+                       "no plots: gnuplot is not installed (package gnuplot-nox)");
+        return;
+    }
+    wp_free(gnuplot);
+    wp_status status = wp_temp_dir_create(&dir, &err);
+    if (status == WP_STATUS_OK) {
+        char *script = wp_path_join(dir, "plot.gp");
+        for (size_t i = 0; i < WPI_PLOTS_MAX && status == WP_STATUS_OK; i++)
+            status = draw(record, i, script, out, &err);
+        wp_free(script);
+        wp_temp_dir_remove(dir);
+        wp_free(dir);
+    }
+    if (status != WP_STATUS_OK)
+        (void)snprintf(out->why_not, sizeof out->why_not, "plots are missing: %.100s", err.message);
+}
+
+void wpi_plots_deinit(wpi_plots *p) {
+    for (size_t i = 0; i < p->count; i++)
+        wp_free(p->items[i].svg);
+    *p = (wpi_plots){0};
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/timeline.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "report/json_parts.h"
+
+#define SPANS_MAX 65536u
+#define STREAMS_MAX 256u /* others share the last track */
+
+typedef struct span {
+    char *name; /* of a kernel; NULL: a copy */
+    wp_copy_kind copy;
+    uint32_t stream;
+    uint64_t bytes, start_ns, end_ns;
+} span;
+
+static struct {
+    char *path;
+    span *spans;
+    size_t count, capacity;
+    uint64_t left_out;
+    const void *streams[STREAMS_MAX];
+    uint32_t stream_count;
+} timeline;
+
+void wpi_timeline_start(const char *path) {
+    for (size_t i = 0; i < timeline.count; i++)
+        wp_free(timeline.spans[i].name);
+    wp_free(timeline.spans);
+    wp_free(timeline.path);
+    memset(&timeline, 0, sizeof timeline);
+    if (path != NULL) timeline.path = wp_strdup(path);
+}
+
+bool wpi_timeline_is_on(void) {
+    return timeline.path != NULL;
+}
+
+static uint32_t stream_of(const void *queue) {
+    for (uint32_t i = 0; i < timeline.stream_count; i++)
+        if (timeline.streams[i] == queue) return i;
+    if (timeline.stream_count == STREAMS_MAX) return STREAMS_MAX - 1;
+    timeline.streams[timeline.stream_count] = queue;
+    return timeline.stream_count++;
+}
+
+static bool make_room(void) {
+    if (timeline.count < timeline.capacity) return true;
+    if (timeline.count == SPANS_MAX) return false;
+    const size_t capacity = timeline.capacity == 0 ? 256 : 2 * timeline.capacity;
+    span *larger = wp_realloc(timeline.spans, capacity * sizeof *larger);
+    if (larger == NULL) return false;
+    timeline.spans = larger;
+    timeline.capacity = capacity;
+    return true;
+}
+
+void wpi_timeline_add(const void *queue, const char *name, wp_copy_kind copy, uint64_t bytes,
+                      uint64_t start_ns, uint64_t end_ns) {
+    if (timeline.path == NULL) return;
+    char *copied = name != NULL ? wp_strdup(name) : NULL;
+    if ((name != NULL && copied == NULL) || !make_room()) {
+        wp_free(copied);
+        timeline.left_out++;
+        return;
+    }
+    timeline.spans[timeline.count++] = (span){.name = copied,
+                                              .copy = copy,
+                                              .stream = stream_of(queue),
+                                              .bytes = bytes,
+                                              .start_ns = start_ns,
+                                              .end_ns = end_ns > start_ns ? end_ns : start_ns};
+}
+
+/* ---- writing
+ * -------------------------------------------------------------------------------------- */
+
+/* Quoted; kernels' names hold no more than what a compiler lets pass. */
+static void append_string(wp_text *out, const char *text) {
+    json_t *value = wpi_json_string(text);
+    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
+    WP_CHECK(quoted != NULL);
+    wp_text_append(out, quoted);
+    free(quoted);
+    json_decref(value);
+}
+
+static void append_name(wp_text *out, const char *what, uint32_t track, const char *name) {
+    wp_text_appendf(
+        out,
+        ",\n{\"ph\":\"M\",\"name\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",\"args\":{\"name\":", what,
+        track);
+    append_string(out, name);
+    wp_text_append(out, "}}");
+}
+
+static void append_tracks(const wp_run_record *record, wp_text *out) {
+    append_name(out, "process_name", 0, record->device_spec != NULL ? record->device_spec : "");
+    for (uint32_t i = 0; i < timeline.stream_count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "stream %" PRIu32, i);
+        append_name(out, "thread_name", i, name);
+    }
+    if (timeline.left_out == 0) return;
+    char note[64];
+    (void)snprintf(note, sizeof note, "%" PRIu64 " later ones are left out", timeline.left_out);
+    append_name(out, "process_labels", 0, note);
+}
+
+/* Times are in µs, with three digits behind the point: ns. */
+static void append_time(wp_text *out, const char *key, uint64_t ns) {
+    wp_text_appendf(out, "\"%s\":%" PRIu64 ".%03" PRIu64, key, ns / 1000, ns % 1000);
+}
+
+static const char *display_name(const wp_run_record *record, const char *name) {
+    for (size_t i = 0; i < record->kernel_count; i++)
+        if (strcmp(record->kernels[i].name, name) == 0) return record->kernels[i].display_name;
+    return name;
+}
+
+static void append_span(const wp_run_record *record, const span *s, wp_text *out) {
+    wp_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
+    append_string(out,
+                  s->name != NULL ? display_name(record, s->name) : wp_copy_kind_name(s->copy));
+    wp_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
+                    s->name != NULL ? "kernel" : "copy", s->stream);
+    append_time(out, "ts", s->start_ns);
+    wp_text_append(out, ",");
+    append_time(out, "dur", s->end_ns - s->start_ns);
+    if (s->name == NULL) wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
+    wp_text_append(out, "}");
+}
+
+/* A counter keeps its value until the next: equal ones are told once. */
+static void append_series(const wp_run_series *series, wp_text *out) {
+    double last = -1;
+    if (series->units == 0) return;
+    for (size_t i = 0; i <= series->slice_count; i++) {
+        const double full_ps = (double)series->slice_ps * (double)series->units;
+        const double pct = i < series->slice_count ? 100 * (double)series->busy_ps[i] / full_ps : 0;
+        if (pct == last) continue;
+        last = pct;
+        wp_text_append(out, ",\n{\"ph\":\"C\",\"pid\":1,\"name\":");
+        append_string(out, series->name);
+        wp_text_append(out, ",");
+        append_time(out, "ts", i * series->slice_ps / 1000);
+        wp_text_appendf(out, ",\"args\":{\"%%\":%.3f}}", pct);
+    }
+}
+
+char *wpi_timeline_to_json(const wp_run_record *record) {
+    wp_text out = {0};
+    wp_text_append(&out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"
+                         "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"tid\":0,"
+                         "\"args\":{\"sort_index\":0}}");
+    append_tracks(record, &out);
+    for (size_t i = 0; i < timeline.count; i++)
+        append_span(record, &timeline.spans[i], &out);
+    for (size_t i = 0; record->simulation != NULL && i < record->simulation->series_count; i++)
+        append_series(&record->simulation->series[i], &out);
+    wp_text_append(&out, "\n]}\n");
+    return wp_text_take(&out);
+}
+
+wp_status wpi_timeline_write(const wp_run_record *record, wp_error *err) {
+    char *json = wpi_timeline_to_json(record);
+    const wp_status status = wp_file_write(timeline.path, json, strlen(json), err);
+    wp_free(json);
+    return status;
+}
