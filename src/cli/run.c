@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -30,6 +31,7 @@ enum option_index {
     KERNELS,
     LAUNCHES,
     WARMUP,
+    MAX_INSTRUCTIONS,
     REGION
 };
 
@@ -46,6 +48,8 @@ const wp_option wpi_run_options[] = {
     [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
     [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
     [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
+    [MAX_INSTRUCTIONS] = {"max-instructions", "N",
+                          "end the program when N thread instructions were simulated"},
     [REGION] = {"region", NULL, "report only what is between cudaProfilerStart and -Stop"},
     {0}};
 
@@ -70,6 +74,11 @@ static wp_status set_selection(const char *const *values, wp_strings *environmen
     if (values[WARMUP] != NULL) {
         WP_TRY(wp_parse_count(values[WARMUP], &number, err));
         wp_strings_addf(environment, "WARPAGE_WARMUP=%s", values[WARMUP]);
+    }
+    if (values[MAX_INSTRUCTIONS] != NULL) {
+        WP_TRY(wp_parse_count(values[MAX_INSTRUCTIONS], &number, err));
+        if (number == 0) return WP_FAIL(err, INVALID, "--max-instructions: at least 1");
+        wp_strings_addf(environment, "WARPAGE_MAX_INSTRUCTIONS=%s", values[MAX_INSTRUCTIONS]);
     }
     if (values[REGION] != NULL) wp_strings_add(environment, "WARPAGE_REGION=on");
     return WP_STATUS_OK;
@@ -224,6 +233,7 @@ int wpi_run_main(int argc, char **argv) {
     timeline_path = wp_path_join(temp, "timeline.json");
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
         wp_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
+    if (isatty(STDERR_FILENO)) wp_strings_add(&environment, "WARPAGE_PROGRESS=on");
     found_path = wp_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)
         wp_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);

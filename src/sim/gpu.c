@@ -142,6 +142,25 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     return WP_STATUS_OK;
 }
 
+bool wpi_gpu_get_progress(const wpi_gpu *gpu, wpi_gpu_progress *out) {
+    const wpi_grid *l = gpu->launches;
+    if (l == NULL) return false;
+    *out = (wpi_gpu_progress){l->object, l->ended_ctas, l->source->cta_count};
+    return true;
+}
+
+uint64_t wpi_gpu_thread_instructions(const wpi_gpu *gpu) {
+    uint64_t sum = gpu->past.thread_instructions;
+    for (const wpi_grid *l = gpu->launches; l != NULL; l = l->next)
+        sum += l->numbers.thread_instructions;
+    return sum;
+}
+
+void wpi_gpu_cut(wpi_gpu *gpu) {
+    while (gpu->launches != NULL)
+        end_launch(gpu, gpu->launches, true);
+}
+
 /* ---- statistics
  * ----------------------------------------------------------------------------------- */
 

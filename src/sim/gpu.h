@@ -43,6 +43,19 @@ void wpi_gpu_destroy(wpi_gpu *gpu); /* NULL allowed; what is under way is droppe
  *  large). The source must stay until `end` was called. */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_fn end,
                                       void *object, wp_error *err);
+/** How far the oldest launch under way is; false: there is none. */
+typedef struct wpi_gpu_progress {
+    void *object; /* of wpi_gpu_launch */
+    uint64_t ctas_ended, ctas;
+} wpi_gpu_progress;
+
+bool wpi_gpu_get_progress(const wpi_gpu *gpu, wpi_gpu_progress *out);
+/** Executed so far, by all launches. */
+uint64_t wpi_gpu_thread_instructions(const wpi_gpu *gpu);
+/** Ends all launches now, with what they have done so far, as if that were all. The GPU is of no
+ * use afterwards. */
+void wpi_gpu_cut(wpi_gpu *gpu);
+
 /** The sums over all launches, those under way too, in the order of wpi_launch_statistics; the time
  * is that in which one or more were under way. Then utilisation by resident warps. */
 void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object);

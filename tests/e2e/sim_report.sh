@@ -116,6 +116,15 @@ run r.csv --region
 expect "region, add" "$(cell kernel add count r.csv)" 1
 expect "region, look_up" "$(cell kernel look_up count r.csv)" 1
 
+# An early end: the program's last launches are not there, what is counted is just beyond the limit.
+setarch -R "$WARPAGE" run --device sim:gtx1080ti --max-instructions 2000000 --report m.csv ./p 2>m.err ||
+    fail "run --max-instructions"
+grep -q 'the program ends here' m.err || fail "an early end is not said"
+expect "launches of add up to the limit" "$(cell kernel add count m.csv)" 2
+counted=$(cell run '' kernel_thread_instructions m.csv)
+[ "$counted" -ge 2000000 ] && [ "$counted" -lt 3000000 ] || fail "counted $counted of 2000000 instructions"
+run m2.csv --max-instructions 2000000 2>/dev/null && cmp -s m.csv m2.csv || fail "two early ends, two reports"
+
 # The full set: the same bytes but for the host's times; without gnuplot everything but the plots.
 full() { # folder
     setarch -R "$WARPAGE" run --device sim:gtx1080ti --output "$1" ./p 2>"$1.err" || fail "run --output $1"

@@ -2,12 +2,16 @@
 /* One thread: starts what can start, lets the engine run until something has ended, tells the
  * queues; as long as a host thread waits. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "base/param.h"
 #include "device/sim/observer.h"
+#include "device/sim/progress.h"
 #include "device/sim/sim_device.h"
 #include "device/sim/threads.h"
 #include "report/recorder.h"
@@ -17,6 +21,11 @@
 #define UNASKED_S 1
 #define COLLECT_WAIT_S 10
 
+const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
+                                         "end the program when a report counts so many thread "
+                                         "instructions on a simulated GPU; 0: do not"},
+                                        {0}};
+
 /* A command under way. */
 typedef struct job {
     struct job *next; /* among those under way, or those that have ended */
@@ -25,6 +34,7 @@ typedef struct job {
     wpi_command *command;
     wpi_threads *threads; /* of a launch */
     wpi_observed *observed;
+    uint64_t number; /* of a launch, from 1 */
     wp_time_ps start_ps;
 } job;
 
@@ -36,6 +46,9 @@ struct wpi_sim_executor {
     wpi_memory *memory;
     wpi_gpu *gpu;
     wpi_observer *observer; /* NULL: nobody wants a report */
+    wpi_progress progress;
+    uint64_t launch_count;
+    uint64_t instructions_max; /* the run ends there; 0: it does not */
     wpi_worker *worker;
     job *running;
     job *ended, **ended_last;
@@ -118,6 +131,7 @@ static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     wp_error error = {0};
     (void)token;
     (void)now;
+    j->number = ++x->launch_count;
     wp_status status = wpi_threads_create(x->worker, launch, false, &j->threads, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
@@ -256,6 +270,43 @@ static void say_deadlock(wpi_sim_executor *x) {
     fail(x, &error);
 }
 
+static uint64_t host_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void show_progress(wpi_sim_executor *x) {
+    wpi_gpu_progress oldest;
+    wpi_progress_state state = {0};
+    char line[200];
+    if (!x->progress.is_on) return;
+    const bool is_running = wpi_gpu_get_progress(x->gpu, &oldest);
+    if (is_running) {
+        const job *j = oldest.object;
+        state = (wpi_progress_state){.kernel = j->command->u.launch.kernel->display_name,
+                                     .launch = j->number,
+                                     .ctas_ended = oldest.ctas_ended,
+                                     .ctas = oldest.ctas,
+                                     .thread_instructions = wpi_gpu_thread_instructions(x->gpu)};
+    }
+    wpi_progress_update(&x->progress, is_running ? &state : NULL, host_ns(), line, sizeof line);
+    if (line[0] != '\0') (void)fputs(line, stderr);
+}
+
+/* What was asked for is simulated: the process ends here, and its report is of that. */
+static void end_early(wpi_sim_executor *x) {
+    wpi_gpu_cut(x->gpu);
+    show_progress(x);
+    (void)fflush(NULL);
+    (void)fprintf(stderr,
+                  "warpage: %" PRIu64 " thread instructions are simulated: the program ends here "
+                  "(--max-instructions)\n",
+                  wpi_observer_instructions(x->observer));
+    wpi_report_write_at_exit();
+    _exit(0);
+}
+
 /* Until something ends, or other host threads may have queued what this waits for; for a moment
  * only if nobody waits. With the lock held; released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
@@ -263,6 +314,9 @@ static void run_model(wpi_sim_executor *x) {
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
+    show_progress(x);
+    if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
+        end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
     if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0) say_deadlock(x);
     if (x->running != NULL && atomic_load(&x->device->has_failed)) give_up(x);
@@ -338,6 +392,7 @@ static void collect(void *object) {
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += COLLECT_WAIT_S;
     pthread_mutex_lock(&x->device->lock);
+    x->is_stopping = x->is_stopping || x->is_working;
     while (x->is_working && pthread_cond_timedwait(&x->polled, &x->device->lock, &until) == 0)
         ;
     if (!x->is_working)
@@ -375,7 +430,13 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     pthread_cond_init(&x->polled, NULL);
     x->worker = wpi_pool_borrow(device->pool);
     wp_status status;
-    if (wpi_report_is_on()) WP_TRY_GOTO(wpi_observer_create(profile, &x->observer, err), failed);
+    wpi_progress_init(&x->progress);
+    if (wpi_report_is_on()) {
+        wp_param_value limit;
+        WP_TRY_GOTO(wp_param_load(&wpi_executor_params[0], &limit, err), failed);
+        x->instructions_max = limit.number;
+        WP_TRY_GOTO(wpi_observer_create(profile, &x->observer, err), failed);
+    }
     WP_TRY_GOTO(make_model(x, err), failed);
     WP_CHECK(x->worker != NULL);
     x->worker->block_max = UINT32_MAX;

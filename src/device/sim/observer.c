@@ -32,6 +32,7 @@ struct wpi_observer {
     const wpi_gpu *gpu;
     wpi_memory *memory;
     wp_time_ps base_ps;
+    uint64_t instructions, instructions_since; /* of closed windows; the GPU's when it opened */
     uint64_t *base, *now;    /* values: when the window opened; room for another snapshot */
     wp_time_ps window_since; /* model's time */
     bool is_open;
@@ -120,6 +121,7 @@ static void open_window(wpi_observer *o) {
     if (o->is_open) return;
     o->is_open = true;
     o->window_since = wpi_engine_now(o->engine);
+    o->instructions_since = wpi_gpu_thread_instructions(o->gpu);
     wpi_snapshot_take(o->gpu, o->memory, o->base);
     wpi_memory_set_watch(o->memory, o->watch);
 }
@@ -134,6 +136,7 @@ static void add_window(wpi_observer *o, uint64_t *values, wp_time_ps *counted_ps
 
 static void close_window(wpi_observer *o) {
     if (!o->is_open) return;
+    o->instructions = wpi_observer_instructions(o);
     add_window(o, o->sums.values, &o->sums.counted_ps);
     o->is_open = false;
     wpi_memory_set_watch(o->memory, NULL);
@@ -255,6 +258,11 @@ bool wpi_observer_end(wpi_observer *o, wpi_observed *l, const char *kernel,
     }
     wp_free(l);
     return is_selected;
+}
+
+uint64_t wpi_observer_instructions(const wpi_observer *o) {
+    if (!o->is_open) return o->instructions;
+    return o->instructions + wpi_gpu_thread_instructions(o->gpu) - o->instructions_since;
 }
 
 /* ---- what the recorder gets

@@ -36,6 +36,8 @@ wpi_observed *wpi_observer_begin(wpi_observer *observer, const char *kernel);
  *  report. */
 bool wpi_observer_end(wpi_observer *observer, wpi_observed *observed, const char *kernel,
                       const wpi_launch_numbers *numbers);
+/** Thread instructions that the report counts so far. */
+uint64_t wpi_observer_instructions(const wpi_observer *observer);
 /** Hands the sums so far to the recorder. */
 void wpi_observer_collect(wpi_observer *observer);
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A line on a terminal while a kernel takes long: which one, how far, how fast, how long it will
+ * take. WARPAGE_PROGRESS turns it on; `warpage run` does if stderr is a terminal.
+ *
+ *     warpage: add: CTA 1234 of 4096, 12.3 M thread instructions/s, 1 min 20 s left
+ *
+ * Times here are the host's; nothing simulated depends on them. One thread.
+ */
+#ifndef WP_DEVICE_SIM_PROGRESS_H
+#define WP_DEVICE_SIM_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** How far the oldest launch is. */
+typedef struct wpi_progress_state {
+    const char *kernel;
+    uint64_t launch; /* which one: changes from launch to launch */
+    uint64_t ctas_ended, ctas;
+    uint64_t thread_instructions; /* of all launches so far */
+} wpi_progress_state;
+
+typedef struct wpi_progress {
+    bool is_on, is_shown;
+    uint64_t launch;
+    uint64_t begun_ns, shown_ns; /* the launch; the line */
+    uint64_t instructions;       /* when it had begun */
+} wpi_progress;
+
+/** Reads WARPAGE_PROGRESS. */
+void wpi_progress_init(wpi_progress *progress);
+/** At `now_ns` of the host's clock things stand so; NULL: nothing runs. The line goes into `out`
+ *  if it is time for one, else `out` is "". */
+void wpi_progress_update(wpi_progress *progress, const wpi_progress_state *state, uint64_t now_ns,
+                         char *out, size_t out_bytes);
+
+#endif
