@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Processor time of an access in the model, by what the access does. Half of each SM's warps have
- * one access under way, and issue the next when it is answered. */
+ * one access under way, and issue the next when it is answered. With --watch as the first argument
+ * accesses are counted by page, as for a report. */
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -50,20 +51,31 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* One allocation. */
+static void locate(void *object, uint64_t address, const char *name, wpi_watch_range *out) {
+    (void)object, (void)address, (void)name;
+    *out = (wpi_watch_range){.has_place = true};
+}
+
+static bool is_watched;
+
 static int run(const char *profile_name, const char *what, uint64_t span_bytes, bool is_divergent,
                uint64_t count) {
     wp_error err;
     wpi_profile *profile = NULL;
+    wpi_watch *watch = NULL;
     bench b = {.random = 88172645463325252u,
                .count = count,
                .span_bytes = span_bytes,
                .is_divergent = is_divergent};
     if (wpi_profile_load(profile_name, NULL, 0, &profile, &err) != WP_STATUS_OK ||
         wpi_engine_create(&b.engine, &err) != WP_STATUS_OK ||
-        wpi_memory_create(b.engine, profile, &b.memory, &err) != WP_STATUS_OK) {
+        wpi_memory_create(b.engine, profile, &b.memory, &err) != WP_STATUS_OK ||
+        wpi_watch_create(profile->page_bytes, locate, NULL, &watch, &err) != WP_STATUS_OK) {
         (void)fprintf(stderr, "%s\n", err.message);
         return 1;
     }
+    if (is_watched) wpi_memory_set_watch(b.memory, watch);
     const double start = seconds();
     for (uint32_t sm = 0; sm < profile->sm_count; sm++)
         for (uint32_t warp = 0; warp < profile->warps / 2 && b.issued < count; warp++)
@@ -74,6 +86,7 @@ static int run(const char *profile_name, const char *what, uint64_t span_bytes, 
            1e6 * spent / (double)count, (double)wpi_engine_events_run(b.engine) / (double)count,
            1e-6 * (double)wpi_engine_events_run(b.engine) / spent);
     wpi_memory_destroy(b.memory);
+    wpi_watch_destroy(watch);
     wpi_engine_destroy(b.engine);
     wpi_profile_destroy(profile);
     return 0;
@@ -82,6 +95,9 @@ static int run(const char *profile_name, const char *what, uint64_t span_bytes, 
 int main(int argc, char **argv) {
     const char *const all[] = {"k80", "p100", "gtx1080ti", "v100", "h200"};
     int failed = 0;
+    is_watched = argc > 1 && strcmp(argv[1], "--watch") == 0;
+    argc -= is_watched;
+    argv += is_watched;
     for (size_t i = 0; i < (argc > 1 ? (size_t)argc - 1 : sizeof all / sizeof all[0]); i++) {
         const char *name = argc > 1 ? argv[i + 1] : all[i];
         failed |= run(name, "coalesced, hits L1 or L2", 0, false, 500000);

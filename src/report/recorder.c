@@ -163,6 +163,7 @@ bool wpi_report_selects(const char *name) {
 void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint64_t start_ns,
                      uint64_t end_ns) {
     if (!wpi_report_enabled || (unsigned)kind >= WP_COPY_KIND_COUNT) return;
+    if (!wpi_selection_takes_others()) return;
     (void)pthread_mutex_lock(&mutex);
     wp_run_copies *c = &record.copies[kind];
     c->count++;

@@ -101,6 +101,10 @@ bool wpi_selection_takes(const char *display_name) {
     return number > selection.warmup && number >= selection.first && number <= selection.last;
 }
 
+bool wpi_selection_takes_others(void) {
+    return !selection.has_region || atomic_load(&selection.is_inside);
+}
+
 void wpi_selection_set_region(bool is_inside) {
     atomic_store(&selection.is_inside, is_inside);
 }

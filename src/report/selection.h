@@ -21,6 +21,8 @@ WP_NODISCARD wp_status wpi_selection_start(wp_error *err);
 bool wpi_selection_is_on(void);
 /** A launch of a kernel with that name (for people): counts it. */
 bool wpi_selection_takes(const char *display_name);
+/** What is no launch: whether it lies in the region, if that matters. */
+bool wpi_selection_takes_others(void);
 /** The program's own mark: launches from now on are in its region of interest, or not. */
 void wpi_selection_set_region(bool is_inside);
 /** Marks matter. */

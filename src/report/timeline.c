@@ -125,13 +125,23 @@ static const char *display_name(const wp_run_record *record, const char *name) {
     return name;
 }
 
-static void append_span(const wp_run_record *record, const span *s, wp_text *out) {
+/* Where the timeline's 0 is: simulated time has its own, that of a processor began long ago. */
+static uint64_t origin_ns(const wp_run_record *record) {
+    if (record->simulation != NULL || timeline.count == 0) return 0;
+    uint64_t first_ns = UINT64_MAX;
+    for (size_t i = 0; i < timeline.count; i++)
+        if (timeline.spans[i].start_ns < first_ns) first_ns = timeline.spans[i].start_ns;
+    return first_ns;
+}
+
+static void append_span(const wp_run_record *record, const span *s, uint64_t zero_ns,
+                        wp_text *out) {
     wp_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
     append_string(out,
                   s->name != NULL ? display_name(record, s->name) : wp_copy_kind_name(s->copy));
     wp_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
                     s->name != NULL ? "kernel" : "copy", s->stream);
-    append_time(out, "ts", s->start_ns);
+    append_time(out, "ts", s->start_ns - zero_ns);
     wp_text_append(out, ",");
     append_time(out, "dur", s->end_ns - s->start_ns);
     if (s->name == NULL) wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
@@ -161,8 +171,9 @@ char *wpi_timeline_to_json(const wp_run_record *record) {
                          "{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":1,\"tid\":0,"
                          "\"args\":{\"sort_index\":0}}");
     append_tracks(record, &out);
+    const uint64_t zero_ns = origin_ns(record);
     for (size_t i = 0; i < timeline.count; i++)
-        append_span(record, &timeline.spans[i], &out);
+        append_span(record, &timeline.spans[i], zero_ns, &out);
     for (size_t i = 0; record->simulation != NULL && i < record->simulation->series_count; i++)
         append_series(&record->simulation->series[i], &out);
     wp_text_append(&out, "\n]}\n");

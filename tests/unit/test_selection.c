@@ -21,6 +21,7 @@ static void without_settings_all_are_taken(void **state) {
     start("", "", "", "");
     assert_false(wpi_selection_is_on());
     assert_true(wpi_selection_takes("a()"));
+    assert_true(wpi_selection_takes_others());
 }
 
 static void launches_are_numbered_among_those_that_match(void **state) {
@@ -51,7 +52,9 @@ static void only_the_region_counts_where_it_is_asked_for(void **state) {
     start("", "1", "", "on");
     assert_true(wpi_selection_has_region());
     assert_false(wpi_selection_takes("a"));
+    assert_false(wpi_selection_takes_others());
     wpi_selection_set_region(true);
+    assert_true(wpi_selection_takes_others());
     assert_true(wpi_selection_takes("a")); /* the first in the region */
     assert_false(wpi_selection_takes("a"));
     wpi_selection_set_region(false);

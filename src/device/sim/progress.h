@@ -3,7 +3,7 @@
  * A line on a terminal while a kernel takes long: which one, how far, how fast, how long it will
  * take. WARPAGE_PROGRESS turns it on; `warpage run` does if stderr is a terminal.
  *
- *     warpage: add: CTA 1234 of 4096, 12.3 M thread instructions/s, 1 min 20 s left
+ *     warpage: add: CTA 1234 of 4096, 2.1 M thread instructions/s, 1 min 20 s left
  *
  * Times here are the host's; nothing simulated depends on them. One thread.
  */
