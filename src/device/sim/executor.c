@@ -319,7 +319,8 @@ static void run_model(wpi_sim_executor *x) {
         end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
     if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0) say_deadlock(x);
-    if (x->running != NULL && atomic_load(&x->device->has_failed)) give_up(x);
+    const bool is_at_rest = x->running == NULL && wpi_engine_pending(x->engine) == 0;
+    if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
     pthread_mutex_lock(&x->device->lock);
     x->is_working = false;
