@@ -101,6 +101,8 @@ static void read_series(wpi_json_reader *r, const json_t *object, wp_run_series 
         out->busy_ps[i] = integer_of(json_array_get(busy, i));
 }
 
+#define MAP_MAX 4096u /* slices, rows */
+
 #define TOUCHES_MEMBERS(X)                                                                         \
     X(reads)                                                                                       \
     X(writes)                                                                                      \
@@ -200,6 +202,10 @@ static void read_map(wpi_json_reader *r, const json_t *object, wp_run_simulation
     map->slice_ps = wpi_json_read_number(r, object, "slice_ps");
     map->slice_count = json_array_size(slices);
     map->row_count = json_array_size(rows);
+    if (r->status == WP_STATUS_OK && (map->slice_count > MAP_MAX || map->row_count > MAP_MAX))
+        r->status =
+            WP_FAIL(r->err, PARSE, "%s: not a run record: 'access_map' is too large", r->where);
+    if (r->status != WP_STATUS_OK) map->slice_count = map->row_count = 0;
     map->accesses = wp_calloc(map->slice_count * map->row_count + 1, sizeof *map->accesses);
     out->footprint = wp_calloc(map->row_count + 1, sizeof *out->footprint);
     WP_CHECK(map->accesses != NULL && out->footprint != NULL);
