@@ -90,6 +90,27 @@ static void images_are_checked_or_refused(void **state) {
     assert_true(accepted > 0 && accepted < rounds());
 }
 
+static void show(const wp_run_record *record) {
+    wp_run_text_free(wp_run_record_to_json(record));
+    wp_run_text_free(wp_run_record_to_csv(record));
+    wp_run_text_free(wp_run_record_to_text(record));
+}
+
+static void read_or_refuse_records(const char *valid, size_t length) {
+    for (int i = 0; i < rounds(); i++) {
+        size_t size = length;
+        char *json = mangle(valid, &size);
+        wp_run_record record;
+        wp_error err = {0};
+        if (wpi_run_record_parse(json, size, "mangled", &record, &err) != WP_STATUS_OK)
+            assert_true(err.message[0] != '\0');
+        else
+            show(&record);
+        wp_run_record_deinit(&record);
+        wp_free(json);
+    }
+}
+
 static void records_are_read_or_refused(void **state) {
     (void)state;
     static const char valid[] = "{\"schema\":\"warpage.run/"
@@ -101,16 +122,45 @@ static void records_are_read_or_refused(void **state) {
                                 "\"time_max_ns\":3,\"grid\":[1,1,1],\"block\":[2,1,1]}],\"copies\":"
                                 "[{\"kind\":\"h2d\",\"count\":1,"
                                 "\"bytes\":2,\"time_ns\":3}]}";
-    for (int i = 0; i < rounds(); i++) {
-        size_t size = sizeof valid - 1;
-        char *json = mangle(valid, &size);
-        wp_run_record record;
-        wp_error err = {0};
-        if (wpi_run_record_parse(json, size, "mangled", &record, &err) != WP_STATUS_OK)
-            assert_true(err.message[0] != '\0');
-        wp_run_record_deinit(&record);
-        wp_free(json);
-    }
+    read_or_refuse_records(valid, sizeof valid - 1);
+}
+
+/* What is read is shown, however odd the numbers are. */
+static void records_of_simulations_are_read_or_refused(void **state) {
+    (void)state;
+    static const char valid[] =
+        "{\"schema\":\"warpage.run/"
+        "1\",\"version\":\"0\",\"program\":[],\"device\":{\"spec\":\"sim:x\","
+        "\"name\":\"x\"},\"memory_peak_bytes\":7,\"kernels\":[{\"name\":\"k\",\"display_name\":\"k("
+        ")\","
+        "\"launches\":1,\"threads\":2,\"time_ns\":3,\"time_min_ns\":3,\"time_max_ns\":3,\"grid\":["
+        "1,1,1],"
+        "\"block\":[2,1,1],\"overlapped_launches\":1,\"counters\":{\"l1_hits\":3,\"l1_misses\":1},"
+        "\"histograms\":{\"walker_latency_ps\":{\"count\":2,\"sum\":9,\"bits\":[0,1,1]}}}],"
+        "\"copies\":[],"
+        "\"simulation\":{\"time_ps\":5,\"counted_ps\":5,\"machine\":{\"sm_count\":1,\"warps_per_"
+        "sm\":1,"
+        "\"clock_hz\":1,\"page_bytes\":4096,\"dram_channels\":1,\"dram_bytes_per_s\":1,"
+        "\"link_bytes_per_s\":1,\"walker_count\":1},\"counters\":{\"l1_hits\":3,\"l1_misses\":1,"
+        "\"l1_merges\":0,\"l1_stalls\":1,\"l1_stall_wait_ps\":9},\"histograms\":{\"walker_latency_"
+        "ps\":"
+        "{\"count\":2,\"sum\":9,\"bits\":[0,1,1]}},\"units\":{\"l1_hits\":\"sectors\",\"l1_"
+        "misses\":"
+        "\"sectors\",\"l1_merges\":\"sectors\",\"l1_stalls\":\"lines\",\"l1_stall_wait_ps\":\"ps\","
+        "\"walker_latency_ps\":\"ps\"},\"utilisation\":[{\"name\":\"dram\",\"slice_ps\":9,"
+        "\"units\":1,"
+        "\"busy_ps\":[1,2]}],\"allocations\":[{\"name\":\"a\",\"site\":\"\",\"kind\":\"device\","
+        "\"count\":1,\"bytes\":5,\"place_bytes\":0,\"reads\":1,\"writes\":1,\"tlb_misses\":1,"
+        "\"walks\":1}],"
+        "\"page_bytes\":4096,\"pages\":[{\"allocation\":0,\"offset_bytes\":0,\"reads\":1,"
+        "\"writes\":1,"
+        "\"tlb_misses\":1,\"walks\":1}],\"access_map\":{\"row_bytes\":4096,\"slice_ps\":9,\"rows\":"
+        "[{\"reads\":1,\"writes\":1,\"tlb_misses\":1,\"walks\":1}],\"accesses\":[\"1\",\"2 3\"]}}}";
+    wp_run_record record;
+    wp_error err = {0};
+    assert_status_ok(wpi_run_record_parse(valid, sizeof valid - 1, "valid", &record, &err), &err);
+    wp_run_record_deinit(&record);
+    read_or_refuse_records(valid, sizeof valid - 1);
 }
 
 static void inline_ptx_is_read_or_refused(void **state) {
@@ -171,6 +221,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(images_are_checked_or_refused),
         cmocka_unit_test(records_are_read_or_refused),
+        cmocka_unit_test(records_of_simulations_are_read_or_refused),
         cmocka_unit_test(inline_ptx_is_read_or_refused),
         cmocka_unit_test(sources_and_sizes_are_read_or_refused),
     };
