@@ -130,9 +130,8 @@ static void note_on_map(wpi_watch *w, uint64_t place, wp_time_ps time) {
 }
 
 static void note_access(wpi_touches *t, bool is_write, bool is_miss) {
-    t->reads += !is_write;
-    t->writes += is_write;
-    t->tlb_misses += is_miss;
+    ++*(is_write ? &t->writes : &t->reads);
+    if (is_miss) t->tlb_misses++;
 }
 
 void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_write, bool is_miss,
