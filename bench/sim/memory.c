@@ -54,7 +54,7 @@ static double seconds(void) {
 /* One allocation. */
 static void locate(void *object, uint64_t address, const char *name, wpi_watch_range *out) {
     (void)object, (void)address, (void)name;
-    *out = (wpi_watch_range){.has_place = true};
+    *out = (wpi_watch_range){.has_place = true, .bytes = UINT64_MAX};
 }
 
 static bool is_watched;

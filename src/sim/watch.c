@@ -9,6 +9,7 @@
 #define CHUNKS 1024u   /* remembered */
 #define SLICE_BITS 17u /* of the first slices: 131 ns */
 #define NAMES 64u      /* remembered */
+#define RANGES 16u     /* remembered */
 #define NO_CHUNK UINT64_MAX
 
 /* Where 4 KiB belong. */
@@ -26,6 +27,8 @@ struct wpi_watch {
     uint32_t page_bits, row_bits, slice_bits; /* grow */
     uint32_t page_count, row_count, slice_count;
     chunk chunks[CHUNKS];
+    wpi_watch_range ranges[RANGES]; /* with a place; found before */
+    uint32_t range_count, next_range;
     struct {
         const char *name;
         uint32_t allocation;
@@ -82,9 +85,21 @@ static void halve_slices(wpi_watch *w) {
 /* ---- counting
  * ------------------------------------------------------------------------------------- */
 
-static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
+/* Programs with more pages than chunks are remembered have few allocations all the same. */
+static wpi_watch_range find_range(wpi_watch *w, uint64_t address, const char *name) {
+    for (uint32_t i = 0; i < w->range_count; i++)
+        if (address - w->ranges[i].base < w->ranges[i].bytes) return w->ranges[i];
     wpi_watch_range range = {0};
     w->locate(w->object, address, name, &range);
+    if (!range.has_place) return range;
+    w->ranges[w->next_range] = range;
+    w->next_range = (w->next_range + 1) % RANGES;
+    if (w->range_count < RANGES) w->range_count++;
+    return range;
+}
+
+static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
+    const wpi_watch_range range = find_range(w, address, name);
     *c = (chunk){.number = address >> CHUNK_BITS,
                  .shift_bytes = range.place - range.first,
                  .allocation = range.allocation,
@@ -182,6 +197,7 @@ void wpi_watch_forget(wpi_watch *watch) {
     for (uint32_t i = 0; i < CHUNKS; i++)
         watch->chunks[i].number = NO_CHUNK;
     memset(watch->names, 0, sizeof watch->names);
+    watch->range_count = watch->next_range = 0;
 }
 
 void wpi_watch_get(const wpi_watch *w, wpi_watch_counts *out) {

@@ -36,8 +36,9 @@ typedef struct wpi_touches {
 typedef struct wpi_watch_range {
     uint32_t allocation; /* its number, below WPI_WATCH_ALLOCATIONS */
     bool has_place;
-    uint64_t first; /* address of its first page */
-    uint64_t place; /* of that page; a multiple of the page size */
+    uint64_t first;       /* address of its first page */
+    uint64_t place;       /* of that page; a multiple of the page size */
+    uint64_t base, bytes; /* addresses that are its own */
 } wpi_watch_range;
 
 /** Says where `address` belongs; `name` is that of the variable or parameter it was reached by, or

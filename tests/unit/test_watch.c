@@ -12,7 +12,8 @@
 static void locate(void *object, uint64_t address, const char *name, wpi_watch_range *out) {
     (*(uint64_t *)object)++;
     if (address >= BASE)
-        *out = (wpi_watch_range){.allocation = 0, .has_place = true, .first = BASE, .place = 0};
+        *out = (wpi_watch_range){
+            .has_place = true, .first = BASE, .base = BASE, .bytes = (uint64_t)1 << 40};
     else
         *out = (wpi_watch_range){.allocation = strcmp(name, "x") == 0 ? 1 : 2};
 }
@@ -61,6 +62,16 @@ static void pages_and_allocations_are_counted(void **state) {
     wpi_watch_forget(watch);
     wpi_watch_walk(watch, BASE + 3 * PAGE);
     assert_u64(asked, 2);
+    wpi_watch_destroy(watch);
+}
+
+static void of_a_large_allocation_every_page_is_known_at_once(void **state) {
+    (void)state;
+    uint64_t asked;
+    wpi_watch *watch = watch_with(&asked);
+    for (uint64_t i = 0; i < 100000; i++)
+        wpi_watch_access(watch, BASE + i * 97 % 50000 * PAGE, "a", false, false, 0);
+    assert_u64(asked, 1);
     wpi_watch_destroy(watch);
 }
 
@@ -127,6 +138,7 @@ static void a_long_run_has_coarser_slices(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pages_and_allocations_are_counted),
+        cmocka_unit_test(of_a_large_allocation_every_page_is_known_at_once),
         cmocka_unit_test(variables_of_one_page_are_told_apart),
         cmocka_unit_test(a_large_footprint_is_counted_in_larger_pieces),
         cmocka_unit_test(a_long_run_has_coarser_slices),

@@ -10,6 +10,7 @@
 #include "device/memory_map.h"
 
 #define HOTTEST_PAGES 32u
+#define LINE_BYTES 128u
 #define OTHERS (WPI_WATCH_ALLOCATIONS - 1) /* what there are no rows left for */
 
 typedef struct row {
@@ -114,19 +115,27 @@ static row *row_of_variable(wpi_allocations *a, const char *name) {
     return new_row(a, name);
 }
 
+/* What is accessed is told by line; registered memory may begin within one. */
+static bool find_entry(uint64_t line_address, wpi_memory_entry *out) {
+    wpi_memory_map *map = wpi_memory_map_global();
+    return wpi_memory_map_find(map, (const void *)(uintptr_t)line_address, out) ||
+           wpi_memory_map_find(map, (const void *)(uintptr_t)(line_address + LINE_BYTES - 1), out);
+}
+
 void wpi_allocations_locate(void *object, uint64_t address, const char *name,
                             wpi_watch_range *out) {
     wpi_allocations *a = object;
     wpi_memory_entry entry;
     const bool is_known =
-        wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)address, &entry) &&
-        entry.allocation.kind != WP_MEMORY_VARIABLE;
+        find_entry(address, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
     row *r = is_known ? row_of(a, &entry, name) : row_of_variable(a, name);
     if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
                              .first = r->first,
-                             .place = r->place_bytes};
+                             .place = r->place_bytes,
+                             .base = (uintptr_t)r->entry.allocation.base,
+                             .bytes = r->entry.allocation.size_bytes};
 }
 
 /* ---- the report
