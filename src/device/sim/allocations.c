@@ -118,8 +118,9 @@ static row *row_of_variable(wpi_allocations *a, const char *name) {
 /* What is accessed is told by line; registered memory may begin within one. */
 static bool find_entry(uint64_t line_address, wpi_memory_entry *out) {
     wpi_memory_map *map = wpi_memory_map_global();
-    return wpi_memory_map_find(map, (const void *)(uintptr_t)line_address, out) ||
-           wpi_memory_map_find(map, (const void *)(uintptr_t)(line_address + LINE_BYTES - 1), out);
+    if (wpi_memory_map_find(map, (const void *)(uintptr_t)line_address, out)) return true;
+    return wpi_memory_map_next(map, (const void *)(uintptr_t)line_address, out) &&
+           (uintptr_t)out->allocation.base - line_address < LINE_BYTES;
 }
 
 void wpi_allocations_locate(void *object, uint64_t address, const char *name,
