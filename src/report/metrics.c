@@ -239,8 +239,11 @@ const char *wpi_metric_format(const wpi_metric *metric, char out[32]) {
         return wp_format_duration((uint64_t)(metric->value + 0.5), out);
     if (strcmp(metric->unit, "B/s") == 0)
         (void)snprintf(out, 32, "%.2f GB/s", metric->value * 1e-9);
+    else if (metric->unit[0] != '\0')
+        (void)snprintf(out, 32, "%.2f %s", metric->value, metric->unit);
+    else if (metric->value < 1) /* IPC of a GPU with little to do */
+        (void)snprintf(out, 32, "%.2g", metric->value);
     else
-        (void)snprintf(out, 32, "%.2f%s%s", metric->value, metric->unit[0] != '\0' ? " " : "",
-                       metric->unit);
+        (void)snprintf(out, 32, "%.2f", metric->value);
     return out;
 }

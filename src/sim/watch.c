@@ -12,6 +12,9 @@
 #define RANGES 16u     /* remembered */
 #define NO_CHUNK UINT64_MAX
 
+/* Kept out of the way of what each access does. */
+#define RARE __attribute__((noinline, cold))
+
 /* Where 4 KiB belong. */
 typedef struct chunk {
     uint64_t number;
@@ -48,7 +51,7 @@ static void add(wpi_touches *sum, const wpi_touches *more) {
     sum->walks += more->walks;
 }
 
-static void halve_pages(wpi_watch *w) {
+RARE static void halve_pages(wpi_watch *w) {
     for (uint32_t i = 0; i < WPI_WATCH_PAGES / 2; i++) {
         w->pages[i] = w->pages[2 * i];
         add(&w->pages[i], &w->pages[2 * i + 1]);
@@ -62,7 +65,7 @@ static uint32_t saturated(uint64_t sum) {
     return sum < UINT32_MAX ? (uint32_t)sum : UINT32_MAX;
 }
 
-static void halve_rows(wpi_watch *w) {
+RARE static void halve_rows(wpi_watch *w) {
     for (uint32_t s = 0; s < WPI_WATCH_SLICES; s++) {
         uint32_t *row = w->map[s];
         for (uint32_t i = 0; i < WPI_WATCH_ROWS / 2; i++)
@@ -73,7 +76,7 @@ static void halve_rows(wpi_watch *w) {
     w->row_bits++;
 }
 
-static void halve_slices(wpi_watch *w) {
+RARE static void halve_slices(wpi_watch *w) {
     for (uint32_t s = 0; s < WPI_WATCH_SLICES / 2; s++)
         for (uint32_t i = 0; i < WPI_WATCH_ROWS; i++)
             w->map[s][i] = saturated((uint64_t)w->map[2 * s][i] + w->map[2 * s + 1][i]);
@@ -98,7 +101,7 @@ static wpi_watch_range find_range(wpi_watch *w, uint64_t address, const char *na
     return range;
 }
 
-static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
+RARE static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
     const wpi_watch_range range = find_range(w, address, name);
     *c = (chunk){.number = address >> CHUNK_BITS,
                  .shift_bytes = range.place - range.first,

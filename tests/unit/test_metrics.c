@@ -131,6 +131,20 @@ static void what_was_not_measured_has_no_metric(void **state) {
     assert_false(w.is_found);
 }
 
+static void people_get_three_digits_and_a_unit(void **state) {
+    (void)state;
+    const struct {
+        wpi_metric metric;
+        const char *text;
+    } cases[] = {{{"a", "", "", 0.00123}, "0.0012"},   {{"a", "", "", 12.25}, "12.25"},
+                 {{"a", "", "%", 0.004}, "0.00 %"},    {{"a", "", "ns", 339.6}, "340 ns"},
+                 {{"a", "", "ns", 1160.2}, "1.16 us"}, {{"a", "", "B/s", 4.8e11}, "480.00 GB/s"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+        assert_string_equal(wpi_metric_format(&cases[i].metric, text), cases[i].text);
+    }
+}
+
 static wp_run_record record_of(wp_run_kernel *kernel) {
     *kernel = (wp_run_kernel){.name = "k",
                               .display_name = "k(int, char)",
@@ -226,6 +240,7 @@ int main(void) {
         cmocka_unit_test(every_level_of_tlbs_has_its_ratio),
         cmocka_unit_test(means_are_sums_by_counts),
         cmocka_unit_test(what_was_not_measured_has_no_metric),
+        cmocka_unit_test(people_get_three_digits_and_a_unit),
         cmocka_unit_test(json_gives_back_what_was_counted),
         cmocka_unit_test(a_damaged_simulation_is_refused),
         cmocka_unit_test(each_row_of_the_csv_has_all_cells),
