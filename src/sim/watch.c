@@ -23,6 +23,14 @@ typedef struct chunk {
     bool has_place;
 } chunk;
 
+/* What is added to at each access is small, so that it stays in the host's caches; it is carried
+ * over to the full counts when it is about to overflow. */
+enum { READS, WRITES, TLB_MISSES, WALKS, COUNTERS };
+
+typedef struct few {
+    uint16_t counts[COUNTERS];
+} few;
+
 struct wpi_watch {
     wpi_watch_locate locate;
     void *object;
@@ -37,12 +45,26 @@ struct wpi_watch {
         uint32_t allocation;
     } names[NAMES];
     wpi_touches allocations[WPI_WATCH_ALLOCATIONS];
-    wpi_touches pages[WPI_WATCH_PAGES];
+    few recent[WPI_WATCH_PAGES];
+    wpi_touches pages[WPI_WATCH_PAGES]; /* without the recent ones */
     uint32_t map[WPI_WATCH_SLICES][WPI_WATCH_ROWS];
 };
 
 /* ---- two become one
  * ------------------------------------------------------------------------------- */
+
+static void carry(wpi_touches *sum, few *recent) {
+    sum->reads += recent->counts[READS];
+    sum->writes += recent->counts[WRITES];
+    sum->tlb_misses += recent->counts[TLB_MISSES];
+    sum->walks += recent->counts[WALKS];
+    *recent = (few){0};
+}
+
+static void carry_all(wpi_watch *w) {
+    for (uint32_t i = 0; i < w->page_count; i++)
+        carry(&w->pages[i], &w->recent[i]);
+}
 
 static void add(wpi_touches *sum, const wpi_touches *more) {
     sum->reads += more->reads;
@@ -52,6 +74,7 @@ static void add(wpi_touches *sum, const wpi_touches *more) {
 }
 
 RARE static void halve_pages(wpi_watch *w) {
+    carry_all(w);
     for (uint32_t i = 0; i < WPI_WATCH_PAGES / 2; i++) {
         w->pages[i] = w->pages[2 * i];
         add(&w->pages[i], &w->pages[2 * i + 1]);
@@ -127,12 +150,17 @@ static uint32_t named_allocation(wpi_watch *w, uint64_t address, const char *nam
     return w->names[at].allocation;
 }
 
-static wpi_touches *page_at(wpi_watch *w, uint64_t place) {
+static uint32_t page_at(wpi_watch *w, uint64_t place) {
     while (place >> w->page_bits >= WPI_WATCH_PAGES)
         halve_pages(w);
     const uint32_t page = (uint32_t)(place >> w->page_bits);
     if (page >= w->page_count) w->page_count = page + 1;
-    return &w->pages[page];
+    return page;
+}
+
+static void count_one(wpi_watch *w, uint32_t page, uint32_t counter) {
+    few *recent = &w->recent[page];
+    if (++recent->counts[counter] == UINT16_MAX) carry(&w->pages[page], recent);
 }
 
 static void note_on_map(wpi_watch *w, uint64_t place, wp_time_ps time) {
@@ -161,14 +189,16 @@ void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_
     }
     note_access(&w->allocations[c->allocation], is_write, is_miss);
     const uint64_t place = address + c->shift_bytes;
-    note_access(page_at(w, place), is_write, is_miss);
+    const uint32_t page = page_at(w, place);
+    count_one(w, page, is_write ? WRITES : READS);
+    if (is_miss) count_one(w, page, TLB_MISSES);
     note_on_map(w, place, w->base_ps + now);
 }
 
 void wpi_watch_walk(wpi_watch *w, uint64_t address) {
     const chunk *c = chunk_of(w, address, NULL);
     w->allocations[c->allocation].walks++;
-    if (c->has_place) page_at(w, address + c->shift_bytes)->walks++;
+    if (c->has_place) count_one(w, page_at(w, address + c->shift_bytes), WALKS);
 }
 
 /* ---- the rest
@@ -203,7 +233,8 @@ void wpi_watch_forget(wpi_watch *watch) {
     watch->range_count = watch->next_range = 0;
 }
 
-void wpi_watch_get(const wpi_watch *w, wpi_watch_counts *out) {
+void wpi_watch_get(wpi_watch *w, wpi_watch_counts *out) {
+    carry_all(w);
     *out = (wpi_watch_counts){.allocations = w->allocations,
                               .pages = w->pages,
                               .page_count = w->page_count,

@@ -76,6 +76,6 @@ typedef struct wpi_watch_counts {
 } wpi_watch_counts;
 
 /** Valid until the next call. */
-void wpi_watch_get(const wpi_watch *watch, wpi_watch_counts *out);
+void wpi_watch_get(wpi_watch *watch, wpi_watch_counts *out);
 
 #endif

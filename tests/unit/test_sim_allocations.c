@@ -39,7 +39,7 @@ static wpi_watch_range locate(wpi_allocations *a, uint64_t address, const char *
     return range;
 }
 
-static wp_run_simulation *fill(const wpi_allocations *a, const wpi_watch *watch) {
+static wp_run_simulation *fill(const wpi_allocations *a, wpi_watch *watch) {
     wp_run_simulation *out = wp_calloc(1, sizeof *out);
     wpi_watch_counts counts;
     wpi_watch_get(watch, &counts);

@@ -112,6 +112,30 @@ static void a_large_footprint_is_counted_in_larger_pieces(void **state) {
     wpi_watch_destroy(watch);
 }
 
+static void a_page_may_be_accessed_very_often(void **state) {
+    (void)state;
+    uint64_t asked;
+    wpi_watch *watch = watch_with(&asked);
+    const uint64_t reads = 3 * 65536 + 17, writes = 65535, misses = 65536;
+    for (uint64_t i = 0; i < reads; i++)
+        wpi_watch_access(watch, BASE + 5 * PAGE, "a", false, i < misses, 0);
+    for (uint64_t i = 0; i < writes; i++) {
+        wpi_watch_access(watch, BASE + 5 * PAGE, "a", true, false, 0);
+        wpi_watch_walk(watch, BASE + 5 * PAGE);
+        wpi_watch_walk(watch, BASE + 5 * PAGE);
+    }
+    wpi_watch_counts c;
+    for (int i = 0; i < 2; i++) { /* asking changes nothing */
+        wpi_watch_get(watch, &c);
+        assert_u64(c.pages[5].reads, reads);
+        assert_u64(c.pages[5].writes, writes);
+        assert_u64(c.pages[5].tlb_misses, misses);
+        assert_u64(c.pages[5].walks, 2 * writes);
+        assert_u64(c.allocations[0].reads, reads);
+    }
+    wpi_watch_destroy(watch);
+}
+
 static void a_long_run_has_coarser_slices(void **state) {
     (void)state;
     uint64_t asked;
@@ -141,6 +165,7 @@ int main(void) {
         cmocka_unit_test(of_a_large_allocation_every_page_is_known_at_once),
         cmocka_unit_test(variables_of_one_page_are_told_apart),
         cmocka_unit_test(a_large_footprint_is_counted_in_larger_pieces),
+        cmocka_unit_test(a_page_may_be_accessed_very_often),
         cmocka_unit_test(a_long_run_has_coarser_slices),
     };
     return wp_test_main(tests);
