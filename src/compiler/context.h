@@ -46,6 +46,7 @@ typedef struct wp_kernel_ir {
     uint32_t flags;        /* WP_CPU_KERNEL_* */
     LLVMValueRef thread;   /* fiber form, or NULL */
     LLVMValueRef *regions; /* region form: region_count functions, or NULL */
+    LLVMValueRef whole;    /* … that are parts of this one, or NULL */
     wp_stop_point *stops;  /* [region_count]; entry 0 is the kernel's start */
     uint32_t region_count;
 } wp_kernel_ir;

@@ -38,6 +38,16 @@ static wp_status hoist(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
+/* Regions that are parts of one function come into it. */
+static wp_status merge(wp_compile *c, wp_error *err) {
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(c->isa, &machine, err));
+    return wpi_compile_run(c,
+                           "always-inline,function(sroa,early-cse<memssa>,simplifycfg,"
+                           "jump-threading,loop-simplify,lcssa,loop-mssa(licm))",
+                           machine, err);
+}
+
 static wp_status optimize(wp_compile *c, wp_error *err) {
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
@@ -104,6 +114,7 @@ static const pass passes[] = {
     {"narrow", wpi_pass_narrow, FAST},
     {"settle", wpi_pass_settle, FAST},
     {"check-loops", wpi_pass_check_loops, CHECK},
+    {"merge", merge, OWN},
     {"optimize", optimize, FAST},
     {"optimize-recorded", optimize_recorded, RECORDED},
 };

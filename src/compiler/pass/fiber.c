@@ -8,18 +8,27 @@
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
+LLVMValueRef wpi_load_settled(wp_compile *c, LLVMBuilderRef at, LLVMTypeRef type,
+                              LLVMValueRef address) {
+    static const char kind[] = "invariant.load";
+    LLVMValueRef load = LLVMBuildLoad2(at, type, address, "");
+    LLVMValueRef none = LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0));
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(c->context, kind, sizeof kind - 1), none);
+    return load;
+}
+
 void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
                           LLVMValueRef *out) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     LLVMValueRef field = wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, args));
-    LLVMValueRef args = LLVMBuildLoad2(at, c->ptr, field, "args");
+    LLVMValueRef args = wpi_load_settled(c, at, c->ptr, field);
     for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
         LLVMValueRef index = wpi_const64(c, p * sizeof(void *));
         LLVMValueRef place = LLVMBuildInBoundsGEP2(at, c->i8, args, &index, 1, "");
-        LLVMValueRef pointer = LLVMBuildLoad2(at, c->ptr, place, "");
+        LLVMValueRef pointer = wpi_load_settled(c, at, c->ptr, place);
         bool by_address = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval) != NULL;
         LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(kernel, p));
-        out[p] = by_address ? pointer : LLVMBuildLoad2(at, type, pointer, "");
+        out[p] = by_address ? pointer : wpi_load_settled(c, at, type, pointer);
         if (by_address && LLVMTypeOf(pointer) != type)
             out[p] = LLVMBuildAddrSpaceCast(at, pointer, type, "");
     }

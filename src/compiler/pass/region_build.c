@@ -48,7 +48,8 @@ typedef struct region {
 } region;
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
-    return LLVMBuildLoad2(r->at, type, wpi_lower_block_field(r->c, r->at, r->block, offset), "");
+    LLVMValueRef address = wpi_lower_block_field(r->c, r->at, r->block, offset);
+    return wpi_load_settled(r->c, r->at, type, address);
 }
 
 static LLVMValueRef element(region *r, LLVMValueRef base, LLVMValueRef index64,
@@ -246,7 +247,13 @@ static void build_entry(region *r) {
         const wp_slot *slot = &r->plan->slots[s];
         if (!r->is_touched[s]) continue;
         bool in_frame = r->plan->state_count > 1;
-        if (in_frame) r->base[s] = element(r, r->frame, r->threads64, slot->offset_bytes);
+        if (in_frame && slot->is_uniform && r->plan->is_whole) {
+            LLVMValueRef offset = wpi_const64(c, slot->offset_bytes);
+            r->base[s] = LLVMBuildInBoundsGEP2(r->at, c->i8, LLVMGetParam(r->function, 3), &offset,
+                                               1, "");
+        } else if (in_frame) {
+            r->base[s] = element(r, r->frame, r->threads64, slot->offset_bytes);
+        }
         if (!slot->is_array || !in_frame) {
             r->local[s] = LLVMBuildAlloca(r->at, slot->type, "");
             if (slot->is_array && LLVMGetAlignment(slot->memory))
@@ -309,23 +316,28 @@ static void build_loops(region *r, LLVMBasicBlockRef start_copy) {
     LLVMBuilderRef at = r->at;
     LLVMValueRef first = LLVMGetParam(r->function, 1), outer = LLVMGetParam(r->function, 2);
 
-    /* Divisions once; rows then follow each other. */
-    LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(r->entry));
     LLVMValueRef nx = r->id[WP_ID_NTID_X], ny = r->id[WP_ID_NTID_Y], zero = wpi_const32(c, 0);
-    LLVMValueRef first_x = LLVMBuildURem(at, first, nx, ""),
-                 rows = LLVMBuildUDiv(at, first, nx, "");
-    LLVMValueRef first_y = LLVMBuildURem(at, rows, ny, ""),
-                 first_z = LLVMBuildUDiv(at, rows, ny, "");
+    LLVMValueRef first_x = zero, first_y = zero, first_z = zero;
+    if (!r->plan->is_whole) { /* Divisions once; rows then follow each other. */
+        LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(r->entry));
+        LLVMValueRef rows = LLVMBuildUDiv(at, first, nx, "");
+        first_x = LLVMBuildURem(at, first, nx, "");
+        first_y = LLVMBuildURem(at, rows, ny, "");
+        first_z = LLVMBuildUDiv(at, rows, ny, "");
+    }
 
     LLVMPositionBuilderAtEnd(at, r->row);
     LLVMValueRef row_first = LLVMBuildPhi(at, c->i32, "");
     LLVMValueRef x0 = LLVMBuildPhi(at, c->i32, "x0");
     LLVMValueRef y = r->id[WP_ID_TID_Y] = LLVMBuildPhi(at, c->i32, "tid.y");
     LLVMValueRef z = r->id[WP_ID_TID_Z] = LLVMBuildPhi(at, c->i32, "tid.z");
-    LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""),
-                 left = LLVMBuildSub(at, outer, row_first, "");
-    LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
-    LLVMValueRef count = LLVMBuildSelect(at, is_less, in_row, left, "");
+    LLVMValueRef count = nx;
+    if (!r->plan->is_whole) {
+        LLVMValueRef in_row = LLVMBuildSub(at, nx, x0, ""),
+                     left = LLVMBuildSub(at, outer, row_first, "");
+        LLVMValueRef is_less = LLVMBuildICmp(at, LLVMIntULT, in_row, left, "");
+        count = LLVMBuildSelect(at, is_less, in_row, left, "");
+    }
     LLVMBuildBr(at, r->head);
 
     LLVMPositionBuilderAtEnd(at, r->head);
@@ -547,8 +559,9 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     region r = {.plan = plan, .c = c, .state = state};
     char name[512];
     snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
-    LLVMTypeRef params[3] = {c->ptr, c->i32, c->i32};
-    r.function = LLVMAddFunction(c->module, name, LLVMFunctionType(c->i32, params, 3, 0));
+    LLVMTypeRef params[4] = {c->ptr, c->i32, c->i32, c->ptr};
+    LLVMTypeRef type = LLVMFunctionType(c->i32, params, plan->is_whole && plan->state_count > 1 ? 4 : 3, 0);
+    r.function = LLVMAddFunction(c->module, name, type);
     LLVMSetLinkage(r.function, LLVMInternalLinkage);
     wpi_function_attribute(c, r.function, "nounwind");
     r.block = LLVMGetParam(r.function, 0);

@@ -155,10 +155,12 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     wp_region_plan plan = {.c = c, .kernel = kernel};
     wpi_region_split(&plan);
     wpi_region_demote(&plan);
+    plan.is_whole = wpi_region_is_whole(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
     kernel->regions = wp_calloc(kernel->region_count, sizeof *kernel->regions);
     for (uint32_t s = 0; s < kernel->region_count; s++)
         kernel->regions[s] = wpi_region_build(&plan, s);
+    if (plan.is_whole && plan.state_count > 1) kernel->whole = wpi_region_build_whole(&plan);
     for (uint32_t s = 0; s < kernel->region_count; s++)
         kernel->stops[s].call = NULL;
     wpi_region_plan_deinit(&plan);

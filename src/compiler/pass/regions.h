@@ -39,6 +39,7 @@ typedef struct wp_region_plan {
     wp_uniform uniform;
     wp_step step;
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
+    bool is_whole; /* the regions are parts of one function a block: see wpi_region_build_whole */
 } wp_region_plan;
 
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
@@ -59,6 +60,10 @@ bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef 
 void wpi_region_demote(wp_region_plan *plan);
 /** Builds the function of one state. */
 LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state);
+/** Can a block go from state to state without asking the scheduler? */
+bool wpi_region_is_whole(const wp_region_plan *plan);
+/** Builds the function that takes a block through all its states, from `kernel->regions`. */
+LLVMValueRef wpi_region_build_whole(wp_region_plan *plan);
 void wpi_region_plan_deinit(wp_region_plan *plan);
 
 /** Code that is not in a region (fibers, functions that were not inlined): placeholders become
@@ -69,6 +74,9 @@ bool wpi_identity_is_needed(LLVMValueRef function);
 /** The fiber form: `void name.thread(block)`. */
 LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel);
 
+/** A load of what no thread ever writes: fields of the block, arguments. */
+LLVMValueRef wpi_load_settled(wp_compile *c, LLVMBuilderRef at, LLVMTypeRef type,
+                              LLVMValueRef address);
 /** Loads the kernel's arguments from block->args with `at`; values in order of parameters. */
 void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
                           LLVMValueRef *out);

@@ -33,17 +33,24 @@ static LLVMValueRef array(wp_compile *c, LLVMValueRef *items, uint32_t count, co
     return constant_global(c, LLVMConstArray2(LLVMTypeOf(items[0]), items, count), name);
 }
 
+/* To the scheduler, a kernel whose blocks go from state to state by themselves has one. */
+static uint32_t region_count(const wp_kernel_ir *kernel) {
+    if (!kernel->regions) return 0;
+    return kernel->whole ? 1 : kernel->region_count;
+}
+
 static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
     LLVMValueRef *items = wp_calloc(kernel->region_count + 1, sizeof *items);
-    for (uint32_t s = 0; s < kernel->region_count; s++) {
+    for (uint32_t s = 0; s < region_count(kernel); s++) {
         const wp_stop_point *stop = &kernel->stops[s];
         uint32_t flags =
             s && stop->is_plain && stop->op == WP_STOP_BARRIER ? WP_CPU_REGION_PLAIN : 0;
-        LLVMValueRef fields[] = {kernel->regions[s], wpi_const32(c, s ? stop->op : WP_STOP_NONE),
+        LLVMValueRef run = kernel->whole ? kernel->whole : kernel->regions[s];
+        LLVMValueRef fields[] = {run, wpi_const32(c, s ? stop->op : WP_STOP_NONE),
                                  wpi_const32(c, flags)};
         items[s] = record(c, fields, 3);
     }
-    LLVMValueRef made = array(c, items, kernel->regions ? kernel->region_count : 0, "wp.regions");
+    LLVMValueRef made = array(c, items, region_count(kernel), "wp.regions");
     wp_free(items);
     return made;
 }
@@ -79,7 +86,7 @@ static LLVMValueRef kernel_record(wp_compile *c, const wp_kernel_ir *kernel) {
         regions_of(c, kernel),
         kernel->thread ? kernel->thread : null,
         params_of(c, kernel),
-        wpi_const32(c, kernel->regions ? kernel->region_count : 0),
+        wpi_const32(c, region_count(kernel)),
         wpi_const32(c, LLVMCountParams(kernel->function)),
         wpi_const32(c, kernel->shared_static_bytes),
         wpi_const32(c, kernel->frame_bytes),
