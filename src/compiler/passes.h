@@ -102,6 +102,11 @@ WP_NODISCARD wp_status wpi_pass_narrow(wp_compile *c, wp_error *err);
  * loop. Needs: as narrow, after it. */
 WP_NODISCARD wp_status wpi_pass_settle(wp_compile *c, wp_error *err);
 
+/** ahead: in loops that a whole block takes, the rows that its threads read in the next turn are
+ * asked for. Needs: kernels as one function a block, with uniform values outside of thread loops.
+ */
+WP_NODISCARD wp_status wpi_pass_ahead(wp_compile *c, wp_error *err);
+
 /** check_loops (variant "check" only): guards that no thread of a row fails are settled before the
  * thread loop. Needs: regions, with uniform values outside of the loops. */
 WP_NODISCARD wp_status wpi_pass_check_loops(wp_compile *c, wp_error *err);

@@ -115,6 +115,7 @@ static const pass passes[] = {
     {"settle", wpi_pass_settle, FAST},
     {"check-loops", wpi_pass_check_loops, CHECK},
     {"merge", merge, OWN},
+    {"ahead", wpi_pass_ahead, OWN},
     {"optimize", optimize, FAST},
     {"optimize-recorded", optimize_recorded, RECORDED},
 };

@@ -1,7 +1,8 @@
 // RUN: %wpcc -c %s -o %t.o --print-after=regions 2>&1 | FileCheck %s
 // RUN: %wpcc -c %s -o %t.o --print-after=merge 2>&1 | FileCheck %s --check-prefix=MERGE
+// RUN: %wpcc -c %s -o %t.o --print-after=ahead 2>&1 | FileCheck %s --check-prefix=AHEAD
 // Threads that stay together need no scheduler: one function calls the regions, which come into it. Then the loop over
-// tiles is a loop with a counter again. A warp operation, and a barrier that
+// tiles is a loop with a counter again, and asks for the rows of its next turn. A warp operation, and a barrier that
 // only some threads come to, need the scheduler.
 
 // CHECK-LABEL: define internal i32 @_Z5tilesPKfPfj.whole(ptr
@@ -17,6 +18,11 @@
 // MERGE: [[K:%uniform[^ ]*]] = phi i32
 // MERGE: add i32 [[K]], 8
 // MERGE: ret i32
+// AHEAD-LABEL: define internal i32 @_Z5tilesPKfPfj.whole(ptr
+// AHEAD: freeze ptr
+// AHEAD: call void @llvm.prefetch.p0(
+// AHEAD: ret i32
+// AHEAD-NOT: call void @llvm.prefetch.p0(
 __global__ void tiles(const float *b, float *out, unsigned n) {
     __shared__ float tile[8][32];
     float sum = 0;

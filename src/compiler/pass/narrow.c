@@ -281,15 +281,6 @@ static LLVMValueRef without_extension(LLVMValueRef value) {
     return LLVMIsAZExtInst(value) || LLVMIsASExtInst(value) ? LLVMGetOperand(value, 0) : value;
 }
 
-static void prefetch(wp_compile *c, LLVMValueRef address) {
-    LLVMTypeRef params[] = {c->ptr, c->i32, c->i32, c->i32};
-    LLVMTypeRef type = LLVMFunctionType(c->none, params, 4, 0);
-    LLVMValueRef function = LLVMGetNamedFunction(c->module, "llvm.prefetch.p0");
-    if (!function) function = LLVMAddFunction(c->module, "llvm.prefetch.p0", type);
-    LLVMValueRef args[] = {address, wpi_const32(c, 0), wpi_const32(c, 3), wpi_const32(c, 1)};
-    LLVMBuildCall2(c->builder, type, function, args, 4, "");
-}
-
 /* A block's next turn of a loop that steps by the grid is far away, and its part too short for the
  * processor to see where it goes; so its first lines are asked for a turn ahead. `next` is what
  * base + i will be for the first thread. */
@@ -314,7 +305,7 @@ static void look_ahead(wp_compile *c, const candidate *k, LLVMValueRef next) {
                                                LLVMGetOperand(gep, 0), &index, 1, "");
             for (uint32_t line = 0; line < AHEAD_LINES; line++) {
                 LLVMValueRef offset = wpi_const64(c, line * LINE_BYTES);
-                prefetch(c, LLVMBuildGEP2(c->builder, c->i8, first, &offset, 1, ""));
+                wpi_prefetch(c, LLVMBuildGEP2(c->builder, c->i8, first, &offset, 1, ""));
             }
         }
     }

@@ -130,7 +130,15 @@ void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {
     LLVMSetMetadata(branch, rare_kind(t->loops), mark);
 }
 
-/* base + i, through additions of invariants and extensions. */
+void wpi_prefetch(wp_compile *c, LLVMValueRef address) {
+    LLVMTypeRef params[] = {c->ptr, c->i32, c->i32, c->i32};
+    LLVMTypeRef type = LLVMFunctionType(c->none, params, 4, 0);
+    LLVMValueRef function = LLVMGetNamedFunction(c->module, "llvm.prefetch.p0");
+    if (!function) function = LLVMAddFunction(c->module, "llvm.prefetch.p0", type);
+    LLVMValueRef args[] = {address, wpi_const32(c, 0), wpi_const32(c, 3), wpi_const32(c, 1)};
+    LLVMBuildCall2(c->builder, type, function, args, 4, "");
+}
+
 static bool is_linear(const wp_thread_loop *t, LLVMValueRef value, int depth) {
     if (value == t->index) return true;
     if (!wpi_thread_loop_has(t, value) || depth > DEPTH_MOST) return false;
@@ -142,6 +150,10 @@ static bool is_linear(const wp_thread_loop *t, LLVMValueRef value, int depth) {
     LLVMValueRef y = LLVMGetOperand(value, 1);
     if (!wpi_thread_loop_has(t, y)) return is_linear(t, x, depth + 1);
     return opcode != LLVMSub && !wpi_thread_loop_has(t, x) && is_linear(t, y, depth + 1);
+}
+
+bool wpi_thread_loop_is_linear(const wp_thread_loop *t, LLVMValueRef value) {
+    return is_linear(t, value, 0);
 }
 
 /* The same computation for another i. */

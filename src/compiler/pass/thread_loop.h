@@ -47,6 +47,10 @@ void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_li
 /** The loop hardly ever runs: it is not worth vectors, nor other passes' time. */
 void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t);
 bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value);
+/** base + i, through additions of invariants and extensions. */
+bool wpi_thread_loop_is_linear(const wp_thread_loop *t, LLVMValueRef value);
+/** The builder asks the processor for the line at `address`, which may be any address. */
+void wpi_prefetch(wp_compile *c, LLVMValueRef address);
 /** The compare `value` as a guard; false if it is none. Integers of 32 bits and more. */
 bool wpi_linear_guard_match(const wp_thread_loop *t, LLVMValueRef value, wp_linear_guard *out);
 /** `from` and `to`: the first i, and the last. The builder stands before the loop. */
