@@ -25,3 +25,14 @@ __global__ void both(float *y, int n) {
     if (threadIdx.x < n) y[threadIdx.x] = 1;
     y[threadIdx.x + 100] = 2;
 }
+
+// A warp's worth of threads or fewer: their number is a constant, and smaller blocks take the old loop.
+// CHECK-LABEL: define internal i32 @_Z3fewPf.r0(
+// CHECK: icmp uge i32 %{{.*}}, 16
+// CHECK: icmp ult i32 %{{.*}}, 16
+// CHECK: br i1 %{{.*}}, label %copy, label %next, !llvm.loop [[HINT:![0-9]+]]
+// CHECK: [[OFF:![0-9]+]] = !{!"llvm.loop.unroll.disable"}
+// CHECK: [[HINT]] = distinct !{[[HINT]], {{.*}}[[OFF]]}
+__global__ void few(float *y) {
+    if (threadIdx.x < 16) y[threadIdx.x] += y[threadIdx.x + 16];
+}

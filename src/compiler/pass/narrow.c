@@ -311,6 +311,19 @@ static void look_ahead(wp_compile *c, const candidate *k, LLVMValueRef next) {
     }
 }
 
+/* Loops of fewer turns are better unrolled than vectorised. */
+#define VECTOR_LEAST 8u
+
+/* `if (tid < 16)`: the number of threads, when it is a constant of at most a warp, else 0. */
+static uint32_t few_threads(const candidate *k, LLVMValueRef first) {
+    LLVMIntPredicate p = k->passes.predicate;
+    if (!is_zero(first) || !LLVMIsAConstantInt(k->passes.limit) ||
+        (p != LLVMIntULT && p != LLVMIntSLT))
+        return 0;
+    uint64_t limit = LLVMConstIntGetZExtValue(k->passes.limit);
+    return limit <= WP_WARP_LANES ? (uint32_t)limit : 0;
+}
+
 static void narrow(wp_compile *c, candidate *k) {
     LLVMBuilderRef at = c->builder;
     LLVMTypeRef type = LLVMTypeOf(k->passes.linear);
@@ -328,6 +341,13 @@ static void narrow(wp_compile *c, candidate *k) {
         ends.is_plain = LLVMBuildAnd(at, ends.is_plain, own.is_plain, "");
         wpi_map_set(&values, votes[v].compare, LLVMConstNull(c->i1));
     }
+    /* A loop of so few turns is worth most when their number is known. */
+    uint32_t few = few_threads(k, ends.first);
+    if (few) {
+        LLVMValueRef are_there =
+            LLVMBuildICmp(at, LLVMIntUGE, k->loop.count, wpi_const32(c, few), "");
+        ends.is_plain = LLVMBuildAnd(at, ends.is_plain, are_there, "");
+    }
     wpi_thread_loop_version(c, &k->loop, ends.is_plain, place, &values, &made);
     wpi_thread_loop_restate(c, &k->loop, &k->passes, ends.first, &values);
 
@@ -336,7 +356,7 @@ static void narrow(wp_compile *c, candidate *k) {
     LLVMValueRef last = LLVMBuildZExtOrBitCast(at, last32, type, "");
     range r = holds(k, at, ends.first, count, last);
     LLVMValueRef lo = LLVMBuildTruncOrBitCast(at, r.lo, c->i32, "");
-    LLVMValueRef hi = LLVMBuildTruncOrBitCast(at, r.hi, c->i32, "");
+    LLVMValueRef hi = few ? wpi_const32(c, few) : LLVMBuildTruncOrBitCast(at, r.hi, c->i32, "");
     LLVMValueRef cast[VOTES_MOST];
     for (uint32_t v = 0; v < vote_count; v++) {
         const wp_linear_guard *wants = &votes[v].wants;
@@ -353,6 +373,8 @@ static void narrow(wp_compile *c, candidate *k) {
     begin_with(c, k, &values, k->loop.index, lo);
     for (uint32_t v = 0; v < vote_count; v++)
         begin_with(c, k, &values, votes[v].phi, cast[v]);
+    if (few >= VECTOR_LEAST)
+        wpi_loop_hint(c, wpi_map_get(&made, k->loop.latch), "llvm.loop.unroll.disable");
     wpi_thread_loop_set_rare(c, &k->loop);
     wpi_map_deinit(&values);
     wpi_map_deinit(&made);

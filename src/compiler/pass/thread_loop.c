@@ -3,6 +3,7 @@
 
 #include <llvm-c/DebugInfo.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "compiler/ir/clone.h"
@@ -106,6 +107,24 @@ void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_li
     LLVMReplaceAllUsesWith(linear, sum);
     LLVMInstructionEraseFromParent(linear);
     wpi_map_set(values, guard->linear, sum);
+}
+
+void wpi_loop_hint(wp_compile *c, LLVMBasicBlockRef latch, const char *hint) {
+    enum { PARTS_MOST = 8 };
+    unsigned kind = LLVMGetMDKindIDInContext(c->context, "llvm.loop", 9);
+    LLVMValueRef branch = LLVMGetBasicBlockTerminator(latch), old = LLVMGetMetadata(branch, kind);
+    LLVMValueRef had[PARTS_MOST];
+    unsigned count = old ? (unsigned)LLVMGetMDNodeNumOperands(old) : 1;
+    if (count >= PARTS_MOST) return;
+    if (old) LLVMGetMDNodeOperands(old, had);
+    LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0), parts[PARTS_MOST + 1] = {self};
+    for (unsigned n = 1; n < count; n++)
+        parts[n] = LLVMValueAsMetadata(had[n]);
+    LLVMMetadataRef word = LLVMMDStringInContext2(c->context, hint, strlen(hint));
+    parts[count] = LLVMMDNodeInContext2(c->context, &word, 1);
+    LLVMMetadataRef node = LLVMMDNodeInContext2(c->context, parts, count + 1);
+    LLVMMetadataReplaceAllUsesWith(self, node);
+    LLVMSetMetadata(branch, kind, LLVMMetadataAsValue(c->context, node));
 }
 
 void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t) {

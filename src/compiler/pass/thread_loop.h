@@ -44,6 +44,8 @@ void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRe
  */
 void wpi_thread_loop_restate(wp_compile *c, const wp_thread_loop *t, const wp_linear_guard *guard,
                              LLVMValueRef first, wp_map *values);
+/** Adds a hint for LLVM ("llvm.loop.unroll.disable") to the loop of this latch. */
+void wpi_loop_hint(wp_compile *c, LLVMBasicBlockRef latch, const char *hint);
 /** The loop hardly ever runs: it is not worth vectors, nor other passes' time. */
 void wpi_thread_loop_set_rare(wp_compile *c, const wp_thread_loop *t);
 bool wpi_thread_loop_has(const wp_thread_loop *t, LLVMValueRef value);
