@@ -11,6 +11,7 @@
 // CHECK: [[STATE:%.*]] = load i32, ptr [[NEXT]]
 // CHECK: ret i32 [[STATE]]
 // CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: !"llvm.loop.interleave.count", i32 2}
 __global__ void sum(int *data, int rounds) {
     __shared__ int last;
     for (int i = 0; i < rounds; i++) {

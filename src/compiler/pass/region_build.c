@@ -249,8 +249,8 @@ static void build_entry(region *r) {
         bool in_frame = r->plan->state_count > 1;
         if (in_frame && slot->is_uniform && r->plan->is_whole) {
             LLVMValueRef offset = wpi_const64(c, slot->offset_bytes);
-            r->base[s] = LLVMBuildInBoundsGEP2(r->at, c->i8, LLVMGetParam(r->function, 3), &offset,
-                                               1, "");
+            r->base[s] =
+                LLVMBuildInBoundsGEP2(r->at, c->i8, LLVMGetParam(r->function, 3), &offset, 1, "");
         } else if (in_frame) {
             r->base[s] = element(r, r->frame, r->threads64, slot->offset_bytes);
         }
@@ -492,6 +492,24 @@ static bool is_independent_access(wp_compile *c, LLVMValueRef instruction) {
            !LLVMGetMetadata(instruction, metadata_kind(c, WP_ORDERED_METADATA));
 }
 
+/* Two vectors side by side share what is the same for all threads, and are few enough for rows of
+ * 16 threads; by itself LLVM takes one, or as many as four. Not where registers would run out. */
+static bool is_small(const region *r) {
+    enum { INSTRUCTIONS_MOST = 400 };
+    uint32_t count = 0;
+    for (LLVMBasicBlockRef b = r->head; b && b != r->next; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            count++;
+    return count <= INSTRUCTIONS_MOST;
+}
+
+static LLVMMetadataRef interleaving(wp_compile *c) {
+    enum { VECTORS = 2 };
+    LLVMMetadataRef parts[] = {LLVMMDStringInContext2(c->context, "llvm.loop.interleave.count", 26),
+                               LLVMValueAsMetadata(wpi_const32(c, VECTORS))};
+    return LLVMMDNodeInContext2(c->context, parts, 2);
+}
+
 static void mark_parallel(region *r) {
     wp_compile *c = r->c;
     if (r->plan->state_count == 1 && r->plan->has_local_arrays) return;
@@ -510,7 +528,8 @@ static void mark_parallel(region *r) {
         LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){word, LLVMValueAsMetadata(group)}, 2);
     /* A loop's node begins with a reference to itself. */
     LLVMMetadataRef self = LLVMTemporaryMDNode(c->context, NULL, 0);
-    LLVMMetadataRef loop = LLVMMDNodeInContext2(c->context, (LLVMMetadataRef[]){self, accesses}, 2);
+    LLVMMetadataRef parts[] = {self, accesses, interleaving(c)};
+    LLVMMetadataRef loop = LLVMMDNodeInContext2(c->context, parts, is_small(r) ? 3 : 2);
     LLVMMetadataReplaceAllUsesWith(self, loop);
     LLVMSetMetadata(LLVMGetBasicBlockTerminator(r->latch), metadata_kind(c, "llvm.loop"),
                     LLVMMetadataAsValue(c->context, loop));
@@ -560,7 +579,8 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     char name[512];
     snprintf(name, sizeof name, "%.480s.r%u", plan->kernel->name, state);
     LLVMTypeRef params[4] = {c->ptr, c->i32, c->i32, c->ptr};
-    LLVMTypeRef type = LLVMFunctionType(c->i32, params, plan->is_whole && plan->state_count > 1 ? 4 : 3, 0);
+    LLVMTypeRef type =
+        LLVMFunctionType(c->i32, params, plan->is_whole && plan->state_count > 1 ? 4 : 3, 0);
     r.function = LLVMAddFunction(c->module, name, type);
     LLVMSetLinkage(r.function, LLVMInternalLinkage);
     wpi_function_attribute(c, r.function, "nounwind");

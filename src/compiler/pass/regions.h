@@ -39,7 +39,8 @@ typedef struct wp_region_plan {
     wp_uniform uniform;
     wp_step step;
     bool has_local_arrays; /* local memory shared by all threads of a region's loop */
-    bool is_whole; /* the regions are parts of one function a block: see wpi_region_build_whole */
+    bool is_whole; /* all threads of a block run each region, from thread 0; with several states,
+                      the regions are parts of one function: see wpi_region_build_whole */
 } wp_region_plan;
 
 /** Splits blocks so that every stop is the first instruction of its block and has one predecessor;
