@@ -3,6 +3,7 @@
  * and stopped after too. */
 #include "compiler/pipeline.h"
 
+#include <llvm-c/Support.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +49,16 @@ static wp_status merge(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
+/* Rows of threads are short: what the widest vectors leave of them is worth vectors, too. */
+static void allow_short_vectors(void) {
+    static bool is_done;
+    const char *const words[] = {"wpcc", "-epilogue-vectorization-minimum-VF=8"};
+    if (!is_done) LLVMParseCommandLineOptions(2, words, NULL);
+    is_done = true;
+}
+
 static wp_status optimize(wp_compile *c, wp_error *err) {
+    allow_short_vectors();
     LLVMTargetMachineRef machine;
     WP_TRY(wpi_target_host(c->isa, &machine, err));
     return wpi_compile_run(c, "default<O3>", machine, err);
