@@ -65,6 +65,10 @@ void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable);
  * shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
 
+/** params: loads of structure arguments that nobody writes to are marked as invariant. Needs: as
+ * rounds. */
+WP_NODISCARD wp_status wpi_pass_params(wp_compile *c, wp_error *err);
+
 /** rounds: loops that start at the thread index and step by the grid become loops that all threads
  * of a block take side by side, a turn at a time, with WP_STOP_ROUND between turns. Needs: loops as
  * the front end rotated them; threads that stay in step. */

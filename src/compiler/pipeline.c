@@ -113,6 +113,7 @@ static const pass passes[] = {
     {"managed", wpi_pass_managed, ALL},
     {"simplify", simplify, ALL},
     {"lower-shared", wpi_pass_lower_shared, ALL},
+    {"params", wpi_pass_params, FAST},
     {"rounds", wpi_pass_rounds, FAST},
     {"together", wpi_pass_together, FAST},
     {"cuts", wpi_pass_cuts, FAST},

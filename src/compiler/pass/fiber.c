@@ -1,34 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that stop inside functions which were not inlined run one fiber a thread: the kernel
  * stays as it is, and so do its calls of wp_rt_stop. */
+#include <llvm-c/Target.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
-LLVMValueRef wpi_load_settled(wp_compile *c, LLVMBuilderRef at, LLVMTypeRef type,
-                              LLVMValueRef address) {
-    static const char kind[] = "invariant.load";
+LLVMValueRef wpi_load_settled(LLVMBuilderRef at, LLVMTypeRef type, LLVMValueRef address) {
     LLVMValueRef load = LLVMBuildLoad2(at, type, address, "");
-    LLVMValueRef none = LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0));
-    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(c->context, kind, sizeof kind - 1), none);
+    wpi_mark_settled_load(load);
     return load;
+}
+
+static void note(wp_compile *c, LLVMValueRef load, const char *kind, uint64_t value) {
+    LLVMMetadataRef number = LLVMValueAsMetadata(wpi_const64(c, value));
+    LLVMSetMetadata(load, LLVMGetMDKindIDInContext(c->context, kind, (unsigned)strlen(kind)),
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, &number, 1)));
+}
+
+/* A structure's address: all of it can be read at any time. */
+static void note_extent(wp_compile *c, LLVMValueRef address, LLVMTypeRef type) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    note(c, address, "dereferenceable", LLVMABISizeOfType(layout, type));
+    note(c, address, "align", LLVMABIAlignmentOfType(layout, type));
 }
 
 void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
                           LLVMValueRef *out) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     LLVMValueRef field = wpi_lower_block_field(c, at, block, offsetof(wp_cpu_block, args));
-    LLVMValueRef args = wpi_load_settled(c, at, c->ptr, field);
+    LLVMValueRef args = wpi_load_settled(at, c->ptr, field);
     for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
         LLVMValueRef index = wpi_const64(c, p * sizeof(void *));
         LLVMValueRef place = LLVMBuildInBoundsGEP2(at, c->i8, args, &index, 1, "");
-        LLVMValueRef pointer = wpi_load_settled(c, at, c->ptr, place);
-        bool by_address = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval) != NULL;
+        LLVMValueRef pointer = wpi_load_settled(at, c->ptr, place);
+        LLVMAttributeRef by_address = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
+        if (by_address) note_extent(c, pointer, LLVMGetTypeAttributeValue(by_address));
         LLVMTypeRef type = LLVMTypeOf(LLVMGetParam(kernel, p));
-        out[p] = by_address ? pointer : wpi_load_settled(c, at, type, pointer);
+        out[p] = by_address ? pointer : wpi_load_settled(at, type, pointer);
         if (by_address && LLVMTypeOf(pointer) != type)
             out[p] = LLVMBuildAddrSpaceCast(at, pointer, type, "");
     }

@@ -49,7 +49,7 @@ typedef struct region {
 
 static LLVMValueRef field(region *r, size_t offset, LLVMTypeRef type) {
     LLVMValueRef address = wpi_lower_block_field(r->c, r->at, r->block, offset);
-    return wpi_load_settled(r->c, r->at, type, address);
+    return wpi_load_settled(r->at, type, address);
 }
 
 static LLVMValueRef element(region *r, LLVMValueRef base, LLVMValueRef index64,

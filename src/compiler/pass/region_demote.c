@@ -39,7 +39,7 @@ static LLVMBasicBlockRef use_block(LLVMValueRef user, void *state) {
 static uint32_t recompute_cost(LLVMValueRef value) {
     if (!LLVMIsAInstruction(value)) return LLVMIsABasicBlock(value) ? RECOMPUTE_MAX + 1 : 0;
     if (wpi_lower_stands_for_value(value) || LLVMIsAAllocaInst(value)) return 0;
-    if (!wpi_is_pure_operation(value)) return RECOMPUTE_MAX + 1;
+    if (!wpi_is_pure_operation(value) && !wpi_is_param_load(value)) return RECOMPUTE_MAX + 1;
     uint32_t cost = 1;
     for (int o = 0; o < LLVMGetNumOperands(value) && cost <= RECOMPUTE_MAX; o++)
         cost += recompute_cost(LLVMGetOperand(value, (unsigned)o));

@@ -32,6 +32,7 @@ static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
 
 /* Where values begin to differ between the threads of a block, and where they are one again. */
 static wp_origin origin_of(LLVMValueRef i) {
+    if (wpi_is_settled_load(i)) return WP_ORIGIN_OPERANDS;
     if (LLVMIsALoadInst(i))
         return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
                    ? WP_ORIGIN_OPERANDS

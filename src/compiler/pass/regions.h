@@ -75,9 +75,13 @@ bool wpi_identity_is_needed(LLVMValueRef function);
 /** The fiber form: `void name.thread(block)`. */
 LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel);
 
+/** Memory does not change during a kernel where this load reads it. */
+void wpi_mark_settled_load(LLVMValueRef load);
+bool wpi_is_settled_load(LLVMValueRef value);
+/** … and it is an argument's, which can be read wherever its address is known. */
+bool wpi_is_param_load(LLVMValueRef value);
 /** A load of what no thread ever writes: fields of the block, arguments. */
-LLVMValueRef wpi_load_settled(wp_compile *c, LLVMBuilderRef at, LLVMTypeRef type,
-                              LLVMValueRef address);
+LLVMValueRef wpi_load_settled(LLVMBuilderRef at, LLVMTypeRef type, LLVMValueRef address);
 /** Loads the kernel's arguments from block->args with `at`; values in order of parameters. */
 void wpi_kernel_load_args(wp_compile *c, LLVMBuilderRef at, LLVMValueRef kernel, LLVMValueRef block,
                           LLVMValueRef *out);
