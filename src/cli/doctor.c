@@ -141,6 +141,14 @@ static bool check_cache(void) {
     return result;
 }
 
+static bool check_gnuplot(void) {
+    char *path = wp_program_find("gnuplot");
+    const bool is_found = path != NULL;
+    wp_free(path);
+    return tell(is_found, OPTIONAL, "gnuplot", "run --output draws plots",
+                "reports have no plots; install the package gnuplot-nox");
+}
+
 int wpi_doctor_main(int argc, char **argv) {
     if (argc > 1) return wpi_usage_error("doctor", "takes no arguments, got '%s'", argv[1]);
     bool ok = check_clang();
@@ -155,6 +163,7 @@ int wpi_doctor_main(int argc, char **argv) {
     ok = check_cpu_device() && ok;
     ok = check_processor() && ok;
     ok = check_cache() && ok;
+    ok = check_gnuplot() && ok;
     ok = check_gpu() && ok;
     const int code = wpi_finish("doctor");
     return ok ? code : WP_EXIT_FAILED;
