@@ -18,17 +18,17 @@
 
 #include <stdint.h>
 
-#define WP_TRACE_VERSION 1u
+#define WP_TRACE_VERSION 2u
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
 /** What an instruction needs of an SM. Counted as a GPU would execute them: a call of a math
  *  function counts what NVIDIA's functions take, not what the CPU's copy takes. */
 typedef enum wp_trace_class {
-    WP_TRACE_INT = 0,  /* add, compare, logic, shift, select, address arithmetic */
-    WP_TRACE_IMUL,     /* integer multiply and multiply-add */
-    WP_TRACE_FP16,     /* add, multiply, fused multiply-add of two halves */
-    WP_TRACE_FP32,     /* add, multiply, fused multiply-add, compare, minimum */
+    WP_TRACE_INT = 0, /* add, compare, logic, shift, select, address arithmetic */
+    WP_TRACE_IMUL,    /* integer multiply and multiply-add */
+    WP_TRACE_FP16,    /* add, multiply, fused multiply-add of two halves */
+    WP_TRACE_FP32,    /* add, multiply, fused multiply-add, compare, minimum */
     WP_TRACE_FP64,
     WP_TRACE_SPECIAL,  /* reciprocal, square root, sine, exponential: approximations in hardware */
     WP_TRACE_CONVERT,  /* between number formats, population count, find first set */
@@ -42,28 +42,32 @@ typedef enum wp_trace_class {
 } wp_trace_class;
 
 typedef enum wp_trace_op {
-    WP_TRACE_ISSUE = 0, /* `count` instructions of class `class`; the longest chain of dependent ones
-                           among the ISSUE steps up to the next other step has `chain` of them */
-    WP_TRACE_ACCESS,    /* site `value`; its address is the block's next word */
-    WP_TRACE_WAIT,      /* an operand comes from site `value`: its last access must have answered; a
-                           site without any has */
-    WP_TRACE_STOP,      /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
-                           itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
-                           threads meet (0: all) at the one with the number `chain`; NONE: that is
-                           known only where it runs */
-    WP_TRACE_CLOCK,     /* last step: the thread waits to be told the time */
-    WP_TRACE_CALL,      /* last step: a traced function; its blocks follow. The block behind follows at
-                           once if a pointer led to a function that is not traced */
-    WP_TRACE_RETURN,    /* last step: back to the caller, or the end of the thread; also where control
-                           never arrives, behind a trap */
-    WP_TRACE_OP_COUNT   /* must be last */
+    WP_TRACE_ISSUE =
+        0,           /* `count` instructions of class `class`; the longest chain of dependent ones
+                        among the ISSUE steps up to the next other step has `chain` of them */
+    WP_TRACE_ACCESS, /* site `value`; its address is the block's next word */
+    WP_TRACE_WAIT,   /* an operand comes from site `value`: its last access must have answered; a
+                        site without any has */
+    WP_TRACE_FENCE,  /* what the thread wrote before must be where others see it; fences for the
+                        block alone are instructions like others */
+    WP_TRACE_STOP,   /* last step: `value` is the wp_stop with flags (base/abi.h); the instruction
+                        itself is the ISSUE of WARP or SYNC before it. Of a block barrier `count`
+                        threads meet (0: all) at the one with the number `chain`; NONE, of both:
+                        that is known only where it runs, and is the block's last word
+                        (wp_trace_barrier_word) */
+    WP_TRACE_CLOCK,  /* last step: the thread waits to be told the time */
+    WP_TRACE_CALL,   /* last step: a traced function; its blocks follow. The block behind follows at
+                        once if a pointer led to a function that is not traced */
+    WP_TRACE_RETURN, /* last step: back to the caller, or the end of the thread; also where control
+                        never arrives, behind a trap */
+    WP_TRACE_OP_COUNT /* must be last */
 } wp_trace_op;
 
 typedef struct wp_trace_step {
-    uint16_t op;     /* wp_trace_op */
-    uint16_t class;  /* wp_trace_class, of ISSUE */
-    uint32_t count;  /* of ISSUE, STOP */
-    uint32_t chain;  /* of ISSUE, at most `count`; of STOP */
+    uint16_t op;    /* wp_trace_op */
+    uint16_t class; /* wp_trace_class, of ISSUE */
+    uint32_t count; /* of ISSUE, STOP */
+    uint32_t chain; /* of ISSUE, at most `count`; of STOP */
     uint32_t value;
 } wp_trace_step;
 
@@ -71,18 +75,18 @@ typedef struct wp_trace_step {
  *  smallest is its entry. */
 typedef struct wp_trace_block {
     uint32_t function;
-    uint32_t join; /* where threads that part at its end meet again: the immediate post-dominator; for
-                      a CALL the block behind it; NONE: in the caller, or never */
+    uint32_t join; /* where threads that part at its end meet again: the immediate post-dominator;
+                      for a CALL the block behind it; NONE: in the caller, or never */
     uint32_t first_step, step_count;
-    uint32_t access_count; /* words behind the block's own */
+    uint32_t access_count; /* words behind the block's own: addresses, and a barrier's word */
     uint32_t line;         /* of its first instruction; 0: unknown */
 } wp_trace_block;
 
 typedef enum wp_trace_access {
     WP_TRACE_LOAD = 0,
     WP_TRACE_STORE,
-    WP_TRACE_ATOMIC, /* its result is used */
-    WP_TRACE_REDUCE, /* an atomic whose result nobody wants */
+    WP_TRACE_ATOMIC,      /* its result is used */
+    WP_TRACE_REDUCE,      /* an atomic whose result nobody wants */
     WP_TRACE_ACCESS_COUNT /* must be last */
 } wp_trace_access;
 
@@ -104,7 +108,8 @@ typedef enum wp_trace_cache {
 /** A place in the code that accesses memory. */
 typedef struct wp_trace_site {
     const char *file; /* NULL: the program carries no line information */
-    const char *name; /* of the variable or the kernel parameter that the address starts from, or NULL */
+    const char
+        *name; /* of the variable or the kernel parameter that the address starts from, or NULL */
     uint32_t line;
     uint32_t block;
     int32_t parameter; /* number of that kernel parameter; -1: none, or unknown */
@@ -114,8 +119,15 @@ typedef struct wp_trace_site {
     uint8_t size_bytes;
 } wp_trace_site;
 
-#define WP_TRACE_KERNEL_CLOCK 1u /* reads the clock */
-#define WP_TRACE_KERNEL_SPINS 2u /* has loops that wait for other threads' stores */
+/** The word of a barrier that is known only where it runs. */
+static inline uint64_t wp_trace_barrier_word(uint32_t number, uint32_t count) {
+    return (uint64_t)count << 32 | number;
+}
+
+#define WP_TRACE_KERNEL_CLOCK 1u    /* reads the clock */
+#define WP_TRACE_KERNEL_SPINS 2u    /* has loops that wait for other threads' stores */
+#define WP_TRACE_KERNEL_GRID 4u     /* has a barrier of the whole grid */
+#define WP_TRACE_KERNEL_POINTERS 8u /* calls functions through pointers, which know one variant */
 
 typedef struct wp_trace_kernel {
     const char *name; /* as in wp_cpu_kernel */
@@ -126,6 +138,7 @@ typedef struct wp_trace_kernel {
 /** Exported by the variants `trace` and `instep` as WP_TRACE_TABLES_SYMBOL. */
 typedef struct wp_trace_tables {
     uint32_t version;
+    uint32_t is_in_step; /* of the variant `instep`: each access ends its block */
     uint32_t block_count, step_count, site_count, kernel_count, function_count;
     const wp_trace_block *blocks;
     const wp_trace_step *steps;

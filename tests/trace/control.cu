@@ -6,6 +6,9 @@
 // CHECK-DAG: kernel reads_clock entry {{[0-9]+}} clock{{$}}
 // CHECK-DAG: kernel locks entry {{[0-9]+}} spins{{$}}
 // CHECK-DAG: kernel parts entry {{[0-9]+}}{{$}}
+// CHECK-DAG: kernel takes_work entry {{[0-9]+}} spins{{$}}
+// CHECK-DAG: kernel updates entry {{[0-9]+}}{{$}}
+// CHECK-DAG: kernel probes entry {{[0-9]+}}{{$}}
 
 // CHECK-LABEL: function parts
 // CHECK-NEXT: block [[#]] line {{[0-9]+}} join [[JOIN:[0-9]+]]
@@ -118,4 +121,43 @@ extern "C" __global__ void locks(int *x)
     x[1]++;
     __threadfence();
     atomicExch(x, 0);
+}
+
+// What others took decides when a persistent kernel ends.
+extern "C" __global__ void takes_work(int *next, int *y, int n)
+{
+    for (int i; (i = atomicAdd(next, 1)) < n;) y[i] = i;
+}
+
+// Neither waits for others: an update that somebody else's came before, a place that is taken.
+extern "C" __global__ void updates(unsigned long long *x, double v)
+{
+    unsigned long long old = *x, seen;
+    do {
+        seen = old;
+        old = atomicCAS(x, seen, (unsigned long long)__double_as_longlong(v + __longlong_as_double((long long)seen)));
+    } while (seen != old);
+}
+extern "C" __global__ void probes(int *table, int key)
+{
+    for (unsigned place = threadIdx.x;; place = (place + 1) & 1023) {
+        int old = atomicCAS(&table[place], 0, key);
+        if (old == 0 || old == key) break;
+    }
+}
+
+// A fence for others is a step of its own, one for the block an instruction.
+// CHECK-LABEL: function fences
+// CHECK: issue sync 1 chain 1
+// CHECK-NEXT: fence
+// CHECK: access {{[0-9]+}} store
+// CHECK-NEXT: issue sync 1 chain 1
+// CHECK-NOT: fence
+// CHECK: return
+extern "C" __global__ void fences(volatile int *x)
+{
+    __threadfence();
+    x[0] = 1;
+    __threadfence_block();
+    x[1] = 2;
 }

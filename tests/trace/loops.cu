@@ -88,11 +88,11 @@ extern "C" __global__ void chains(float *x, float a, float b, float c)
     x[0] = ((a + b) + c) * ((a - c) + 1.0f);
 }
 
-// A block has at most 64 words.
+// A block has at most 64 words, one of them for a barrier.
 // CHECK-LABEL: function long_block
-// CHECK-COUNT-63: {{^}}access
+// CHECK-COUNT-62: {{^}}access
 // CHECK-NEXT: block
-// CHECK-COUNT-37: {{^}}access
+// CHECK-COUNT-38: {{^}}access
 extern "C" __global__ void long_block(volatile int *x)
 {
 #pragma unroll

@@ -16,8 +16,8 @@
 static const char *const classes[WP_TRACE_CLASS_COUNT] = {
     "int",     "imul",     "fp16",  "fp32",    "fp64", "special", "convert",
     "control", "constant", "local", "texture", "warp", "sync"};
-static const char *const ops[WP_TRACE_OP_COUNT] = {"issue", "access", "wait",  "stop",
-                                                   "clock", "call",   "return"};
+static const char *const ops[WP_TRACE_OP_COUNT] = {"issue", "access", "wait", "fence",
+                                                   "stop",  "clock",  "call", "return"};
 static const char *const kinds[WP_TRACE_ACCESS_COUNT] = {"load", "store", "atomic", "reduce"};
 static const char *const spaces[] = {"generic", "global", "shared"};
 static const char *const caches[] = {"ca", "cg", "cs", "volatile", "nc"};
@@ -61,9 +61,10 @@ int main(int argc, char **argv) {
         return 2;
     }
     for (uint32_t k = 0; k < t->kernel_count; k++)
-        printf("kernel %s entry %u%s%s\n", t->kernels[k].name, t->kernels[k].entry,
+        printf("kernel %s entry %u%s%s%s\n", t->kernels[k].name, t->kernels[k].entry,
                t->kernels[k].flags & WP_TRACE_KERNEL_CLOCK ? " clock" : "",
-               t->kernels[k].flags & WP_TRACE_KERNEL_SPINS ? " spins" : "");
+               t->kernels[k].flags & WP_TRACE_KERNEL_SPINS ? " spins" : "",
+               t->kernels[k].flags & WP_TRACE_KERNEL_GRID ? " grid" : "");
     for (uint32_t b = 0; b < t->block_count; b++)
         show_block(t, b);
     return 0;

@@ -115,6 +115,19 @@ static void check_access(const thread *t, const wp_trace_step *step, uint32_t bl
              (unsigned long long)address);
 }
 
+/* A block barrier that says only where it runs which one it is. */
+static bool is_open_barrier(const wp_trace_step *step) {
+    return step->op == WP_TRACE_STOP && WP_STOP_KIND(step->value) <= WP_STOP_BARRIER_ARRIVE &&
+           step->chain == WP_TRACE_NONE;
+}
+
+static void check_barrier(const thread *t, uint32_t block, uint64_t word, uint32_t *barriers) {
+    uint32_t number = (uint32_t)word, count = (uint32_t)(word >> 32);
+    if (number >= 16 || count > 1024)
+        fail(t, "block %u: barrier %u for %u threads", block, number, count);
+    ++*barriers;
+}
+
 /* Reads a block at `at`; returns where the next one begins. */
 static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t *end) {
     uint64_t number = *at++;
@@ -124,7 +137,7 @@ static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t 
     if (b->access_count > (uint64_t)(end - at))
         fail(t, "block %u has %ld of %u addresses", (unsigned)number, (long)(end - at),
              b->access_count);
-    uint32_t accesses = 0;
+    uint32_t accesses = 0, barriers = 0;
     for (uint32_t s = 0; s < b->step_count; s++) {
         if (steps[s].op >= WP_TRACE_OP_COUNT) fail(t, "step %u of block %u", s, (unsigned)number);
         if (steps[s].op == WP_TRACE_ISSUE && steps[s].chain > steps[s].count)
@@ -133,14 +146,15 @@ static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t 
             fail(t, "block %u goes on behind its end", (unsigned)number);
         if (steps[s].op == WP_TRACE_ACCESS)
             check_access(t, &steps[s], (uint32_t)number, at[accesses++]);
+        if (is_open_barrier(&steps[s])) check_barrier(t, (uint32_t)number, at[accesses], &barriers);
     }
-    if (accesses != b->access_count)
-        fail(t, "block %u has %u ACCESS steps, says %u", (unsigned)number, accesses,
-             b->access_count);
+    if (accesses + barriers != b->access_count)
+        fail(t, "block %u has %u ACCESS steps and %u barriers, says %u words", (unsigned)number,
+             accesses, barriers, b->access_count);
     follow(t, (uint32_t)number);
     __atomic_add_fetch(&block_total, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&access_total, accesses, __ATOMIC_RELAXED);
-    return at + accesses;
+    return at + b->access_count;
 }
 
 static void read_words(thread *t) {

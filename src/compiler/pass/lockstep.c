@@ -7,10 +7,16 @@
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
  * waits if what decides that it goes on comes from a volatile or atomic access inside it; it yields
- * on the way back to its header, so that a lock taken at the first try costs nothing. */
+ * on the way back to its header, so that a lock taken at the first try costs nothing.
+ *
+ * Some of these loops try again without waiting for anybody: a compare-and-swap of a value made
+ * from the old one has failed because somebody else's succeeded, and a place that is another one in
+ * every round is not waited for. Their yields carry a note, for whoever asks whether a kernel waits
+ * for other blocks. */
 #include <string.h>
 
 #include "base/fail.h"
+#include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
@@ -60,31 +66,61 @@ static bool sees_other_threads(LLVMValueRef instruction) {
             LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic);
 }
 
-/* Does `value` depend, inside the loop, on what other threads wrote? */
-static bool depends_on_others(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
-                              wp_map *seen, int depth) {
-    if (!LLVMIsAInstruction(value) || depth > SLICE_DEPTH_MAX || wpi_map_has(seen, value))
-        return false;
-    uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
-    if (block == UINT32_MAX || !loop->contains[block]) return false;
-    wpi_map_set(seen, value, value);
-    if (sees_other_threads(value)) return true;
-    for (int o = 0; o < LLVMGetNumOperands(value); o++)
-        if (depends_on_others(l, loop, LLVMGetOperand(value, (unsigned)o), seen, depth + 1))
-            return true;
-    return false;
+typedef enum patience { GOES_ON = 0, TRIES, WAITS } patience;
+
+static patience more_patient(patience a, patience b) {
+    return a > b ? a : b;
 }
 
-static bool waits(const wp_loops *l, const wp_loop *loop) {
+static bool is_inside(const wp_loops *l, const wp_loop *loop, LLVMValueRef value) {
+    if (!LLVMIsAInstruction(value)) return false;
+    uint32_t block = wpi_map_index(&l->index, LLVMGetInstructionParent(value));
+    return block != UINT32_MAX && loop->contains[block];
+}
+
+/* The same in every round, as far as one can see. */
+static bool stays(const wp_loops *l, const wp_loop *loop, LLVMValueRef value, int depth) {
+    if (!is_inside(l, loop, value)) return true;
+    if (depth > SLICE_DEPTH_MAX || !wpi_is_pure_operation(value)) return false;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value); o++)
+        if (!stays(l, loop, LLVMGetOperand(value, o), depth + 1)) return false;
+    return true;
+}
+
+/* What a loop does that goes on because of this access. */
+static patience patience_of(const wp_loops *l, const wp_loop *loop, LLVMValueRef access) {
+    if (!stays(l, loop, LLVMGetOperand(access, 0), 0)) return TRIES;
+    bool is_update =
+        LLVMIsAAtomicCmpXchgInst(access) && !stays(l, loop, LLVMGetOperand(access, 2), 0);
+    return is_update ? TRIES : WAITS;
+}
+
+/* Does `value` depend, inside the loop, on what other threads wrote? */
+static patience depends_on_others(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
+                                  wp_map *seen, int depth) {
+    if (depth > SLICE_DEPTH_MAX || !is_inside(l, loop, value) || wpi_map_has(seen, value))
+        return GOES_ON;
+    wpi_map_set(seen, value, value);
+    if (sees_other_threads(value)) return patience_of(l, loop, value);
+    patience found = GOES_ON;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value) && found != WAITS; o++)
+        found = more_patient(found,
+                             depends_on_others(l, loop, LLVMGetOperand(value, o), seen, depth + 1));
+    return found;
+}
+
+static patience patience_of_loop(const wp_loops *l, const wp_loop *loop) {
     wp_map seen = {0};
-    bool found = false;
-    for (uint32_t b = 0; b < l->block_count && !found; b++) {
+    patience found = GOES_ON;
+    for (uint32_t b = 0; b < l->block_count && found != WAITS; b++) {
         if (!loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
         bool leaves = false;
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++)
             leaves |= !loop->contains[wpi_map_index(&l->index, LLVMGetSuccessor(terminator, s))];
-        if (leaves) found = depends_on_others(l, loop, LLVMGetOperand(terminator, 0), &seen, 0);
+        if (leaves)
+            found = more_patient(
+                found, depends_on_others(l, loop, LLVMGetOperand(terminator, 0), &seen, 0));
     }
     wpi_map_deinit(&seen);
     return found;
@@ -94,14 +130,16 @@ static void add_yields(wp_compile *c, LLVMValueRef function) {
     wp_loops l;
     wpi_loops_init(&l, function);
     for (uint32_t i = 0; i < l.loop_count; i++) {
-        if (!waits(&l, &l.loops[i])) continue;
+        patience is = patience_of_loop(&l, &l.loops[i]);
+        if (is == GOES_ON) continue;
         LLVMBasicBlockRef latch = l.blocks[l.loops[i].latch], header = l.blocks[l.loops[i].header];
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(latch);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {
             if (LLVMGetSuccessor(terminator, s) != header) continue;
             LLVMBasicBlockRef edge = wpi_edge_split(latch, s);
             LLVMPositionBuilderBefore(c->builder, LLVMGetBasicBlockTerminator(edge));
-            wpi_lower_stop(c, c->builder, WP_STOP_YIELD, NULL, NULL, NULL);
+            LLVMValueRef stop = wpi_lower_stop(c, c->builder, WP_STOP_YIELD, NULL, NULL, NULL);
+            if (is == TRIES) wpi_lower_note(c, stop, WP_TRIES_METADATA);
         }
     }
     wpi_loops_deinit(&l);

@@ -104,3 +104,17 @@ int wpi_lower_cache_mark(LLVMValueRef access) {
     LLVMGetMDNodeOperands(node, &value);
     return (int)LLVMConstIntGetZExtValue(value);
 }
+
+static unsigned note_kind(LLVMValueRef instruction, const char *what) {
+    return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(instruction)), what,
+                                    (unsigned)strlen(what));
+}
+
+void wpi_lower_note(wp_compile *c, LLVMValueRef instruction, const char *what) {
+    LLVMSetMetadata(instruction, note_kind(instruction, what),
+                    LLVMMetadataAsValue(c->context, LLVMMDNodeInContext2(c->context, NULL, 0)));
+}
+
+bool wpi_lower_has_note(LLVMValueRef instruction, const char *what) {
+    return LLVMGetMetadata(instruction, note_kind(instruction, what)) != NULL;
+}

@@ -222,10 +222,11 @@ static LLVMValueRef lower_stop_bare(wp_compile *c, LLVMBuilderRef at, LLVMValueR
 /* ---- memory ---- */
 
 static LLVMValueRef lower_fence(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg) {
-    (void)c;
-    (void)call;
     (void)arg;
-    LLVMBuildFence(at, LLVMAtomicOrderingSequentiallyConsistent, 0, "");
+    size_t length;
+    const char *name = LLVMGetValueName2(wpi_called_function(call), &length);
+    LLVMValueRef fence = LLVMBuildFence(at, LLVMAtomicOrderingSequentiallyConsistent, 0, "");
+    if (strstr(name, ".cta")) wpi_lower_note(c, fence, WP_BLOCK_METADATA);
     return NULL;
 }
 

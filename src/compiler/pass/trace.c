@@ -36,6 +36,32 @@ bool wpi_trace_is_end(LLVMValueRef i) {
     return wpi_lower_is_stop(i) || wpi_trace_is_call(i) || wpi_trace_is_clock(i, &is_ns);
 }
 
+LLVMValueRef wpi_trace_barrier_count(LLVMValueRef stop) {
+    return LLVMGetOperand(stop, 2);
+}
+
+LLVMValueRef wpi_trace_barrier_number(LLVMValueRef stop) {
+    return LLVMGetOperand(stop, 3);
+}
+
+bool wpi_trace_is_open_barrier(LLVMValueRef i) {
+    if (!wpi_lower_is_stop(i)) return false;
+    switch (WP_STOP_KIND(wpi_lower_stop_op(i))) {
+    case WP_STOP_BARRIER:
+    case WP_STOP_BARRIER_COUNT:
+    case WP_STOP_BARRIER_AND:
+    case WP_STOP_BARRIER_OR:
+    case WP_STOP_BARRIER_ARRIVE:
+        return !LLVMIsAConstantInt(wpi_trace_barrier_count(i)) ||
+               !LLVMIsAConstantInt(wpi_trace_barrier_number(i));
+    default: return false;
+    }
+}
+
+bool wpi_trace_has_barrier_word(const trace_block *block) {
+    return block->end && wpi_trace_is_open_barrier(block->end);
+}
+
 wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
     (void)err;
     tracer t = {.c = c,

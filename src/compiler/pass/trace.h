@@ -54,6 +54,12 @@ bool wpi_trace_is_call(LLVMValueRef instruction);
 bool wpi_trace_is_clock(LLVMValueRef instruction, bool *is_ns);
 /** A stop, call or clock read: the block ends behind it. */
 bool wpi_trace_is_end(LLVMValueRef instruction);
+/** A block barrier whose number or count is known only where it runs: the block's last word. */
+bool wpi_trace_is_open_barrier(LLVMValueRef instruction);
+bool wpi_trace_has_barrier_word(const trace_block *block);
+/** What wp_rt_stop gets of a barrier. */
+LLVMValueRef wpi_trace_barrier_count(LLVMValueRef stop);
+LLVMValueRef wpi_trace_barrier_number(LLVMValueRef stop);
 
 /** Where an access goes. */
 typedef enum trace_memory {

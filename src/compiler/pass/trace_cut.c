@@ -15,7 +15,7 @@ static bool is_recorded(const tracer *t, LLVMValueRef i) {
 
 /* Counts the accesses of the block at hand. */
 static bool ends_block(const tracer *t, LLVMValueRef i, uint32_t *accesses) {
-    uint32_t most = t->is_in_step ? 1 : WP_TRACE_BLOCK_WORDS_MAX - 1;
+    uint32_t most = t->is_in_step ? 1 : WP_TRACE_BLOCK_WORDS_MAX - 2; /* the block's, a barrier's */
     if (is_recorded(t, i)) ++*accesses;
     return wpi_trace_is_end(i) || *accesses == most;
 }
@@ -94,7 +94,8 @@ void wpi_trace_cut(tracer *t, uint32_t number) {
         uint32_t meet = meets[wpi_map_index(&index, t->blocks[b].code)];
         t->blocks[b].row.function = number;
         t->blocks[b].row.join = meet < count ? recorded_at(t, order[meet]) : WP_TRACE_NONE;
-        t->blocks[b].row.access_count = t->blocks[b].access_count;
+        t->blocks[b].row.access_count =
+            t->blocks[b].access_count + wpi_trace_has_barrier_word(&t->blocks[b]);
         t->blocks[b].row.line = first_line(t->blocks[b].code);
     }
     wp_free(meets);

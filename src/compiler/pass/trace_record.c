@@ -145,9 +145,17 @@ static void finish_block(recorder *r, const tracer *t, const trace_block *block)
     if (wpi_trace_is_clock(end, &is_ns)) replace_clock(r, end, is_ns);
 }
 
+/* wp_trace_barrier_word */
+static LLVMValueRef barrier_word(recorder *r, LLVMValueRef stop) {
+    LLVMPositionBuilderBefore(r->at, stop);
+    LLVMValueRef count = LLVMBuildZExt(r->at, wpi_trace_barrier_count(stop), r->c->i64, "");
+    LLVMValueRef high = LLVMBuildShl(r->at, count, wpi_const64(r->c, 32), "");
+    return LLVMBuildOr(r->at, high, wpi_trace_barrier_number(stop), "");
+}
+
 static void record_block(recorder *r, const tracer *t, uint32_t number) {
     const trace_block *block = &t->blocks[number];
-    uint32_t words = 1 + block->access_count;
+    uint32_t words = 1 + block->row.access_count;
     LLVMValueRef first = first_of(r, block->code);
     make_room(r, first, words);
     LLVMValueRef cursor = LLVMBuildLoad2(r->at, r->c->ptr, r->cursor, "");
@@ -157,6 +165,8 @@ static void record_block(recorder *r, const tracer *t, uint32_t number) {
         LLVMValueRef word = address_word(r, access, wpi_trace_access(t, access).pointer);
         write_word(r, cursor, 1 + a, word);
     }
+    if (wpi_trace_has_barrier_word(block))
+        write_word(r, cursor, words - 1, barrier_word(r, block->end));
     LLVMValueRef behind = block->access_count ? block->accesses[block->access_count - 1] : first;
     LLVMPositionBuilderBefore(r->at, behind);
     LLVMBuildStore(r->at, word_place(r, cursor, words), r->cursor);

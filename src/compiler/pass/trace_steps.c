@@ -195,12 +195,19 @@ static uint32_t constant_or_none(LLVMValueRef value) {
     return LLVMIsAConstantInt(value) ? (uint32_t)LLVMConstIntGetZExtValue(value) : WP_TRACE_NONE;
 }
 
-/* What wp_rt_stop gets as mask and a: of a barrier, how many threads it takes and which one it is. */
+/* Of a barrier, how many threads it takes and which one it is. */
 static void add_stop(walk *w, LLVMValueRef stop) {
+    const bool is_open = wpi_trace_is_open_barrier(stop);
     add_other(w, WP_TRACE_STOP, wpi_lower_stop_op(stop));
     wp_trace_step *step = &w->t->steps[w->t->step_count - 1];
-    step->count = constant_or_none(LLVMGetOperand(stop, 2));
-    step->chain = constant_or_none(LLVMGetOperand(stop, 3));
+    step->count = is_open ? WP_TRACE_NONE : constant_or_none(wpi_trace_barrier_count(stop));
+    step->chain = is_open ? WP_TRACE_NONE : constant_or_none(wpi_trace_barrier_number(stop));
+}
+
+/* A fence for the block alone concerns what its own SM has in order anyway. */
+static void add_fence(walk *w, LLVMValueRef fence) {
+    add_instruction(w, fence);
+    if (!wpi_lower_has_note(fence, WP_BLOCK_METADATA)) add_other(w, WP_TRACE_FENCE, 0);
 }
 
 static void add_end(walk *w, LLVMValueRef end) {
@@ -221,6 +228,8 @@ static void add_block(walk *w, trace_block *block) {
             add_end(w, i);
         else if (wpi_map_has(&w->t->site_of, i))
             add_access(w, i);
+        else if (LLVMIsAFenceInst(i))
+            add_fence(w, i);
         else
             add_instruction(w, i);
     }

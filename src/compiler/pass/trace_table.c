@@ -63,13 +63,22 @@ static uint32_t flags_behind_pointers(const tracer *t, wp_map *seen) {
     return flags;
 }
 
+static uint32_t flags_of_stop(LLVMValueRef stop) {
+    switch (WP_STOP_KIND(wpi_lower_stop_op(stop))) {
+    case WP_STOP_YIELD:
+        return wpi_lower_has_note(stop, WP_TRIES_METADATA) ? 0 : WP_TRACE_KERNEL_SPINS;
+    case WP_STOP_GRID: return WP_TRACE_KERNEL_GRID;
+    default: return 0;
+    }
+}
+
 static uint32_t flags_of(const tracer *t, LLVMValueRef i, wp_map *seen) {
     size_t length;
     LLVMValueRef callee = wpi_called_function(i);
-    if (wpi_lower_is_stop(i))
-        return WP_STOP_KIND(wpi_lower_stop_op(i)) == WP_STOP_YIELD ? WP_TRACE_KERNEL_SPINS : 0;
+    if (wpi_lower_is_stop(i)) return flags_of_stop(i);
     if (wpi_trace_is_call(i))
-        return callee ? flags_below(t, callee, seen) : flags_behind_pointers(t, seen);
+        return callee ? flags_below(t, callee, seen)
+                      : WP_TRACE_KERNEL_POINTERS | flags_behind_pointers(t, seen);
     return callee && strcmp(LLVMGetValueName2(callee, &length), "wp_rt_trace_clock") == 0
                ? WP_TRACE_KERNEL_CLOCK
                : 0;
@@ -115,6 +124,7 @@ void wpi_trace_export(tracer *t) {
         names[f] = name_text(c, t->functions[f]);
     LLVMValueRef fields[] = {
         wpi_const32(c, WP_TRACE_VERSION),
+        wpi_const32(c, t->is_in_step),
         wpi_const32(c, t->block_count),
         wpi_const32(c, t->step_count),
         wpi_const32(c, t->site_count),
