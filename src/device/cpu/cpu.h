@@ -60,7 +60,14 @@ struct wpi_cpu_kernel {
     const wp_check_site *sites;           /* [site_count], of checked code */
     uint32_t site_count;                  /* 0: not checked */
     const struct wp_trace_tables *tables; /* of traced code; NULL: it is not traced */
+    const struct wp_trace_kernel *trace;  /* … the kernel's row */
+    struct wpi_cpu_module *module;
 };
+
+/** The kernel as variant `name` of its module has it, which is made when it is asked for first. One
+ * thread at a time, while the kernel's module is loaded. TOOLCHAIN. */
+WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
+                                         const wpi_cpu_kernel **out, wp_error *err);
 
 /* ---- launches and workers (pool.c) ------------------------------------------------------------
  */
@@ -113,6 +120,9 @@ struct wpi_worker {
     bool fault_is_stack; /* the address is the guard page of the running fiber */
 
     const void *check_stack; /* checked code: where the stack of kernel code begins */
+
+    /* NULL, or says where the thread of an error was: ", at …" */
+    void (*place)(const wpi_block *block, uint32_t thread, char *out, size_t out_bytes);
 
     wp_text printed; /* a printf of kernel code while it is put together */
 
@@ -296,7 +306,9 @@ void wpi_output_flush(wpi_output *output);
  *  NULL format. */
 int wpi_printf_format(wp_text *out, const char *format, const void *packed);
 
-WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err);
+/** `is_fixed`: in the arena, if there is room. */
+WP_NODISCARD wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out,
+                                       wp_error *err);
 void wpi_heap_destroy(wpi_heap *heap);                     /* NULL allowed */
 void *wpi_heap_alloc(wpi_heap *heap, uint64_t size_bytes); /* 16-byte aligned; NULL: full */
 bool wpi_heap_free(wpi_heap *heap, void *pointer); /* false: not a live block of this heap */
@@ -343,7 +355,11 @@ struct wpi_cpu_device {
     wpi_waiter *waiters;            /* host threads that wait */
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
+    bool has_fixed_addresses;      /* memory lies where it lies in every run (arena.h) */
     const char *variant;           /* what kernels are compiled as; NULL: as the program has them */
+    /* NULL, or says of a variant's tables whether all of the module's kernels should be another one
+     */
+    const char *(*variant_instead)(const struct wp_trace_tables *tables);
 };
 
 extern const wp_device_ops wpi_cpu_device_ops;

@@ -11,9 +11,13 @@
  * with that: a row too many that is read and not used. The margins make it harmless; `--check`,
  * which is there to find it, has none.
  *
+ * Memory of simulated devices lies at addresses that are the same in every run (arena.h), without
+ * huge pages: programs that look for the reach of TLBs touch a few bytes in each of thousands.
+ *
  * Only cudaMalloc's memory counts against the device's limit. Managed memory may exceed it.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_… */
+#include "device/cpu/arena.h"
 #include "device/cpu/check.h"
 
 #include <sys/mman.h>
@@ -35,13 +39,27 @@ static size_t margin_bytes(void) {
     return wpi_check_is_on() ? 0 : MARGIN_BYTES;
 }
 
+static size_t whole_pages(size_t size_bytes) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (size_bytes + page - 1) / page * page + wpi_check_gap_bytes();
+}
+
+/* NULL: there is no room at fixed addresses. */
+static void *map_fixed(size_t size_bytes, size_t *mapped_bytes) {
+    const size_t margin = margin_bytes(), bytes = whole_pages(size_bytes);
+    const size_t offset = (HUGE_PAGE_BYTES - margin) % HUGE_PAGE_BYTES;
+    char *raw = wpi_arena_map(margin + bytes + margin, offset);
+    if (raw == NULL) return NULL;
+    *mapped_bytes = bytes;
+    return raw + margin;
+}
+
 /* NULL when the system has no such range. */
-static void *map_pages(size_t size_bytes, size_t *mapped_bytes) {
+static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const bool is_big = size_bytes >= HUGE_PAGE_BYTES;
     const size_t align = is_big ? HUGE_PAGE_BYTES : page, margin = margin_bytes();
-    if (size_bytes > SIZE_MAX / 2) return NULL;
-    const size_t bytes = (size_bytes + page - 1) / page * page + wpi_check_gap_bytes();
+    const size_t bytes = whole_pages(size_bytes);
     const size_t slack = align - page;
     char *raw = mmap(NULL, margin + bytes + margin + slack, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -59,9 +77,17 @@ static void *map_pages(size_t size_bytes, size_t *mapped_bytes) {
     return base;
 }
 
+static void *map_pages(const wpi_cpu_device *device, size_t size_bytes, size_t *mapped_bytes) {
+    if (size_bytes > SIZE_MAX / 2) return NULL;
+    void *base = device->has_fixed_addresses ? map_fixed(size_bytes, mapped_bytes) : NULL;
+    return base != NULL ? base : map_anywhere(size_bytes, mapped_bytes);
+}
+
 static void unmap_pages(void *base, size_t mapped_bytes) {
     const size_t margin = margin_bytes();
-    munmap((char *)base - margin, margin + mapped_bytes + margin);
+    char *raw = (char *)base - margin;
+    const size_t bytes = margin + mapped_bytes + margin;
+    if (!wpi_arena_unmap(raw, bytes)) munmap(raw, bytes);
 }
 
 static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error *err) {
@@ -107,7 +133,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
     if (size_bytes > SIZE_MAX / 2 || !reserve(&device->memory, &entry.allocation)) {
         return fail_nomem(device, size_bytes, err);
     }
-    entry.allocation.base = map_pages(size_bytes, &entry.mapped_bytes);
+    entry.allocation.base = map_pages(device, size_bytes, &entry.mapped_bytes);
     wp_status status = WP_STATUS_OK;
     if (entry.allocation.base == NULL) {
         char asked[32];

@@ -25,9 +25,13 @@ typedef struct wpi_cpu_module {
     struct wpi_cpu_module *next; /* of the device */
     initial_value *initial;
     uint32_t initial_count;
+    const wp_image_header *image;
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
+    char *other_name;       /* a second variant of the kernels, made when one was asked for */
+    wpi_cpu_kernel *others; /* [other_count], sorted by name */
+    uint32_t other_count;
 } wpi_cpu_module;
 
 typedef struct wpi_cpu_module module;
@@ -193,6 +197,12 @@ static void leave_variables(module *m) {
     }
 }
 
+static void free_kernels(wpi_cpu_kernel *kernels, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        wp_free(kernels[i].display_name);
+    wp_free(kernels);
+}
+
 static void unload(wp_module *base) {
     module *m = (module *)base;
     leave_device(m);
@@ -200,10 +210,83 @@ static void unload(wp_module *base) {
     for (uint32_t i = 0; i < m->initial_count; i++)
         wp_free(m->initial[i].bytes);
     wp_free(m->initial);
-    for (uint32_t i = 0; i < m->kernel_count; i++)
-        wp_free(m->kernels[i].display_name);
-    wp_free(m->kernels);
+    free_kernels(m->kernels, m->kernel_count);
+    free_kernels(m->others, m->other_count);
+    wp_free(m->other_name);
     wp_free(m);
+}
+
+/* ---- variants -------------------------------------------------------------------------------- */
+
+/* The kernel's rows in the tables of a traced variant. */
+static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant *variant) {
+    kernel->tables = dlsym(variant->library, WP_TRACE_TABLES_SYMBOL);
+    for (uint32_t k = 0; kernel->tables != NULL && k < kernel->tables->kernel_count; k++) {
+        const wp_trace_kernel *row = &kernel->tables->kernels[k];
+        if (strcmp(row->name, kernel->code->name) == 0) kernel->trace = row;
+    }
+}
+
+static wp_status open_variant(module *m, const char *name, wpi_variant *out, wp_error *err) {
+    const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
+    WP_TRY(wpi_variant_open(m->image, name, isa, out, err));
+    return wpi_variant_bind(out, m->code.baseline, err);
+}
+
+/* What the module's kernels are compiled as. Function pointers in memory lead to the code of one
+ * variant: kernels that use them cannot be mixed. */
+static wp_status load_variant(module *m, wpi_variant *out, wp_error *err) {
+    const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
+    if (device->variant == NULL) return WP_STATUS_OK;
+    WP_TRY(open_variant(m, device->variant, out, err));
+    const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
+    const char *instead =
+        tables != NULL && device->variant_instead != NULL ? device->variant_instead(tables) : NULL;
+    if (instead != NULL) WP_TRY(open_variant(m, instead, out, err));
+    m->code.best = out->code;
+    return WP_STATUS_OK;
+}
+
+static wpi_cpu_kernel *search(wpi_cpu_kernel *kernels, uint32_t count, const char *name) {
+    size_t first = 0, outer = count;
+    while (first < outer) {
+        const size_t middle = first + (outer - first) / 2;
+        const int order = strcmp(name, kernels[middle].code->name);
+        if (order == 0) return &kernels[middle];
+        if (order < 0) {
+            outer = middle;
+        } else {
+            first = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+static wp_status make_others(module *m, const char *name, wp_error *err) {
+    wpi_variant variant;
+    WP_TRY(open_variant(m, name, &variant, err));
+    m->others = wp_calloc((size_t)variant.code->kernel_count + 1, sizeof *m->others);
+    m->other_name = wp_strdup(name);
+    if (m->others == NULL || m->other_name == NULL) return WP_FAIL(err, NOMEM, "variant %s", name);
+    for (uint32_t i = 0; i < variant.code->kernel_count; i++) {
+        wpi_cpu_kernel *kernel = &m->others[m->other_count++];
+        WP_TRY(init_kernel(m->base.device, &variant.code->kernels[i], kernel, err));
+        enter_tables(kernel, &variant);
+        kernel->module = m;
+    }
+    qsort(m->others, m->other_count, sizeof *m->others, by_name);
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
+                            const wpi_cpu_kernel **out, wp_error *err) {
+    module *m = kernel->module;
+    *out = NULL;
+    if (m->other_name == NULL) WP_TRY(make_others(m, name, err));
+    WP_CHECK(strcmp(m->other_name, name) == 0);
+    *out = search(m->others, m->other_count, kernel->code->name);
+    if (*out != NULL) return WP_STATUS_OK;
+    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", name, kernel->display_name);
 }
 
 static wp_status load(wp_device *device, const void *image, wp_module **out, wp_error *err) {
@@ -213,6 +296,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     module *m = wp_calloc(1, sizeof *m);
     if (m == NULL) return WP_FAIL(err, NOMEM, "module");
     m->base.device = device;
+    m->image = header;
     WP_TRY_GOTO(wpi_cpu_code_find(header->id, &m->code, err), failed);
 
     wpi_variant checked = {0};
@@ -221,13 +305,7 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
         m->code.best = checked.code;
     }
     wpi_variant other = {0};
-    const char *variant = ((const wpi_cpu_device *)device)->variant;
-    if (variant != NULL) {
-        const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
-        WP_TRY_GOTO(wpi_variant_open(header, variant, isa, &other, err), failed);
-        WP_TRY_GOTO(wpi_variant_bind(&other, m->code.baseline, err), failed);
-        m->code.best = other.code;
-    }
+    WP_TRY_GOTO(load_variant(m, &other, err), failed);
     const wp_cpu_code *copies[2] = {m->code.best, m->code.baseline};
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;
     size_t kernel_max = copies[0]->kernel_count;
@@ -244,8 +322,8 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
             status = init_kernel(device, code, &m->kernels[m->kernel_count++], err);
             if (status != WP_STATUS_OK) goto failed;
             wpi_cpu_kernel *kernel = &m->kernels[m->kernel_count - 1];
-            if (other.code != NULL && copies[c] == other.code)
-                kernel->tables = dlsym(other.library, WP_TRACE_TABLES_SYMBOL);
+            kernel->module = m;
+            if (other.code != NULL && copies[c] == other.code) enter_tables(kernel, &other);
             if (copies[c] != checked.code) continue;
             kernel->sites = wpi_check_sites(&checked, &kernel->site_count);
         }
@@ -268,19 +346,10 @@ failed_entered:
 
 static wp_status find_kernel(wp_module *base, const char *name, wp_kernel **out, wp_error *err) {
     module *m = (module *)base;
-    size_t first = 0, outer = m->kernel_count;
-    while (first < outer) {
-        const size_t middle = first + (outer - first) / 2;
-        const int order = strcmp(name, m->kernels[middle].code->name);
-        if (order == 0) {
-            *out = &m->kernels[middle].base;
-            return WP_STATUS_OK;
-        }
-        if (order < 0) {
-            outer = middle;
-        } else {
-            first = middle + 1;
-        }
+    wpi_cpu_kernel *found = search(m->kernels, m->kernel_count, name);
+    if (found != NULL) {
+        *out = &found->base;
+        return WP_STATUS_OK;
     }
     return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no kernel %s", name);
 }

@@ -12,6 +12,7 @@
  * malloc is rare and slow on a GPU, too.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE */
+#include "device/cpu/arena.h"
 #include "device/cpu/cpu.h"
 
 #include <sys/mman.h>
@@ -88,7 +89,15 @@ static void take_out(wpi_heap *heap, chunk *c) {
     if (heap->free[class] == NULL) heap->classes &= ~((uint64_t)1 << class);
 }
 
-wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err) {
+static void *map_heap(size_t size_bytes, bool is_fixed) {
+    void *memory = is_fixed ? wpi_arena_map(size_bytes, 0) : NULL;
+    if (memory != NULL) return memory;
+    memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return memory != MAP_FAILED ? memory : NULL;
+}
+
+wp_status wpi_heap_create(size_t size_bytes, bool is_fixed, wpi_heap **out, wp_error *err) {
     *out = NULL;
     const size_t size_max = (size_t)UINT32_MAX * UNIT_BYTES; /* before_units counts up to here */
     size_bytes = size_bytes / UNIT_BYTES * UNIT_BYTES;
@@ -96,9 +105,8 @@ wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err) {
     if (size_bytes < CHUNK_BYTES_MIN) size_bytes = CHUNK_BYTES_MIN;
     wpi_heap *heap = wp_calloc(1, sizeof *heap);
     if (heap == NULL) return WP_FAIL(err, NOMEM, "heap of kernels");
-    void *memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) {
+    void *memory = map_heap(size_bytes, is_fixed);
+    if (memory == NULL) {
         wp_free(heap);
         return WP_FAIL(err, NOMEM, "a heap of %zu bytes for kernels", size_bytes);
     }
@@ -115,7 +123,7 @@ wp_status wpi_heap_create(size_t size_bytes, wpi_heap **out, wp_error *err) {
 
 void wpi_heap_destroy(wpi_heap *heap) {
     if (heap == NULL) return;
-    munmap(heap->memory, heap->size_bytes);
+    if (!wpi_arena_unmap(heap->memory, heap->size_bytes)) munmap(heap->memory, heap->size_bytes);
     pthread_mutex_destroy(&heap->lock);
     wp_free(heap);
 }

@@ -22,10 +22,11 @@
 
 #include "base/alloc.h"
 
-#define PARKED_MAX 4096u                     /* blocks a worker */
-#define PARKED_BYTES_MAX ((size_t)256 << 20) /* their storage; cooperative launches may exceed it  \
-                                              */
-#define BLOCKS_KEPT 4u /* storage of blocks that a worker does not give back */
+#define PARKED_MAX 4096u /* blocks a worker */
+#define PARKED_BYTES_MAX                                                                           \
+    ((size_t)256 << 20) /* their storage; cooperative launches may exceed it                       \
+                         */
+#define BLOCKS_KEPT 4u  /* storage of blocks that a worker does not give back */
 #define CHUNK_MAX 1024u
 #define CHUNKS_PER_WORKER 16u /* so that workers finish at about the same time */
 #define IDLE_YIELDS 64u       /* fruitless rounds before a worker sleeps between rounds */
@@ -65,15 +66,20 @@ _Noreturn void wpi_worker_escape(wpi_worker *worker) {
 
 static void set_error(wpi_worker *worker, wp_status status, bool has_thread, const char *what) {
     const wp_cpu_block *pub = &worker->current->pub;
-    char thread[64] = "";
+    char thread[64] = "", place[192] = "";
     if (has_thread) {
         snprintf(thread, sizeof thread, ", thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")",
                  pub->tid[0], pub->tid[1], pub->tid[2]);
     }
+    if (has_thread && worker->place != NULL) {
+        const uint32_t *dim = pub->block_dim;
+        worker->place(worker->current, pub->tid[0] + dim[0] * (pub->tid[1] + dim[1] * pub->tid[2]),
+                      place, sizeof place);
+    }
     (void)wpi_fail(&worker->error, status, __FILE__, __LINE__,
-                   "kernel %s, block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")%s: %s",
+                   "kernel %s, block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ")%s%s: %s",
                    worker->current->launch->kernel->display_name, pub->block_idx[0],
-                   pub->block_idx[1], pub->block_idx[2], thread, what);
+                   pub->block_idx[1], pub->block_idx[2], thread, place, what);
 }
 
 _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_thread,

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
+#include "device/cpu/arena.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#define UNIT_BYTES UINT64_C(0x200000)
+#define SKIP_BYTES UINT64_C(0x40000000) /* over what somebody else has put there */
+#define TRIES_MAX 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t next = WPI_ARENA_FIRST; /* a multiple of the unit */
+
+static uint64_t units(uint64_t bytes) {
+    return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
+}
+
+/* NULL: something is there, or the system knows no fixed places. */
+static void *map_at(uint64_t address, size_t bytes) {
+    void *wanted = (void *)(uintptr_t)address;
+    void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == wanted) return got;
+    if (got != MAP_FAILED) munmap(got, bytes);
+    return NULL;
+}
+
+void *wpi_arena_map(size_t bytes, size_t offset_bytes) {
+    void *got = NULL;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < TRIES_MAX && got == NULL; i++) {
+        const uint64_t left_bytes = WPI_ARENA_FIRST + WPI_ARENA_BYTES - next;
+        if (bytes > left_bytes || units(offset_bytes + bytes) > left_bytes) break;
+        got = map_at(next + offset_bytes, bytes);
+        next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
+    }
+    pthread_mutex_unlock(&lock);
+    return got;
+}
+
+bool wpi_arena_unmap(void *memory, size_t bytes) {
+    const uint64_t address = (uintptr_t)memory;
+    if (!wpi_arena_has(address)) return false;
+    pthread_mutex_lock(&lock);
+    munmap(memory, bytes);
+    const uint64_t unit = address / UNIT_BYTES * UNIT_BYTES;
+    if (unit + units(address - unit + bytes) == next) next = unit;
+    pthread_mutex_unlock(&lock);
+    return true;
+}

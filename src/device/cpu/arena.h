@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Addresses that are the same in every run: a range of the address space that systems leave alone,
+ * given out from its start. Memory of simulated devices lies there, so that what depends on
+ * addresses (pages of a TLB, sets of a cache, a hash of pointers) does not depend on where the
+ * system happened to put things.
+ *
+ * Thread rule: any thread.
+ */
+#ifndef WP_DEVICE_CPU_ARENA_H
+#define WP_DEVICE_CPU_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WPI_ARENA_FIRST UINT64_C(0x200000000000)
+#define WPI_ARENA_BYTES UINT64_C(0x200000000000)
+
+/** Whether it is an address of the arena, whoever has it. */
+static inline bool wpi_arena_has(uint64_t address) {
+    return address - WPI_ARENA_FIRST < WPI_ARENA_BYTES;
+}
+
+/** Zeroed, readable and writable memory, uncommitted, which begins `offset_bytes` behind a multiple
+ * of 2 MiB. NULL: the place is taken, or the arena is used up. `bytes` is whole pages. */
+void *wpi_arena_map(size_t bytes, size_t offset_bytes);
+/** Gives back what wpi_arena_map gave; false: it is not from there. Its addresses come again if
+ * nothing was given out behind them. */
+bool wpi_arena_unmap(void *memory, size_t bytes);
+
+#endif
