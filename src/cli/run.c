@@ -24,6 +24,7 @@ enum option_index {
     SET,
     DEVICE_MEMORY,
     WORKERS,
+    IN_STEP,
     CHECK,
     REPORT,
     OUTPUT,
@@ -40,6 +41,8 @@ const wp_option wpi_run_options[] = {
     [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
     [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
     [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
+    [IN_STEP] = {"in-step", "WHEN",
+                 "kernels in step with simulated time: auto (default), always, never"},
     [CHECK] = {"check", NULL,
                "find accesses out of bounds, freed memory, divergent barriers, leaks"},
     [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json, .csv or .html"},
@@ -84,6 +87,16 @@ static wp_status set_selection(const char *const *values, wp_strings *environmen
     return WP_STATUS_OK;
 }
 
+static wp_status set_in_step(const char *when, wp_strings *environment, wp_error *err) {
+    static const char *const words[] = {"auto", "always", "never"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(when, words[i]) != 0) continue;
+        wp_strings_addf(environment, "WARPAGE_IN_STEP=%s", when);
+        return WP_STATUS_OK;
+    }
+    return WP_FAIL(err, INVALID, "--in-step: '%s' is none of auto, always, never", when);
+}
+
 /* Checks values and turns them into environment rows. */
 static wp_status set_environment(const wp_arguments *arguments, wp_strings *environment,
                                  wp_error *err) {
@@ -99,6 +112,7 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
         wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
     if (values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, values[DEVICE], environment, err));
+    if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
     if (values[DEVICE] != NULL) {
         wp_device *device = NULL;
         WP_TRY(wp_device_open(values[DEVICE], &device, err));

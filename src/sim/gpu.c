@@ -2,6 +2,7 @@
 #include "sim/gpu.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "sim/sm.h"
@@ -90,13 +91,30 @@ static void release_grid(wpi_gpu *gpu, wpi_grid *launch) {
         wpi_sm_release_grid(gpu->sms[i], launch);
 }
 
+/* ---- ends
+ * ----------------------------------------------------------------------------------------- */
+
+static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
+    wpi_grid *launch = object;
+    (void)sm;
+    (void)answer;
+    if (--launch->sms_storing == 0) end_launch(launch->gpu, launch, true);
+}
+
+/* A launch has ended when what it wrote is where others see it. */
+static void await_stores(wpi_gpu *gpu, wpi_grid *launch) {
+    launch->sms_storing = gpu->sm_count;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        wpi_memory_fence(gpu->memory, i, wpi_engine_now(gpu->engine), stores_done, launch, i);
+}
+
 static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
     wpi_gpu *gpu = object;
     launch->live_threads -= launch->source->threads_per_cta;
     launch->numbers.ctas++;
     const bool is_last = ++launch->ended_ctas == launch->source->cta_count;
     if (is_last) {
-        end_launch(gpu, launch, true);
+        await_stores(gpu, launch);
     } else {
         release_grid(gpu, launch);
     }
@@ -128,6 +146,7 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
     wpi_grid *launch = wp_calloc(1, sizeof *launch);
     if (launch == NULL) return WP_FAIL(err, NOMEM, "launch on the simulated GPU");
     free_launches(&gpu->ended);
+    launch->gpu = gpu;
     launch->source = source;
     launch->end = end;
     launch->object = object;
@@ -196,9 +215,24 @@ void wpi_gpu_statistics(const wpi_gpu *gpu, wpi_visit visit, void *object) {
 }
 
 void wpi_gpu_describe_wait(const wpi_gpu *gpu, char *out, size_t out_bytes) {
+    uint32_t warps = 0;
+    uint64_t ctas = 0;
+    bool has_one = false;
     snprintf(out, out_bytes, "no warp is there");
-    for (uint32_t i = gpu->sm_count; i-- != 0;)
-        wpi_sm_describe_wait(gpu->sms[i], out, out_bytes);
+    for (uint32_t i = 0; i < 2 * gpu->sm_count && !has_one; i++)
+        has_one =
+            wpi_sm_describe_wait(gpu->sms[i % gpu->sm_count], i < gpu->sm_count, out, out_bytes);
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        warps += wpi_sm_warp_count(gpu->sms[i]);
+    for (const wpi_grid *l = gpu->launches; l != NULL; l = l->next)
+        ctas += l->source->cta_count - l->next_cta;
+    size_t length = strlen(out);
+    if (warps > 1) snprintf(out + length, out_bytes - length, "; %u warps are there", warps);
+    length = strlen(out);
+    if (ctas != 0)
+        snprintf(out + length, out_bytes - length,
+                 "; %llu CTAs have no place before one of those there ends",
+                 (unsigned long long)ctas);
 }
 
 wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_memory *memory,

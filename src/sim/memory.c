@@ -25,6 +25,7 @@
 
 typedef struct record {
     wpi_access_done done;
+    wpi_access_performed performed;
     void *object;
     uint64_t token;
     wp_time_ps issued;
@@ -45,6 +46,7 @@ typedef struct part {
     uint32_t record; /* NONE: a store that was answered, or a line that left L1 */
     uint32_t next;   /* on the same page, line, or stalled */
     uint32_t place;  /* in L1 */
+    uint32_t lanes;  /* that are told when it is performed */
     uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
     bool is_l1;      /* may be cached there */
 } part;
@@ -184,11 +186,17 @@ static void send_to_l2(wpi_memory *m, uint32_t number) {
     wpi_engine_at(m->engine, part_of(m, number)->ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
 }
 
+static void tell_performed(const wpi_memory *m, const part *p, wp_time_ps now) {
+    const record *r = record_of(m, p->record);
+    r->performed(r->object, p->lanes, now);
+}
+
 static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
     part *p = part_of(m, number);
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
     wpi_l2_serve(&m->l2, &p->request, &p->ledger);
+    if (p->lanes != 0) tell_performed(m, p, now);
     if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
         if (p->ledger.at > now)
             wpi_engine_at(m->engine, p->ledger.at, store_done, m, number);
@@ -442,6 +450,15 @@ static void count_access(wpi_memory *m, const wpi_access *access, const wpi_foot
         c->sectors[access->kind] += wpi_sector_count(footprint->lines[i].sectors);
 }
 
+static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
+    uint32_t lanes = 0;
+    for (uint32_t left = access->mask; left != 0; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        lanes |= (uint32_t)(access->addresses[lane] / WPI_LINE_BYTES == line) << lane;
+    }
+    return lanes;
+}
+
 /* A part for each line, chained by page; `chains` has their ends. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
                        uint32_t record_number, wp_time_ps issued, wp_time_ps turn, queue *chains) {
@@ -451,14 +468,16 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
     for (uint32_t i = 0; i < footprint->line_count; i++) {
         const wpi_footprint_line *line = &footprint->lines[i];
         const uint32_t number = take_part(m);
-        *part_of(m, number) = (part){.ledger = {.at = issued},
-                                     .request = {.line = line->line,
-                                                 .sm = (uint16_t)access->sm,
-                                                 .turns = line->turns,
-                                                 .kind = access->kind,
-                                                 .sectors = line->sectors},
-                                     .record = record_number,
-                                     .is_l1 = is_l1};
+        *part_of(m, number) =
+            (part){.ledger = {.at = issued},
+                   .request = {.line = line->line,
+                               .sm = (uint16_t)access->sm,
+                               .turns = line->turns,
+                               .kind = access->kind,
+                               .sectors = line->sectors},
+                   .record = record_number,
+                   .lanes = access->performed != NULL ? lanes_on(access, line->line) : 0,
+                   .is_l1 = is_l1};
         wpi_ledger_until(&part_of(m, number)->ledger, WPI_SPENT_ISSUE,
                          turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
         append(m, &chains[line->page], number);
@@ -484,6 +503,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
     WP_ASSERT(now >= wpi_engine_now(m->engine));
+    WP_ASSERT(access->performed == NULL || wpi_is_performed_in_l2(access->kind, access->cache));
     wpi_footprint footprint;
     queue chains[WPI_FOOTPRINT_MAX];
     wpi_coalesce(access, m->page_bits, &footprint);
@@ -496,6 +516,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     }
     const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
     const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
+    record_of(m, record_number)->performed = access->performed;
     make_parts(m, access, &footprint, record_number, now, turn, chains);
     for (uint32_t i = 0; i < footprint.page_count; i++) {
         wp_time_ps ready = 0;

@@ -30,6 +30,9 @@
 #include "sim/warp_source.h"
 #include "sim/watch.h"
 
+/** `lanes` of a warp's access have come to L2: what they read is read now. */
+typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wp_time_ps now);
+
 /** A warp's memory instruction. */
 typedef struct wpi_access {
     uint32_t sm;
@@ -39,7 +42,15 @@ typedef struct wpi_access {
     uint32_t mask;             /* not 0 */
     const uint64_t *addresses; /* [WPI_LANES]; read during the call */
     const char *name; /* of the variable or parameter that the addresses start from, or NULL */
+    wpi_access_performed performed; /* NULL, or called for each line, with the object of `done`; for
+                                       loads that pass L1 by and atomics (wpi_is_performed_in_l2) */
 } wpi_access;
+
+/** Does such an access read in L2 whatever the profile says? Atomics; loads that pass L1 by. */
+static inline bool wpi_is_performed_in_l2(uint8_t kind, uint8_t cache) {
+    return kind == WP_TRACE_ATOMIC || (kind == WP_TRACE_LOAD && (cache == WP_TRACE_CACHE_GLOBAL ||
+                                                                 cache == WP_TRACE_CACHE_VOLATILE));
+}
 
 /** Where an access's time went. The parts of the line that answered last; they add up to
  *  `answered - issued`. */

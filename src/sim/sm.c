@@ -94,19 +94,17 @@ static void complete_barrier(wpi_cta *cta, uint32_t id, wp_time_ps now) {
     }
 }
 
-/* Where the barrier's number or count is known only where it runs, the threads' own waiting has to
- * do. */
-void wpi_cta_at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now) {
-    if (step->count == WP_TRACE_NONE || step->chain >= WPI_BARRIER_COUNT) return;
-    wpi_barrier_state *barrier = &warp->cta->barriers[step->chain];
-    const uint32_t lanes = warp->block.mask;
-    barrier->count = step->count;
+void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
+                        wp_time_ps now) {
+    if (id >= WPI_BARRIER_COUNT) return; /* there is none: the threads have said so */
+    wpi_barrier_state *barrier = &warp->cta->barriers[id];
+    barrier->count = count;
     *(waits ? &barrier->waiting : &barrier->arrived) += (uint32_t)__builtin_popcount(lanes);
     if (waits) {
         warp->blocked |= lanes;
-        warp->at[step->chain] |= lanes;
+        warp->at[id] |= lanes;
     }
-    complete_barrier(warp->cta, step->chain, now);
+    complete_barrier(warp->cta, id, now);
 }
 
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes) {
@@ -303,21 +301,69 @@ uint32_t wpi_sm_number(const wpi_sm *sm) {
     return sm->number;
 }
 
-void wpi_sm_describe_wait(const wpi_sm *sm, char *out, size_t out_bytes) {
-    static const char *const words[] = {"is free",
-                                        "is busy",
-                                        "is ready",
-                                        "waits for memory",
-                                        "waits for room for a store",
-                                        "waits at a barrier",
-                                        "waits for other warps",
-                                        "has returned"};
+/* ---- messages
+ * -------------------------------------------------------------------------------------------- */
+
+static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    const wpi_cta *cta = warp->cta;
+    const wpi_grid *launch = cta->launch;
+    for (uint32_t id = 0; id < WPI_BARRIER_COUNT; id++) {
+        const wpi_barrier_state *barrier = &cta->barriers[id];
+        if (warp->at[id] == 0) continue;
+        snprintf(out, out_bytes, "waits at barrier %u, where %u of %u threads are", id,
+                 barrier->waiting + barrier->arrived,
+                 barrier->count != 0 ? barrier->count : cta->threads_left);
+        return;
+    }
+    snprintf(
+        out, out_bytes, "waits at the grid barrier, where %llu of %llu threads are",
+        (unsigned long long)launch->threads_at_grid,
+        (unsigned long long)(launch->live_threads + (launch->source->cta_count - launch->next_cta) *
+                                                        launch->source->threads_per_cta));
+}
+
+static void describe_state(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    switch (warp->state) {
+    case WPI_WARP_BARRIER: describe_barrier(warp, out, out_bytes); break;
+    case WPI_WARP_STALLS: snprintf(out, out_bytes, "waits for other threads"); break;
+    case WPI_WARP_DRAINS: snprintf(out, out_bytes, "has returned"); break;
+    default: snprintf(out, out_bytes, "goes round a loop that waits for a store"); break;
+    }
+}
+
+static void describe_warp(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    const wpi_warp_source *source = warp->cta->launch->source;
+    char place[160], what[128];
+    wpi_describe_place(source->tables, warp->block.block, place, sizeof place);
+    describe_state(warp, what, sizeof what);
+    snprintf(out, out_bytes, "SM %u, CTA %llu, warp %u of kernel %s%s %s", warp->sm->number,
+             (unsigned long long)warp->cta->number, warp->number,
+             source->name != NULL ? source->name : "without a name", place, what);
+}
+
+/* Others may wait for a warp that moves. */
+static bool moves(const wpi_warp_run *warp) {
+    return warp->state != WPI_WARP_BARRIER;
+}
+
+static bool comes_first(const wpi_warp_run *warp, const wpi_warp_run *other) {
+    if (moves(warp) != moves(other)) return moves(warp);
+    return warp->cta->number < other->cta->number;
+}
+
+bool wpi_sm_describe_wait(const wpi_sm *sm, bool moving, char *out, size_t out_bytes) {
+    const wpi_warp_run *first = NULL;
     for (const wpi_cta *cta = sm->ctas; cta != NULL; cta = cta->next) {
         for (uint32_t w = 0; w < cta->warp_count; w++) {
-            if (cta->warps[w] == NULL) continue;
-            snprintf(out, out_bytes, "SM %u, CTA %llu, warp %u %s", sm->number,
-                     (unsigned long long)cta->number, w, words[cta->warps[w]->state]);
-            return;
+            const wpi_warp_run *warp = cta->warps[w];
+            if (warp != NULL && (first == NULL || comes_first(warp, first))) first = warp;
         }
     }
+    if (first == NULL || (moving && !moves(first))) return false;
+    describe_warp(first, out, out_bytes);
+    return true;
+}
+
+uint32_t wpi_sm_warp_count(const wpi_sm *sm) {
+    return sm->warps_used;
 }

@@ -34,10 +34,12 @@ typedef struct wpi_sm_parent {
 /** A launch, as its SMs see it. */
 struct wpi_grid {
     wpi_grid *next;
+    wpi_gpu *gpu;
     wpi_warp_source *source;
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
     uint64_t live_threads, threads_at_grid;
+    uint32_t sms_storing; /* all CTAs have ended: SMs with stores under way */
     wpi_launch_end_fn end;
     void *object;
 };
@@ -55,7 +57,9 @@ WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t c
 /** All threads of a cooperative launch are at the grid barrier. */
 void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch);
 uint32_t wpi_sm_number(const wpi_sm *sm);
-/** Appends what the warps of `launch` wait for. */
-void wpi_sm_describe_wait(const wpi_sm *sm, char *out, size_t out_bytes);
+/** Says of the oldest warp here where it is and what it waits for; false: there is none. `moving`:
+ * of one that goes round a loop. */
+bool wpi_sm_describe_wait(const wpi_sm *sm, bool moving, char *out, size_t out_bytes);
+uint32_t wpi_sm_warp_count(const wpi_sm *sm);
 
 #endif

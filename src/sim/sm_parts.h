@@ -123,8 +123,10 @@ void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps
                         wp_time_ps slots_ps);
 
 /* sm.c */
-/** The warp's lanes come to the barrier of a STOP step; `waits`: they do not only count. */
-void wpi_cta_at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now);
+/** Lanes of the warp come to barrier `id`, at which `count` threads meet (0: all); `waits`: they do
+ * not only count. */
+void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
+                        wp_time_ps now);
 void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes);
 /** Threads ran: warps that stall are asked again. */
 void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now);

@@ -7,6 +7,8 @@
 #define SPIN_CYCLES 100u
 /* One that spins on memory lets others issue for so long before it looks again. */
 #define YIELD_CYCLES 20u
+/* On the scoreboard: the warp's fence. */
+#define FENCE_SITE (WP_TRACE_NONE - 1)
 
 /* ---- the scoreboard
  * ------------------------------------------------------------------------------- */
@@ -156,8 +158,41 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
     }
 }
 
+/* ---- what lanes are told
+ * -------------------------------------------------------------------------- */
+
+/* Threads ran: who had no words may have some. */
+static void ask_again(wpi_warp_run *warp, wp_time_ps now) {
+    if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
+    if (warp->state == WPI_WARP_BARRIER) resume_at(warp, now);
+}
+
+static void reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+    wpi_warp_source *source = warp->cta->launch->source;
+    if (source->ops->reach(source, warp->cta->slot, warp->number, lanes, now / warp->sm->cycle_ps,
+                           now / WP_PS_PER_NS)) {
+        ask_again(warp, now);
+    } else {
+        warp->sm->parent.failed(warp->sm->parent.object, warp->cta->launch);
+    }
+}
+
+static void performed_in_l2(void *warp, uint32_t lanes, wp_time_ps now) {
+    reach(warp, lanes, now);
+}
+
+/* In step, what reads what others write is made when it gets to L2; everything else, which others
+ * cannot tell from that, when it is issued. */
+static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site, place where) {
+    return warp->cta->launch->source->is_in_step &&
+           (where != PLACE_GLOBAL || !wpi_is_performed_in_l2(site->access, site->cache));
+}
+
+/* ---- accesses
+ * ------------------------------------------------------------------------------------- */
+
 static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
-                          const uint64_t *addresses, wp_time_ps now) {
+                          const uint64_t *addresses, bool is_made_later, wp_time_ps now) {
     wpi_sm *sm = warp->sm;
     const wpi_access access = {.sm = sm->number,
                                .kind = site->access,
@@ -165,7 +200,8 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
                                .size_bytes = site->size_bytes,
                                .mask = warp->block.mask,
                                .addresses = addresses,
-                               .name = site->name};
+                               .name = site->name,
+                               .performed = is_made_later ? performed_in_l2 : NULL};
     const bool answers = has_result(site);
     const uint32_t cycles =
         wpi_memory_access(sm->memory, &access, now, answers ? memory_answered : store_accepted,
@@ -194,24 +230,51 @@ static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_
         wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
         return false;
     }
+    const bool is_now = is_made_at_issue(warp, site, where);
     if (where == PLACE_SHARED) {
         access_shared(warp, step->value, site, addresses, now);
     } else if (where == PLACE_GLOBAL) {
-        access_global(warp, step->value, site, addresses, now);
+        access_global(warp, step->value, site, addresses,
+                      warp->cta->launch->source->is_in_step && !is_now, now);
     }
     count_instructions(warp, 1);
     warp->access++;
     warp->step++;
+    if (is_now) reach(warp, warp->block.mask, now);
     return true;
+}
+
+static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
+    if (!expect_answer(warp, FENCE_SITE)) {
+        wait_for(warp, WP_TRACE_NONE);
+        return;
+    }
+    wpi_memory_fence(warp->sm->memory, warp->sm->number, now, memory_answered, warp, FENCE_SITE);
+    warp->step++;
+    wait_for(warp, FENCE_SITE);
 }
 
 /* ---- ends of blocks
  * ------------------------------------------------------------------------------- */
 
-static void reach(wpi_warp_run *warp, wp_time_ps now) {
-    wpi_warp_source *source = warp->cta->launch->source;
-    source->ops->reach(source, warp->cta->slot, warp->number, warp->block.mask,
-                       now / warp->sm->cycle_ps, now / 1000);
+/* Lanes may name different barriers where these are known only there. */
+static void at_barrier(wpi_warp_run *warp, const wp_trace_step *step, bool waits, wp_time_ps now) {
+    const uint32_t mask = warp->block.mask;
+    if (step->chain != WP_TRACE_NONE) {
+        wpi_cta_at_barrier(warp, step->chain, step->count, mask, waits, now);
+        return;
+    }
+    const uint64_t *words = warp->block.addresses + (size_t)warp->access * WPI_LANES;
+    for (uint32_t left = mask; left != 0;) {
+        const uint64_t word = words[__builtin_ctz(left)];
+        uint32_t same = 0;
+        for (uint32_t rest = left; rest != 0; rest &= rest - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(rest);
+            same |= (uint32_t)(words[lane] == word) << lane;
+        }
+        left &= ~same;
+        wpi_cta_at_barrier(warp, (uint32_t)word, (uint32_t)(word >> 32), same, waits, now);
+    }
 }
 
 static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
@@ -219,14 +282,19 @@ static void stop(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) 
     case WP_STOP_BARRIER:
     case WP_STOP_BARRIER_COUNT:
     case WP_STOP_BARRIER_AND:
-    case WP_STOP_BARRIER_OR: wpi_cta_at_barrier(warp, step, true, now); break;
-    case WP_STOP_BARRIER_ARRIVE: wpi_cta_at_barrier(warp, step, false, now); break;
+    case WP_STOP_BARRIER_OR: at_barrier(warp, step, true, now); break;
+    case WP_STOP_BARRIER_ARRIVE: at_barrier(warp, step, false, now); break;
     case WP_STOP_GRID: wpi_cta_at_grid(warp, warp->block.mask); break;
     default: break;
     }
 }
 
-/* A warp that spins must not keep the turn from warps that it waits for, however young they are. */
+/* A warp that spins must not keep the turn from warps that it waits for, however young they are. In
+ * step it waits for memory in every round, as on hardware. */
+static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
+    return WP_STOP_KIND(step->value) == WP_STOP_YIELD && !warp->cta->launch->source->is_in_step;
+}
+
 static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
     warp->age = warp->sm->warp_ages++;
     resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
@@ -276,8 +344,6 @@ void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
         case WP_TRACE_ISSUE: issue_run(warp, steps, now); return;
         case WP_TRACE_ACCESS:
             if (!issue_access(warp, step, now)) return;
-            if (warp->cta->launch->source->is_in_step && warp->step == warp->step_outer)
-                reach(warp, now);
             resume_at(warp, now + warp->sm->cycle_ps);
             wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);
             return;
@@ -287,13 +353,14 @@ void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
                 return;
             }
             break;
+        case WP_TRACE_FENCE: issue_fence(warp, now); return;
         case WP_TRACE_STOP:
             stop(warp, step, now);
-            if (WP_STOP_KIND(step->value) != WP_STOP_YIELD) break;
+            if (!gives_way(warp, step)) break;
             warp->step++;
             let_others_go(warp, now);
             return;
-        case WP_TRACE_CLOCK: reach(warp, now); break;
+        case WP_TRACE_CLOCK: reach(warp, warp->block.mask, now); break;
         default: break;
         }
         warp->step++;

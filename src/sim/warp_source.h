@@ -8,6 +8,7 @@
 #define WP_SIM_WARP_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/fail.h"
 #include "base/trace.h"
@@ -18,7 +19,8 @@
 typedef struct wpi_warp_block {
     uint32_t block;            /* in the tables */
     uint32_t mask;             /* lanes that take part; never 0 */
-    const uint64_t *addresses; /* [access][WPI_LANES]; of lanes outside the mask: undefined */
+    const uint64_t *addresses; /* [word][WPI_LANES]: of each access the address, of an open barrier
+                                  its word; of lanes outside the mask: undefined */
     uint32_t exited;           /* lanes that have returned; set with every answer but FAILED */
 } wpi_warp_block;
 
@@ -48,9 +50,9 @@ typedef struct wpi_warp_source_ops {
      * in `blocked`, which wait at a barrier. */
     wpi_source_answer (*next)(wpi_warp_source *source, uint32_t slot, uint32_t warp,
                               uint32_t blocked, wpi_warp_block *out);
-    /** `lanes` of the warp are at the CLOCK step, or (in step) issue the access, that ends their
-     * last block. */
-    void (*reach)(wpi_warp_source *source, uint32_t slot, uint32_t warp, uint32_t lanes,
+    /** `lanes` of the warp are at the CLOCK step, or (in step) make the access, that ends their
+     * last block; they have done so when this returns. False: the kernel failed. */
+    bool (*reach)(wpi_warp_source *source, uint32_t slot, uint32_t warp, uint32_t lanes,
                   uint64_t cycles, uint64_t time_ns);
     /** All warps of the slot have exited, or the launch was given up. */
     void (*finish)(wpi_warp_source *source, uint32_t slot);
@@ -60,13 +62,19 @@ typedef struct wpi_warp_source_ops {
 struct wpi_warp_source {
     const wpi_warp_source_ops *ops;
     const wp_trace_tables *tables;
+    const char *name; /* of the kernel, for messages; NULL: unknown */
     uint64_t cta_count;
     uint32_t warps_per_cta;
     uint32_t threads_per_cta;
     uint32_t shared_bytes_per_cta;
     uint32_t registers_per_thread;
-    bool is_in_step;
+    bool is_in_step;    /* each access ends its block, and is made when the model says so (reach) */
     uint64_t run_count; /* grows when threads ran: a warp that waits may have words now */
 };
+
+/** Where block `number` is in the source: " at file.cu:12", " at line 12", or "" where the program
+ * carries no line information. */
+void wpi_describe_place(const wp_trace_tables *tables, uint32_t number, char *out,
+                        size_t out_bytes);
 
 #endif

@@ -131,8 +131,55 @@ static void the_walk_cache_spares_all_levels_but_the_last(void **state) {
     rig_close(&r);
 }
 
+typedef struct performed_lanes {
+    rig rig; /* first */
+    uint32_t lanes[4];
+    wp_time_ps at[4];
+    uint32_t count;
+} performed_lanes;
+
+static void note_performed(void *object, uint32_t lanes, wp_time_ps now) {
+    performed_lanes *seen = object;
+    assert_true(seen->count < 4);
+    seen->lanes[seen->count] = lanes;
+    seen->at[seen->count++] = now;
+}
+
+/* Half of the lanes on one line, half on the next: each line's when it gets to L2. */
+static void lanes_are_told_when_their_line_gets_to_l2(void **state) {
+    (void)state;
+    const struct {
+        uint8_t kind, cache;
+    } accesses[] = {{WP_TRACE_ATOMIC, WP_TRACE_CACHE_ALL},
+                    {WP_TRACE_LOAD, WP_TRACE_CACHE_VOLATILE},
+                    {WP_TRACE_LOAD, WP_TRACE_CACHE_GLOBAL}};
+    for (size_t i = 0; i < sizeof accesses / sizeof accesses[0]; i++) {
+        performed_lanes seen = {.count = 0};
+        RIG_OPEN(&seen.rig, );
+        uint64_t addresses[WPI_LANES];
+        for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+            addresses[lane] = lane / 16 * 128 + lane % 16 * 4;
+        const wpi_access access = {.kind = accesses[i].kind,
+                                   .cache = accesses[i].cache,
+                                   .size_bytes = 4,
+                                   .mask = 0xffff7fff,
+                                   .addresses = addresses,
+                                   .performed = note_performed};
+        (void)wpi_memory_access(seen.rig.memory, &access, 0, rig_note, &seen, 0);
+        wpi_engine_run(seen.rig.engine);
+        const wp_time_ps first = LSU + TLB1 + TLB2 + WALK + L2 / 2;
+        assert_u64(seen.count, 2);
+        assert_u64(seen.lanes[0], 0x7fff);
+        assert_u64(seen.lanes[1], 0xffff0000);
+        assert_u64(seen.at[0], first * WP_PS_PER_NS);
+        assert_true(seen.at[1] >= seen.at[0] && seen.at[1] < seen.rig.last.answered);
+        rig_close(&seen.rig);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lanes_are_told_when_their_line_gets_to_l2),
         cmocka_unit_test(each_way_takes_the_sum_of_its_stations),
         cmocka_unit_test(without_l1_its_latency_is_not_paid),
         cmocka_unit_test(a_store_is_answered_when_it_is_translated),

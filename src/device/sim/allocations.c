@@ -22,6 +22,7 @@ typedef struct row {
 } row;
 
 struct wpi_allocations {
+    const wpi_addresses *addresses; /* NULL: those of the program */
     uint64_t page_bytes;
     uint64_t outer; /* of all places */
     row rows[WPI_WATCH_ALLOCATIONS];
@@ -33,6 +34,10 @@ wp_status wpi_allocations_create(uint64_t page_bytes, wpi_allocations **out, wp_
     if (*out == NULL) return WP_FAIL(err, NOMEM, "list of allocations");
     (*out)->page_bytes = page_bytes;
     return WP_STATUS_OK;
+}
+
+void wpi_allocations_translate(wpi_allocations *a, const wpi_addresses *addresses) {
+    a->addresses = addresses;
 }
 
 void wpi_allocations_destroy(wpi_allocations *a) {
@@ -127,15 +132,16 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
                             wpi_watch_range *out) {
     wpi_allocations *a = object;
     wpi_memory_entry entry;
+    const uint64_t original = wpi_addresses_original(a->addresses, address);
     const bool is_known =
-        find_entry(address, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
+        find_entry(original, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
     row *r = is_known ? row_of(a, &entry, name) : row_of_variable(a, name);
     if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
                              .first = r->first,
                              .place = r->place_bytes,
-                             .base = (uintptr_t)r->entry.allocation.base,
+                             .base = (uintptr_t)r->entry.allocation.base + (address - original),
                              .bytes = r->entry.allocation.size_bytes};
 }
 

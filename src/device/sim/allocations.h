@@ -10,6 +10,7 @@
 #ifndef WP_DEVICE_SIM_ALLOCATIONS_H
 #define WP_DEVICE_SIM_ALLOCATIONS_H
 
+#include "device/sim/addresses.h"
 #include "sim/watch.h"
 #include "warpage/report.h"
 
@@ -18,6 +19,8 @@ typedef struct wpi_allocations wpi_allocations;
 /** NOMEM. */
 WP_NODISCARD wp_status wpi_allocations_create(uint64_t page_bytes, wpi_allocations **out,
                                               wp_error *err);
+/** Addresses that are located are simulated ones; NULL: as they are. */
+void wpi_allocations_translate(wpi_allocations *allocations, const wpi_addresses *addresses);
 void wpi_allocations_destroy(wpi_allocations *allocations); /* NULL allowed */
 
 /** A wpi_watch_locate; `object` is the wpi_allocations. */

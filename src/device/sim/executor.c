@@ -25,6 +25,12 @@ const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0"
                                          "end the program when a report counts so many thread "
                                          "instructions on a simulated GPU; 0: do not"},
                                         {0}};
+#define IDLE_ROUNDS 1000u /* of each warp, before all of them may be said to wait for ever */
+
+const wp_param wpi_patience_params[] = {
+    {"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,
+     "how long a kernel on a simulated GPU may do nothing but wait for what nobody there can do"},
+    {0}};
 
 /* A command under way. */
 typedef struct job {
@@ -49,12 +55,16 @@ struct wpi_sim_executor {
     wpi_progress progress;
     uint64_t launch_count;
     uint64_t instructions_max; /* the run ends there; 0: it does not */
+    wpi_addresses *addresses;
     wpi_worker *worker;
     job *running;
     job *ended, **ended_last;
     wp_time_ps base_ps;      /* when the engine was at 0 */
     _Atomic uint64_t now_ps; /* a copy for other threads */
     pthread_t thread;
+    wpi_activity activity;
+    uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
+    uint64_t patience_ns;
     pthread_cond_t work, polled;      /* under device->lock */
     uint64_t polls_asked, polls_done; /* under device->lock */
     bool has_thread, is_stopping, has_said_unasked;
@@ -81,12 +91,23 @@ static void end_job(job *j) {
     wpi_engine_stop(x->engine);
 }
 
+static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n) {
+    wp_log(WP_LOG_INFO, "device.sim",
+           "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
+           " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
+           kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
+           kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
+           n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
+           n->accesses[WP_TRACE_REDUCE]);
+}
+
 static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
     job *j = object;
     const wpi_launch *launch = &j->command->u.launch;
     const wp_time_ps base_ps = j->executor->base_ps;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    if (is_good) log_launch(launch->kernel, numbers);
     const bool is_selected = j->executor->observer != NULL &&
                              wpi_observer_end(j->executor->observer, j->observed,
                                               launch->kernel->code->name, is_good ? numbers : NULL);
@@ -124,6 +145,15 @@ static void fail(wpi_sim_executor *x, const wp_error *error) {
     wpi_cpu_device_fail(x->device, error);
 }
 
+static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
+    const wpi_cpu_kernel *kernel = launch->kernel;
+    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step ||
+        !wpi_in_step_is_needed(kernel->trace))
+        return WP_STATUS_OK;
+    return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
+}
+
 static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     wpi_sim_executor *x = j->executor;
@@ -132,7 +162,10 @@ static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     (void)token;
     (void)now;
     j->number = ++x->launch_count;
-    wp_status status = wpi_threads_create(x->worker, launch, false, &j->threads, &error);
+    wp_status status = choose_variant(x, launch, &error);
+    if (status == WP_STATUS_OK)
+        status =
+            wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
     if (status == WP_STATUS_OK)
@@ -258,15 +291,15 @@ static void give_up(wpi_sim_executor *x) {
         end_job(x->running);
     x->base_ps += wpi_engine_now(x->engine);
     destroy_model(x);
+    x->activity.warps = 0;
     WP_CHECK(make_model(x, NULL) == WP_STATUS_OK);
 }
 
-static void say_deadlock(wpi_sim_executor *x) {
-    char waits[160];
+static void say_deadlock(wpi_sim_executor *x, const char *why) {
+    char waits[400];
     wp_error error = {0};
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
-    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "the kernel on the simulated GPU cannot go on: %s",
-                  waits);
+    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s", why, waits);
     fail(x, &error);
 }
 
@@ -307,10 +340,29 @@ static void end_early(wpi_sim_executor *x) {
     _exit(0);
 }
 
+static bool runs_only_launches(const wpi_sim_executor *x) {
+    for (const job *j = x->running; j != NULL; j = j->next)
+        if (j->threads == NULL) return false;
+    return true;
+}
+
+/* All that warps do is wait for stores that no warp makes, and a host thread waits for them, for
+ * longer than one should have to. Another host thread may still make them; hence the real time. */
+static bool waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
+    if (x->activity.progress != x->progress_seen || !is_awaited || !runs_only_launches(x)) {
+        x->progress_seen = x->activity.progress;
+        x->seen_ns = wpi_now_ns();
+        return false;
+    }
+    return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
+           wpi_now_ns() - x->seen_ns > x->patience_ns;
+}
+
 /* Until something ends, or other host threads may have queued what this waits for; for a moment
  * only if nobody waits. With the lock held; released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
-    const wp_time_ps length_ps = wpi_device_is_awaited(x->device) ? SLICE_PS : POLL_PS;
+    const bool is_awaited = wpi_device_is_awaited(x->device);
+    const wp_time_ps length_ps = is_awaited ? SLICE_PS : POLL_PS;
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
@@ -318,7 +370,10 @@ static void run_model(wpi_sim_executor *x) {
     if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
         end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
-    if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0) say_deadlock(x);
+    if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0)
+        say_deadlock(x, "the kernel on the simulated GPU cannot go on");
+    if (x->ended == NULL && !has_failed && waits_in_vain(x, is_awaited))
+        say_deadlock(x, "kernels on the simulated GPU do nothing but wait for each other");
     const bool is_at_rest = x->running == NULL && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
@@ -430,16 +485,22 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     pthread_cond_init(&x->work, NULL);
     pthread_cond_init(&x->polled, NULL);
     x->worker = wpi_pool_borrow(device->pool);
+    x->addresses = wpi_addresses_create();
     wp_status status;
     wpi_progress_init(&x->progress);
     if (wpi_report_is_on()) {
         wp_param_value limit;
         WP_TRY_GOTO(wp_param_load(&wpi_executor_params[0], &limit, err), failed);
         x->instructions_max = limit.number;
-        WP_TRY_GOTO(wpi_observer_create(profile, &x->observer, err), failed);
+        WP_TRY_GOTO(wpi_observer_create(profile, x->addresses, &x->observer, err), failed);
     }
+    wp_param_value patience;
+    WP_TRY_GOTO(wp_param_load(&wpi_patience_params[0], &patience, err), failed);
+    x->patience_ns = patience.number;
+    if (x->addresses == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
     WP_TRY_GOTO(make_model(x, err), failed);
     WP_CHECK(x->worker != NULL);
+    x->worker->place = wpi_threads_place;
     x->worker->block_max = UINT32_MAX;
     x->worker->has_guards = false;
     WP_TRY_GOTO(start_thread(x, err), failed);
@@ -467,6 +528,7 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
         wpi_observer_collect(x->observer);
         wpi_observer_destroy(x->observer);
     }
+    wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
     pthread_cond_destroy(&x->work);
     pthread_cond_destroy(&x->polled);

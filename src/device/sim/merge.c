@@ -140,6 +140,7 @@ static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merg
         for (uint32_t i = 0; i < count; i++)
             addresses[(size_t)i * WPI_MERGE_LANES + lane] = words->read[1 + i];
         words->read += 1 + count;
+        words->block = number;
     }
     group->block = number;
     const uint32_t op = block->step_count == 0
@@ -210,6 +211,10 @@ bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked) {
         return true;
     }
     return false;
+}
+
+void wpi_merge_pass(wpi_merge *merge) {
+    merge->current = (merge->current + 1) % (int32_t)WPI_MERGE_GROUPS;
 }
 
 /* Groups beside `g`, at the same place, become one with it. */

@@ -30,6 +30,7 @@ typedef struct wpi_lane_words {
     wp_trace_lane lane; /* first: the running thread sees this; `cursor` is where the unread end */
     const uint64_t *read;
     uint64_t *words;
+    uint32_t block; /* read last; NONE: none yet */
 } wpi_lane_words;
 
 static inline bool wpi_lane_has_words(const wpi_lane_words *lane) {
@@ -71,6 +72,8 @@ void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes);
  * Lanes in `blocked` must not go on yet. */
 wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables, uint32_t blocked,
                                 uint32_t *block, uint32_t *mask, uint64_t *addresses);
+/** The group that ran last lets the others go first. */
+void wpi_merge_pass(wpi_merge *merge);
 /** After NEEDS, when running lanes did not help: lanes that wait at a join go on alone. False: none
  * do. */
 bool wpi_merge_loosen(wpi_merge *merge, uint32_t blocked);

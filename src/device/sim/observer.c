@@ -145,7 +145,8 @@ static void close_window(wpi_observer *o) {
 /* ---- life
  * ----------------------------------------------------------------------------------------- */
 
-wp_status wpi_observer_create(const wpi_profile *profile, wpi_observer **out, wp_error *err) {
+wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *addresses,
+                              wpi_observer **out, wp_error *err) {
     *out = wp_calloc(1, sizeof **out);
     if (*out == NULL) return WP_FAIL(err, NOMEM, "report of the simulated GPU");
     (*out)->sums.machine = (wp_run_machine){.sm_count = profile->sm_count,
@@ -157,6 +158,7 @@ wp_status wpi_observer_create(const wpi_profile *profile, wpi_observer **out, wp
                                             .link_bytes_per_s = profile->link.bytes_per_s,
                                             .walker_count = profile->walker.count};
     wp_status status = wpi_allocations_create(profile->page_bytes, &(*out)->allocations, err);
+    if (status == WP_STATUS_OK) wpi_allocations_translate((*out)->allocations, addresses);
     if (status == WP_STATUS_OK)
         status = wpi_watch_create(profile->page_bytes, wpi_allocations_locate, (*out)->allocations,
                                   &(*out)->watch, err);

@@ -14,13 +14,16 @@
 #ifndef WP_DEVICE_SIM_OBSERVER_H
 #define WP_DEVICE_SIM_OBSERVER_H
 
+#include "device/sim/addresses.h"
 #include "sim/gpu.h"
 
 typedef struct wpi_observer wpi_observer;
 typedef struct wpi_observed wpi_observed; /* a launch under way */
 
 /** NOMEM. */
-WP_NODISCARD wp_status wpi_observer_create(const wpi_profile *profile, wpi_observer **out,
+/** `addresses` (of the device) must outlive it. */
+WP_NODISCARD wp_status wpi_observer_create(const wpi_profile *profile,
+                                           const wpi_addresses *addresses, wpi_observer **out,
                                            wp_error *err);
 void wpi_observer_destroy(wpi_observer *observer); /* NULL allowed */
 

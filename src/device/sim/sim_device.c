@@ -69,6 +69,8 @@ static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
+    wpi_in_step in_step;
+    WP_TRY(wpi_in_step_load(&in_step, err));
     wpi_profile *profile;
     WP_TRY(load_profile(rest, &profile, err));
     wpi_sim_device *device = wp_calloc(1, sizeof *device);
@@ -80,7 +82,11 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     ops.kind = "sim";
     ops.close = close_device;
     device->cpu.base.ops = &ops;
-    device->cpu.variant = "trace";
+    device->in_step = in_step;
+    device->cpu.has_fixed_addresses = true;
+    device->cpu.variant =
+        in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
+    if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
     device->profile = profile;
     WP_TRY(wpi_cpu_device_init(&device->cpu, 1,
                                limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err));

@@ -14,6 +14,7 @@
 #define WP_DEVICE_SIM_SIM_DEVICE_H
 
 #include "device/cpu/queue.h"
+#include "device/sim/in_step.h"
 #include "sim/gpu.h"
 
 typedef struct wpi_sim_executor wpi_sim_executor;
@@ -22,6 +23,7 @@ typedef struct wpi_sim_device {
     wpi_cpu_device cpu; /* first */
     wpi_profile *profile;
     wpi_sim_executor *executor;
+    wpi_in_step in_step;
 } wpi_sim_device;
 
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,

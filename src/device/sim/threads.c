@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/sim/threads.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "device/sim/merge.h"
+#include "device/sim/tables.h"
 
 #define LANE_WORDS 128u /* how far a thread may be ahead, unless one block needs more */
+/* Rounds of loops that wait, of one CTA, before its threads may be ahead by one block only. */
+#define WAITING_ROUNDS 64u
+/* Blocks of code that a warp executes without such a loop: it works. */
+#define LONG_WORK_BLOCKS 1000u
+/* Rounds of such loops, of one warp in step, before lanes that are past them and wait at a join go
+ * on alone. */
+#define LOOSEN_ROUNDS 32u
 
 /* Why a thread is held (wpi_fiber_hold). */
 enum { HELD_FOR_SPACE = 0, HELD_FOR_STEP, HELD_FOR_CLOCK };
@@ -14,19 +23,29 @@ enum { HELD_FOR_SPACE = 0, HELD_FOR_STEP, HELD_FOR_CLOCK };
 typedef struct slot {
     wpi_block *block; /* kept from CTA to CTA */
     uint32_t next_free;
+    wpi_windows windows;
     wpi_lane_words *lanes;
     uint64_t *words;
     wpi_merge *merges;
     uint64_t *addresses; /* [warp]: of the blocks that next() gave out last */
-    bool has_news;       /* a lane was let go since the threads ran last */
+    uint32_t *expected; /* [warp]: lanes that are held until the model comes to their block's end */
+    uint32_t *waiting;  /* [warp]: rounds of loops that wait */
+    uint32_t waiting_rounds; /* of all its warps */
+    wpi_round *rounds;       /* [lane], where the kernel has loops that wait */
+    uint32_t *since_round;   /* [warp]: blocks since any lane came round */
+    bool is_narrow;          /* threads may be ahead by one block only */
+    bool has_news;           /* a lane was let go since the threads ran last */
 } slot;
 
 struct wpi_threads {
     wpi_warp_source source; /* first */
     wpi_worker *worker;
     wpi_launch *launch;
+    wpi_addresses *addresses;
+    wpi_activity *activity;
+    bool has_rounds; /* loops that wait for others */
     uint32_t lane_words;
-    uint32_t access_max;
+    uint32_t word_max; /* behind a block's own */
     slot *slots;
     uint32_t slot_count, free_slot;
     uint64_t run_count;
@@ -54,7 +73,7 @@ static void rewind_words(wpi_lane_words *words) {
 void wp_rt_trace_full(wp_trace_lane *lane, uint32_t count) {
     wpi_lane_words *words = (wpi_lane_words *)(void *)lane;
     rewind_words(words);
-    while (lane->cursor + count > lane->limit) {
+    while (unread(words) != 0 && lane->cursor + count > lane->limit) {
         (void)wpi_fiber_hold(HELD_FOR_SPACE, 0);
         rewind_words(words);
     }
@@ -88,6 +107,11 @@ static bool run(wpi_threads *threads, slot *s) {
     return true;
 }
 
+/* Of its words, how many a thread may leave unread where it waits for space. */
+static size_t unread_most(const wpi_threads *threads, const slot *s) {
+    return s->is_narrow ? 0 : threads->lane_words / 2;
+}
+
 /* Lanes of a warp that wait for space, and of whose words half were read, may run on. */
 static void let_go_read(const wpi_threads *threads, slot *s, uint32_t warp) {
     uint32_t lanes = 0;
@@ -95,7 +119,7 @@ static void let_go_read(const wpi_threads *threads, slot *s, uint32_t warp) {
         const uint32_t lane = (uint32_t)__builtin_ctz(left);
         const size_t thread = (size_t)warp * WP_WARP_LANES + lane;
         const bool is_for_space = s->block->pub.requests[thread].a == HELD_FOR_SPACE;
-        const bool has_space = 2 * unread(&s->lanes[thread]) <= threads->lane_words;
+        const bool has_space = unread(&s->lanes[thread]) <= unread_most(threads, s);
         lanes |= (uint32_t)(is_for_space && has_space) << lane;
     }
     if (lanes == 0) return;
@@ -108,37 +132,122 @@ static bool spins(const slot *s, uint32_t warp) {
     return s->block->warps[warp].yielded != 0;
 }
 
+/* A thread without room asks for it before each block, and waits until the one before was read. */
+static void make_narrow(const wpi_threads *threads, slot *s) {
+    const uint32_t lanes = threads->source.warps_per_cta * WP_WARP_LANES;
+    s->is_narrow = true;
+    for (uint32_t t = 0; t < lanes; t++)
+        s->lanes[t].lane.limit = s->lanes[t].words;
+}
+
+/* The warp has come round a loop that waits for others. A CTA that does so again and again waits
+ * for what others do in their time, not in its own: from now on it hardly runs ahead. In step,
+ * lanes that wait at a join may be those that the loop waits for. */
+static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked) {
+    if (threads->source.is_in_step) {
+        wpi_merge_pass(&s->merges[warp]);
+        if (++s->waiting[warp] % LOOSEN_ROUNDS == 0)
+            (void)wpi_merge_loosen(&s->merges[warp], blocked);
+    } else if (++s->waiting_rounds == WAITING_ROUNDS) {
+        make_narrow(threads, s);
+    }
+}
+
 /* All threads have come to the grid barrier, and the model has let them through. */
 static bool is_past_grid(const slot *s, uint32_t blocked) {
     return s->block->is_at_grid && blocked == 0;
+}
+
+/* ---- what a warp is about to do
+ * ----------------------------------------------------------------------- */
+
+/* Of global memory, the simulated address; others stay, the SM knows their windows. */
+static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t address) {
+    if (wpi_arena_has(address)) return address;
+    if (address - s->windows.shared < s->windows.shared_bytes ||
+        address - s->windows.local < s->windows.local_bytes)
+        return address;
+    return wpi_addresses_find(threads->addresses, address);
+}
+
+static void simulate_addresses(const wpi_threads *threads, const slot *s, const wpi_warp_block *at,
+                               uint64_t *addresses) {
+    const uint32_t count = wpi_block_address_count(threads->source.tables, at->block);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t *lanes = addresses + (size_t)i * WP_WARP_LANES;
+        for (uint32_t left = at->mask; left != 0; left &= left - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(left);
+            lanes[lane] = simulated(threads, s, lanes[lane]);
+        }
+    }
+}
+
+/* `addresses` are the threads' own. */
+static void note_progress(wpi_threads *threads, slot *s, uint32_t warp, const wpi_warp_block *at,
+                          const uint64_t *addresses) {
+    const wp_trace_tables *tables = threads->source.tables;
+    if (!threads->has_rounds || wpi_block_reads_clock(tables, at->block)) {
+        wpi_activity_seen(threads->activity);
+        return;
+    }
+    wpi_round *lanes = s->rounds + (size_t)warp * WP_WARP_LANES;
+    if (wpi_round_add(lanes, at->mask, tables, at->block,
+                      wpi_block_address_count(tables, at->block), addresses))
+        wpi_activity_seen(threads->activity);
+    if (wpi_block_ends_round(tables, at->block)) {
+        s->since_round[warp] = 0;
+        if (wpi_round_end(lanes, at->mask))
+            threads->activity->quiet++;
+        else
+            wpi_activity_seen(threads->activity);
+    } else if (++s->since_round[warp] == LONG_WORK_BLOCKS) {
+        s->since_round[warp] = 0;
+        wpi_activity_seen(threads->activity);
+    }
+}
+
+static void note_block(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
+                       const wpi_warp_block *at, uint64_t *addresses) {
+    const wp_trace_tables *tables = threads->source.tables;
+    note_progress(threads, s, warp, at, addresses);
+    simulate_addresses(threads, s, at, addresses);
+    if (wpi_block_is_held(tables, at->block)) s->expected[warp] |= at->mask;
+    if (wpi_block_ends_round(tables, at->block)) note_waiting_round(threads, s, warp, blocked);
 }
 
 static wpi_source_answer next(wpi_warp_source *source, uint32_t number, uint32_t warp,
                               uint32_t blocked, wpi_warp_block *out) {
     wpi_threads *threads = (wpi_threads *)(void *)source;
     slot *s = &threads->slots[number];
-    uint64_t *addresses = s->addresses + (size_t)warp * threads->access_max * WP_WARP_LANES;
+    uint64_t *addresses = s->addresses + (size_t)warp * threads->word_max * WP_WARP_LANES;
     out->addresses = addresses;
     for (bool has_run = false;; has_run = true) {
         const wpi_merge_answer answer = wpi_merge_next(&s->merges[warp], source->tables, blocked,
                                                        &out->block, &out->mask, addresses);
         out->exited = s->merges[warp].retired;
-        if (answer == WPI_MERGE_BLOCK) return WPI_SOURCE_BLOCK;
-        if (answer == WPI_MERGE_EXIT) return WPI_SOURCE_EXIT;
+        if (answer == WPI_MERGE_BLOCK) {
+            note_block(threads, s, warp, blocked, out, addresses);
+            return WPI_SOURCE_BLOCK;
+        }
+        if (answer == WPI_MERGE_EXIT) {
+            wpi_activity_seen(threads->activity);
+            return WPI_SOURCE_EXIT;
+        }
         let_go_read(threads, s, warp);
         const bool can_run =
             s->has_news || (!has_run && (spins(s, warp) || is_past_grid(s, blocked)));
         if (!can_run) {
-            if (wpi_merge_loosen(&s->merges[warp], blocked)) continue;
+            if (s->expected[warp] == 0 && wpi_merge_loosen(&s->merges[warp], blocked)) continue;
             return spins(s, warp) ? WPI_SOURCE_SPIN : WPI_SOURCE_WAIT;
         }
         if (!run(threads, s)) return WPI_SOURCE_FAILED;
     }
 }
 
-static void reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint32_t lanes,
+static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint32_t lanes,
                   uint64_t cycles, uint64_t time_ns) {
-    slot *s = &((wpi_threads *)(void *)source)->slots[number];
+    wpi_threads *threads = (wpi_threads *)(void *)source;
+    slot *s = &threads->slots[number];
     const uint32_t held = s->block->warps[warp].held & lanes;
     for (uint32_t left = held; left != 0; left &= left - 1) {
         wp_cpu_request *r =
@@ -146,7 +255,8 @@ static void reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
         r->result = r->b != 0 ? time_ns : cycles;
     }
     wpi_block_let_go(s->block, warp, held);
-    s->has_news = s->has_news || held != 0;
+    s->expected[warp] &= ~lanes;
+    return run(threads, s);
 }
 
 /* ---- CTAs
@@ -157,6 +267,10 @@ static void free_slot(slot *s) {
     wp_free(s->words);
     wp_free(s->merges);
     wp_free(s->addresses);
+    wp_free(s->waiting);
+    wp_free(s->expected);
+    wp_free(s->rounds);
+    wp_free(s->since_round);
     if (s->block != NULL) wpi_block_release(s->block);
     *s = (slot){0};
 }
@@ -167,8 +281,14 @@ static bool fill_slot(const wpi_threads *threads, slot *s) {
     s->lanes = wp_calloc(lanes, sizeof *s->lanes);
     s->words = wp_malloc(lanes * threads->lane_words * sizeof *s->words);
     s->merges = wp_calloc(warps, sizeof *s->merges);
-    s->addresses = wp_malloc((lanes * threads->access_max + 1) * sizeof *s->addresses);
-    return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL;
+    s->addresses = wp_malloc((lanes * threads->word_max + 1) * sizeof *s->addresses);
+    s->waiting = wp_calloc(warps, sizeof *s->waiting);
+    s->expected = wp_calloc(warps, sizeof *s->expected);
+    s->since_round = wp_calloc(warps, sizeof *s->since_round);
+    if (threads->has_rounds) s->rounds = wp_calloc(lanes, sizeof *s->rounds);
+    return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL &&
+           s->waiting != NULL && s->expected != NULL && s->since_round != NULL &&
+           (s->rounds != NULL || !threads->has_rounds);
 }
 
 static slot *take_slot(wpi_threads *threads) {
@@ -199,10 +319,13 @@ static void start_lanes(const wpi_threads *threads, slot *s) {
         words->lane.limit = words->words + threads->lane_words;
         words->lane.cursor = words->words;
         words->read = words->words;
+        words->block = WP_TRACE_NONE;
     }
+    if (threads->has_rounds) memset(s->rounds, 0, warps * WP_WARP_LANES * sizeof *s->rounds);
     for (uint32_t w = 0; w < warps; w++) {
         wpi_merge_start(&s->merges[w], s->lanes + (size_t)w * WP_WARP_LANES,
                         ~s->block->warps[w].exited);
+        s->waiting[w] = s->expected[w] = s->since_round[w] = 0;
     }
 }
 
@@ -229,8 +352,12 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
     s->block->pub.sm_id = sm;
     s->block->trace = s->lanes;
     start_lanes(threads, s);
+    s->waiting_rounds = 0;
+    s->is_narrow = false;
     s->has_news = true;
-    *windows = windows_of(s->block);
+    threads->activity->warps += source->warps_per_cta;
+    wpi_activity_seen(threads->activity);
+    *windows = s->windows = windows_of(s->block);
     *number = (uint32_t)(s - threads->slots);
     return WP_STATUS_OK;
 }
@@ -238,6 +365,7 @@ static wp_status start(wpi_warp_source *source, uint64_t cta, uint32_t sm, uint3
 static void finish(wpi_warp_source *source, uint32_t number) {
     wpi_threads *threads = (wpi_threads *)(void *)source;
     give_slot(threads, &threads->slots[number]);
+    threads->activity->warps -= source->warps_per_cta;
 }
 
 /* ---- the source
@@ -247,31 +375,49 @@ static const wpi_warp_source_ops ops = {start, next, reach, finish};
 
 static void measure_blocks(wpi_threads *threads, const wp_trace_tables *tables) {
     for (uint32_t i = 0; i < tables->block_count; i++) {
-        if (tables->blocks[i].access_count > threads->access_max)
-            threads->access_max = tables->blocks[i].access_count;
+        if (tables->blocks[i].access_count > threads->word_max)
+            threads->word_max = tables->blocks[i].access_count;
     }
     threads->lane_words = LANE_WORDS;
-    if (2 * (threads->access_max + 1) > threads->lane_words)
-        threads->lane_words = 2 * (threads->access_max + 1);
+    if (2 * (threads->word_max + 1) > threads->lane_words)
+        threads->lane_words = 2 * (threads->word_max + 1);
 }
 
-wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, bool is_in_step,
-                             wpi_threads **out, wp_error *err) {
+void wpi_threads_place(const wpi_block *block, uint32_t thread, char *out, size_t out_bytes) {
+    const wp_trace_tables *tables = block->launch->kernel->tables;
+    if (block->trace == NULL || tables == NULL) return;
+    const wpi_lane_words *words = &block->trace[thread];
+    uint32_t number = words->block;
+    for (const uint64_t *at = words->read; at < words->lane.cursor;
+         at += 1 + tables->blocks[number].access_count)
+        number = (uint32_t)*at;
+    char place[128];
+    wpi_describe_place(tables, number, place, sizeof place);
+    snprintf(out, out_bytes, ", SM %u, warp %u%s", block->pub.sm_id, thread / WP_WARP_LANES, place);
+}
+
+wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_addresses *addresses,
+                             wpi_activity *activity, wpi_threads **out, wp_error *err) {
     *out = NULL;
     wpi_threads *threads = wp_calloc(1, sizeof *threads);
     if (threads == NULL) return WP_FAIL(err, NOMEM, "warp source");
     const wpi_cpu_kernel *kernel = launch->kernel;
     threads->worker = worker;
     threads->launch = launch;
+    threads->addresses = addresses;
+    threads->activity = activity;
+    threads->has_rounds =
+        kernel->trace != NULL && (kernel->trace->flags & WP_TRACE_KERNEL_SPINS) != 0;
     threads->source = (wpi_warp_source){
         .ops = &ops,
         .tables = kernel->tables,
+        .name = kernel->display_name,
         .cta_count = launch->block_count,
         .warps_per_cta = (launch->thread_count + WP_WARP_LANES - 1) / WP_WARP_LANES,
         .threads_per_cta = launch->thread_count,
         .shared_bytes_per_cta = kernel->code->shared_static_bytes + launch->shared_dynamic_bytes,
         .registers_per_thread = kernel->code->register_estimate,
-        .is_in_step = is_in_step,
+        .is_in_step = kernel->tables->is_in_step != 0,
     };
     measure_blocks(threads, kernel->tables);
     *out = threads;

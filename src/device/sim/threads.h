@@ -5,20 +5,30 @@
  *
  *     next(warp) ─► merge ── no words ─► lanes with room run on ─► merge …
  *
+ * A kernel of the variant `instep` has its threads stop at every access until the model has come to
+ * it. One of the variant `trace` that goes round loops which wait for others, again and again, is
+ * held back: its CTA's threads stop at every block until the one before was executed.
+ *
  * Thread rule: everything on the thread that called wpi_threads_create.
  */
 #ifndef WP_DEVICE_SIM_THREADS_H
 #define WP_DEVICE_SIM_THREADS_H
 
 #include "device/cpu/cpu.h"
+#include "device/sim/addresses.h"
+#include "device/sim/rounds.h"
 #include "sim/warp_source.h"
 
 typedef struct wpi_threads wpi_threads;
 
-/** A source for `launch`, whose kernel has trace tables. `worker` is a slot of its device's pool;
- * it and the launch must outlive the source. */
-WP_NODISCARD wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, bool is_in_step,
+/** A source for `launch`, whose kernel has trace tables; these say whether it runs in step.
+ * `worker` is a slot of its device's pool; it, the launch, `addresses` and `activity` (of the
+ * device) must outlive the source. */
+WP_NODISCARD wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch,
+                                          wpi_addresses *addresses, wpi_activity *activity,
                                           wpi_threads **out, wp_error *err);
+/** Where thread `thread` of a traced block is: ", SM 3, warp 1, at file.cu:12". */
+void wpi_threads_place(const wpi_block *block, uint32_t thread, char *out, size_t out_bytes);
 void wpi_threads_destroy(wpi_threads *threads); /* NULL allowed; all slots are finished */
 wpi_warp_source *wpi_threads_source(wpi_threads *threads);
 

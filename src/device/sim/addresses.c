@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/addresses.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "device/device.h"
+
+#define REGISTERED_FIRST UINT64_C(0x500000000000)
+#define VARIABLES_FIRST UINT64_C(0x600000000000)
+#define PAGES_FIRST UINT64_C(0x680000000000)
+#define REGISTERED_UNIT_BYTES UINT64_C(0x200000)
+#define VARIABLE_UNIT_BYTES UINT64_C(256)
+#define PAGE_BYTES UINT64_C(4096)
+
+typedef struct range {
+    uint64_t first, bytes;
+    uint64_t simulated;
+    bool is_known; /* to the memory map; else a page */
+} range;
+
+struct wpi_addresses {
+    range *ranges; /* by address */
+    uint32_t count, capacity;
+    uint32_t last;     /* found last */
+    uint64_t removals; /* of the memory map, when its ranges were looked at last */
+    uint64_t next_registered, next_variable, next_page;
+};
+
+static bool contains(const range *r, uint64_t address) {
+    return address - r->first < r->bytes;
+}
+
+/* The first range that ends behind `address`. */
+static uint32_t place_of(const wpi_addresses *a, uint64_t address) {
+    uint32_t first = 0, outer = a->count;
+    while (first < outer) {
+        const uint32_t middle = first + (outer - first) / 2;
+        if (a->ranges[middle].first + a->ranges[middle].bytes <= address)
+            first = middle + 1;
+        else
+            outer = middle;
+    }
+    return first;
+}
+
+static void insert(wpi_addresses *a, uint32_t place, const range *new) {
+    if (a->count == a->capacity) {
+        a->capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
+        a->ranges = wp_realloc(a->ranges, a->capacity * sizeof *a->ranges);
+        WP_CHECK(a->ranges != NULL);
+    }
+    memmove(&a->ranges[place + 1], &a->ranges[place], (a->count - place) * sizeof *a->ranges);
+    a->ranges[place] = *new;
+    a->count++;
+}
+
+static uint64_t take(uint64_t *next, uint64_t bytes, uint64_t unit) {
+    const uint64_t first = *next;
+    *next += (bytes + unit - 1) / unit * unit;
+    return first;
+}
+
+/* What the memory map knows of the address, else its page. */
+static range describe(wpi_addresses *a, uint64_t address) {
+    wpi_memory_entry entry;
+    if (!wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)address, &entry)) {
+        return (range){.first = address / PAGE_BYTES * PAGE_BYTES,
+                       .bytes = PAGE_BYTES,
+                       .simulated = take(&a->next_page, PAGE_BYTES, PAGE_BYTES)};
+    }
+    range r = {.first = (uintptr_t)entry.allocation.base,
+               .bytes = entry.allocation.size_bytes,
+               .is_known = true};
+    r.simulated = entry.allocation.kind == WP_MEMORY_VARIABLE
+                      ? take(&a->next_variable, r.bytes, VARIABLE_UNIT_BYTES)
+                      : take(&a->next_registered, r.bytes + PAGE_BYTES, REGISTERED_UNIT_BYTES) +
+                            r.first % PAGE_BYTES;
+    return r;
+}
+
+/* Of a page, what lies around `address` between the ranges beside it. */
+static void clip(const wpi_addresses *a, range *page, uint64_t address) {
+    const uint32_t behind = place_of(a, address);
+    uint64_t first = page->first, outer = page->first + page->bytes;
+    if (behind < a->count && a->ranges[behind].first < outer) outer = a->ranges[behind].first;
+    if (behind != 0) {
+        const range *before = &a->ranges[behind - 1];
+        if (before->first + before->bytes > first) first = before->first + before->bytes;
+    }
+    page->simulated += first - page->first;
+    page->first = first;
+    page->bytes = outer - first;
+}
+
+/* Pages that were met before their memory was registered give way. */
+static void add(wpi_addresses *a, uint64_t address) {
+    range new = describe(a, address);
+    if (!new.is_known) clip(a, &new, address);
+    const uint32_t place = place_of(a, new.first);
+    uint32_t outer = place;
+    while (outer < a->count && a->ranges[outer].first < new.first + new.bytes)
+        outer++;
+    memmove(&a->ranges[place], &a->ranges[outer], (a->count - outer) * sizeof *a->ranges);
+    a->count -= outer - place;
+    insert(a, place, &new);
+}
+
+static bool is_still_there(const range *r) {
+    wpi_memory_entry entry;
+    if (!r->is_known) return true;
+    return wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)r->first,
+                               &entry) &&
+           (uintptr_t)entry.allocation.base == r->first && entry.allocation.size_bytes == r->bytes;
+}
+
+static void forget_removed(wpi_addresses *a) {
+    const uint64_t removals = wpi_memory_map_removals(wpi_memory_map_global());
+    if (removals == a->removals) return;
+    a->removals = removals;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (is_still_there(&a->ranges[i])) a->ranges[kept++] = a->ranges[i];
+    }
+    a->count = kept;
+}
+
+uint64_t wpi_addresses_find(wpi_addresses *a, uint64_t address) {
+    forget_removed(a);
+    if (a->last >= a->count || !contains(&a->ranges[a->last], address)) {
+        a->last = place_of(a, address);
+        if (a->last == a->count || !contains(&a->ranges[a->last], address)) {
+            add(a, address);
+            a->last = place_of(a, address);
+        }
+    }
+    const range *r = &a->ranges[a->last];
+    return r->simulated + (address - r->first);
+}
+
+uint64_t wpi_addresses_original(const wpi_addresses *a, uint64_t simulated) {
+    if (a == NULL || wpi_arena_has(simulated)) return simulated;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const range *r = &a->ranges[i];
+        if (simulated - r->simulated < r->bytes) return r->first + (simulated - r->simulated);
+    }
+    return simulated;
+}
+
+wpi_addresses *wpi_addresses_create(void) {
+    wpi_addresses *a = wp_calloc(1, sizeof *a);
+    if (a == NULL) return NULL;
+    a->next_registered = REGISTERED_FIRST;
+    a->next_variable = VARIABLES_FIRST;
+    a->next_page = PAGES_FIRST;
+    return a;
+}
+
+void wpi_addresses_destroy(wpi_addresses *a) {
+    if (a == NULL) return;
+    wp_free(a->ranges);
+    wp_free(a);
+}

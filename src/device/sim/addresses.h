@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Simulated addresses. What a simulated device allocates lies where it lies in every run
+ * (device/cpu/arena.h), and its addresses are the simulated ones. Other memory that kernels use
+ * lies where the system put it; it gets simulated addresses in the order in which the model meets
+ * it:
+ *
+ *     registered host memory, and what found no place in the arena     as a whole, from 2 MiB on
+ *     a module's variables                                             side by side
+ *     memory that nobody registered                                    page by page
+ *
+ * Thread rule: one thread.
+ */
+#ifndef WP_DEVICE_SIM_ADDRESSES_H
+#define WP_DEVICE_SIM_ADDRESSES_H
+
+#include "device/cpu/arena.h"
+
+typedef struct wpi_addresses wpi_addresses;
+
+wpi_addresses *wpi_addresses_create(void);            /* NULL: no memory */
+void wpi_addresses_destroy(wpi_addresses *addresses); /* NULL allowed */
+/** The simulated address of memory outside of the arena. */
+uint64_t wpi_addresses_find(wpi_addresses *addresses, uint64_t address);
+/** The address whose simulated one it is; itself if nobody has got it. NULL: nobody has. */
+uint64_t wpi_addresses_original(const wpi_addresses *addresses, uint64_t simulated);
+
+/** The simulated address of any memory. */
+static inline uint64_t wpi_address_simulated(wpi_addresses *addresses, uint64_t address) {
+    return wpi_arena_has(address) ? address : wpi_addresses_find(addresses, address);
+}
+
+#endif

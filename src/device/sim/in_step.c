@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/in_step.h"
+
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/param.h"
+
+const wp_param wpi_in_step_params[] = {
+    {"in-step", WP_UNIT_TEXT, "auto", 0, 0,
+     "which kernels run in step on simulated GPUs: auto, always, never"},
+    {0}};
+
+wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
+    static const char *const words[WPI_IN_STEP_COUNT] = {"auto", "always", "never"};
+    wp_param_value value;
+    *out = WPI_IN_STEP_AUTO;
+    WP_TRY(wp_param_load(&wpi_in_step_params[0], &value, err));
+    for (int i = 0; i < WPI_IN_STEP_COUNT; i++) {
+        if (strcmp(value.text, words[i]) != 0) continue;
+        *out = (wpi_in_step)i;
+        return WP_STATUS_OK;
+    }
+    return WP_FAIL(err, INVALID, "in-step: '%s' is none of auto, always, never", value.text);
+}
+
+bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
+    const uint32_t needs = WP_TRACE_KERNEL_CLOCK | WP_TRACE_KERNEL_SPINS | WP_TRACE_KERNEL_GRID;
+    return kernel != NULL && (kernel->flags & needs) != 0;
+}
+
+const char *wpi_in_step_for_all(const wp_trace_tables *tables) {
+    bool is_needed = false, has_pointers = false;
+    for (uint32_t k = 0; k < tables->kernel_count; k++) {
+        is_needed = is_needed || wpi_in_step_is_needed(&tables->kernels[k]);
+        has_pointers = has_pointers || (tables->kernels[k].flags & WP_TRACE_KERNEL_POINTERS) != 0;
+    }
+    return is_needed && has_pointers ? WPI_VARIANT_IN_STEP : NULL;
+}

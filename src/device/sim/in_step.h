@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Which kernels run in step with simulated time: those that see time or other blocks' progress,
+ * which wpcc notes in their tables (base/trace.h), unless the parameter `in-step` says otherwise.
+ */
+#ifndef WP_DEVICE_SIM_IN_STEP_H
+#define WP_DEVICE_SIM_IN_STEP_H
+
+#include <stdbool.h>
+
+#include "base/trace.h"
+#include "warpage/error.h"
+
+#define WPI_VARIANT_RUN_AHEAD "trace"
+#define WPI_VARIANT_IN_STEP "instep"
+
+typedef enum wpi_in_step {
+    WPI_IN_STEP_AUTO = 0,
+    WPI_IN_STEP_ALWAYS,
+    WPI_IN_STEP_NEVER,
+    WPI_IN_STEP_COUNT /* must be last */
+} wpi_in_step;
+
+/** The parameter's value. INVALID. */
+WP_NODISCARD wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err);
+/** `auto`: does the kernel need it? */
+bool wpi_in_step_is_needed(const wp_trace_kernel *kernel);
+/** `auto`: the variant that all kernels of a module have to be, or NULL. Function pointers that one
+ * kernel left in memory may be called by another, so both must be of one variant. */
+const char *wpi_in_step_for_all(const wp_trace_tables *tables);
+
+#endif
