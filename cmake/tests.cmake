@@ -8,7 +8,9 @@
 #   tests/trace/*.cu           RUN lines and FileCheck, of tables          label trace
 #   tests/cli/*.sh             commands with their expected output         label cli
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
+#   tests/e2e/sim/*.cu, *.sh   what only simulated GPUs do; the apps there label sim
 #   examples/*.cu              run as their first lines say                label e2e
+#   tools/every-profile.sh     a few programs on every simulated GPU       label profiles
 #   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
 #   tests/ptx/*.cu, and the programs of e2e, examples and apps: assembled  label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
@@ -116,7 +118,8 @@ function(wp_program_test name)
     endif()
     if(name MATCHES "^[^/]*\\.cu$")
         wp_add_test(sim.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
-        set_tests_properties(e2e.sim.${short} PROPERTIES ENVIRONMENT "DEVICES=sim:gtx1080ti")
+        set_tests_properties(e2e.sim.${short} PROPERTIES ENVIRONMENT
+                             "DEVICES=sim:gtx1080ti;TIMEOUT_S=200")
     endif()
 endfunction()
 
@@ -174,6 +177,36 @@ if(TARGET wpcc)
         foreach(program ${programs})
             wp_program_test(${program})
         endforeach()
+        # What only simulated GPUs do. A script's own program is not a test by itself.
+        file(GLOB programs CONFIGURE_DEPENDS ${wp_tests}/e2e/sim/*.cu ${wp_tests}/e2e/sim/*.sh)
+        foreach(program ${programs})
+            get_filename_component(short ${program} NAME_WE)
+            get_filename_component(name ${program} NAME)
+            if(name MATCHES "\\.cu$" AND EXISTS ${wp_tests}/e2e/sim/${short}.sh)
+                continue()
+            endif()
+            wp_add_test(${short} sim 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc sim/${name})
+            file(STRINGS ${program} devices REGEX "^// DEVICES: sim:")
+            string(REGEX MATCH "sim:[a-z0-9-]+" device "${devices}")
+            set_tests_properties(sim.${short} PROPERTIES ENVIRONMENT
+                                 "DEVICES=${device};TIMEOUT_S=200")
+        endforeach()
+        foreach(run "bfs queue --size 3000" "bfs mask --size 3000" "sssp near-far --size 2000"
+                "sssp bellman-ford --size 2000" "pagerank thread --size 2000" "pvc - --size 2000"
+                "pagerank warp --size 700" "kmeans - --size 2000"
+                "hotspot - --size 3000 --iterations 3")
+            separate_arguments(words UNIX_COMMAND "${run}")
+            list(POP_FRONT words app variant)
+            set(name ${app}.${variant})
+            if(variant STREQUAL "-")
+                set(name ${app})
+            else()
+                list(APPEND words --variant ${variant})
+            endif()
+            wp_add_test(app.${name} sim 300 ${wp_tests}/support/sim_app.sh ${CMAKE_BINARY_DIR} ${app} ${words})
+        endforeach()
+        wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR}
+                    shuffle atomics_32 barrier_loops blocks_wait divergence streams_order)
         # Traced threads, their tables, and their PTX.
         foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
                 locks math_more named_barriers ptx_memory recursion shared_static virtual_functions

@@ -33,7 +33,7 @@ int main(void)
     CHECK_EQ(p.maxThreadsDim[2], 64);
     CHECK_EQ(p.maxGridSize[0], 2147483647);
     CHECK_EQ(p.maxGridSize[1], 65535);
-    CHECK(p.major >= 3 && p.multiProcessorCount >= 1 && p.totalConstMem >= 65536);
+    CHECK(p.major >= 2 && p.multiProcessorCount >= 1 && p.totalConstMem >= 65536);
     CHECK(p.maxThreadsPerMultiProcessor >= 1024 && p.regsPerBlock > 0);
     CHECK(p.unifiedAddressing == 1 && p.managedMemory == 1 && p.canMapHostMemory == 1);
     CHECK_EQ(attribute(cudaDevAttrMaxThreadsPerBlock), p.maxThreadsPerBlock);
