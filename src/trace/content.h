@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What a trace holds beside warps and host operations: the program, the device, launches, totals.
+ */
+#ifndef WP_TRACE_CONTENT_H
+#define WP_TRACE_CONTENT_H
+
+#include "base/strings.h"
+#include "trace/places.h"
+#include "trace/varint.h"
+
+/** What programs can ask of a device: X(name, words). Each is a number of wp_device_info. */
+#define WPI_INFO_MAP(X)                                                                            \
+    X(SM_COUNT, "multiprocessors")                                                                 \
+    X(COMPUTE, "compute capability")                                                               \
+    X(THREADS_PER_BLOCK, "threads per block")                                                      \
+    X(THREADS_PER_SM, "threads per multiprocessor")                                                \
+    X(BLOCKS_PER_SM, "blocks per multiprocessor")                                                  \
+    X(REGISTERS_PER_SM, "registers per multiprocessor")                                            \
+    X(REGISTERS_PER_BLOCK, "registers per block")                                                  \
+    X(SHARED_PER_BLOCK, "shared bytes per block")                                                  \
+    X(SHARED_OPTIN, "shared bytes per block, opted in")                                            \
+    X(SHARED_PER_SM, "shared bytes per multiprocessor")                                            \
+    X(MEMORY, "bytes of memory")                                                                   \
+    X(CONSTANT, "bytes of constant memory")                                                        \
+    X(L2, "bytes of L2 cache")                                                                     \
+    X(CLOCK, "clock in Hz")                                                                        \
+    X(MEMORY_CLOCK, "memory clock in Hz")                                                          \
+    X(BUS_WIDTH, "bits of the memory bus")
+
+typedef enum wpi_info_field {
+#define WPI_INFO_ENUM(name, words) WPI_INFO_##name,
+    WPI_INFO_MAP(WPI_INFO_ENUM)
+#undef WPI_INFO_ENUM
+        WPI_INFO_COUNT /* must be last */
+} wpi_info_field;
+
+const char *wpi_info_words(wpi_info_field field);
+
+/** Where the trace comes from. */
+typedef struct wpi_origin {
+    char *version;                 /* of Warpage */
+    char *device;                  /* "sim:p100"; "" when it was imported */
+    wp_strings program;            /* argv */
+    uint64_t info[WPI_INFO_COUNT]; /* what the device answered */
+} wpi_origin;
+
+void wpi_origin_deinit(wpi_origin *origin);
+
+#define WPI_LAUNCH_COOPERATIVE 1u
+#define WPI_LAUNCH_IN_STEP 2u /* not recorded: it depends on time */
+
+/** A launch, without its warps. */
+typedef struct wpi_trace_launch {
+    uint32_t tables; /* number of the module's tables */
+    uint32_t kernel; /* in these */
+    uint32_t flags;
+    uint32_t grid[3], block[3];
+    uint32_t shared_static_bytes, shared_dynamic_bytes;
+    uint32_t registers;  /* a thread */
+    uint64_t first_part; /* number of the first CTA's first part; the others' follow */
+    /* What was recorded. */
+    uint64_t ctas;
+    uint64_t blocks;   /* of code, executed by warps */
+    uint64_t accesses; /* warp instructions that access memory */
+    uint64_t bytes;    /* of all parts, before zstd */
+} wpi_trace_launch;
+
+void wpi_trace_launch_append(wp_text *out, const wpi_trace_launch *launch);
+bool wpi_trace_launch_read(wpi_cursor *from, wpi_trace_launch *launch);
+
+static inline uint64_t wpi_trace_launch_cta_count(const wpi_trace_launch *launch) {
+    return (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+}
+
+static inline uint32_t wpi_trace_launch_threads(const wpi_trace_launch *launch) {
+    return launch->block[0] * launch->block[1] * launch->block[2];
+}
+
+/** What the end of a trace says: everything else is found from here. */
+typedef struct wpi_trace_root {
+    wpi_origin origin;
+    wpi_places_root ops; /* blocks of host operations */
+    wpi_places_root launches, parts;
+    uint64_t op_count, accesses, warp_bytes;
+    uint32_t tables_count;
+    struct {
+        uint64_t offset, bytes;
+    } * tables;
+} wpi_trace_root;
+
+void wpi_trace_root_append(wp_text *out, const wpi_trace_root *root);
+/** False: not what wpi_trace_root_append wrote. Deinit either way. */
+bool wpi_trace_root_read(wpi_cursor *from, wpi_trace_root *root);
+void wpi_trace_root_deinit(wpi_trace_root *root);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the host did with the device, one operation after the other: the part of a trace that says
+ *  in which order, and beside what else, copies and launches are replayed. */
+#ifndef WP_TRACE_OP_H
+#define WP_TRACE_OP_H
+
+#include "trace/varint.h"
+
+/** Kinds, with what their fields are. Queues and events are numbered as they were created; queue 0
+ *  is the default one. X(name, word, fields, has_text) */
+#define WPI_OP_MAP(X)                                                                              \
+    X(QUEUE_CREATE, "queue", 2, false) /* queue, is_blocking */                                    \
+    X(QUEUE_DESTROY, "destroy", 1, false)                                                          \
+    X(QUEUE_WAIT, "wait", 1, false)                                                                \
+    X(QUEUE_POLL, "poll", 2, false)   /* queue, was idle */                                        \
+    X(QUEUE_AFTER, "after", 2, false) /* queue waits for event */                                  \
+    X(COPY, "copy", 5, false)         /* queue, wp_copy_kind, bytes, to, from */                   \
+    X(FILL, "fill", 3, false)         /* queue, bytes, to */                                       \
+    X(LAUNCH, "launch", 2, false)     /* queue, number of the launch */                            \
+    X(HOST_CALL, "call", 1, false)    /* queue */                                                  \
+    X(EVENT_CREATE, "event", 1, false)                                                             \
+    X(EVENT_DESTROY, "drop", 1, false)                                                             \
+    X(EVENT_RECORD, "record", 2, false) /* event, queue */                                         \
+    X(EVENT_WAIT, "event wait", 1, false)                                                          \
+    X(EVENT_POLL, "event poll", 2, false) /* event, was complete */                                \
+    X(DEVICE_WAIT, "device wait", 0, false)                                                        \
+    X(ALLOC, "alloc", 3, true)         /* wp_memory_kind, bytes, address; name */                  \
+    X(FREE, "free", 1, false)          /* address */                                               \
+    X(QUERY, "query", 1, true)         /* set of wpi_info_field; the call */                       \
+    X(OCCUPANCY, "occupancy", 5, true) /* threads, dynamic and static shared bytes, registers, */  \
+                                       /* answer; kernel */
+
+typedef enum wpi_op_kind {
+#define WPI_OP_ENUM(name, word, fields, has_text) WPI_OP_##name,
+    WPI_OP_MAP(WPI_OP_ENUM)
+#undef WPI_OP_ENUM
+        WPI_OP_COUNT /* must be last */
+} wpi_op_kind;
+
+#define WPI_OP_FIELDS_MAX 5u
+#define WPI_OP_TEXT_MAX 255u /* bytes; longer names are cut */
+
+typedef struct wpi_op {
+    wpi_op_kind kind;
+    uint64_t fields[WPI_OP_FIELDS_MAX];
+    char text[WPI_OP_TEXT_MAX + 1];
+} wpi_op;
+
+const char *wpi_op_word(wpi_op_kind kind);
+/** `text`: NULL where the kind has none. */
+void wpi_op_append(wp_text *out, wpi_op_kind kind, const uint64_t *fields, const char *text);
+/** False: not what wpi_op_append wrote. */
+bool wpi_op_read(wpi_cursor *from, wpi_op *op);
+
+#endif
