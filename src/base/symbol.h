@@ -10,4 +10,8 @@
  * often. Any thread. */
 char *wp_symbol_describe(const void *return_address);
 
+/** Who knows addresses better than the loaded programs do: those of a program that is replayed. It
+ * answers NULL for others. NULL: nobody. */
+void wp_symbol_set_namer(char *(*namer)(const void *return_address));
+
 #endif

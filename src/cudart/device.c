@@ -220,13 +220,19 @@ static void ask_device(wp_device *device, struct cudaDeviceProp *p) {
     }
 }
 
-WP_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
-    wp_device *opened;
-    WPI_TRY(wpi_enter_any(&opened));
+static cudaError_t read_properties(struct cudaDeviceProp *prop, int device, wp_device **opened) {
+    WPI_TRY(wpi_enter_any(opened));
     if (prop == NULL) return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_device(device));
-    fill_properties(wp_device_get_info(opened), prop);
-    ask_device(opened, prop);
+    fill_properties(wp_device_get_info(*opened), prop);
+    ask_device(*opened, prop);
+    return cudaSuccess;
+}
+
+WP_API cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *prop, int device) {
+    wp_device *opened;
+    WPI_TRY(read_properties(prop, device, &opened));
+    wpi_device_note_query(opened, "cudaGetDeviceProperties", WPI_INFO_ALL);
     return cudaSuccess;
 }
 
@@ -373,13 +379,39 @@ static bool is_devices(enum cudaDeviceAttr attr) {
     }
 }
 
+/* Which numbers of the device an attribute tells; the rest is the same on every simulated one. */
+static uint32_t fields_of(enum cudaDeviceAttr attr) {
+    switch (attr) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY: return WPI_INFO_SET(THREADS_PER_BLOCK);
+    case cudaDevAttrMaxSharedMemoryPerBlock: return WPI_INFO_SET(SHARED_PER_BLOCK);
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return WPI_INFO_SET(SHARED_OPTIN);
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return WPI_INFO_SET(SHARED_PER_SM);
+    case cudaDevAttrTotalConstantMemory: return WPI_INFO_SET(CONSTANT);
+    case cudaDevAttrMaxRegistersPerBlock: return WPI_INFO_SET(REGISTERS_PER_BLOCK);
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return WPI_INFO_SET(REGISTERS_PER_SM);
+    case cudaDevAttrClockRate: return WPI_INFO_SET(CLOCK);
+    case cudaDevAttrMemoryClockRate: return WPI_INFO_SET(MEMORY_CLOCK);
+    case cudaDevAttrGlobalMemoryBusWidth: return WPI_INFO_SET(BUS_WIDTH);
+    case cudaDevAttrMultiProcessorCount: return WPI_INFO_SET(SM_COUNT);
+    case cudaDevAttrL2CacheSize: return WPI_INFO_SET(L2);
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return WPI_INFO_SET(THREADS_PER_SM);
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return WPI_INFO_SET(BLOCKS_PER_SM);
+    case cudaDevAttrComputeCapabilityMajor: return WPI_INFO_SET(COMPUTE_MAJOR);
+    case cudaDevAttrComputeCapabilityMinor: return WPI_INFO_SET(COMPUTE_MINOR);
+    default: return 0;
+    }
+}
+
 WP_API cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attr, int device) {
     if (value == NULL) return wpi_note(cudaErrorInvalidValue);
     struct cudaDeviceProp p;
-    WPI_TRY(cudaGetDeviceProperties(&p, device));
-    if (is_devices(attr) &&
-        wpi_device_attribute(wpi_device_if_open(), (int)attr, value, NULL) == WP_STATUS_OK)
+    wp_device *opened;
+    WPI_TRY(read_properties(&p, device, &opened));
+    if (is_devices(attr) && wpi_device_attribute(opened, (int)attr, value, NULL) == WP_STATUS_OK)
         return cudaSuccess;
+    wpi_device_note_query(opened, "cudaDeviceGetAttribute", fields_of(attr));
     switch (attr) {
 #define ATTRIBUTE_CASE(name, expression)                                                           \
     case cudaDevAttr##name: *value = (int)(expression); break;
@@ -395,7 +427,8 @@ WP_API cudaError_t cudaDeviceGetTexture1DLinearMaxWidth(size_t *maxWidthInElemen
                                                         int device) {
     if (maxWidthInElements == NULL || fmtDesc == NULL) return wpi_note(cudaErrorInvalidValue);
     struct cudaDeviceProp p;
-    WPI_TRY(cudaGetDeviceProperties(&p, device));
+    wp_device *opened;
+    WPI_TRY(read_properties(&p, device, &opened));
     *maxWidthInElements = (size_t)p.maxTexture1DLinear;
     return cudaSuccess;
 }

@@ -102,11 +102,17 @@ WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         (flags & ~(unsigned)cudaOccupancyDisableCachingOverride) != 0)
         return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(find(func, &device, &f));
-    if (dynamicSMemSize > wp_device_get_info(device)->shared_bytes_per_sm)
+    if (dynamicSMemSize > wp_device_get_info(device)->shared_bytes_per_sm) {
         *numBlocks = 0;
-    else
-        *numBlocks = (int)wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize,
-                                                     (uint32_t)dynamicSMemSize);
+        wpi_device_note_query(device, "cudaOccupancyMaxActiveBlocksPerMultiprocessor",
+                              WPI_INFO_SET(SHARED_PER_SM));
+        return cudaSuccess;
+    }
+    const uint32_t shared_bytes = (uint32_t)dynamicSMemSize;
+    const uint32_t blocks =
+        wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize, shared_bytes);
+    wpi_device_note_occupancy(f->kernel, (uint32_t)blockSize, shared_bytes, blocks);
+    *numBlocks = (int)blocks;
     return cudaSuccess;
 }
 
@@ -134,6 +140,8 @@ WP_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamicSmem
     if (wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize, 0) < (uint32_t)numBlocks ||
         most_bytes < f->info->shared_static_bytes)
         return wpi_note(cudaErrorInvalidValue);
+    wpi_device_note_query(device, "cudaOccupancyAvailableDynamicSMemPerBlock",
+                          WPI_INFO_SET(SHARED_PER_SM) | WPI_INFO_SET(SHARED_OPTIN));
     *dynamicSmemSize = most_bytes - f->info->shared_static_bytes;
     return cudaSuccess;
 }

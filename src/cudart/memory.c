@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 /* Rows of pitched memory begin at multiples of this. */
 #define PITCH_BYTES 512u
@@ -173,6 +174,7 @@ WP_API cudaError_t cudaMemGetInfo(size_t *free, size_t *total) {
     if (free == NULL || total == NULL) return wpi_note(cudaErrorInvalidValue);
     uint64_t free_bytes, total_bytes;
     wp_memory_info(device, &free_bytes, &total_bytes);
+    wpi_device_note_query(device, "cudaMemGetInfo", WPI_INFO_SET(MEMORY));
     *free = free_bytes;
     *total = total_bytes;
     return cudaSuccess;

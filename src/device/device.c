@@ -18,7 +18,7 @@ const wp_param wpi_device_params[] = {
     {0}};
 
 static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_sim,
-                                            &wp_device_kind_cuda, NULL};
+                                              &wp_device_kind_cuda, NULL};
 
 const wp_device_kind *const *wpi_device_kinds(void) {
     return kinds;
@@ -109,6 +109,18 @@ wp_status wpi_device_attribute(wp_device *device, int attribute, int *value, wp_
         return WP_FAIL(err, UNSUPPORTED, "%s has no attributes of its own", device->info.spec);
     }
     return device->ops->attribute(device, attribute, value, err);
+}
+
+void wpi_device_note_query(wp_device *device, const char *call, uint32_t fields) {
+    if (fields != 0 && device->ops->note_query != NULL)
+        device->ops->note_query(device, call, fields);
+}
+
+void wpi_device_note_occupancy(const wp_kernel *kernel, uint32_t block_threads,
+                               uint32_t shared_dynamic_bytes, uint32_t blocks) {
+    wp_device *device = kernel->device;
+    if (device->ops->note_occupancy != NULL)
+        device->ops->note_occupancy(device, kernel, block_threads, shared_dynamic_bytes, blocks);
 }
 
 /* ---- arrays and textures --------------------------------------------------------------------- */

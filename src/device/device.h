@@ -17,6 +17,7 @@
 #define WP_DEVICE_DEVICE_H
 
 #include "base/abi.h"
+#include "base/device_query.h"
 #include "device/memory_map.h"
 #include "device/texture.h"
 #include "warpage/device.h"
@@ -139,6 +140,11 @@ struct wp_device_ops {
     /** Optional; default: UNSUPPORTED, and what is asked about is answered from `info`. `attribute`
      *  is a cudaDeviceAttr. */
     wp_status (*attribute)(wp_device *device, int attribute, int *value, wp_error *err);
+    /** Optional: is told what `call` has told the program: a set of WPI_INFO_SET. */
+    void (*note_query)(wp_device *device, const char *call, uint32_t fields);
+    /** Optional: … how many blocks fit. */
+    void (*note_occupancy)(wp_device *device, const wp_kernel *kernel, uint32_t block_threads,
+                           uint32_t shared_dynamic_bytes, uint32_t blocks);
     /** Optional; default: device memory with rows without gaps. The addresses that come back stand
      *  for the elements in that order, in copies and in texture descriptions; memory_free takes
      *  them. Kind WP_MEMORY_ARRAY in the map, if kernels cannot use them as addresses. */
@@ -203,6 +209,10 @@ int64_t wpi_event_elapsed_ns(const wp_event *first, const wp_event *second);
 /** UNSUPPORTED: the device leaves the answer to whoever asks. */
 WP_NODISCARD wp_status wpi_device_attribute(wp_device *device, int attribute, int *value,
                                             wp_error *err);
+/** The program was told numbers of the device (base/device_query.h): recordings keep that. */
+void wpi_device_note_query(wp_device *device, const char *call, uint32_t fields);
+void wpi_device_note_occupancy(const wp_kernel *kernel, uint32_t block_threads,
+                               uint32_t shared_dynamic_bytes, uint32_t blocks);
 WP_NODISCARD wp_status wpi_device_array_create(wp_device *device, const wpi_array *array,
                                                void **out, wp_error *err);
 WP_NODISCARD wp_status wpi_device_texture_create(wp_device *device, const wpi_texture *description,

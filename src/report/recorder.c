@@ -51,7 +51,15 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static char *demangle(const char *name) {
+static char *(*namer)(const char *name);
+
+void wpi_report_set_namer(char *(*who)(const char *name)) {
+    namer = who;
+}
+
+char *wpi_report_display_name(const char *name) {
+    char *known = namer != NULL ? namer(name) : NULL;
+    if (known != NULL) return known;
     if (__cxa_demangle != NULL) {
         int status = 0;
         char *text = __cxa_demangle(name, NULL, NULL, &status);
@@ -83,7 +91,7 @@ static wp_run_kernel *find_kernel(const char *name) {
         kernel_capacity = capacity;
     }
     wp_run_kernel kernel = {.name = wp_strdup(name), .time_min_ns = UINT64_MAX};
-    kernel.display_name = demangle(name);
+    kernel.display_name = wpi_report_display_name(name);
     if (kernel.name == NULL || kernel.display_name == NULL) {
         wp_free(kernel.name);
         wp_free(kernel.display_name);
@@ -152,7 +160,7 @@ bool wpi_report_is_selective(void) {
 bool wpi_report_selects(const char *name) {
     if (!wpi_report_enabled) return false;
     if (!wpi_selection_is_on()) return true;
-    char *display_name = demangle(name);
+    char *display_name = wpi_report_display_name(name);
     (void)pthread_mutex_lock(&mutex);
     const bool is_selected = wpi_selection_takes(display_name != NULL ? display_name : name);
     (void)pthread_mutex_unlock(&mutex);
@@ -187,6 +195,18 @@ void wpi_report_device(const char *spec, const char *name) {
     wp_free(record.device_name);
     record.device_spec = wp_strdup(spec);
     record.device_name = wp_strdup(name);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_program(char *const *arguments, size_t count) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    record.program = wp_calloc(count + 1, sizeof *record.program);
+    for (size_t i = 0; record.program != NULL && i < count; i++) {
+        record.program[i] = wp_strdup(arguments[i]);
+        if (record.program[i] == NULL) break;
+        record.program_count = i + 1;
+    }
     (void)pthread_mutex_unlock(&mutex);
 }
 

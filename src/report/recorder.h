@@ -50,6 +50,14 @@ bool wpi_report_selects(const char *name);
 /** Some launches may be left out. */
 bool wpi_report_is_selective(void);
 
+/** A kernel's name for people; for wp_free, NULL: memory is out. From the C++ runtime where the
+ *  program has one, or from whoever was set. */
+char *wpi_report_display_name(const char *name);
+/** Who knows names; answers NULL for others. NULL: nobody. */
+void wpi_report_set_namer(char *(*namer)(const char *name));
+/** The program that the record is of, if it is not this process. Copied. */
+void wpi_report_program(char *const *arguments, size_t count);
+
 /** Writes the record; registered with atexit. Does nothing in forked children. */
 void wpi_report_write_at_exit(void);
 

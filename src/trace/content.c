@@ -5,15 +5,6 @@
 
 #include "base/alloc.h"
 
-const char *wpi_info_words(wpi_info_field field) {
-    static const char *const words[] = {
-#define WORDS(name, words) words,
-        WPI_INFO_MAP(WORDS)
-#undef WORDS
-    };
-    return words[field];
-}
-
 void wpi_origin_deinit(wpi_origin *origin) {
     wp_free(origin->version);
     wp_free(origin->device);

@@ -4,37 +4,10 @@
 #ifndef WP_TRACE_CONTENT_H
 #define WP_TRACE_CONTENT_H
 
+#include "base/device_query.h"
 #include "base/strings.h"
 #include "trace/places.h"
 #include "trace/varint.h"
-
-/** What programs can ask of a device: X(name, words). Each is a number of wp_device_info. */
-#define WPI_INFO_MAP(X)                                                                            \
-    X(SM_COUNT, "multiprocessors")                                                                 \
-    X(COMPUTE, "compute capability")                                                               \
-    X(THREADS_PER_BLOCK, "threads per block")                                                      \
-    X(THREADS_PER_SM, "threads per multiprocessor")                                                \
-    X(BLOCKS_PER_SM, "blocks per multiprocessor")                                                  \
-    X(REGISTERS_PER_SM, "registers per multiprocessor")                                            \
-    X(REGISTERS_PER_BLOCK, "registers per block")                                                  \
-    X(SHARED_PER_BLOCK, "shared bytes per block")                                                  \
-    X(SHARED_OPTIN, "shared bytes per block, opted in")                                            \
-    X(SHARED_PER_SM, "shared bytes per multiprocessor")                                            \
-    X(MEMORY, "bytes of memory")                                                                   \
-    X(CONSTANT, "bytes of constant memory")                                                        \
-    X(L2, "bytes of L2 cache")                                                                     \
-    X(CLOCK, "clock in Hz")                                                                        \
-    X(MEMORY_CLOCK, "memory clock in Hz")                                                          \
-    X(BUS_WIDTH, "bits of the memory bus")
-
-typedef enum wpi_info_field {
-#define WPI_INFO_ENUM(name, words) WPI_INFO_##name,
-    WPI_INFO_MAP(WPI_INFO_ENUM)
-#undef WPI_INFO_ENUM
-        WPI_INFO_COUNT /* must be last */
-} wpi_info_field;
-
-const char *wpi_info_words(wpi_info_field field);
 
 /** Where the trace comes from. */
 typedef struct wpi_origin {

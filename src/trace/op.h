@@ -24,11 +24,13 @@
     X(EVENT_WAIT, "event wait", 1, false)                                                          \
     X(EVENT_POLL, "event poll", 2, false) /* event, was complete */                                \
     X(DEVICE_WAIT, "device wait", 0, false)                                                        \
+    X(RESET, "reset", 0, false)                                                                    \
     X(ALLOC, "alloc", 3, true)         /* wp_memory_kind, bytes, address; name */                  \
-    X(FREE, "free", 1, false)          /* address */                                               \
-    X(QUERY, "query", 1, true)         /* set of wpi_info_field; the call */                       \
-    X(OCCUPANCY, "occupancy", 5, true) /* threads, dynamic and static shared bytes, registers, */  \
-                                       /* answer; kernel */
+    X(FREE, "free", 3, false)          /* wp_memory_kind, bytes, address */                        \
+    X(KERNEL_NAME, "name", 2, true)    /* tables, kernel in them; its name for people */           \
+    X(QUERY, "query", 1, true)         /* set of WPI_INFO_SET; the call */                         \
+    X(OCCUPANCY, "occupancy", 5, true) /* threads, shared: dynamic, static, registers, */          \
+    /* answer; kernel */
 
 typedef enum wpi_op_kind {
 #define WPI_OP_ENUM(name, word, fields, has_text) WPI_OP_##name,
@@ -38,7 +40,7 @@ typedef enum wpi_op_kind {
 } wpi_op_kind;
 
 #define WPI_OP_FIELDS_MAX 5u
-#define WPI_OP_TEXT_MAX 255u /* bytes; longer names are cut */
+#define WPI_OP_TEXT_MAX 4095u /* bytes; longer names are cut */
 
 typedef struct wpi_op {
     wpi_op_kind kind;

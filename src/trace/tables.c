@@ -90,7 +90,9 @@ static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {
     uint32_t accesses = 0;
     for (uint32_t i = 0; i < b->step_count; i++)
         accesses += t->steps[b->first_step + i].op == WP_TRACE_ACCESS;
-    return accesses == b->access_count && accesses < WP_TRACE_BLOCK_WORDS_MAX;
+    /* Beside addresses, at most one word more: of how the block ends. */
+    return accesses <= b->access_count && b->access_count - accesses <= 1 &&
+           b->access_count < WP_TRACE_BLOCK_WORDS_MAX;
 }
 
 const char *wpi_tables_find_fault(const wp_trace_tables *t) {

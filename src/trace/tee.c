@@ -87,6 +87,7 @@ static wpi_warp_block translate(wpi_tee *tee, const wpi_windows *windows,
         from += WPI_LANES;
         to += WPI_LANES;
     }
+    memcpy(to, from, (size_t)(block->addresses + b->access_count * WPI_LANES - from) * sizeof *to);
     wpi_warp_block translated = *block;
     translated.addresses = tee->addresses;
     return translated;

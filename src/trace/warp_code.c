@@ -17,8 +17,24 @@ static uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 
-static const wp_trace_site *site_of(const wp_trace_tables *tables, const wp_trace_step *step) {
-    return &tables->sites[step->value];
+/* The words of a block, one after the other: of its accesses, and of what has a word else, such as
+ * a barrier whose number is known only where it runs. */
+typedef struct word {
+    uint32_t step; /* to look at next */
+    uint32_t slot; /* where the last one of its kind is kept */
+    uint32_t size; /* of an element; a power of two in most cases */
+} word;
+
+static void next_word(const wp_trace_tables *tables, const wp_trace_block *block, word *w) {
+    w->slot = WPI_WARP_SLOTS - 1;
+    w->size = 1;
+    while (w->step < block->step_count) {
+        const wp_trace_step *step = &tables->steps[block->first_step + w->step++];
+        if (step->op != WP_TRACE_ACCESS) continue;
+        w->slot = step->value % WPI_WARP_SLOTS;
+        w->size = tables->sites[step->value].size_bytes;
+        return;
+    }
 }
 
 /* ---- coding --------------------------------------------------------------------------------- */
@@ -66,13 +82,13 @@ static uint8_t *put_tag(uint8_t *to, pattern p, uint64_t difference) {
     return rest != 0 ? wpi_varint_put(to, rest) : to;
 }
 
-static uint8_t *put_access(wpi_warp_code *code, uint32_t slot, uint32_t size, uint32_t mask,
-                           const uint64_t *a, uint8_t *to) {
-    const uint32_t first = lowest(mask), others = mask & (mask - 1);
+static uint8_t *put_word(wpi_warp_code *code, const word *w, uint32_t mask, const uint64_t *a,
+                         uint8_t *to) {
+    const uint32_t first = lowest(mask), others = mask & (mask - 1), size = w->size;
     uint64_t stride;
     const pattern p = pattern_of(a, first, others, size, &stride);
-    to = put_tag(to, p, a[first] - code->last[slot]);
-    code->last[slot] = a[first];
+    to = put_tag(to, p, a[first] - code->last[w->slot]);
+    code->last[w->slot] = a[first];
     if (p == PATTERN_STRIDE) return wpi_varint_put(to, wpi_zigzag(stride));
     if (p != PATTERN_ELEMENTS && p != PATTERN_BYTES) return to;
     uint64_t before = a[first];
@@ -94,13 +110,10 @@ uint8_t *wpi_warp_encode_block(wpi_warp_code *code, const wp_trace_tables *table
     code->block = block->block;
     code->mask = block->mask;
     const wp_trace_block *b = &tables->blocks[block->block];
-    const uint64_t *addresses = block->addresses;
-    for (uint32_t i = 0; i < b->step_count; i++) {
-        const wp_trace_step *step = &tables->steps[b->first_step + i];
-        if (step->op != WP_TRACE_ACCESS) continue;
-        to = put_access(code, step->value % WPI_WARP_SLOTS, site_of(tables, step)->size_bytes,
-                        block->mask, addresses, to);
-        addresses += WPI_LANES;
+    word w = {0};
+    for (uint32_t i = 0; i < b->access_count; i++) {
+        next_word(tables, b, &w);
+        to = put_word(code, &w, block->mask, block->addresses + (size_t)i * WPI_LANES, to);
     }
     return to;
 }
@@ -122,40 +135,33 @@ static pattern get_tag(wpi_cursor *from, uint64_t *difference) {
 }
 
 /* False: no such pattern. */
-static bool get_access(wpi_warp_code *code, uint32_t slot, uint32_t size, uint32_t mask,
-                       wpi_cursor *from, uint64_t *a) {
+static bool get_word(wpi_warp_code *code, const word *w, wpi_cursor *from, uint64_t *a) {
     uint64_t difference = 0, stride = 0;
     const pattern p = get_tag(from, &difference);
-    const uint32_t first = lowest(mask);
+    const uint32_t first = lowest(code->mask);
     if (p >= PATTERN_COUNT) return false;
-    uint64_t address = code->last[slot] + difference;
-    code->last[slot] = address;
+    uint64_t address = code->last[w->slot] + difference;
+    code->last[w->slot] = address;
     a[first] = address;
-    if (p == PATTERN_ROW) stride = size;
+    if (p == PATTERN_ROW) stride = w->size;
     if (p == PATTERN_STRIDE) stride = wpi_unzigzag(wpi_cursor_varint(from));
     const bool is_list = p == PATTERN_ELEMENTS || p == PATTERN_BYTES;
-    for (uint32_t left = mask & (mask - 1); left != 0; left &= left - 1) {
+    const uint32_t unit = p == PATTERN_ELEMENTS ? w->size : 1;
+    for (uint32_t left = code->mask & (code->mask - 1); left != 0; left &= left - 1) {
         const uint32_t lane = lowest(left);
-        if (is_list) {
-            address += wpi_unzigzag(wpi_cursor_varint(from)) * (p == PATTERN_ELEMENTS ? size : 1);
-            a[lane] = address;
-        } else {
-            a[lane] = address + (lane - first) * stride;
-        }
+        if (is_list) address += wpi_unzigzag(wpi_cursor_varint(from)) * unit;
+        a[lane] = is_list ? address : address + (lane - first) * stride;
     }
     return true;
 }
 
-static bool get_accesses(wpi_warp_code *code, const wp_trace_tables *tables, wpi_cursor *from,
-                         uint64_t *addresses) {
+static bool get_words(wpi_warp_code *code, const wp_trace_tables *tables, wpi_cursor *from,
+                      uint64_t *addresses) {
     const wp_trace_block *b = &tables->blocks[code->block];
-    for (uint32_t i = 0; i < b->step_count; i++) {
-        const wp_trace_step *step = &tables->steps[b->first_step + i];
-        if (step->op != WP_TRACE_ACCESS) continue;
-        if (!get_access(code, step->value % WPI_WARP_SLOTS, site_of(tables, step)->size_bytes,
-                        code->mask, from, addresses))
-            return false;
-        addresses += WPI_LANES;
+    word w = {0};
+    for (uint32_t i = 0; i < b->access_count; i++) {
+        next_word(tables, b, &w);
+        if (!get_word(code, &w, from, addresses + (size_t)i * WPI_LANES)) return false;
     }
     return true;
 }
@@ -171,7 +177,7 @@ wpi_warp_entry wpi_warp_decode(wpi_warp_code *code, const wp_trace_tables *table
     const uint64_t number = code->block + wpi_unzigzag(head >> 2);
     if (kind > HEAD_EXIT || number >= tables->block_count || code->mask == 0) return WPI_WARP_BAD;
     code->block = (uint32_t)number;
-    if (!get_accesses(code, tables, from, addresses) || from->is_bad) return WPI_WARP_BAD;
+    if (!get_words(code, tables, from, addresses) || from->is_bad) return WPI_WARP_BAD;
     *block = code->block;
     *mask = code->mask;
     return WPI_WARP_BLOCK;

@@ -142,9 +142,8 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
                      : WP_FAIL(err, NOMEM, "the system has no address range of %s",
                                wp_format_bytes(size_bytes, asked));
     } else {
-        /* The report on a simulated GPU names allocations, too. */
-        if (wpi_check_is_on() || (device->executor != NULL && wpi_report_is_on()))
-            wpi_check_allocated(&entry);
+        /* Reports and traces of a simulated GPU name allocations, too. */
+        if (wpi_check_is_on() || device->executor != NULL) wpi_check_allocated(&entry);
         status = wpi_memory_map_add(wpi_memory_map_global(), &entry, err);
     }
     if (status != WP_STATUS_OK) {

@@ -42,8 +42,10 @@ typedef struct wpi_command {
     wpi_command_kind kind;
     wpi_dependency *dependencies; /* where other queues must be before it may start; NULL: none */
     size_t dependency_count;
+    bool is_replayed; /* of a trace: only the executor knows what to do with it */
     union {
         struct {
+            wp_copy_kind kind; /* of a replayed one, whose addresses are not there */
             void *dst;
             const void *src;
             size_t dst_pitch_bytes, src_pitch_bytes, width_bytes, height;
@@ -64,16 +66,17 @@ typedef struct wpi_command {
     /* a launch's arguments follow */
 } wpi_command;
 
-/** Who executes a device's commands in place of its queues' own threads: a clock of its own goes with it.
- *  Called with device->lock held. */
+/** Who executes a device's commands in place of its queues' own threads: a clock of its own goes
+ * with it. Called with device->lock held. */
 typedef struct wpi_executor {
     void (*wake)(struct wpi_executor *executor); /* a host thread has begun to wait */
-    void (*poll)(struct wpi_executor *executor); /* … asks and does not wait: time passes, a little */
+    void (*poll)(
+        struct wpi_executor *executor); /* … asks and does not wait: time passes, a little */
     uint64_t (*now_ns)(const struct wpi_executor *executor);
 } wpi_executor;
 
-/** A queue whose first command can start, behind `after` in the device's list (NULL: from its beginning);
- *  NULL: there is none. */
+/** A queue whose first command can start, behind `after` in the device's list (NULL: from its
+ * beginning); NULL: there is none. */
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
 /** The queue's first command is under way from now on. */
 wpi_command *wpi_queue_start(wpi_cpu_queue *queue);

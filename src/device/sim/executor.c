@@ -10,11 +10,13 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "base/param.h"
+#include "device/sim/functional.h"
 #include "device/sim/observer.h"
 #include "device/sim/progress.h"
-#include "device/sim/sim_device.h"
+#include "device/sim/record.h"
 #include "device/sim/threads.h"
 #include "report/recorder.h"
+#include "trace/source.h"
 
 #define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
@@ -38,9 +40,12 @@ typedef struct job {
     wpi_sim_executor *executor;
     wpi_cpu_queue *queue;
     wpi_command *command;
-    wpi_threads *threads; /* of a launch */
+    wpi_threads *threads;       /* of a launch, or … */
+    wpi_trace_source *replayed; /* … of one of a trace */
+    wpi_tee *tee;               /* NULL: it is not recorded */
     wpi_observed *observed;
     uint64_t number; /* of a launch, from 1 */
+    bool is_good;               /* the launch came to its end */
     wp_time_ps start_ps;
 } job;
 
@@ -116,25 +121,33 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
                           (base_ps + numbers->start_ps) / WP_PS_PER_NS,
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
     }
+    j->is_good = is_good;
     end_job(j);
+}
+
+/* What a copy or fill moves. */
+typedef struct transfer {
+    wp_copy_kind kind;
+    uint64_t bytes;
+} transfer;
+
+static transfer transfer_of(const wpi_command *c) {
+    if (c->kind == WPI_COMMAND_FILL)
+        return (transfer){WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes};
+    return (transfer){c->is_replayed ? c->u.copy.kind : wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
+                      (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
 }
 
 /* The bytes move when the transfer ends. */
 static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     (void)token;
-    wpi_command_execute(j->executor->device, j->command);
-    const wpi_command *c = j->command;
+    if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
+    const transfer moved = transfer_of(j->command);
     const wp_time_ps base_ps = j->executor->base_ps;
-    const uint64_t start_ns = (base_ps + j->start_ps) / WP_PS_PER_NS;
-    const uint64_t end_ns = (base_ps + now) / WP_PS_PER_NS;
-    if (wpi_report_is_on() && c->kind == WPI_COMMAND_COPY) {
-        wpi_report_copy(j->queue, wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
-                        (uint64_t)c->u.copy.width_bytes * c->u.copy.height, start_ns, end_ns);
-    } else if (wpi_report_is_on()) {
-        wpi_report_copy(j->queue, WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes,
-                        start_ns, end_ns);
-    }
+    if (wpi_report_is_on())
+        wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
+                        (base_ps + now) / WP_PS_PER_NS);
     end_job(j);
 }
 
@@ -154,22 +167,70 @@ static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, w
     return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
 }
 
+static wpi_sim_device *device_of(const wpi_sim_executor *x) {
+    return (wpi_sim_device *)(void *)x->device;
+}
+
+static void trace_failed(void *executor, const wp_error *error) {
+    fail(executor, error);
+}
+
+/* Where the launch's warps come from; recorded on the way, if something is recorded. */
+static wp_status open_source(job *j, wpi_warp_source **out, wp_error *err) {
+    wpi_sim_device *device = device_of(j->executor);
+    wpi_launch *launch = &j->command->u.launch;
+    if (j->command->is_replayed) {
+        WP_TRY(wpi_trace_source_create(device->trace, launch->id, trace_failed, j->executor,
+                                       &j->replayed, err));
+        *out = wpi_trace_source_base(j->replayed);
+        return WP_STATUS_OK;
+    }
+    wpi_sim_executor *x = j->executor;
+    WP_TRY(choose_variant(x, launch, err));
+    WP_TRY(
+        wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
+    *out = wpi_threads_source(j->threads);
+    if (device->recorder == NULL) return WP_STATUS_OK;
+    WP_TRY(wpi_recorder_launch(device->recorder, launch, *out, &j->tee, err));
+    if (j->tee != NULL) *out = wpi_tee_source(j->tee);
+    return WP_STATUS_OK;
+}
+
+static wp_status launch_functionally(job *j, wpi_warp_source *source, wp_error *err) {
+    WP_TRY(wpi_functional_run(source, err));
+    const wp_time_ps now = wpi_engine_now(j->executor->engine);
+    launch_ended(j, &(wpi_launch_numbers){.start_ps = now, .end_ps = now}, true);
+    return WP_STATUS_OK;
+}
+
+/* The source must not outlive what it reads, nor the SMs the source. */
+static void close_source(job *j) {
+    if (j->is_good && j->tee != NULL) {
+        wpi_recorder_launch_ended(device_of(j->executor)->recorder, j->tee);
+    } else {
+        wpi_tee_abandon(j->tee);
+    }
+    wpi_trace_source_destroy(j->replayed);
+    wpi_threads_destroy(j->threads);
+}
+
 static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     wpi_sim_executor *x = j->executor;
-    wpi_launch *launch = &j->command->u.launch;
+    const wpi_launch *launch = &j->command->u.launch;
+    wpi_warp_source *source;
     wp_error error = {0};
     (void)token;
     (void)now;
     j->number = ++x->launch_count;
-    wp_status status = choose_variant(x, launch, &error);
-    if (status == WP_STATUS_OK)
-        status =
-            wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, &error);
+    wp_status status = open_source(j, &source, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
-    if (status == WP_STATUS_OK)
-        status = wpi_gpu_launch(x->gpu, wpi_threads_source(j->threads), launch_ended, j, &error);
+    if (status == WP_STATUS_OK && wpi_recorder_is_functional(device_of(x)->recorder)) {
+        status = launch_functionally(j, source, &error);
+    } else if (status == WP_STATUS_OK) {
+        status = wpi_gpu_launch(x->gpu, source, launch_ended, j, &error);
+    }
     if (status == WP_STATUS_OK) return;
     if (x->observer != NULL)
         (void)wpi_observer_end(x->observer, j->observed, launch->kernel->code->name, NULL);
@@ -188,16 +249,14 @@ static wp_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, u
 }
 
 static void start_transfer(wpi_sim_executor *x, job *j) {
-    const wpi_command *c = j->command;
     const wp_time_ps now = wpi_engine_now(x->engine);
-    if (c->kind == WPI_COMMAND_FILL) {
-        const uint64_t bytes = (uint64_t)c->u.fill.count * c->u.fill.value_bytes;
+    const transfer moved = transfer_of(j->command);
+    const uint64_t bytes = moved.bytes;
+    switch (moved.kind) {
+    case WP_COPY_FILL:
         wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 1), transfer_ended, j,
                       0);
-        return;
-    }
-    const uint64_t bytes = (uint64_t)c->u.copy.width_bytes * c->u.copy.height;
-    switch (wpi_copy_kind(c->u.copy.dst, c->u.copy.src)) {
+        break;
     case WP_COPY_H2D:
         wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_DEVICE, now, copy_answered, j, 0);
         break;
@@ -261,7 +320,7 @@ static void finish_ended(wpi_sim_executor *x) {
         x->ended = j->next;
         if (x->ended == NULL) x->ended_last = &x->ended;
         wpi_queue_finish(j->queue);
-        wpi_threads_destroy(j->threads);
+        close_source(j);
         wp_free(j);
     }
 }

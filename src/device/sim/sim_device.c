@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/sim/sim_device.h"
+#include "device/sim/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,7 @@ static void close_device(wp_device *base) {
         device->cpu.executor = NULL;
         wpi_sim_executor_destroy(device->executor);
     }
+    wpi_recorder_finish(device->recorder);
     wpi_profile_destroy(device->profile);
     wpi_cpu_device_ops.close(base);
 }
@@ -91,7 +92,8 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wpi_cpu_device_init(&device->cpu, 1,
                                limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err));
     fill_info(&device->cpu.base.info, profile);
-    const wp_status status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
+    wp_status status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
+    if (status == WP_STATUS_OK) status = wpi_recorder_create(device, &ops, &device->recorder, err);
     if (status != WP_STATUS_OK) {
         close_device(&device->cpu.base);
         return status;

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage trace info: what is in a trace, by kernel or by launch. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "cli/table.h"
+#include "cli/trace.h"
+#include "warpage/trace.h"
+
+enum option_index { FORMAT, LAUNCHES };
+
+static const wp_option options[] = {
+    [FORMAT] = {"format", "text|json|csv", ""}, [LAUNCHES] = {"launches", NULL, ""}, {0}};
+
+/* A kernel's launches together. */
+typedef struct kernel_row {
+    char *kernel;
+    bool is_in_step;
+    uint64_t launches, threads, blocks, accesses, bytes;
+} kernel_row;
+
+typedef struct listing {
+    wp_table table;
+    bool is_text, has_launches;
+    kernel_row *rows; /* in order of their first launches */
+    size_t row_count;
+} listing;
+
+static void say_trace(void *object, const wp_trace_info *info) {
+    const listing *l = object;
+    char bytes[32];
+    if (!l->is_text) return;
+    (void)printf("program     ");
+    for (size_t i = 0; i < info->program_count; i++)
+        (void)printf("%s%s", i != 0 ? " " : "", info->program[i]);
+    (void)printf("%s\n", info->program_count == 0 ? "imported" : "");
+    if (info->device[0] != '\0') (void)printf("device      %s\n", info->device);
+    if (info->has_exit_status) (void)printf("exit status %d\n", info->exit_status);
+    (void)printf("operations  %" PRIu64 "\nlaunches    %" PRIu64 "\naccesses    %" PRIu64
+                 "\nsize        %s",
+                 info->operations, info->launches, info->accesses,
+                 wp_format_bytes(info->file_bytes, bytes));
+    if (info->accesses != 0)
+        (void)printf(", %.2f bytes an access", (double)info->file_bytes / (double)info->accesses);
+    (void)printf("\n\n");
+}
+
+static uint64_t volume(const uint32_t shape[3]) {
+    return (uint64_t)shape[0] * shape[1] * shape[2];
+}
+
+static void add_launch(listing *l, const wp_trace_launch_info *info) {
+    wp_strings *cells = &l->table.cells;
+    wp_strings_addf(cells, "%" PRIu64, info->number);
+    wp_strings_add(cells, info->kernel);
+    wp_strings_addf(cells, "%ux%ux%u", info->grid[0], info->grid[1], info->grid[2]);
+    wp_strings_addf(cells, "%ux%ux%u", info->block[0], info->block[1], info->block[2]);
+    wp_strings_addf(cells, "%u", info->shared_bytes);
+    wp_strings_addf(cells, "%u", info->registers);
+    wp_strings_addf(cells, "%" PRIu64, info->blocks);
+    wp_strings_addf(cells, "%" PRIu64, info->accesses);
+    wp_strings_addf(cells, "%" PRIu64, info->bytes);
+    wp_strings_add(cells, info->is_in_step ? "no" : "yes");
+}
+
+static void count_launch(listing *l, const wp_trace_launch_info *info) {
+    size_t i = 0;
+    while (i < l->row_count && strcmp(l->rows[i].kernel, info->kernel) != 0)
+        i++;
+    if (i == l->row_count) {
+        kernel_row *rows = wp_realloc(l->rows, (l->row_count + 1) * sizeof *rows);
+        WP_CHECK(rows != NULL);
+        l->rows = rows;
+        rows[l->row_count++] = (kernel_row){.kernel = wp_strdup(info->kernel)};
+    }
+    kernel_row *row = &l->rows[i];
+    row->launches++;
+    row->threads += volume(info->grid) * volume(info->block);
+    row->blocks += info->blocks;
+    row->accesses += info->accesses;
+    row->bytes += info->bytes;
+    row->is_in_step = row->is_in_step || info->is_in_step;
+}
+
+static void take_launch(void *object, const wp_trace_launch_info *info) {
+    listing *l = object;
+    if (l->has_launches) {
+        add_launch(l, info);
+    } else {
+        count_launch(l, info);
+    }
+}
+
+static void add_kernels(listing *l) {
+    wp_strings *cells = &l->table.cells;
+    for (size_t i = 0; i < l->row_count; i++) {
+        const kernel_row *row = &l->rows[i];
+        wp_strings_add(cells, row->kernel);
+        wp_strings_addf(cells, "%" PRIu64, row->launches);
+        wp_strings_addf(cells, "%" PRIu64, row->threads);
+        wp_strings_addf(cells, "%" PRIu64, row->blocks);
+        wp_strings_addf(cells, "%" PRIu64, row->accesses);
+        wp_strings_addf(cells, "%" PRIu64, row->bytes);
+        wp_strings_add(cells, row->is_in_step ? "no" : "yes");
+        wp_free(row->kernel);
+    }
+    wp_free(l->rows);
+}
+
+int wpi_trace_info_main(int argc, char **argv) {
+    static const char *const kernel_columns[] = {
+        "kernel", "launches", "threads", "warp_blocks", "accesses", "bytes", "replayable", NULL};
+    static const char *const launch_columns[] = {
+        "launch",    "kernel",      "grid",     "block", "shared_bytes",
+        "registers", "warp_blocks", "accesses", "bytes", "replayable",   NULL};
+    wp_arguments arguments;
+    wp_table_format format;
+    wp_error err = {0};
+    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        return wpi_usage_error("trace", "info: %s", err.message);
+    if (arguments.operand_count != 1) return wpi_usage_error("trace", "info: which trace? One file");
+    listing l = {.is_text = format == WP_TABLE_TEXT,
+                 .has_launches = arguments.values[LAUNCHES] != NULL};
+    l.table.columns = l.has_launches ? launch_columns : kernel_columns;
+    const wp_status status =
+        wp_trace_read_info(arguments.operands[0], say_trace, take_launch, &l, &err);
+    add_kernels(&l);
+    if (status == WP_STATUS_OK) wpi_table_print(&l.table, format);
+    wpi_table_deinit(&l.table);
+    if (status != WP_STATUS_OK) return wpi_failure("trace info", "%s", err.message);
+    return wpi_finish("trace info");
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage trace replay: the report of a run, without the program. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "cli/table.h"
+#include "cli/trace.h"
+#include "warpage/report.h"
+#include "warpage/trace.h"
+
+enum option_index { DEVICE, SET, FORMAT, REPORT };
+
+static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
+                                    [SET] = {"set", "KEY=VALUE", ""},
+                                    [FORMAT] = {"format", "text|json|csv", ""},
+                                    [REPORT] = {"report", "FILE", ""},
+                                    {0}};
+
+static void note_exit_status(void *object, const wp_trace_info *info) {
+    wp_run_record *record = object;
+    record->has_exit_status = info->has_exit_status;
+    record->exit_status = info->exit_status;
+}
+
+static void print_record(const wp_run_record *record, wp_table_format format) {
+    char *text = format == WP_TABLE_JSON  ? wp_run_record_to_json(record)
+                 : format == WP_TABLE_CSV ? wp_run_record_to_csv(record)
+                                          : wp_run_record_to_text(record);
+    (void)fputs(text, stdout);
+    wp_run_text_free(text);
+}
+
+static wp_status replay(const wp_arguments *arguments, const char *folder, wp_table_format format,
+                        wp_error *err) {
+    const char *trace = arguments->operands[0], *report = arguments->values[REPORT];
+    wp_run_record record = {0};
+    char *record_path = wp_path_join(folder, "record.json");
+    wp_status status = wp_trace_replay(trace, arguments->values[DEVICE], record_path, err);
+    if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
+    if (status == WP_STATUS_OK)
+        status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);
+    record.wall_time_ns = 0; /* the only number that is not the same each time */
+    if (status == WP_STATUS_OK && report != NULL) {
+        status = wp_run_record_write(&record, report, err);
+    } else if (status == WP_STATUS_OK) {
+        print_record(&record, format);
+    }
+    wp_run_record_deinit(&record);
+    wp_free(record_path);
+    return status;
+}
+
+static wp_status check_arguments(const wp_arguments *arguments, wp_error *err) {
+    const char *device = arguments->values[DEVICE], *report = arguments->values[REPORT];
+    if (device == NULL || strncmp(device, "sim:", 4) != 0)
+        return WP_FAIL(err, INVALID, "on which simulated GPU? --device sim:p100, say");
+    if (arguments->values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, device, NULL, err));
+    return report != NULL ? wp_run_record_check_path(report, err) : WP_STATUS_OK;
+}
+
+int wpi_trace_replay_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_table_format format;
+    wp_error err = {0};
+    char *folder = NULL;
+    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        return wpi_usage_error("trace", "replay: %s", err.message);
+    if (arguments.operand_count != 1)
+        return wpi_usage_error("trace", "replay: which trace? One file");
+    if (check_arguments(&arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("trace", "replay: %s", err.message);
+    wp_status status = wp_temp_dir_create(&folder, &err);
+    if (status == WP_STATUS_OK) status = replay(&arguments, folder, format, &err);
+    wp_temp_dir_remove(folder);
+    wp_free(folder);
+    if (status != WP_STATUS_OK) return wpi_failure("trace replay", "%s", err.message);
+    return wpi_finish("trace replay");
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Recording: what the program asks of a simulated device, and what its launches do, goes into a
+ * trace (src/trace). The device's tables of operations are replaced by ones that write down each
+ * call and pass it on.
+ *
+ * The trace appears when the program exits, or the device is closed; not if a kernel failed, or
+ * launches were under way.
+ */
+#ifndef WP_DEVICE_SIM_RECORD_H
+#define WP_DEVICE_SIM_RECORD_H
+
+#include "device/sim/sim_device.h"
+#include "trace/tee.h"
+
+typedef struct wpi_recorder wpi_recorder;
+
+/** Begins the trace that the parameter `trace` asks for; `*out` is NULL if none is. `ops` is the
+ *  device's table, which is changed. One recording a process. */
+WP_NODISCARD wp_status wpi_recorder_create(wpi_sim_device *device, wp_device_ops *ops,
+                                           wpi_recorder **out, wp_error *err);
+/** The device is closed. NULL allowed. */
+void wpi_recorder_finish(wpi_recorder *recorder);
+/** Whether launches take no simulated time. */
+bool wpi_recorder_is_functional(const wpi_recorder *recorder);
+
+/** Executor's thread: a source to be used in place of `source`, which records; `*out` is NULL, and
+ *  nothing but the launch is written, where it runs in step. */
+WP_NODISCARD wp_status wpi_recorder_launch(wpi_recorder *recorder, const wpi_launch *launch,
+                                           wpi_warp_source *source, wpi_tee **out, wp_error *err);
+/** … the launch has ended. `tee` is gone. */
+void wpi_recorder_launch_ended(wpi_recorder *recorder, wpi_tee *tee);
+
+#endif

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
+# Where should the trace go?
+warpage trace record -- true
