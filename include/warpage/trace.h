@@ -64,6 +64,10 @@ typedef struct wp_trace_selection {
 WP_NODISCARD WP_API wp_status wp_trace_cut(const char *path, const wp_trace_selection *selection,
                                            const char *out_path, wp_error *err);
 
+/** Accel-Sim's kernel traces (`kernelslist.g` with `.traceg` files beside it) as a trace. */
+WP_NODISCARD WP_API wp_status wp_trace_import(const char *list_path, const char *out_path,
+                                              wp_error *err);
+
 /** The exit status of the program that was recorded, for whoever learns it later. */
 WP_NODISCARD WP_API wp_status wp_trace_set_exit_status(const char *path, int status, wp_error *err);
 

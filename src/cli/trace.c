@@ -13,7 +13,8 @@ static const struct {
 } commands[] = {{"record", wpi_trace_record_main},
                 {"info", wpi_trace_info_main},
                 {"replay", wpi_trace_replay_main},
-                {"cut", wpi_trace_cut_main}};
+                {"cut", wpi_trace_cut_main},
+                {"import", wpi_trace_import_main}};
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
@@ -22,7 +23,8 @@ const char wpi_trace_details[] =
     "    runs a program that wpcc built on a simulated GPU, and writes what it does to FILE.wpt\n"
     "    --device sim:GPU         the GPU that the program sees (default: sim:gtx1080ti)\n"
     "    --set KEY=VALUE          a number of it (see `warpage params --device sim:GPU`)\n"
-    "    --functional             kernels take no simulated time: faster, the trace is the same but\n"
+    "    --functional             kernels take no simulated time: faster, the trace is the same "
+    "but\n"
     "                             for the order in which parts of warps took turns\n"
     "info [--format text|json|csv] [--launches] FILE.wpt\n"
     "    what is in a trace: by kernel, or by launch\n"
@@ -33,7 +35,9 @@ const char wpi_trace_details[] =
     "    --format text|json|csv   form of the report on stdout\n"
     "    --report FILE            write the report to FILE.txt, .json or .csv instead\n"
     "cut -o FILE.wpt [--kernels REGEX] [--launches A-B] FILE.wpt\n"
-    "    a trace of some of the launches (numbered from 1, as `info --launches` shows them)";
+    "    a trace of some of the launches (numbered from 1, as `info --launches` shows them)\n"
+    "import -o FILE.wpt kernelslist.g\n"
+    "    Accel-Sim's kernel traces as a trace: their memory accesses, instruction counts, barriers";
 
 void wpi_expand_short_options(int argc, char **argv) {
     static char output[] = "--output", jobs[] = "--jobs";
@@ -45,7 +49,7 @@ void wpi_expand_short_options(int argc, char **argv) {
 
 int wpi_trace_main(int argc, char **argv) {
     if (argc < 2)
-        return wpi_usage_error("trace", "which command? record, info, replay or cut");
+        return wpi_usage_error("trace", "which command? record, info, replay, cut or import");
     wp_nearest nearest = {.wanted = argv[1]};
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         wp_nearest_offer(&nearest, commands[i].name);
@@ -59,6 +63,6 @@ int wpi_trace_main(int argc, char **argv) {
     const char *meant = wp_nearest_result(&nearest);
     if (meant != NULL)
         return wpi_usage_error("trace", "no command '%s'; did you mean '%s'?", argv[1], meant);
-    return wpi_usage_error("trace", "no command '%s'; there are record, info, replay, cut",
+    return wpi_usage_error("trace", "no command '%s'; there are record, info, replay, cut, import",
                            argv[1]);
 }

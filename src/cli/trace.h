@@ -9,6 +9,7 @@ int wpi_trace_record_main(int argc, char **argv);
 int wpi_trace_info_main(int argc, char **argv);
 int wpi_trace_replay_main(int argc, char **argv);
 int wpi_trace_cut_main(int argc, char **argv);
+int wpi_trace_import_main(int argc, char **argv);
 
 /** What `warpage trace record` does, for others: runs `program` so that it writes the trace
  *  `path`. `device`: NULL for the default. `*exit_code` is the program's. IO, NOT_FOUND (no such

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage trace cut: a trace made of another. */
+/* warpage trace cut, warpage trace import: traces made of others. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,8 @@ static wp_status parse_launches(const char *text, wp_trace_selection *out, wp_er
     const char *last = dash != NULL ? dash + 1 : text;
     char first[32] = "";
     uint64_t from = 1, to = UINT64_MAX;
-    if (length >= sizeof first) return WP_FAIL(err, INVALID, "--launches %s: a range such as 3-7", text);
+    if (length >= sizeof first)
+        return WP_FAIL(err, INVALID, "--launches %s: a range such as 3-7", text);
     memcpy(first, text, length);
     if (length != 0) WP_TRY(wp_parse_count(first, &from, err));
     if (last[0] != '\0') WP_TRY(wp_parse_count(last, &to, err));
@@ -49,5 +50,22 @@ int wpi_trace_cut_main(int argc, char **argv) {
         return wpi_usage_error("trace", "cut: %s", err.message);
     if (wp_trace_cut(arguments.operands[0], &selection, values[OUTPUT], &err) != WP_STATUS_OK)
         return wpi_failure("trace cut", "%s", err.message);
+    return WP_EXIT_DONE;
+}
+
+int wpi_trace_import_main(int argc, char **argv) {
+    enum { OUTPUT };
+    static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""}, {0}};
+    wp_arguments arguments;
+    wp_error err = {0};
+    wpi_expand_short_options(argc, argv);
+    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("trace", "import: %s", err.message);
+    if (arguments.values[OUTPUT] == NULL)
+        return wpi_usage_error("trace", "import: where to? -o FILE.wpt");
+    if (arguments.operand_count != 1)
+        return wpi_usage_error("trace", "import: which list? kernelslist.g of Accel-Sim's tracer");
+    if (wp_trace_import(arguments.operands[0], arguments.values[OUTPUT], &err) != WP_STATUS_OK)
+        return wpi_failure("trace import", "%s", err.message);
     return WP_EXIT_DONE;
 }

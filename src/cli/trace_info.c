@@ -39,10 +39,9 @@ static void say_trace(void *object, const wp_trace_info *info) {
     (void)printf("%s\n", info->program_count == 0 ? "imported" : "");
     if (info->device[0] != '\0') (void)printf("device      %s\n", info->device);
     if (info->has_exit_status) (void)printf("exit status %d\n", info->exit_status);
-    (void)printf("operations  %" PRIu64 "\nlaunches    %" PRIu64 "\naccesses    %" PRIu64
-                 "\nsize        %s",
-                 info->operations, info->launches, info->accesses,
-                 wp_format_bytes(info->file_bytes, bytes));
+    (void)printf(
+        "operations  %" PRIu64 "\nlaunches    %" PRIu64 "\naccesses    %" PRIu64 "\nsize        %s",
+        info->operations, info->launches, info->accesses, wp_format_bytes(info->file_bytes, bytes));
     if (info->accesses != 0)
         (void)printf(", %.2f bytes an access", (double)info->file_bytes / (double)info->accesses);
     (void)printf("\n\n");
@@ -114,15 +113,16 @@ int wpi_trace_info_main(int argc, char **argv) {
     static const char *const kernel_columns[] = {
         "kernel", "launches", "threads", "warp_blocks", "accesses", "bytes", "replayable", NULL};
     static const char *const launch_columns[] = {
-        "launch",    "kernel",      "grid",     "block", "shared_bytes",
-        "registers", "warp_blocks", "accesses", "bytes", "replayable",   NULL};
+        "launch",   "kernel", "grid",       "block", "shared_bytes", "registers", "warp_blocks",
+        "accesses", "bytes",  "replayable", NULL};
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "info: %s", err.message);
-    if (arguments.operand_count != 1) return wpi_usage_error("trace", "info: which trace? One file");
+    if (arguments.operand_count != 1)
+        return wpi_usage_error("trace", "info: which trace? One file");
     listing l = {.is_text = format == WP_TABLE_TEXT,
                  .has_launches = arguments.values[LAUNCHES] != NULL};
     l.table.columns = l.has_launches ? launch_columns : kernel_columns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage trace record: libwarpage, in the program, writes the trace under another name; it gets its
- * own when the program has ended and its exit status is in it. */
+/* warpage trace record: libwarpage, in the program, writes the trace under another name; it gets
+ * its own when the program has ended and its exit status is in it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,8 @@ static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
 static wp_status check_device(const char *device, wp_error *err) {
     if (strncmp(device, "sim:", 4) != 0) {
         return WP_FAIL(err, INVALID,
-                       "traces are recorded on simulated GPUs, such as sim:k80, not on '%s'", device);
+                       "traces are recorded on simulated GPUs, such as sim:k80, not on '%s'",
+                       device);
     }
     wp_device *opened;
     WP_TRY(wp_device_open(device, &opened, err));
@@ -45,8 +46,9 @@ static wp_status check_target(const char *path, wp_error *err) {
 
 static wp_status keep_trace(const char *made, const char *path, int exit_code, wp_error *err) {
     if (!wp_file_exists(made))
-        return WP_FAIL(err, INVALID, "the program left no trace: it was not built by wpcc, used no "
-                                     "GPU, failed there, or did not exit normally");
+        return WP_FAIL(err, INVALID,
+                       "the program left no trace: it was not built by wpcc, used no "
+                       "GPU, failed there, or did not exit normally");
     WP_TRY(wp_trace_set_exit_status(made, exit_code, err));
     if (rename(made, path) == 0) return WP_STATUS_OK;
     return WP_FAIL(err, IO, "%s: cannot be written", path);
@@ -90,9 +92,9 @@ static int record(const wp_arguments *arguments, wp_strings *environment) {
     wp_error err = {0};
     int exit_code = WP_EXIT_FAILED;
     char *path = wp_format("%s", values[OUTPUT]);
-    const wp_status status = wpi_trace_record(
-        (const char *const *)arguments->operands, path, values[DEVICE], values[FUNCTIONAL] != NULL,
-        NULL, environment, &exit_code, &err);
+    const wp_status status =
+        wpi_trace_record((const char *const *)arguments->operands, path, values[DEVICE],
+                         values[FUNCTIONAL] != NULL, NULL, environment, &exit_code, &err);
     if (status != WP_STATUS_OK) {
         (void)wpi_failure("trace record", "%s", err.message);
         if (exit_code == 0) exit_code = WP_EXIT_FAILED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace of some of the launches: operations are copied but for the other launches, and the parts of
- * those that stay are copied as they are, one after the other. */
+/* A trace of some of the launches: operations are copied but for the other launches, and the parts
+ * of those that stay are copied as they are, one after the other. */
 #include <regex.h>
 #include <string.h>
 
@@ -93,7 +93,8 @@ static wp_status copy_all(cut *c, wp_error *err) {
         (void)wpi_trace_writer_tables(c->to, wpi_trace_tables_of(c->from, i));
     WP_TRY(wpi_trace_visit_ops(c->from, copy_op, c, err));
     if (c->kept != 0) return WP_STATUS_OK;
-    return WP_FAIL(err, NOT_FOUND, "%s: no launch is left; `warpage trace info --launches` lists them",
+    return WP_FAIL(err, NOT_FOUND,
+                   "%s: no launch is left; `warpage trace info --launches` lists them",
                    wpi_trace_path(c->from));
 }
 

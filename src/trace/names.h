@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** How the kernels of a trace are called: names for people, as the program's C++ runtime made them. */
+/** How the kernels of a trace are called: names for people, as the program's C++ runtime made them.
+ */
 #ifndef WP_TRACE_NAMES_H
 #define WP_TRACE_NAMES_H
 
