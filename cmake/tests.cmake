@@ -142,6 +142,11 @@ add_executable(fuzz_profile ${wp_tests}/fuzz/profile.c)
 set_target_properties(fuzz_profile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_link_libraries(fuzz_profile PRIVATE wpruntime)
 wp_add_test(fuzz_profile unit 120 fuzz_profile ${configs})
+add_executable(fuzz_trace ${wp_tests}/fuzz/trace.c)
+set_target_properties(fuzz_trace PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_include_directories(fuzz_trace PRIVATE ${wp_tests}/support)
+target_link_libraries(fuzz_trace PRIVATE wpruntime)
+wp_add_test(fuzz_trace unit 120 fuzz_trace ${wp_tests}/traces/accelsim/kernelslist.g)
 
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract 120 contract_test_device)

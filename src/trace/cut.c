@@ -33,7 +33,7 @@ static wp_status copy_parts(cut *c, uint32_t warps, uint64_t old, uint64_t numbe
         wpi_cursor from, section;
         uint64_t offset, next;
         WP_TRY(wpi_trace_part(c->from, old, &from, &offset, err));
-        if (!wpi_part_find(from, warps - 1, warps, &next, &section)) {
+        if (!wpi_part_find(from, old, warps - 1, warps, &next, &section)) {
             return WP_FAIL(err, PARSE, "%s: offset %llu: what a CTA does is damaged",
                            wpi_trace_path(c->from), (unsigned long long)offset);
         }

@@ -25,11 +25,12 @@ static inline void wpi_part_append_head(wp_text *out, uint64_t next_part, uint32
     wpi_varint_append(out, warps);
 }
 
-/** Reads the head and finds the section of `warp`; `*section_bytes` may be 0. False: damaged. */
-static inline bool wpi_part_find(wpi_cursor from, uint32_t warp, uint32_t warps,
+/** Reads the head of part `part` and finds the section of `warp`, which may be empty. Chains only
+ * go forward, so they end. False: damaged. */
+static inline bool wpi_part_find(wpi_cursor from, uint64_t part, uint32_t warp, uint32_t warps,
                                  uint64_t *next_part, wpi_cursor *section) {
     *next_part = wpi_cursor_varint(&from) - 1;
-    if (wpi_cursor_u32(&from) != warps || from.is_bad) return false;
+    if (*next_part <= part || wpi_cursor_u32(&from) != warps || from.is_bad) return false;
     uint64_t before = 0, own = 0;
     for (uint32_t w = 0; w < warps; w++) {
         const uint64_t bytes = wpi_cursor_u32(&from);

@@ -50,7 +50,7 @@ static wp_status load_part(wpi_trace_source *source, source_warp *warp, uint32_t
                            uint64_t part, wp_error *err) {
     wpi_cursor from, section;
     WP_TRY(wpi_trace_part(source->trace, part, &from, &warp->offset, err));
-    if (!wpi_part_find(from, number, source->base.warps_per_cta, &warp->next_part, &section))
+    if (!wpi_part_find(from, part, number, source->base.warps_per_cta, &warp->next_part, &section))
         return fail_damaged(source, warp->offset, err);
     const size_t bytes = (size_t)(section.outer - section.at);
     if (bytes > warp->capacity || warp->section == NULL) {

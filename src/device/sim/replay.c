@@ -17,6 +17,8 @@
 
 #define ALLOC_UNIT_BYTES 512u /* as device memory is counted */
 
+#define COPY_BYTES_MAX ((uint64_t)1 << 48) /* no process has more */
+
 /* A kernel of the trace, as queues know kernels. */
 typedef struct replayed_kernel {
     wpi_cpu_kernel kernel;
@@ -78,9 +80,9 @@ static wp_status check_cooperative(const check *c, const wpi_trace_launch *launc
     const wp_kernel_info kernel = {.shared_static_bytes = launch->shared_static_bytes,
                                    .register_count = launch->registers};
     const uint64_t room =
-        (uint64_t)c->device->info.sm_count *
-        wpi_occupancy_blocks(&c->device->info, &kernel, wpi_trace_launch_threads(launch),
-                             launch->shared_dynamic_bytes);
+        (uint64_t)c->device->info.sm_count * wpi_occupancy_blocks(&c->device->info, &kernel,
+                                                                  wpi_trace_launch_threads(launch),
+                                                                  launch->shared_dynamic_bytes);
     if (wpi_trace_launch_cta_count(launch) <= room) return WP_STATUS_OK;
     return WP_FAIL(err, UNSUPPORTED,
                    "%s: kernel %s is a cooperative launch of %" PRIu64 " blocks; only %" PRIu64
@@ -214,12 +216,16 @@ static wp_status submit(replay *r, uint64_t queue_number, wpi_command *command, 
     return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
 }
 
+static wp_status check_bytes(const replay *r, uint64_t bytes, wp_error *err) {
+    if (bytes <= COPY_BYTES_MAX) return WP_STATUS_OK;
+    return WP_FAIL(err, PARSE, "%s: a copy of %" PRIu64 " bytes: the trace is damaged",
+                   wpi_trace_path(r->trace), bytes);
+}
+
 static wp_status copy(replay *r, const wpi_op *op, wp_error *err) {
+    if (op->fields[1] >= WP_COPY_FILL) return fail_number(r, "kind of copy", op->fields[1], err);
+    WP_TRY(check_bytes(r, op->fields[2], err));
     wpi_command *command = wpi_command_create(WPI_COMMAND_COPY, 0);
-    if (op->fields[1] >= WP_COPY_FILL) {
-        wp_free(command);
-        return fail_number(r, "kind of copy", op->fields[1], err);
-    }
     if (command != NULL) {
         command->u.copy.kind = (wp_copy_kind)op->fields[1];
         command->u.copy.width_bytes = (size_t)op->fields[2];
@@ -229,6 +235,7 @@ static wp_status copy(replay *r, const wpi_op *op, wp_error *err) {
 }
 
 static wp_status fill(replay *r, const wpi_op *op, wp_error *err) {
+    WP_TRY(check_bytes(r, op->fields[1], err));
     wpi_command *command = wpi_command_create(WPI_COMMAND_FILL, 0);
     if (command != NULL) {
         command->u.fill.value_bytes = 1;
@@ -271,8 +278,8 @@ static wp_status launch(replay *r, const wpi_op *op, wp_error *err) {
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-/* A host that was told "not yet" asked on; one that was told "done" asks until it is. So a loop that
- * polls takes as many turns as it takes here. */
+/* A host that was told "not yet" asked on; one that was told "done" asks until it is. So a loop
+ * that polls takes as many turns as it takes here. */
 static wp_status poll_queue(const replay *r, const wpi_op *op, wp_error *err) {
     wp_queue *queue;
     WP_TRY(find_queue(r, op->fields[0], &queue, err));
@@ -306,7 +313,8 @@ static char *describe_site(const void *address) {
 }
 
 static void count_memory(replay *r, const wpi_op *op) {
-    const uint64_t bytes = (op->fields[1] + ALLOC_UNIT_BYTES - 1) & ~(uint64_t)(ALLOC_UNIT_BYTES - 1);
+    const uint64_t bytes =
+        (op->fields[1] + ALLOC_UNIT_BYTES - 1) & ~(uint64_t)(ALLOC_UNIT_BYTES - 1);
     if (op->fields[0] != WP_MEMORY_DEVICE && op->fields[0] != WP_MEMORY_MANAGED) return;
     r->used_bytes += op->kind == WPI_OP_ALLOC ? bytes : 0 - bytes;
     wpi_report_memory(r->used_bytes);
@@ -447,7 +455,8 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, wp_device *device, w
     r.device->trace = warps;
     active = &r;
     wp_status status = run(&r, err);
-    /* Commands name the replay's kernels: none is left behind. The first error is the one to tell. */
+    /* Commands name the replay's kernels: none is left behind. The first error is the one to tell.
+     */
     if (wp_device_wait(device, status == WP_STATUS_OK ? err : NULL) != WP_STATUS_OK &&
         status == WP_STATUS_OK)
         status = wp_device_sticky_error(device, err);
