@@ -73,6 +73,7 @@ void wpi_help_print_overview(void);
 int wpi_finish(const char *command);
 
 int wpi_run_main(int argc, char **argv);
+int wpi_compare_main(int argc, char **argv);
 int wpi_trace_main(int argc, char **argv);
 int wpi_devices_main(int argc, char **argv);
 int wpi_params_main(int argc, char **argv);
@@ -81,6 +82,7 @@ int wpi_reproduce_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
 
 extern const char wpi_trace_details[];
+extern const wp_option wpi_compare_options[];
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];
 extern const wp_option wpi_params_options[];

@@ -16,6 +16,18 @@ const wp_command wpi_commands[] = {
                 "when signal n ended it); the report goes to stderr, or where an option says.",
      .options = wpi_run_options,
      .run = wpi_run_main},
+    {.name = "compare",
+     .summary = "run a program under many combinations of a simulated GPU's numbers",
+     .usage = "compare --vary KEY=A,B,C [options] [--] PROGRAM [ARGUMENT...]",
+     .details = "Records the program once and replays it for each combination, where that may be: "
+                "what the\n"
+                "program was told of the GPU must be the same, and no kernel may depend on time. "
+                "Elsewhere\n"
+                "the program runs. Results in --output DIR are used again: remove the folder when "
+                "what the\n"
+                "program reads has changed.",
+     .options = wpi_compare_options,
+     .run = wpi_compare_main},
     {.name = "trace",
      .summary = "record what a program does on a simulated GPU, and replay it on others",
      .usage = "trace record|info|replay|cut|import [options] …",

@@ -118,7 +118,8 @@ static bool add_device(wp_table *table, const char *spec, bool is_measured, wp_e
 
 static void add_simulated(void *table, const char *spec) {
     wp_error err = {0};
-    if (!add_device(table, spec, false, &err)) add_missing(table, spec, "a simulated GPU", err.message);
+    if (!add_device(table, spec, false, &err))
+        add_missing(table, spec, "a simulated GPU", err.message);
 }
 
 static void add_all(wp_table *table, bool is_measured) {

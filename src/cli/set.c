@@ -10,8 +10,9 @@ wp_status wpi_set_keys(const wp_arguments *arguments, size_t option, const char 
                        wp_strings *environment, wp_error *err) {
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
-        return WP_FAIL(err, INVALID, "--set changes numbers of a simulated GPU: name one, as in "
-                                     "--device sim:k80");
+        return WP_FAIL(err, INVALID,
+                       "--set changes numbers of a simulated GPU: name one, as in "
+                       "--device sim:k80");
     wp_text joined = {0};
     const char *before = getenv("WARPAGE_SET"); /* the later ones win */
     if (before != NULL) wp_text_append(&joined, before);

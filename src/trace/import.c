@@ -154,14 +154,18 @@ static wp_status take_instruction(recording *r, wp_error *err) {
 
 /* ---- CTAs ----------------------------------------------------------------------------------- */
 
+static bool is_seen(const recording *r, uint64_t cta) {
+    const uint32_t bits = r->ctas_seen[cta / 8];
+    return (bits >> cta % 8 & 1u) != 0;
+}
+
 static wp_status begin_cta(recording *r, wp_error *err) {
     wpi_warp_source *tee = wpi_tee_source(r->tee);
     wpi_windows windows;
-    uint8_t *seen = &r->ctas_seen[r->in.cta / 8];
-    if ((*seen >> r->in.cta % 8 & 1u) != 0)
+    if (is_seen(r, r->in.cta))
         return WP_FAIL(err, PARSE, "%s:%" PRIu64 ": this thread block was there before", r->in.path,
                        r->in.line_number);
-    *seen |= (uint8_t)(1u << r->in.cta % 8);
+    r->ctas_seen[r->in.cta / 8] |= (uint8_t)(1u << r->in.cta % 8);
     r->is_in_cta = true;
     r->warps_seen = 0;
     return tee->ops->start(tee, r->in.cta, 0, &r->slot, &windows, err);
@@ -182,7 +186,7 @@ static void end_cta(recording *r) {
 
 static wp_status add_missing_ctas(recording *r, wp_error *err) {
     for (r->in.cta = 0; r->in.cta < r->source.base.cta_count; r->in.cta++) {
-        if ((r->ctas_seen[r->in.cta / 8] >> r->in.cta % 8 & 1u) != 0) continue;
+        if (is_seen(r, r->in.cta)) continue;
         WP_TRY(begin_cta(r, err));
         end_cta(r);
     }
