@@ -29,13 +29,15 @@
 #include "warpage/trace.h"
 #include "warpage/version.h"
 
-enum option_index { DEVICE, SET, VARY, JOBS, FORMAT, OUTPUT };
+enum option_index { DEVICE, SET, VARY, FUNCTIONAL, JOBS, FORMAT, OUTPUT };
 
 const wp_option wpi_compare_options[] = {
     [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
     [SET] = {"set", "KEY=VALUE", "a number of it in all combinations"},
     [VARY] = {"vary", "KEY=A,B,C",
               "a number with several values, or device=sim:A,sim:B; repeatable"},
+    [FUNCTIONAL] = {"functional", NULL,
+                    "record without a model: faster (see `warpage help trace`)"},
     [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
     [FORMAT] = {"format", "text|json|csv", "form of the table"},
     [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
@@ -136,7 +138,8 @@ static wp_status make_key(comparison *c, wp_error *err) {
 /* On the first combination's GPU, unless the folder has it already. */
 static void record(comparison *c) {
     const variant *first = &c->variants[0];
-    char *what = wp_format("%s %s %s", c->key, first->device, first->settings);
+    const bool is_functional = c->arguments->values[FUNCTIONAL] != NULL;
+    char *what = wp_format("%s %s %s %d", c->key, first->device, first->settings, is_functional);
     char *hash = hash_name(what), *name = wp_format("%s.wpt", hash);
     wp_strings environment = {0};
     wp_error err = {0};
@@ -145,7 +148,8 @@ static void record(comparison *c) {
     wp_strings_addf(&environment, "WARPAGE_SET=%s", first->settings);
     if (!wp_file_exists(c->trace_path) &&
         wpi_trace_record((const char *const *)c->arguments->operands, c->trace_path, first->device,
-                         false, "/dev/null", &environment, &exit_code, &err) != WP_STATUS_OK) {
+                         is_functional, "/dev/null", &environment, &exit_code,
+                         &err) != WP_STATUS_OK) {
         (void)fprintf(stderr, "warpage compare: not recorded: %s\n", err.message);
         wp_free(c->trace_path);
         c->trace_path = NULL;
@@ -162,8 +166,9 @@ static void choose_ways(comparison *c) {
     for (size_t i = 0; i < count_of(c); i++) {
         variant *v = &c->variants[i];
         wp_error err = {0};
-        char *what = wp_format("%s %s %s", c->key, v->device, v->settings), *hash = hash_name(what);
-        char *name = wp_format("%s.json", hash);
+        char *what = wp_format("%s %s %s %d", c->key, v->device, v->settings,
+                               c->arguments->values[FUNCTIONAL] != NULL);
+        char *hash = hash_name(what), *name = wp_format("%s.json", hash);
         v->result_path = wp_path_join(c->folder, name);
         wp_free(what);
         wp_free(hash);
