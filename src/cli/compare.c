@@ -29,6 +29,8 @@
 #include "warpage/trace.h"
 #include "warpage/version.h"
 
+#define KEYS_MAX 8u /* with the results, what a table holds */
+
 enum option_index { DEVICE, SET, VARY, FUNCTIONAL, JOBS, FORMAT, OUTPUT };
 
 const wp_option wpi_compare_options[] = {
@@ -50,7 +52,8 @@ typedef struct variant {
     char *result_path; /* its report */
     bool is_replayed;  /* else the program runs */
     char *failure;     /* what was said; NULL: none */
-    uint64_t kernel_ns, copy_ns;
+    uint64_t kernel_ns, copy_ns, simulated_ns;
+    double tlb_hit_pct, l2_hit_pct; /* of all kernels */
 } variant;
 
 typedef struct comparison {
@@ -79,6 +82,8 @@ static wp_status read_variation(comparison *c, wp_error *err) {
         WP_TRY(wpi_variation_add(&c->variation, text, err));
     if (c->variation.key_count == 0)
         return WP_FAIL(err, INVALID, "what differs? --vary l2.bytes=1MiB,2MiB, say");
+    if (c->variation.key_count > KEYS_MAX)
+        return WP_FAIL(err, INVALID, "--vary: at most %u keys", KEYS_MAX);
     return WP_STATUS_OK;
 }
 
@@ -250,6 +255,19 @@ static void make_results(comparison *c, uint64_t jobs) {
     pthread_mutex_destroy(&c->lock);
 }
 
+/* Of a cache's look-ups, those that found it. */
+static double hit_pct(const wp_run_record *record, const char *cache) {
+    static const char *const outcomes[] = {"hits", "merges", "misses"};
+    uint64_t counts[3], all = 0;
+    for (size_t i = 0; i < 3; i++) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s_%s", cache, outcomes[i]);
+        counts[i] = wp_run_count(record, record->simulation->values, name);
+        all += counts[i];
+    }
+    return all != 0 ? 100.0 * (double)counts[0] / (double)all : 0;
+}
+
 static wp_status read_result(variant *v, wp_error *err) {
     wp_run_record record = {0};
     if (v->failure != NULL) return WP_FAIL(err, DEVICE, "%s", v->failure);
@@ -258,6 +276,11 @@ static wp_status read_result(variant *v, wp_error *err) {
         v->kernel_ns += record.kernels[k].time_ns;
     for (size_t k = 0; k < WP_COPY_KIND_COUNT; k++)
         v->copy_ns += record.copies[k].time_ns;
+    if (record.simulation != NULL) {
+        v->simulated_ns = record.simulation->time_ps / 1000;
+        v->tlb_hit_pct = hit_pct(&record, "tlb_l1");
+        v->l2_hit_pct = hit_pct(&record, "l2");
+    }
     wp_run_record_deinit(&record);
     return WP_STATUS_OK;
 }
@@ -284,6 +307,9 @@ static void add_row(const comparison *c, size_t i, extremes e, wp_strings *cells
         wp_strings_add(cells, wpi_variation_value(&c->variation, i, k));
     wp_strings_addf(cells, "%" PRIu64, v->kernel_ns);
     wp_strings_addf(cells, "%" PRIu64, v->copy_ns);
+    wp_strings_addf(cells, "%" PRIu64, v->simulated_ns);
+    wp_strings_addf(cells, "%.2f", v->tlb_hit_pct);
+    wp_strings_addf(cells, "%.2f", v->l2_hit_pct);
     wp_strings_addf(cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
     wp_strings_add(cells, v->is_replayed ? "replayed" : "run");
     wp_strings_add(cells, e.best == e.worst ? ""
@@ -293,7 +319,13 @@ static void add_row(const comparison *c, size_t i, extremes e, wp_strings *cells
 }
 
 static void print_table(const comparison *c, wp_table_format format, extremes e) {
-    static const char *const results[] = {"kernel_time_ns", "copy_time_ns", "times_best", "how",
+    static const char *const results[] = {"kernel_time_ns",
+                                          "copy_time_ns",
+                                          "simulated_time_ns",
+                                          "tlb_l1_hit_pct",
+                                          "l2_hit_pct",
+                                          "times_best",
+                                          "how",
                                           "mark"};
     const char *columns[16] = {0};
     size_t count = 0;
