@@ -5,7 +5,8 @@
 #     tools/demo.sh [BUILD]      e.g. tools/demo.sh build/release
 #
 # Compiles two programs of apps/ with BUILD/bin/wpcc and runs them under BUILD/bin/warpage on the
-# graph of Debian's packages. Without BUILD: installs what is missing, builds build/release first.
+# graph of Debian's packages: on this processor, then on simulated GPUs, with a page that shows what
+# one of these did. Without BUILD: installs what is missing, builds build/release first.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -100,6 +101,29 @@ fi
     shown "warpage run -- bfs $input --check"
     run bfs $input --check
     brief bfs
+
+    title "5. The same program, unmodified, on GPUs that are not here: which is fastest?"
+    gpus=sim:k80,sim:gtx1080ti,sim:h200
+    rm -rf "$out/gpus" "$out/page"
+    shown "warpage compare --vary device=$gpus --output gpus -- bfs $input"
+    "$bin/warpage" compare --vary "device=$gpus" --output "$out/gpus" -- "$out/bfs" $input \
+        >"$out/gpus.out" 2>"$out/gpus.err" || {
+        cat "$out/gpus.out" "$out/gpus.err" >&2
+        echo "demo: the comparison failed" >&2
+        exit 1
+    }
+    sed '/./s/^/    /' "$out/gpus.out"
+    say "    A BFS asks for much memory at random: that is what the GPUs' caches and TLBs make of it."
+
+    title "6. And what exactly did one of them do?"
+    shown "warpage run --device sim:gtx1080ti --output page -- bfs $input"
+    "$bin/warpage" run --device sim:gtx1080ti --output "$out/page" -- "$out/bfs" $input \
+        >/dev/null 2>"$out/page.err" || {
+        cat "$out/page.err" >&2
+        echo "demo: the simulated run failed" >&2
+        exit 1
+    }
+    say "    Look at it: $out/page/index.html  (and, with https://ui.perfetto.dev, $out/page/timeline.json)"
 }
 ms=$(($(now_ms) - start_demo))
 title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The sources are ordinary CUDA: see apps/."
@@ -107,7 +131,8 @@ cat <<EOF
 Try next:
     $build/demo/bfs --input debian:all --reverse --source python3
     $build/demo/pagerank --size 1M --memory managed --check
-    WARPAGE_WORKERS=1 $build/demo/bfs --graph rmat --size 512K
+    $build/bin/warpage compare --device sim:k80 --vary tlb.l2.entries=16,65,256 -- $build/demo/bfs --size 20K
+    $build/bin/warpage reproduce tlb-damon17/table2
     $build/bin/wpcc examples/histogram.cu -o histogram && ./histogram examples/histogram.cu
     $build/bin/warpage run --report run.json -- $build/demo/bfs --size 256K
 Your own program:   $build/bin/wpcc program.cu -o program && ./program
