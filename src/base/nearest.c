@@ -32,13 +32,15 @@ size_t wp_edit_distance(const char *a, const char *b) {
 }
 
 void wp_nearest_offer(wp_nearest *nearest, const char *candidate) {
+    const size_t length = strlen(candidate);
+    if (length > WP_NEAREST_NAME_MAX) return;
     const size_t distance = wp_edit_distance(nearest->wanted, candidate);
-    if (nearest->best != NULL && distance >= nearest->best_distance) return;
-    nearest->best = candidate;
+    if (nearest->best[0] != '\0' && distance >= nearest->best_distance) return;
+    memcpy(nearest->best, candidate, length + 1);
     nearest->best_distance = distance;
 }
 
 const char *wp_nearest_result(const wp_nearest *nearest) {
-    if (nearest->best == NULL) return NULL;
+    if (nearest->best[0] == '\0') return NULL;
     return nearest->best_distance <= (strlen(nearest->best) + 2) / 3 ? nearest->best : NULL;
 }

@@ -8,10 +8,12 @@
 /** Single-character edits (insert, delete, replace, swap neighbours) between two names. */
 size_t wp_edit_distance(const char *a, const char *b);
 
+enum { WP_NEAREST_NAME_MAX = 128 }; /* characters of a candidate; longer ones are never meant */
+
 /** Feed candidates one by one, then ask. `{.wanted = "…"}` starts. */
 typedef struct wp_nearest {
     const char *wanted;
-    const char *best; /* borrowed from the caller; NULL: nothing seen */
+    char best[WP_NEAREST_NAME_MAX + 1]; /* "": nothing seen */
     size_t best_distance;
 } wp_nearest;
 

@@ -13,10 +13,15 @@ static void distance_counts_single_edits(void **state) {
     assert_u64(wp_edit_distance("params", "param"), 1);
 }
 
+/* Its result lasts until the next call. */
 static const char *nearest_of(const char *wanted, const char *const *names) {
-    wp_nearest nearest = {.wanted = wanted};
-    for (; *names != NULL; names++)
-        wp_nearest_offer(&nearest, *names);
+    static wp_nearest nearest;
+    nearest = (wp_nearest){.wanted = wanted};
+    for (; *names != NULL; names++) {
+        char name[32]; /* candidates may go after they have been offered */
+        snprintf(name, sizeof name, "%s", *names);
+        wp_nearest_offer(&nearest, name);
+    }
     return wp_nearest_result(&nearest);
 }
 
