@@ -102,8 +102,10 @@ static void add(wpi_addresses *a, uint64_t address) {
     uint32_t outer = place;
     while (outer < a->count && a->ranges[outer].first < new.first + new.bytes)
         outer++;
-    memmove(&a->ranges[place], &a->ranges[outer], (a->count - outer) * sizeof *a->ranges);
-    a->count -= outer - place;
+    if (outer > place) {
+        memmove(&a->ranges[place], &a->ranges[outer], (a->count - outer) * sizeof *a->ranges);
+        a->count -= outer - place;
+    }
     insert(a, place, &new);
 }
 
