@@ -324,7 +324,7 @@ wp_status wpi_block_file_read_long(wpi_block_file *f, wpi_block_kind kind, uint6
                                    size_t bytes, uint8_t **data, wp_error *err) {
     *data = NULL;
     uint8_t *to = NULL;
-    for (size_t at = 0, part; at < bytes; at += part) {
+    for (size_t at = 0, part = 0; at < bytes; at += part) {
         const uint64_t from = offset;
         wp_status status = read_block(f, kind, from, &part, &offset, err);
         if (status == WP_STATUS_OK && (part == 0 || part > bytes - at))
