@@ -101,12 +101,11 @@ static wp_status copy_all(cut *c, wp_error *err) {
 static wp_status write_cut(cut *c, const char *out_path, wp_error *err) {
     int exit_status;
     WP_TRY(wpi_trace_writer_create(out_path, &c->to, err));
-    const wp_status status = copy_all(c, err);
-    if (status != WP_STATUS_OK) {
-        wpi_trace_writer_abandon(c->to);
-        return status;
-    }
-    WP_TRY(wpi_trace_writer_finish(c->to, &wpi_trace_root_of(c->from)->origin, err));
+    wp_status status = copy_all(c, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_trace_writer_finish(c->to, &wpi_trace_root_of(c->from)->origin, err);
+    wpi_trace_writer_destroy(c->to);
+    WP_TRY(status);
     if (!wpi_trace_exit_status(c->from, &exit_status)) return WP_STATUS_OK;
     return wpi_trace_set_exit_status(out_path, exit_status, err);
 }

@@ -415,11 +415,8 @@ import m = {.origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_str
     wp_status status = wpi_trace_writer_create(out_path, &m.to, err);
     if (status == WP_STATUS_OK) {
         status = import_list(&m, list_path, err);
-        if (status == WP_STATUS_OK) {
-            status = wpi_trace_writer_finish(m.to, &m.origin, err);
-        } else {
-            wpi_trace_writer_abandon(m.to);
-        }
+        if (status == WP_STATUS_OK) status = wpi_trace_writer_finish(m.to, &m.origin, err);
+        wpi_trace_writer_destroy(m.to);
     }
     for (uint32_t i = 0; i < m.tables_count; i++)
         wpi_sass_free_tables(m.tables[i]);

@@ -215,7 +215,15 @@ static wp_status write_root(wpi_trace_writer *w, wpi_trace_root *root, wp_error 
     return status;
 }
 
+/* With the lock held. From now on nothing goes in. */
+static void close_file(wpi_trace_writer *w) {
+    wpi_block_writer_abandon(w->file);
+    w->file = NULL;
+    if (w->status == WP_STATUS_OK) w->status = WP_FAIL(&w->error, NOT_READY, "trace: closed");
+}
+
 wp_status wpi_trace_writer_finish(wpi_trace_writer *w, const wpi_origin *origin, wp_error *err) {
+    pthread_mutex_lock(&w->lock);
     wpi_trace_root root = {.origin = *origin,
                            .op_count = w->op_count,
                            .accesses = w->accesses,
@@ -227,11 +235,18 @@ wp_status wpi_trace_writer_finish(wpi_trace_writer *w, const wpi_origin *origin,
         *err = w->error;
     }
     wp_free(root.tables);
-    wpi_trace_writer_abandon(w);
+    close_file(w);
+    pthread_mutex_unlock(&w->lock);
     return status;
 }
 
 void wpi_trace_writer_abandon(wpi_trace_writer *w) {
+    pthread_mutex_lock(&w->lock);
+    close_file(w);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void wpi_trace_writer_destroy(wpi_trace_writer *w) {
     if (w == NULL) return;
     wpi_block_writer_abandon(w->file);
     deinit_packer(&w->ops);

@@ -36,9 +36,12 @@ void wpi_trace_writer_part(wpi_trace_writer *writer, uint64_t number, const void
 /** Launch `number`, counted from 0, when all its parts are written; any order. */
 void wpi_trace_writer_launch(wpi_trace_writer *writer, uint64_t number,
                              const wpi_trace_launch *launch);
-/** The trace appears. The origin is only read. The writer is gone either way. */
+/** The trace appears. The origin is only read. What comes in later is ignored. */
 WP_NODISCARD wp_status wpi_trace_writer_finish(wpi_trace_writer *writer, const wpi_origin *origin,
                                                wp_error *err);
-void wpi_trace_writer_abandon(wpi_trace_writer *writer); /* NULL allowed; no trace appears */
+/** No trace appears. What comes in later is ignored. */
+void wpi_trace_writer_abandon(wpi_trace_writer *writer);
+/** Abandons what was not finished; NULL allowed. */
+void wpi_trace_writer_destroy(wpi_trace_writer *writer);
 
 #endif

@@ -192,6 +192,7 @@ static void write_nonsense(const char *path) {
         wpi_trace_writer_op(writer, kind, fields, "a name");
     }
     check_said(wpi_trace_writer_finish(writer, &origin, &err), &err, "nonsense");
+    wpi_trace_writer_destroy(writer);
     wpi_origin_deinit(&origin);
 }
 

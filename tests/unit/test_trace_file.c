@@ -74,6 +74,8 @@ static void finish(wpi_trace_writer *writer) {
     wp_strings_add(&origin.program, "12");
     origin.info[WPI_INFO_SM_COUNT] = 13;
     assert_status_ok(wpi_trace_writer_finish(writer, &origin, &err), &err);
+    wpi_trace_writer_op(writer, WPI_OP_DEVICE_WAIT, NULL, NULL); /* too late: it is not there */
+    wpi_trace_writer_destroy(writer);
     wpi_origin_deinit(&origin);
 }
 
@@ -290,6 +292,8 @@ static void an_abandoned_trace_leaves_nothing(void **state) {
     wp_error err = {0};
     assert_status_ok(wpi_trace_writer_create(path, &writer, &err), &err);
     wpi_trace_writer_abandon(writer);
+    wpi_trace_writer_op(writer, WPI_OP_DEVICE_WAIT, NULL, NULL);
+    wpi_trace_writer_destroy(writer);
     assert_false(wp_file_exists(path));
     assert_status_fails(wpi_trace_writer_create("/nowhere/x.wpt", &writer, &err), WP_STATUS_IO,
                         &err, "/nowhere/x.wpt");

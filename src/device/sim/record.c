@@ -408,6 +408,7 @@ void wpi_recorder_finish(wpi_recorder *r) {
     }
     pthread_mutex_destroy(&r->lock);
     pthread_mutex_destroy(&r->launch_lock);
+    wpi_trace_writer_destroy(r->writer);
     wp_free(r->queues.items);
     wp_free(r->events.items);
     wp_free(r->named);
