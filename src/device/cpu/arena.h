@@ -14,8 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/sanitizer.h"
+
+#if defined(WP_HAS_TSAN) /* keeps its shadow where the arena is otherwise */
+#define WPI_ARENA_FIRST UINT64_C(0x1000000000)
+#define WPI_ARENA_BYTES UINT64_C(0x4000000000)
+#else
 #define WPI_ARENA_FIRST UINT64_C(0x200000000000)
 #define WPI_ARENA_BYTES UINT64_C(0x200000000000)
+#endif
 
 /** Whether it is an address of the arena, whoever has it. */
 static inline bool wpi_arena_has(uint64_t address) {

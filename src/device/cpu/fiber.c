@@ -18,26 +18,13 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/sanitizer.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define HAS_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define HAS_ASAN 1
-#endif
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define HAS_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define HAS_TSAN 1
-#endif
-#endif
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
-#if defined(HAS_TSAN)
+#if defined(WP_HAS_TSAN)
 #include <sanitizer/tsan_interface.h>
 #endif
 
@@ -113,7 +100,7 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
             return false;
         }
         block->fibers[i].stack_bytes = stack_bytes;
-#if defined(HAS_TSAN)
+#if defined(WP_HAS_TSAN)
         block->fibers[i].tsan = __tsan_create_fiber(0);
 #endif
     }
@@ -137,7 +124,7 @@ void wpi_fibers_start(wpi_block *block) {
 
 void wpi_fibers_release(wpi_block *block) {
     if (block->fibers == NULL) return;
-#if defined(HAS_TSAN)
+#if defined(WP_HAS_TSAN)
     for (uint32_t i = 0; i < block->fiber_capacity; i++) {
         if (block->fibers[i].tsan != NULL) __tsan_destroy_fiber(block->fibers[i].tsan);
     }
@@ -160,7 +147,7 @@ bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
 
 /* Arrived on a fiber's stack. */
 static void arrive_fiber(wpi_worker *worker) {
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
     __sanitizer_finish_switch_fiber(worker->fiber->fake_stack, &worker->scheduler_stack,
                                     &worker->scheduler_stack_bytes);
 #else
@@ -183,11 +170,11 @@ static void check_depth(wpi_worker *worker) {
 void wpi_fiber_leave(wpi_worker *worker) {
     wpi_fiber *fiber = worker->fiber;
     if (!worker->is_failing) check_depth(worker);
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
     __sanitizer_start_switch_fiber(&fiber->fake_stack, worker->scheduler_stack,
                                    worker->scheduler_stack_bytes);
 #endif
-#if defined(HAS_TSAN)
+#if defined(WP_HAS_TSAN)
     __tsan_switch_to_fiber(worker->scheduler_tsan, 0);
 #endif
     wpi_fiber_switch(&fiber->sp, worker->scheduler_sp);
@@ -213,7 +200,7 @@ static void start(wpi_block *block, wpi_fiber *fiber) {
      * zero return address, at which a debugger's backtrace ends. On entry of a function the stack
      * pointer is 8 below a multiple of 16. */
     uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes);
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
     __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
 #endif
     memset(top - 10, 0, 10 * sizeof *top);
@@ -234,15 +221,15 @@ void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
     wpi_fiber *fiber = &block->fibers[thread];
     if (fiber->stack == NULL) start(block, fiber);
     worker->fiber = fiber;
-#if defined(HAS_TSAN)
+#if defined(WP_HAS_TSAN)
     worker->scheduler_tsan = __tsan_get_current_fiber();
     __tsan_switch_to_fiber(fiber->tsan, 0);
 #endif
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
     __sanitizer_start_switch_fiber(&worker->scheduler_fake_stack, fiber->stack, fiber->stack_bytes);
 #endif
     wpi_fiber_switch(&worker->scheduler_sp, fiber->sp);
-#if defined(HAS_ASAN)
+#if defined(WP_HAS_ASAN)
     __sanitizer_finish_switch_fiber(worker->scheduler_fake_stack, NULL, NULL);
 #endif
     worker->fiber = NULL;
