@@ -196,22 +196,16 @@ if(TARGET wpcc)
             set_tests_properties(sim.${short} PROPERTIES ENVIRONMENT
                                  "DEVICES=${device};TIMEOUT_S=200")
         endforeach()
-        foreach(run "bfs queue --size 3000" "bfs mask --size 3000" "sssp near-far --size 2000"
-                "sssp bellman-ford --size 2000" "pagerank thread --size 2000" "pvc - --size 2000"
-                "pagerank warp --size 700" "kmeans - --size 2000"
-                "hotspot - --size 3000 --iterations 3")
+        # A line each: a name, an app, its arguments.
+        file(STRINGS ${wp_tests}/support/sim_apps.txt runs)
+        set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${wp_tests}/support/sim_apps.txt)
+        foreach(run ${runs})
             separate_arguments(words UNIX_COMMAND "${run}")
-            list(POP_FRONT words app variant)
-            set(name ${app}.${variant})
-            if(variant STREQUAL "-")
-                set(name ${app})
-            else()
-                list(APPEND words --variant ${variant})
-            endif()
+            list(POP_FRONT words name app)
             wp_add_test(app.${name} sim 300 ${wp_tests}/support/sim_app.sh ${CMAKE_BINARY_DIR} ${app} ${words})
         endforeach()
         wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR}
-                    shuffle atomics_32 barrier_loops blocks_wait divergence streams_order)
+                    shuffle atomics_32 barrier_loops blocks_wait divergence streams_order app.pvc)
         # Traced threads, their tables, and their PTX.
         foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
                 locks math_more named_barriers ptx_memory recursion shared_static virtual_functions

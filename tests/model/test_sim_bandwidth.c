@@ -187,6 +187,21 @@ static void the_link_gives_its_bandwidth(void **state) {
     rig_close(&r);
 }
 
+static void the_link_bounds_accesses_to_host_memory(void **state) {
+    (void)state;
+    for (uint8_t kind = WP_TRACE_LOAD; kind <= WP_TRACE_STORE; kind++) {
+        stream s = {.sms = 8, .count = 20000, .stride = 128, .span = 1 << 24, .kind = kind};
+        RIG_OPEN(&s.rig, NO_TLB, "l1.on=off", "page.bytes=2MiB", );
+        wpi_memory_set_host_range(s.rig.memory, 0, 1 << 30);
+        const wp_time_ps took = stream_run(&s, 64);
+        assert_reached((double)s.count * 128 / (double)took, 0.016);
+        assert_u64(rig_count(&s.rig, kind == WP_TRACE_LOAD ? "link.to_device.remote"
+                                                           : "link.to_host.remote"),
+                   s.count * 128);
+        rig_close(&s.rig);
+    }
+}
+
 static void directions_of_the_link_do_not_wait_for_each_other(void **state) {
     (void)state;
     rig r;
@@ -245,6 +260,7 @@ int main(void) {
         cmocka_unit_test(mshrs_of_l2_bound_the_reads_of_dram),
         cmocka_unit_test(stores_under_way_bound_stores),
         cmocka_unit_test(the_link_gives_its_bandwidth),
+        cmocka_unit_test(the_link_bounds_accesses_to_host_memory),
         cmocka_unit_test(directions_of_the_link_do_not_wait_for_each_other),
         cmocka_unit_test(two_runs_count_the_same),
     };

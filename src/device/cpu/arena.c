@@ -10,7 +10,10 @@
 #define TRIES_MAX 64
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t next = WPI_ARENA_FIRST; /* a multiple of the unit */
+static uint64_t next_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_FIRST,
+                                                 WPI_ARENA_HOST_FIRST}; /* whole units */
+static const uint64_t outer_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_HOST_FIRST,
+                                                        WPI_ARENA_FIRST + WPI_ARENA_BYTES};
 
 static uint64_t units(uint64_t bytes) {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
@@ -26,14 +29,15 @@ static void *map_at(uint64_t address, size_t bytes) {
     return NULL;
 }
 
-void *wpi_arena_map(size_t bytes, size_t offset_bytes) {
+void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
+    uint64_t *next = &next_of[area];
     void *got = NULL;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < TRIES_MAX && got == NULL; i++) {
-        const uint64_t left_bytes = WPI_ARENA_FIRST + WPI_ARENA_BYTES - next;
+        const uint64_t left_bytes = outer_of[area] - *next;
         if (bytes > left_bytes || units(offset_bytes + bytes) > left_bytes) break;
-        got = map_at(next + offset_bytes, bytes);
-        next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
+        got = map_at(*next + offset_bytes, bytes);
+        *next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
     }
     pthread_mutex_unlock(&lock);
     return got;
@@ -45,7 +49,8 @@ bool wpi_arena_unmap(void *memory, size_t bytes) {
     pthread_mutex_lock(&lock);
     munmap(memory, bytes);
     const uint64_t unit = address / UNIT_BYTES * UNIT_BYTES;
-    if (unit + units(address - unit + bytes) == next) next = unit;
+    uint64_t *next = &next_of[address < WPI_ARENA_HOST_FIRST ? WPI_ARENA_DEVICE : WPI_ARENA_HOST];
+    if (unit + units(address - unit + bytes) == *next) *next = unit;
     pthread_mutex_unlock(&lock);
     return true;
 }

@@ -3,7 +3,8 @@
  * Addresses that are the same in every run: a range of the address space that systems leave alone,
  * given out from its start. Memory of simulated devices lies there, so that what depends on
  * addresses (pages of a TLB, sets of a cache, a hash of pointers) does not depend on where the
- * system happened to put things.
+ * system happened to put things. Memory of the device and memory of the host (page-locked, managed)
+ * have an area each, so that an address says which it is.
  *
  * Thread rule: any thread.
  */
@@ -21,8 +22,15 @@
 #define WPI_ARENA_BYTES UINT64_C(0x4000000000)
 #else
 #define WPI_ARENA_FIRST UINT64_C(0x200000000000)
+#define WPI_ARENA_HOST_FIRST UINT64_C(0x300000000000)
 #define WPI_ARENA_BYTES UINT64_C(0x200000000000)
 #endif
+
+typedef enum wpi_arena_area {
+    WPI_ARENA_DEVICE = 0,
+    WPI_ARENA_HOST,
+    WPI_ARENA_AREA_COUNT /* must be last */
+} wpi_arena_area;
 
 /** Whether it is an address of the arena, whoever has it. */
 static inline bool wpi_arena_has(uint64_t address) {
@@ -30,8 +38,8 @@ static inline bool wpi_arena_has(uint64_t address) {
 }
 
 /** Zeroed, readable and writable memory, uncommitted, which begins `offset_bytes` behind a multiple
- * of 2 MiB. NULL: the place is taken, or the arena is used up. `bytes` is whole pages. */
-void *wpi_arena_map(size_t bytes, size_t offset_bytes);
+ * of 2 MiB. NULL: the place is taken, or the area is used up. `bytes` is whole pages. */
+void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes);
 /** Gives back what wpi_arena_map gave; false: it is not from there. Its addresses come again if
  * nothing was given out behind them. */
 bool wpi_arena_unmap(void *memory, size_t bytes);

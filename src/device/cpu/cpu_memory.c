@@ -45,10 +45,11 @@ static size_t whole_pages(size_t size_bytes) {
 }
 
 /* NULL: there is no room at fixed addresses. */
-static void *map_fixed(size_t size_bytes, size_t *mapped_bytes) {
+static void *map_fixed(wp_memory_kind kind, size_t size_bytes, size_t *mapped_bytes) {
     const size_t margin = margin_bytes(), bytes = whole_pages(size_bytes);
     const size_t offset = (HUGE_PAGE_BYTES - margin) % HUGE_PAGE_BYTES;
-    char *raw = wpi_arena_map(margin + bytes + margin, offset);
+    const wpi_arena_area area = kind == WP_MEMORY_DEVICE ? WPI_ARENA_DEVICE : WPI_ARENA_HOST;
+    char *raw = wpi_arena_map(area, margin + bytes + margin, offset);
     if (raw == NULL) return NULL;
     *mapped_bytes = bytes;
     return raw + margin;
@@ -77,9 +78,10 @@ static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     return base;
 }
 
-static void *map_pages(const wpi_cpu_device *device, size_t size_bytes, size_t *mapped_bytes) {
+static void *map_pages(const wpi_cpu_device *device, wp_memory_kind kind, size_t size_bytes,
+                       size_t *mapped_bytes) {
     if (size_bytes > SIZE_MAX / 2) return NULL;
-    void *base = device->has_fixed_addresses ? map_fixed(size_bytes, mapped_bytes) : NULL;
+    void *base = device->has_fixed_addresses ? map_fixed(kind, size_bytes, mapped_bytes) : NULL;
     return base != NULL ? base : map_anywhere(size_bytes, mapped_bytes);
 }
 
@@ -133,7 +135,7 @@ wp_status wpi_cpu_memory_alloc(wp_device *base, wp_memory_kind kind, size_t size
     if (size_bytes > SIZE_MAX / 2 || !reserve(&device->memory, &entry.allocation)) {
         return fail_nomem(device, size_bytes, err);
     }
-    entry.allocation.base = map_pages(device, size_bytes, &entry.mapped_bytes);
+    entry.allocation.base = map_pages(device, kind, size_bytes, &entry.mapped_bytes);
     wp_status status = WP_STATUS_OK;
     if (entry.allocation.base == NULL) {
         char asked[32];

@@ -90,7 +90,7 @@ static void take_out(wpi_heap *heap, chunk *c) {
 }
 
 static void *map_heap(size_t size_bytes, bool is_fixed) {
-    void *memory = is_fixed ? wpi_arena_map(size_bytes, 0) : NULL;
+    void *memory = is_fixed ? wpi_arena_map(WPI_ARENA_DEVICE, size_bytes, 0) : NULL;
     if (memory != NULL) return memory;
     memory = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

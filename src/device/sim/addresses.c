@@ -7,10 +7,11 @@
 #include "base/fail.h"
 #include "device/device.h"
 
-#define REGISTERED_FIRST UINT64_C(0x500000000000)
-#define VARIABLES_FIRST UINT64_C(0x600000000000)
+#define VARIABLES_FIRST UINT64_C(0x100000000000)
+#define DEVICE_FIRST UINT64_C(0x180000000000)
+#define HOST_FIRST UINT64_C(0x500000000000)
 #define PAGES_FIRST UINT64_C(0x680000000000)
-#define REGISTERED_UNIT_BYTES UINT64_C(0x200000)
+#define WHOLE_UNIT_BYTES UINT64_C(0x200000)
 #define VARIABLE_UNIT_BYTES UINT64_C(256)
 #define PAGE_BYTES UINT64_C(4096)
 
@@ -25,7 +26,7 @@ struct wpi_addresses {
     uint32_t count, capacity;
     uint32_t last;     /* found last */
     uint64_t removals; /* of the memory map, when its ranges were looked at last */
-    uint64_t next_registered, next_variable, next_page;
+    uint64_t next_host, next_page, next_variable, next_device;
 };
 
 static bool contains(const range *r, uint64_t address) {
@@ -62,6 +63,12 @@ static uint64_t take(uint64_t *next, uint64_t bytes, uint64_t unit) {
     return first;
 }
 
+static uint64_t give_place(wpi_addresses *a, wp_memory_kind kind, const range *r) {
+    if (kind == WP_MEMORY_VARIABLE) return take(&a->next_variable, r->bytes, VARIABLE_UNIT_BYTES);
+    uint64_t *next = kind == WP_MEMORY_DEVICE ? &a->next_device : &a->next_host;
+    return take(next, r->bytes + PAGE_BYTES, WHOLE_UNIT_BYTES) + r->first % PAGE_BYTES;
+}
+
 /* What the memory map knows of the address, else its page. */
 static range describe(wpi_addresses *a, uint64_t address) {
     wpi_memory_entry entry;
@@ -73,10 +80,7 @@ static range describe(wpi_addresses *a, uint64_t address) {
     range r = {.first = (uintptr_t)entry.allocation.base,
                .bytes = entry.allocation.size_bytes,
                .is_known = true};
-    r.simulated = entry.allocation.kind == WP_MEMORY_VARIABLE
-                      ? take(&a->next_variable, r.bytes, VARIABLE_UNIT_BYTES)
-                      : take(&a->next_registered, r.bytes + PAGE_BYTES, REGISTERED_UNIT_BYTES) +
-                            r.first % PAGE_BYTES;
+    r.simulated = give_place(a, entry.allocation.kind, &r);
     return r;
 }
 
@@ -153,9 +157,10 @@ uint64_t wpi_addresses_original(const wpi_addresses *a, uint64_t simulated) {
 wpi_addresses *wpi_addresses_create(void) {
     wpi_addresses *a = wp_calloc(1, sizeof *a);
     if (a == NULL) return NULL;
-    a->next_registered = REGISTERED_FIRST;
-    a->next_variable = VARIABLES_FIRST;
+    a->next_host = HOST_FIRST;
     a->next_page = PAGES_FIRST;
+    a->next_variable = VARIABLES_FIRST;
+    a->next_device = DEVICE_FIRST;
     return a;
 }
 

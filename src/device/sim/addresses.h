@@ -5,9 +5,13 @@
  * lies where the system put it; it gets simulated addresses in the order in which the model meets
  * it:
  *
- *     registered host memory, and what found no place in the arena     as a whole, from 2 MiB on
- *     a module's variables                                             side by side
- *     memory that nobody registered                                    page by page
+ *     host memory that found no place there, or was registered    as a whole, from 2 MiB on
+ *     memory that nobody registered                               page by page
+ *     a module's variables                                        side by side
+ *     device memory that found no place there                     as a whole, from 2 MiB on
+ *
+ * Host memory lies in [WPI_HOST_FIRST, WPI_HOST_OUTER): the GPU reaches it across the link. Managed
+ * memory is host memory, too, as long as nothing moves its pages.
  *
  * Thread rule: one thread.
  */
@@ -15,6 +19,9 @@
 #define WP_DEVICE_SIM_ADDRESSES_H
 
 #include "device/cpu/arena.h"
+
+#define WPI_HOST_FIRST WPI_ARENA_HOST_FIRST
+#define WPI_HOST_OUTER UINT64_C(0x700000000000)
 
 typedef struct wpi_addresses wpi_addresses;
 

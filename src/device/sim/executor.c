@@ -45,7 +45,7 @@ typedef struct job {
     wpi_tee *tee;               /* NULL: it is not recorded */
     wpi_observed *observed;
     uint64_t number; /* of a launch, from 1 */
-    bool is_good;               /* the launch came to its end */
+    bool is_good;    /* the launch came to its end */
     wp_time_ps start_ps;
 } job;
 
@@ -187,8 +187,7 @@ static wp_status open_source(job *j, wpi_warp_source **out, wp_error *err) {
     }
     wpi_sim_executor *x = j->executor;
     WP_TRY(choose_variant(x, launch, err));
-    WP_TRY(
-        wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
+    WP_TRY(wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
     *out = wpi_threads_source(j->threads);
     if (device->recorder == NULL) return WP_STATUS_OK;
     WP_TRY(wpi_recorder_launch(device->recorder, launch, *out, &j->tee, err));
@@ -338,6 +337,7 @@ static void destroy_model(wpi_sim_executor *x) {
 static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     WP_TRY(wpi_engine_create(&x->engine, err));
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
+    wpi_memory_set_host_range(x->memory, WPI_HOST_FIRST, WPI_HOST_OUTER);
     WP_TRY(wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err));
     if (x->observer != NULL)
         wpi_observer_attach(x->observer, x->engine, x->gpu, x->memory, x->base_ps);
