@@ -236,6 +236,11 @@ typedef enum wp_tex_kind {
 } wp_tex_kind;
 void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
                uint32_t out[4]);
+/** For traces: where the texel lies that the fetch reads at `corner`, whose bits are steps along
+ * the axes; a filtered fetch mixes all corners. 0: none, or one in the sector of the corner before.
+ */
+uint64_t wp_rt_tex_place(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
+                         uint32_t corner);
 /** Surfaces: `bytes` bytes at byte x of a row; z is the layer, too (cube maps: 6 * layer + face).
  */
 typedef enum wp_surf_mode {
@@ -257,6 +262,9 @@ void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_byt
                      int32_t z, uint32_t mode);
 void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
                       int32_t y, int32_t z, uint32_t mode);
+/** For traces: where these read or write; 0: nowhere. */
+uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int32_t y, int32_t z,
+                          uint32_t mode, uint32_t is_write);
 
 /* ---- variants
  * ------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#define WP_TRACE_VERSION 2u
+#define WP_TRACE_VERSION 3u
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
@@ -98,11 +98,12 @@ typedef enum wp_trace_space {
 
 /** PTX's cache operators. */
 typedef enum wp_trace_cache {
-    WP_TRACE_CACHE_ALL = 0,  /* .ca, or none */
-    WP_TRACE_CACHE_GLOBAL,   /* .cg: not in L1 */
-    WP_TRACE_CACHE_STREAM,   /* .cs, .lu */
-    WP_TRACE_CACHE_VOLATILE, /* .cv, volatile: not in L1 */
-    WP_TRACE_CACHE_READ_ONLY /* ld.global.nc */
+    WP_TRACE_CACHE_ALL = 0,   /* .ca, or none */
+    WP_TRACE_CACHE_GLOBAL,    /* .cg: not in L1 */
+    WP_TRACE_CACHE_STREAM,    /* .cs, .lu */
+    WP_TRACE_CACHE_VOLATILE,  /* .cv, volatile: not in L1 */
+    WP_TRACE_CACHE_READ_ONLY, /* ld.global.nc */
+    WP_TRACE_CACHE_TEXTURE    /* textures and surfaces; lanes whose address is 0 touch nothing */
 } wp_trace_cache;
 
 /** A place in the code that accesses memory. */

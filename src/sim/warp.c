@@ -191,6 +191,29 @@ static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site
 /* ---- accesses
  * ------------------------------------------------------------------------------------- */
 
+/* Lanes that touch memory: of a texture, those whose texel lies in it. */
+static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
+                         const uint64_t *addresses) {
+    if (site->cache != WP_TRACE_CACHE_TEXTURE) return warp->block.mask;
+    uint32_t lanes = 0;
+    for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        lanes |= (uint32_t)(addresses[lane] != 0) << lane;
+    }
+    return lanes;
+}
+
+/* An access by nobody takes nothing. */
+static bool pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+    const wpi_warp_source *source = warp->cta->launch->source;
+    const wp_trace_site *site = &source->tables->sites[step->value];
+    if (lanes_of(warp, site, warp->block.addresses + (size_t)warp->access * WPI_LANES) != 0)
+        return false;
+    warp->access++;
+    if (source->is_in_step) reach(warp, warp->block.mask, now);
+    return true;
+}
+
 static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
                           const uint64_t *addresses, bool is_made_later, wp_time_ps now) {
     wpi_sm *sm = warp->sm;
@@ -198,7 +221,7 @@ static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_si
                                .kind = site->access,
                                .cache = site->cache,
                                .size_bytes = site->size_bytes,
-                               .mask = warp->block.mask,
+                               .mask = lanes_of(warp, site, addresses),
                                .addresses = addresses,
                                .name = site->name,
                                .performed = is_made_later ? performed_in_l2 : NULL};
@@ -237,7 +260,7 @@ static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_
         access_global(warp, step->value, site, addresses,
                       warp->cta->launch->source->is_in_step && !is_now, now);
     }
-    count_instructions(warp, 1);
+    if (site->cache != WP_TRACE_CACHE_TEXTURE) count_instructions(warp, 1); /* the fetch counts */
     warp->access++;
     warp->step++;
     if (is_now) reach(warp, warp->block.mask, now);
@@ -343,6 +366,7 @@ void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
         switch ((wp_trace_op)step->op) {
         case WP_TRACE_ISSUE: issue_run(warp, steps, now); return;
         case WP_TRACE_ACCESS:
+            if (pass_over(warp, step, now)) break;
             if (!issue_access(warp, step, now)) return;
             resume_at(warp, now + warp->sm->cycle_ps);
             wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);

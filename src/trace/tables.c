@@ -80,7 +80,7 @@ static bool is_step_good(const wp_trace_tables *t, const wp_trace_step *s) {
 
 static bool is_site_good(const wp_trace_site *s) {
     return s->access < WP_TRACE_ACCESS_COUNT && s->space <= WP_TRACE_SHARED &&
-           s->cache <= WP_TRACE_CACHE_READ_ONLY && s->size_bytes >= 1 && s->size_bytes <= 16;
+           s->cache <= WP_TRACE_CACHE_TEXTURE && s->size_bytes >= 1 && s->size_bytes <= 16;
 }
 
 static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {

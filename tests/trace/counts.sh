@@ -29,7 +29,8 @@ of_tables() {
     awk '
     $1 == "kernel" { kernel[$2] = 1 }
     $1 == "function" { name = $2 }
-    $1 == "access" && name in kernel { print name, $3 == "reduce" ? "atomic" : $3, $4, $6 }' "$1"
+    # Fetches are not ld and st.
+    $1 == "access" && $5 != "texture" && name in kernel { print name, $3 == "reduce" ? "atomic" : $3, $4, $6 }' "$1"
 }
 
 status=0

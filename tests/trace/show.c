@@ -20,7 +20,7 @@ static const char *const ops[WP_TRACE_OP_COUNT] = {"issue", "access", "wait", "f
                                                    "stop",  "clock",  "call", "return"};
 static const char *const kinds[WP_TRACE_ACCESS_COUNT] = {"load", "store", "atomic", "reduce"};
 static const char *const spaces[] = {"generic", "global", "shared"};
-static const char *const caches[] = {"ca", "cg", "cs", "volatile", "nc"};
+static const char *const caches[] = {"ca", "cg", "cs", "volatile", "nc", "texture"};
 
 static void show_site(const wp_trace_site *s) {
     printf(" %s %s %s %u bytes line %u", kinds[s->access], spaces[s->space], caches[s->cache],

@@ -70,6 +70,7 @@ wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         wpi_trace_expand_copies(c, f);
+        wpi_trace_expand_textures(c, f);
         t.functions = wpi_trace_grow(t.functions, t.function_count, sizeof *t.functions);
         t.functions[t.function_count++] = f;
     }

@@ -2,6 +2,7 @@
 /** What the files of the pass `trace` share (base/trace.h, docs/rooms/trace.md):
  *
  *     trace_copy.c    memcpy and its kin become loads and stores
+ *     trace_texture.c textures and surfaces: which places a fetch touches
  *     trace_order.c   loads go first
  *     trace_cut.c     functions are cut into blocks
  *     trace_site.c    what an access is
@@ -83,6 +84,14 @@ typedef struct trace_access {
 /** As the PTX back end decides: a plain load of what nobody writes while the kernel runs. */
 bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load);
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef instruction);
+/** A fetch from a texture, or an access to a surface. */
+bool wpi_trace_is_texture(LLVMValueRef instruction);
+/** The question for a place that one touches: an access whose address is its result. */
+bool wpi_trace_is_place(LLVMValueRef instruction, wp_trace_access *kind, uint32_t *size_bytes);
+/** The thread's array that a fetch or surface read leaves its result in; NULL: it is none. */
+LLVMValueRef wpi_trace_texture_result(LLVMValueRef instruction);
+/** The thread's array that a load reads; NULL: it is none. */
+LLVMValueRef wpi_trace_loaded_array(LLVMValueRef instruction);
 /** Adds an access of block `block` to the table of sites. */
 void wpi_trace_add_site(tracer *t, LLVMValueRef instruction, uint32_t block);
 
@@ -101,6 +110,8 @@ void wpi_trace_add_function(trace_cost *cost, const char *name, LLVMTypeRef resu
 /** ---- the steps of the pass ---- */
 
 void wpi_trace_expand_copies(wp_compile *c, LLVMValueRef function);
+/** Asks for the places that fetches and surface accesses touch, in front of them. */
+void wpi_trace_expand_textures(wp_compile *c, LLVMValueRef function);
 /** Moves loads to where ptxas has them. */
 void wpi_trace_order(tracer *t, LLVMValueRef function);
 /** Cuts functions[number], and enters its blocks and sites in the tables. */

@@ -210,8 +210,8 @@ static void cost_call(LLVMValueRef i, trace_cost *cost) {
         wp_id id = wpi_lower_id_of(callee);
         if (id != WP_ID_COUNT)
             cost_identity(id, cost);
-        else if (strncmp(name, "wp_rt_tex", 9) == 0 || strncmp(name, "wp_rt_surf", 10) == 0)
-            add(cost, WP_TRACE_TEXTURE, 1);
+        else if (wpi_trace_is_texture(i))
+            cost->count[WP_TRACE_TEXTURE]++; /* how long it takes is its accesses' */
         else
             wpi_trace_add_function(cost, name, LLVMTypeOf(i));
     }

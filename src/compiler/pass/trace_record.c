@@ -108,8 +108,14 @@ static void make_room(recorder *r, LLVMValueRef first, uint32_t words) {
     LLVMPositionBuilderBefore(r->at, first);
 }
 
+/* What is made by an access; of a texture, whose place the access itself tells, what comes behind
+ * it. */
+static LLVMValueRef made_by(const tracer *t, LLVMValueRef access) {
+    return wpi_trace_access(t, access).pointer == access ? LLVMGetNextInstruction(access) : access;
+}
+
 static LLVMValueRef address_word(recorder *r, LLVMValueRef access, LLVMValueRef pointer) {
-    LLVMPositionBuilderBefore(r->at, access);
+    if (pointer == access) return pointer;
     if (LLVMTypeOf(pointer) != r->c->ptr)
         pointer = LLVMBuildAddrSpaceCast(r->at, pointer, r->c->ptr, "");
     return LLVMBuildPtrToInt(r->at, pointer, r->c->i64, "");
@@ -123,13 +129,14 @@ static void replace_clock(recorder *r, LLVMValueRef end, bool is_ns) {
     LLVMInstructionEraseFromParent(end);
 }
 
-/* What is at the end of the block may stop the thread; whoever looks then finds the words. */
-static void finish_block(recorder *r, const tracer *t, const trace_block *block) {
+/* `made`: what the last access makes. What is at the end of the block may stop the thread; whoever
+ * looks then finds the words. */
+static void finish_block(recorder *r, const tracer *t, const trace_block *block,
+                         LLVMValueRef made) {
     bool is_ns;
     LLVMValueRef end = block->end;
     if (t->is_in_step && block->access_count && !end) {
-        LLVMValueRef access = block->accesses[block->access_count - 1];
-        LLVMPositionBuilderBefore(r->at, access);
+        LLVMPositionBuilderBefore(r->at, made);
         publish_cursor(r);
         call(r, "wp_rt_trace_step", r->c->none, &r->lane, 1);
         read_cursor(r);
@@ -158,19 +165,21 @@ static void record_block(recorder *r, const tracer *t, uint32_t number) {
     uint32_t words = 1 + block->row.access_count;
     LLVMValueRef first = first_of(r, block->code);
     make_room(r, first, words);
+    LLVMValueRef made = first; /* by the last access */
+    if (block->access_count) made = made_by(t, block->accesses[block->access_count - 1]);
     LLVMValueRef cursor = LLVMBuildLoad2(r->at, r->c->ptr, r->cursor, "");
     write_word(r, cursor, 0, wpi_const64(r->c, number));
     for (uint32_t a = 0; a < block->access_count; a++) {
         LLVMValueRef access = block->accesses[a];
+        LLVMPositionBuilderBefore(r->at, made_by(t, access));
         LLVMValueRef word = address_word(r, access, wpi_trace_access(t, access).pointer);
         write_word(r, cursor, 1 + a, word);
     }
     if (wpi_trace_has_barrier_word(block))
         write_word(r, cursor, words - 1, barrier_word(r, block->end));
-    LLVMValueRef behind = block->access_count ? block->accesses[block->access_count - 1] : first;
-    LLVMPositionBuilderBefore(r->at, behind);
+    LLVMPositionBuilderBefore(r->at, made);
     LLVMBuildStore(r->at, word_place(r, cursor, words), r->cursor);
-    finish_block(r, t, block);
+    finish_block(r, t, block, made);
 }
 
 void wpi_trace_record(tracer *t, LLVMValueRef function, uint32_t first) {

@@ -194,6 +194,13 @@ static LLVMValueRef base_of(const tracer *t, const roots *from) {
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
     trace_access a = {.memory = TRACE_NO_MEMORY};
     LLVMTypeRef type;
+    if (wpi_trace_is_place(i, &a.kind, &a.size_bytes)) {
+        a.pointer = i;
+        a.memory = TRACE_SITE;
+        a.space = WP_TRACE_GLOBAL;
+        a.cache = WP_TRACE_CACHE_TEXTURE;
+        return a;
+    }
     if (!describe(i, &a, &type)) return a;
     roots from = find_roots(a.pointer);
     int space = (int)LLVMGetPointerAddressSpace(LLVMTypeOf(a.pointer));

@@ -39,6 +39,9 @@ typedef struct walk {
     issued *issued;
     uint32_t issued_count;
     wp_map issued_of; /* value → index */
+    uint32_t *places; /* sites of places since the last fetch */
+    uint32_t place_count;
+    wp_map fetched;   /* a thread's array → index into found: the fetch whose result is there */
     uint32_t *waited; /* sites that were waited for, and not accessed again */
     uint32_t waited_count;
 } walk;
@@ -146,8 +149,42 @@ static void wait_for_operands(walk *w, LLVMValueRef instruction) {
         wait_for(w, LLVMGetOperand(instruction, o));
 }
 
+/* ---- textures ---- */
+
+/* What is in the array now comes from the places asked for before. */
+static void add_fetch(walk *w, LLVMValueRef fetch) {
+    LLVMValueRef array = wpi_trace_texture_result(fetch);
+    if (array) {
+        sources from = {0};
+        for (uint32_t p = 0; p < w->place_count; p++)
+            add_source(&from, w->places[p]);
+        w->found = wpi_trace_grow(w->found, w->found_count, sizeof *w->found);
+        w->found[w->found_count] = from;
+        wpi_map_set_index(&w->fetched, array, w->found_count++);
+    }
+    w->place_count = 0;
+}
+
+/* A load from there is none: the result is in registers. False: it is another load. */
+static bool add_fetched(walk *w, LLVMValueRef load) {
+    LLVMValueRef array = wpi_trace_loaded_array(load);
+    uint32_t from = array ? wpi_map_index(&w->fetched, array) : NONE;
+    if (from == NONE) return false;
+    wpi_map_set_index(&w->found_of, load, from);
+    return true;
+}
+
+static void note_place(walk *w, LLVMValueRef instruction, uint32_t site) {
+    wp_trace_access kind;
+    uint32_t size_bytes;
+    if (!wpi_trace_is_place(instruction, &kind, &size_bytes)) return;
+    w->places = wpi_trace_grow(w->places, w->place_count, sizeof *w->places);
+    w->places[w->place_count++] = site;
+}
+
 static void add_access(walk *w, LLVMValueRef instruction) {
     uint32_t site = wpi_map_index(&w->t->site_of, instruction);
+    note_place(w, instruction, site);
     wait_for_operands(w, instruction);
     add_other(w, WP_TRACE_ACCESS, site);
     for (uint32_t i = 0; i < w->waited_count; i++)
@@ -179,7 +216,7 @@ static void issue(walk *w, LLVMValueRef instruction, const trace_cost *cost) {
 
 static void add_instruction(walk *w, LLVMValueRef instruction) {
     trace_cost cost;
-    if (LLVMIsAPHINode(instruction)) return;
+    if (LLVMIsAPHINode(instruction) || add_fetched(w, instruction)) return;
     if (wpi_trace_cost(w->t, instruction, &cost)) {
         wait_for_operands(w, instruction);
         issue(w, instruction, &cost);
@@ -230,6 +267,8 @@ static void add_block(walk *w, trace_block *block) {
             add_access(w, i);
         else if (LLVMIsAFenceInst(i))
             add_fence(w, i);
+        else if (wpi_trace_is_texture(i))
+            add_instruction(w, i), add_fetch(w, i);
         else
             add_instruction(w, i);
     }
@@ -248,6 +287,8 @@ void wpi_trace_add_steps(tracer *t, uint32_t first) {
         wp_free(w.found[f].sites);
     wp_free(w.found);
     wpi_map_deinit(&w.found_of);
+    wpi_map_deinit(&w.fetched);
+    wp_free(w.places);
     wp_free(w.issued);
     wp_free(w.waited);
 }

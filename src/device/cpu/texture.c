@@ -14,6 +14,8 @@
 #include "base/fail.h"
 #include "device/cpu/cpu.h"
 
+#define SECTOR_BYTES 32u /* what a GPU's caches fetch */
+
 wp_status wpi_texture_create(const wpi_texture *description, uint64_t *handle, wp_error *err) {
     *handle = 0;
     const uint8_t bits = description->channel_bits[0];
@@ -131,22 +133,27 @@ static size_t texel_bytes(const wpi_texture *t) {
     return bytes;
 }
 
-/* The texel at integer coordinates, which may lie outside. */
-static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4]) {
+/* The texel at integer coordinates, which may lie outside; NULL: it is of the border. */
+static const char *find_texel(const wpi_texture *t, const int64_t at[3]) {
     const size_t sizes[3] = {t->width, t->height, t->depth};
     int64_t index[3] = {0, 0, 0};
     for (int axis = 0; axis < 3; axis++) {
         if (sizes[axis] == 0) continue;
         index[axis] = wrap_index(t, axis, at[axis], sizes[axis]);
-        if (index[axis] < 0) {
-            read_border(t, out);
-            return;
-        }
+        if (index[axis] < 0) return NULL;
+    }
+    return (const char *)t->data + (size_t)index[2] * t->slice_bytes +
+           (size_t)index[1] * t->pitch_bytes + (size_t)index[0] * texel_bytes(t);
+}
+
+static void read_texel(const wpi_texture *t, const int64_t at[3], uint32_t out[4]) {
+    const char *p = find_texel(t, at);
+    if (p == NULL) {
+        read_border(t, out);
+        return;
     }
     const size_t channel_bytes = t->channel_bits[0] / 8u;
     const size_t channels = texel_bytes(t) / channel_bytes;
-    const char *p = (const char *)t->data + (size_t)index[2] * t->slice_bytes +
-                    (size_t)index[1] * t->pitch_bytes + (size_t)index[0] * channels * channel_bytes;
     for (size_t i = 0; i < 4; i++) {
         out[i] = i < channels ? read_channel(t, p + i * channel_bytes) : 0;
     }
@@ -183,23 +190,27 @@ static void fetch_nearest(const wpi_texture *t, const place *p, uint32_t out[4])
     read_texel(t, index, out);
 }
 
-static void fetch_linear(const wpi_texture *t, const place *p, uint32_t out[4]) {
-    int64_t base[3] = {0, 0, p->layer};
-    float weight[3] = {0.0f, 0.0f, 0.0f};
+/* One of the texels around the place, and its share of the mixture: bits of `corner` are steps
+ * along the axes. */
+static float find_corner(const place *p, uint32_t corner, int64_t index[3]) {
+    float share = 1.0f;
+    index[2] = p->layer;
+    index[1] = 0;
     for (int axis = 0; axis < p->axes; axis++) {
+        const bool is_upper = (corner >> axis & 1) != 0;
         const float x = p->at[axis] - 0.5f;
-        base[axis] = (int64_t)floorf(x);
-        weight[axis] = floorf((x - floorf(x)) * 256.0f + 0.5f) / 256.0f;
+        const float weight = floorf((x - floorf(x)) * 256.0f + 0.5f) / 256.0f;
+        index[axis] = (int64_t)floorf(x) + is_upper;
+        share *= is_upper ? weight : 1.0f - weight;
     }
+    return share;
+}
+
+static void fetch_linear(const wpi_texture *t, const place *p, uint32_t out[4]) {
     float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (int corner = 0; corner < 1 << p->axes; corner++) {
+    for (uint32_t corner = 0; corner < 1u << p->axes; corner++) {
         int64_t index[3];
-        float share = 1.0f;
-        for (int axis = 0; axis < 3; axis++) {
-            const bool is_upper = (corner >> axis & 1) != 0;
-            index[axis] = base[axis] + is_upper;
-            if (axis < p->axes) share *= is_upper ? weight[axis] : 1.0f - weight[axis];
-        }
+        const float share = find_corner(p, corner, index);
         if (share == 0.0f) continue; /* so that an infinity beside the texture does no harm */
         uint32_t texel[4];
         read_texel(t, index, texel);
@@ -300,14 +311,48 @@ void wp_rt_tex(uint64_t texture, uint32_t kind, float x, float y, float z, int32
     }
 }
 
+/* The texel that a fetch reads at a corner; NULL: none. */
+static const char *find_fetched(const wpi_texture *t, uint32_t kind, const place *p,
+                                uint32_t corner) {
+    int64_t index[3] = {0, 0, p->layer};
+    if (corner >= 1u << p->axes) return NULL;
+    if (kind != WP_TEX_2D_GATHER && !t->is_linear) {
+        for (int axis = 0; axis < p->axes; axis++)
+            index[axis] = (int64_t)floorf(p->at[axis]);
+        return corner == 0 ? find_texel(t, index) : NULL;
+    }
+    const float share = find_corner(p, corner, index);
+    return kind == WP_TEX_2D_GATHER || share != 0.0f ? find_texel(t, index) : NULL;
+}
+
+static uint64_t sector_of(const char *texel) {
+    return (uint64_t)(uintptr_t)texel / SECTOR_BYTES;
+}
+
+uint64_t wp_rt_tex_place(uint64_t texture, uint32_t kind, float x, float y, float z, int32_t ix,
+                         uint32_t corner) {
+    const wpi_texture *t = wpi_texture_get(texture);
+    if (t == NULL) return 0;
+    if (kind == WP_TEX_1D_FETCH) {
+        if (ix < 0 || (uint64_t)ix >= t->width) return 0;
+        return (uint64_t)(uintptr_t)find_texel(t, (const int64_t[3]){ix, 0, 0});
+    }
+    const place p = place_of(t, kind, x, y, z, ix);
+    const char *texel = find_fetched(t, kind, &p, corner);
+    const char *before = (corner & 1) != 0 ? find_fetched(t, kind, &p, corner - 1) : NULL;
+    if (texel != NULL && before != NULL && sector_of(texel) == sector_of(before)) return 0;
+    return (uint64_t)(uintptr_t)texel;
+}
+
 /* ---- surfaces ---------------------------------------------------------------------------------
  */
 
-/* Where an access of `bytes` bytes goes; NULL when it lies outside and touches nothing. */
+/* Where an access of `bytes` bytes goes; NULL when it lies outside and touches nothing. `is_asked`:
+ * nobody touches anything, so nothing fails. */
 static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t y, int32_t z,
-                           uint32_t mode) {
+                           uint32_t mode, bool is_asked) {
     mode = WP_SURF_MODE(mode);
-    const wpi_texture *t = find_bound(surface, "surface");
+    const wpi_texture *t = is_asked ? wpi_texture_get(surface) : find_bound(surface, "surface");
     if (t == NULL) return NULL;
     const int64_t row_bytes = (int64_t)(t->width * texel_bytes(t));
     const int64_t outer[3] = {row_bytes - (int64_t)bytes + 1,
@@ -320,7 +365,7 @@ static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t 
             at[axis] = at[axis] < 0 ? 0 : outer[axis] - 1;
             continue;
         }
-        if (mode != WP_SURF_ZERO && wpi_worker_current != NULL) {
+        if (mode != WP_SURF_ZERO && wpi_worker_current != NULL && !is_asked) {
             wpi_worker_fail(wpi_worker_current, WP_STATUS_KERNEL_TRAP, false,
                             "accessed byte %d of row %d, layer %d of a surface that has %lld bytes "
                             "a row, %lld rows, %lld layers",
@@ -335,7 +380,7 @@ static char *surface_place(uint64_t surface, uint32_t bytes, int32_t x, int32_t 
 
 void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
                      int32_t z, uint32_t mode) {
-    const char *p = surface_place(surface, bytes, x_bytes, y, z, mode);
+    const char *p = surface_place(surface, bytes, x_bytes, y, z, mode, false);
     if (p != NULL) {
         memcpy(data, p, bytes);
     } else {
@@ -345,6 +390,12 @@ void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_byt
 
 void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
                       int32_t y, int32_t z, uint32_t mode) {
-    char *p = surface_place(surface, bytes, x_bytes, y, z, mode);
+    char *p = surface_place(surface, bytes, x_bytes, y, z, mode, false);
     if (p != NULL) memcpy(p, data, bytes);
+}
+
+uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int32_t y, int32_t z,
+                          uint32_t mode, uint32_t is_write) {
+    (void)is_write;
+    return (uint64_t)(uintptr_t)surface_place(surface, bytes, x_bytes, y, z, mode, true);
 }

@@ -163,7 +163,7 @@ static bool is_past_grid(const slot *s, uint32_t blocked) {
 
 /* Of global memory, the simulated address; others stay, the SM knows their windows. */
 static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t address) {
-    if (wpi_arena_has(address)) return address;
+    if (wpi_arena_has(address) || address == 0) return address; /* 0: nothing is touched */
     if (address - s->windows.shared < s->windows.shared_bytes ||
         address - s->windows.local < s->windows.local_bytes)
         return address;
