@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/profile.h"
 
+#include <ctype.h>
 #include <glob.h>
+#include <stdlib.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -153,6 +155,27 @@ static void a_line_that_is_too_long_is_refused(void **state) {
                         WP_STATUS_PARSE, &err, "test.ini:2: the line has more than");
 }
 
+/* What a profile need not say: what is of the simulation, and what is 0 or empty, hence not there.
+ */
+static bool may_be_default(const wpi_profile_value *value) {
+    return strncmp(value->name, "gpu.", 4) == 0 || value->text[0] == '\0' ||
+           strtoull(value->text, NULL, 10) == 0;
+}
+
+/* What is unknown says so, and what the number is instead: "unknown; the P100's". */
+static void check_source(const char *path, const wpi_profile_value *value) {
+    if (value->source == NULL) {
+        if (strcmp(value->name, "gpu.title") != 0)
+            fail_msg("%s: %s has no source", path, value->name);
+        return;
+    }
+    if (strcmp(value->source, "default") == 0 &&
+        (!may_be_default(value) || isalpha(value->text[0])))
+        fail_msg("%s: %s is the default, which has no source", path, value->name);
+    if (strcmp(value->source, "unknown") == 0 || strstr(value->source, "assumed") != NULL)
+        fail_msg("%s: %s: the source does not say whose number it is", path, value->name);
+}
+
 static void every_profile_loads_and_every_number_has_a_source(void **state) {
     (void)state;
     glob_t found;
@@ -164,8 +187,7 @@ static void every_profile_loads_and_every_number_has_a_source(void **state) {
         assert_status_ok(wpi_profile_load(found.gl_pathv[i], NULL, 0, &p, &err), &err);
         wpi_profile_value value;
         for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++)
-            if (value.source == NULL && strcmp(value.name, "gpu.title") != 0)
-                fail_msg("%s: %s has no source", found.gl_pathv[i], value.name);
+            check_source(found.gl_pathv[i], &value);
         assert_true(p->title[0] != '\0');
         wpi_profile_destroy(p);
     }
