@@ -48,6 +48,9 @@ typedef struct wp_device_info {
     uint32_t compute_major, compute_minor;
     uint32_t threads_per_block_max, threads_per_sm_max, blocks_per_sm_max;
     uint32_t registers_per_sm, registers_per_block;
+    uint32_t register_granule;     /* a warp gets registers in multiples of it; 0: not known */
+    uint32_t schedulers;           /* of an SM: each has its share of the registers; 0: not known */
+    uint32_t shared_granule_bytes; /* a block gets shared memory in multiples of it; 0: not known */
     uint64_t shared_bytes_per_block, shared_bytes_per_block_optin, shared_bytes_per_sm;
     uint64_t memory_bytes; /* what cudaMalloc can give out in all */
     uint64_t constant_bytes, l2_bytes;

@@ -68,9 +68,12 @@ static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f
                             GRID_YZ_MAX);
     if (f->info->threads_per_block_max != 0 && threads > f->info->threads_per_block_max) {
         wp_error err = {0};
-        (void)WP_FAIL(&err, LAUNCH,
-                      "%s: %u threads a block, but its __launch_bounds__ allow at most %u",
-                      f->info->name, (unsigned)threads, f->info->threads_per_block_max);
+        (void)WP_FAIL(
+            &err, LAUNCH,
+            "%s: %u threads a block, but its __launch_bounds__ or its %u registers a thread "
+            "allow at most %u",
+            f->info->name, (unsigned)threads, f->info->register_count,
+            f->info->threads_per_block_max);
         return wpi_explain(cudaErrorLaunchOutOfResources, &err);
     }
     return cudaSuccess;

@@ -495,14 +495,34 @@ static uint64_t at_most(uint64_t limit, uint64_t capacity, uint64_t need) {
     return capacity / need < limit ? capacity / need : limit;
 }
 
+static uint64_t rounded_up(uint64_t n, uint64_t unit) {
+    return unit == 0 ? n : (n + unit - 1) / unit * unit;
+}
+
+/* Warps that an SM has registers for, as NVIDIA's calculator has it: a warp gets whole units of its
+ * scheduler's share. */
+static uint64_t warps_by_registers(const wp_device_info *device, uint32_t registers_per_thread) {
+    const uint64_t warp = rounded_up((uint64_t)registers_per_thread * 32, device->register_granule);
+    const uint64_t shares = device->schedulers == 0 ? 1 : device->schedulers;
+    return warp == 0 ? UINT64_MAX : device->registers_per_sm / shares / warp * shares;
+}
+
+uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_per_thread) {
+    const uint64_t most = device->threads_per_block_max;
+    if (device->register_granule == 0) return (uint32_t)most;
+    const uint64_t warps = warps_by_registers(device, registers_per_thread);
+    return (uint32_t)(warps < most / 32 ? warps * 32 : most);
+}
+
 uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
                               uint32_t block_threads, uint32_t shared_dynamic_bytes) {
     if (block_threads == 0 || block_threads > device->threads_per_block_max) return 0;
     const uint64_t threads = (block_threads + 31u) / 32u * 32u; /* whole warps */
     uint64_t blocks = device->blocks_per_sm_max;
     blocks = at_most(blocks, device->threads_per_sm_max, threads);
-    blocks = at_most(blocks, device->registers_per_sm, threads * kernel->register_count);
-    const uint64_t shared_bytes = (uint64_t)kernel->shared_static_bytes + shared_dynamic_bytes;
-    if (shared_bytes > device->shared_bytes_per_block_optin) return 0;
+    blocks = at_most(blocks, warps_by_registers(device, kernel->register_count), threads / 32);
+    const uint64_t asked_bytes = (uint64_t)kernel->shared_static_bytes + shared_dynamic_bytes;
+    const uint64_t shared_bytes = rounded_up(asked_bytes, device->shared_granule_bytes);
+    if (asked_bytes > device->shared_bytes_per_block_optin) return 0;
     return (uint32_t)at_most(blocks, device->shared_bytes_per_sm, shared_bytes);
 }

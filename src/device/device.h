@@ -178,6 +178,9 @@ wpi_memory_map *wpi_memory_map_global(void);
 /** What the parameter device-memory allows cudaMalloc to give out; 0: as much as there is. */
 WP_NODISCARD wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err);
 
+/** Threads of a block that an SM has registers for; where these have no granule: as many as a block
+ * can have. */
+uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_per_thread);
 /** Blocks that fit one SM by threads, registers, shared memory and block slots; 0: not even one. */
 uint32_t wpi_occupancy_blocks(const wp_device_info *device, const wp_kernel_info *kernel,
                               uint32_t block_threads, uint32_t shared_dynamic_bytes);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SMs against arithmetic: how many CTAs fit, what issue and latency take, that divergence serialises,
- * who gets the turn, that stores do not pile up. Cycles of 1 ns. */
+/* SMs against arithmetic: how many CTAs fit, what issue and latency take, that divergence
+ * serialises, who gets the turn, that stores do not pile up. Cycles of 1 ns. */
 #include "base/abi.h"
+#include "device/device.h"
 #include "sim_script.h"
 
 #define ALL (~0u)
@@ -96,8 +97,7 @@ static void a_chain_takes_its_latency_and_free_instructions_their_slots(void **s
 static void divergence_serialises(void **state) {
     (void)state;
     const script_stop together[] = {{CHAIN, ALL}, {HALF, ALL}, {CHAIN, ALL}};
-    const script_stop apart[] = {
-        {CHAIN, ALL}, {HALF, 0xffff}, {HALF, 0xffff0000}, {CHAIN, ALL}};
+    const script_stop apart[] = {{CHAIN, ALL}, {HALF, 0xffff}, {HALF, 0xffff0000}, {CHAIN, ALL}};
     assert_u64(time_of(together, 3, 1, 1), (100 + 50 + 100) * 6 * WP_PS_PER_NS);
     assert_u64(time_of(apart, 4, 1, 1), (100 + 2 * 50 + 100) * 6 * WP_PS_PER_NS);
 
@@ -120,7 +120,8 @@ static void a_barrier_waits_for_the_last(void **state) {
     assert_u64(eight, alone + 2 * 100 * WP_PS_PER_NS);
 }
 
-/* ---- occupancy -------------------------------------------------------------------------------- */
+/* ---- occupancy --------------------------------------------------------------------------------
+ */
 
 /* NVIDIA's rule, as its calculator has it: a warp's registers in units, each scheduler has its own
  * share of the register file, shared memory in units. */
@@ -133,6 +134,25 @@ static uint64_t calculated(uint32_t threads, uint32_t registers, uint32_t shared
     if (by_registers < ctas) ctas = by_registers;
     const uint64_t shared = (shared_bytes + 255) / 256 * 256;
     if (shared != 0 && 96 * 1024 / shared < ctas) ctas = 96 * 1024 / shared;
+    return ctas;
+}
+
+/* What the same GPU answers to a program that asks (cudaOccupancyMaxActiveBlocksPerMultiprocessor).
+ */
+static uint32_t queried(uint32_t threads, uint32_t registers, uint32_t shared_bytes) {
+    const wp_device_info device = {.threads_per_block_max = 1024,
+                                   .threads_per_sm_max = 2048,
+                                   .blocks_per_sm_max = 32,
+                                   .registers_per_sm = 65536,
+                                   .register_granule = 256,
+                                   .schedulers = 4,
+                                   .shared_bytes_per_sm = 96 * 1024,
+                                   .shared_bytes_per_block_optin = 48 * 1024,
+                                   .shared_granule_bytes = 256};
+    const wp_kernel_info kernel = {.register_count = registers,
+                                   .shared_static_bytes = shared_bytes};
+    const uint32_t ctas = wpi_occupancy_blocks(&device, &kernel, threads, 0);
+    assert_int_equal(ctas == 0, wpi_occupancy_threads(&device, registers) < threads);
     return ctas;
 }
 
@@ -151,6 +171,7 @@ static void as_many_ctas_fit_as_the_calculator_says(void **state) {
         for (size_t g = 0; g < sizeof registers / sizeof registers[0]; g++) {
             for (size_t b = 0; b < sizeof shared / sizeof shared[0]; b++) {
                 const uint64_t expected = calculated(threads[t], registers[g], shared[b]);
+                assert_u64(queried(threads[t], registers[g], shared[b]), expected);
                 if (expected == 0) continue;
                 rig r;
                 RIG_OPEN(&r, ONE_SM, );
@@ -168,7 +189,8 @@ static void as_many_ctas_fit_as_the_calculator_says(void **state) {
     }
 }
 
-/* ---- whose turn it is ------------------------------------------------------------------------- */
+/* ---- whose turn it is -------------------------------------------------------------------------
+ */
 
 /* Two warps on one scheduler, which never wait: the order in which they take their blocks. */
 static void order_of_turns(const char *scheduler, uint32_t log[SCRIPT_LOG_MAX]) {
@@ -195,7 +217,8 @@ static void greedy_schedulers_stay_and_others_go_round(void **state) {
         assert_int_equal(log[i], 1 - log[i - 1]);
 }
 
-/* ---- memory ----------------------------------------------------------------------------------- */
+/* ---- memory -----------------------------------------------------------------------------------
+ */
 
 /* Little's law: as long as nothing is full, warps that wait for one load at a time make warps /
  * latency loads. */

@@ -162,6 +162,11 @@ static bool may_be_default(const wpi_profile_value *value) {
            strtoull(value->text, NULL, 10) == 0;
 }
 
+static bool is_of_missing_level(const wpi_profile *p, const char *name) {
+    return strncmp(name, "tlb.l", 5) == 0 && isdigit(name[5]) &&
+           (uint32_t)(name[5] - '0') > p->tlb_levels;
+}
+
 /* What is unknown says so, and what the number is instead: "unknown; the P100's". */
 static void check_source(const char *path, const wpi_profile_value *value) {
     if (value->source == NULL) {
@@ -187,7 +192,7 @@ static void every_profile_loads_and_every_number_has_a_source(void **state) {
         assert_status_ok(wpi_profile_load(found.gl_pathv[i], NULL, 0, &p, &err), &err);
         wpi_profile_value value;
         for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++)
-            check_source(found.gl_pathv[i], &value);
+            if (!is_of_missing_level(p, value.name)) check_source(found.gl_pathv[i], &value);
         assert_true(p->title[0] != '\0');
         wpi_profile_destroy(p);
     }

@@ -68,7 +68,7 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
                            i, align);
         }
     }
-    const uint32_t threads_max = device->info.threads_per_block_max;
+    const uint32_t threads_max = wpi_occupancy_threads(&device->info, code->register_estimate);
     kernel->has_states = code->regions == NULL || code->region_count > 1;
     kernel->has_requests = code->regions == NULL;
     for (uint32_t s = 1; s < code->region_count && code->regions != NULL; s++) {
