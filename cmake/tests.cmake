@@ -206,6 +206,9 @@ if(TARGET wpcc)
         endforeach()
         wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR}
                     shuffle atomics_32 barrier_loops blocks_wait divergence streams_order app.pvc)
+        # With one thread at a time, ahead and in step are the same.
+        wp_add_test(in_step_cause sim 600 ${CMAKE_SOURCE_DIR}/bench/sim/in_step_cause.sh ${CMAKE_BINARY_DIR})
+        set_tests_properties(sim.in_step_cause PROPERTIES ENVIRONMENT SIZE=400)
         # Traced threads, their tables, and their PTX.
         foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
                 locks math_more named_barriers ptx_memory recursion shared_static virtual_functions

@@ -143,11 +143,14 @@ wp_status wpi_gpu_launch(wpi_gpu *gpu, wpi_warp_source *source, wpi_launch_end_f
         return WP_FAIL(err, LAUNCH, "a block of %u threads needs more %s than an SM of %s has",
                        source->threads_per_cta, what, gpu->profile->title);
     }
+    const wpi_code *code;
+    WP_TRY(wpi_memory_place_code(gpu->memory, source->tables, &code, err));
     wpi_grid *launch = wp_calloc(1, sizeof *launch);
     if (launch == NULL) return WP_FAIL(err, NOMEM, "launch on the simulated GPU");
     free_launches(&gpu->ended);
     launch->gpu = gpu;
     launch->source = source;
+    launch->code = code;
     launch->end = end;
     launch->object = object;
     launch->numbers.start_ps = wpi_engine_now(gpu->engine);

@@ -22,6 +22,7 @@
 #include "sim/tlb.h"
 
 #define NONE UINT32_MAX
+#define TOKEN_CODE ((uint64_t)1 << 32) /* of a translation: of instructions, not of parts */
 
 typedef struct record {
     wpi_access_done done;
@@ -90,6 +91,7 @@ struct wpi_memory {
     wpi_engine *engine;
     const wpi_profile *profile;
     wpi_translation *translation;
+    wpi_itlb itlb;
     wpi_l2 l2;
     sm *sms;
     uint32_t page_bits;
@@ -423,6 +425,10 @@ static void go_on(wpi_memory *m, uint32_t number) {
 /* The page of a chain of parts is known at `ready`. */
 static void translated(void *object, uint64_t first, wp_time_ps ready, wp_time_ps lookup_ps) {
     wpi_memory *m = object;
+    if ((first & TOKEN_CODE) != 0) {
+        wpi_itlb_translated(&m->itlb, first & ~TOKEN_CODE, ready);
+        return;
+    }
     for (uint32_t number = (uint32_t)first; number != NONE;) {
         part *p = part_of(m, number);
         const uint32_t next = p->next;
@@ -430,6 +436,25 @@ static void translated(void *object, uint64_t first, wp_time_ps ready, wp_time_p
         go_on(m, number);
         number = next;
     }
+}
+
+/* ---- instructions -----------------------------------------------------------------------------
+ */
+
+static void ask_for_code(void *object, uint32_t sm_number, uint64_t address, uint64_t token,
+                         wp_time_ps now) {
+    wpi_memory *m = object;
+    wpi_translation_ask_second(m->translation, sm_number, address, token | TOKEN_CODE, now);
+}
+
+wp_status wpi_memory_place_code(wpi_memory *m, const wp_trace_tables *tables, const wpi_code **out,
+                                wp_error *err) {
+    return wpi_itlb_place(&m->itlb, tables, out, err);
+}
+
+bool wpi_memory_fetch(wpi_memory *m, uint32_t sm_number, uint64_t address, wp_time_ps now,
+                      wpi_fetched done, void *object) {
+    return wpi_itlb_fetch(&m->itlb, sm_number, address, now, done, object);
 }
 
 /* ---- issue ------------------------------------------------------------------------------------
@@ -574,6 +599,7 @@ void wpi_memory_begin_launch(wpi_memory *m) {
 
 void wpi_memory_flush_tlbs(wpi_memory *m) {
     wpi_translation_flush(m->translation);
+    wpi_itlb_flush(&m->itlb);
 }
 
 uint64_t wpi_memory_under_way(const wpi_memory *m) {
@@ -611,6 +637,7 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     for (uint32_t i = 0; status == WP_STATUS_OK && i < profile->sm_count; i++)
         status = init_sm(&m->sms[i], profile, err);
     WP_TRY_GOTO(status, done);
+    WP_TRY_GOTO(wpi_itlb_init(&m->itlb, engine, profile, ask_for_code, m, err), done);
     WP_TRY_GOTO(wpi_l2_init(&m->l2, profile, err), done);
     WP_TRY_GOTO(wpi_translation_create(engine, profile, translated, m, &m->translation, err), done);
     *out = m;
@@ -628,6 +655,7 @@ void wpi_memory_destroy(wpi_memory *m) {
         wp_free(m->sms[i].mshrs);
     }
     wp_free(m->sms);
+    if (m->itlb.profile != NULL) wpi_itlb_deinit(&m->itlb);
     wpi_l2_deinit(&m->l2);
     wpi_translation_destroy(m->translation);
     wpi_pool_deinit(&m->records);
@@ -679,6 +707,7 @@ void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
         wpi_visit_value(visit, object, "memory.spent.", wpi_spent_name((wpi_spent)i), "ps",
                         m->counters.spent_ps[i]);
     wpi_visit_value(visit, object, "memory.", "store_stalls", "lines", m->counters.store_stalls);
+    wpi_itlb_statistics(&m->itlb, visit, object);
     wpi_translation_statistics(m->translation, visit, object);
     visit_l1(m, visit, object);
     wpi_l2_statistics(&m->l2, visit, object);

@@ -25,6 +25,7 @@
 
 #include "base/trace.h"
 #include "sim/engine.h"
+#include "sim/itlb.h"
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/warp_source.h"
@@ -91,6 +92,13 @@ uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wp_time
  * translated or handed over. It may have changed whenever one answers. Who does not ask may issue
  * more. */
 bool wpi_memory_has_store_room(const wpi_memory *memory, uint32_t sm);
+
+/** Where a program's code lies; NULL: this GPU has no instruction TLBs. NOMEM. */
+WP_NODISCARD wp_status wpi_memory_place_code(wpi_memory *memory, const wp_trace_tables *tables,
+                                             const wpi_code **out, wp_error *err);
+/** Whether the SM knows the page of code at `address`; else `done` is called when it does. */
+bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wp_time_ps now,
+                      wpi_fetched done, void *object);
 
 /** Calls `done` (spent_ps: all QUEUE) when as many stores and reductions of the SM have reached L2
  * as it had issued before: at once, in an event, if none is under way. For fences and the end of a

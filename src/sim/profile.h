@@ -144,6 +144,13 @@ typedef struct wpi_profile {
     wpi_tlb_profile tlb[WPI_TLB_LEVELS_MAX];
 
     struct {
+        bool is_on;
+        uint32_t entries;      /* in one set */
+        wp_time_ps latency_ps; /* of a look-up, in front of a miss */
+        uint64_t instruction_bytes;
+    } itlb;
+
+    struct {
         uint32_t count; /* walks at a time; 0: as many as wanted */
         uint32_t levels;
         wp_time_ps level_ps; /* for each level that is not in the walk cache */

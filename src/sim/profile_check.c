@@ -186,6 +186,13 @@ static wp_status check_tlbs(wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static wp_status check_itlb(const wpi_profile *p, wp_error *err) {
+    if (p->itlb.is_on && p->tlb_levels < 2)
+        return REFUSE(p, "itlb.on", err,
+                      "there is no second TLB level behind it (tlb.levels is 1)");
+    return WP_STATUS_OK;
+}
+
 static wp_status check_walker(const wpi_profile *p, wp_error *err) {
     uint32_t page_bits = 0;
     while (p->page_bytes >> page_bits > 1)
@@ -212,6 +219,7 @@ wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     WP_TRY(check_cache(profile, "l1", &profile->l1, err));
     WP_TRY(check_cache(profile, "l2", &profile->l2, err));
     WP_TRY(check_tlbs(profile, err));
+    WP_TRY(check_itlb(profile, err));
     WP_TRY(check_walker(profile, err));
     return check_dram(profile, err);
 }

@@ -137,6 +137,15 @@ const wpi_key wpi_keys[] = {
     {"tlb.l*.groups", WPI_KEY_TEXT, "", 0, 0, TLB(groups), NULL,
      "of sharing = groups: 0,5 | 1,6 | 2,7,10"},
 
+    {"itlb.on", WPI_KEY_FLAG, "off", 0, 1, AT(itlb.is_on), NULL,
+     "each SM has an instruction TLB, in front of the second TLB level"},
+    {"itlb.entries", WPI_KEY_NUMBER, "32", 1, 1 << 20, AT(itlb.entries), NULL,
+     "of one page each; one set, LRU"},
+    {"itlb.latency", WPI_KEY_TIME, "1cycles", 0, ANY_PS, AT(itlb.latency_ps), NULL,
+     "of a look-up, in front of a miss; hits are hidden by fetching ahead"},
+    {"itlb.instruction_bytes", WPI_KEY_BYTES, "8B", 1, 64, AT(itlb.instruction_bytes), NULL,
+     "of code, an instruction"},
+
     {"walker.count", WPI_KEY_NUMBER, "8", 0, 1 << 20, AT(walker.count), NULL,
      "walks at a time; 0: any number"},
     {"walker.queue", WPI_KEY_NUMBER, "256", 1, 1 << 20, AT(walker.queue), NULL,

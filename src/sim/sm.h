@@ -36,6 +36,7 @@ struct wpi_grid {
     wpi_grid *next;
     wpi_gpu *gpu;
     wpi_warp_source *source;
+    const wpi_code *code; /* NULL: it need not be fetched */
     wpi_launch_numbers numbers;
     uint64_t next_cta, ended_ctas;
     uint64_t live_threads, threads_at_grid;

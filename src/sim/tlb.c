@@ -18,7 +18,8 @@
 typedef struct request {
     uint64_t address;
     uint64_t token;
-    uint32_t sm;
+    uint16_t sm;
+    uint16_t entry;     /* the level that was asked first, and answers */
     uint32_t next;      /* at the same MSHR or in the same line */
     wp_time_ps stalled; /* since: in the line */
 } request;
@@ -278,7 +279,7 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_
  * learns it, and with it all that wait there. */
 static void go_back(wpi_translation *t, uint32_t number, uint32_t from, wp_time_ps lookup_ps,
                     wp_time_ps now) {
-    if (from == 0)
+    if (from == request_of(t, number)->entry)
         give_back(t, number, now, lookup_ps);
     else
         fill(t, from - 1, request_of(t, number)->sm, request_of(t, number)->address, lookup_ps,
@@ -333,7 +334,8 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
                          wp_time_ps now, wp_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) = (request){.address = address, .token = token, .sm = sm, .next = NONE};
+    *request_of(t, number) =
+        (request){.address = address, .token = token, .sm = (uint16_t)sm, .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
@@ -342,6 +344,15 @@ bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint
     }
     t->under_way++;
     return false;
+}
+
+void wpi_translation_ask_second(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
+                                wp_time_ps now) {
+    const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
+    *request_of(t, number) =
+        (request){.address = address, .token = token, .sm = (uint16_t)sm, .entry = 1, .next = NONE};
+    t->under_way++;
+    wpi_engine_at(t->engine, now, arrive, t, pack(number, 1));
 }
 
 /* ---- building ---------------------------------------------------------------------------------

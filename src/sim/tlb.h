@@ -41,6 +41,11 @@ void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
 bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address,
                          uint64_t token, wp_time_ps now, wp_time_ps *ready);
 
+/** The same for who has a first level of its own, the instruction TLB: asks the second level at
+ * `now`, which may be later. `translated` is called with the token, from an event. */
+void wpi_translation_ask_second(wpi_translation *translation, uint32_t sm, uint64_t address,
+                                uint64_t token, wp_time_ps now);
+
 /** Walks are told to `watch`; NULL: to nobody. */
 void wpi_translation_set_watch(wpi_translation *translation, wpi_watch *watch);
 void wpi_translation_flush(wpi_translation *translation); /* nothing may be under way */

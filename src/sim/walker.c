@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/walker.h"
 
+#include "sim/itlb.h"
+
 #define NONE UINT32_MAX
 
 static wpi_walk *walk_of(const wpi_walkers *walkers, uint64_t number) {
@@ -51,7 +53,8 @@ static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
     if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
     if (++walkers->busy > walkers->busy_max) walkers->busy_max = walkers->busy;
     walkers->walk_count++;
-    if (walkers->watch != NULL) wpi_watch_walk(walkers->watch, walk->address);
+    const bool is_code = walk->address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
+    if (walkers->watch != NULL && !is_code) wpi_watch_walk(walkers->watch, walk->address);
     walkers->level_count += levels;
     wpi_histogram_add(&walkers->queue_ps, now - walk->asked);
     wpi_utilisation_add(&walkers->utilisation, now, now + walk->walk_ps);

@@ -7,8 +7,9 @@
 #define SPIN_CYCLES 100u
 /* One that spins on memory lets others issue for so long before it looks again. */
 #define YIELD_CYCLES 20u
-/* On the scoreboard: the warp's fence. */
+/* What a warp may wait for besides sites: its fence, its instructions. */
 #define FENCE_SITE (WP_TRACE_NONE - 1)
+#define CODE_SITE (WP_TRACE_NONE - 2)
 
 /* ---- the scoreboard
  * ------------------------------------------------------------------------------- */
@@ -323,6 +324,32 @@ static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
     resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
+static void code_fetched(void *object, uint64_t address, wp_time_ps now);
+
+/* The pages of the block's code, from `address` on; false: the warp waits for one. */
+static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
+    const wpi_sm *sm = warp->sm;
+    const uint64_t outer = warp->cta->launch->code->places[warp->block.block + 1],
+                   page = sm->profile->page_bytes;
+    for (; address < outer; address = (address / page + 1) * page) {
+        if (wpi_memory_fetch(sm->memory, sm->number, address, now, code_fetched, warp)) continue;
+        wait_for(warp, CODE_SITE);
+        return false;
+    }
+    return true;
+}
+
+static void code_fetched(void *object, uint64_t address, wp_time_ps now) {
+    wpi_warp_run *warp = object;
+    const uint64_t page = warp->sm->profile->page_bytes;
+    if (fetch_code(warp, (address / page + 1) * page, now)) wpi_warp_ready(warp, 0, now);
+}
+
+static bool has_code(wpi_warp_run *warp, wp_time_ps now) {
+    const wpi_code *code = warp->cta->launch->code;
+    return code == NULL || fetch_code(warp, code->places[warp->block.block], now);
+}
+
 /* The source names what comes next; false: the warp has not become ready. */
 static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
     wpi_cta *cta = warp->cta;
@@ -343,7 +370,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
         warp->step_outer = block->first_step + block->step_count;
         warp->access = 0;
         cta->launch->numbers.blocks++;
-        return true;
+        return has_code(warp, now);
     }
     case WPI_SOURCE_EXIT:
         warp->state = WPI_WARP_DRAINS;
