@@ -103,9 +103,15 @@ static void stores_done(void *object, uint64_t sm, const wpi_answer *answer) {
 
 /* A launch has ended when what it wrote is where others see it. */
 static void await_stores(wpi_gpu *gpu, wpi_grid *launch) {
-    launch->sms_storing = gpu->sm_count;
-    for (uint32_t i = 0; i < gpu->sm_count; i++)
-        wpi_memory_fence(gpu->memory, i, wpi_engine_now(gpu->engine), stores_done, launch, i);
+    const wp_time_ps now = wpi_engine_now(gpu->engine);
+    launch->sms_storing = 1; /* one in any case: a launch ends in an event */
+    for (uint32_t i = 1; i < gpu->sm_count; i++)
+        launch->sms_storing += wpi_memory_is_storing(gpu->memory, i);
+    wpi_memory_fence(gpu->memory, 0, now, stores_done, launch, 0);
+    for (uint32_t i = 1; i < gpu->sm_count; i++) {
+        if (wpi_memory_is_storing(gpu->memory, i))
+            wpi_memory_fence(gpu->memory, i, now, stores_done, launch, i);
+    }
 }
 
 static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {

@@ -561,6 +561,11 @@ bool wpi_memory_has_store_room(const wpi_memory *m, uint32_t sm_number) {
     return m->sms[sm_number].stores_waiting < m->profile->lsu_stores;
 }
 
+bool wpi_memory_is_storing(const wpi_memory *m, uint32_t sm_number) {
+    const sm *at = &m->sms[sm_number];
+    return at->stores_performed < at->stores_issued;
+}
+
 void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_access_done done,
                       void *object, uint64_t token) {
     sm *at = &m->sms[sm_number];

@@ -106,6 +106,9 @@ bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wp_time
 void wpi_memory_fence(wpi_memory *memory, uint32_t sm, wp_time_ps now, wpi_access_done done,
                       void *object, uint64_t token);
 
+/** A fence of the SM would have to wait. */
+bool wpi_memory_is_storing(const wpi_memory *memory, uint32_t sm);
+
 typedef enum wpi_direction {
     WPI_DIRECTION_TO_DEVICE = 0,
     WPI_DIRECTION_TO_HOST,

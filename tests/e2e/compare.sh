@@ -19,6 +19,28 @@ grep -q '^8 .*1000MHz .* worst$' two && grep -q '^64 .*1481MHz .* best$' two || 
 mkdir again && cp kept/*.wpt again/
 "$WARPAGE" compare --device sim:gtx1080ti $vary -j 1 --output again -- ./vecadd >one 2>err || fail "$(cat err)"
 cmp one two || fail "-j changes the table"
+same_folders() { # all but the trace, which knows when it was made
+    for file in "$1"/*.json "$1"/*.svg; do
+        [ ! -e "$file" ] || cmp "$file" "$2/$(basename "$file")" || fail "$file differs from $2's"
+    done
+    [ "$(ls "$1" | grep -vc wpt)" -eq "$(ls "$2" | grep -vc wpt)" ] || fail "$1 has other files than $2"
+}
+same_folders kept again
+
+# What is interrupted and taken up again ends in the same bytes.
+cp -r again cut && rm cut/*.json cut/compare.svg 2>/dev/null
+"$WARPAGE" compare --device sim:gtx1080ti $vary -j 1 --output cut -- ./vecadd >broken 2>err &
+job=$!
+for i in $(seq 200); do
+    [ "$(ls cut | grep -c json)" -lt 2 ] || break
+    sleep 0.02
+done
+kill -TERM $job # INT is ignored by what runs behind a script
+wait $job && fail "an interrupted comparison says that it is done"
+[ "$(ls cut | grep -c json)" -lt 6 ] || fail "it was not interrupted in time"
+"$WARPAGE" compare --device sim:gtx1080ti $vary -j 2 --output cut -- ./vecadd >resumed 2>err || fail "$(cat err)"
+cmp one resumed || fail "what was resumed has another table"
+same_folders cut again
 if command -v gnuplot >/dev/null; then
     grep -q 'gpu.core_clock=1481MHz' kept/compare.svg || fail "the plot lacks a label"
 fi

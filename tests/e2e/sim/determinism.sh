@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The same bytes from every run: stdout, and the report but for the wall time, whether the system randomises
-# addresses or not, in step or ahead, for programs with memory of every kind and for the apps.
+# The same bytes from every run: stdout, and the report but for the wall time, with one worker or two, whether the
+# system randomises addresses or not, in step or ahead, for programs with memory of every kind and for the apps.
 set -u
 apps=$(cd "$E2E/../../apps" && pwd)
 built=$(dirname "$WPCC")/../apps
@@ -12,7 +12,7 @@ setarch -R true 2>/dev/null && fixed="setarch -R" # not in every container
 run() { # number, what runs it...
     n=$1
     shift
-    env FILLER="$(printf '%*s' $((n * 3000)) x)" WARPAGE_DEVICE=sim:p100 "$WARPAGE" run --report "$TMP/$n.json" \
+    env FILLER="$(printf '%*s' $((n * 3000)) x)" WARPAGE_DEVICE=sim:p100 WARPAGE_WORKERS=$((n % 2 + 1)) "$WARPAGE" run --report "$TMP/$n.json" \
         -- "$@" >"$TMP/$n.out" 2>"$TMP/$n.err"
     grep -v '"wall_time_ns"' "$TMP/$n.json" >"$TMP/$n.report"
 }
