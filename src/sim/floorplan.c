@@ -59,6 +59,10 @@ static wp_status read_groups(const char *text, uint32_t sm_count, uint32_t group
     uint32_t group = 0;
     for (const char *at = text;; at++) {
         uint32_t sm = 0;
+        at += strspn(at, " \t");
+        if (*at == '|' || *at == '\0')
+            return WP_FAIL(err, INVALID, "'%s': group %u has no SM; write groups as 0,5 | 1,6",
+                           text, group);
         WP_TRY(read_number(&at, sm_count, &sm, err));
         if (group_of[sm] != NO_GROUP) return WP_FAIL(err, INVALID, "SM %u is listed twice", sm);
         group_of[sm] = group;
