@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Fuzzes the readers of profiles and traces with libFuzzer, under the address and undefined-behaviour sanitizers:
+#
+#     tools/fuzz.sh [seconds] [trace.wpt...]      e.g. tools/fuzz.sh 240 small.wpt
+#
+# Builds in build/fuzz with clang 19; inputs that find something new are kept in build/fuzz/corpus, what breaks a reader
+# in build/fuzz/found. Seeds: configs/*.ini, and the traces named (`warpage trace record` of something small).
+# Exit status: 0 nothing was found, 1 something was.
+set -eu
+cd "$(dirname "$0")/.."
+seconds=${1:-240}
+[ $# -eq 0 ] || shift
+build=build/fuzz
+sanitize=address,undefined
+mkdir -p $build/corpus/profile $build/corpus/trace $build/found
+cmake -G Ninja -S . -B $build -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWARPAGE_WERROR=OFF \
+    -DCMAKE_C_FLAGS="-fsanitize=fuzzer-no-link,$sanitize -fno-sanitize-recover=undefined" >$build/configure.log
+ninja -C $build wpruntime wpbase >$build/build.log || { tail -n 20 $build/build.log; exit 1; }
+cp configs/*.ini $build/corpus/profile
+[ $# -eq 0 ] || cp "$@" $build/corpus/trace
+status=0
+for target in profile trace; do
+    clang-19 -g -O1 -std=c17 -D_POSIX_C_SOURCE=200809L -DWP_FUZZ -Iinclude -Isrc -Itests/support \
+        -fsanitize=fuzzer,$sanitize -fno-sanitize-recover=undefined tests/fuzz/$target.c \
+        -Wl,--start-group $build/objects/libwpruntime.a $build/objects/libwpbase.a -Wl,--end-group \
+        -linih -lzstd -ljansson -ldl -lm -lpthread -o $build/fuzz_$target
+    $build/fuzz_$target -max_total_time="$seconds" -max_len=16384 -artifact_prefix=$build/found/$target- \
+        $build/corpus/$target >$build/$target.log 2>&1 || status=1
+    tail -n 2 $build/$target.log
+done
+exit $status
