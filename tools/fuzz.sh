@@ -17,6 +17,12 @@ mkdir -p $build/corpus/profile $build/corpus/trace $build/found
 cmake -G Ninja -S . -B $build -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=RelWithDebInfo -DWARPAGE_WERROR=OFF \
     -DCMAKE_C_FLAGS="-fsanitize=fuzzer-no-link,$sanitize -fno-sanitize-recover=undefined" >$build/configure.log
 ninja -C $build wpruntime wpbase >$build/build.log || { tail -n 20 $build/build.log; exit 1; }
+# Words of profiles: sections, keys, choices, units.
+{
+    sed -n 's/^ *{"\([a-z]*\)\.\([a-z*]*\.\)\{0,1\}\([a-z_]*\)", WPI.*/"[\1]"\n"\3 = "/p' src/sim/profile_keys.c | sort -u
+    printf '"%s"\n' tlb.l1 tlb.l4 class.fp32 gto lru random xor modulo groups gpc GiB KiB cycles ns GB/s B/cycle 6x8,1x17 '| '
+} >$build/profile.dict
+: >$build/trace.dict
 cp configs/*.ini $build/corpus/profile
 [ $# -eq 0 ] || cp "$@" $build/corpus/trace
 status=0
@@ -25,7 +31,7 @@ for target in profile trace; do
         -fsanitize=fuzzer,$sanitize -fno-sanitize-recover=undefined tests/fuzz/$target.c \
         -Wl,--start-group $build/objects/libwpruntime.a $build/objects/libwpbase.a -Wl,--end-group \
         -linih -lzstd -ljansson -ldl -lm -lpthread -o $build/fuzz_$target
-    $build/fuzz_$target -max_total_time="$seconds" -max_len=16384 -artifact_prefix=$build/found/$target- \
+    $build/fuzz_$target -max_total_time="$seconds" -max_len=16384 -dict=$build/$target.dict -artifact_prefix=$build/found/$target- \
         $build/corpus/$target >$build/$target.log 2>&1 || status=1
     tail -n 2 $build/$target.log
 done
