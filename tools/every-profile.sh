@@ -5,7 +5,7 @@
 #     tools/every-profile.sh BUILD [--log FILE] [name...]     e.g. tools/every-profile.sh build/dev shuffle app.pvc
 #     tools/every-profile.sh --table FILE                     what a log says: a row for each GPU, then what failed
 #
-# Without names: all programs of tests/e2e, but those whose first lines name devices that they need, and all apps
+# Without names: all programs of tests/e2e, but those whose first lines name other devices, and all apps
 # (tests/support/sim_apps.txt, as app.NAME), whose output must be the CPU device's. A log has a line for each run;
 # with one that is there, what has passed is not run again. By environment: PROFILES ("k80 p100"; all),
 # TIMEOUT_S (200, of a run). Says what failed, and why.
@@ -64,7 +64,9 @@ header() { sed -n "1,12s|^// $2: *||p" "$1"; }
 
 if [ $# -eq 0 ]; then
     for file in "$root"/tests/e2e/*.cu; do
-        [ -n "$(header "$file" DEVICES)" ] || set -- "$@" "$(basename "$file" .cu)"
+        case " $(header "$file" DEVICES) " in
+        '  ' | *' sim '*) set -- "$@" "$(basename "$file" .cu)" ;;
+        esac
     done
     # shellcheck disable=SC2046  # names have no spaces
     set -- "$@" $(sed 's/^\([^ ]*\).*/app.\1/' "$apps")

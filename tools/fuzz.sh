@@ -22,7 +22,7 @@ ninja -C $build wpruntime wpbase >$build/build.log || { tail -n 20 $build/build.
     sed -n 's/^ *{"\([a-z]*\)\.\([a-z*]*\.\)\{0,1\}\([a-z_]*\)", WPI.*/"[\1]"\n"\3 = "/p' src/sim/profile_keys.c | sort -u
     printf '"%s"\n' tlb.l1 tlb.l4 class.fp32 gto lru random xor modulo groups gpc GiB KiB cycles ns GB/s B/cycle 6x8,1x17 '| '
 } >$build/profile.dict
-: >$build/trace.dict
+printf '"Warpage"\n"\\x28\\xb5\\x2f\\xfd"\n' >$build/trace.dict # zstd's first bytes
 cp configs/*.ini $build/corpus/profile
 [ $# -eq 0 ] || cp "$@" $build/corpus/trace
 status=0

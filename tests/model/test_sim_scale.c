@@ -48,7 +48,8 @@ static void memory_does_not_grow_with_the_length_of_a_run(void **state) {
     (void)state;
     rig r;
     RIG_OPEN(&r, );
-    if (bytes_in_use() != 0) assert_true(cost_of(&r, 8, 20000).bytes > 0); /* pools get their size */
+    if (bytes_in_use() != 0)
+        assert_true(cost_of(&r, 8, 20000).bytes > 0); /* pools get their size */
     assert_u64(cost_of(&r, 8, 320000).bytes, 0);
     rig_close(&r);
 }

@@ -37,7 +37,8 @@ static void where_time_went_adds_up_to_the_time_of_all_accesses(void **state) {
     rig r;
     RIG_OPEN(&r, "l1.mshrs=4", "tlb.l1.mshrs=2", "l2.mshrs=8", "walker.queue=4", "lsu.stores=8", );
     issue_many(&r, 5000);
-    wpi_memory_set_host_range(r.memory, 0, (uint64_t)1 << 27); /* half of all places: across the link */
+    wpi_memory_set_host_range(r.memory, 0,
+                              (uint64_t)1 << 27); /* half of all places: across the link */
     issue_many(&r, 5000);
     sums s = {0};
     wpi_memory_statistics(r.memory, add, &s);

@@ -1,8 +1,8 @@
 // RUN: %wpcc -emit-llvm %s -o %t.bc
 // RUN: %wpcc --variant=trace %t.bc -o %t.so && trace_show %t.so >%t.txt
 // RUN: FileCheck %s <%t.txt
-// Fetches and surface accesses have an access for each texel that they may touch; their result is waited for where it is
-// used, and is in registers.
+// Fetches and surface accesses have an access for each texel that they may touch; their result is
+// waited for where it is used, and is in registers.
 #include <cuda_runtime.h>
 
 // CHECK-LABEL: function _Z5fetchyPf

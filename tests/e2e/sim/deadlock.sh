@@ -9,7 +9,7 @@ failures=0
 
 never_ends() { # kernel, pattern of what is said
     for when in auto never; do
-        WARPAGE_IN_STEP=$when timeout 60 "$TMP/deadlock" "$1" >"$TMP/out" 2>&1
+        WARPAGE_IN_STEP=$when timeout 200 "$TMP/deadlock" "$1" >"$TMP/out" 2>&1
         status=$?
         if [ $status -ne 1 ] || ! grep -Eq "$2" "$TMP/out" || ! grep -q LaunchTimeout "$TMP/out"; then
             echo "$1, in step $when: exit status $status, not '$2':"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DEVICES: sim:gtx1080ti
-// host_memory KIND read|chase|write: a kernel on memory of a kind. host_memory.sh knows what that takes.
+// host_memory KIND read|chase|write: a kernel on memory of a kind; host_memory.sh knows what it takes.
 #include <cuda_runtime.h>
 #include <cstdio>
 #include <cstdlib>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DEVICES: sim:gtx1080ti
-// textures nearest|centres|between|outside|linear|write: a kernel on 256 x 256 floats. textures.sh knows what it touches.
+// textures nearest|centres|between|outside|linear|write: a kernel on 256 x 256 floats; textures.sh knows
+// what it touches.
 #include <cuda_runtime.h>
 #include <cstdio>
 #include <cstring>
