@@ -83,6 +83,7 @@ static const row rows[] = {
      100,
      {"tlb_l#_hits"},
      {"tlb_l#_hits", "tlb_l#_merges", "tlb_l#_misses"}},
+    {"itlb_hit_pct", "instruction TLB hits", "%", 100, {"itlb_hits"}, {"itlb_hits", "itlb_misses"}},
     {"walk_latency_mean_ns",
      "page walk, mean",
      "ns",
