@@ -450,18 +450,33 @@ static completion complete_together(wpi_block *block) {
 /* ---- mixed ------------------------------------------------------------------------------------
  */
 
+/* Fibers run one after the other; lanes that stop alike are counted in together. */
+static void run_fibers(wpi_block *block, uint32_t w, uint32_t lanes) {
+    const uint32_t base = w * WP_WARP_LANES;
+    uint32_t alike = 0, state = 0, op = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const uint32_t lane = lowest(lanes), t = base + lane;
+        wpi_fiber_resume(block, t);
+        const uint32_t lane_op = block->pub.requests[t].op;
+        const uint32_t lane_state =
+            lane_op == WPI_OP_EXIT ? WP_STATE_EXIT : block->pub.states[t];
+        if (alike != 0 && (lane_op != op || lane_state != state)) {
+            stop_lanes(block, w, alike, state);
+            alike = 0;
+        }
+        alike |= 1u << lane;
+        state = lane_state;
+        op = lane_op;
+    }
+    if (alike != 0) stop_lanes(block, w, alike, state);
+}
+
 /* Runs `lanes` of warp `w`, all in `state`, to their next stop. */
 static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {
     const uint32_t base = w * WP_WARP_LANES;
     uint32_t *states = block->pub.states;
     if (code_of(block)->regions == NULL) {
-        for (uint32_t left = lanes; left != 0; left &= left - 1) {
-            const uint32_t t = base + lowest(left);
-            wpi_fiber_resume(block, t);
-            const uint32_t next =
-                block->pub.requests[t].op == WPI_OP_EXIT ? WP_STATE_EXIT : states[t];
-            stop_lanes(block, w, left & (~left + 1u), next);
-        }
+        run_fibers(block, w, lanes);
         return;
     }
     const wp_region_fn run = code_of(block)->regions[state].run;

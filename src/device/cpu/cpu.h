@@ -254,6 +254,7 @@ struct wpi_fiber {
     char *
         stack; /* lowest usable byte, a guard page lies below; NULL: it has not begun, or is done */
     size_t stack_bytes;
+    uint32_t tid[3];
     void *tsan, *fake_stack;
 };
 

@@ -15,7 +15,6 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/sanitizer.h"
@@ -58,11 +57,12 @@ __asm__(".text\n"
         "    ret\n"
         ".size wpi_fiber_switch, .-wpi_fiber_switch\n");
 
+#define PAGE_BYTES 4096u /* of x86-64 */
 #define STACK_RESERVE_BYTES 1024u
-
-static size_t page_bytes(void) {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+/* Stacks lie whole pages apart: were their upper ends in the same places of pages, they would be in
+ * the same few sets of the processor's caches. */
+#define STACK_COLOURS 16u
+#define STACK_COLOUR_BYTES 128u
 
 static void free_lists(wpi_block *block) {
     wp_free(block->fibers);
@@ -72,7 +72,7 @@ static void free_lists(wpi_block *block) {
 }
 
 bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
-    const size_t page = page_bytes();
+    const size_t page = PAGE_BYTES;
     stack_bytes = (stack_bytes + page - 1) / page * page;
     if (block->fiber_capacity >= count && block->fiber_stack_bytes == stack_bytes) return true;
     wpi_fibers_release(block);
@@ -110,9 +110,9 @@ bool wpi_fibers_prepare(wpi_block *block, uint32_t count, size_t stack_bytes) {
 /* Those whose threads were cut short are free again, too. */
 static void free_all_stacks(wpi_block *block) {
     const uint32_t count = block->fiber_capacity;
-    const size_t distance = block->fiber_stack_bytes + page_bytes();
+    const size_t distance = block->fiber_stack_bytes + PAGE_BYTES;
     for (uint32_t i = 0; i < count; i++) {
-        block->free_stacks[i] = block->fiber_stacks + (count - 1 - i) * distance + page_bytes();
+        block->free_stacks[i] = block->fiber_stacks + (count - 1 - i) * distance + PAGE_BYTES;
         block->fibers[i].stack = NULL;
     }
     block->free_stack_count = count;
@@ -130,8 +130,8 @@ void wpi_fibers_release(wpi_block *block) {
     }
 #endif
     munmap(block->fiber_stacks,
-           (size_t)block->fiber_capacity * (block->fiber_stack_bytes + page_bytes()));
-    block->storage_bytes -= (size_t)block->fiber_capacity * 2 * page_bytes();
+           (size_t)block->fiber_capacity * (block->fiber_stack_bytes + PAGE_BYTES));
+    block->storage_bytes -= (size_t)block->fiber_capacity * 2 * PAGE_BYTES;
     free_lists(block);
     block->fiber_capacity = 0;
     block->free_stack_count = 0;
@@ -139,7 +139,7 @@ void wpi_fibers_release(wpi_block *block) {
 
 bool wpi_fiber_owns_guard(const wpi_fiber *fiber, const void *address) {
     const uintptr_t a = (uintptr_t)address, low = (uintptr_t)fiber->stack;
-    return a < low && a >= low - page_bytes();
+    return a < low && a >= low - PAGE_BYTES;
 }
 
 /* ---- switching --------------------------------------------------------------------------------
@@ -193,13 +193,19 @@ static void enter(void) {
         wpi_fiber_leave(worker);
 }
 
-/* Puts the fiber at the entry of the block's kernel, on a stack. */
-static void start(wpi_block *block, wpi_fiber *fiber) {
+/* Puts the thread's fiber at the entry of the block's kernel, on a stack. */
+static void start(wpi_block *block, uint32_t thread, wpi_fiber *fiber) {
     fiber->stack = block->free_stacks[--block->free_stack_count];
+    const uintptr_t colour = (uintptr_t)fiber->stack / PAGE_BYTES % STACK_COLOURS;
+    const uint32_t *dim = block->pub.block_dim;
+    fiber->tid[0] = thread % dim[0];
+    fiber->tid[1] = thread / dim[0] % dim[1];
+    fiber->tid[2] = thread / dim[0] / dim[1];
     /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a
      * zero return address, at which a debugger's backtrace ends. On entry of a function the stack
      * pointer is 8 below a multiple of 16. */
-    uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes);
+    uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes -
+                                           colour * STACK_COLOUR_BYTES);
 #if defined(WP_HAS_ASAN)
     __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
 #endif
@@ -212,14 +218,10 @@ static void start(wpi_block *block, wpi_fiber *fiber) {
 void wpi_fiber_resume(wpi_block *block, uint32_t thread) {
     wpi_worker *worker = block->worker;
     wp_cpu_block *pub = &block->pub;
-    const uint32_t *dim = pub->block_dim;
-    pub->thread = thread;
-    pub->tid[0] = thread % dim[0];
-    pub->tid[1] = thread / dim[0] % dim[1];
-    pub->tid[2] = thread / dim[0] / dim[1];
-
     wpi_fiber *fiber = &block->fibers[thread];
-    if (fiber->stack == NULL) start(block, fiber);
+    if (fiber->stack == NULL) start(block, thread, fiber);
+    pub->thread = thread;
+    memcpy(pub->tid, fiber->tid, sizeof pub->tid);
     worker->fiber = fiber;
 #if defined(WP_HAS_TSAN)
     worker->scheduler_tsan = __tsan_get_current_fiber();
