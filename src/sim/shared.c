@@ -21,15 +21,29 @@ static void want(turn *t, const wpi_shared *shared, uint64_t word, bool is_atomi
     t->count[bank]++;
 }
 
+/* As many words in a row as there are banks are never in each other's way. */
+static bool is_dense(const wpi_shared *shared, uint32_t mask, const uint64_t *addresses,
+                     uint32_t size_bytes) {
+    uint64_t first = UINT64_MAX, last = 0;
+    for (; mask != 0; mask &= mask - 1) {
+        const uint64_t address = addresses[__builtin_ctz(mask)];
+        if (address < first) first = address;
+        if (address > last) last = address;
+    }
+    const uint32_t bits = (uint32_t)__builtin_ctz(shared->bank_bytes);
+    return ((last + size_bytes - 1) >> bits) - (first >> bits) < shared->banks;
+}
+
 static uint32_t turn_cycles(const wpi_shared *shared, uint32_t mask, const uint64_t *addresses,
                             uint32_t size_bytes, bool is_atomic) {
+    if (!is_atomic && is_dense(shared, mask, addresses, size_bytes)) return 1;
+    const uint32_t bits = (uint32_t)__builtin_ctz(shared->bank_bytes);
     turn t;
     for (uint32_t bank = 0; bank < shared->banks; bank++)
         t.count[bank] = 0;
     for (; mask != 0; mask &= mask - 1) {
         const uint64_t address = addresses[__builtin_ctz(mask)];
-        const uint64_t first = address / shared->bank_bytes;
-        const uint64_t last = (address + size_bytes - 1) / shared->bank_bytes;
+        const uint64_t first = address >> bits, last = (address + size_bytes - 1) >> bits;
         for (uint64_t word = first; word <= last; word++)
             want(&t, shared, word, is_atomic);
     }
