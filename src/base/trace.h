@@ -11,6 +11,9 @@
  *
  *     words of a lane:   block 7 | address | address | block 9 | block 12 | address | …
  *
+ * The lanes of a warp write side by side: a lane's next word lies WP_TRACE_STRIDE behind its last.
+ * So while lanes go together, what they wrote at one place in the code is one row of memory.
+ *
  * Everything that is the same each time is in the tables: what a block does, step by step.
  */
 #ifndef WP_BASE_TRACE_H
@@ -18,7 +21,8 @@
 
 #include <stdint.h>
 
-#define WP_TRACE_VERSION 3u
+#define WP_TRACE_VERSION 4u
+#define WP_TRACE_STRIDE 32u /* words from a lane's word to its next: one for each lane of a warp */
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 
@@ -150,7 +154,8 @@ typedef struct wp_trace_tables {
 
 #define WP_TRACE_TABLES_SYMBOL "wp_trace_tables"
 
-/** Where a thread writes its next words. Block words fit while cursor + words <= limit. */
+/** Where a thread writes its next words, WP_TRACE_STRIDE apart. Those of a block fit while
+ *  cursor + WP_TRACE_STRIDE * words <= limit. */
 typedef struct wp_trace_lane {
     uint64_t *cursor;
     uint64_t *limit;

@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,7 @@ typedef struct thread {
     uint32_t depth;             /* calls under way */
     uint32_t behind[DEPTH_MAX]; /* where they go on */
     uint32_t expected;          /* the block that must follow, or NONE */
-    uint64_t words[WORDS];
+    uint64_t words[WORDS * WP_TRACE_STRIDE]; /* the first of each row */
 } thread;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -158,9 +160,15 @@ static const uint64_t *read_block(thread *t, const uint64_t *at, const uint64_t 
 }
 
 static void read_words(thread *t) {
-    if (t->lane.cursor < t->words || t->lane.cursor > t->lane.limit) fail(t, "the cursor is lost");
-    for (const uint64_t *at = t->words; at < t->lane.cursor;)
-        at = read_block(t, at, t->lane.cursor);
+    uint64_t words[WORDS];
+    const ptrdiff_t distance = t->lane.cursor - t->words;
+    if (distance < 0 || t->lane.cursor > t->lane.limit || distance % WP_TRACE_STRIDE != 0)
+        fail(t, "the cursor is lost");
+    const size_t count = (size_t)distance / WP_TRACE_STRIDE;
+    for (size_t i = 0; i < count; i++)
+        words[i] = t->words[i * WP_TRACE_STRIDE];
+    for (const uint64_t *at = words; at < words + count;)
+        at = read_block(t, at, words + count);
     t->lane.cursor = t->words;
 }
 
@@ -173,7 +181,7 @@ static bool is_same_block(const thread *t, const wp_cpu_block *block) {
 
 static void begin(thread *t, const wp_cpu_block *block) {
     if (t->tables) read_words(t); /* of a thread of another block, whose place it takes */
-    t->lane = (wp_trace_lane){t->words, t->words + WORDS};
+    t->lane = (wp_trace_lane){t->words, t->words + (size_t)WORDS * WP_TRACE_STRIDE};
     t->tables = NULL;
     t->grid = block->grid_id;
     t->shared = (uint64_t)(uintptr_t)block->shared;
@@ -225,7 +233,8 @@ wp_trace_lane *wp_rt_trace_lane(void) {
 void wp_rt_trace_full(wp_trace_lane *lane, uint32_t words) {
     thread *t = (thread *)(void *)lane;
     if (words > WORDS) fail(t, "a block of %u words", words);
-    if (lane->cursor + words <= lane->limit) fail(t, "asks for room that is there");
+    if (lane->cursor + (size_t)words * WP_TRACE_STRIDE <= lane->limit)
+        fail(t, "asks for room that is there");
     read_words(t);
 }
 

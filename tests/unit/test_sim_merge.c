@@ -13,7 +13,7 @@ static const wp_trace_tables tables = {
     .version = WP_TRACE_VERSION, .blocks = blocks, .steps = steps};
 
 static wpi_lane_words lanes[WPI_MERGE_LANES];
-static uint64_t words[WPI_MERGE_LANES][WORDS_MAX];
+static uint64_t words[WORDS_MAX][WPI_MERGE_LANES];
 static uint64_t addresses[8 * WPI_MERGE_LANES];
 static wpi_merge merge;
 
@@ -26,18 +26,17 @@ static void block(uint32_t number, uint32_t join, wp_trace_op op, uint32_t acces
 
 static int begin(void **state) {
     (void)state;
-    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
-        lanes[lane] = (wpi_lane_words){.lane = {words[lane], words[lane] + WORDS_MAX},
-                                       .read = words[lane],
-                                       .words = words[lane]};
-    }
-    wpi_merge_start(&merge, lanes, ~0u);
+    wpi_merge_start(&merge, lanes, &words[0][0], ~0u);
+    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++)
+        lanes[lane].lane.limit = lanes[lane].words + WORDS_MAX * WP_TRACE_STRIDE;
     return 0;
 }
 
 static void write_word(uint32_t lane, uint64_t word) {
     assert_true(lanes[lane].lane.cursor < lanes[lane].lane.limit);
-    *lanes[lane].lane.cursor++ = word;
+    *lanes[lane].lane.cursor = word;
+    lanes[lane].lane.cursor += WP_TRACE_STRIDE;
+    wpi_merge_take(&merge);
 }
 
 /* Lanes in `mask` enter blocks without accesses. */
@@ -358,13 +357,14 @@ static void nested_code_comes_out_as_each_lane_walked_it(void **state) {
         merge.exited = ~0u;
         const uint64_t *at[WPI_MERGE_LANES];
         for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++)
-            at[lane] = words[lane];
+            at[lane] = &words[0][lane];
         uint32_t number, mask, last_mask = 0;
         while (wpi_merge_next(&merge, &tables, 0, &number, &mask, addresses) == WPI_MERGE_BLOCK) {
             for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
                 if ((mask >> lane & 1u) == 0) continue;
-                if (*at[lane]++ != number)
+                if (*at[lane] != number)
                     fail_msg("seed %u: lane %u is not at block %u", seed, lane, number);
+                at[lane] += WP_TRACE_STRIDE;
             }
             last_mask = mask;
         }

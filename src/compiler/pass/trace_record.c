@@ -6,6 +6,7 @@
  *               cursor[1] = address of its first access …
  *               cursor += words
  *
+ * all of them WP_TRACE_STRIDE apart: between a lane's words lie those of the others of its warp.
  * The cursor is a variable of the activation (later a register); lane->cursor has it where someone
  * else may look: before what may stop the thread, before calls and returns. A function asks for its
  * thread's lane once. */
@@ -62,7 +63,7 @@ static void start_function(recorder *r, LLVMValueRef function) {
 /* ---- blocks ---- */
 
 static LLVMValueRef word_place(recorder *r, LLVMValueRef cursor, uint32_t word) {
-    LLVMValueRef index = wpi_const64(r->c, word);
+    LLVMValueRef index = wpi_const64(r->c, (uint64_t)word * WP_TRACE_STRIDE);
     return LLVMBuildInBoundsGEP2(r->at, r->c->i64, cursor, &index, 1, "");
 }
 

@@ -18,7 +18,7 @@
 #include "base/sanitizer.h"
 
 #if defined(WP_HAS_TSAN) /* keeps its shadow where the arena is otherwise */
-#define WPI_ARENA_FIRST UINT64_C(0x1000000000)
+#define WPI_ARENA_FIRST UINT64_C(0x4000000000)
 #define WPI_ARENA_BYTES UINT64_C(0x4000000000)
 #else
 #define WPI_ARENA_FIRST UINT64_C(0x200000000000)
@@ -34,7 +34,15 @@ typedef enum wpi_arena_area {
 
 /** Whether it is an address of the arena, whoever has it. */
 static inline bool wpi_arena_has(uint64_t address) {
-    return address - WPI_ARENA_FIRST < WPI_ARENA_BYTES;
+    return address / WPI_ARENA_BYTES == WPI_ARENA_FIRST / WPI_ARENA_BYTES;
+}
+
+/** … all of them. */
+static inline bool wpi_arena_has_all(const uint64_t *addresses, uint32_t count) {
+    uint64_t differ = 0;
+    for (uint32_t i = 0; i < count; i++)
+        differ |= addresses[i] / WPI_ARENA_BYTES ^ WPI_ARENA_FIRST / WPI_ARENA_BYTES;
+    return differ == 0;
 }
 
 /** Zeroed, readable and writable memory, uncommitted, which begins `offset_bytes` behind a multiple

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/sim/merge.h"
 
+#include <emmintrin.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -9,14 +10,53 @@ static uint32_t lowest(uint32_t lanes) {
     return (uint32_t)__builtin_ctz(lanes);
 }
 
-void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes) {
-    merge->lanes = words;
+void wpi_merge_start(wpi_merge *merge, wpi_lane_words *lanes, uint64_t *words, uint32_t mask) {
+    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
+        merge->read[lane] = merge->written[lane] = 0;
+        merge->block[lane] = WP_TRACE_NONE;
+        lanes[lane].words = lanes[lane].lane.cursor = words + lane;
+        lanes[lane].merge = merge;
+        lanes[lane].number = lane;
+    }
+    merge->lanes = lanes;
+    merge->words = words;
     merge->exited = merge->retired = 0;
     merge->current = 0;
     merge->loose_count = 0;
     merge->used = 1;
     merge->groups[0] = (wpi_merge_group){
-        .lanes = lanes, .block = WP_TRACE_NONE, .join = WP_TRACE_NONE, .parent = -1};
+        .lanes = mask, .block = WP_TRACE_NONE, .join = WP_TRACE_NONE, .parent = -1};
+}
+
+void wpi_merge_take(wpi_merge *merge) {
+    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++)
+        merge->written[lane] = wpi_lane_written(&merge->lanes[lane]);
+}
+
+/* ---- numbers of all lanes ----------------------------------------------------------------------
+ */
+
+/* Lanes for which a == b. */
+static uint32_t equal_lanes(const uint32_t a[WPI_MERGE_LANES], const uint32_t b[WPI_MERGE_LANES]) {
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane += 4) {
+        const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(a + lane));
+        const __m128i y = _mm_loadu_si128((const __m128i *)(const void *)(b + lane));
+        const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(x, y)));
+        lanes |= (uint32_t)equal << lane;
+    }
+    return lanes;
+}
+
+static uint32_t lanes_with(const uint32_t numbers[WPI_MERGE_LANES], uint32_t number) {
+    const __m128i y = _mm_set1_epi32((int)number);
+    uint32_t lanes = 0;
+    for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane += 4) {
+        const __m128i x = _mm_loadu_si128((const __m128i *)(const void *)(numbers + lane));
+        const int equal = _mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(x, y)));
+        lanes |= (uint32_t)equal << lane;
+    }
+    return lanes;
 }
 
 /* ---- groups -------------------------------------------------------------------------------------
@@ -71,31 +111,39 @@ static bool is_at_join(const wpi_merge_group *group, uint32_t next) {
 /* ---- reading ------------------------------------------------------------------------------------
  */
 
-static uint32_t next_of(const wpi_merge *merge, uint32_t lane) {
-    return (uint32_t)*merge->lanes[lane].read;
-}
-
 /* Lanes of a group that have words; those that have returned leave it. */
 static bool is_known(wpi_merge *merge, wpi_merge_group *group) {
-    for (uint32_t left = group->lanes; left != 0; left &= left - 1) {
-        const uint32_t lane = lowest(left);
-        if (wpi_lane_has_words(&merge->lanes[lane])) continue;
-        if ((merge->exited >> lane & 1u) == 0) return false;
-        group->lanes &= ~(1u << lane);
-        merge->retired |= 1u << lane;
+    const uint32_t without = group->lanes & equal_lanes(merge->read, merge->written);
+    const uint32_t gone = without & merge->exited;
+    group->lanes &= ~gone;
+    merge->retired |= gone;
+    return without == gone;
+}
+
+/* Their next words are one row of memory. */
+static bool is_row(const wpi_merge *merge, uint32_t lanes) {
+    return (lanes & ~lanes_with(merge->read, merge->read[lowest(lanes)])) == 0;
+}
+
+static const uint64_t *word_of(const wpi_merge *merge, uint32_t lane) {
+    return merge->words + (size_t)merge->read[lane] * WP_TRACE_STRIDE + lane;
+}
+
+/* Fills next[] of `lanes`, which have words. */
+static void look_ahead(wpi_merge *merge, uint32_t lanes) {
+    if (is_row(merge, lanes)) {
+        const uint64_t *row = merge->words + (size_t)merge->read[lowest(lanes)] * WP_TRACE_STRIDE;
+        for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++)
+            merge->next[lane] = (uint32_t)row[lane];
+        return;
     }
-    return true;
+    for (; lanes != 0; lanes &= lanes - 1)
+        merge->next[lowest(lanes)] = (uint32_t)*word_of(merge, lowest(lanes));
 }
 
 /* Lanes that name the same next block as the lowest. */
 static uint32_t same_next(const wpi_merge *merge, uint32_t lanes) {
-    const uint32_t next = next_of(merge, lowest(lanes));
-    uint32_t same = 0;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        const uint32_t lane = lowest(left);
-        same |= (uint32_t)(next_of(merge, lane) == next) << lane;
-    }
-    return same;
+    return lanes & lanes_with(merge->next, merge->next[lowest(lanes)]);
 }
 
 /* Lanes of the group name different next blocks. The part with the smallest number runs first. */
@@ -113,7 +161,7 @@ static void part(wpi_merge *merge, const wp_trace_tables *tables, int32_t g) {
     group->has_called = false;
     uint32_t first = WP_TRACE_NONE;
     while (left != 0) {
-        const uint32_t same = same_next(merge, left), next = next_of(merge, lowest(left));
+        const uint32_t same = same_next(merge, left), next = merge->next[lowest(left)];
         left &= ~same;
         if (next == block->join) {
             merge->groups[parent].lanes |= same;
@@ -129,19 +177,44 @@ static void part(wpi_merge *merge, const wp_trace_tables *tables, int32_t g) {
     if (is_same_join) remove_group(merge, g);
 }
 
+static void copy_addresses(const wpi_merge *merge, uint32_t lanes, uint32_t count,
+                           uint64_t *addresses) {
+    if (is_row(merge, lanes)) {
+        const uint64_t *row = merge->words + (size_t)merge->read[lowest(lanes)] * WP_TRACE_STRIDE;
+        memcpy(addresses, row + WP_TRACE_STRIDE,
+               (size_t)count * WPI_MERGE_LANES * sizeof *addresses);
+        return;
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const uint32_t lane = lowest(lanes);
+        const uint64_t *word = word_of(merge, lane);
+        for (uint32_t i = 0; i < count; i++)
+            addresses[(size_t)i * WPI_MERGE_LANES + lane] = word[(size_t)(1 + i) * WP_TRACE_STRIDE];
+    }
+}
+
+/* `lanes` have read the block's words. */
+static void advance(wpi_merge *merge, uint32_t lanes, uint32_t number, uint32_t rows) {
+    if (lanes == ~0u) {
+        for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
+            merge->read[lane] += rows;
+            merge->block[lane] = number;
+        }
+        return;
+    }
+    for (; lanes != 0; lanes &= lanes - 1) {
+        merge->read[lowest(lanes)] += rows;
+        merge->block[lowest(lanes)] = number;
+    }
+}
+
 static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merge_group *group,
                        uint64_t *addresses) {
-    const uint32_t number = next_of(merge, lowest(group->lanes));
+    const uint32_t number = merge->next[lowest(group->lanes)];
     const wp_trace_block *block = &tables->blocks[number];
-    const uint32_t count = block->access_count;
-    for (uint32_t left = group->lanes; left != 0; left &= left - 1) {
-        const uint32_t lane = lowest(left);
-        wpi_lane_words *words = &merge->lanes[lane];
-        for (uint32_t i = 0; i < count; i++)
-            addresses[(size_t)i * WPI_MERGE_LANES + lane] = words->read[1 + i];
-        words->read += 1 + count;
-        words->block = number;
-    }
+    if (block->access_count != 0)
+        copy_addresses(merge, group->lanes, block->access_count, addresses);
+    advance(merge, group->lanes, number, 1 + block->access_count);
     group->block = number;
     const uint32_t op = block->step_count == 0
                             ? WP_TRACE_ISSUE
@@ -167,9 +240,10 @@ static bool settle(wpi_merge *merge, const wp_trace_tables *tables, int32_t g, b
         remove_group(merge, g);
         return false;
     }
-    const uint32_t same = same_next(merge, group->lanes);
-    if (same == group->lanes) skip_untraced(tables, group, next_of(merge, lowest(same)));
-    if (is_at_join(group, next_of(merge, lowest(group->lanes)))) {
+    look_ahead(merge, group->lanes);
+    const uint32_t same = same_next(merge, group->lanes), next = merge->next[lowest(same)];
+    if (same == group->lanes) skip_untraced(tables, group, next);
+    if (is_at_join(group, next)) {
         arrive(merge, g, same);
         if (group->lanes == 0) {
             const int32_t parent = group->parent;
@@ -220,16 +294,15 @@ void wpi_merge_pass(wpi_merge *merge) {
 /* Groups beside `g`, at the same place, become one with it. */
 static void gather(wpi_merge *merge, int32_t g, uint32_t blocked) {
     wpi_merge_group *group = &merge->groups[g];
-    const uint32_t next = next_of(merge, lowest(group->lanes));
+    const uint32_t next = merge->next[lowest(group->lanes)];
     for (int32_t o = 0; o < (int32_t)WPI_MERGE_GROUPS; o++) {
         wpi_merge_group *other = &merge->groups[o];
         if (o == g || !can_run(merge, o, blocked) || other->parent != group->parent ||
             other->join != group->join || other->depth != group->depth || other->lanes == 0)
             continue;
-        if (!is_known(merge, other) || other->lanes == 0 ||
-            same_next(merge, other->lanes) != other->lanes ||
-            next_of(merge, lowest(other->lanes)) != next)
-            continue;
+        if (!is_known(merge, other) || other->lanes == 0) continue;
+        look_ahead(merge, other->lanes);
+        if ((other->lanes & ~lanes_with(merge->next, next)) != 0) continue;
         group->lanes |= other->lanes;
         other->lanes = 0;
         remove_group(merge, o);

@@ -25,16 +25,17 @@
 #define WPI_MERGE_LANES 32u
 #define WPI_MERGE_GROUPS 64u /* every one that waits has lost a lane or has two parts */
 
-/** What a thread wrote and nobody has read yet. */
+/** Where a thread writes, and where in its words the reader is. */
 typedef struct wpi_lane_words {
     wp_trace_lane lane; /* first: the running thread sees this; `cursor` is where the unread end */
-    const uint64_t *read;
-    uint64_t *words;
-    uint32_t block; /* read last; NONE: none yet */
+    uint64_t *words;    /* its first: every WP_TRACE_STRIDE-th is this lane's */
+    struct wpi_merge *merge;
+    uint32_t number; /* of the lane, in its warp */
 } wpi_lane_words;
 
-static inline bool wpi_lane_has_words(const wpi_lane_words *lane) {
-    return lane->read != lane->lane.cursor;
+/** Rows that the lane has written. */
+static inline uint32_t wpi_lane_written(const wpi_lane_words *lane) {
+    return (uint32_t)(lane->lane.cursor - lane->words) / WP_TRACE_STRIDE;
 }
 
 /** A set of lanes at one place. A group with parts (`part_count` != 0) waits for them. */
@@ -51,9 +52,13 @@ typedef struct wpi_merge_group {
 } wpi_merge_group;
 
 typedef struct wpi_merge {
-    wpi_lane_words *lanes; /* [WPI_MERGE_LANES] of the warp */
-    uint32_t exited;       /* lanes that returned; their last words may be unread */
-    uint32_t retired;      /* … that were read to the end */
+    const wpi_lane_words *lanes; /* [WPI_MERGE_LANES] of the warp */
+    const uint64_t *words;       /* of the warp: [row][lane] */
+    uint32_t read[WPI_MERGE_LANES], written[WPI_MERGE_LANES]; /* rows */
+    uint32_t next[WPI_MERGE_LANES];  /* of lanes that were asked: the block they name next */
+    uint32_t block[WPI_MERGE_LANES]; /* executed last; NONE: none yet */
+    uint32_t exited;  /* lanes that returned; their last words may be unread */
+    uint32_t retired; /* … that were read to the end */
     int32_t current;       /* the group that ran last */
     uint32_t loose_count;
     uint64_t used; /* groups, a bit each; others hold nothing */
@@ -66,8 +71,11 @@ typedef enum wpi_merge_answer {
     WPI_MERGE_NEEDS, /* lanes whose next words are not known yet must run first */
 } wpi_merge_answer;
 
-/** The warp's lanes at the entry of the kernel: `lanes` of them exist. */
-void wpi_merge_start(wpi_merge *merge, wpi_lane_words *words, uint32_t lanes);
+/** The warp's lanes at the entry of the kernel: `mask` of them exist. Each writes to `words`
+ * ([row][lane], WP_TRACE_STRIDE lanes) from the first row on. */
+void wpi_merge_start(wpi_merge *merge, wpi_lane_words *lanes, uint64_t *words, uint32_t mask);
+/** Lanes ran: what they wrote can be read. */
+void wpi_merge_take(wpi_merge *merge);
 /** The next block, with its lanes and addresses ([access][lane]; room for the block's accesses).
  * Lanes in `blocked` must not go on yet. */
 wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables, uint32_t blocked,

@@ -59,21 +59,24 @@ wp_trace_lane *wp_rt_trace_lane(void) {
     return &block->trace[block->pub.thread].lane;
 }
 
-static size_t unread(const wpi_lane_words *words) {
-    return (size_t)(words->lane.cursor - words->read);
+static uint32_t unread(const wpi_lane_words *words) {
+    return wpi_lane_written(words) - words->merge->read[words->number];
 }
 
 static void rewind_words(wpi_lane_words *words) {
-    const size_t count = unread(words);
-    memmove(words->words, words->read, count * sizeof *words->words);
-    words->read = words->words;
-    words->lane.cursor = words->words + count;
+    uint32_t *read = &words->merge->read[words->number];
+    const size_t distance = (size_t)*read * WP_TRACE_STRIDE;
+    const size_t outer = (size_t)unread(words) * WP_TRACE_STRIDE;
+    for (size_t i = 0; i < outer; i += WP_TRACE_STRIDE)
+        words->words[i] = words->words[distance + i];
+    words->lane.cursor = words->words + outer;
+    *read = 0;
 }
 
 void wp_rt_trace_full(wp_trace_lane *lane, uint32_t count) {
     wpi_lane_words *words = (wpi_lane_words *)(void *)lane;
     rewind_words(words);
-    while (unread(words) != 0 && lane->cursor + count > lane->limit) {
+    while (unread(words) != 0 && lane->cursor + (size_t)count * WP_TRACE_STRIDE > lane->limit) {
         (void)wpi_fiber_hold(HELD_FOR_SPACE, 0);
         rewind_words(words);
     }
@@ -92,9 +95,11 @@ uint64_t wp_rt_trace_clock(wp_trace_lane *lane, uint32_t is_ns) {
 /* ---- running
  * -------------------------------------------------------------------------------------- */
 
-static void note_exits(slot *s) {
-    for (uint32_t w = 0; w < s->block->warp_count; w++)
+static void note_words_and_exits(slot *s) {
+    for (uint32_t w = 0; w < s->block->warp_count; w++) {
+        wpi_merge_take(&s->merges[w]);
         s->merges[w].exited = s->block->warps[w].exited;
+    }
 }
 
 /* Runs the threads until each is held, waits, or has returned. */
@@ -103,12 +108,12 @@ static bool run(wpi_threads *threads, slot *s) {
     s->has_news = false;
     threads->source.run_count++;
     if (!wpi_worker_run(threads->worker, s->block, &outcome)) return false;
-    note_exits(s);
+    note_words_and_exits(s);
     return true;
 }
 
 /* Of its words, how many a thread may leave unread where it waits for space. */
-static size_t unread_most(const wpi_threads *threads, const slot *s) {
+static uint32_t unread_most(const wpi_threads *threads, const slot *s) {
     return s->is_narrow ? 0 : threads->lane_words / 2;
 }
 
@@ -170,15 +175,23 @@ static uint64_t simulated(const wpi_threads *threads, const slot *s, uint64_t ad
     return wpi_addresses_find(threads->addresses, address);
 }
 
+/* What is known to be in shared memory needs none, and most of the rest is in the arena. */
 static void simulate_addresses(const wpi_threads *threads, const slot *s, const wpi_warp_block *at,
                                uint64_t *addresses) {
-    const uint32_t count = wpi_block_address_count(threads->source.tables, at->block);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t *lanes = addresses + (size_t)i * WP_WARP_LANES;
-        for (uint32_t left = at->mask; left != 0; left &= left - 1) {
-            const uint32_t lane = (uint32_t)__builtin_ctz(left);
-            lanes[lane] = simulated(threads, s, lanes[lane]);
+    const wp_trace_tables *tables = threads->source.tables;
+    const wp_trace_block *block = &tables->blocks[at->block];
+    const wp_trace_step *step = &tables->steps[block->first_step];
+    uint64_t *lanes = addresses;
+    for (const wp_trace_step *outer = step + block->step_count; step < outer; step++) {
+        if (step->op != WP_TRACE_ACCESS) continue;
+        const bool is_shared = tables->sites[step->value].space == WP_TRACE_SHARED;
+        if (!is_shared && !(at->mask == ~0u && wpi_arena_has_all(lanes, WP_WARP_LANES))) {
+            for (uint32_t left = at->mask; left != 0; left &= left - 1) {
+                const uint32_t lane = (uint32_t)__builtin_ctz(left);
+                lanes[lane] = simulated(threads, s, lanes[lane]);
+            }
         }
+        lanes += WP_WARP_LANES;
     }
 }
 
@@ -313,20 +326,16 @@ static void give_slot(wpi_threads *threads, slot *s) {
 
 static void start_lanes(const wpi_threads *threads, slot *s) {
     const uint32_t warps = threads->source.warps_per_cta;
-    for (uint32_t t = 0; t < warps * WP_WARP_LANES; t++) {
-        wpi_lane_words *words = &s->lanes[t];
-        words->words = s->words + (size_t)t * threads->lane_words;
-        words->lane.limit = words->words + threads->lane_words;
-        words->lane.cursor = words->words;
-        words->read = words->words;
-        words->block = WP_TRACE_NONE;
-    }
-    if (threads->has_rounds) memset(s->rounds, 0, warps * WP_WARP_LANES * sizeof *s->rounds);
+    const size_t words_per_warp = (size_t)threads->lane_words * WP_TRACE_STRIDE;
     for (uint32_t w = 0; w < warps; w++) {
-        wpi_merge_start(&s->merges[w], s->lanes + (size_t)w * WP_WARP_LANES,
+        wpi_lane_words *lanes = s->lanes + (size_t)w * WP_WARP_LANES;
+        wpi_merge_start(&s->merges[w], lanes, s->words + w * words_per_warp,
                         ~s->block->warps[w].exited);
+        for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
+            lanes[lane].lane.limit = lanes[lane].words + words_per_warp;
         s->waiting[w] = s->expected[w] = s->since_round[w] = 0;
     }
+    if (threads->has_rounds) memset(s->rounds, 0, warps * WP_WARP_LANES * sizeof *s->rounds);
 }
 
 static wpi_windows windows_of(const wpi_block *block) {
@@ -387,10 +396,12 @@ void wpi_threads_place(const wpi_block *block, uint32_t thread, char *out, size_
     const wp_trace_tables *tables = block->launch->kernel->tables;
     if (block->trace == NULL || tables == NULL) return;
     const wpi_lane_words *words = &block->trace[thread];
-    uint32_t number = words->block;
-    for (const uint64_t *at = words->read; at < words->lane.cursor;
-         at += 1 + tables->blocks[number].access_count)
-        number = (uint32_t)*at;
+    const wpi_merge *merge = words->merge;
+    const uint32_t written = wpi_lane_written(words);
+    uint32_t number = merge->block[words->number];
+    for (uint32_t row = merge->read[words->number]; row < written;
+         row += 1 + tables->blocks[number].access_count)
+        number = (uint32_t)words->words[(size_t)row * WP_TRACE_STRIDE];
     char place[128];
     wpi_describe_place(tables, number, place, sizeof place);
     snprintf(out, out_bytes, ", SM %u, warp %u%s", block->pub.sm_id, thread / WP_WARP_LANES, place);
