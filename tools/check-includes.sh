@@ -11,7 +11,7 @@ allowed() { # room -> rooms it may include from
     policy) echo "policy base" ;;
     sim) echo "sim policy report base" ;;
     trace) echo "trace sim report base" ;;
-    device/sim) echo "device/sim device/cpu device trace sim report base" ;;
+    device/sim) echo "device/sim device/cpu device trace sim policy report base" ;;
     device/cpu) echo "device/cpu device report base" ;;
     device/cuda) echo "device/cuda device report base" ;;
     device) echo "device report base" ;;

@@ -111,6 +111,16 @@ WP_API WP_NODISCARD wp_status wp_device_visit_keys(const char *spec,
                                                    void (*visit)(void *object,
                                                                  const wp_device_key *key),
                                                    void *object, wp_error *err);
+/** A policy of simulated GPUs. Strings live as long as the program. */
+typedef struct wp_policy_info {
+    const char *kind, *name; /* "scheduler", "gto" */
+    const char *key;         /* of a GPU, that selects it: "sm.scheduler" */
+    const char *keys;        /* that change what it does, or "" */
+    const char *doc, *source;
+} wp_policy_info;
+/** Calls `visit` for each policy that simulated GPUs know, by kind and name. */
+WP_API void wp_device_visit_policies(void (*visit)(void *object, const wp_policy_info *policy),
+                                     void *object);
 WP_API const wp_device_info *wp_device_get_info(const wp_device *device);
 
 /** Memory. A size of 0 gives NULL and success. `free` waits for all queued work first and refuses

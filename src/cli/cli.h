@@ -77,6 +77,7 @@ int wpi_compare_main(int argc, char **argv);
 int wpi_trace_main(int argc, char **argv);
 int wpi_devices_main(int argc, char **argv);
 int wpi_params_main(int argc, char **argv);
+int wpi_policies_main(int argc, char **argv);
 int wpi_doctor_main(int argc, char **argv);
 int wpi_reproduce_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
@@ -86,6 +87,7 @@ extern const wp_option wpi_compare_options[];
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];
 extern const wp_option wpi_params_options[];
+extern const wp_option wpi_policies_options[];
 extern const wp_option wpi_reproduce_options[];
 
 #endif

@@ -28,7 +28,7 @@ wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const wpi_profile *p
     if (itlb->tags == NULL) return WP_FAIL(err, NOMEM, "%u instruction TLBs", profile->sm_count);
     for (uint32_t i = 0; i < profile->sm_count; i++)
         WP_TRY(wpi_tags_init(&itlb->tags[i], &profile->itlb.entries, 1, WPI_HASH_MODULO,
-                             WPI_REPLACEMENT_LRU, 1, err));
+                             &wpi_policy_replacement_lru, 1, err));
     return WP_STATUS_OK;
 }
 

@@ -444,7 +444,6 @@ void wpi_profile_destroy(wpi_profile *profile) {
     wp_free(profile->name);
     wp_free(profile->title);
     wp_free(profile->disabled_text);
-    wp_free(profile->scheduler);
     wp_free(profile);
 }
 
@@ -459,6 +458,13 @@ bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_valu
                                .line = w->line,
                                .doc = w->key->doc};
     return true;
+}
+
+const char *wpi_profile_policy_key(const char *kind) {
+    for (size_t i = 0; i < wpi_key_count; i++)
+        if (wpi_keys[i].unit == WPI_KEY_POLICY && strcmp(wpi_keys[i].words, kind) == 0)
+            return wpi_keys[i].name;
+    return "";
 }
 
 bool wpi_profile_key_at(size_t i, wpi_profile_value *out) {

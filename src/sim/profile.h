@@ -25,6 +25,7 @@
 #include "base/strings.h"
 #include "base/time.h"
 #include "base/trace.h"
+#include "policy/policy.h"
 
 #define WPI_TLB_LEVELS_MAX 4u
 #define WPI_TLB_SETS_MAX 4096u
@@ -46,13 +47,6 @@ typedef enum wpi_sharing {
     WPI_SHARING_GROUPS, /* as listed */
     WPI_SHARING_COUNT   /* must be last */
 } wpi_sharing;
-
-typedef enum wpi_replacement {
-    WPI_REPLACEMENT_LRU = 0,
-    WPI_REPLACEMENT_FIFO,
-    WPI_REPLACEMENT_RANDOM, /* the profile's seed */
-    WPI_REPLACEMENT_COUNT   /* must be last */
-} wpi_replacement;
 
 typedef enum wpi_hash {
     WPI_HASH_MODULO = 0,
@@ -76,7 +70,7 @@ typedef struct wpi_tlb_profile {
     uint32_t ways, fill_pages; /* as written; 0: all */
     char *sets_text;
     wpi_hash hash;
-    wpi_replacement replacement;
+    const wpi_policy *replacement;
     uint32_t ports; /* look-ups a cycle */
     uint32_t mshrs; /* misses under way */
     wp_time_ps latency_ps;
@@ -125,8 +119,8 @@ typedef struct wpi_profile {
     uint32_t register_granule; /* registers are given to a warp in multiples of it */
     uint32_t schedulers;
     uint32_t issue_width; /* of a scheduler, instructions a cycle */
-    char *scheduler;      /* "gto", "rr" */
-    uint32_t capability;  /* compute capability, major * 10 + minor */
+    const wpi_policy *scheduler;
+    uint32_t capability; /* compute capability, major * 10 + minor */
     wpi_class_profile classes[WP_TRACE_CLASS_COUNT];
 
     /* Shared memory. */
@@ -219,6 +213,8 @@ void wpi_profile_names(wp_strings *names);
 
 /** The i-th key in the order of the table; false behind the last one. */
 bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out);
+/** The key that selects a policy of this kind ("sm.scheduler", "tlb.l*.replacement"); "": none. */
+const char *wpi_profile_policy_key(const char *kind);
 /** The i-th row of the table itself, with its default as text ('*' stands for a level or a class).
  */
 bool wpi_profile_key_at(size_t i, wpi_profile_value *out);

@@ -49,7 +49,8 @@ const wpi_key wpi_keys[] = {
     {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers"},
     {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
      "instructions that a scheduler issues a cycle"},
-    {"sm.scheduler", WPI_KEY_TEXT, "gto", 0, 0, AT(scheduler), NULL, "scheduling policy: gto, rr"},
+    {"sm.scheduler", WPI_KEY_POLICY, "gto", 0, 0, AT(scheduler), "scheduler",
+     "which ready warp has the turn"},
 
     {"class.*.latency", WPI_KEY_CYCLES, "6cycles", 1, 100000, CLASS(latency_cycles),
      NULL, "until a dependent instruction can issue"},
@@ -122,8 +123,8 @@ const wpi_key wpi_keys[] = {
      "pages of an entry that a miss brings; 0: all"},
     {"tlb.l*.hash", WPI_KEY_CHOICE, "modulo", 0, 0, TLB(hash),
      "modulo xor", "tag to set"},
-    {"tlb.l*.replacement", WPI_KEY_CHOICE, "lru", 0, 0, TLB(replacement),
-     "lru fifo random", "which entry of a set leaves"},
+    {"tlb.l*.replacement", WPI_KEY_POLICY, "lru", 0, 0, TLB(replacement), "replacement",
+     "which entry of a set leaves"},
     {"tlb.l*.ports", WPI_KEY_NUMBER, "1", 1, 1024, TLB(ports), NULL,
      "look-ups a cycle"},
     {"tlb.l*.mshrs", WPI_KEY_NUMBER, "32", 1, 1 << 20, TLB(mshrs), NULL,
@@ -199,8 +200,9 @@ const char *wpi_class_name(wp_trace_class class) {
 }
 
 const char *wpi_key_unit_name(wpi_key_unit unit) {
-    static const char *const names[WPI_KEY_UNIT_COUNT] = {
-        "number", "number", "bytes", "frequency", "time", "cycles", "rate", "flag", "word", "text"};
+    static const char *const names[WPI_KEY_UNIT_COUNT] = {"number", "number", "bytes", "frequency",
+                                                          "time",   "cycles", "rate",  "flag",
+                                                          "word",   "policy", "text"};
     return (unsigned)unit < WPI_KEY_UNIT_COUNT ? names[unit] : "unknown";
 }
 
@@ -348,6 +350,7 @@ wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wp
     case WPI_KEY_RATE: WP_TRY(read_rate(text, profile, &value, err)); break;
     case WPI_KEY_FLAG: WP_TRY(read_flag(text, &value, err)); break;
     case WPI_KEY_CHOICE: WP_TRY(read_choice(key->words, text, &value, err)); break;
+    case WPI_KEY_POLICY: return wpi_policy_find(key->words, text, field, err);
     case WPI_KEY_TEXT: return read_text(text, field, err);
     case WPI_KEY_UNIT_COUNT: WP_CHECK(false);
     }

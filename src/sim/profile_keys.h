@@ -15,6 +15,7 @@ typedef enum wpi_key_unit {
     WPI_KEY_RATE,       /* uint64_t bytes a second; GB/s or B/cycle */
     WPI_KEY_FLAG,       /* bool */
     WPI_KEY_CHOICE,     /* an enum; its words in `words` */
+    WPI_KEY_POLICY,     /* const wpi_policy *; of the kind `words` */
     WPI_KEY_TEXT,       /* char *, owned by the profile */
     WPI_KEY_UNIT_COUNT  /* must be last */
 } wpi_key_unit;
@@ -25,7 +26,7 @@ typedef struct wpi_key {
     const char *default_text;
     uint64_t min, max; /* inclusive, in the base unit (ps for times) */
     size_t offset;     /* in wpi_profile; of the first repetition */
-    const char *words; /* of a CHOICE: "lru fifo random", in the enum's order */
+    const char *words; /* of a CHOICE: "modulo xor", in the enum's order */
     const char *doc;
 } wpi_key;
 

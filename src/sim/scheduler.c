@@ -1,37 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ready warps are in order of age. Greedy-then-oldest (GTO) gives the turn to the warp that issued
- * last if it is ready, else to the oldest; round robin (RR) to the one behind the last. */
+/* Ready warps are in order of age; a policy says which has the turn. */
 #include "sim/sm_parts.h"
 
 static void enter(wpi_scheduler *s, wpi_warp_run *warp) {
-    wpi_warp_run **place = &s->ready;
-    while (*place != NULL && (*place)->age < warp->age)
+    wpi_ready **place = &s->ready;
+    while (*place != NULL && (*place)->age < warp->ready.age)
         place = &(*place)->next;
-    warp->next = *place;
-    *place = warp;
+    warp->ready.next = *place;
+    *place = &warp->ready;
     warp->state = WPI_WARP_READY;
 }
 
-static wpi_warp_run **greedy_then_oldest(wpi_scheduler *s) {
-    wpi_warp_run **place = &s->ready;
-    while (*place != NULL && *place != s->last)
-        place = &(*place)->next;
-    return *place != NULL ? place : &s->ready;
-}
-
-static wpi_warp_run **round_robin(wpi_scheduler *s) {
-    wpi_warp_run **place = &s->ready;
-    const uint64_t last_age = s->last != NULL ? s->last->age : 0;
-    while (*place != NULL && (*place)->age <= last_age)
-        place = &(*place)->next;
-    return *place != NULL ? place : &s->ready;
-}
-
 static wpi_warp_run *leave(wpi_scheduler *s) {
-    wpi_warp_run **place = s->sm->is_greedy ? greedy_then_oldest(s) : round_robin(s);
-    wpi_warp_run *warp = *place;
-    *place = warp->next;
-    warp->next = NULL;
+    wpi_ready **place = s->sm->policy->pick(&s->ready, s->last != NULL ? &s->last->ready : NULL);
+    wpi_warp_run *warp = (wpi_warp_run *)(void *)*place;
+    *place = warp->ready.next;
     warp->state = WPI_WARP_BUSY;
     return warp;
 }

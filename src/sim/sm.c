@@ -162,7 +162,7 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now
     *warp = (wpi_warp_run){.cta = cta,
                            .sm = sm,
                            .scheduler = &sm->schedulers[(uint32_t)(age % sm->scheduler_count)],
-                           .age = age,
+                           .ready.age = age,
                            .number = number,
                            .state = WPI_WARP_BUSY,
                            .start_ps = now};
@@ -254,7 +254,7 @@ wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine 
     sm->number = number;
     sm->cycle_ps = profile->cycle_ps;
     sm->in_line_last = &sm->in_line;
-    sm->is_greedy = strcmp(profile->scheduler, "gto") == 0;
+    sm->policy = profile->scheduler->ops;
     sm->scheduler_count = profile->schedulers;
     for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++) {
         sm->slot_ps[c] = slot_ps(profile, &profile->classes[c]);

@@ -3,6 +3,7 @@
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
+#include "policy/scheduler.h"
 #include "sim/shared.h"
 #include "sim/sm.h"
 
@@ -40,13 +41,12 @@ typedef struct wpi_score {
 } wpi_score;
 
 struct wpi_warp_run {
+    wpi_ready ready; /* first; in its scheduler's list */
     wpi_cta *cta;
     wpi_sm *sm;
     wpi_scheduler *scheduler;
-    wpi_warp_run
-        *next; /* in the scheduler's list, oldest first; in line at the LSU; or of the free ones */
-    uint64_t age;    /* smaller: came earlier */
-    uint32_t number; /* in its CTA */
+    wpi_warp_run *next; /* in line at the LSU; or of the free ones */
+    uint32_t number;    /* in its CTA */
     wpi_warp_state state;
     wpi_warp_block block;
     uint32_t step, step_outer;      /* in the tables */
@@ -80,9 +80,9 @@ struct wpi_cta {
 struct wpi_scheduler {
     wpi_sm *sm;
     wp_time_ps free_at;
-    wpi_warp_run *ready; /* oldest first */
-    wpi_warp_run *last;  /* issued last; NULL: none */
-    bool has_event;      /* for free_at */
+    wpi_ready *ready;   /* oldest first */
+    wpi_warp_run *last; /* issued last; NULL: none */
+    bool has_event;     /* for free_at */
 };
 
 struct wpi_sm {
@@ -97,7 +97,7 @@ struct wpi_sm {
     wp_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
     wpi_scheduler *schedulers;
     uint32_t scheduler_count;
-    bool is_greedy; /* gto; else round robin */
+    const wpi_scheduler_ops *policy;
     wpi_shared shared;
     wp_time_ps shared_latency_ps;
     uint32_t threads_used, ctas_used, warps_used;

@@ -34,8 +34,8 @@ static uint32_t bits_of(uint32_t power_of_two) {
 }
 
 wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_count, wpi_hash hash,
-                        wpi_replacement replacement, uint64_t seed, wp_error *err) {
-    *tags = (wpi_tags){.set_count = set_count, .replacement = replacement, .random = seed};
+                        const wpi_policy *replacement, uint64_t seed, wp_error *err) {
+    *tags = (wpi_tags){.set_count = set_count, .replacement = replacement->ops, .random = seed};
     for (uint32_t set = 0; set < set_count; set++)
         tags->entry_count += set_ways[set];
     const bool is_equal = are_equal(set_ways, set_count);
@@ -108,21 +108,14 @@ static void move_to_front(wpi_tags *tags, uint32_t number) {
 }
 
 void wpi_tags_touch(wpi_tags *tags, uint32_t entry) {
-    if (tags->replacement == WPI_REPLACEMENT_LRU) move_to_front(tags, entry);
-}
-
-static uint64_t random_next(wpi_tags *tags) {
-    tags->random ^= tags->random << 13;
-    tags->random ^= tags->random >> 7;
-    tags->random ^= tags->random << 17;
-    return tags->random;
+    if (tags->replacement->is_moved_by_use) move_to_front(tags, entry);
 }
 
 /* Free entries are last in their set: they are never touched, and used ones go to the front. */
 static uint32_t victim(wpi_tags *tags, const wpi_tag_set *set) {
     const bool is_full = tags->entries[set->last].parts != 0;
-    if (tags->replacement != WPI_REPLACEMENT_RANDOM || !is_full) return set->last;
-    return set->base + (uint32_t)((random_next(tags) >> 16) % set->ways);
+    if (tags->replacement->victim == NULL || !is_full) return set->last;
+    return set->base + tags->replacement->victim(&tags->random, set->ways);
 }
 
 uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted) {

@@ -13,6 +13,7 @@
 #ifndef WP_SIM_TAGS_H
 #define WP_SIM_TAGS_H
 
+#include "policy/replacement.h"
 #include "sim/index.h"
 #include "sim/profile.h"
 
@@ -34,14 +35,14 @@ typedef struct wpi_tags {
     uint32_t *seats; /* [entry_count] -> set; NULL: sets are equal */
     uint32_t entry_count, set_count;
     uint32_t set_bits; /* of XOR; 0: modulo */
-    wpi_replacement replacement;
+    const wpi_replacement_ops *replacement;
     uint64_t random;
     wpi_index index;
 } wpi_tags;
 
-/** `seed` is for random replacement and is not 0. NOMEM. */
+/** `seed` is not 0. NOMEM. */
 WP_NODISCARD wp_status wpi_tags_init(wpi_tags *tags, const uint32_t *set_ways, uint32_t set_count,
-                                     wpi_hash hash, wpi_replacement replacement, uint64_t seed,
+                                     wpi_hash hash, const wpi_policy *replacement, uint64_t seed,
                                      wp_error *err);
 void wpi_tags_deinit(wpi_tags *tags); /* `{0}` is fine */
 void wpi_tags_clear(wpi_tags *tags);

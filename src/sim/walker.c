@@ -120,7 +120,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
     wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, profile->walker.count);
     if (profile->walker.cache_entries == 0) return WP_STATUS_OK;
     return wpi_tags_init(&walkers->cache, &profile->walker.cache_entries, 1, WPI_HASH_MODULO,
-                         WPI_REPLACEMENT_LRU, 1, err);
+                         &wpi_policy_replacement_lru, 1, err);
 }
 
 void wpi_walkers_deinit(wpi_walkers *walkers) {

@@ -320,7 +320,7 @@ static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
 }
 
 static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
-    warp->age = warp->sm->warp_ages++;
+    warp->ready.age = warp->sm->warp_ages++;
     resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 

@@ -22,13 +22,20 @@ static void front_reference(uint32_t set, uint32_t from, uint64_t tag) {
     reference[set][0] = tag;
 }
 
+static const wpi_policy *policy_of(const char *name) {
+    const wpi_policy *policy = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_policy_find("replacement", name, &policy, &err), &err);
+    return policy;
+}
+
 /* Random accesses; hits, and evicted tags, must be those of the reference. */
-static void compare(const uint32_t *ways, uint32_t sets, wpi_hash hash, wpi_replacement policy) {
+static void compare(const uint32_t *ways, uint32_t sets, wpi_hash hash, const char *replacement) {
     wp_error err = {0};
     wpi_tags tags;
     uint64_t random = 12345 + sets;
     memset(reference_count, 0, sizeof reference_count);
-    assert_status_ok(wpi_tags_init(&tags, ways, sets, hash, policy, 1, &err), &err);
+    assert_status_ok(wpi_tags_init(&tags, ways, sets, hash, policy_of(replacement), 1, &err), &err);
     for (uint32_t i = 0; i < 20000; i++) {
         const uint64_t tag = wp_random_next(&random) % 100 * (1 + i % 3);
         const uint32_t set = wpi_tags_set_of(&tags, tag);
@@ -38,7 +45,7 @@ static void compare(const uint32_t *ways, uint32_t sets, wpi_hash hash, wpi_repl
         assert_u64(entry != WPI_INDEX_NONE, at >= 0);
         if (at >= 0) {
             wpi_tags_touch(&tags, entry);
-            if (policy == WPI_REPLACEMENT_LRU) front_reference(set, (uint32_t)at, tag);
+            if (strcmp(replacement, "lru") == 0) front_reference(set, (uint32_t)at, tag);
             continue;
         }
         wpi_tag_entry evicted;
@@ -56,11 +63,12 @@ static void compare(const uint32_t *ways, uint32_t sets, wpi_hash hash, wpi_repl
 static void lru_and_fifo_are_those_of_a_list(void **state) {
     (void)state;
     const uint32_t one[] = {17}, equal[] = {4, 4, 4, 4}, unequal[] = {3, 5, 8};
-    for (int policy = WPI_REPLACEMENT_LRU; policy <= WPI_REPLACEMENT_FIFO; policy++) {
-        compare(one, 1, WPI_HASH_MODULO, (wpi_replacement)policy);
-        compare(equal, 4, WPI_HASH_MODULO, (wpi_replacement)policy);
-        compare(equal, 4, WPI_HASH_XOR, (wpi_replacement)policy);
-        compare(unequal, 3, WPI_HASH_MODULO, (wpi_replacement)policy);
+    const char *const policies[] = {"lru", "fifo"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        compare(one, 1, WPI_HASH_MODULO, policies[i]);
+        compare(equal, 4, WPI_HASH_MODULO, policies[i]);
+        compare(equal, 4, WPI_HASH_XOR, policies[i]);
+        compare(unequal, 3, WPI_HASH_MODULO, policies[i]);
     }
 }
 
@@ -73,7 +81,7 @@ static void random_replacement_spares_nobody_and_repeats(void **state) {
         wpi_tags tags;
         bool was_evicted[8] = {false};
         assert_status_ok(
-            wpi_tags_init(&tags, ways, 1, WPI_HASH_MODULO, WPI_REPLACEMENT_RANDOM, 77, &err), &err);
+            wpi_tags_init(&tags, ways, 1, WPI_HASH_MODULO, policy_of("random"), 77, &err), &err);
         for (uint64_t tag = 0; tag < 208; tag++) {
             wpi_tag_entry evicted;
             const uint32_t entry = wpi_tags_insert(&tags, tag, &evicted);
@@ -94,8 +102,8 @@ static void seats_are_in_proportion_to_the_ways(void **state) {
     wp_error err = {0};
     wpi_tags tags;
     uint32_t count[7] = {0};
-    assert_status_ok(wpi_tags_init(&tags, ways, 7, WPI_HASH_MODULO, WPI_REPLACEMENT_LRU, 1, &err),
-                     &err);
+    assert_status_ok(
+        wpi_tags_init(&tags, ways, 7, WPI_HASH_MODULO, &wpi_policy_replacement_lru, 1, &err), &err);
     for (uint64_t tag = 1000; tag < 1065; tag++)
         count[wpi_tags_set_of(&tags, tag)]++;
     for (int set = 0; set < 7; set++)
@@ -111,8 +119,8 @@ static void xor_folds_all_bits(void **state) {
         ways[i] = 8;
     wp_error err = {0};
     wpi_tags tags;
-    assert_status_ok(wpi_tags_init(&tags, ways, 128, WPI_HASH_XOR, WPI_REPLACEMENT_LRU, 1, &err),
-                     &err);
+    assert_status_ok(
+        wpi_tags_init(&tags, ways, 128, WPI_HASH_XOR, &wpi_policy_replacement_lru, 1, &err), &err);
     /* Set bit i is the XOR of tag bits i, 7 + i, 14 + i, 21 + i. */
     for (uint32_t bit = 0; bit < 28; bit++)
         assert_u64(wpi_tags_set_of(&tags, (uint64_t)1 << bit), 1u << (bit % 7));
@@ -128,7 +136,7 @@ static void memory_that_runs_out_is_reported(void **state) {
         wpi_tags tags;
         wp_alloc_fail_at(n);
         assert_status_fails(
-            wpi_tags_init(&tags, ways, 2, WPI_HASH_MODULO, WPI_REPLACEMENT_LRU, 1, &err),
+            wpi_tags_init(&tags, ways, 2, WPI_HASH_MODULO, &wpi_policy_replacement_lru, 1, &err),
             WP_STATUS_NOMEM, &err, "9 TLB entries");
         wp_alloc_fail_at(0);
     }

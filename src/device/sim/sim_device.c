@@ -118,6 +118,17 @@ void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), vo
     wp_strings_deinit(&names);
 }
 
+void wp_device_visit_policies(void (*visit)(void *object, const wp_policy_info *policy),
+                              void *object) {
+    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++)
+        visit(object, &(wp_policy_info){.kind = (*p)->kind,
+                                        .name = (*p)->name,
+                                        .key = wpi_profile_policy_key((*p)->kind),
+                                        .keys = (*p)->keys,
+                                        .doc = (*p)->doc,
+                                        .source = (*p)->source});
+}
+
 /* "tlb.l3.…" of a GPU with two levels. */
 static bool is_of_missing_level(const wpi_profile *profile, const char *name) {
     return strncmp(name, "tlb.l", 5) == 0 && name[5] >= '1' && name[5] <= '9' &&

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage policies: what simulated GPUs can be told to decide by. */
+#include <string.h>
+
+#include "base/nearest.h"
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "warpage/device.h"
+
+enum option_index { FORMAT };
+
+const wp_option wpi_policies_options[] = {
+    [FORMAT] = {"format", "text|json|csv", "form of the list"}, {0}};
+
+typedef struct policy_list {
+    wp_table table;
+    const char *kind; /* wanted; NULL: all */
+    wp_nearest nearest;
+} policy_list;
+
+static void add(void *object, const wp_policy_info *policy) {
+    policy_list *list = object;
+    if (list->kind != NULL) wp_nearest_offer(&list->nearest, policy->kind);
+    if (list->kind != NULL && strcmp(list->kind, policy->kind) != 0) return;
+    const char *const cells[] = {policy->kind, policy->name, policy->key,
+                                 policy->keys, policy->doc,  policy->source};
+    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
+        wp_strings_add(&list->table.cells, cells[i]);
+}
+
+static int fail_unknown(const policy_list *list) {
+    const char *meant = wp_nearest_result(&list->nearest);
+    if (meant != NULL)
+        return wpi_usage_error("policies", "no kind of policies '%s'; did you mean '%s'?",
+                               list->kind, meant);
+    return wpi_usage_error("policies", "no kind of policies '%s'; `warpage policies` lists all",
+                           list->kind);
+}
+
+int wpi_policies_main(int argc, char **argv) {
+    static const char *const columns[] = {"kind",       "policy",  "key",    "parameters",
+                                          "meaning", "source", NULL};
+    wp_arguments arguments;
+    wp_table_format format;
+    wp_error err = {0};
+    if (wpi_arguments_parse(wpi_policies_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        return wpi_usage_error("policies", "%s", err.message);
+    if (arguments.operand_count > 1) return wpi_usage_error("policies", "one kind at most");
+    policy_list list = {.table = {.columns = columns}, .kind = arguments.operands[0]};
+    list.nearest.wanted = list.kind;
+    wp_device_visit_policies(add, &list);
+    const bool is_unknown = list.table.cells.count == 0;
+    if (!is_unknown) wpi_table_print(&list.table, format);
+    wpi_table_deinit(&list.table);
+    return is_unknown ? fail_unknown(&list) : wpi_finish("policies");
+}
