@@ -22,21 +22,9 @@ static const char style[] =
     ".wide{overflow-x:auto}svg{width:100%;height:auto}image{image-rendering:pixelated}.note{color:#"
     "666}";
 
-static void append_escaped(wp_text *out, const char *text) {
-    for (; *text != '\0'; text++) {
-        switch (*text) {
-        case '<': wp_text_append(out, "&lt;"); break;
-        case '>': wp_text_append(out, "&gt;"); break;
-        case '&': wp_text_append(out, "&amp;"); break;
-        case '"': wp_text_append(out, "&quot;"); break;
-        default: wp_text_append_n(out, text, 1);
-        }
-    }
-}
-
 static void append_cell(wp_text *out, const char *tag, const char *text) {
     wp_text_appendf(out, "<%s>", tag);
-    append_escaped(out, text);
+    wp_text_append_html(out, text);
     wp_text_appendf(out, "</%s>", tag);
 }
 
@@ -68,13 +56,13 @@ static void append_summary(const wp_run_record *record, wp_text *out) {
     char text[32];
     wp_text_append(out, "<h1>");
     for (size_t i = 0; i < record->program_count; i++) {
-        append_escaped(out, record->program[i]);
+        wp_text_append_html(out, record->program[i]);
         wp_text_append(out, " ");
     }
     wp_text_append(out, "</h1>\n<p>");
-    append_escaped(out, record->device_spec);
+    wp_text_append_html(out, record->device_spec);
     wp_text_append(out, ", ");
-    append_escaped(out, record->device_name);
+    wp_text_append_html(out, record->device_name);
     if (record->simulation != NULL)
         wp_text_appendf(out, "; simulated time %s",
                         wp_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
@@ -254,7 +242,7 @@ static void append_plots(const wpi_plots *plots, wp_text *out) {
     }
     if (plots->why_not[0] == '\0') return;
     wp_text_append(out, "<p class=note>");
-    append_escaped(out, plots->why_not);
+    wp_text_append_html(out, plots->why_not);
     wp_text_append(out, "</p>\n");
 }
 
@@ -273,14 +261,14 @@ static void append_simulation(const wp_run_record *record, const wpi_plots *plot
 
 void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plots, wp_text *out) {
     wp_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>");
-    append_escaped(out, record->program_count != 0 ? record->program[0] : "run");
+    wp_text_append_html(out, record->program_count != 0 ? record->program[0] : "run");
     wp_text_appendf(out, "</title><style>%s</style></head><body>\n", style);
     append_summary(record, out);
     append_kernels(record, out);
     append_copies(record, out);
     if (record->simulation != NULL) append_simulation(record, plots, out);
     wp_text_append(out, "<p class=note>Warpage ");
-    append_escaped(out, record->version);
+    wp_text_append_html(out, record->version);
     wp_text_append(out, "</p>\n</body></html>\n");
 }
 
