@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What the inference may ask of a device, whatever is behind it: kernels on a GPU, a simulated one,
+ * a file with curves. Those who measure fill the table; those who infer see nothing else.
+ *
+ *     address i of a chase:    i * stride_bytes  (+ a cache line's offset that stays in the stride)
+ *                              └─ i < loads ───── visited in order, or shuffled ─┘
+ *
+ * The buffer's first byte is aligned to the largest page that the device has, at least. Offsets
+ * within the stride are chosen so that sets of data caches fill evenly: a chase over n addresses
+ * and its control, the same n cache lines side by side, hit and miss data caches alike. What is
+ * left when the control's time is taken away is translation.
+ */
+#ifndef WP_PROBE_SAMPLER_H
+#define WP_PROBE_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+
+#define WPI_SM_ANY UINT32_MAX
+#define WPI_CHASE_LINE_BYTES 128u /* between neighbours of a control chase */
+
+typedef enum wpi_chase_order { WPI_ORDER_STRIDED, WPI_ORDER_SHUFFLED } wpi_chase_order;
+
+/** One thread's dependent loads: a first round over all addresses, then timed ones. Each chase
+ * begins with what it touches as if untouched: the first round is long enough to make it so. */
+typedef struct wpi_chase {
+    uint64_t stride_bytes; /* between neighbouring addresses */
+    uint64_t loads;        /* addresses of a round; loads * stride_bytes is the distance */
+    wpi_chase_order order;
+    uint64_t seed;    /* of the shuffle */
+    bool is_control;  /* the same number of cache lines in as few pages as hold them */
+    uint32_t sm;      /* who loads; WPI_SM_ANY */
+    uint32_t repeats; /* timed rounds wanted; not 0 */
+} wpi_chase;
+
+/** Per load. */
+typedef struct wpi_timing {
+    double mean_cycles;   /* over all timed rounds */
+    double median_cycles; /* of the rounds' means: what outliers do not move */
+    double spread_cycles; /* of the rounds' means: 1.4826 * median absolute deviation; 0: unknown */
+    uint32_t rounds;      /* that were timed */
+} wpi_timing;
+
+/** The three stages of sharing: `sm_timed` loads its pages, `sm_other` loads its own (elsewhere),
+ * `sm_timed` loads again and is timed. */
+typedef struct wpi_contest {
+    uint32_t sm_timed, sm_other;
+    uint64_t stride_bytes;
+    uint64_t loads_timed, loads_other;
+    uint32_t repeats;
+} wpi_contest;
+
+typedef struct wpi_sampler {
+    void *object;
+    uint64_t memory_bytes; /* the largest distance that can be measured */
+    uint32_t sm_count;
+    /** NOT_FOUND: this point was not measured and cannot be (curves from files); UNSUPPORTED: the
+     * budget is spent. Both end a search early without being a failure of it. */
+    wp_status (*chase)(void *object, const wpi_chase *chase, wpi_timing *out, wp_error *err);
+    /** NULL: sharing cannot be measured. A contest of an SM with itself is allowed. */
+    wp_status (*contest)(void *object, const wpi_contest *contest, wpi_timing *out, wp_error *err);
+} wpi_sampler;
+
+#endif
