@@ -177,6 +177,10 @@ WP_API uint64_t wp_event_time_ns(const wp_event *event);
 WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *image, wp_module **out,
                                              wp_error *err);
 WP_API void wp_module_unload(wp_module *module);
+/** The image that has a `__global__` function of this program, named by its host address, and the
+ * kernel's name there. NOT_FOUND: it is none, or not compiled by this wpcc. Both are static storage. */
+WP_NODISCARD WP_API wp_status wp_image_find(const void *function, const void **image,
+                                            const char **name, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name,
                                                     wp_kernel **out,
                                                     wp_error *err); /* owned by the module */

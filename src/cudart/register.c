@@ -240,6 +240,19 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
     return cudaSuccess;
 }
 
+wp_status wp_image_find(const void *function, const void **out, const char **name,
+                        wp_error *err) {
+    function_entry *entry = NULL;
+    pthread_rwlock_rdlock(&table_lock);
+    HASH_FIND_PTR(functions, &function, entry);
+    pthread_rwlock_unlock(&table_lock);
+    if (entry == NULL || entry->image->header == NULL)
+        return WP_FAIL(err, NOT_FOUND, "the program has no kernel at this address");
+    *out = entry->image->header;
+    *name = entry->function.name;
+    return WP_STATUS_OK;
+}
+
 void wpi_functions_forget(void) {
     wp_device *device = wpi_device_if_open();
     if (device == NULL) return;

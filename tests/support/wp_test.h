@@ -65,6 +65,16 @@
             fail_msg("%s is %g, expected %g", #a, wp_test_a, wp_test_b);                           \
     } while (0)
 
+/** |a - b| <= bound */
+#define assert_within(a, b, bound)                                                                 \
+    do {                                                                                           \
+        const double wp_test_a = (a), wp_test_b = (b);                                             \
+        const double wp_test_gap =                                                                 \
+            wp_test_a < wp_test_b ? wp_test_b - wp_test_a : wp_test_a - wp_test_b;                 \
+        if (!(wp_test_gap <= (bound)))                                                             \
+            fail_msg("%s is %g, expected %g", #a, wp_test_a, wp_test_b);                           \
+    } while (0)
+
 #define assert_contains(text, part)                                                                \
     do {                                                                                           \
         const char *wp_test_text = (text);                                                         \

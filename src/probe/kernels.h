@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the probe's kernels (kernels.cu) and who launches them (gpu.c) agree on. */
+#ifndef WP_PROBE_KERNELS_H
+#define WP_PROBE_KERNELS_H
+
+#include <stdint.h>
+
+#define WPI_PROBE_ROUNDS_MAX 64u
+#define WPI_PROBE_ANY_SM UINT32_MAX /* as WPI_SM_ANY */
+
+/** What the CTA that chased leaves behind; one for each CTA of a launch. */
+typedef struct wpi_probe_note {
+    uint64_t launch; /* the number of the launch that wrote this */
+    uint32_t sm;
+    uint32_t reserved;
+    int64_t cycles[WPI_PROBE_ROUNDS_MAX]; /* of the timed rounds */
+} wpi_probe_note;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum wpi_probe_kernel {
+    WPI_PROBE_LINK = 0,
+    WPI_PROBE_CHASE,
+    WPI_PROBE_KERNEL_COUNT /* must be last */
+} wpi_probe_kernel;
+
+/** The host's name of a kernel, for wp_image_find. */
+const void *wpi_probe_kernel_of(wpi_probe_kernel kernel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
