@@ -17,7 +17,8 @@ allowed() { # room -> rooms it may include from
     device) echo "device report base" ;;
     cudart) echo "cudart device report base" ;;
     compiler) echo "compiler base" ;;
-    cli) echo "cli report base" ;;
+    cli) echo "cli probe report base" ;;
+    probe) echo "probe report base" ;;
     *) echo "$1 device report base" ;;
     esac
 }

@@ -75,6 +75,7 @@ int wpi_finish(const char *command);
 int wpi_run_main(int argc, char **argv);
 int wpi_compare_main(int argc, char **argv);
 int wpi_trace_main(int argc, char **argv);
+int wpi_probe_main(int argc, char **argv);
 int wpi_devices_main(int argc, char **argv);
 int wpi_params_main(int argc, char **argv);
 int wpi_policies_main(int argc, char **argv);
@@ -83,6 +84,8 @@ int wpi_reproduce_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
 
 extern const char wpi_trace_details[];
+extern const char wpi_probe_details[];
+extern const wp_option wpi_probe_options[];
 extern const wp_option wpi_compare_options[];
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];

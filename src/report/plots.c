@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
-#include "base/subprocess.h"
+#include "base/gnuplot.h"
 #include "base/text.h"
 #include "report/metrics.h"
 #include "report/run_record.h"
@@ -19,14 +18,6 @@
 #define ALLOCATIONS_MAX 12u /* named beside the map */
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
-
-/* gnuplot's string: what ends it is doubled. */
-static void append_quoted(wp_text *out, const char *text, int length) {
-    wp_text_append(out, "'");
-    for (int i = 0; i < length && text[i] != '\0'; i++)
-        wp_text_append_n(out, text[i] == '\'' ? "''" : &text[i], text[i] == '\'' ? 2 : 1);
-    wp_text_append(out, "'");
-}
 
 /* ---- utilisation over time
  * ------------------------------------------------------------------------ */
@@ -70,7 +61,7 @@ static bool draw_utilisation(const wp_run_record *record, wp_text *out) {
         if (!is_busy(&s->series[i])) continue;
         wp_text_appendf(out, "%s$u%zu using 1:2 with fsteps linewidth 1.5 title ",
                         has_one ? ", " : "plot ", i);
-        append_quoted(out, label_of(s->series[i].name), 64);
+        wp_gnuplot_quote(out, label_of(s->series[i].name), 64);
         has_one = true;
     }
     wp_text_append(out, "\n");
@@ -112,7 +103,7 @@ static void append_borders(const wp_run_simulation *s, const char *axis, wp_text
                             "set arrow from first %.9g,graph 0 to first %.9g,graph 1 nohead "
                             "linecolor 'grey'\nset label at first %.9g,graph 1.04 ",
                             page, page, page);
-        append_quoted(out, name_of(a), NAME_WIDTH);
+        wp_gnuplot_quote(out, name_of(a), NAME_WIDTH);
         wp_text_append(out, "\n");
     }
 }
@@ -242,67 +233,32 @@ static const struct {
     {"walks", "Page walks by latency", draw_walks},
 };
 
-static wp_status run_gnuplot(const char *script_path, char **svg, wp_error *err) {
-    const char *const argv[] = {"gnuplot", script_path, NULL};
-    wp_text out = {0}, errors = {0};
-    const wp_subprocess_options options = {.stdout_text = &out, .stderr_text = &errors};
-    int exit_code = 0;
-    wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
-    if (status == WP_STATUS_OK && (exit_code != 0 || out.length == 0)) {
-        const char *text = wp_text_string(&errors);
-        status = WP_FAIL(err, IO, "gnuplot failed: %.*s", (int)strcspn(text, "\n"), text);
-    }
-    wp_text_deinit(&errors);
-    *svg = wp_text_take(&out);
-    return status;
-}
-
 /* Adds a plot, if there is something to draw. */
-static wp_status draw(const wp_run_record *record, size_t number, const char *script_path,
-                      wpi_plots *out, wp_error *err) {
+static wp_status draw(const wp_run_record *record, size_t number, wpi_plots *out, wp_error *err) {
     wp_text script = {0};
-    wp_text_appendf(&script,
-                    "set encoding utf8\nset terminal svg size 960,400 standalone noenhanced name "
-                    "'%s' background 'white' font 'sans-serif,12'\nset grid\nset border 3\n"
-                    "set tics nomirror\n",
-                    plots[number].name);
     wp_status status = WP_STATUS_OK;
+    wp_gnuplot_begin(&script, plots[number].name, 960, 400);
     if (plots[number].draw(record, &script)) {
         wpi_plot *plot = &out->items[out->count];
         *plot = (wpi_plot){plots[number].name, plots[number].title, NULL};
-        status = wp_file_write(script_path, script.data, script.length, err);
-        if (status == WP_STATUS_OK) status = run_gnuplot(script_path, &plot->svg, err);
-        if (status == WP_STATUS_OK)
-            out->count++;
-        else
-            wp_free(plot->svg);
+        status = wp_gnuplot_run(&script, &plot->svg, err);
+        if (status == WP_STATUS_OK) out->count++;
     }
     wp_text_deinit(&script);
     return status;
 }
 
 void wpi_plots_make(const wp_run_record *record, wpi_plots *out) {
+    wp_error err = {0};
+    wp_status status = WP_STATUS_OK;
     *out = (wpi_plots){0};
     if (record->simulation == NULL) return;
-    wp_error err = {0};
-    char *gnuplot = wp_program_find("gnuplot"), *dir = NULL;
-    if (gnuplot == NULL) {
-        (void)snprintf(out->why_not, sizeof out->why_not,
-                       "no plots: gnuplot is not installed (package gnuplot-nox)");
-        return;
-    }
-    wp_free(gnuplot);
-    wp_status status = wp_temp_dir_create(&dir, &err);
-    if (status == WP_STATUS_OK) {
-        char *script = wp_path_join(dir, "plot.gp");
-        for (size_t i = 0; i < WPI_PLOTS_MAX && status == WP_STATUS_OK; i++)
-            status = draw(record, i, script, out, &err);
-        wp_free(script);
-        wp_temp_dir_remove(dir);
-        wp_free(dir);
-    }
+    for (size_t i = 0; i < WPI_PLOTS_MAX && status == WP_STATUS_OK; i++)
+        status = draw(record, i, out, &err);
     if (status != WP_STATUS_OK)
-        (void)snprintf(out->why_not, sizeof out->why_not, "plots are missing: %.100s", err.message);
+        (void)snprintf(out->why_not, sizeof out->why_not, "%s: %.100s",
+                       status == WP_STATUS_NOT_FOUND ? "no plots" : "plots are missing",
+                       err.message);
 }
 
 void wpi_plots_deinit(wpi_plots *p) {

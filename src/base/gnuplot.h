@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Plots: gnuplot's scripts become SVG. */
+#ifndef WP_BASE_GNUPLOT_H
+#define WP_BASE_GNUPLOT_H
+
+#include "base/fail.h"
+#include "base/text.h"
+
+/** A script's first lines: an SVG of this name (of its styles), a grid, axes on two sides. */
+void wp_gnuplot_begin(wp_text *script, const char *name, unsigned width, unsigned height);
+/** Text as gnuplot takes it, at most `length` bytes of it. */
+void wp_gnuplot_quote(wp_text *script, const char *text, size_t length);
+/** Runs a script, and gives what it prints: the SVG (wp_free). NOT_FOUND: there is no gnuplot, with
+ * the package's name; IO. */
+WP_NODISCARD wp_status wp_gnuplot_run(const wp_text *script, char **svg, wp_error *err);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage probe: asks, and says what was found. How it is measured: probe_measure.c. */
+#include "cli/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/units.h"
+#include "warpage/device.h"
+
+enum option_index {
+    DEVICE,
+    SET,
+    BUDGET,
+    MAX_MEMORY,
+    PAIRS,
+    FORMAT,
+    RAW,
+    OUTPUT,
+    WRITE_PROFILE,
+    BASE,
+    FROM
+};
+
+const wp_option wpi_probe_options[] = {
+    [DEVICE] = {"device", "SPEC", "what is probed: cpu, cuda:0, sim:k80 (default: cpu)"},
+    [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
+    [BUDGET] = {"budget", "TIME", "begin no measurement after this time, such as 60s"},
+    [MAX_MEMORY] = {"max-memory", "BYTES", "use no more device memory, such as 4GiB"},
+    [PAIRS] = {"pairs", "WHICH",
+               "SMs for sharing: few (default; enough to know groups), all (plotted, too), none"},
+    [FORMAT] = {"format", "text|json|values", "form of the result"},
+    [RAW] = {"raw", "FILE", "write every timed round to FILE, as CSV"},
+    [OUTPUT] = {"output", "DIR", "write the result in all forms, plots and raw samples to DIR"},
+    [WRITE_PROFILE] = {"write-profile", "FILE", "write a profile for sim: with these TLBs"},
+    [BASE] = {"base", "PROFILE", "… and all else from this one (default: the most similar)"},
+    [FROM] = {"from", NULL, "read curves from files (the operands), measure nothing"},
+    {0}};
+
+const char wpi_probe_details[] =
+    "Measures the TLBs of a device and infers them: levels, entries, sets and ways, page size, "
+    "what\n"
+    "a miss costs, who shares them. What cannot be known is unknown, with the reason.\n"
+    "\n"
+    "  warpage probe --device sim:k80               a simulated GPU; cuda:0 a real one; cpu this "
+    "processor\n"
+    "  warpage probe --from FILE…                   curves that somebody else has measured\n"
+    "  warpage probe diff A.json B.json             what two results do not have in common; status "
+    "1 if any\n"
+    "  warpage probe points NAME=STRIDE*COUNT …     cycles that COUNT loads, STRIDE apart, take "
+    "more each\n"
+    "                       NAME=STRIDE<CYCLES      the largest count that takes less than that "
+    "more\n"
+    "                       NAME=SM,SM:STRIDE*COUNT the same on the first SM after the second "
+    "one's loads";
+
+typedef enum result_form { FORM_TEXT, FORM_JSON, FORM_VALUES, FORM_COUNT } result_form;
+
+static wp_status parse_form(const char *name, result_form *out, wp_error *err) {
+    static const char *const names[FORM_COUNT] = {"text", "json", "values"};
+    *out = FORM_TEXT;
+    for (int f = 0; name != NULL && f < FORM_COUNT; f++) {
+        if (strcmp(names[f], name) != 0) continue;
+        *out = (result_form)f;
+        return WP_STATUS_OK;
+    }
+    if (name == NULL) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "format '%s' is none of text, json, values", name);
+}
+
+static wp_status parse_pairs(const char *which, wpi_probe_request *request, wp_error *err) {
+    if (which == NULL || strcmp(which, "few") == 0) return WP_STATUS_OK;
+    request->has_pairs = strcmp(which, "all") == 0;
+    request->is_sharing_skipped = strcmp(which, "none") == 0;
+    if (request->has_pairs || request->is_sharing_skipped) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "--pairs: '%s' is none of few, all, none", which);
+}
+
+static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request *out, result_form *form,
+                               wp_error *err) {
+    const char *const *values = arguments->values;
+    const char *device = values[DEVICE] != NULL ? values[DEVICE] : getenv("WARPAGE_DEVICE");
+    *out = (wpi_probe_request){.spec = device != NULL && device[0] != '\0' ? device : "cpu",
+                               .output = values[OUTPUT],
+                               .has_progress = isatty(STDERR_FILENO) != 0};
+    WP_TRY(parse_form(values[FORMAT], form, err));
+    WP_TRY(parse_pairs(values[PAIRS], out, err));
+    if (values[BUDGET] != NULL) WP_TRY(wp_parse_duration_ns(values[BUDGET], &out->budget_ns, err));
+    if (values[MAX_MEMORY] != NULL)
+        WP_TRY(wp_parse_bytes(values[MAX_MEMORY], &out->max_memory_bytes, err));
+    if (values[BUDGET] != NULL && out->budget_ns == 0)
+        return WP_FAIL(err, INVALID, "--budget: more than 0");
+    if (values[MAX_MEMORY] != NULL && out->max_memory_bytes == 0)
+        return WP_FAIL(err, INVALID, "--max-memory: more than 0");
+    if (values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, out->spec, NULL, err));
+    return WP_STATUS_OK;
+}
+
+/* ---- what is said -------------------------------------------------------------------------------
+ */
+
+static void render(const wpi_probe_result *result, result_form form, wp_text *out) {
+    switch (form) {
+    case FORM_JSON: wpi_probe_result_json(result, out); break;
+    case FORM_VALUES: wpi_probe_result_values(result, out); break;
+    case FORM_TEXT:
+    case FORM_COUNT: wpi_probe_result_text(result, out); break;
+    }
+}
+
+static wp_status write_text(const char *path, wp_text *text, wp_error *err) {
+    const wp_status status = wp_file_write(path, wp_text_string(text), text->length, err);
+    wp_text_deinit(text);
+    return status;
+}
+
+static wp_status write_form(const wpi_probe_result *result, const char *dir, const char *name,
+                            result_form form, wp_error *err) {
+    wp_text text = {0};
+    char *path = wp_path_join(dir, name);
+    render(result, form, &text);
+    const wp_status status = write_text(path, &text, err);
+    wp_free(path);
+    return status;
+}
+
+static wp_status write_raw(const wpi_probe_record *record, const char *path, wp_error *err) {
+    wp_text text = {0};
+    if (record->is_lost) return WP_FAIL(err, NOMEM, "%s: not all samples could be kept", path);
+    wpi_probe_record_csv(record, &text);
+    return write_text(path, &text, err);
+}
+
+static wp_status write_folder(const wpi_probe_result *result, const wpi_probe_record *record,
+                              const char *dir, wp_error *err) {
+    char *raw = wp_path_join(dir, "samples.csv");
+    wp_status status = write_form(result, dir, "probe.txt", FORM_TEXT, err);
+    if (status == WP_STATUS_OK) status = write_form(result, dir, "probe.json", FORM_JSON, err);
+    if (status == WP_STATUS_OK && record->count != 0) status = write_raw(record, raw, err);
+    wp_free(raw);
+    return status;
+}
+
+/* ---- a profile ----------------------------------------------------------------------------------
+ */
+
+typedef struct likeness {
+    const char *name; /* of the device, as its driver says */
+    char best[64];
+    size_t length;
+} likeness;
+
+/* A profile is like a device whose name has the profile's in it: "p100" and "Tesla P100-PCIE-16GB".
+ */
+static void compare_name(void *object, const char *spec) {
+    likeness *l = object;
+    const char *profile = spec + strlen("sim:");
+    const size_t length = strlen(profile);
+    for (const char *at = l->name; *at != '\0'; at++) {
+        if (strncasecmp(at, profile, length) != 0 || length <= l->length) continue;
+        (void)snprintf(l->best, sizeof l->best, "%s", profile);
+        l->length = length;
+    }
+}
+
+static wp_status find_base(const wpi_probe_result *result, const char *wanted, char out[64],
+                           wp_error *err) {
+    likeness like = {.name = result->name};
+    const char *simulated = strncmp(result->spec, "sim:", 4) == 0 ? result->spec + 4 : NULL;
+    if (wanted == NULL) wanted = simulated;
+    if (wanted == NULL) {
+        wp_device_visit_simulated(compare_name, &like);
+        wanted = like.best;
+    }
+    if (wanted[0] == '\0')
+        return WP_FAIL(err, INVALID,
+                       "--write-profile: no profile is like '%s'; name one that the rest is taken "
+                       "from: --base v100",
+                       result->name);
+    (void)snprintf(out, 64, "%s", wanted);
+    return WP_STATUS_OK;
+}
+
+static wp_status write_profile(const wpi_probe_result *result, const char *base, const char *path,
+                               wp_error *err) {
+    char name[64];
+    wp_text text = {0};
+    WP_TRY(find_base(result, base, name, err));
+    const wp_status status = wpi_profile_write(result->tlbs, name, result->name, &text, err);
+    if (status == WP_STATUS_OK) return write_text(path, &text, err);
+    wp_text_deinit(&text);
+    return status;
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+static wp_status read_curves(const wp_arguments *arguments, wpi_probe_result *out, wp_error *err) {
+    wpi_curves *curves = NULL;
+    WP_TRY(wpi_curves_load((const char *const *)arguments->operands,
+                           (size_t)arguments->operand_count, &curves, err));
+    const wp_status status = wpi_curves_infer(curves, &out->tlbs, err);
+    wpi_curves_destroy(curves);
+    (void)snprintf(out->spec, sizeof out->spec, "from files");
+    (void)snprintf(out->name, sizeof out->name, "Measured elsewhere");
+    if (status == WP_STATUS_OK) out->sm_count = out->tlbs->sm_count;
+    return status;
+}
+
+static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
+    static const int files[] = {RAW, WRITE_PROFILE};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        const char *path = arguments->values[files[i]];
+        if (path == NULL) continue;
+        char *dir = wp_path_dir(path);
+        const bool exists = wp_dir_exists(dir);
+        wp_free(dir);
+        if (!exists)
+            return WP_FAIL(err, INVALID, "--%s %s: its folder does not exist",
+                           wpi_probe_options[files[i]].name, path);
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status say(const wp_arguments *arguments, const wpi_probe_result *result,
+                     const wpi_probe_record *record, result_form form, wp_error *err) {
+    const char *const *values = arguments->values;
+    wp_text text = {0};
+    if (values[RAW] != NULL) WP_TRY(write_raw(record, values[RAW], err));
+    if (values[OUTPUT] != NULL) WP_TRY(write_folder(result, record, values[OUTPUT], err));
+    if (values[WRITE_PROFILE] != NULL)
+        WP_TRY(write_profile(result, values[BASE], values[WRITE_PROFILE], err));
+    render(result, form, &text);
+    (void)fputs(wp_text_string(&text), stdout);
+    wp_text_deinit(&text);
+    return WP_STATUS_OK;
+}
+
+static int probe(const wp_arguments *arguments) {
+    wpi_probe_request request;
+    wpi_probe_result result = {0};
+    wpi_probe_record record = {0};
+    wp_error err = {0};
+    result_form form;
+    const bool is_from = arguments->values[FROM] != NULL;
+    if (parse_request(arguments, &request, &form, &err) != WP_STATUS_OK ||
+        check_targets(arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("probe", "%s", err.message);
+    if (is_from != (arguments->operand_count != 0))
+        return is_from ? wpi_usage_error("probe", "--from: which files?")
+                       : wpi_usage_error("probe", "no operand is expected, got '%s'",
+                                         arguments->operands[0]);
+    wp_status status = request.output != NULL ? wp_dir_create(request.output, &err) : WP_STATUS_OK;
+    if (status == WP_STATUS_OK)
+        status = is_from ? read_curves(arguments, &result, &err)
+                         : wpi_probe_device(&request, &record, &result, &err);
+    if (status == WP_STATUS_OK) status = say(arguments, &result, &record, form, &err);
+    const bool has_found = result.tlbs != NULL && result.tlbs->level_count != 0;
+    wpi_probe_result_deinit(&result);
+    wpi_probe_record_deinit(&record);
+    if (status != WP_STATUS_OK) return wpi_failure("probe", "%s", err.message);
+    const int code = wpi_finish("probe");
+    return has_found ? code : WP_EXIT_FAILED;
+}
+
+static int diff(int argc, char **argv) {
+    bool is_same = false;
+    wp_text text = {0};
+    wp_error err = {0};
+    if (argc != 3)
+        return wpi_usage_error("probe", "which two results? warpage probe diff A.json B.json");
+    if (wpi_probe_diff(argv[1], argv[2], &text, &is_same, &err) != WP_STATUS_OK)
+        return wpi_failure("probe", "%s", err.message);
+    (void)fputs(wp_text_string(&text), stdout);
+    wp_text_deinit(&text);
+    const int code = wpi_finish("probe");
+    return is_same ? code : WP_EXIT_FAILED;
+}
+
+static int points(int argc, char **argv) {
+    wp_arguments arguments;
+    wpi_probe_request request;
+    wp_error err = {0};
+    result_form form;
+    if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        parse_request(&arguments, &request, &form, &err) != WP_STATUS_OK)
+        return wpi_usage_error("probe", "%s", err.message);
+    if (arguments.operand_count == 0)
+        return wpi_usage_error("probe", "which points? For example l1=128KiB*16");
+    const wp_status status = wpi_probe_points(&request, arguments.operands, &err);
+    if (status == WP_STATUS_INVALID) return wpi_usage_error("probe", "%s", err.message);
+    return status == WP_STATUS_OK ? wpi_finish("probe") : wpi_failure("probe", "%s", err.message);
+}
+
+int wpi_probe_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_error err = {0};
+    if (argc > 1 && strcmp(argv[1], "diff") == 0) return diff(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "points") == 0) return points(argc - 1, argv + 1);
+    if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+        return wpi_usage_error("probe", "%s", err.message);
+    return probe(&arguments);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What NVIDIA's management library says of a GPU, if it is there. */
+#ifndef WP_PROBE_NVML_H
+#define WP_PROBE_NVML_H
+
+#include "base/strings.h"
+
+/** Appends name and value of clocks, power state, temperature and other processes on the GPU at
+ * this PCI address ("0000:65:00.0"); nothing where the library or the GPU is not there. */
+void wpi_nvml_conditions(const char *pci_id, wp_strings *out);
+
+#endif

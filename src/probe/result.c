@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/alloc.h"
+
+#define FIELD(member)                                                                              \
+    static const wpi_number *get_##member(const wpi_level *level) {                                \
+        return &level->member;                                                                     \
+    }
+FIELD(entries)
+FIELD(page_bytes)
+FIELD(fill_bytes)
+FIELD(fill_pages)
+FIELD(sets)
+FIELD(ways)
+FIELD(miss_cycles)
+FIELD(reach_bytes)
+FIELD(plateau_bytes)
+#undef FIELD
+
+const wpi_level_field wpi_level_fields[] = {{"entries", "Entries", get_entries},
+                                            {"page_bytes", "Page size", get_page_bytes},
+                                            {"fill_bytes", "Filled by a miss", get_fill_bytes},
+                                            {"fill_pages", NULL, get_fill_pages},
+                                            {"reach_bytes", "Cacheable memory", get_reach_bytes},
+                                            {"plateau_bytes", NULL, get_plateau_bytes},
+                                            {"sets", "Sets", get_sets},
+                                            {"ways", "Ways", get_ways},
+                                            {"miss_cycles", "Delay on miss", get_miss_cycles},
+                                            {0}};
+
+double wpi_level_confidence(const wpi_level *level) {
+    const wpi_number *const numbers[] = {&level->entries, &level->page_bytes, &level->miss_cycles};
+    double least = 1;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i]->confidence < least) least = numbers[i]->confidence;
+    return least;
+}
+
+const char *wpi_whole_bytes(double bytes, char out[32]) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    uint64_t left = (uint64_t)bytes;
+    unsigned unit = 0;
+    while (unit < 4 && left != 0 && left % 1024 == 0) {
+        left /= 1024;
+        unit++;
+    }
+    (void)snprintf(out, 32, "%" PRIu64 " %s", left, units[unit]);
+    return out;
+}
+
+void wpi_probe_result_deinit(wpi_probe_result *result) {
+    wp_strings_deinit(&result->conditions);
+    wp_strings_deinit(&result->notes);
+    wpi_hierarchy_destroy(result->tlbs);
+    wpi_hierarchy_destroy(result->huge_tlbs);
+    *result = (wpi_probe_result){0};
+}
+
+static void append_values(const wpi_hierarchy *h, const char *prefix, wp_text *out) {
+    if (h->base_cycles.is_known)
+        wp_text_appendf(out, "%sbase_cycles %g\n", prefix, h->base_cycles.value);
+    wp_text_appendf(out, "%slevels %" PRIu32 "\n", prefix, h->level_count);
+    for (uint32_t l = 0; l < h->level_count; l++) {
+        const wpi_level *level = &h->levels[l];
+        for (const wpi_level_field *f = wpi_level_fields; f->name != NULL; f++)
+            if (f->number(level)->is_known)
+                wp_text_appendf(out, "%sl%" PRIu32 ".%s %.12g\n", prefix, l + 1, f->name,
+                                f->number(level)->value);
+        if (level->sharing.count.is_known)
+            wp_text_appendf(out, "%sl%" PRIu32 ".groups %g\n", prefix, l + 1,
+                            level->sharing.count.value);
+    }
+    for (uint32_t i = 0; i < h->missing_count; i++)
+        wp_text_appendf(out, "%smissing_sm.%" PRIu32 " %" PRIu32 "\n", prefix, i + 1,
+                        h->missing_sms[i]);
+    wp_text_appendf(out, "%smissing_sms %" PRIu32 "\n", prefix, h->missing_count);
+}
+
+void wpi_probe_result_values(const wpi_probe_result *result, wp_text *out) {
+    if (result->tlbs != NULL) append_values(result->tlbs, "", out);
+    if (result->huge_tlbs != NULL) append_values(result->huge_tlbs, "huge.", out);
+}
