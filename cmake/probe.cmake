@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The probe: what it infers, how it measures, and its kernels, compiled by the wpcc just built. A static
-# library for the command; it sees libwarpage as any program does.
+# library for the command.
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
     file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
     set(objects "")
@@ -22,4 +22,5 @@ endfunction()
 file(GLOB probe_sources CONFIGURE_DEPENDS src/probe/*.c)
 wp_kernels(probe_kernels probe)
 add_library(wpprobe STATIC ${probe_sources} ${probe_kernels})
-target_link_libraries(wpprobe PUBLIC wpbase libwarpage PRIVATE PkgConfig::JANSSON ${CMAKE_DL_LIBS} m)
+# Who measures links libwarpage, too; inference alone needs none.
+target_link_libraries(wpprobe PUBLIC wpbase PkgConfig::JANSSON Threads::Threads ${CMAKE_DL_LIBS} m)

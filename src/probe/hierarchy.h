@@ -43,7 +43,7 @@ typedef struct wpi_sharing_groups {
 
 typedef struct wpi_level {
     wpi_number page_bytes; /* an entry covers */
-    wpi_number fill_bytes; /* a miss makes valid */
+    wpi_number fill_bytes; /* a miss makes valid, as seen through the level before */
     wpi_number fill_pages; /* the same, in pages of the first level */
     wpi_number entries;
     wpi_number sets;
@@ -78,9 +78,9 @@ typedef struct wpi_infer_options {
     uint64_t loads_max;           /* timed ones, of all samples; 0: 2^34 */
     uint64_t stride_min;          /* smallest page looked for; 0: 4 KiB */
     uint64_t stride_max;          /* largest page looked for; 0: 32 MiB */
-    uint64_t loads_per_round_max; /* 0: 65536 */
+    uint64_t loads_per_round_max; /* 0: 2^18 */
     uint64_t seed;                /* of what is drawn: checks of sharing */
-    uint32_t rounds_min;          /* of a sample; 0: 8 */
+    uint32_t rounds_min;          /* of a sample; 0: 32 */
     bool is_sharing_skipped;
     wpi_infer_progress progress; /* or NULL */
     void *progress_object;

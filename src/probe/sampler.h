@@ -40,8 +40,9 @@ typedef struct wpi_chase {
 typedef struct wpi_timing {
     double mean_cycles;   /* over all timed rounds */
     double median_cycles; /* of the rounds' means: what outliers do not move */
-    double spread_cycles; /* of the rounds' means: 1.4826 * median absolute deviation; 0: unknown */
-    uint32_t rounds;      /* that were timed */
+    double
+        spread_cycles; /* of the rounds' means: 1.4826 * median absolute deviation; 0: no noise */
+    uint32_t rounds;   /* that were timed: fewer than wanted are enough where there is no noise */
 } wpi_timing;
 
 /** The three stages of sharing: `sm_timed` loads its pages, `sm_other` loads its own (elsewhere),

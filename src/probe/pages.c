@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "probe/pages.h"
+
+#include <math.h>
+
+#include "probe/number.h"
+
+/* What the loads behind the last quiet one say of a stride. */
+typedef enum kind {
+    AT_ONCE, /* all miss at the first load more: one set, or the set that this stride meets */
+    WHOLE,   /* the second load more makes another set overflow: strides are of entries */
+    PART     /* it is in the entry of the first one */
+} kind;
+
+static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *err) {
+    double one = 0, two = 0;
+    WP_TRY(wpi_ramp_misses(s, r, 1, &one, err));
+    if (one > 0.95 * (double)(r->quiet_loads + 1) - 0.5) {
+        *out = AT_ONCE;
+        return WP_STATUS_OK;
+    }
+    WP_TRY(wpi_ramp_misses(s, r, 2, &two, err));
+    *out = two - one > 1.5 ? WHOLE : PART;
+    return WP_STATUS_OK;
+}
+
+/* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
+static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, wp_error *err) {
+    const uint64_t first = wpi_steps_stride_first(s);
+    kind here = PART;
+    *is_sure = false;
+    WP_TRY(kind_of(s, r, &here, err));
+    while (r->stride_bytes / 2 >= first) {
+        wpi_ramp half;
+        kind below = PART;
+        if (2 * r->quiet_loads + 2 > wpi_search_loads_max(s, r->stride_bytes / 2))
+            return WP_STATUS_OK;
+        WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * r->quiet_loads, &half, err));
+        WP_TRY(kind_of(s, &half, &below, err));
+        if (below != WHOLE) {
+            *is_sure = here == WHOLE;
+            return WP_STATUS_OK;
+        }
+        *r = half;
+        here = WHOLE;
+    }
+    *is_sure = here == WHOLE;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
+                         wp_error *err) {
+    bool is_sure = false;
+    WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
+    WP_TRY(descend(s, r, &is_sure, err));
+    const double sure = wpi_confidence(s->worst_z);
+    const double reach = (double)(r->quiet_loads * r->stride_bytes);
+    wpi_number_set(&level->reach_bytes, reach, sure);
+    if (is_sure || step->has_own_end) {
+        wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
+        wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
+        return WP_STATUS_OK;
+    }
+    const char *why = step->is_hidden       ? "the level before hits what would show it"
+                      : step->is_memory_end ? "memory too small: larger strides cannot be measured"
+                                            : "larger strides did not show where it ends";
+    wpi_number_unknown(&level->page_bytes, "%s", why);
+    wpi_number_unknown(&level->entries, "reach is known, but not what an entry covers: %s", why);
+    return WP_STATUS_OK;
+}
+
+/* Of the delay, the share that chases at 1/2^halvings of the page's stride show, on the ramp. */
+static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, bool *is_full,
+                       bool *is_measured, wp_error *err) {
+    const uint64_t stride = r->stride_bytes >> halvings;
+    const uint64_t top = r->full_loads != 0 ? r->full_loads : r->top_loads;
+    const uint64_t loads = top << halvings;
+    *is_measured = loads <= wpi_search_loads_max(s, stride);
+    if (!*is_measured) return WP_STATUS_OK;
+    const double border = wpi_steps_known_cycles(s) + 0.75 * r->miss_cycles;
+    return wpi_search_is_above(s, stride, loads, WPI_ORDER_STRIDED, border, is_full, err);
+}
+
+/* Fills of a sixteenth are the most frequent ones besides whole ones. */
+static uint32_t between(uint32_t low, uint32_t high) {
+    if (low < 4 && high > 4) return 4;
+    if (low == 4 && high > 5) return 5;
+    return low + (high - low) / 2;
+}
+
+wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {
+    const uint64_t first =
+        s->found_count == 0 ? s->options.stride_min / 2 : wpi_steps_stride_first(s);
+    uint32_t low = 0, high = 0; /* full at 1/2^low; not at 1/2^high, or not to be seen */
+    while (r->stride_bytes >> (high + 1) >= first && high < 16)
+        high++;
+    high++;
+    if (high > 1) {
+        bool is_full = false, is_measured = true;
+        for (uint32_t at = 1; high - low > 1; at = between(low, high)) {
+            WP_TRY(share(s, r, at, &is_full, &is_measured, err));
+            if (!is_measured) {
+                wpi_number_unknown(&level->fill_bytes, "too many loads would be needed to see it");
+                return WP_STATUS_OK;
+            }
+            *(is_full ? &low : &high) = at;
+        }
+    }
+    wpi_number_set(&level->fill_bytes, (double)(r->stride_bytes >> low),
+                   wpi_confidence(s->worst_z));
+    return WP_STATUS_OK;
+}
