@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Where the loads of a chase go: place i is i strides behind the base. Strides of a page and more
- * would put all lines into a few sets of a cache that is indexed by the address within a page; so
- * place i is moved on by some lines, never out of its 4 KiB.
+ * Where the loads of a chase go: place i is i strides behind the base. Caches are indexed by
+ * address, so places that are strides apart would meet in a few of their sets; each is moved on by
+ * some lines, the next number of lines from span to span, and never out of its stride or its span:
  *
- *     | line 0 .  .  . |  .  line 1 .  . |  .  .  line 2 . |      a stride each
+ *     | line 0 .  .  . |  .  line 1 .  . |  .  .  line 2 . |      a span each
  *
  * Used by kernels and host code alike.
  */
 #ifndef WP_PROBE_CHAIN_H
 #define WP_PROBE_CHAIN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __CUDACC__
@@ -19,18 +20,20 @@
 #define WPI_CHAIN_FUNCTION static inline
 #endif
 
-#define WPI_CHAIN_PAGE_BYTES 4096u
-
 typedef struct wpi_chain {
     uint64_t stride_bytes;
+    uint32_t span_bytes; /* the smallest page there may be */
     uint32_t line_bytes;
     uint32_t loads;
 } wpi_chain;
 
 WPI_CHAIN_FUNCTION uint64_t wpi_chain_place(const wpi_chain *chain, uint32_t i) {
-    const uint64_t start = i * chain->stride_bytes;
-    if (chain->stride_bytes < WPI_CHAIN_PAGE_BYTES) return start;
-    return start + i % (WPI_CHAIN_PAGE_BYTES / chain->line_bytes) * (uint64_t)chain->line_bytes;
+    const bool is_within = chain->stride_bytes < chain->span_bytes;
+    const uint64_t room = is_within ? chain->stride_bytes : chain->span_bytes;
+    const uint32_t span = is_within ? i / (uint32_t)(chain->span_bytes / room) : i;
+    const uint32_t lines = (uint32_t)(room / chain->line_bytes);
+    const uint64_t moved = lines != 0 ? span % lines * (uint64_t)chain->line_bytes : 0;
+    return i * chain->stride_bytes + moved;
 }
 
 #endif

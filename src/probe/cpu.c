@@ -37,9 +37,10 @@ static void relax(void) {
 #endif
 
 #define LINE_BYTES 64u
+#define SMALL_BYTES 4096u
 #define HUGE_BYTES ((uint64_t)2 << 20)
 #define ALIGN_BYTES ((uint64_t)1 << 30)
-#define LOADS_A_ROUND 4096u /* at least: reading the counter takes as long as some loads */
+#define LOADS_A_ROUND 2048u /* at least: reading the counter takes as long as some loads */
 #define ROUNDS_MAX 64u
 #define PROCESSORS_MAX 512u
 
@@ -53,6 +54,9 @@ struct wpi_cpu_sampler {
     uint32_t *order;
     uint32_t order_capacity;
     uint32_t processors[PROCESSORS_MAX];
+    cpu_set_t allowed; /* of this thread, before it was kept somewhere */
+    unsigned kept_on;
+    bool is_kept;
     double overhead_cycles;
 };
 
@@ -111,6 +115,10 @@ static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, uint64_t seed, w
     return WP_STATUS_OK;
 }
 
+static uint32_t span_of(const wpi_cpu_sampler *s) {
+    return s->pages == WPI_CPU_PAGES_HUGE ? (uint32_t)HUGE_BYTES : SMALL_BYTES;
+}
+
 /* Each place has the address of the next. */
 static wp_status put_chain(wpi_cpu_sampler *s, char *base, const wpi_chain *chain, uint64_t seed,
                            void ***first, wp_error *err) {
@@ -130,6 +138,14 @@ static void **go_round(void **place, uint64_t loads) {
     return place;
 }
 
+/* This thread goes there, and stays until the probe ends. */
+static wp_status stay_here(wpi_cpu_sampler *s, unsigned processor, wp_error *err) {
+    if (s->is_kept && s->kept_on == processor) return WP_STATUS_OK;
+    s->is_kept = true;
+    s->kept_on = processor;
+    return stay_on(processor, err);
+}
+
 typedef struct rounds {
     void **first;
     uint64_t loads; /* of a round: whole turns of the chain */
@@ -137,8 +153,7 @@ typedef struct rounds {
     double cycles[ROUNDS_MAX];
 } rounds;
 
-static void time_rounds(void *object) {
-    rounds *r = object;
+static void time_rounds(rounds *r) {
     void **place = go_round(r->first, r->loads);
     for (uint32_t i = 0; i < r->timed; i++) {
         const uint64_t start = cycles_now();
@@ -174,13 +189,12 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     wpi_cpu_sampler *s = object;
     const uint64_t stride = wanted->is_control ? LINE_BYTES : wanted->stride_bytes;
     WP_TRY(check(s, wanted->sm, stride, wanted->loads, err));
-    const wpi_chain chain = {stride, LINE_BYTES, (uint32_t)wanted->loads};
+    const wpi_chain chain = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads};
     const uint64_t turns = (LOADS_A_ROUND + wanted->loads - 1) / wanted->loads;
     rounds r = {.loads = turns * wanted->loads, .timed = rounds_wanted(wanted->repeats)};
     WP_TRY(put_chain(s, s->base, &chain, wanted->seed, &r.first, err));
-    stayer thread = {.processor = processor_of(s, wanted->sm), .work = time_rounds, .object = &r};
-    WP_TRY(start_stayer(&thread, err));
-    WP_TRY(end_stayer(&thread, err));
+    WP_TRY(stay_here(s, processor_of(s, wanted->sm), err));
+    time_rounds(&r);
     if (s->listener.chased != NULL) {
         for (uint32_t i = 0; i < r.timed; i++)
             s->listener.chased(s->listener.object, wanted, i,
@@ -267,8 +281,8 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     const uint64_t stride = wanted->stride_bytes;
     WP_TRY(check(s, wanted->sm_timed, stride, wanted->loads_timed + wanted->loads_other, err));
     WP_TRY(check(s, wanted->sm_other, stride, wanted->loads_other, err));
-    const wpi_chain timed = {stride, LINE_BYTES, (uint32_t)wanted->loads_timed};
-    const wpi_chain other = {stride, LINE_BYTES, (uint32_t)wanted->loads_other};
+    const wpi_chain timed = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads_timed};
+    const wpi_chain other = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads_other};
     arena a = {.loads_timed = wanted->loads_timed,
                .loads_other = wanted->loads_other,
                .repeats = rounds_wanted(wanted->repeats)};
@@ -312,12 +326,11 @@ static wp_status map_memory(wpi_cpu_sampler *s, uint64_t bytes, wp_error *err) {
 }
 
 static wp_status find_processors(wpi_cpu_sampler *s, wp_error *err) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof set, &set) != 0)
+    CPU_ZERO(&s->allowed);
+    if (sched_getaffinity(0, sizeof s->allowed, &s->allowed) != 0)
         return WP_FAIL(err, UNSUPPORTED, "the system does not say which processors there are");
     for (unsigned p = 0; p < CPU_SETSIZE && s->sampler.sm_count < PROCESSORS_MAX; p++)
-        if (CPU_ISSET(p, &set)) s->processors[s->sampler.sm_count++] = p;
+        if (CPU_ISSET(p, &s->allowed)) s->processors[s->sampler.sm_count++] = p;
     return WP_STATUS_OK;
 }
 
@@ -359,6 +372,7 @@ wp_status wpi_cpu_sampler_create(wpi_cpu_pages pages, uint64_t memory_bytes,
 
 void wpi_cpu_sampler_destroy(wpi_cpu_sampler *s) {
     if (s == NULL) return;
+    if (s->is_kept) (void)sched_setaffinity(0, sizeof s->allowed, &s->allowed);
     if (s->mapping != MAP_FAILED) (void)munmap(s->mapping, s->mapping_bytes);
     wp_free(s->order);
     wp_free(s);

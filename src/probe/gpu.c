@@ -9,6 +9,7 @@
 #include "probe/rounds.h"
 
 #define LINE_BYTES WPI_CHASE_LINE_BYTES
+#define SPAN_BYTES 4096u
 #define LINK_THREADS 128u
 #define PLACEMENT_TRIES 4u
 #define MEMORY_MIN_BYTES ((uint64_t)32 << 20) /* enough for a first TLB of 16 entries of 2 MiB */
@@ -183,7 +184,7 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     const uint64_t stride = wanted->is_control ? LINE_BYTES : wanted->stride_bytes;
     WP_TRY(check_sm(s, wanted->sm, err));
     WP_TRY(check_room(s, stride, wanted->loads, err));
-    const link l = {.chain = {stride, LINE_BYTES, (uint32_t)wanted->loads},
+    const link l = {.chain = {stride, SPAN_BYTES, LINE_BYTES, (uint32_t)wanted->loads},
                     .is_shuffled = wanted->order == WPI_ORDER_SHUFFLED,
                     .seed = wanted->seed};
     WP_TRY(put_link(s, 0, &l, err));
@@ -222,9 +223,11 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     WP_TRY(check_sm(s, wanted->sm_timed, err));
     WP_TRY(check_sm(s, wanted->sm_other, err));
     WP_TRY(check_room(s, wanted->stride_bytes, wanted->loads_timed + wanted->loads_other, err));
-    const link timed = {.chain = {wanted->stride_bytes, LINE_BYTES, (uint32_t)wanted->loads_timed}};
-    const link other = {.chain = {wanted->stride_bytes, LINE_BYTES, (uint32_t)wanted->loads_other},
-                        .offset_bytes = wanted->stride_bytes * wanted->loads_timed};
+    const link timed = {
+        .chain = {wanted->stride_bytes, SPAN_BYTES, LINE_BYTES, (uint32_t)wanted->loads_timed}};
+    const link other = {
+        .chain = {wanted->stride_bytes, SPAN_BYTES, LINE_BYTES, (uint32_t)wanted->loads_other},
+        .offset_bytes = wanted->stride_bytes * wanted->loads_timed};
     WP_TRY(put_link(s, 0, &timed, err));
     WP_TRY(put_link(s, 1, &other, err));
     const rounds stages[3] = {{first_of(s, &timed), timed.chain.loads, 1, 0, wanted->sm_timed},
