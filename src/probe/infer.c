@@ -34,6 +34,12 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
+/* Equal sets overflow in turn; strides may meet unequal ones in an order that takes all entries. */
+static uint64_t busy_loads(const wpi_level *level) {
+    const uint64_t entries = (uint64_t)level->entries.value;
+    return level->way_group_count == 1 ? entries + level->way_groups[0].count : 2 * entries;
+}
+
 /* One level; *go_on: all that the next one's search needs is known. */
 static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
                             wp_error *err) {
@@ -48,7 +54,8 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
         return WP_STATUS_OK;
     s->found[s->found_count++] =
-        (wpi_found){.page_bytes = (uint64_t)level->page_bytes.value,
+        (wpi_found){.busy_loads = busy_loads(level),
+                    .page_bytes = (uint64_t)level->page_bytes.value,
                     .fill_bytes = (uint64_t)level->fill_bytes.value,
                     .entries = (uint64_t)level->entries.value,
                     .sets = level->sets.is_known ? (uint64_t)level->sets.value : 1,

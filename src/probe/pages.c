@@ -9,38 +9,43 @@
 typedef enum kind {
     AT_ONCE, /* all miss at the first load more: one set, or the set that this stride meets */
     WHOLE,   /* the second load more makes another set overflow: strides are of entries */
-    PART     /* it is in the entry of the first one */
+    HALVES,  /* each second load is in the entry of the one before */
+    UNCLEAR  /* some loads follow that make no set overflow */
 } kind;
 
 static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *err) {
-    double one = 0, two = 0;
-    WP_TRY(wpi_ramp_misses(s, r, 1, &one, err));
-    if (one > 0.95 * (double)(r->quiet_loads + 1) - 0.5) {
-        *out = AT_ONCE;
-        return WP_STATUS_OK;
+    double misses[4] = {0};
+    WP_TRY(wpi_ramp_misses(s, r, 1, &misses[0], err));
+    *out = AT_ONCE;
+    if (misses[0] > 0.95 * (double)(r->quiet_loads + 1) - 0.5) return WP_STATUS_OK;
+    *out = UNCLEAR;
+    for (uint64_t i = 1; i < 4; i++) {
+        if (r->quiet_loads + i + 1 > r->top_loads) return WP_STATUS_OK;
+        WP_TRY(wpi_ramp_misses(s, r, i + 1, &misses[i], err));
+        const bool is_set = misses[i] - misses[i - 1] > 1.5;
+        if (i == 1 && is_set) *out = WHOLE;
+        if (i == 1 ? is_set : is_set != (i == 2)) return WP_STATUS_OK;
     }
-    WP_TRY(wpi_ramp_misses(s, r, 2, &two, err));
-    *out = two - one > 1.5 ? WHOLE : PART;
+    *out = HALVES;
     return WP_STATUS_OK;
 }
 
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
-static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, wp_error *err) {
+static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_once,
+                         wp_error *err) {
     const uint64_t first = wpi_steps_stride_first(s);
-    kind here = PART;
+    kind here = UNCLEAR;
     *is_sure = false;
     WP_TRY(kind_of(s, r, &here, err));
+    *is_at_once = here == AT_ONCE;
     while (r->stride_bytes / 2 >= first) {
         wpi_ramp half;
-        kind below = PART;
+        kind below = UNCLEAR;
         if (2 * r->quiet_loads + 2 > wpi_search_loads_max(s, r->stride_bytes / 2))
             return WP_STATUS_OK;
         WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * r->quiet_loads, &half, err));
         WP_TRY(kind_of(s, &half, &below, err));
-        if (below != WHOLE) {
-            *is_sure = here == WHOLE;
-            return WP_STATUS_OK;
-        }
+        if (below == AT_ONCE || below == HALVES) break;
         *r = half;
         here = WHOLE;
     }
@@ -48,11 +53,22 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, wp_error *er
     return WP_STATUS_OK;
 }
 
+/* A level of one set holds as many entries at twice the stride: all miss with one more. Else it is
+ * the level before that holds them. */
+static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_error *err) {
+    const uint64_t loads = r->quiet_loads + 1;
+    *out = false;
+    if (wpi_search_loads_max(s, 2 * r->stride_bytes) < loads) return WP_STATUS_OK;
+    const double border = 0.7 * r->miss_cycles * (double)loads;
+    return wpi_search_is_extra(s, 2 * r->stride_bytes, loads, r->quiet_loads, border, out, err);
+}
+
 wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
                          wp_error *err) {
-    bool is_sure = false;
+    bool is_sure = false, is_at_once = false;
     WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
-    WP_TRY(descend(s, r, &is_sure, err));
+    WP_TRY(descend(s, r, &is_sure, &is_at_once, err));
+    if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));
     const double sure = wpi_confidence(s->worst_z);
     const double reach = (double)(r->quiet_loads * r->stride_bytes);
     wpi_number_set(&level->reach_bytes, reach, sure);

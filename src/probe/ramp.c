@@ -50,11 +50,16 @@ wp_status wpi_ramp_begin(wpi_search *s, uint64_t stride, uint64_t rough, wpi_ram
     const uint64_t busy = wpi_steps_busy_loads(s);
     *r = (wpi_ramp){.stride_bytes = stride, .quiet_loads = rough};
     r->top_loads = top_of(s, r);
-    wpi_estimate e;
-    WP_TRY(wpi_search_rise(s, stride, r->top_loads, WPI_ORDER_STRIDED, 0.05, &e, err));
-    r->miss_cycles = e.cycles - wpi_steps_known_cycles(s);
-    WP_TRY(bisect(s, r, rough, busy, err));
-    r->top_loads = top_of(s, r);
+    /* The next level may begin below twice of what is too many: then the delay was too large. */
+    for (int i = 0; i < 4; i++) {
+        const double before = r->miss_cycles;
+        wpi_estimate e;
+        WP_TRY(wpi_search_rise(s, stride, r->top_loads, WPI_ORDER_STRIDED, 0.05, &e, err));
+        r->miss_cycles = e.cycles - wpi_steps_known_cycles(s);
+        if (i > 0 && r->miss_cycles > 0.8 * before) break;
+        WP_TRY(bisect(s, r, rough, busy, err));
+        r->top_loads = top_of(s, r);
+    }
     return WP_STATUS_OK;
 }
 
@@ -89,8 +94,21 @@ static bool is_near(double value, double whole) {
     return fabs(value - whole) < WHOLE;
 }
 
-/* Do all numbers between fit `ways`? The last set hits until the last load; half of the sets
- * overflow with half of the loads. */
+static wp_status is_line(wpi_search *s, const wpi_ramp *r, uint64_t sets, uint64_t ways, bool *out,
+                         wp_error *err) {
+    *out = true;
+    for (uint64_t quarter = 1; quarter < 4 && *out; quarter++) {
+        const uint64_t more = sets * quarter / 4;
+        double misses = 0;
+        if (more == 0) continue;
+        WP_TRY(wpi_ramp_misses(s, r, more, &misses, err));
+        *out = is_near(misses, (double)(more * (ways + 1)));
+    }
+    return WP_STATUS_OK;
+}
+
+/* Do all numbers between fit `ways`? The last set hits until the last load; sets overflow in
+ * steady steps. */
 static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool *out,
                            wp_error *err) {
     const uint64_t sets = r->quiet_loads / ways;
@@ -101,9 +119,7 @@ static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool
     if (!is_near(value, (double)ways)) return WP_STATUS_OK;
     WP_TRY(hits(s, r, sets, &value, err));
     if (!is_near(value, 0)) return WP_STATUS_OK;
-    WP_TRY(wpi_ramp_misses(s, r, sets / 2, &value, err));
-    *out = sets < 2 || is_near(value, (double)(sets / 2 * (ways + 1)));
-    return WP_STATUS_OK;
+    return is_line(s, r, sets, ways, out, err);
 }
 
 /* ---- any sets ---------------------------------------------------------------------------------
@@ -122,34 +138,37 @@ static wp_status plateau(wpi_search *s, const wpi_ramp *r, uint64_t *more, wp_er
     return WP_STATUS_OK;
 }
 
-static wp_status fits(wpi_search *s, const wpi_ramp *r, uint64_t first, double misses_first,
-                      uint64_t last, double ways, bool *out, double *misses, wp_error *err) {
+/* Loads behind the quiet ones that each add as many misses: `each` from `first` on. */
+typedef struct run {
+    uint64_t first, outer;
+    double misses_before, misses, each;
+} run;
+
+static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t last, bool *out,
+                         double *misses, wp_error *err) {
     WP_TRY(wpi_ramp_misses(s, r, last, misses, err));
-    *out = fabs(*misses - misses_first - (double)(last - first) * (ways + 1)) < 2 * WHOLE;
+    const double expected = a->misses_before + (double)(last - a->first) * a->each;
+    *out = fabs(*misses - expected) < 2 * WHOLE;
     return WP_STATUS_OK;
 }
 
-/* Sets of as many ways as the next one: how far the ramp goes on as steep as it begins. */
-static wp_status next_group(wpi_search *s, const wpi_ramp *r, uint64_t sets, uint64_t *at,
-                            double *misses_at, wpi_way_group *group, wp_error *err) {
-    double next = 0, misses = 0;
-    WP_TRY(wpi_ramp_misses(s, r, *at + 1, &next, err));
-    const double ways = round(next - *misses_at - 1);
-    if (ways < 1 || !is_near(next - *misses_at - 1, ways))
+/* How far the ramp goes on as steep as it is behind `a->first`. */
+static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a, wp_error *err) {
+    double next = 0;
+    WP_TRY(wpi_ramp_misses(s, r, a->first + 1, &next, err));
+    a->each = round(next - a->misses_before);
+    if (!is_near(next - a->misses_before, a->each))
         return WP_FAIL(err, NOT_FOUND, "misses do not grow by whole numbers");
-    uint64_t low = *at + 1, high = sets + 1;
-    double misses_low = next;
-    uint64_t middle = sets;
-    while (high - low > 1) {
+    a->outer = a->first + 1;
+    a->misses = a->misses_before + a->each;
+    uint64_t outer = last + 1, middle = last;
+    while (outer - a->outer > 1) {
         bool is_so = false;
-        WP_TRY(fits(s, r, *at, *misses_at, middle, ways, &is_so, &misses, err));
-        if (is_so) misses_low = misses;
-        *(is_so ? &low : &high) = middle;
-        middle = low + (high - low) / 2;
+        WP_TRY(reaches(s, r, a, middle, &is_so, &next, err));
+        if (is_so) a->misses = a->misses_before + (double)(middle - a->first) * a->each;
+        *(is_so ? &a->outer : &outer) = middle;
+        middle = a->outer + (outer - a->outer) / 2;
     }
-    *group = (wpi_way_group){.count = (uint32_t)(low - *at), .ways = (uint32_t)ways};
-    *at = low;
-    *misses_at = round(misses_low);
     return WP_STATUS_OK;
 }
 
@@ -167,20 +186,29 @@ static void add_group(wpi_level *level, wpi_way_group group) {
     level->way_group_count++;
 }
 
+/* Loads that add one miss, their own, are in sets that overflowed before. */
 static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint64_t *sets,
-                              wp_error *err) {
-    uint64_t at = 0, entries = 0;
-    double misses = 0;
-    WP_TRY(plateau(s, r, sets, err));
+                              uint64_t *last, wp_error *err) {
+    uint64_t entries = 0;
+    run a = {0};
+    *sets = 0;
+    WP_TRY(plateau(s, r, last, err));
     level->way_group_count = 0;
-    while (at < *sets) {
-        wpi_way_group group = {0};
-        if (level->way_group_count == WPI_PROBE_WAYS_MAX)
-            return WP_FAIL(err, NOT_FOUND, "sets of more than %u kinds", WPI_PROBE_WAYS_MAX);
-        WP_TRY(next_group(s, r, *sets, &at, &misses, &group, err));
-        entries += (uint64_t)group.count * group.ways;
-        add_group(level, group);
+    while (a.first < *last) {
+        WP_TRY(follow(s, r, *last, &a, err));
+        const wpi_way_group group = {.count = (uint32_t)(a.outer - a.first),
+                                     .ways = (uint32_t)fmax(a.each - 1, 0)};
+        if (group.ways != 0) {
+            if (level->way_group_count == WPI_PROBE_WAYS_MAX)
+                return WP_FAIL(err, NOT_FOUND, "sets of more than %u kinds", WPI_PROBE_WAYS_MAX);
+            add_group(level, group);
+            entries += (uint64_t)group.count * group.ways;
+            *sets += group.count;
+        }
+        a = (run){.first = a.outer, .misses_before = a.misses};
     }
+    if (level->way_group_count < 2)
+        return WP_FAIL(err, NOT_FOUND, "the ramp is neither of equal sets nor of unequal ones");
     if (entries != r->quiet_loads)
         return WP_FAIL(err, NOT_FOUND, "the ramp's sets hold %llu entries, not %llu",
                        (unsigned long long)entries, (unsigned long long)r->quiet_loads);
@@ -190,24 +218,36 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
 /* ---- all of it --------------------------------------------------------------------------------
  */
 
-static wp_status find_sets(wpi_search *s, wpi_ramp *r, wpi_level *level, uint64_t *sets,
-                           wp_error *err) {
+/* The first set that overflows gives the ways; a count may be off by one where noise is large. */
+static wp_status equal_sets(wpi_search *s, const wpi_ramp *r, uint64_t *ways, wp_error *err) {
+    static const double offsets[] = {0, -1, 1};
     double first = 0;
+    *ways = 0;
     WP_TRY(wpi_ramp_misses(s, r, 1, &first, err));
-    const double ways = round(first - 1);
-    if (ways >= 1 && ways <= (double)r->quiet_loads) {
-        const uint64_t whole = (uint64_t)ways;
+    for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
+        const double guess = round(first - 1) + offsets[i];
+        if (guess < 1 || guess > (double)r->quiet_loads || fabs(first - 1 - guess) > 1) continue;
+        const uint64_t whole = (uint64_t)guess;
         bool is_equal = false;
-        if (r->quiet_loads % whole == 0 && is_near(first - 1, ways))
-            WP_TRY(are_equal(s, r, whole, &is_equal, err));
+        if (r->quiet_loads % whole == 0) WP_TRY(are_equal(s, r, whole, &is_equal, err));
         if (is_equal) {
-            *sets = r->quiet_loads / whole;
-            level->way_groups[0] = (wpi_way_group){(uint32_t)*sets, (uint32_t)whole};
-            level->way_group_count = 1;
+            *ways = whole;
             return WP_STATUS_OK;
         }
     }
-    return unequal_sets(s, r, level, sets, err);
+    return WP_STATUS_OK;
+}
+
+/* *last: loads behind the quiet ones of which all miss. */
+static wp_status find_sets(wpi_search *s, wpi_ramp *r, wpi_level *level, uint64_t *sets,
+                           uint64_t *last, wp_error *err) {
+    uint64_t ways = 0;
+    WP_TRY(equal_sets(s, r, &ways, err));
+    if (ways == 0) return unequal_sets(s, r, level, sets, last, err);
+    *last = *sets = r->quiet_loads / ways;
+    level->way_groups[0] = (wpi_way_group){(uint32_t)*sets, (uint32_t)ways};
+    level->way_group_count = 1;
+    return WP_STATUS_OK;
 }
 
 static void set_numbers(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint64_t sets) {
@@ -220,26 +260,32 @@ static void set_numbers(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint
     wpi_number_set(&level->plateau_bytes, (double)(r->full_loads * r->stride_bytes), sure);
 }
 
-wp_status wpi_ramp_find(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *err) {
-    uint64_t sets = 0;
-    WP_TRY(measure_delay(s, r, MISSES_ERROR, err));
-    wp_status status = find_sets(s, r, level, &sets, err);
-    if (status == WP_STATUS_NOT_FOUND) {
-        level->way_group_count = 0;
-        wpi_number_unknown(&level->sets, "%s", err != NULL ? err->message : "no clear ramp");
-        level->ways = level->plateau_bytes = level->sets;
-        status = WP_STATUS_OK;
-    }
-    WP_TRY(status);
-    if (sets != 0) {
-        r->full_loads = r->quiet_loads + sets;
-        set_numbers(s, r, level, sets);
-    }
+static wp_status set_delay(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *err) {
+    const uint64_t loads = r->full_loads != 0 ? r->full_loads : r->top_loads;
     wpi_estimate e;
-    WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, r->quiet_loads,
-                            0.05 * (double)r->top_loads, &e, err));
-    const double error = e.error_cycles / (double)r->top_loads;
+    WP_TRY(
+        wpi_search_extra(s, r->stride_bytes, loads, r->quiet_loads, 0.05 * (double)loads, &e, err));
+    const double error = e.error_cycles / (double)loads;
+    r->miss_cycles = e.cycles / (double)loads;
     wpi_number_set(&level->miss_cycles, r->miss_cycles,
                    2 * wpi_confidence(0.5 / fmax(error, 1e-9)) - 1);
     return WP_STATUS_OK;
+}
+
+wp_status wpi_ramp_find(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *err) {
+    uint64_t sets = 0, last = 0;
+    wp_error detail = {0};
+    WP_TRY(measure_delay(s, r, MISSES_ERROR, err));
+    wp_status status = find_sets(s, r, level, &sets, &last, &detail);
+    if (status == WP_STATUS_NOT_FOUND) {
+        level->way_group_count = 0;
+        wpi_number_unknown(&level->sets, "%.150s", detail.message);
+        level->ways = level->plateau_bytes = level->sets;
+        return set_delay(s, r, level, err);
+    }
+    if (status != WP_STATUS_OK && err != NULL) *err = detail;
+    WP_TRY(status);
+    r->full_loads = r->quiet_loads + last;
+    set_numbers(s, r, level, sets);
+    return set_delay(s, r, level, err);
 }

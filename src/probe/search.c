@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A pair of chases is measured A B B A A B …: a drift that is steady over four samples cancels. The
- * first rounds tell the noise, and with it how many more are needed; the error is the larger of
- * what the rounds' spread promises and what the batches' differences show. */
+/* A pair of chases is measured A, twice B, A: a drift that is steady over these cancels. The first
+ * rounds tell the noise, and with it how many more are needed; the error is the larger of what the
+ * rounds' spread promises and what the batches' differences show. */
 #include "probe/search.h"
 
 #include <math.h>
 
 #include "base/alloc.h"
 
-#define MEDIAN_ERROR 1.2533 /* of a median of n, times sqrt(n), in standard deviations */
-#define SURE_Z 5.5          /* a decision is sure at so many standard deviations */
+#define MEDIAN_ERROR 1.2533     /* of a median of n, times sqrt(n), in standard deviations */
+#define SURE_Z 5.5              /* a decision is sure at so many standard deviations */
+#define ABOVE_ERROR_CYCLES 0.04 /* what lies closer to a border is decided as it comes */
 #define BATCHES 8u
 #define BATCH_LOADS ((uint64_t)1 << 20) /* the clock hardly drifts in a batch of so many */
 
@@ -109,28 +110,29 @@ static wp_status sample(wpi_search *s, wpi_chase *chase, uint32_t rounds, wpi_ti
     return s->sampler->chase(s->sampler->object, chase, out, err);
 }
 
+static double square(double x) {
+    return x * x;
+}
+
 static wp_status batch(wpi_search *s, wpi_pair *p, uint32_t rounds, wp_error *err) {
     wpi_chase a, b;
-    wpi_timing of_a, of_b;
+    wpi_timing first, middle, last;
+    const uint32_t half = rounds / 2 + 1;
     chases_of(s, p, &a, &b);
-    if (p->batches % 2 == 0) {
-        WP_TRY(sample(s, &a, rounds, &of_a, err));
-        WP_TRY(sample(s, &b, rounds, &of_b, err));
-    } else {
-        WP_TRY(sample(s, &b, rounds, &of_b, err));
-        WP_TRY(sample(s, &a, rounds, &of_a, err));
-    }
-    const double difference = of_a.median_cycles - of_b.median_cycles;
-    const double variance =
-        of_a.spread_cycles * of_a.spread_cycles + of_b.spread_cycles * of_b.spread_cycles;
-    const double before = (double)p->rounds;
-    const double now = of_a.rounds < of_b.rounds ? of_a.rounds : of_b.rounds;
-    if (now < 1) return WP_FAIL(err, DEVICE, "a chase without a timed round");
+    WP_TRY(sample(s, &a, half, &first, err));
+    WP_TRY(sample(s, &b, 2 * half, &middle, err));
+    WP_TRY(sample(s, &a, half, &last, err));
+    const double of_a = first.rounds + last.rounds, of_b = middle.rounds;
+    if (of_a < 2 || of_b < 1) return WP_FAIL(err, DEVICE, "a chase without a timed round");
+    const double now = fmin(of_a, of_b), before = (double)p->rounds;
+    const double difference = (first.median_cycles + last.median_cycles) / 2 - middle.median_cycles;
+    const double variance = (square(first.spread_cycles) + square(last.spread_cycles)) / 2 +
+                            square(middle.spread_cycles);
     p->variance_per_round = (p->variance_per_round * before + variance * now) / (before + now);
     p->rounds += (uint64_t)now;
     p->batches++;
     p->sum += now * difference;
-    p->square_sum += now * difference * difference;
+    p->square_sum += now * square(difference);
     return WP_STATUS_OK;
 }
 
@@ -219,7 +221,7 @@ static bool decide(wpi_search *s, const wpi_estimate *e, double border) {
 wp_status wpi_search_is_above(wpi_search *s, uint64_t stride, uint64_t loads, wpi_chase_order order,
                               double border, bool *out, wp_error *err) {
     wpi_estimate e;
-    WP_TRY(rise(s, stride, loads, order, 0.02 * border, &border, &e, err));
+    WP_TRY(rise(s, stride, loads, order, ABOVE_ERROR_CYCLES, &border, &e, err));
     *out = decide(s, &e, border);
     return WP_STATUS_OK;
 }
@@ -259,7 +261,7 @@ static wp_status extra(wpi_search *s, uint64_t stride, uint64_t loads, uint64_t 
     if (!with_controls) WP_TRY(has_cache_step(s, loads, before, &with_controls, err));
     if (with_controls) {
         wpi_estimate e, less;
-        const double each = fmax(error_max / scale, 1e-3) / 1.5;
+        const double each = error_max / scale / 1.5;
         WP_TRY(rise(s, stride, before, WPI_ORDER_STRIDED, each, NULL, &less, err));
         const double at = border != NULL ? less.cycles + *border / scale : 0;
         WP_TRY(

@@ -12,6 +12,7 @@
 /** What is known of a level, as numbers to compute with. 0: not known. */
 typedef struct wpi_found {
     uint64_t page_bytes, fill_bytes, entries, sets;
+    uint64_t busy_loads; /* all of so many miss, at any stride that is not less than its page */
     double miss_cycles;
 } wpi_found;
 

@@ -13,8 +13,7 @@
 uint64_t wpi_steps_busy_loads(const wpi_search *s) {
     uint64_t loads = 0;
     for (uint32_t i = 0; i < s->found_count; i++)
-        if (s->found[i].entries + s->found[i].sets > loads)
-            loads = s->found[i].entries + s->found[i].sets;
+        if (s->found[i].busy_loads > loads) loads = s->found[i].busy_loads;
     return loads;
 }
 
@@ -114,6 +113,11 @@ static wp_status follow(wpi_search *s, uint64_t seen, track *t, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* Quiet loads are known to a thirty-second. */
+static bool is_behind(uint64_t quiet, uint64_t busy) {
+    return quiet + quiet / 32 + 1 >= busy;
+}
+
 static double distance(const track *t, uint32_t i) {
     return t->quiet[i] == 0 ? INFINITY : (double)t->quiet[i] * (double)t->strides[i];
 }
@@ -125,12 +129,13 @@ static void choose(const wpi_search *s, const track *t, wpi_step *step) {
     const double limit = 1.3 * distance(t, least);
     const uint64_t busy = wpi_steps_busy_loads(s);
     uint32_t top = least;
-    while (top > 0 && t->quiet[top] < busy)
+    while (top > 0 && !is_behind(t->quiet[top], busy))
         top--;
-    while (top + 1 < t->count && distance(t, top + 1) <= limit && t->quiet[top + 1] >= busy)
+    while (top + 1 < t->count && distance(t, top + 1) <= limit &&
+           is_behind(t->quiet[top + 1], busy))
         top++;
     *step = (wpi_step){.stride_bytes = t->strides[top], .quiet_loads = t->quiet[top]};
-    step->is_hidden = t->quiet[top] < busy || distance(t, top) > limit;
+    step->is_hidden = !is_behind(t->quiet[top], busy) || distance(t, top) > limit;
     if (top + 1 == t->count) {
         step->is_memory_end = true;
         return;

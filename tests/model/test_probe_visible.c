@@ -7,6 +7,7 @@
 
 #include "tlb_generator.h"
 
+#include "/tmp/show.h"
 static uint64_t hierarchies = 500, first_seed = 1;
 
 static const wpi_infer_options wide = {.samples_max = 2000000,
@@ -75,6 +76,7 @@ static uint32_t try_one(uint64_t seed) {
     if (wrong != 0) {
         fprintf(stderr, "seed %llu: %u wrong of\n", (unsigned long long)seed, wrong);
         model_print(&m);
+        show(h);
     }
     if (getenv("PROBE_COSTS") != NULL)
         fprintf(stderr, "seed %llu: %llu samples, %g loads, %llu chases walked %llu loads\n",

@@ -28,10 +28,10 @@ static void set_equal(model_level *l, uint32_t sets, uint32_t ways) {
         l->set_ways[i] = ways;
 }
 
-/* Two kinds of sets. With an odd number of entries all strides that are powers of two meet all of
- * them. */
+/* Two kinds of sets, of two ways at least: a few wider ones among many of one way pass for more of
+ * these. With an odd number of entries all strides that are powers of two meet all of them. */
 static bool draw_unequal(model_level *l, uint64_t *random, uint32_t entries, bool is_odd) {
-    const uint32_t wide = (uint32_t)draw(random, 2, 24), narrow = (uint32_t)draw(random, 1, wide);
+    const uint32_t wide = (uint32_t)draw(random, 3, 24), narrow = (uint32_t)draw(random, 2, wide);
     const uint32_t few = (uint32_t)draw(random, 1, 6);
     if (few * wide + narrow > entries) return false;
     const uint32_t many = (entries - few * wide) / narrow;
