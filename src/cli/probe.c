@@ -81,8 +81,8 @@ static wp_status parse_pairs(const char *which, wpi_probe_request *request, wp_e
     return WP_FAIL(err, INVALID, "--pairs: '%s' is none of few, all, none", which);
 }
 
-static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request *out, result_form *form,
-                               wp_error *err) {
+static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request *out,
+                               result_form *form, wp_error *err) {
     const char *const *values = arguments->values;
     const char *device = values[DEVICE] != NULL ? values[DEVICE] : getenv("WARPAGE_DEVICE");
     *out = (wpi_probe_request){.spec = device != NULL && device[0] != '\0' ? device : "cpu",

@@ -24,6 +24,7 @@
 /* A page of each is touched, so this is what the probe of small pages takes at most. */
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
+#define CPU_SAMPLES_MAX 8000u
 #define PAGE_MAX_BYTES (64 * KIB) /* of entries for small pages, should they cover several */
 
 /* ---- progress -----------------------------------------------------------------------------------
@@ -182,8 +183,10 @@ static wp_status probe_pages(const wpi_probe_request *request, wpi_cpu_pages pag
     WP_TRY(wpi_cpu_sampler_create(pages, cpu_bytes(request, pages), &listener, &cpu, err));
     const wpi_sampler sampler =
         wpi_budget_start(&budget, wpi_cpu_sampler_get(cpu), request->budget_ns);
-    const wpi_infer_options small = {.stride_min = 4 * KIB, .stride_max = PAGE_MAX_BYTES};
-    const wpi_infer_options huge = {.stride_min = 2 * MIB, .stride_max = 4 * MIB};
+    const wpi_infer_options small = {
+        .stride_min = 4 * KIB, .stride_max = PAGE_MAX_BYTES, .samples_max = CPU_SAMPLES_MAX};
+    const wpi_infer_options huge = {
+        .stride_min = 2 * MIB, .stride_max = 4 * MIB, .samples_max = CPU_SAMPLES_MAX};
     result->sm_count = sampler.sm_count;
     if (pages == WPI_CPU_PAGES_SMALL) result->memory_bytes = sampler.memory_bytes;
     const wp_status status =

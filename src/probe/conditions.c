@@ -80,5 +80,5 @@ void wpi_conditions_of_cpu(wp_strings *out) {
         wp_strings_add(out, "load");
         wp_strings_addf(out, "%.2f runnable threads in the last minute", load);
     }
-    add(out, "cycles", "of the time stamp counter");
+    add(out, "cycles", "of the core: the time of additions that wait for each other");
 }

@@ -14,6 +14,8 @@
 #include "probe/chain.h"
 #include "probe/rounds.h"
 
+#define ADDITIONS 1024u
+
 #if defined(__x86_64__)
 #include <x86intrin.h>
 #define HAS_CYCLES 1
@@ -27,12 +29,21 @@ static uint64_t cycles_now(void) {
 static void relax(void) {
     _mm_pause();
 }
+/* Additions that wait for each other, a cycle of the core each (of registers: newer processors know
+ * the sum with a constant beforehand). */
+static void add_up(void) {
+    uint64_t x = 0, y = 3;
+    for (unsigned i = 0; i < ADDITIONS / 16; i++)
+        __asm__ volatile(".rept 16\n\tadd %1, %0\n\t.endr" : "+r"(x) : "r"(y));
+}
 #else
 #define HAS_CYCLES 0
 static uint64_t cycles_now(void) {
     return 0;
 }
 static void relax(void) {
+}
+static void add_up(void) {
 }
 #endif
 
@@ -57,7 +68,7 @@ struct wpi_cpu_sampler {
     cpu_set_t allowed; /* of this thread, before it was kept somewhere */
     unsigned kept_on;
     bool is_kept;
-    double overhead_cycles;
+    double overhead_ticks;
 };
 
 /* ---- threads that stay --------------------------------------------------------------------------
@@ -138,6 +149,13 @@ static void **go_round(void **place, uint64_t loads) {
     return place;
 }
 
+/* What the counter's ticks since `start` are in cycles of the core, whose clock comes and goes: as
+ * many additions as take the time `additions` were made before. */
+static double in_cycles(const wpi_cpu_sampler *s, uint64_t before, uint64_t start, uint64_t end) {
+    const double additions = (double)(start - before) - s->overhead_ticks;
+    return ((double)(end - start) - s->overhead_ticks) * ADDITIONS / additions;
+}
+
 /* This thread goes there, and stays until the probe ends. */
 static wp_status stay_here(wpi_cpu_sampler *s, unsigned processor, wp_error *err) {
     if (s->is_kept && s->kept_on == processor) return WP_STATUS_OK;
@@ -153,12 +171,14 @@ typedef struct rounds {
     double cycles[ROUNDS_MAX];
 } rounds;
 
-static void time_rounds(rounds *r) {
+static void time_rounds(const wpi_cpu_sampler *s, rounds *r) {
     void **place = go_round(r->first, r->loads);
     for (uint32_t i = 0; i < r->timed; i++) {
+        const uint64_t before = cycles_now();
+        add_up();
         const uint64_t start = cycles_now();
         place = go_round(place, r->loads);
-        r->cycles[i] = (double)(cycles_now() - start);
+        r->cycles[i] = in_cycles(s, before, start, cycles_now());
     }
 }
 
@@ -194,13 +214,12 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     rounds r = {.loads = turns * wanted->loads, .timed = rounds_wanted(wanted->repeats)};
     WP_TRY(put_chain(s, s->base, &chain, wanted->seed, &r.first, err));
     WP_TRY(stay_here(s, processor_of(s, wanted->sm), err));
-    time_rounds(&r);
+    time_rounds(s, &r);
     if (s->listener.chased != NULL) {
         for (uint32_t i = 0; i < r.timed; i++)
-            s->listener.chased(s->listener.object, wanted, i,
-                               (r.cycles[i] - s->overhead_cycles) / (double)turns);
+            s->listener.chased(s->listener.object, wanted, i, r.cycles[i] / (double)turns);
     }
-    wpi_rounds_sum_up(r.cycles, r.timed, r.loads, s->overhead_cycles, out);
+    wpi_rounds_sum_up(r.cycles, r.timed, r.loads, 0, out);
     return WP_STATUS_OK;
 }
 
@@ -209,6 +228,7 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
 
 /* Whose turn it is: both threads stay awake, so that nothing else runs on their processors. */
 typedef struct arena {
+    const wpi_cpu_sampler *sampler;
     _Atomic uint32_t turn; /* 3 * round + stage */
     void **first_timed, **first_other;
     uint64_t loads_timed, loads_other;
@@ -232,9 +252,11 @@ static void be_timed(void *object) {
         void **place = go_round(a->first_timed, a->loads_timed);
         pass(a, 3 * r + 1);
         await(a, 3 * r + 2);
+        const uint64_t before = cycles_now();
+        add_up();
         const uint64_t start = cycles_now();
         place = go_round(place, a->loads_timed);
-        a->cycles[r] = (double)(cycles_now() - start);
+        a->cycles[r] = in_cycles(a->sampler, before, start, cycles_now());
         pass(a, 3 * r + 3);
     }
 }
@@ -254,9 +276,11 @@ static void be_both(void *object) {
     for (uint32_t r = 0; r < a->repeats; r++) {
         void **place = go_round(a->first_timed, a->loads_timed);
         (void)go_round(a->first_other, a->loads_other);
+        const uint64_t before = cycles_now();
+        add_up();
         const uint64_t start = cycles_now();
         place = go_round(place, a->loads_timed);
-        a->cycles[r] = (double)(cycles_now() - start);
+        a->cycles[r] = in_cycles(a->sampler, before, start, cycles_now());
     }
 }
 
@@ -283,15 +307,16 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
     WP_TRY(check(s, wanted->sm_other, stride, wanted->loads_other, err));
     const wpi_chain timed = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads_timed};
     const wpi_chain other = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads_other};
-    arena a = {.loads_timed = wanted->loads_timed,
+    arena a = {.sampler = s,
+               .loads_timed = wanted->loads_timed,
                .loads_other = wanted->loads_other,
                .repeats = rounds_wanted(wanted->repeats)};
     WP_TRY(put_chain(s, s->base, &timed, 1, &a.first_timed, err));
     WP_TRY(put_chain(s, s->base + stride * wanted->loads_timed, &other, 2, &a.first_other, err));
     WP_TRY(hold(s, wanted, &a, err));
     for (uint32_t r = 0; r < a.repeats && s->listener.contested != NULL; r++)
-        s->listener.contested(s->listener.object, wanted, r, a.cycles[r] - s->overhead_cycles);
-    wpi_rounds_sum_up(a.cycles, a.repeats, wanted->loads_timed, s->overhead_cycles, out);
+        s->listener.contested(s->listener.object, wanted, r, a.cycles[r]);
+    wpi_rounds_sum_up(a.cycles, a.repeats, wanted->loads_timed, 0, out);
     return WP_STATUS_OK;
 }
 
@@ -335,11 +360,11 @@ static wp_status find_processors(wpi_cpu_sampler *s, wp_error *err) {
 }
 
 static void measure_overhead(wpi_cpu_sampler *s) {
-    s->overhead_cycles = 1e9;
+    s->overhead_ticks = 1e9;
     for (int i = 0; i < 100; i++) {
         const uint64_t start = cycles_now();
         const double taken = (double)(cycles_now() - start);
-        if (taken < s->overhead_cycles) s->overhead_cycles = taken;
+        if (taken < s->overhead_ticks) s->overhead_ticks = taken;
     }
 }
 

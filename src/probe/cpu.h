@@ -3,7 +3,8 @@
  * Measures this machine's own TLBs: threads that stay on their processor go round chains in memory
  * of small or of huge pages. Native code, not a kernel on the CPU device: its workers go from
  * processor to processor as the system likes, and its memory has the pages that the system likes.
- * An "SM" is a processor that this process may use. Cycles are those of the time stamp counter.
+ * An "SM" is a processor that this process may use. Cycles are the core's: as many as additions
+ * that wait for one another take the time.
  *
  * Chains are always shuffled: processors fetch ahead what comes in order. One thread at a time.
  */
