@@ -47,7 +47,7 @@ static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t bus
 
 wp_status wpi_ramp_begin(wpi_search *s, uint64_t stride, uint64_t rough, wpi_ramp *r,
                          wp_error *err) {
-    const uint64_t busy = wpi_steps_busy_loads(s);
+    const uint64_t busy = wpi_steps_busy_loads(s, stride);
     *r = (wpi_ramp){.stride_bytes = stride, .quiet_loads = rough};
     r->top_loads = top_of(s, r);
     /* The next level may begin below twice of what is too many: then the delay was too large. */

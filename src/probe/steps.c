@@ -10,11 +10,14 @@
 #define LOADS_TO_TRACK 32768u
 #define STRIDES_MAX 40u
 
-uint64_t wpi_steps_busy_loads(const wpi_search *s) {
-    uint64_t loads = 0;
-    for (uint32_t i = 0; i < s->found_count; i++)
-        if (s->found[i].busy_loads > loads) loads = s->found[i].busy_loads;
-    return loads;
+uint64_t wpi_steps_busy_loads(const wpi_search *s, uint64_t stride) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        const wpi_found *f = &s->found[i];
+        const uint64_t parts = stride < f->page_bytes ? f->page_bytes / stride : 1;
+        if (f->busy_loads * parts > most) most = f->busy_loads * parts;
+    }
+    return most;
 }
 
 double wpi_steps_known_cycles(const wpi_search *s) {
@@ -113,13 +116,14 @@ static wp_status follow(wpi_search *s, uint64_t seen, track *t, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* Quiet loads are known to a thirty-second. */
-static bool is_behind(uint64_t quiet, uint64_t busy) {
-    return quiet + quiet / 32 + 1 >= busy;
-}
-
 static double distance(const track *t, uint32_t i) {
     return t->quiet[i] == 0 ? INFINITY : (double)t->quiet[i] * (double)t->strides[i];
+}
+
+/* What is quiet there is so behind the levels before. Quiet loads are known to a thirty-second. */
+static bool is_behind(const wpi_search *s, const track *t, uint32_t i) {
+    const uint64_t busy = wpi_steps_busy_loads(s, t->strides[i]);
+    return t->quiet[i] + t->quiet[i] / 32 + 1 >= busy;
 }
 
 static void choose(const wpi_search *s, const track *t, wpi_step *step) {
@@ -127,22 +131,21 @@ static void choose(const wpi_search *s, const track *t, wpi_step *step) {
     for (uint32_t i = 0; i < t->count; i++)
         if (distance(t, i) <= distance(t, least)) least = i;
     const double limit = 1.3 * distance(t, least);
-    const uint64_t busy = wpi_steps_busy_loads(s);
     uint32_t top = least;
-    while (top > 0 && !is_behind(t->quiet[top], busy))
+    while (top > 0 && !is_behind(s, t, top))
         top--;
-    while (top + 1 < t->count && distance(t, top + 1) <= limit &&
-           is_behind(t->quiet[top + 1], busy))
+    while (top + 1 < t->count && distance(t, top + 1) <= limit && is_behind(s, t, top + 1))
         top++;
     *step = (wpi_step){.stride_bytes = t->strides[top], .quiet_loads = t->quiet[top]};
-    step->is_hidden = !is_behind(t->quiet[top], busy) || distance(t, top) > limit;
+    step->is_hidden = !is_behind(s, t, top) || distance(t, top) > limit;
     if (top + 1 == t->count) {
         step->is_memory_end = true;
         return;
     }
     const double next = distance(t, top + 1);
     step->is_memory_end = next == INFINITY;
-    step->has_own_end = next != INFINITY && next > limit && t->quiet[top + 1] > busy;
+    step->has_own_end = next != INFINITY && next > limit &&
+                        t->quiet[top + 1] > wpi_steps_busy_loads(s, t->strides[top + 1]);
 }
 
 wp_status wpi_steps_find(wpi_search *s, wpi_step *step, bool *found, wp_error *err) {

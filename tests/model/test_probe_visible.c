@@ -10,7 +10,7 @@
 #include "/tmp/show.h"
 static uint64_t hierarchies = 500, first_seed = 1;
 
-static const wpi_infer_options wide = {.samples_max = 2000000,
+static const wpi_infer_options wide = {.samples_max = 20000000,
                                        .loads_max = (uint64_t)1 << 60,
                                        .loads_per_round_max = (uint64_t)1 << 18};
 
