@@ -29,8 +29,7 @@ static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     json_error_t error;
     *out = json_loadb(text, size_bytes, 0, &error);
     wp_free(text);
-    if (*out == NULL)
-        return WP_FAIL(err, PARSE, "%s:%d: %s", path, error.line, error.text);
+    if (*out == NULL) return WP_FAIL(err, PARSE, "%s:%d: %s", path, error.line, error.text);
     return WP_STATUS_OK;
 }
 
@@ -38,7 +37,8 @@ static const char *text_in(const json_t *object, const char *key) {
     return json_string_value(json_object_get(object, key));
 }
 
-/* A claim says what it is about, where its value comes from, and what the paper has or the order. */
+/* A claim says what it is about, where its value comes from, and what the paper has or the order.
+ */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
     const json_t *published = json_object_get(object, "published");
     const char *run = text_in(object, "run");
@@ -94,8 +94,8 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
             status = WP_FAIL(err, PARSE, "%s: title, source or program is missing", path);
         for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
             if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
-                status = WP_FAIL(err, PARSE,
-                                 "%s: claim %zu lacks its claim, unit, run, or value", path, i + 1);
+                status = WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, run, or value",
+                                 path, i + 1);
         }
     }
     wp_free(path);
@@ -133,7 +133,8 @@ static wp_status parse_values(const char *text, json_t *values, const char *prog
             WP_CHECK(json_object_set_new(values, line, json_real(value)) == 0);
         }
         wp_status status = WP_STATUS_OK;
-        if (!is_good) status = WP_FAIL(err, PARSE, "%s printed '%s', not NAME VALUE", program, line);
+        if (!is_good)
+            status = WP_FAIL(err, PARSE, "%s printed '%s', not NAME VALUE", program, line);
         wp_free(line);
         WP_TRY(status);
         text += length + (text[length] == '\n');
@@ -156,6 +157,11 @@ static wp_status compile(const wpi_figure *figure, const char *wpcc, const char 
     return status;
 }
 
+/* "warpage": this program itself, with a command in the arguments. */
+static bool is_own_command(const wpi_figure *figure) {
+    return strcmp(text_in(figure->json, "program"), "warpage") == 0;
+}
+
 static wp_status run_once(const json_t *run, const char *program, json_t *values, wp_error *err) {
     wp_strings argv = {0}, environment = {0};
     wp_text out = {0}, errors = {0};
@@ -167,9 +173,8 @@ static wp_status run_once(const json_t *run, const char *program, json_t *values
     wp_strings_addf(&environment, "WARPAGE_DEVICE=%s", text_in(run, "device"));
     wp_strings_addf(&environment, "WARPAGE_SET=%s",
                     text_in(run, "set") != NULL ? text_in(run, "set") : "");
-    const wp_subprocess_options options = {.stdout_text = &out,
-                                           .stderr_text = &errors,
-                                           .environment = wp_strings_argv(&environment)};
+    const wp_subprocess_options options = {
+        .stdout_text = &out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
     int code = 0;
     wp_status status = wp_subprocess_run(wp_strings_argv(&argv), &options, &code, err);
     if (status == WP_STATUS_OK && code != 0)
@@ -266,8 +271,17 @@ static wp_status run_all(wpi_figure *figure, const char *program, void (*say)(co
     return WP_STATUS_OK;
 }
 
-wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
-                         wp_error *err) {
+static wp_status run_own_command(wpi_figure *figure, const char *wpcc,
+                                 void (*say)(const char *text), wp_error *err) {
+    char *bin = wp_path_dir(wpcc), *program = wp_path_join(bin, "warpage");
+    const wp_status status = run_all(figure, program, say, err);
+    wp_free(program);
+    wp_free(bin);
+    return status;
+}
+
+static wp_status run_source(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
+                            wp_error *err) {
     char *temp = NULL;
     WP_TRY(wp_temp_dir_create(&temp, err));
     char *stem = wp_path_stem(text_in(figure->json, "program"));
@@ -281,12 +295,19 @@ wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const
     return status;
 }
 
+wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
+                         wp_error *err) {
+    if (is_own_command(figure)) return run_own_command(figure, wpcc, say, err);
+    return run_source(figure, wpcc, say, err);
+}
+
 wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err) {
     json_t *results = json_object();
     for (size_t i = 0; i < figure->claim_count; i++) {
         const wpi_claim *claim = &figure->claims[i];
         json_t *row = json_object();
-        if (claim->has_ours) WP_CHECK(json_object_set_new(row, "ours", json_real(claim->ours)) == 0);
+        if (claim->has_ours)
+            WP_CHECK(json_object_set_new(row, "ours", json_real(claim->ours)) == 0);
         WP_CHECK(json_object_set_new(row, "verdict",
                                      json_string(wpi_verdict_name(claim->verdict))) == 0);
         WP_CHECK(json_object_set_new(results, claim->text, row) == 0);

@@ -48,7 +48,7 @@ WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, cons
                                        wpi_figure *out, wp_error *err);
 void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
 
-/** Compiles the figure's program with `wpcc`, runs it, and puts values and verdicts into the claims;
+/** Compiles the figure's program with `wpcc` (or takes the `warpage` beside it), runs it, and puts values and verdicts into the claims;
  * `say` (may be NULL) is told of each run. TOOLCHAIN; IO: the program failed; PARSE: it printed something else than "name value". */
 WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,
                                       void (*say)(const char *text), wp_error *err);

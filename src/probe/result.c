@@ -60,6 +60,22 @@ void wpi_probe_result_deinit(wpi_probe_result *result) {
     *result = (wpi_probe_result){0};
 }
 
+/* "l2.groups 5", "l2.groups_of_3 3", … */
+static void append_groups(const wpi_sharing_groups *s, const char *prefix, uint32_t level,
+                          wp_text *out) {
+    uint32_t sizes[WPI_PROBE_SMS_MAX] = {0}, counts[WPI_PROBE_SMS_MAX + 1] = {0};
+    if (!s->count.is_known) return;
+    for (uint32_t sm = 0; sm < s->sm_count; sm++)
+        sizes[s->group_of[sm]]++;
+    for (uint32_t g = 0; g < (uint32_t)s->count.value; g++)
+        counts[sizes[g]]++;
+    wp_text_appendf(out, "%sl%" PRIu32 ".groups %g\n", prefix, level, s->count.value);
+    for (uint32_t size = 1; size <= s->sm_count; size++)
+        if (counts[size] != 0)
+            wp_text_appendf(out, "%sl%" PRIu32 ".groups_of_%" PRIu32 " %" PRIu32 "\n", prefix,
+                            level, size, counts[size]);
+}
+
 static void append_values(const wpi_hierarchy *h, const char *prefix, wp_text *out) {
     if (h->base_cycles.is_known)
         wp_text_appendf(out, "%sbase_cycles %g\n", prefix, h->base_cycles.value);
@@ -70,9 +86,7 @@ static void append_values(const wpi_hierarchy *h, const char *prefix, wp_text *o
             if (f->number(level)->is_known)
                 wp_text_appendf(out, "%sl%" PRIu32 ".%s %.12g\n", prefix, l + 1, f->name,
                                 f->number(level)->value);
-        if (level->sharing.count.is_known)
-            wp_text_appendf(out, "%sl%" PRIu32 ".groups %g\n", prefix, l + 1,
-                            level->sharing.count.value);
+        append_groups(&level->sharing, prefix, l + 1, out);
     }
     for (uint32_t i = 0; i < h->missing_count; i++)
         wp_text_appendf(out, "%smissing_sm.%" PRIu32 " %" PRIu32 "\n", prefix, i + 1,
