@@ -260,12 +260,12 @@ static int probe(const wp_arguments *arguments) {
         status = is_from ? read_curves(arguments, &result, &err)
                          : wpi_probe_device(&request, &record, &result, &err);
     if (status == WP_STATUS_OK) status = say(arguments, &result, &record, form, &err);
-    const bool has_found = result.tlbs != NULL && result.tlbs->level_count != 0;
+    if (status == WP_STATUS_OK && result.tlbs->level_count == 0)
+        status = WP_FAIL(&err, NOT_FOUND, "no TLB was found: %s", result.tlbs->levels_known.reason);
     wpi_probe_result_deinit(&result);
     wpi_probe_record_deinit(&record);
-    if (status != WP_STATUS_OK) return wpi_failure("probe", "%s", err.message);
     const int code = wpi_finish("probe");
-    return has_found ? code : WP_EXIT_FAILED;
+    return status == WP_STATUS_OK ? code : wpi_failure("probe", "%s", err.message);
 }
 
 static int diff(int argc, char **argv) {

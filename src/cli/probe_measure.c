@@ -133,11 +133,11 @@ static void describe(const wp_device *device, wpi_probe_result *out) {
     wpi_conditions_of_device(device, &out->conditions);
 }
 
-static void note_budget(const wpi_budget *budget, wp_strings *notes) {
+static void note_budget(const wpi_budget *budget, const char *what, wp_strings *notes) {
     char allowed[32];
     if (budget->is_spent)
-        wp_strings_addf(notes, "The budget of %s ended the search: what is unknown may be there.",
-                        wp_format_duration(budget->allowed_ns, allowed));
+        wp_strings_addf(notes, "%s ended when its %s were over: what is unknown may be there.",
+                        what, wp_format_duration(budget->allowed_ns, allowed));
 }
 
 static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *record,
@@ -153,7 +153,7 @@ static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *r
     out->memory_bytes = sampler.memory_bytes;
     const wp_status status = infer(request, &sampler, (wpi_infer_options){0}, &out->tlbs, err);
     if (status == WP_STATUS_OK) add_plots(request, &sampler, out->tlbs, &out->notes);
-    note_budget(&budget, &out->notes);
+    note_budget(&budget, "The search", &out->notes);
     wpi_gpu_sampler_destroy(gpu);
     wp_device_close(device);
     return status;
@@ -181,8 +181,8 @@ static wp_status probe_pages(const wpi_probe_request *request, wpi_cpu_pages pag
     wpi_cpu_sampler *cpu = NULL;
     wpi_budget budget;
     WP_TRY(wpi_cpu_sampler_create(pages, cpu_bytes(request, pages), &listener, &cpu, err));
-    const wpi_sampler sampler =
-        wpi_budget_start(&budget, wpi_cpu_sampler_get(cpu), request->budget_ns);
+    const wpi_sampler sampler = wpi_budget_start(&budget, wpi_cpu_sampler_get(cpu),
+                                                 (request->budget_ns + 1) / 2); /* twice */
     const wpi_infer_options small = {
         .stride_min = 4 * KIB, .stride_max = PAGE_MAX_BYTES, .samples_max = CPU_SAMPLES_MAX};
     const wpi_infer_options huge = {
@@ -193,7 +193,10 @@ static wp_status probe_pages(const wpi_probe_request *request, wpi_cpu_pages pag
         infer(request, &sampler, pages == WPI_CPU_PAGES_SMALL ? small : huge, out, err);
     if (status == WP_STATUS_OK && pages == WPI_CPU_PAGES_SMALL)
         add_plots(request, &sampler, *out, &result->notes);
-    note_budget(&budget, &result->notes);
+    note_budget(&budget,
+                pages == WPI_CPU_PAGES_SMALL ? "The search with pages of 4 KiB"
+                                             : "The search with pages of 2 MiB",
+                &result->notes);
     wpi_cpu_sampler_destroy(cpu);
     return status;
 }
