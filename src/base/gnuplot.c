@@ -31,6 +31,7 @@ static wp_status run(const char *gnuplot, const char *script_path, char **svg, w
     wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
     if (status == WP_STATUS_OK && (exit_code != 0 || out.length == 0)) {
         const char *text = wp_text_string(&errors);
+        text += strspn(text, " \n");
         status = WP_FAIL(err, IO, "gnuplot failed: %.*s", (int)strcspn(text, "\n"), text);
     }
     wp_text_deinit(&errors);

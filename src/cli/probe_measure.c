@@ -55,10 +55,11 @@ static wp_status infer(const wpi_probe_request *request, const wpi_sampler *samp
 
 static wp_status write_plot(const char *dir, const char *name, const wp_text *script,
                             wp_error *err) {
-    char *svg = NULL, *path = wp_path_join(dir, name);
+    char *svg = NULL, *file = wp_format("%s.svg", name), *path = wp_path_join(dir, file);
     wp_status status = wp_gnuplot_run(script, &svg, err);
     if (status == WP_STATUS_OK) status = wp_file_write(path, svg, strlen(svg), err);
     wp_free(svg);
+    wp_free(file);
     wp_free(path);
     return status;
 }
@@ -69,7 +70,7 @@ static wp_status plot_curves(const wpi_sampler *sampler, const wpi_hierarchy *h,
     wp_text script = {0};
     char name[32];
     WP_TRY(wpi_sweep_level(sampler, h, level, &sweep, err));
-    (void)snprintf(name, sizeof name, "l%" PRIu32 ".svg", level + 1);
+    (void)snprintf(name, sizeof name, "l%" PRIu32, level + 1);
     wp_gnuplot_begin(&script, name, 860, 420);
     wpi_sweep_script(&sweep, level, &script);
     const wp_status status = write_plot(dir, name, &script, err);
@@ -90,7 +91,7 @@ static wp_status plot_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, 
                         ": %" PRIu32 " say something else than the groups.",
                         matrix.sm_count * matrix.sm_count, level + 1,
                         wpi_matrix_contradictions(&matrix, l));
-    (void)snprintf(name, sizeof name, "sharing_l%" PRIu32 ".svg", level + 1);
+    (void)snprintf(name, sizeof name, "sharing_l%" PRIu32, level + 1);
     wp_gnuplot_begin(&script, name, 620, 560);
     wpi_matrix_script(&matrix, level, &script);
     const wp_status status = dir != NULL ? write_plot(dir, name, &script, err) : WP_STATUS_OK;
