@@ -61,7 +61,7 @@ static void put(order *o, uint32_t unit, uint32_t first) {
 }
 
 static bool solve(order *o) {
-    o->solutions = o->tries = 0;
+    o->solutions = 0;
     memset(o->is_taken, 0, sizeof o->is_taken);
     for (uint32_t group = 0; group < o->groups; group++)
         o->turn_of[group] = NONE;

@@ -6,8 +6,10 @@
 #include <math.h>
 
 #include "base/alloc.h"
+#include "probe/floorplan.h"
 #include "probe/number.h"
 #include "probe/pages.h"
+#include "probe/sharing.h"
 
 static void forget(wpi_level *level, const char *why) {
     wpi_number *const numbers[] = {&level->page_bytes,  &level->fill_bytes,  &level->fill_pages,
@@ -34,6 +36,15 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
+/* All but the reach rests on misses that are those of LRU sets, each of one delay. */
+static void doubt(wpi_level *level, const char *why) {
+    wpi_number reason;
+    wpi_number_unknown(&reason, "%.150s", why);
+    level->page_bytes = level->fill_bytes = level->fill_pages = level->entries = level->sets =
+        level->ways = level->miss_cycles = level->plateau_bytes = reason;
+    level->way_group_count = 0;
+}
+
 /* Equal sets overflow in turn; strides may meet unequal ones in an order that takes all entries. */
 static uint64_t busy_loads(const wpi_level *level) {
     const uint64_t entries = (uint64_t)level->entries.value;
@@ -49,6 +60,10 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     *go_on = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, err));
     WP_TRY(wpi_ramp_find(s, &ramp, level, err));
+    if (!level->sets.is_known) {
+        doubt(level, level->sets.reason);
+        return WP_STATUS_OK;
+    }
     WP_TRY(wpi_pages_find_fill(s, &ramp, level, err));
     set_fill_pages(h, level);
     if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
@@ -70,6 +85,13 @@ static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_step step;
         WP_TRY(wpi_steps_find(s, &step, &found, err));
         if (!found) break;
+        if (step.is_hidden) {
+            if (h->level_count > 0)
+                doubt(&h->levels[h->level_count - 1],
+                      "what a miss costs grows with the stride: a level behind it is hidden by it");
+            go_on = false;
+            break;
+        }
         WP_TRY(find_level(s, h, &step, &go_on, err));
     }
     const bool is_cut = found && !go_on;
@@ -81,6 +103,26 @@ static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_number_explain(&h->levels_known,
                            "levels that reach further than %.6g GiB, if any, were not looked for",
                            (double)s->options.memory_bytes / (1 << 30));
+    return WP_STATUS_OK;
+}
+
+static wp_status find_sharing(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
+    for (uint32_t i = 0; i < h->level_count; i++) {
+        wpi_sharing_groups *g = &h->levels[i].sharing;
+        wp_error detail = {0};
+        if (s->options.is_sharing_skipped) {
+            wpi_number_unknown(&g->count, "sharing was not asked for");
+            continue;
+        }
+        const wp_status status = wpi_sharing_find(s, h, i, g, &detail);
+        if (status == WP_STATUS_NOT_FOUND || status == WP_STATUS_UNSUPPORTED)
+            wpi_number_unknown(&g->count, "%.150s", detail.message);
+        else if (status != WP_STATUS_OK && err != NULL)
+            *err = detail;
+        if (status != WP_STATUS_OK && !g->count.is_known && g->count.reason[0] == '\0')
+            return status;
+    }
+    wpi_floorplan_fill(h);
     return WP_STATUS_OK;
 }
 
@@ -120,7 +162,7 @@ static wp_status search(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
     }
     for (uint32_t i = 0; i < h->level_count; i++)
         forget(&h->levels[i], status != WP_STATUS_OK ? detail.message : "not enough is known");
-    return WP_STATUS_OK;
+    return find_sharing(s, h, err);
 }
 
 wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_options *options,

@@ -44,6 +44,8 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_
         if (2 * r->quiet_loads + 2 > wpi_search_loads_max(s, r->stride_bytes / 2))
             return WP_STATUS_OK;
         WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * r->quiet_loads, &half, err));
+        /* Half of the delay: a miss fills more than this stride. */
+        if (half.miss_cycles < 0.75 * r->miss_cycles) break;
         WP_TRY(kind_of(s, &half, &below, err));
         if (below == AT_ONCE || below == HALVES) break;
         *r = half;

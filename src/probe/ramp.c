@@ -107,6 +107,12 @@ static wp_status is_line(wpi_search *s, const wpi_ramp *r, uint64_t sets, uint64
     return WP_STATUS_OK;
 }
 
+/* No ramp is longer than the quiet part. Where memory ends it before, a plateau has to be seen. */
+static bool shows_plateau(const wpi_ramp *r, uint64_t more) {
+    const uint64_t beyond = r->top_loads >= 2 * r->quiet_loads ? 0 : more / 4 + 1;
+    return r->quiet_loads + more + beyond <= r->top_loads;
+}
+
 /* Do all numbers between fit `ways`? The last set hits until the last load; sets overflow in
  * steady steps. */
 static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool *out,
@@ -114,7 +120,7 @@ static wp_status are_equal(wpi_search *s, const wpi_ramp *r, uint64_t ways, bool
     const uint64_t sets = r->quiet_loads / ways;
     double value = 0;
     *out = false;
-    if (r->quiet_loads + sets > r->top_loads) return WP_STATUS_OK;
+    if (!shows_plateau(r, sets)) return WP_STATUS_OK;
     WP_TRY(hits(s, r, sets - 1, &value, err));
     if (!is_near(value, (double)ways)) return WP_STATUS_OK;
     WP_TRY(hits(s, r, sets, &value, err));
@@ -194,6 +200,8 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     *sets = 0;
     WP_TRY(plateau(s, r, last, err));
     level->way_group_count = 0;
+    if (!shows_plateau(r, *last))
+        return WP_FAIL(err, NOT_FOUND, "plateau not reached: memory too small");
     while (a.first < *last) {
         WP_TRY(follow(s, r, *last, &a, err));
         const wpi_way_group group = {.count = (uint32_t)(a.outer - a.first),
@@ -280,8 +288,8 @@ wp_status wpi_ramp_find(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *
     if (status == WP_STATUS_NOT_FOUND) {
         level->way_group_count = 0;
         wpi_number_unknown(&level->sets, "%.150s", detail.message);
-        level->ways = level->plateau_bytes = level->sets;
-        return set_delay(s, r, level, err);
+        level->ways = level->plateau_bytes = level->miss_cycles = level->sets;
+        return WP_STATUS_OK;
     }
     if (status != WP_STATUS_OK && err != NULL) *err = detail;
     WP_TRY(status);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any hierarchy, with any memory: nothing that is stated is wrong, and most of what the rule in
+ * docs/rooms/probe.md calls identifiable is stated.
+ *     model_test_probe_any [count [seed]] */
+#include "probe/hierarchy.h"
+#include "sim/tags.h"
+#include "wp_test.h"
+
+#include "tlb_truth.h"
+
+static uint64_t hierarchies = 500, first_seed = 1;
+static uint64_t identifiable, stated;
+
+/* The delay of a level and of those up to `outer` that are not seen. */
+static double delays(const model *m, uint32_t first, uint32_t outer) {
+    double cycles = 0;
+    for (uint32_t i = first; i < outer; i++)
+        cycles += m->levels[i].miss_cycles;
+    return cycles;
+}
+
+static uint64_t fill_before(const model *m, uint32_t level) {
+    uint64_t fill = 0;
+    for (uint32_t i = 0; i < level; i++)
+        if (m->levels[i].fill_bytes > fill) fill = m->levels[i].fill_bytes;
+    return fill;
+}
+
+/* Stated levels are true ones in order: is there a way to say which? */
+static bool fits_from(const wpi_hierarchy *h, const model *m, uint32_t found, uint32_t truth) {
+    if (found == h->level_count) return true;
+    for (uint32_t outer = truth + 1; outer <= m->level_count; outer++) {
+        const uint64_t fill = fill_before(m, truth);
+        if (truth_fits_level(&h->levels[found], &m->levels[truth], fill, delays(m, truth, outer)) &&
+            (found + 1 == h->level_count || fits_from(h, m, found + 1, outer)))
+            return true;
+    }
+    return false;
+}
+
+static uint32_t count_stated(const wpi_hierarchy *h, uint32_t levels) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < levels && i < h->level_count; i++)
+        count += truth_known(&h->levels[i]);
+    return count;
+}
+
+static uint32_t try_one(uint64_t seed) {
+    static model m;
+    uint64_t random = truth_random(seed ^ 0x5bd1e995);
+    model_draw(&m, &random);
+    tlb_sampler object;
+    tlb_sampler_init(&object, &m, seed);
+    const wpi_sampler sampler = tlb_sampler_table(&object);
+    wpi_hierarchy *h = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_infer(&sampler, &truth_options, &h, &err), &err);
+    const uint32_t levels = model_identifiable(&m);
+    const uint32_t count = count_stated(h, levels);
+    identifiable += (uint64_t)levels * TRUTH_NUMBERS;
+    stated += count;
+    const bool is_wrong = !fits_from(h, &m, 0, 0);
+    const bool is_missing = count < levels * TRUTH_NUMBERS && getenv("PROBE_MISSING") != NULL;
+    if (is_wrong || is_missing) {
+        fprintf(stderr, "%s: seed %llu, %u identifiable, ", is_wrong ? "wrong" : "missing",
+                (unsigned long long)seed, levels);
+        model_print(&m);
+        truth_show(h);
+    }
+    wpi_hierarchy_destroy(h);
+    tlb_sampler_deinit(&object);
+    return is_wrong;
+}
+
+static void nothing_stated_is_wrong_and_most_is_stated(void **state) {
+    (void)state;
+    uint64_t wrong = 0;
+    print_message("%llu hierarchies from seed %llu\n", (unsigned long long)hierarchies,
+                  (unsigned long long)first_seed);
+    for (uint64_t i = 0; i < hierarchies; i++)
+        wrong += try_one(first_seed + i);
+    print_message("%llu hierarchies wrong; %llu of %llu identifiable numbers stated\n",
+                  (unsigned long long)wrong, (unsigned long long)stated,
+                  (unsigned long long)identifiable);
+    assert_u64(wrong, 0);
+    assert_true(stated * 100 >= identifiable * 80);
+}
+
+int main(int argc, char **argv) {
+    if (argc > 1) hierarchies = strtoull(argv[1], NULL, 10);
+    if (argc > 2) first_seed = strtoull(argv[2], NULL, 10);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_stated_is_wrong_and_most_is_stated),
+    };
+    return wp_test_main(tests);
+}
