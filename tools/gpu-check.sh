@@ -246,6 +246,17 @@ measure() { # seconds, program, arguments…
     keep_output "bench/$program"
 }
 
+# What it is is not known beforehand, so anything but an error will do. Its samples are worth keeping.
+probe() {
+    if bounded 130 "$here/bin/warpage" probe --device "$DEVICE" --budget 100s --max-memory 70GiB \
+        --output "$results/probe" >"$results/probe.txt" 2>"$work/err" </dev/null; then
+        echo "passed  warpage probe" >>"$results/tests.txt"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $(says $?)  warpage probe: $(tail -n 1 "$work/err")" | tee -a "$results/tests.txt"
+    fi
+}
+
 describe_machine() {
     bounded 15 nvidia-smi -q 2>/dev/null || echo "no nvidia-smi"
     uname -a
@@ -294,6 +305,7 @@ run() { # results
     measure 60 bandwidth
     measure 60 latency
     measure 90 random_access
+    probe
     while read -r line; do
         # shellcheck disable=SC2086  # a case is words
         check_case $line

@@ -15,6 +15,7 @@
 #include "probe/conditions.h"
 #include "probe/cpu.h"
 #include "probe/cpu_claims.h"
+#include "probe/cpu_levels.h"
 #include "probe/points.h"
 #include "probe/sweep.h"
 #include "warpage/device.h"
@@ -190,13 +191,14 @@ static wp_status probe_pages(const wpi_probe_request *request, wpi_cpu_pages pag
         .stride_min = 2 * MIB, .stride_max = 4 * MIB, .samples_max = CPU_SAMPLES_MAX};
     result->sm_count = sampler.sm_count;
     if (pages == WPI_CPU_PAGES_SMALL) result->memory_bytes = sampler.memory_bytes;
-    const wp_status status =
-        infer(request, &sampler, pages == WPI_CPU_PAGES_SMALL ? small : huge, out, err);
-    if (status == WP_STATUS_OK && pages == WPI_CPU_PAGES_SMALL)
-        add_plots(request, &sampler, *out, &result->notes);
+    const bool is_small = pages == WPI_CPU_PAGES_SMALL;
+    wp_status status = infer(request, &sampler, is_small ? small : huge, out, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_cpu_levels_complete(wpi_cpu_sampler_get(cpu), is_small ? 4 * KIB : 2 * MIB,
+                                         *out, err);
+    if (status == WP_STATUS_OK && is_small) add_plots(request, &sampler, *out, &result->notes);
     note_budget(&budget,
-                pages == WPI_CPU_PAGES_SMALL ? "The search with pages of 4 KiB"
-                                             : "The search with pages of 2 MiB",
+                is_small ? "The search with pages of 4 KiB" : "The search with pages of 2 MiB",
                 &result->notes);
     wpi_cpu_sampler_destroy(cpu);
     return status;

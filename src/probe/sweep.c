@@ -125,6 +125,6 @@ void wpi_matrix_script(const wpi_matrix *matrix, uint32_t level, wp_text *out) {
                     ".5]\n"
                     "set yrange [-0.5:%" PRIu32 ".5]\n"
                     "set palette defined (0 '#f7fbff', 0.5 '#6baed6', 1 '#08306b')\n"
-                    "plot $pairs matrix with image notitle\n",
+                    "plot $pairs matrix with image pixels notitle\n",
                     level + 1, matrix->sm_count - 1, matrix->sm_count - 1);
 }
