@@ -36,6 +36,9 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
+static const char mixed[] =
+    "what a miss costs grows with the stride: a level behind it is hidden by it";
+
 /* All but the reach rests on misses that are those of LRU sets, each of one delay. */
 static void doubt(wpi_level *level, const char *why) {
     wpi_number reason;
@@ -58,13 +61,22 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     wpi_ramp ramp;
     s->worst_z = INFINITY;
     *go_on = false;
-    WP_TRY(wpi_pages_find(s, step, &ramp, level, err));
+    bool is_mixed = false;
+    WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
+    if (is_mixed) {
+        doubt(level, mixed);
+        return WP_STATUS_OK;
+    }
     WP_TRY(wpi_ramp_find(s, &ramp, level, err));
     if (!level->sets.is_known) {
         doubt(level, level->sets.reason);
         return WP_STATUS_OK;
     }
-    WP_TRY(wpi_pages_find_fill(s, &ramp, level, err));
+    WP_TRY(wpi_pages_find_fill(s, &ramp, level, &is_mixed, err));
+    if (is_mixed) {
+        doubt(level, mixed);
+        return WP_STATUS_OK;
+    }
     set_fill_pages(h, level);
     if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
         return WP_STATUS_OK;
@@ -86,9 +98,7 @@ static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         WP_TRY(wpi_steps_find(s, &step, &found, err));
         if (!found) break;
         if (step.is_hidden) {
-            if (h->level_count > 0)
-                doubt(&h->levels[h->level_count - 1],
-                      "what a miss costs grows with the stride: a level behind it is hidden by it");
+            if (h->level_count > 0) doubt(&h->levels[h->level_count - 1], mixed);
             go_on = false;
             break;
         }

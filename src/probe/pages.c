@@ -30,9 +30,14 @@ static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *
     return WP_STATUS_OK;
 }
 
+/* Of a delay, with the errors that delays have by then. */
+static bool is_half(double cycles, double of) {
+    return fabs(cycles - of / 2) < 0.03 * of + 0.2;
+}
+
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
 static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_once,
-                         wp_error *err) {
+                         bool *is_mixed, wp_error *err) {
     const uint64_t first = wpi_steps_stride_first(s);
     kind here = UNCLEAR;
     *is_sure = false;
@@ -45,7 +50,10 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_
             return WP_STATUS_OK;
         WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * r->quiet_loads, &half, err));
         /* Half of the delay: a miss fills more than this stride. */
-        if (half.miss_cycles < 0.75 * r->miss_cycles) break;
+        if (half.miss_cycles < 0.75 * r->miss_cycles) {
+            *is_mixed = !is_half(half.miss_cycles, r->miss_cycles);
+            break;
+        }
         WP_TRY(kind_of(s, &half, &below, err));
         if (below == AT_ONCE || below == HALVES) break;
         *r = half;
@@ -66,10 +74,11 @@ static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_e
 }
 
 wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
-                         wp_error *err) {
+                         bool *is_mixed, wp_error *err) {
     bool is_sure = false, is_at_once = false;
+    *is_mixed = false;
     WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
-    WP_TRY(descend(s, r, &is_sure, &is_at_once, err));
+    WP_TRY(descend(s, r, &is_sure, &is_at_once, is_mixed, err));
     if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));
     const double sure = wpi_confidence(s->worst_z);
     const double reach = (double)(r->quiet_loads * r->stride_bytes);
@@ -87,16 +96,19 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     return WP_STATUS_OK;
 }
 
-/* Of the delay, the share that chases at 1/2^halvings of the page's stride show, on the ramp. */
-static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, bool *is_full,
+/* What chases at 1/2^halvings of the page's stride show of the delay, on the ramp. */
+static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, double *cycles,
                        bool *is_measured, wp_error *err) {
     const uint64_t stride = r->stride_bytes >> halvings;
     const uint64_t top = r->full_loads != 0 ? r->full_loads : r->top_loads;
     const uint64_t loads = top << halvings;
     *is_measured = loads <= wpi_search_loads_max(s, stride);
     if (!*is_measured) return WP_STATUS_OK;
-    const double border = wpi_steps_known_cycles(s) + 0.75 * r->miss_cycles;
-    return wpi_search_is_above(s, stride, loads, WPI_ORDER_STRIDED, border, is_full, err);
+    wpi_estimate e;
+    WP_TRY(wpi_search_rise(s, stride, loads, WPI_ORDER_STRIDED, 0.01 * r->miss_cycles + 0.02, &e,
+                           err));
+    *cycles = e.cycles - wpi_steps_known_cycles(s);
+    return WP_STATUS_OK;
 }
 
 /* Fills of a sixteenth are the most frequent ones besides whole ones. */
@@ -106,7 +118,8 @@ static uint32_t between(uint32_t low, uint32_t high) {
     return low + (high - low) / 2;
 }
 
-wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {
+wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level, bool *is_mixed,
+                              wp_error *err) {
     const uint64_t first =
         s->found_count == 0 ? s->options.stride_min / 2 : wpi_steps_stride_first(s);
     uint32_t low = 0, high = 0; /* full at 1/2^low; not at 1/2^high, or not to be seen */
@@ -114,13 +127,16 @@ wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level
         high++;
     high++;
     if (high > 1) {
-        bool is_full = false, is_measured = true;
+        bool is_measured = true;
         for (uint32_t at = 1; high - low > 1; at = between(low, high)) {
-            WP_TRY(share(s, r, at, &is_full, &is_measured, err));
+            double cycles = 0;
+            WP_TRY(share(s, r, at, &cycles, &is_measured, err));
             if (!is_measured) {
                 wpi_number_unknown(&level->fill_bytes, "too many loads would be needed to see it");
                 return WP_STATUS_OK;
             }
+            const bool is_full = cycles > 0.75 * r->miss_cycles;
+            if (!is_full && at == low + 1) *is_mixed = !is_half(cycles, r->miss_cycles);
             *(is_full ? &low : &high) = at;
         }
     }

@@ -13,11 +13,12 @@
 #include "probe/ramp.h"
 #include "probe/steps.h"
 
-/** page_bytes and entries of a level; ramp->stride_bytes is page_bytes afterwards. */
+/** page_bytes and entries of a level; ramp->stride_bytes is page_bytes afterwards. *is_mixed: its
+ * misses cost more at larger strides, and not in proportion: there is more than one level in it. */
 WP_NODISCARD wp_status wpi_pages_find(wpi_search *search, const wpi_step *step, wpi_ramp *ramp,
-                                      wpi_level *level, wp_error *err);
+                                      wpi_level *level, bool *is_mixed, wp_error *err);
 /** fill_bytes, with the ramp at strides of page_bytes. */
 WP_NODISCARD wp_status wpi_pages_find_fill(wpi_search *search, const wpi_ramp *ramp,
-                                           wpi_level *level, wp_error *err);
+                                           wpi_level *level, bool *is_mixed, wp_error *err);
 
 #endif

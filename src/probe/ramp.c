@@ -31,6 +31,15 @@ static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t bus
     if (low < busy) low = busy;
     if (low < 1) low = 1;
     if (high > r->top_loads) high = r->top_loads;
+    /* A small delay rises above the border late. */
+    for (bool is_missing = true; low > busy + 1;) {
+        const uint64_t less = low / 2 > busy ? low / 2 : busy > 1 ? busy : 1;
+        WP_TRY(
+            wpi_search_is_extra(s, r->stride_bytes, low, less, r->miss_cycles, &is_missing, err));
+        if (!is_missing) break;
+        high = low;
+        low = less;
+    }
     const uint64_t before = low;
     uint64_t middle = rough; /* often it */
     while (high > low + 1) {

@@ -82,7 +82,10 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
     uint64_t busy = 0;
     for (uint32_t i = 0; i < number; i++)
         if (s->found[i].busy_loads > busy) busy = s->found[i].busy_loads;
-    const uint64_t timed = busy > 8 ? busy : entries < 8 ? entries : 8;
+    /* Whole rounds over the sets, so that the other SM's pages meet all of them, too. */
+    const uint64_t sets = l->sets.is_known ? (uint64_t)l->sets.value : 1;
+    const uint64_t least = busy > 8 ? busy : entries < 8 ? entries : 8;
+    const uint64_t timed = l->way_group_count == 1 ? (least + sets - 1) / sets * sets : least;
     c->is = (wpi_contest){.stride_bytes = (uint64_t)l->page_bytes.value,
                           .loads_timed = timed,
                           .loads_other = entries};

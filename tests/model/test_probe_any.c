@@ -11,12 +11,17 @@
 static uint64_t hierarchies = 500, first_seed = 1;
 static uint64_t identifiable, stated;
 
-/* The delay of a level and of those up to `outer` that are not seen. */
-static double delays(const model *m, uint32_t first, uint32_t outer) {
-    double cycles = 0;
-    for (uint32_t i = first; i < outer; i++)
-        cycles += m->levels[i].miss_cycles;
-    return cycles;
+#define SEEN_CYCLES 2.5 /* a level that costs less may be overlooked, or found */
+
+/* The delay of a level and of those up to `outer` that are not seen, or nearly. */
+static bool fits_delay(const wpi_level *found, const model *m, uint32_t first, uint32_t outer) {
+    double least = m->levels[first].miss_cycles, most = least;
+    for (uint32_t i = first + 1; i < outer; i++) {
+        most += m->levels[i].miss_cycles;
+        if (m->levels[i].miss_cycles >= SEEN_CYCLES) least += m->levels[i].miss_cycles;
+    }
+    return !found->miss_cycles.is_known ||
+           (found->miss_cycles.value >= least - 0.5 && found->miss_cycles.value <= most + 0.5);
 }
 
 static uint64_t fill_before(const model *m, uint32_t level) {
@@ -29,13 +34,12 @@ static uint64_t fill_before(const model *m, uint32_t level) {
 /* Stated levels are true ones in order: is there a way to say which? */
 static bool fits_from(const wpi_hierarchy *h, const model *m, uint32_t found, uint32_t truth) {
     if (found == h->level_count) return true;
-    for (uint32_t outer = truth + 1; outer <= m->level_count; outer++) {
-        const uint64_t fill = fill_before(m, truth);
-        if (truth_fits_level(&h->levels[found], &m->levels[truth], fill, delays(m, truth, outer)) &&
-            (found + 1 == h->level_count || fits_from(h, m, found + 1, outer)))
-            return true;
-    }
-    return false;
+    if (truth == m->level_count) return false;
+    const wpi_level *level = &h->levels[found];
+    const bool fits = truth_fits_level(level, &m->levels[truth], fill_before(m, truth));
+    for (uint32_t outer = truth + 1; fits && outer <= m->level_count; outer++)
+        if (fits_delay(level, m, truth, outer) && fits_from(h, m, found + 1, outer)) return true;
+    return m->levels[truth].miss_cycles < SEEN_CYCLES && fits_from(h, m, found, truth + 1);
 }
 
 static uint32_t count_stated(const wpi_hierarchy *h, uint32_t levels) {

@@ -13,7 +13,8 @@ static uint32_t wrong_levels(const wpi_hierarchy *h, const model *m) {
     uint32_t wrong = h->level_count != m->level_count;
     for (uint32_t i = 0; i < m->level_count && wrong == 0; i++)
         wrong += truth_known(&h->levels[i]) != TRUTH_NUMBERS ||
-                 !truth_fits_level(&h->levels[i], &m->levels[i], 0, m->levels[i].miss_cycles);
+                 !truth_fits_level(&h->levels[i], &m->levels[i], 0) ||
+                 !truth_fits(&h->levels[i].miss_cycles, m->levels[i].miss_cycles, 0.5);
     return wrong;
 }
 
