@@ -10,6 +10,7 @@
 #include "probe/number.h"
 #include "probe/pages.h"
 #include "probe/sharing.h"
+#include "probe/steps.h"
 
 static void forget(wpi_level *level, const char *why) {
     wpi_number *const numbers[] = {&level->page_bytes,  &level->fill_bytes,  &level->fill_pages,
@@ -36,15 +37,17 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
+#define FAINT_CYCLES (3 * WPI_STEP_CYCLES) /* less rises above the border too late */
+
 static const char mixed[] =
     "what a miss costs grows with the stride: a level behind it is hidden by it";
 
-/* All but the reach rests on misses that are those of LRU sets, each of one delay. */
+/* All numbers rest on misses that are those of LRU sets, each of one delay. */
 static void doubt(wpi_level *level, const char *why) {
     wpi_number reason;
     wpi_number_unknown(&reason, "%.150s", why);
     level->page_bytes = level->fill_bytes = level->fill_pages = level->entries = level->sets =
-        level->ways = level->miss_cycles = level->plateau_bytes = reason;
+        level->ways = level->miss_cycles = level->plateau_bytes = level->reach_bytes = reason;
     level->way_group_count = 0;
 }
 
@@ -63,8 +66,8 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     *go_on = false;
     bool is_mixed = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
-    if (is_mixed) {
-        doubt(level, mixed);
+    if (is_mixed || ramp.miss_cycles < FAINT_CYCLES) {
+        doubt(level, is_mixed ? mixed : "its misses cost too little to be counted");
         return WP_STATUS_OK;
     }
     WP_TRY(wpi_ramp_find(s, &ramp, level, err));

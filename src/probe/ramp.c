@@ -163,7 +163,7 @@ static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_
                          double *misses, wp_error *err) {
     WP_TRY(wpi_ramp_misses(s, r, last, misses, err));
     const double expected = a->misses_before + (double)(last - a->first) * a->each;
-    *out = fabs(*misses - expected) < 2 * WHOLE;
+    *out = is_near(*misses, expected);
     return WP_STATUS_OK;
 }
 

@@ -11,15 +11,15 @@
 static uint64_t hierarchies = 500, first_seed = 1;
 static uint64_t identifiable, stated;
 
-#define SEEN_CYCLES 2.5 /* a level that costs less may be overlooked, or found */
+#define SEEN_CYCLES 3.5 /* a level that costs less may be overlooked, or found */
 
-/* The delay of a level and of those up to `outer` that are not seen, or nearly. */
+/* The delay of a level, and what those up to `outer` that are not seen add, at most: with larger
+ * pages they miss less often. */
 static bool fits_delay(const wpi_level *found, const model *m, uint32_t first, uint32_t outer) {
-    double least = m->levels[first].miss_cycles, most = least;
-    for (uint32_t i = first + 1; i < outer; i++) {
+    const double least = m->levels[first].miss_cycles;
+    double most = least;
+    for (uint32_t i = first + 1; i < outer; i++)
         most += m->levels[i].miss_cycles;
-        if (m->levels[i].miss_cycles >= SEEN_CYCLES) least += m->levels[i].miss_cycles;
-    }
     return !found->miss_cycles.is_known ||
            (found->miss_cycles.value >= least - 0.5 && found->miss_cycles.value <= most + 0.5);
 }
