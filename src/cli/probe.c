@@ -34,7 +34,7 @@ const wp_option wpi_probe_options[] = {
     [MAX_MEMORY] = {"max-memory", "BYTES", "use no more device memory, such as 4GiB"},
     [PAIRS] = {"pairs", "WHICH",
                "SMs for sharing: few (default; enough to know groups), all (plotted, too), none"},
-    [FORMAT] = {"format", "text|json|values", "form of the result"},
+    [FORMAT] = {"format", "FORM", "of the result: text (default), json, or values, NAME VALUE lines"},
     [RAW] = {"raw", "FILE", "write every timed round to FILE, as CSV"},
     [OUTPUT] = {"output", "DIR", "write the result in all forms, plots and raw samples to DIR"},
     [WRITE_PROFILE] = {"write-profile", "FILE", "write a profile for sim: with these TLBs"},
