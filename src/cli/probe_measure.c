@@ -25,8 +25,6 @@
 /* A page of each is touched, so this is what the probe of small pages takes at most. */
 #define CPU_SMALL_BYTES (512 * MIB)
 #define CPU_HUGE_BYTES (UINT64_C(8192) * MIB)
-#define CPU_SAMPLES_MAX 8000u
-#define PAGE_MAX_BYTES (64 * KIB) /* of entries for small pages, should they cover several */
 
 /* ---- progress -----------------------------------------------------------------------------------
  */
@@ -38,15 +36,16 @@ static void show_progress(void *object, const char *stage, uint64_t samples) {
     (void)fflush(stderr);
 }
 
-static wp_status infer(const wpi_probe_request *request, const wpi_sampler *sampler,
-                       wpi_infer_options options, wpi_hierarchy **out, wp_error *err) {
+/* `page_bytes`: of a processor; 0: a GPU, whose pages are not known. */
+static wp_status find_levels(const wpi_probe_request *request, const wpi_sampler *sampler,
+                             uint64_t page_bytes, wpi_hierarchy **out, wp_error *err) {
     time_t start = time(NULL);
-    options.is_sharing_skipped = request->is_sharing_skipped;
-    if (request->has_progress) {
-        options.progress = show_progress;
-        options.progress_object = &start;
-    }
-    const wp_status status = wpi_infer(sampler, &options, out, err);
+    const wpi_infer_options options = {.is_sharing_skipped = request->is_sharing_skipped,
+                                       .progress = request->has_progress ? show_progress : NULL,
+                                       .progress_object = &start};
+    const wp_status status = page_bytes != 0
+                                 ? wpi_cpu_levels_read(sampler, page_bytes, &options, out, err)
+                                 : wpi_infer(sampler, &options, out, err);
     if (request->has_progress) (void)fputs("\r\033[K", stderr);
     return status;
 }
@@ -153,7 +152,7 @@ static wp_status probe_gpu(const wpi_probe_request *request, wpi_probe_record *r
         wpi_budget_start(&budget, wpi_gpu_sampler_get(gpu), request->budget_ns);
     describe(device, out);
     out->memory_bytes = sampler.memory_bytes;
-    const wp_status status = infer(request, &sampler, (wpi_infer_options){0}, &out->tlbs, err);
+    const wp_status status = find_levels(request, &sampler, 0, &out->tlbs, err);
     if (status == WP_STATUS_OK) add_plots(request, &sampler, out->tlbs, &out->notes);
     note_budget(&budget, "The search", &out->notes);
     wpi_gpu_sampler_destroy(gpu);
@@ -185,17 +184,10 @@ static wp_status probe_pages(const wpi_probe_request *request, wpi_cpu_pages pag
     WP_TRY(wpi_cpu_sampler_create(pages, cpu_bytes(request, pages), &listener, &cpu, err));
     const wpi_sampler sampler = wpi_budget_start(&budget, wpi_cpu_sampler_get(cpu),
                                                  (request->budget_ns + 1) / 2); /* twice */
-    const wpi_infer_options small = {
-        .stride_min = 4 * KIB, .stride_max = PAGE_MAX_BYTES, .samples_max = CPU_SAMPLES_MAX};
-    const wpi_infer_options huge = {
-        .stride_min = 2 * MIB, .stride_max = 4 * MIB, .samples_max = CPU_SAMPLES_MAX};
-    result->sm_count = sampler.sm_count;
-    if (pages == WPI_CPU_PAGES_SMALL) result->memory_bytes = sampler.memory_bytes;
     const bool is_small = pages == WPI_CPU_PAGES_SMALL;
-    wp_status status = infer(request, &sampler, is_small ? small : huge, out, err);
-    if (status == WP_STATUS_OK)
-        status = wpi_cpu_levels_complete(wpi_cpu_sampler_get(cpu), is_small ? 4 * KIB : 2 * MIB,
-                                         *out, err);
+    result->sm_count = sampler.sm_count;
+    if (is_small) result->memory_bytes = sampler.memory_bytes;
+    const wp_status status = find_levels(request, &sampler, is_small ? 4 * KIB : 2 * MIB, out, err);
     if (status == WP_STATUS_OK && is_small) add_plots(request, &sampler, *out, &result->notes);
     note_budget(&budget,
                 is_small ? "The search with pages of 4 KiB" : "The search with pages of 2 MiB",

@@ -11,7 +11,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static double median(double *values, uint32_t count) {
+double wpi_rounds_median(double *values, uint32_t count) {
     qsort(values, count, sizeof *values, by_value);
     return count % 2 != 0 ? values[count / 2] : (values[count / 2 - 1] + values[count / 2]) / 2;
 }
@@ -24,10 +24,10 @@ void wpi_rounds_sum_up(double *cycles, uint32_t rounds, uint64_t loads, double o
         sum += cycles[r];
     }
     *out = (wpi_timing){.mean_cycles = sum / rounds, .rounds = rounds};
-    out->median_cycles = median(cycles, rounds);
+    out->median_cycles = wpi_rounds_median(cycles, rounds);
     for (uint32_t r = 0; r < rounds; r++)
         cycles[r] = fabs(cycles[r] - out->median_cycles);
-    out->spread_cycles = DEVIATIONS_PER_MEDIAN * median(cycles, rounds);
+    out->spread_cycles = DEVIATIONS_PER_MEDIAN * wpi_rounds_median(cycles, rounds);
 }
 
 /* Steele, Lea and Flood's splitmix64. */

@@ -12,6 +12,9 @@
 void wpi_rounds_sum_up(double *cycles, uint32_t rounds, uint64_t loads, double overhead_cycles,
                        wpi_timing *out);
 
+/** Sorts the values; at least one. */
+double wpi_rounds_median(double *values, uint32_t count);
+
 /** A permutation of 0 … count - 1 that depends on the seed only (Fisher and Yates). */
 void wpi_rounds_shuffle(uint32_t *order, uint32_t count, uint64_t seed);
 
