@@ -66,6 +66,10 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     *go_on = false;
     bool is_mixed = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
+    if (!level->page_bytes.is_known) {
+        doubt(level, level->page_bytes.reason);
+        return WP_STATUS_OK;
+    }
     if (is_mixed || ramp.miss_cycles < FAINT_CYCLES) {
         doubt(level, is_mixed ? mixed : "its misses cost too little to be counted");
         return WP_STATUS_OK;

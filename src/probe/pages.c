@@ -73,6 +73,44 @@ static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_e
     return wpi_search_is_extra(s, 2 * r->stride_bytes, loads, r->quiet_loads, border, out, err);
 }
 
+/* An entry that covers less than the level before fills looks as if it covered that: of each fill
+ * only the first part is asked for. So ask for both halves, one after all the other, when the level
+ * before has forgotten: is there room for both? And do more sets come in where halves are skipped?
+ * *is_whole: no to both, the entry covers its stride. */
+static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, wp_error *err) {
+    const double border = wpi_steps_known_cycles(s) + r->miss_cycles / 2;
+    const uint64_t half = r->stride_bytes / 2, loads = 2 * r->quiet_loads;
+    const uint64_t more = r->quiet_loads + r->quiet_loads / 2 + 1;
+    bool is_above = false;
+    *is_whole = false;
+    if (wpi_search_loads_max(s, half) < loads || wpi_search_loads_max(s, 3 * half) < more)
+        return WP_STATUS_OK;
+    WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, border, &is_above, err));
+    if (is_above) return WP_STATUS_OK;
+    return wpi_search_is_above(s, 3 * half, more, WPI_ORDER_STRIDED, border, is_whole, err);
+}
+
+static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {
+    bool is_whole = true;
+    wp_error detail = {0};
+    if (s->found_count == 0 || r->stride_bytes > wpi_steps_stride_first(s)) return WP_STATUS_OK;
+    const wp_status status = covers_whole(s, r, &is_whole, &detail);
+    if (status == WP_STATUS_INVALID) { /* no such order */
+        level->page_bytes.confidence *= 0.8;
+        level->entries.confidence *= 0.8;
+        wpi_number_explain(&level->page_bytes,
+                           "the fill of the level before: it may be less (%.60s)", detail.message);
+        return WP_STATUS_OK;
+    }
+    if (status != WP_STATUS_OK && err != NULL) *err = detail;
+    if (!is_whole) {
+        wpi_number_unknown(&level->page_bytes,
+                           "less than the level before fills, which hides it, or memory too small");
+        level->entries = level->page_bytes;
+    }
+    return status;
+}
+
 wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
                          bool *is_mixed, wp_error *err) {
     bool is_sure = false, is_at_once = false;
@@ -86,7 +124,7 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     if (is_sure || step->has_own_end) {
         wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
         wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
-        return WP_STATUS_OK;
+        return check_whole(s, r, level, err);
     }
     const char *why = step->is_hidden       ? "the level before hits what would show it"
                       : step->is_memory_end ? "memory too small: larger strides cannot be measured"

@@ -8,6 +8,7 @@
 #include "probe/steps.h"
 
 #define MISSES_ERROR 0.07 /* wanted of a count of misses, one standard deviation */
+#define KINDS_MAX 5u      /* of sets in one level: less than that */
 #define WHOLE 0.35        /* a count may lie so far from a whole number */
 
 /* The delay, from a round in which all loads miss, or as many as memory allows. */
@@ -216,9 +217,9 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
         const wpi_way_group group = {.count = (uint32_t)(a.outer - a.first),
                                      .ways = (uint32_t)fmax(a.each - 1, 0)};
         if (group.ways != 0) {
-            if (level->way_group_count == WPI_PROBE_WAYS_MAX)
-                return WP_FAIL(err, NOT_FOUND, "sets of more than %u kinds", WPI_PROBE_WAYS_MAX);
             add_group(level, group);
+            if (level->way_group_count == KINDS_MAX)
+                return WP_FAIL(err, NOT_FOUND, "no TLB has sets of so many kinds");
             entries += (uint64_t)group.count * group.ways;
             *sets += group.count;
         }

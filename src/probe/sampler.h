@@ -22,7 +22,12 @@
 #define WPI_SM_ANY UINT32_MAX
 #define WPI_CHASE_LINE_BYTES 128u /* between neighbours of a control chase */
 
-typedef enum wpi_chase_order { WPI_ORDER_STRIDED, WPI_ORDER_SHUFFLED } wpi_chase_order;
+typedef enum wpi_chase_order {
+    WPI_ORDER_STRIDED,
+    WPI_ORDER_SHUFFLED,
+    WPI_ORDER_HALVES /* all even numbers, then all odd ones. INVALID: the sampler has no such order
+                      */
+} wpi_chase_order;
 
 /** One thread's dependent loads: a first round over all addresses, then timed ones. Each chase
  * begins with what it touches as if untouched: the first round is long enough to make it so. */

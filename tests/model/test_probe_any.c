@@ -24,6 +24,21 @@ static bool fits_delay(const wpi_level *found, const model *m, uint32_t first, u
            (found->miss_cycles.value >= least - 0.5 && found->miss_cycles.value <= most + 0.5);
 }
 
+/* Who shares the level and those behind it that are not seen: their misses are part of its own. */
+static bool fits_groups(const wpi_level *found, const model *m, uint32_t first, uint32_t outer) {
+    const wpi_sharing_groups *g = &found->sharing;
+    if (truth_fits_groups(found, &m->levels[first])) return true;
+    for (uint32_t a = 0; a < g->sm_count; a++) {
+        for (uint32_t b = 0; b < a; b++) {
+            bool is_shared = true;
+            for (uint32_t i = first; i < outer; i++)
+                is_shared &= m->levels[i].group_of[a] == m->levels[i].group_of[b];
+            if (is_shared != (g->group_of[a] == g->group_of[b])) return false;
+        }
+    }
+    return true;
+}
+
 static uint64_t fill_before(const model *m, uint32_t level) {
     uint64_t fill = 0;
     for (uint32_t i = 0; i < level; i++)
@@ -38,7 +53,9 @@ static bool fits_from(const wpi_hierarchy *h, const model *m, uint32_t found, ui
     const wpi_level *level = &h->levels[found];
     const bool fits = truth_fits_level(level, &m->levels[truth], fill_before(m, truth));
     for (uint32_t outer = truth + 1; fits && outer <= m->level_count; outer++)
-        if (fits_delay(level, m, truth, outer) && fits_from(h, m, found + 1, outer)) return true;
+        if (fits_delay(level, m, truth, outer) && fits_groups(level, m, truth, outer) &&
+            fits_from(h, m, found + 1, outer))
+            return true;
     return m->levels[truth].miss_cycles < SEEN_CYCLES && fits_from(h, m, found, truth + 1);
 }
 

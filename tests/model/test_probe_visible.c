@@ -14,6 +14,7 @@ static uint32_t wrong_levels(const wpi_hierarchy *h, const model *m) {
     for (uint32_t i = 0; i < m->level_count && wrong == 0; i++)
         wrong += truth_known(&h->levels[i]) != TRUTH_NUMBERS ||
                  !truth_fits_level(&h->levels[i], &m->levels[i], 0) ||
+                 !truth_fits_groups(&h->levels[i], &m->levels[i]) ||
                  !truth_fits(&h->levels[i].miss_cycles, m->levels[i].miss_cycles, 0.5);
     return wrong;
 }

@@ -115,6 +115,17 @@ static inline void model_shuffle(uint32_t *order, uint64_t count, uint64_t seed)
     }
 }
 
+static inline void model_order(uint32_t *order, const wpi_chase *c) {
+    if (c->order == WPI_ORDER_SHUFFLED) {
+        model_shuffle(order, c->loads, c->seed);
+        return;
+    }
+    uint64_t at = 0;
+    for (uint64_t first = 0; first < 2; first++)
+        for (uint64_t i = first; i < c->loads; i += 2)
+            order[at++] = (uint32_t)i;
+}
+
 static inline double model_round(tlb_sampler *s, const wpi_chase *c, const uint32_t *order) {
     const uint32_t side[MODEL_LEVELS_MAX] = {0};
     const uint64_t stride = c->is_control ? WPI_CHASE_LINE_BYTES : c->stride_bytes;
@@ -126,9 +137,9 @@ static inline double model_round(tlb_sampler *s, const wpi_chase *c, const uint3
 
 static inline double model_exact(tlb_sampler *s, const wpi_chase *c) {
     const model *m = s->of;
-    const bool is_shuffled = c->order == WPI_ORDER_SHUFFLED && !c->is_control;
-    uint32_t *order = is_shuffled ? malloc(c->loads * sizeof *order) : NULL;
-    if (order != NULL) model_shuffle(order, c->loads, c->seed);
+    const bool is_ordered = c->order != WPI_ORDER_STRIDED && !c->is_control;
+    uint32_t *order = is_ordered ? malloc(c->loads * sizeof *order) : NULL;
+    if (is_ordered) model_order(order, c);
     uint32_t rounds = 1;
     for (uint32_t i = 0; i < m->level_count; i++)
         if (m->levels[i].replacement == WPI_REPLACEMENT_RANDOM) rounds = 4;
