@@ -9,23 +9,26 @@
 #include "probe/number.h"
 #include "probe/rounds.h"
 
-#define REPEATS 16u       /* rounds of a sample */
-#define TRIES 41u         /* samples of a point */
+#define REPEATS 16u /* rounds of a sample */
+#define TRIES 61u   /* samples of a point */
+#define CONTESTS 15u
 #define PAGES_FIRST 8u    /* that any TLB holds */
 #define PAGES_OUTER 8192u /* where the search ends */
 #define STEPS_PER_OCTAVE 4
 #define STEP_MIN_CYCLES 1.0 /* less is no TLB */
 #define FLAT_SHARE 0.04     /* of a plateau, by which its points may differ */
 #define MISS_SHARE 0.3      /* of a miss in a round: from here on somebody misses */
-#define NOISE_CYCLES 0.05
-#define SURE 0.95  /* three readings agree */
-#define UNSURE 0.7 /* two of them do */
+#define NOISE_CYCLES 0.12
+#define SURE 0.95        /* two readings agree */
+#define SHARING_SURE 0.7 /* a busy machine looks like sharing */
+#define READINGS 9u      /* at most */
 #define BEHIND 1.25
 
 typedef struct reader {
     const wpi_sampler *sampler;
     const wpi_infer_options *options;
     uint64_t page_bytes;
+    uint64_t seed; /* of the order: some orders hide that a set is overfull */
     uint64_t samples, loads;
 } reader;
 
@@ -40,7 +43,7 @@ static wp_status typical(reader *r, uint64_t pages, bool is_control, double *out
         const wpi_chase chase = {.stride_bytes = r->page_bytes,
                                  .loads = pages,
                                  .order = WPI_ORDER_SHUFFLED,
-                                 .seed = i + 1,
+                                 .seed = r->seed,
                                  .is_control = is_control,
                                  .sm = WPI_SM_ANY,
                                  .repeats = REPEATS};
@@ -93,15 +96,26 @@ static wp_status find_plateau(reader *r, plateau *out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* The last count of pages in [fits, misses) whose loads take less than `limit_cycles`, or whose
- * rounds less than `limit_of_round` more. */
-static wp_status last_below(reader *r, uint64_t fits, uint64_t misses, double limit_cycles,
-                            double limit_of_round, uint64_t *out, wp_error *err) {
+/* Do loads of so many pages take `limit_cycles` more, and their round `limit_of_round` besides? */
+typedef struct border {
+    double limit_cycles, limit_of_round;
+} border;
+
+static wp_status is_below(reader *r, uint64_t pages, const border *b, bool *out, wp_error *err) {
+    double cycles = 0;
+    WP_TRY(added(r, pages, &cycles, err));
+    *out = cycles < b->limit_cycles + b->limit_of_round / (double)pages;
+    return WP_STATUS_OK;
+}
+
+/* The last count of pages in [fits, misses) that is below the border. */
+static wp_status last_below(reader *r, uint64_t fits, uint64_t misses, const border *b,
+                            uint64_t *out, wp_error *err) {
     while (misses - fits > 1) {
         const uint64_t middle = fits + (misses - fits) / 2;
-        double cycles = 0;
-        WP_TRY(added(r, middle, &cycles, err));
-        if (cycles < limit_cycles + limit_of_round / (double)middle)
+        bool fits_too = false;
+        WP_TRY(is_below(r, middle, b, &fits_too, err));
+        if (fits_too)
             fits = middle;
         else
             misses = middle;
@@ -110,42 +124,61 @@ static wp_status last_below(reader *r, uint64_t fits, uint64_t misses, double li
     return WP_STATUS_OK;
 }
 
-/* Two of three readings must agree. */
+/* One reading, and the two points about it once more; `*out` 0: they say something else. */
+static wp_status read_once(reader *r, const plateau *p, uint64_t *out, wp_error *err) {
+    const border b = {NOISE_CYCLES, MISS_SHARE * p->cycles};
+    bool fits = false, misses_fit = true;
+    WP_TRY(last_below(r, PAGES_FIRST, p->first_pages, &b, out, err));
+    WP_TRY(is_below(r, *out, &b, &fits, err));
+    WP_TRY(is_below(r, *out + 1, &b, &misses_fit, err));
+    if (!fits || misses_fit) *out = 0;
+    return WP_STATUS_OK;
+}
+
+/* Until two readings with orders of their own say the same. */
 static wp_status read_entries(reader *r, const plateau *p, wpi_level *level, wp_error *err) {
-    uint64_t read[3] = {0};
-    for (int i = 0; i < 3; i++)
-        WP_TRY(last_below(r, PAGES_FIRST, p->first_pages, NOISE_CYCLES, MISS_SHARE * p->cycles,
-                          &read[i], err));
-    const uint64_t agreed = read[0] == read[1] || read[0] == read[2] ? read[0] : read[1];
-    if (agreed != read[0] && agreed != read[2]) {
-        wpi_number_unknown(&level->entries,
-                           "readings differ: %" PRIu64 ", %" PRIu64 ", %" PRIu64
-                           "; is the machine busy?",
-                           read[0], read[1], read[2]);
+    uint64_t read[READINGS] = {0}, agreed = 0;
+    for (unsigned i = 0; i < READINGS && agreed == 0; i++) {
+        r->seed++;
+        WP_TRY(read_once(r, p, &read[i], err));
+        for (unsigned j = 0; j < i; j++)
+            if (read[j] == read[i]) agreed = read[i];
+    }
+    if (agreed == 0) {
+        wpi_number_unknown(&level->entries, "no two readings agree; is the machine busy?");
         wpi_number_unknown(&level->reach_bytes, "as many as its entries");
         return WP_STATUS_OK;
     }
-    const bool is_sure = read[0] == read[1] && read[1] == read[2];
-    wpi_number_set(&level->entries, (double)agreed, is_sure ? SURE : UNSURE);
-    wpi_number_set(&level->reach_bytes, (double)agreed * (double)r->page_bytes,
-                   is_sure ? SURE : UNSURE);
-    if (!is_sure) wpi_number_explain(&level->entries, "one of three readings differs");
+    wpi_number_set(&level->entries, (double)agreed, SURE);
+    wpi_number_set(&level->reach_bytes, (double)agreed * (double)r->page_bytes, SURE);
     return WP_STATUS_OK;
 }
 
 /* ---- who shares it ------------------------------------------------------------------------------
  */
 
+/* The least of several contests: entries that stay once are not pushed out by the other processor,
+ * but a thread that had to wait finds its own gone for other reasons. */
+static wp_status contest_least(reader *r, const wpi_contest *contest, double *out, wp_error *err) {
+    wpi_timing timing;
+    *out = INFINITY;
+    for (unsigned i = 0; i < CONTESTS; i++) {
+        WP_TRY(r->sampler->contest(r->sampler->object, contest, &timing, err));
+        *out = fmin(*out, timing.median_cycles);
+        r->samples++;
+    }
+    return WP_STATUS_OK;
+}
+
 static wp_status shares(reader *r, const wpi_level *level, uint32_t a, uint32_t b, bool *out,
                         wp_error *err) {
     const uint64_t pages = (uint64_t)level->entries.value;
-    wpi_timing alone, together;
     const wpi_contest with_itself = {a, a, r->page_bytes, pages, pages, REPEATS};
     const wpi_contest with_other = {a, b, r->page_bytes, pages, pages, REPEATS};
-    WP_TRY(r->sampler->contest(r->sampler->object, &with_itself, &alone, err));
-    WP_TRY(r->sampler->contest(r->sampler->object, &with_other, &together, err));
-    r->samples += 2;
-    *out = alone.median_cycles - together.median_cycles < level->miss_cycles.value / 2;
+    double alone = 0, together = 0;
+    WP_TRY(contest_least(r, &with_itself, &alone, err));
+    WP_TRY(contest_least(r, &with_other, &together, err));
+    *out = alone - together < level->miss_cycles.value / 2;
     return WP_STATUS_OK;
 }
 
@@ -164,7 +197,7 @@ static wp_status read_sharing(reader *r, wpi_level *level, wp_error *err) {
         if (group == groups) firsts[groups++] = sm;
         s->group_of[sm] = group;
     }
-    wpi_number_set(&s->count, groups, SURE);
+    wpi_number_set(&s->count, groups, SHARING_SURE);
     return WP_STATUS_OK;
 }
 
@@ -184,7 +217,7 @@ static wp_status read_behind(reader *r, const plateau *p, wpi_hierarchy *h, wp_e
         }
         WP_TRY(added(r, pages, &cycles, err));
     }
-    WP_TRY(last_below(r, fits, pages, limit, 0, &fits, err));
+    WP_TRY(last_below(r, fits, pages, &(border){.limit_cycles = limit}, &fits, err));
     wpi_number_explain(&h->levels_known,
                        "more than %" PRIu64
                        " pages take longer still: a second TLB, whose sets are "
