@@ -42,8 +42,8 @@ static uint32_t page_member(const family *f) {
     double most = 0;
     uint32_t i = 0;
     for (uint32_t k = 0; k < f->count; k++)
-        most = fmax(most, f->members[k].cycles);
-    while (f->members[i].cycles < 0.85 * most)
+        most = fmax(most, f->members[k].ramp_cycles);
+    while (f->members[i].ramp_cycles < 0.85 * most)
         i++;
     return i;
 }
@@ -74,7 +74,8 @@ static wp_status file_rise(families *all, const wpi_curve *c, const wpi_rise *r,
         family *f = &all->all[i];
         if (is_same_reach(f, c, r)) {
             const wpi_rise *smaller = &f->members[f->count - 1];
-            if (smaller->cycles > 1.3 * r->cycles && smaller->stride_bytes < r->stride_bytes)
+            if (smaller->ramp_cycles > 1.3 * r->ramp_cycles &&
+                smaller->stride_bytes < r->stride_bytes)
                 return WP_FAIL(
                     err, INVALID,
                     "at %.6g MB, strides of %.6g KB cost more than those of %.6g KB: are "
@@ -173,9 +174,9 @@ done:
 
 static bool shows_less_below(const family *f, uint32_t page) {
     for (uint32_t i = 0; i < page; i++) {
-        const double expected = f->members[page].cycles * (double)f->members[i].stride_bytes /
+        const double expected = f->members[page].ramp_cycles * (double)f->members[i].stride_bytes /
                                 (double)f->members[page].stride_bytes;
-        if (fabs(f->members[i].cycles - expected) < 0.25 * expected + 1) return true;
+        if (fabs(f->members[i].ramp_cycles - expected) < 0.25 * expected + 1) return true;
     }
     return false;
 }
@@ -265,7 +266,9 @@ static void set_level(wpi_hierarchy *h, const family *f) {
     set_page(l, f, h);
     wpi_number_set(&l->reach_bytes, quiet_bytes(c, r), 0.9);
     wpi_number_set(&l->plateau_bytes, (double)c->points[r->full].bytes, 0.8);
-    wpi_number_set(&l->miss_cycles, r->cycles, l->page_bytes.is_known ? 0.9 : 0.5);
+    /* What creeps up far behind the ramp is something else, unless it is little. */
+    const double cycles = r->cycles <= 1.05 * r->ramp_cycles ? r->cycles : r->ramp_cycles;
+    wpi_number_set(&l->miss_cycles, cycles, l->page_bytes.is_known ? 0.9 : 0.5);
     if (!l->page_bytes.is_known)
         wpi_number_explain(&l->miss_cycles, "at strides of %.6g KB; it may be a part of it",
                            (double)r->stride_bytes / 1024);

@@ -125,8 +125,7 @@ bool wpi_floorplan_missing(const wpi_sharing_groups *sharing, uint32_t unit_sms,
 /* ---- of a hierarchy ---------------------------------------------------------------------------
  */
 
-/* SMs in a row that share the first level: all groups alike. */
-static uint32_t unit_of(const wpi_hierarchy *h) {
+uint32_t wpi_floorplan_unit(const wpi_hierarchy *h) {
     const wpi_sharing_groups *first = &h->levels[0].sharing;
     if (h->level_count == 0 || !first->count.is_known || first->count.value < 1) return 1;
     const uint32_t groups = (uint32_t)first->count.value;
@@ -137,8 +136,7 @@ static uint32_t unit_of(const wpi_hierarchy *h) {
     return unit;
 }
 
-/* The level with the fewest groups that are more than one: GPCs. */
-static const wpi_sharing_groups *groups_of(const wpi_hierarchy *h) {
+const wpi_sharing_groups *wpi_floorplan_groups_of(const wpi_hierarchy *h) {
     const wpi_sharing_groups *best = NULL;
     for (uint32_t i = 0; i < h->level_count; i++) {
         const wpi_sharing_groups *g = &h->levels[i].sharing;
@@ -149,13 +147,13 @@ static const wpi_sharing_groups *groups_of(const wpi_hierarchy *h) {
 }
 
 void wpi_floorplan_fill(wpi_hierarchy *h) {
-    const wpi_sharing_groups *groups = groups_of(h);
+    const wpi_sharing_groups *groups = wpi_floorplan_groups_of(h);
     wpi_missing missing;
     if (groups == NULL) {
         wpi_number_unknown(&h->missing, "no level is shared by groups of SMs");
         return;
     }
-    const uint32_t unit = unit_of(h);
+    const uint32_t unit = wpi_floorplan_unit(h);
     const bool is_regular = wpi_floorplan_missing(groups, unit < h->sm_count ? unit : 1, &missing);
     if (!is_regular) {
         wpi_number_unknown(&h->missing, "groups follow in no regular order; %u would fill them up",

@@ -24,6 +24,10 @@ typedef struct wpi_missing {
  * then only the count is known: largest group * groups - SMs. */
 bool wpi_floorplan_missing(const wpi_sharing_groups *sharing, uint32_t unit_sms, wpi_missing *out);
 
+/** How many SMs in a row share the first level; 1 if they do not all alike. */
+uint32_t wpi_floorplan_unit(const wpi_hierarchy *hierarchy);
+/** The level with the fewest groups that are more than one: GPCs. NULL: there is none. */
+const wpi_sharing_groups *wpi_floorplan_groups_of(const wpi_hierarchy *hierarchy);
 /** Fills missing of a hierarchy from its levels' groups. */
 void wpi_floorplan_fill(wpi_hierarchy *hierarchy);
 

@@ -32,7 +32,7 @@ static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *
 
 /* Of a delay, with the errors that delays have by then. */
 static bool is_half(double cycles, double of) {
-    return fabs(cycles - of / 2) < 0.03 * of + 0.2;
+    return fabs(cycles - of / 2) < 0.005 * of + 0.2;
 }
 
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */

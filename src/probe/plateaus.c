@@ -7,7 +7,7 @@
 #define RANGE_CYCLES 3.0 /* of a plateau */
 #define SLOPE_CYCLES 0.6 /* between the means of its halves: else it is part of a ramp */
 #define TAIL_SHARE 0.1   /* of the rise before: a rise of less is not one by itself */
-#define LATE_SHARE 0.04  /* of less, and the ramp before is complete without it */
+#define LATE_SHARE 0.04  /* of less, or this much further, and the ramp before ends without it */
 
 typedef struct plateau {
     size_t first, outer;
@@ -45,7 +45,9 @@ static void add_rise(wpi_rise *rises, uint32_t *count, const wpi_curve *c, const
     wpi_rise *before = *count > 0 ? &rises[*count - 1] : NULL;
     if (before != NULL && cycles < TAIL_SHARE * before->cycles) {
         before->cycles += cycles;
-        if (cycles < LATE_SHARE * before->cycles) return;
+        const double far = (double)c->points[before->full].bytes * (1 + LATE_SHARE);
+        if (cycles < LATE_SHARE * before->cycles || (double)c->points[high->first].bytes > far)
+            return;
         before->full = high->first;
         before->ramp_cycles = before->cycles;
         return;

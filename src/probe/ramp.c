@@ -8,7 +8,7 @@
 #include "probe/steps.h"
 
 #define MISSES_ERROR 0.07 /* wanted of a count of misses, one standard deviation */
-#define KINDS_MAX 5u      /* of sets in one level: less than that */
+#define KINDS_MAX 3u      /* of sets in one level: less than that */
 #define WHOLE 0.35        /* a count may lie so far from a whole number */
 
 /* The delay, from a round in which all loads miss, or as many as memory allows. */

@@ -127,22 +127,33 @@ static wp_status fail_at(reading *r, wp_status status, const char *format, ...) 
     return r->status;
 }
 
+/* Beside the file that names it, else among those that came with Warpage. */
+static char *base_path(const char *from, const char *name) {
+    char *dir = wp_path_dir(from);
+    char *file = wp_format("%s.ini", name);
+    char *path = wp_path_join(dir, file);
+    char *own_dir = wp_file_exists(path) ? NULL : wpi_profile_dir();
+    char *own = own_dir != NULL ? wp_path_join(own_dir, file) : NULL;
+    const bool is_own = own != NULL && wp_file_exists(own);
+    wp_free(dir);
+    wp_free(file);
+    wp_free(own_dir);
+    wp_free(is_own ? path : own);
+    return is_own ? own : path;
+}
+
 /* A base is read when it is named, so what follows overrides it. */
 static wp_status read_base(reading *r, const char *name) {
     if (r->keys > 0) return fail_at(r, WP_STATUS_INVALID, "base must be the first key of the file");
     if (r->depth >= BASES_MAX)
         return fail_at(r, WP_STATUS_INVALID, "more than %u profiles are based on each other",
                        BASES_MAX);
-    char *dir = wp_path_dir(r->file);
-    char *file = wp_format("%s.ini", name);
-    char *path = wp_path_join(dir, file);
+    char *path = base_path(r->file, name);
     if (wp_file_exists(path))
         r->status = read_file(r->profile, path, r->depth + 1, r->err);
     else
         (void)fail_at(r, WP_STATUS_NOT_FOUND, "base '%s': there is no %s", name, path);
     wp_free(path);
-    wp_free(file);
-    wp_free(dir);
     return r->status;
 }
 

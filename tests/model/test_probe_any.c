@@ -24,19 +24,26 @@ static bool fits_delay(const wpi_level *found, const model *m, uint32_t first, u
            (found->miss_cycles.value >= least - 0.5 && found->miss_cycles.value <= most + 0.5);
 }
 
-/* Who shares the level and those behind it that are not seen: their misses are part of its own. */
-static bool fits_groups(const wpi_level *found, const model *m, uint32_t first, uint32_t outer) {
-    const wpi_sharing_groups *g = &found->sharing;
-    if (truth_fits_groups(found, &m->levels[first])) return true;
+/* Are groups those of SMs that share all levels of `set`? */
+static bool are_groups_of(const wpi_sharing_groups *g, const model *m, uint32_t set) {
     for (uint32_t a = 0; a < g->sm_count; a++) {
         for (uint32_t b = 0; b < a; b++) {
             bool is_shared = true;
-            for (uint32_t i = first; i < outer; i++)
-                is_shared &= m->levels[i].group_of[a] == m->levels[i].group_of[b];
+            for (uint32_t i = 0; i < m->level_count; i++)
+                if (set >> i & 1) is_shared &= m->levels[i].group_of[a] == m->levels[i].group_of[b];
             if (is_shared != (g->group_of[a] == g->group_of[b])) return false;
         }
     }
     return true;
+}
+
+/* Who shares the level, and some of those behind it that are not seen: their misses are part of its
+ * own. */
+static bool fits_groups(const wpi_level *found, const model *m, uint32_t first, uint32_t outer) {
+    if (!found->sharing.count.is_known) return true;
+    for (uint32_t set = 1; set < 1u << (outer - first); set++)
+        if (are_groups_of(&found->sharing, m, set << first)) return true;
+    return false;
 }
 
 static uint64_t fill_before(const model *m, uint32_t level) {

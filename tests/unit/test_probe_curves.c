@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Curves in text: what is read off them, and what is refused. */
+#include <math.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "probe/curves.h"
+#include "probe/hierarchy.h"
+#include "wp_random.h"
+#include "wp_test.h"
+
+#define PAGE_KB 128u
+#define ENTRIES 32u
+
+/* A level of ENTRIES pages and 40 cycles, of so many sets, as its chase would show it. */
+static double cycles_at(double mb, uint32_t stride_kb, uint32_t sets) {
+    const double loads = mb * 1024 / stride_kb;
+    const double pages = stride_kb < PAGE_KB ? mb * 1024 / PAGE_KB : loads;
+    const double over = pages - ENTRIES;
+    if (over <= 0) return 200;
+    const double missing = over < sets ? over * (ENTRIES / sets + 1) : pages;
+    return 200 + 40 * missing / loads;
+}
+
+static void write_curves(wp_text *out, uint32_t sets, const uint32_t strides[3]) {
+    wp_text_append(out, "#made here\n#");
+    for (int i = 0; i < 3; i++)
+        wp_text_appendf(out, ",%u", 64u << i);
+    wp_text_append(out, ",\n");
+    for (double mb = 1; mb <= 16; mb += 0.125) {
+        wp_text_appendf(out, "%g", mb);
+        for (int i = 0; i < 3; i++)
+            wp_text_appendf(out, ",%.0f", cycles_at(mb, strides[i], sets));
+        wp_text_append(out, ",\n");
+    }
+}
+
+static wp_status infer(const char *path, const char *text, wpi_hierarchy **out, wp_error *err) {
+    wpi_curves *curves = wp_calloc(1, sizeof *curves);
+    assert_non_null(curves);
+    *out = NULL;
+    wp_status status = wpi_curves_parse(curves, path, text, err);
+    if (status == WP_STATUS_OK) status = wpi_curves_infer(curves, out, err);
+    wpi_curves_destroy(curves);
+    return status;
+}
+
+static const uint32_t in_order[3] = {64, 128, 256};
+
+static void a_step_gives_page_entries_and_delay(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wpi_hierarchy *h = NULL;
+    wp_error err = {0};
+    write_curves(&text, 1, in_order);
+    assert_status_ok(infer("made.csv", wp_text_string(&text), &h, &err), &err);
+    assert_u64(h->level_count, 1);
+    const wpi_level *l = &h->levels[0];
+    assert_near(l->page_bytes.value, PAGE_KB * 1024.0, 0);
+    assert_near(l->entries.value, ENTRIES, 0);
+    assert_near(l->miss_cycles.value, 40, 0.01);
+    assert_near(h->base_cycles.value, 200, 0);
+    assert_false(l->sets.is_known);
+    assert_contains(l->sets.reason, "no ramp");
+    wpi_hierarchy_destroy(h);
+    wp_text_deinit(&text);
+}
+
+static void a_ramp_gives_sets_and_ways(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wpi_hierarchy *h = NULL;
+    wp_error err = {0};
+    write_curves(&text, 8, in_order);
+    assert_status_ok(infer("made.csv", wp_text_string(&text), &h, &err), &err);
+    assert_u64(h->level_count, 1);
+    assert_near(h->levels[0].entries.value, ENTRIES, 0);
+    assert_near(h->levels[0].sets.value, 8, 0);
+    assert_near(h->levels[0].ways.value, 4, 0);
+    wpi_hierarchy_destroy(h);
+    wp_text_deinit(&text);
+}
+
+static void assert_refused(const char *path, const char *text, const char *part) {
+    wpi_hierarchy *h = NULL;
+    wp_error err = {0};
+    const wp_status status = infer(path, text, &h, &err);
+    if (status == WP_STATUS_OK) fail_msg("'%s' is not refused", text);
+    assert_null(h);
+    assert_contains(err.message, part);
+}
+
+static void swapped_columns_are_refused(void **state) {
+    (void)state;
+    static const uint32_t orders[][3] = {{256, 128, 64}, {128, 64, 256}, {64, 256, 128}};
+    for (size_t i = 0; i < sizeof orders / sizeof *orders; i++) {
+        wp_text text = {0};
+        write_curves(&text, 1, orders[i]);
+        assert_refused("made.csv", wp_text_string(&text), "columns swapped");
+        wp_text_deinit(&text);
+    }
+    assert_refused("made.csv", "#,128,64,\n1,200,200,\n2,200,200,\n", "columns swapped");
+}
+
+static void a_file_that_is_cut_short_is_refused(void **state) {
+    (void)state;
+    assert_refused("made.csv", "#,64,128,\n1,200,200,\n1.5,20", "1 of 2 columns");
+    assert_refused("made.csv", "#,64,128,\n1,200,200,\n", "1 rows are no curve");
+    assert_refused("made.csv", "", "0 rows are no curve");
+    assert_refused("TLBsharing-128-16.txt", "#   000 001\n000 284 276\n", "1 of 2 rows");
+    assert_refused("TLBsharing-128-16.txt", "#   000 001\n000 284\n", "1 of 2 cycles");
+}
+
+static void constant_times_tell_nothing(void **state) {
+    (void)state;
+    wp_text text = {0};
+    wp_text_append(&text, "#,64,128,\n");
+    for (int i = 1; i < 50; i++)
+        wp_text_appendf(&text, "%d,241,241,\n", i);
+    assert_refused("made.csv", wp_text_string(&text), "no curve rises");
+    wp_text_deinit(&text);
+}
+
+static void what_is_no_number_is_refused_with_its_line(void **state) {
+    (void)state;
+    assert_refused("made.csv", "#,64,\n1,nan,\n2,3,\n", "made.csv:2: 'nan,' is not a number");
+    assert_refused("made.csv", "#,64,\n1,-5,\n2,3,\n", "is not a number of cycles");
+    assert_refused("made.csv", "#,64,\n1,1e300,\n2,3,\n", "is not a number of cycles");
+    assert_refused("made.csv", "#,64,\n2,5,\n1,3,\n", "distances do not ascend");
+    assert_refused("made.csv", "1,5,\n2,3,\n", "no header of strides");
+    assert_refused("made.csv", "#,x,\n1,5,\n", "is not a stride in KB");
+    assert_refused("made.csv", "#,64,\n1,5,7,\n", "more than 1 columns");
+    assert_refused("TLBsharing.txt", "#   000\n000 284\n", "TLBsharing-STRIDE_KB-PAGES.txt");
+    assert_refused("TLBsharing-128-16.txt", "#   000 001\n001 284 276\n", "not the row of SM 0");
+}
+
+/* Whatever is changed in a file, it is read or refused, and nothing else happens. */
+static void damaged_files_do_no_harm(void **state) {
+    (void)state;
+    uint64_t random = 4711;
+    wp_text good = {0};
+    write_curves(&good, 8, in_order);
+    char *text = malloc(good.length + 1);
+    assert_non_null(text);
+    print_message("seed 4711\n");
+    for (int i = 0; i < 3000; i++) {
+        static const char bytes[] = "0123456789,.-#e \n\r\tx";
+        memcpy(text, wp_text_string(&good), good.length + 1);
+        const uint64_t changes = wp_random_next(&random) % 12;
+        for (uint64_t k = 0; k < changes; k++)
+            text[wp_random_next(&random) % good.length] =
+                bytes[wp_random_next(&random) % (sizeof bytes - 1)];
+        text[wp_random_next(&random) % good.length] = i % 3 == 0 ? '\0' : '1';
+        wpi_hierarchy *h = NULL;
+        wp_error err = {0};
+        const bool is_matrix = i % 7 == 0;
+        const wp_status status =
+            infer(is_matrix ? "TLBsharing-2048-65.txt" : "made.csv", text, &h, &err);
+        assert_true(status == WP_STATUS_OK || err.message[0] != '\0');
+        wpi_hierarchy_destroy(h);
+    }
+    free(text);
+    wp_text_deinit(&good);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_step_gives_page_entries_and_delay),
+        cmocka_unit_test(a_ramp_gives_sets_and_ways),
+        cmocka_unit_test(swapped_columns_are_refused),
+        cmocka_unit_test(a_file_that_is_cut_short_is_refused),
+        cmocka_unit_test(constant_times_tell_nothing),
+        cmocka_unit_test(what_is_no_number_is_refused_with_its_line),
+        cmocka_unit_test(damaged_files_do_no_harm),
+    };
+    return wp_test_main(tests);
+}
