@@ -69,24 +69,32 @@ static bool is_echo(const family *f, const wpi_curve *c, const wpi_rise *r) {
     return (double)c->stride_bytes > page && ratio > 0.9 && ratio < 1.3;
 }
 
+/* In order of strides, which cost no less the larger they are. */
+static wp_status add_member(family *f, const wpi_curve *c, const wpi_rise *r, wp_error *err) {
+    if (f->count == MEMBERS_MAX) return WP_STATUS_OK;
+    uint32_t at = f->count++;
+    for (; at > 0 && f->members[at - 1].stride_bytes > r->stride_bytes; at--) {
+        f->members[at] = f->members[at - 1];
+        f->curves[at] = f->curves[at - 1];
+    }
+    f->members[at] = *r;
+    f->curves[at] = c;
+    for (uint32_t i = 1; i < f->count; i++) {
+        const wpi_rise *smaller = &f->members[i - 1], *larger = &f->members[i];
+        if (smaller->ramp_cycles > 1.3 * larger->ramp_cycles)
+            return WP_FAIL(err, INVALID,
+                           "at %.6g MB, strides of %.6g KB cost more than those of %.6g KB: are "
+                           "columns swapped?",
+                           quiet_bytes(c, r) / MIB, (double)smaller->stride_bytes / 1024,
+                           (double)larger->stride_bytes / 1024);
+    }
+    return WP_STATUS_OK;
+}
+
 static wp_status file_rise(families *all, const wpi_curve *c, const wpi_rise *r, wp_error *err) {
     for (uint32_t i = 0; i < all->count; i++) {
         family *f = &all->all[i];
-        if (is_same_reach(f, c, r)) {
-            const wpi_rise *smaller = &f->members[f->count - 1];
-            if (smaller->ramp_cycles > 1.3 * r->ramp_cycles &&
-                smaller->stride_bytes < r->stride_bytes)
-                return WP_FAIL(
-                    err, INVALID,
-                    "at %.6g MB, strides of %.6g KB cost more than those of %.6g KB: are "
-                    "columns swapped?",
-                    quiet_bytes(c, r) / MIB, (double)smaller->stride_bytes / 1024,
-                    (double)r->stride_bytes / 1024);
-            if (f->count == MEMBERS_MAX) return WP_STATUS_OK;
-            f->curves[f->count] = c;
-            f->members[f->count++] = *r;
-            return WP_STATUS_OK;
-        }
+        if (is_same_reach(f, c, r)) return add_member(f, c, r, err);
         if (is_echo(f, c, r)) {
             f->has_echo = true;
             return WP_STATUS_OK;

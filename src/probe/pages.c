@@ -143,7 +143,7 @@ static wp_status share(wpi_search *s, const wpi_ramp *r, uint32_t halvings, doub
     *is_measured = loads <= wpi_search_loads_max(s, stride);
     if (!*is_measured) return WP_STATUS_OK;
     wpi_estimate e;
-    WP_TRY(wpi_search_rise(s, stride, loads, WPI_ORDER_STRIDED, 0.01 * r->miss_cycles + 0.02, &e,
+    WP_TRY(wpi_search_rise(s, stride, loads, WPI_ORDER_STRIDED, 0.0005 * r->miss_cycles + 0.02, &e,
                            err));
     *cycles = e.cycles - wpi_steps_known_cycles(s);
     return WP_STATUS_OK;

@@ -177,14 +177,21 @@ static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a,
         return WP_FAIL(err, NOT_FOUND, "misses do not grow by whole numbers");
     a->outer = a->first + 1;
     a->misses = a->misses_before + a->each;
-    uint64_t outer = last + 1, middle = last;
+    /* The whole rest, and points in between: other sets may make up for one another at its end. */
+    uint64_t outer = last + 1;
+    for (uint64_t quarter = 4; quarter > 0; quarter--) {
+        const uint64_t at = a->first + (last - a->first) * quarter / 4;
+        bool is_so = at <= a->outer;
+        if (!is_so) WP_TRY(reaches(s, r, a, at, &is_so, &next, err));
+        if (!is_so) outer = at;
+    }
     while (outer - a->outer > 1) {
+        const uint64_t middle = outer > last ? last : a->outer + (outer - a->outer) / 2;
         bool is_so = false;
         WP_TRY(reaches(s, r, a, middle, &is_so, &next, err));
-        if (is_so) a->misses = a->misses_before + (double)(middle - a->first) * a->each;
         *(is_so ? &a->outer : &outer) = middle;
-        middle = a->outer + (outer - a->outer) / 2;
     }
+    a->misses = a->misses_before + (double)(a->outer - a->first) * a->each;
     return WP_STATUS_OK;
 }
 
