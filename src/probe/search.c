@@ -121,7 +121,9 @@ static wp_status batch(wpi_search *s, wpi_pair *p, uint32_t rounds, wp_error *er
     chases_of(s, p, &a, &b);
     WP_TRY(sample(s, &a, half, &first, err));
     WP_TRY(sample(s, &b, 2 * half, &middle, err));
-    WP_TRY(sample(s, &a, half, &last, err));
+    last = first; /* a device without noise has no drift either */
+    if (first.spread_cycles > 0 || middle.spread_cycles > 0)
+        WP_TRY(sample(s, &a, half, &last, err));
     const double of_a = first.rounds + last.rounds, of_b = middle.rounds;
     if (of_a < 2 || of_b < 1) return WP_FAIL(err, DEVICE, "a chase without a timed round");
     const double now = fmin(of_a, of_b), before = (double)p->rounds;

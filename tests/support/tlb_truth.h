@@ -32,7 +32,7 @@ static inline bool truth_fits_groups(const wpi_level *found, const model_level *
     return true;
 }
 
-/** Numbers of a level; but the delay; the fill as seen through levels of `fill_least`. */
+/** Numbers of a level, but delay and groups; the fill as seen through levels of `fill_least`. */
 static inline bool truth_fits_level(const wpi_level *found, const model_level *truth,
                                     uint64_t fill_least) {
     const uint64_t fill = truth->fill_bytes > fill_least ? truth->fill_bytes : fill_least;
@@ -41,7 +41,7 @@ static inline bool truth_fits_level(const wpi_level *found, const model_level *t
            truth_fits(&found->entries, truth->entries, 0) &&
            truth_fits(&found->sets, truth->set_count, 0) &&
            truth_fits(&found->reach_bytes, (double)model_reach(truth), 0) &&
-           truth_fits_ways(found, truth) && truth_fits_groups(found, truth);
+           truth_fits_ways(found, truth);
 }
 
 static inline uint32_t truth_known(const wpi_level *l) {
