@@ -20,5 +20,5 @@ l2.entries=65 l2.page_bytes=2097152 l2.miss_cycles=55 l2.groups=5 l2.reach_bytes
 l3.entries=1032 l3.page_bytes=2097152 l3.miss_cycles=177 l3.groups=1 l3.sets=129 l3.ways=8"
 check sim:p100 "levels=2 l1.entries=16 l1.page_bytes=2097152 l1.miss_cycles=9 l1.groups=28 \
 l2.entries=65 l2.page_bytes=33554432 l2.miss_cycles=110 l2.groups=6 l2.reach_bytes=2181038080"
-"$E2E/../../tools/probe-check.sh" "$(dirname "$WARPAGE")/.." 2 7 || failures=1
+"$E2E/../../tools/probe-check.sh" "$(dirname "$WARPAGE")/.." 1 7 || failures=1
 exit $failures
