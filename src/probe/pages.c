@@ -30,9 +30,10 @@ static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *
     return WP_STATUS_OK;
 }
 
-/* Of a delay, with the errors that delays have by then. */
-static bool is_half(double cycles, double of) {
-    return fabs(cycles - of / 2) < 0.005 * of + 0.2;
+/* A delay or a half, a quarter, … of it, with the errors that delays have by then. */
+static bool is_halved(double cycles, double of) {
+    const double halvings = fmax(round(log2(of / fmax(cycles, 1e-6))), 0);
+    return fabs(cycles - of / exp2(halvings)) < 0.005 * of + 0.2;
 }
 
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
@@ -43,6 +44,7 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_
     *is_sure = false;
     WP_TRY(kind_of(s, r, &here, err));
     *is_at_once = here == AT_ONCE;
+    if (here == UNCLEAR) return WP_STATUS_OK;
     while (r->stride_bytes / 2 >= first) {
         wpi_ramp half;
         kind below = UNCLEAR;
@@ -51,11 +53,12 @@ static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_
         WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * r->quiet_loads, &half, err));
         /* Half of the delay: a miss fills more than this stride. */
         if (half.miss_cycles < 0.75 * r->miss_cycles) {
-            *is_mixed = !is_half(half.miss_cycles, r->miss_cycles);
+            *is_mixed = !is_halved(half.miss_cycles, r->miss_cycles);
             break;
         }
         WP_TRY(kind_of(s, &half, &below, err));
-        if (below == AT_ONCE || below == HALVES) break;
+        if (below == UNCLEAR) return WP_STATUS_OK;
+        if (below != WHOLE) break;
         *r = half;
         here = WHOLE;
     }
@@ -111,17 +114,32 @@ static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level,
     return status;
 }
 
+/* Where levels before took part in what looked like the last quiet load, the next one misses
+ * nothing: a smaller stride leaves them further behind. */
+static wp_status begin(wpi_search *s, const wpi_step *step, wpi_ramp *r, wp_error *err) {
+    for (uint32_t halvings = 0;; halvings++) {
+        const uint64_t stride = step->stride_bytes >> halvings;
+        double misses = 0;
+        WP_TRY(wpi_ramp_begin(s, stride, step->quiet_loads << halvings, r, err));
+        WP_TRY(wpi_ramp_misses(s, r, 1, &misses, err));
+        if (misses > 1 || halvings == 2 || stride / 2 < wpi_steps_stride_first(s))
+            return WP_STATUS_OK;
+    }
+}
+
 wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
                          bool *is_mixed, wp_error *err) {
     bool is_sure = false, is_at_once = false;
     *is_mixed = false;
-    WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
+    WP_TRY(begin(s, step, r, err));
     WP_TRY(descend(s, r, &is_sure, &is_at_once, is_mixed, err));
     if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));
     const double sure = wpi_confidence(s->worst_z);
     const double reach = (double)(r->quiet_loads * r->stride_bytes);
     wpi_number_set(&level->reach_bytes, reach, sure);
-    if (is_sure || step->has_own_end) {
+    /* The delay, and with it all counts, need a round in which everything misses. */
+    const bool is_short = r->top_loads < 2 * r->quiet_loads;
+    if (!is_short && (is_sure || step->has_own_end)) {
         wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
         wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
         return check_whole(s, r, level, err);
@@ -174,7 +192,7 @@ wp_status wpi_pages_find_fill(wpi_search *s, const wpi_ramp *r, wpi_level *level
                 return WP_STATUS_OK;
             }
             const bool is_full = cycles > 0.75 * r->miss_cycles;
-            if (!is_full && at == low + 1) *is_mixed = !is_half(cycles, r->miss_cycles);
+            *is_mixed |= !is_halved(cycles, r->miss_cycles);
             *(is_full ? &low : &high) = at;
         }
     }

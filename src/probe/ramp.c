@@ -209,6 +209,23 @@ static void add_group(wpi_level *level, wpi_way_group group) {
     level->way_group_count++;
 }
 
+/* Another level behind can make whole numbers by chance: the first sets' counts once more, at a
+ * quarter of the error. */
+static wp_status check_groups(wpi_search *s, const wpi_ramp *r, wp_error *err) {
+    const double error = MISSES_ERROR / 4 * r->miss_cycles;
+    wpi_estimate all, e;
+    WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, r->quiet_loads, error, &all, err));
+    const double delay = all.cycles / (double)r->top_loads;
+    for (uint64_t more = 1; more <= 3; more++) {
+        WP_TRY(wpi_search_extra(s, r->stride_bytes, r->quiet_loads + more, r->quiet_loads, error,
+                                &e, err));
+        const double misses = e.cycles / delay;
+        if (fabs(misses - round(misses)) > WHOLE / 3)
+            return WP_FAIL(err, NOT_FOUND, "misses are no whole numbers: another level takes part");
+    }
+    return WP_STATUS_OK;
+}
+
 /* Loads that add one miss, their own, are in sets that overflowed before. */
 static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint64_t *sets,
                               uint64_t *last, wp_error *err) {
@@ -234,6 +251,7 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     }
     if (level->way_group_count < 2)
         return WP_FAIL(err, NOT_FOUND, "the ramp is neither of equal sets nor of unequal ones");
+    WP_TRY(check_groups(s, r, err));
     if (entries != r->quiet_loads)
         return WP_FAIL(err, NOT_FOUND, "the ramp's sets hold %llu entries, not %llu",
                        (unsigned long long)entries, (unsigned long long)r->quiet_loads);

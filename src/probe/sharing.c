@@ -79,9 +79,7 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
         return WP_STATUS_NOT_FOUND;
     }
     const uint64_t entries = (uint64_t)l->entries.value;
-    uint64_t busy = 0;
-    for (uint32_t i = 0; i < number; i++)
-        if (s->found[i].busy_loads > busy) busy = s->found[i].busy_loads;
+    const uint64_t busy = wpi_steps_busy_before(s, number, (uint64_t)l->page_bytes.value);
     /* Whole rounds over the sets, so that the other SM's pages meet all of them, too. */
     const uint64_t sets = l->sets.is_known ? (uint64_t)l->sets.value : 1;
     const uint64_t least = busy > 8 ? busy : entries < 8 ? entries : 8;

@@ -8,11 +8,16 @@
 
 #define LOADS_TO_DETECT 5120u /* 4096 entries, direct mapped, miss two fifths of them */
 #define LOADS_TO_TRACK 32768u
+#define SAME_DISTANCE 1.1
 #define STRIDES_MAX 40u
 
 uint64_t wpi_steps_busy_loads(const wpi_search *s, uint64_t stride) {
+    return wpi_steps_busy_before(s, s->found_count, stride);
+}
+
+uint64_t wpi_steps_busy_before(const wpi_search *s, uint32_t levels, uint64_t stride) {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < s->found_count; i++) {
+    for (uint32_t i = 0; i < levels && i < s->found_count; i++) {
         const wpi_found *f = &s->found[i];
         const uint64_t parts = stride < f->page_bytes ? f->page_bytes / stride : 1;
         if (f->busy_loads * parts > most) most = f->busy_loads * parts;
@@ -130,7 +135,7 @@ static void choose(const wpi_search *s, const track *t, wpi_step *step) {
     uint32_t least = 0;
     for (uint32_t i = 0; i < t->count; i++)
         if (distance(t, i) <= distance(t, least)) least = i;
-    const double limit = 1.3 * distance(t, least);
+    const double limit = SAME_DISTANCE * distance(t, least);
     uint32_t top = least;
     while (top > 0 && !is_behind(s, t, top))
         top--;
