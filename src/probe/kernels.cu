@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Loads that depend on one another, timed by the device's own clock. Written as C; every device runs
- * the same.
+ * Loads that depend on one another, timed by the device's own clock. Written as C; every device
+ * runs the same.
  */
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -46,7 +46,7 @@ static __device__ void tell(wpi_probe_note *note, uint64_t launch) {
 
 /*
  * One CTA, the one on `sm`, goes round the chain. Its note's page must not take an entry from the
- * chain's: it is written before the untimed rounds, which then push it out, or behind the timed ones.
+ * chain's: it is written before the untimed rounds, which then push it out, or behind timed ones.
  */
 extern "C" __global__ void wp_probe_chase(const char *first, uint32_t loads, uint32_t untimed,
                                           uint32_t timed, uint32_t sm, uint64_t launch,

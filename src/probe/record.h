@@ -24,7 +24,7 @@ typedef struct wpi_probe_record {
 wpi_round_listener wpi_probe_record_listener(wpi_probe_record *record);
 void wpi_probe_record_deinit(wpi_probe_record *record); /* `{0}` is fine */
 
-/** A line a round, in the order they were measured: kind, stride, loads, … cycles of the round. */
+/** A line a round, in the order they were measured: kind, stride, loads, … its cycles. */
 void wpi_probe_record_csv(const wpi_probe_record *record, wp_text *out);
 
 #endif
