@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the sampler promises, on simulated GPUs whose TLBs are known to the cycle. */
 #include "probe/gpu.h"
+#include "probe/kernels.h"
 
 #include "wp_test.h"
 
@@ -146,6 +147,19 @@ static void what_cannot_be_measured_is_refused(void **state) {
     close_bench(b);
 }
 
+static void only_kernels_have_images(void **state) {
+    (void)state;
+    wp_error err = {0};
+    const void *image = NULL;
+    const char *name = NULL;
+    assert_status_ok(wp_image_find(wpi_probe_kernel_of(WPI_PROBE_CHASE), &image, &name, &err),
+                     &err);
+    assert_string_equal(name, "wp_probe_chase");
+    assert_non_null(image);
+    assert_status_fails(wp_image_find(&image, &image, &name, &err), WP_STATUS_NOT_FOUND, &err,
+                        "no kernel");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(misses_of_each_level_are_there_to_the_cycle),
@@ -154,6 +168,7 @@ int main(void) {
         cmocka_unit_test(rounds_are_told_one_by_one),
         cmocka_unit_test(who_shares_pushes_entries_out),
         cmocka_unit_test(what_cannot_be_measured_is_refused),
+        cmocka_unit_test(only_kernels_have_images),
     };
     return wp_test_main(tests);
 }
