@@ -143,6 +143,9 @@ foreach(label unit contract model)
     endforeach()
 endforeach()
 
+# Thousands of probed hierarchies: half a minute, more under sanitizers.
+set_tests_properties(model.probe_visible model.probe_any PROPERTIES TIMEOUT 600)
+
 # What a libFuzzer target would be given, from known files.
 file(GLOB configs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/p100.ini ${CMAKE_SOURCE_DIR}/configs/gtx480-paged.ini)
 add_executable(fuzz_profile ${wp_tests}/fuzz/profile.c)

@@ -67,10 +67,7 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     bool is_mixed = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
     if (!level->page_bytes.is_known) {
-        /* Where memory ends on the ramp, its beginning stands. */
-        const wpi_number reach = level->reach_bytes;
         doubt(level, level->page_bytes.reason);
-        if (ramp.top_loads < 2 * ramp.quiet_loads) level->reach_bytes = reach;
         return WP_STATUS_OK;
     }
     if (is_mixed || ramp.miss_cycles < FAINT_CYCLES) {

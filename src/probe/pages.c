@@ -137,9 +137,7 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     const double sure = wpi_confidence(s->worst_z);
     const double reach = (double)(r->quiet_loads * r->stride_bytes);
     wpi_number_set(&level->reach_bytes, reach, sure);
-    /* The delay, and with it all counts, need a round in which everything misses. */
-    const bool is_short = r->top_loads < 2 * r->quiet_loads;
-    if (!is_short && (is_sure || step->has_own_end)) {
+    if (is_sure || step->has_own_end) {
         wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
         wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
         return check_whole(s, r, level, err);
