@@ -67,19 +67,27 @@ static inline double model_normal(uint64_t *random) {
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
+/* Pages and fills are powers of two. */
+static inline uint64_t model_page(const model_level *l, uint64_t address) {
+    return address >> __builtin_ctzll(l->page_bytes);
+}
+
+static inline uint64_t model_part(const model_level *l, uint64_t address) {
+    return (uint64_t)1 << ((address & (l->page_bytes - 1)) >> __builtin_ctzll(l->fill_bytes));
+}
+
 static inline bool model_hit(wpi_tags *tags, const model_level *l, uint64_t address) {
-    const uint32_t entry = wpi_tags_find(tags, address / l->page_bytes);
-    if (entry == WPI_INDEX_NONE) return false;
-    const uint64_t part = address % l->page_bytes / l->fill_bytes;
-    if ((tags->entries[entry].parts >> part & 1) == 0) return false;
+    const uint32_t entry = wpi_tags_find(tags, model_page(l, address));
+    if (entry == WPI_INDEX_NONE || (tags->entries[entry].parts & model_part(l, address)) == 0)
+        return false;
     wpi_tags_touch(tags, entry);
     return true;
 }
 
 static inline void model_fill(wpi_tags *tags, const model_level *l, uint64_t address) {
-    uint32_t entry = wpi_tags_find(tags, address / l->page_bytes);
-    if (entry == WPI_INDEX_NONE) entry = wpi_tags_insert(tags, address / l->page_bytes, NULL);
-    tags->entries[entry].parts |= (uint64_t)1 << (address % l->page_bytes / l->fill_bytes);
+    uint32_t entry = wpi_tags_find(tags, model_page(l, address));
+    if (entry == WPI_INDEX_NONE) entry = wpi_tags_insert(tags, model_page(l, address), NULL);
+    tags->entries[entry].parts |= model_part(l, address);
 }
 
 /* `side`: 0 the timed SM's TLBs, 1 the other's; a TLB that both share is the timed one's. */
