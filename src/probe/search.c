@@ -102,6 +102,8 @@ static wp_status sample(wpi_search *s, wpi_chase *chase, uint32_t rounds, wpi_ti
                        (unsigned long long)s->options.samples_max,
                        (unsigned long long)s->options.loads_max);
     }
+    if (chase->loads > s->options.memory_bytes / chase->stride_bytes)
+        return WP_FAIL(err, NOT_FOUND, "memory too small to go on");
     chase->repeats = rounds;
     s->samples++;
     s->loads += loads;
