@@ -47,12 +47,13 @@ void wpi_cache_deinit(wpi_cache *cache) {
 
 /* A way was used: it comes first in its set. */
 static void touch(uint16_t *order, uint16_t way) {
-    uint32_t at = 0;
-    while (order[at] != way)
-        at++;
-    for (; at > 0; at--)
-        order[at] = order[at - 1];
-    order[0] = way;
+    uint16_t moved = way;
+    for (uint32_t at = 0;; at++) {
+        const uint16_t here = order[at];
+        order[at] = moved;
+        if (here == way) return;
+        moved = here;
+    }
 }
 
 static bool is_pending(const wpi_cache_line *state, wp_time_ps now) {

@@ -22,11 +22,18 @@ static void halve(wpi_utilisation *u) {
     memset(&u->busy_ps[half], 0, half * sizeof u->busy_ps[0]);
     u->slice_count = (u->slice_count + 1) / 2;
     u->slice_ps *= 2;
+    u->last = 0;
+    u->last_ps = 0;
 }
 
 void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer) {
     if (outer <= first) return;
     u->total_ps += outer - first;
+    if (first >= u->last_ps && outer - u->last_ps <= u->slice_ps) { /* as mostly: no division */
+        u->busy_ps[u->last] += outer - first;
+        if (u->last >= u->slice_count) u->slice_count = u->last + 1;
+        return;
+    }
     while ((outer - 1) / u->slice_ps >= WPI_UTILISATION_SLICES)
         halve(u);
     for (uint64_t slice = first / u->slice_ps; first < outer; slice++) {
@@ -34,6 +41,8 @@ void wpi_utilisation_add(wpi_utilisation *u, wp_time_ps first, wp_time_ps outer)
         const wp_time_ps until = end < outer ? end : outer;
         u->busy_ps[slice] += until - first;
         if (slice >= u->slice_count) u->slice_count = (uint32_t)slice + 1;
+        u->last = (uint32_t)slice;
+        u->last_ps = end - u->slice_ps;
         first = until;
     }
 }

@@ -35,6 +35,8 @@ typedef struct wpi_utilisation {
     uint64_t busy_ps[WPI_UTILISATION_SLICES];
     uint64_t total_ps;    /* the sum of these */
     uint32_t slice_count; /* in use */
+    uint32_t last;        /* the slice that was added to last … */
+    wp_time_ps last_ps;   /* … which begins here */
 } wpi_utilisation;
 
 void wpi_utilisation_init(wpi_utilisation *utilisation, wp_time_ps slice_ps, uint64_t units);
