@@ -107,7 +107,7 @@ static inline bool draw_visible_level(model *m, uint32_t at, uint64_t *random) {
     draw_page(l, random,
               before != NULL ? before->fill_bytes : (uint64_t)4096 << draw(random, 0, 14));
     draw_sets(l, random, (uint32_t)draw_log(random, least, last), true);
-    l->replacement = WPI_REPLACEMENT_LRU;
+    l->replacement = &wpi_policy_replacement_lru;
     l->miss_cycles = (double)draw_log(random, 5, 500);
     if (l->entries < least) return false;
     return before == NULL ||
@@ -134,9 +134,9 @@ static inline void model_draw_any(model *m, uint64_t *random) {
             draw_sets(l, random, (uint32_t)draw_log(random, 4, 4096), false);
         while (l->entries < 4);
         const uint64_t kind = draw(random, 0, 10);
-        l->replacement = kind == 0   ? WPI_REPLACEMENT_RANDOM
-                         : kind == 1 ? WPI_REPLACEMENT_FIFO
-                                     : WPI_REPLACEMENT_LRU;
+        l->replacement = kind == 0   ? &wpi_policy_replacement_random
+                         : kind == 1 ? &wpi_policy_replacement_fifo
+                                     : &wpi_policy_replacement_lru;
         l->miss_cycles = (double)draw_log(random, 1, 500);
     }
     draw_surroundings(m, random);
@@ -153,8 +153,8 @@ static inline void model_draw(model *m, uint64_t *random) {
     model_draw_visible(m, random);
     model_level *l = &m->levels[draw(random, 0, m->level_count)];
     switch (draw(random, 0, 4)) {
-    case 0: l->replacement = WPI_REPLACEMENT_RANDOM; break;
-    case 1: l->replacement = WPI_REPLACEMENT_FIFO; break;
+    case 0: l->replacement = &wpi_policy_replacement_random; break;
+    case 1: l->replacement = &wpi_policy_replacement_fifo; break;
     case 2: l->miss_cycles = (double)draw_log(random, 1, 5); break;
     default: break;
     }
@@ -170,7 +170,7 @@ static inline uint32_t model_identifiable(const model *m) {
         const model_level *before = i > 0 ? &m->levels[i - 1] : NULL;
         const model_level *behind = i + 1 < m->level_count ? &m->levels[i + 1] : NULL;
         const uint64_t reach = model_reach(l);
-        if (l->replacement == WPI_REPLACEMENT_RANDOM || l->miss_cycles < 5) return i;
+        if (l->replacement == &wpi_policy_replacement_random || l->miss_cycles < 5) return i;
         if (before != NULL &&
             (reach < 2 * model_reach(before) || l->entries < 2 * most_entries ||
              l->page_bytes < before->page_bytes || l->fill_bytes < before->fill_bytes))
@@ -190,10 +190,10 @@ static inline void model_print(const model *m) {
         const model_level *l = &m->levels[i];
         fprintf(stderr,
                 "  L%u: %u entries, %u sets (%u … %u ways)%s, page %llu KiB, fill %llu KiB, "
-                "+%.0f, replacement %d\n",
+                "+%.0f, %s\n",
                 i + 1, l->entries, l->set_count, l->set_ways[0], l->set_ways[l->set_count - 1],
                 l->hash == WPI_HASH_XOR ? " xor" : "", (unsigned long long)l->page_bytes >> 10,
-                (unsigned long long)l->fill_bytes >> 10, l->miss_cycles, (int)l->replacement);
+                (unsigned long long)l->fill_bytes >> 10, l->miss_cycles, l->replacement->name);
     }
 }
 

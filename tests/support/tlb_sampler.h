@@ -19,12 +19,14 @@
 #define MODEL_SETS_MAX 4096u
 #define MODEL_SMS_MAX 512u
 
+extern const wpi_policy wpi_policy_replacement_fifo, wpi_policy_replacement_random;
+
 typedef struct model_level {
     uint32_t entries, set_count;
     uint32_t set_ways[MODEL_SETS_MAX];
     uint64_t page_bytes, fill_bytes;
     wpi_hash hash;
-    wpi_replacement replacement;
+    const wpi_policy *replacement;
     double miss_cycles;
     uint32_t group_of[MODEL_SMS_MAX];
 } model_level;
@@ -150,7 +152,7 @@ static inline double model_exact(tlb_sampler *s, const wpi_chase *c) {
     if (is_ordered) model_order(order, c);
     uint32_t rounds = 1;
     for (uint32_t i = 0; i < m->level_count; i++)
-        if (m->levels[i].replacement == WPI_REPLACEMENT_RANDOM) rounds = 4;
+        if (m->levels[i].replacement == &wpi_policy_replacement_random) rounds = 4;
     model_clear(s);
     (void)model_round(s, c, order);
     double cycles = 0;
