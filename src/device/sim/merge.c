@@ -129,7 +129,7 @@ static const uint64_t *word_of(const wpi_merge *merge, uint32_t lane) {
     return merge->words + (size_t)merge->read[lane] * WP_TRACE_STRIDE + lane;
 }
 
-/* Fills next[] of `lanes`, which have words. */
+/* Fills next[] of `lanes`, which have words; what is there of others is lost. */
 static void look_ahead(wpi_merge *merge, uint32_t lanes) {
     if (is_row(merge, lanes)) {
         const uint64_t *row = merge->words + (size_t)merge->read[lowest(lanes)] * WP_TRACE_STRIDE;
@@ -208,9 +208,9 @@ static void advance(wpi_merge *merge, uint32_t lanes, uint32_t number, uint32_t 
     }
 }
 
+/* All lanes of the group name block `number` next. */
 static void read_block(wpi_merge *merge, const wp_trace_tables *tables, wpi_merge_group *group,
-                       uint64_t *addresses) {
-    const uint32_t number = merge->next[lowest(group->lanes)];
+                       uint32_t number, uint64_t *addresses) {
     const wp_trace_block *block = &tables->blocks[number];
     if (block->access_count != 0)
         copy_addresses(merge, group->lanes, block->access_count, addresses);
@@ -291,10 +291,9 @@ void wpi_merge_pass(wpi_merge *merge) {
     merge->current = (merge->current + 1) % (int32_t)WPI_MERGE_GROUPS;
 }
 
-/* Groups beside `g`, at the same place, become one with it. */
-static void gather(wpi_merge *merge, int32_t g, uint32_t blocked) {
+/* Groups beside `g`, whose lanes name `next`, become one with it where theirs do, too. */
+static void gather(wpi_merge *merge, int32_t g, uint32_t next, uint32_t blocked) {
     wpi_merge_group *group = &merge->groups[g];
-    const uint32_t next = merge->next[lowest(group->lanes)];
     for (int32_t o = 0; o < (int32_t)WPI_MERGE_GROUPS; o++) {
         wpi_merge_group *other = &merge->groups[o];
         if (o == g || !can_run(merge, o, blocked) || other->parent != group->parent ||
@@ -331,8 +330,9 @@ wpi_merge_answer wpi_merge_next(wpi_merge *merge, const wp_trace_tables *tables,
         }
         wpi_merge_group *group = &merge->groups[g];
         merge->current = g;
-        if (merge->loose_count != 0) gather(merge, g, blocked);
-        read_block(merge, tables, group, addresses);
+        const uint32_t next = merge->next[lowest(group->lanes)];
+        if (merge->loose_count != 0) gather(merge, g, next, blocked);
+        read_block(merge, tables, group, next, addresses);
         *block = group->block;
         *mask = group->lanes;
         return WPI_MERGE_BLOCK;

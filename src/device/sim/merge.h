@@ -55,7 +55,7 @@ typedef struct wpi_merge {
     const wpi_lane_words *lanes; /* [WPI_MERGE_LANES] of the warp */
     const uint64_t *words;       /* of the warp: [row][lane] */
     uint32_t read[WPI_MERGE_LANES], written[WPI_MERGE_LANES]; /* rows */
-    uint32_t next[WPI_MERGE_LANES];  /* of lanes that were asked: the block they name next */
+    uint32_t next[WPI_MERGE_LANES];  /* of lanes that were asked last: the block they name */
     uint32_t block[WPI_MERGE_LANES]; /* executed last; NONE: none yet */
     uint32_t exited;  /* lanes that returned; their last words may be unread */
     uint32_t retired; /* … that were read to the end */
