@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A bar for each combination, drawn by gnuplot. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/subprocess.h"
+#include "base/gnuplot.h"
 #include "cli/compare.h"
 
 #define BAR_PIXELS 26u
@@ -25,39 +23,28 @@ static void append_data(const wp_variation *variation, const uint64_t *times_ns,
     wp_text_append(script, "END\n");
 }
 
-wp_status wpi_compare_plot(const wp_variation *variation, const uint64_t *times_ns, size_t best,
-                           size_t worst, const char *folder, wp_error *err) {
-    char *gnuplot = wp_program_find("gnuplot");
-    if (gnuplot == NULL)
-        return WP_FAIL(err, NOT_FOUND, "no plot: install gnuplot (Debian: gnuplot-nox)");
-    char *script_path = wp_path_join(folder, "compare.gp"),
-         *svg = wp_path_join(folder, "compare.svg");
-    char *part = wp_path_join(folder, "compare.svg.part");
-    const size_t count = variation->combination_count;
-    wp_text script = {0}, said = {0};
-    wp_text_appendf(&script, "set terminal svg size 860,%zu\nset output '%s'\n",
-                    120 + count * BAR_PIXELS, part);
-    append_data(variation, times_ns, best, worst, &script);
-    wp_text_appendf(&script,
-                    "set xlabel 'kernel time (ms)'\nset xrange [0:]\nset yrange [%zu.5:-0.5]\n"
-                    "set ytics nomirror noenhanced\nset key off\nset style fill solid\n"
-                    "set grid x\n"
+static void append_script(const wp_variation *variation, const uint64_t *times_ns, size_t best,
+                          size_t worst, wp_text *script) {
+    const unsigned count = (unsigned)variation->combination_count;
+    wp_gnuplot_begin(script, "compare", 860, 120 + count * BAR_PIXELS);
+    append_data(variation, times_ns, best, worst, script);
+    wp_text_appendf(script,
+                    "set xlabel 'kernel time (ms)'\nset xrange [0:]\nset yrange [%u.5:-0.5]\n"
+                    "set key off\nset style fill solid\n"
                     "plot $times using (0):0:(0):2:($0-0.35):($0+0.35):3:ytic(1) "
                     "with boxxyerror linecolor rgb variable\n",
                     count - 1);
-    wp_status status = wp_file_write(script_path, script.data, script.length, err);
-    int exit_code = 0;
-    const char *const argv[] = {gnuplot, script_path, NULL};
-    const wp_subprocess_options how = {.stdout_text = &said, .stderr_text = &said};
-    if (status == WP_STATUS_OK) status = wp_subprocess_run(argv, &how, &exit_code, err);
-    if (status == WP_STATUS_OK && (exit_code != 0 || rename(part, svg) != 0))
-        status = WP_FAIL(err, IO, "no plot: gnuplot: %.300s", wp_text_string(&said));
-    (void)unlink(part);
+}
+
+wp_status wpi_compare_plot(const wp_variation *variation, const uint64_t *times_ns, size_t best,
+                           size_t worst, const char *folder, wp_error *err) {
+    wp_text script = {0};
+    char *svg = NULL, *path = wp_path_join(folder, "compare.svg");
+    append_script(variation, times_ns, best, worst, &script);
+    wp_status status = wp_gnuplot_run(&script, &svg, err);
+    if (status == WP_STATUS_OK) status = wp_file_write(path, svg, strlen(svg), err);
     wp_text_deinit(&script);
-    wp_text_deinit(&said);
-    wp_free(script_path);
     wp_free(svg);
-    wp_free(part);
-    wp_free(gnuplot);
+    wp_free(path);
     return status;
 }
