@@ -242,6 +242,33 @@ static void a_group_that_waits_lets_the_other_run(void **state) {
     expect(3, ~0u);
 }
 
+/* Lanes that went on alone are looked at beside others, which are at another row: each group does
+ * what its own words say, and they become one where both are at one place. */
+static void loose_lanes_are_met_again(void **state) {
+    (void)state;
+    const uint32_t ahead = 0x0000ffff, behind = 0xffff0000;
+    block(0, 2, WP_TRACE_ISSUE, 0);
+    block(1, 2, WP_TRACE_ISSUE, 0);
+    block(2, 3, WP_TRACE_ISSUE, 0);
+    block(3, 4, WP_TRACE_ISSUE, 0);
+    block(4, WP_TRACE_NONE, WP_TRACE_RETURN, 0);
+    WALK(ahead, 0, 2, 3, 4);
+    WALK(behind, 0, 1);
+    expect(0, ~0u);
+    expect(1, behind);
+    expect_answer(WPI_MERGE_NEEDS, 0);
+    assert_true(wpi_merge_loosen(&merge, 0));
+    expect(2, ahead);
+    expect(3, ahead);
+    WALK(behind, 2, 3, 4);
+    merge.exited = ~0u;
+    wpi_merge_pass(&merge);
+    expect(2, behind);
+    expect(3, behind);
+    expect(4, ~0u);
+    expect_answer(WPI_MERGE_EXIT, 0);
+}
+
 static void lanes_at_a_barrier_stay_there(void **state) {
     (void)state;
     block(0, 3, WP_TRACE_ISSUE, 0);
@@ -387,6 +414,7 @@ int main(void) {
         cmocka_unit_test_setup(recursion_of_different_depth_comes_back_together, begin),
         cmocka_unit_test_setup(words_that_are_not_there_yet_are_asked_for, begin),
         cmocka_unit_test_setup(a_group_that_waits_lets_the_other_run, begin),
+        cmocka_unit_test_setup(loose_lanes_are_met_again, begin),
         cmocka_unit_test_setup(lanes_at_a_barrier_stay_there, begin),
         cmocka_unit_test(nested_code_comes_out_as_each_lane_walked_it),
     };
