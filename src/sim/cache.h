@@ -14,19 +14,25 @@
 #ifndef WP_SIM_CACHE_H
 #define WP_SIM_CACHE_H
 
+#include "sim/divide.h"
 #include "sim/profile.h"
 
 typedef struct wpi_cache_line {
-    wp_time_ps ready;              /* pending sectors become valid; an atomic on the line ends */
-    uint8_t valid, dirty, pending; /* sectors */
+    wp_time_ps ready;         /* pending sectors become valid; an atomic on the line ends */
+    uint64_t number : 52;     /* of the line + 1; 0: free */
+    uint64_t valid : 4;       /* sectors */
+    uint64_t dirty : 4;
+    uint64_t pending : 4;
 } wpi_cache_line;
 
 typedef struct wpi_cache {
-    uint64_t *lines;       /* [sets * ways]: number of the line + 1; 0: free */
-    wpi_cache_line *state; /* [sets * ways] */
-    uint16_t *order; /* [sets * ways]: of each set its ways, last used first, free ones last */
-    uint32_t sets, ways;
-    uint32_t slices; /* of which this is one: they take the low part of line numbers */
+    wpi_cache_line *lines; /* [sets * ways] */
+    /* [sets * 2 * row]: of each set its ways, last used first, free ones last; then 16 bits of the
+     * hash of each way's line */
+    uint16_t *ways_of;
+    uint32_t ways, row; /* ways, to the next multiple of 8 */
+    wpi_divider sets;
+    wpi_divider slices; /* of which this is one: they take the low part of line numbers */
     wpi_hash hash;
     uint64_t sector_hits, sector_misses, sector_merges, evictions, dirty_evictions;
 } wpi_cache;
@@ -54,8 +60,10 @@ WP_NODISCARD wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile 
 void wpi_cache_deinit(wpi_cache *cache); /* `{0}` is fine */
 
 /** Which slice of `slices` a line lies in. */
-uint32_t wpi_cache_slice(wpi_hash hash, uint32_t slices, uint64_t line);
+uint32_t wpi_cache_slice(wpi_hash hash, const wpi_divider *slices, uint64_t line);
 
+/** The line is about to be looked up: what the host needs first for that is fetched. */
+void wpi_cache_prefetch(const wpi_cache *cache, uint64_t line);
 void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps now,
                     wpi_cache_answer *out);
 /** All that is pending in the line will be there at `ready`. */
@@ -67,6 +75,8 @@ void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors);
  *  do not, and `out` says what was there. */
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t sectors,
                      wp_time_ps now, wpi_cache_answer *out);
+/** Sectors of the line at `place` are written and stay there: WRITE_BACK of a line that is there. */
+void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_time_ps now);
 /** Valid sectors of a line. Changes nothing. */
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wp_time_ps now);
 /** All that is neither pending nor dirty is absent. */

@@ -7,7 +7,10 @@
 
 wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *err) {
     const uint32_t channels = profile->dram.channels, banks = channels * profile->dram.banks;
-    *dram = (wpi_dram){.profile = profile};
+    *dram = (wpi_dram){.profile = profile,
+                       .channel_count = wpi_divider_of(channels),
+                       .bank_count = wpi_divider_of(profile->dram.banks),
+                       .row_bits = (uint32_t)__builtin_ctzll(profile->dram.row_bytes)};
     dram->sector_ps =
         wpi_bytes_ps(WPI_SECTOR_BYTES * (uint64_t)channels, profile->dram.bytes_per_s);
     dram->channels = wp_calloc(channels, sizeof *dram->channels);
@@ -34,14 +37,16 @@ typedef struct place {
 } place;
 
 static place place_of(const wpi_dram *dram, uint64_t line) {
-    const uint32_t channels = dram->profile->dram.channels, banks = dram->profile->dram.banks;
     const uint64_t chunk = line / CHUNK_LINES;
-    const uint64_t row =
-        chunk / channels * CHUNK_LINES * WPI_LINE_BYTES / dram->profile->dram.row_bytes;
-    const uint64_t across = row / banks;
+    const uint64_t in_channel_bytes =
+        wpi_divide(&dram->channel_count, chunk) * CHUNK_LINES * WPI_LINE_BYTES;
+    const uint64_t row = in_channel_bytes >> dram->row_bits;
+    const uint64_t across = wpi_divide(&dram->bank_count, row);
     place out;
-    out.channel = (uint32_t)((chunk ^ chunk >> 6 ^ chunk >> 12 ^ chunk >> 19) % channels);
-    out.bank = out.channel * banks + (uint32_t)((row ^ across ^ across >> 5) % banks);
+    out.channel =
+        wpi_remainder(&dram->channel_count, chunk ^ chunk >> 6 ^ chunk >> 12 ^ chunk >> 19);
+    out.bank = out.channel * dram->profile->dram.banks +
+               wpi_remainder(&dram->bank_count, row ^ across ^ across >> 5);
     out.row = row;
     return out;
 }

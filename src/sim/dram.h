@@ -12,6 +12,7 @@
 #ifndef WP_SIM_DRAM_H
 #define WP_SIM_DRAM_H
 
+#include "sim/divide.h"
 #include "sim/profile.h"
 #include "sim/reserve.h"
 #include "sim/statistics.h"
@@ -23,6 +24,8 @@ typedef struct wpi_dram_row {
 
 typedef struct wpi_dram {
     const wpi_profile *profile;
+    wpi_divider channel_count, bank_count;
+    uint32_t row_bits;
     wpi_bus *channels;
     wp_time_ps *bank_free; /* [channels * banks] */
     wpi_dram_row *rows;    /* [channels * banks][row_window], last used first */

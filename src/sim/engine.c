@@ -26,6 +26,9 @@
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT UINT32_MAX
 
+/* Kept out of the way of what each event does. */
+#define RARE __attribute__((noinline, cold))
+
 typedef struct event {
     wpi_event_fn fn;
     void *object;
@@ -71,7 +74,7 @@ static bool is_before(const key *a, const key *b) {
     return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
 }
 
-static void far_push(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+RARE static void far_push(wpi_engine *engine, wp_time_ps time, uint32_t number) {
     if (engine->far_count == engine->far_capacity) {
         const size_t capacity = engine->far_capacity == 0 ? 64 : 2 * engine->far_capacity;
         key *keys = wp_realloc(engine->far, capacity * sizeof *keys);
@@ -111,7 +114,7 @@ static key far_pop(wpi_engine *engine) {
 /* ---- scheduling -------------------------------------------------------------------------------
  */
 
-static void grow_events(wpi_engine *engine) {
+RARE static void grow_events(wpi_engine *engine) {
     WP_CHECK(engine->event_capacity < NO_EVENT / 2);
     const uint32_t capacity = engine->event_capacity == 0 ? 4096 : 2 * engine->event_capacity;
     event *events = wp_realloc(engine->events, capacity * sizeof *events);
@@ -212,6 +215,14 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
     if (engine->words[at / 64] == 0) engine->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
 }
 
+/* What the wheel covers now, when `bucket` is the first. */
+RARE static void take_from_far(wpi_engine *engine, uint64_t bucket) {
+    while (engine->far_count > 0 && (engine->far[0].time >> BUCKET_BITS) - bucket < BUCKET_COUNT) {
+        const key k = far_pop(engine);
+        put_in_bucket(engine, k.time, k.event);
+    }
+}
+
 /* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
  * or before `limit`. */
 static bool advance(wpi_engine *engine, wp_time_ps limit) {
@@ -220,10 +231,7 @@ static bool advance(wpi_engine *engine, wp_time_ps limit) {
         bucket = engine->far[0].time >> BUCKET_BITS;
     if (bucket > limit >> BUCKET_BITS) return false;
     engine->cursor = bucket;
-    while (engine->far_count > 0 && (engine->far[0].time >> BUCKET_BITS) - bucket < BUCKET_COUNT) {
-        const key k = far_pop(engine);
-        put_in_bucket(engine, k.time, k.event);
-    }
+    if (engine->far_count > 0) take_from_far(engine, bucket);
     deal_bucket(engine, bucket);
     return true;
 }

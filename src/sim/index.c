@@ -7,15 +7,19 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 
-bool wpi_index_init(wpi_index *index, uint32_t count) {
-    uint32_t slots = 8;
-    while (slots < 2 * (uint64_t)count)
-        slots *= 2;
+static bool give_slots(wpi_index *index, uint32_t slots) {
     index->slots = wp_malloc(slots * sizeof *index->slots);
     index->mask = slots - 1;
     if (index->slots == NULL) return false;
     wpi_index_clear(index);
     return true;
+}
+
+bool wpi_index_init(wpi_index *index, uint32_t count) {
+    uint32_t slots = 8;
+    while (slots < 2 * (uint64_t)count)
+        slots *= 2;
+    return give_slots(index, slots);
 }
 
 void wpi_index_deinit(wpi_index *index) {
@@ -24,11 +28,24 @@ void wpi_index_deinit(wpi_index *index) {
 }
 
 void wpi_index_clear(wpi_index *index) {
+    index->count = 0;
     for (uint32_t i = 0; i <= index->mask; i++)
         index->slots[i] = WPI_INDEX_FREE;
 }
 
+static void grow(wpi_index *index) {
+    const wpi_index old = *index;
+    WP_CHECK(give_slots(index, 2 * (old.mask + 1)));
+    for (uint32_t i = 0; i <= old.mask; i++)
+        if (old.slots[i] != WPI_INDEX_FREE)
+            index->slots[wpi_index_slot_of(index, old.slots[i] >> WPI_INDEX_VALUE_BITS)] =
+                old.slots[i];
+    index->count = old.count;
+    wp_free(old.slots);
+}
+
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
+    if (2 * ++index->count > index->mask + 1) grow(index);
     const uint32_t at = wpi_index_slot_of(index, key);
     WP_CHECK(key >> (64 - WPI_INDEX_VALUE_BITS) == 0 && value >> WPI_INDEX_VALUE_BITS == 0);
     WP_ASSERT(index->slots[at] == WPI_INDEX_FREE);
@@ -47,4 +64,5 @@ void wpi_index_remove(wpi_index *index, uint64_t key) {
         gap = at;
     }
     index->slots[gap] = WPI_INDEX_FREE;
+    index->count--;
 }

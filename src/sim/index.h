@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A small table from keys (at most 44 bits: numbers of pages, of lines) to numbers of at most 20
- * bits, for tags and MSHRs: open addressing, at most half full, memory given once, a word a slot:
- * what is looked up at random should stay in the processor's cache. One thread.
+ * bits, for tags and MSHRs: open addressing, at most half full, a word a slot. It is as large as
+ * what is in it, not as what might be: what is looked up at random should stay in the processor's
+ * cache. One thread.
  */
 #ifndef WP_SIM_INDEX_H
 #define WP_SIM_INDEX_H
@@ -18,9 +19,10 @@
 typedef struct wpi_index {
     uint64_t *slots; /* key << VALUE_BITS | value, or FREE */
     uint32_t mask;   /* slots - 1 */
+    uint32_t count;  /* keys in it */
 } wpi_index;
 
-/** For at most `count` keys. False: no memory. */
+/** With room for `count` keys; it grows when there are more. False: no memory. */
 bool wpi_index_init(wpi_index *index, uint32_t count);
 void wpi_index_deinit(wpi_index *index); /* `{0}` is fine */
 void wpi_index_clear(wpi_index *index);
@@ -48,7 +50,8 @@ static inline uint32_t wpi_index_find(const wpi_index *index, uint64_t key) {
 static inline void wpi_index_prefetch(const wpi_index *index, uint64_t key) {
     __builtin_prefetch(&index->slots[wpi_index_home(index, key)]);
 }
-/** The key must not be there. */
+/** The key must not be there. Ends the process when it has to grow and the host has no memory
+ * (WP_CHECK). */
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value);
 /** The key must be there. */
 void wpi_index_remove(wpi_index *index, uint64_t key);

@@ -22,7 +22,7 @@ static wp_status init_parts(wpi_l2 *l2, wp_error *err) {
 }
 
 wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err) {
-    *l2 = (wpi_l2){.profile = profile};
+    *l2 = (wpi_l2){.profile = profile, .slice_count = wpi_divider_of(profile->l2.slices)};
     l2->sector_ps =
         wpi_bytes_ps(WPI_SECTOR_BYTES * (uint64_t)profile->l2.slices, profile->l2.bytes_per_s);
     l2->sm_sector_ps = wpi_bytes_ps(WPI_SECTOR_BYTES, profile->l2.sm_bytes_per_s);
@@ -108,13 +108,16 @@ static void update(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *reques
     const wp_time_ps work_ps = request->turns * l2->profile->l2.atomic_ps;
     const wp_time_ps turn = wpi_bus_take(&slice->atomics, ledger->at, work_ps);
     const uint32_t place = fetch(l2, slice, request->line, request->sectors, ledger);
-    wpi_cache_line *state = &slice->cache.state[place];
+    wpi_cache_line *line = &slice->cache.lines[place];
     wpi_ledger_wait(ledger, turn);
-    wpi_ledger_wait(ledger, state->ready);
+    wpi_ledger_wait(ledger, line->ready);
     wpi_ledger_until(ledger, WPI_SPENT_L2, ledger->at + work_ps);
-    state->ready = ledger->at;
+    line->ready = ledger->at;
     l2->atomic_turns += request->turns;
-    write(l2, slice, request->line, request->sectors, ledger);
+    if (l2->profile->l2.write == WPI_WRITE_BACK)
+        wpi_cache_write_at(&slice->cache, place, request->sectors, ledger->at);
+    else
+        write(l2, slice, request->line, request->sectors, ledger);
 }
 
 static bool is_remote(const wpi_l2 *l2, uint64_t line) {
@@ -146,12 +149,18 @@ static void serve_local(wpi_l2 *l2, wpi_l2_slice *slice, const wpi_l2_request *r
     }
 }
 
+static wpi_l2_slice *slice_of(const wpi_l2 *l2, uint64_t line) {
+    return &l2->slices[wpi_cache_slice(l2->profile->l2.hash, &l2->slice_count, line)];
+}
+
+void wpi_l2_prefetch(const wpi_l2 *l2, uint64_t line) {
+    wpi_cache_prefetch(&slice_of(l2, line)->cache, line);
+}
+
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {
     const wp_time_ps arrival = ledger->at;
     const uint32_t sectors = wpi_sector_count(request->sectors);
-    const wpi_cache_profile *profile = &l2->profile->l2;
-    wpi_l2_slice *slice =
-        &l2->slices[wpi_cache_slice(profile->hash, profile->slices, request->line)];
+    wpi_l2_slice *slice = slice_of(l2, request->line);
     const wp_time_ps taken_ps = sectors * l2->sector_ps;
     const wp_time_ps turn = wpi_bus_take(&slice->port, arrival, taken_ps);
     wpi_utilisation_add(&l2->utilisation, turn, turn + taken_ps);

@@ -33,6 +33,7 @@ typedef struct wpi_l2_slice {
 typedef struct wpi_l2 {
     const wpi_profile *profile;
     wpi_l2_slice *slices;
+    wpi_divider slice_count;
     wpi_bus *sm_ports;    /* the way back to each SM */
     wp_time_ps sector_ps; /* of a slice's port */
     wp_time_ps sm_sector_ps;
@@ -48,6 +49,9 @@ typedef struct wpi_l2 {
 
 WP_NODISCARD wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err);
 void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
+
+/** A request for the line is on its way. */
+void wpi_l2_prefetch(const wpi_l2 *l2, uint64_t line);
 
 /** Serves a request that arrives at ledger->at. The ledger goes on until data or result leave L2
  * for the SM (LOAD, ATOMIC), or the write is done there (STORE, REDUCE). */

@@ -104,7 +104,7 @@ struct wpi_memory {
 
 static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now);
 static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
-static void store_done(void *object, uint64_t number, wp_time_ps now);
+static void store_done(void *object, uint64_t sm_number, wp_time_ps now);
 
 /* ---- pools ------------------------------------------------------------------------------------
  */
@@ -185,12 +185,24 @@ static void finish_part(wpi_memory *m, uint32_t number) {
  */
 
 static void send_to_l2(wpi_memory *m, uint32_t number) {
+    wpi_l2_prefetch(&m->l2, part_of(m, number)->request.line);
     wpi_engine_at(m->engine, part_of(m, number)->ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
 }
 
 static void tell_performed(const wpi_memory *m, const part *p, wp_time_ps now) {
     const record *r = record_of(m, p->record);
     r->performed(r->object, p->lanes, now);
+}
+
+/* Nobody asks for the part any more, only for its place among the SM's stores. */
+static void finish_store(wpi_memory *m, uint32_t number, wp_time_ps now) {
+    const wp_time_ps end = part_of(m, number)->ledger.at;
+    const uint32_t sm_number = part_of(m, number)->request.sm;
+    wpi_pool_give(&m->parts, number);
+    if (end > now)
+        wpi_engine_at(m->engine, end, store_done, m, sm_number);
+    else
+        store_done(m, sm_number, now);
 }
 
 static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
@@ -200,10 +212,7 @@ static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
     wpi_l2_serve(&m->l2, &p->request, &p->ledger);
     if (p->lanes != 0) tell_performed(m, p, now);
     if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
-        if (p->ledger.at > now)
-            wpi_engine_at(m->engine, p->ledger.at, store_done, m, number);
-        else
-            store_done(m, number, now);
+        finish_store(m, (uint32_t)number, now);
         return;
     }
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, p->ledger.at + m->from_l2_ps);
@@ -237,15 +246,15 @@ static void send_store(wpi_memory *m, sm *at, uint32_t number) {
     send_to_l2(m, number);
 }
 
-static void store_done(void *object, uint64_t number, wp_time_ps now) {
+static void store_done(void *object, uint64_t sm_number, wp_time_ps now) {
     wpi_memory *m = object;
-    sm *at = &m->sms[part_of(m, number)->request.sm];
-    wpi_pool_give(&m->parts, (uint32_t)number);
+    sm *at = &m->sms[sm_number];
     at->stores_under_way--;
     at->stores_performed++;
     complete_fences(m, at, now);
     if (at->stores.first == NONE) return;
     const uint32_t next = take_first(m, &at->stores);
+    if (at->stores.first != NONE) __builtin_prefetch(part_of(m, at->stores.first));
     wpi_ledger_wait(&part_of(m, next)->ledger, now);
     send_store(m, at, next);
 }
@@ -543,6 +552,8 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
     record_of(m, record_number)->performed = access->performed;
     make_parts(m, access, &footprint, record_number, now, turn, chains);
+    for (uint32_t i = 0; i < footprint.page_count; i++)
+        wpi_translation_prefetch(m->translation, access->sm, footprint.pages[i] << m->page_bits);
     for (uint32_t i = 0; i < footprint.page_count; i++) {
         wp_time_ps ready = 0;
         const uint32_t first = chains[i].first;
@@ -619,7 +630,7 @@ static wp_status init_sm(sm *at, const wpi_profile *profile, wp_error *err) {
     at->stalled = at->stores = at->fences = (queue){NONE, NONE};
     WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
     at->mshrs = wp_calloc(mshrs, sizeof *at->mshrs);
-    if (!wpi_index_init(&at->under_way, mshrs) || at->mshrs == NULL)
+    if (!wpi_index_init(&at->under_way, 0) || at->mshrs == NULL)
         return WP_FAIL(err, NOMEM, "%u MSHRs of L1", mshrs);
     for (uint32_t i = 0; i < mshrs; i++)
         at->mshrs[i].next_free = i + 1 < mshrs ? i + 1 : NONE;

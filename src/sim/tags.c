@@ -118,6 +118,13 @@ static uint32_t victim(wpi_tags *tags, const wpi_tag_set *set) {
     return set->base + tags->replacement->victim(&tags->random, set->ways);
 }
 
+/* What is likely to leave next was not used for long: large TLBs are in no cache of the host's. */
+static void prefetch_victim(const wpi_tags *tags, const wpi_tag_set *set) {
+    const wpi_tag_entry *last = &tags->entries[set->last];
+    wpi_index_prefetch(&tags->index, last->tag);
+    if (last->previous != NONE) __builtin_prefetch(&tags->entries[last->previous]);
+}
+
 uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted) {
     const uint32_t set = wpi_tags_set_of(tags, tag);
     const uint32_t number = victim(tags, &tags->sets[set]);
@@ -128,5 +135,6 @@ uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted) {
     entry->parts = 0;
     wpi_index_add(&tags->index, tag, number);
     move_to_front(tags, number);
+    prefetch_victim(tags, &tags->sets[set]);
     return number;
 }

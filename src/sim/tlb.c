@@ -331,6 +331,10 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
     feed_starved(t, now);
 }
 
+void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
+    wpi_index_prefetch(&tlb_of(t, 0, sm)->tags.index, address >> t->levels[0].coverage_bits);
+}
+
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
                          wp_time_ps now, wp_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
@@ -365,7 +369,7 @@ static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cy
     at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
     at->line = (queue){NONE, NONE};
     at->mshrs = wp_calloc(profile->mshrs, sizeof *at->mshrs);
-    if (!wpi_index_init(&at->fills, profile->mshrs) || at->mshrs == NULL)
+    if (!wpi_index_init(&at->fills, 0) || at->mshrs == NULL)
         return WP_FAIL(err, NOMEM, "%u TLB MSHRs", profile->mshrs);
     for (uint32_t i = 0; i < profile->mshrs; i++)
         at->mshrs[i].next_free = i + 1 < profile->mshrs ? i + 1 : NONE;

@@ -36,6 +36,9 @@ WP_NODISCARD wp_status wpi_translation_create(wpi_engine *engine, const wpi_prof
                                               wpi_translation **out, wp_error *err);
 void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
 
+/** The SM is about to ask for the page at `address`: what the host needs for that is fetched. */
+void wpi_translation_prefetch(const wpi_translation *translation, uint32_t sm, uint64_t address);
+
 /** Translates for an SM at `now`. A hit in the first level: true, and *ready. Else `translated` is
  * called with the token, from an event. */
 bool wpi_translation_ask(wpi_translation *translation, uint32_t sm, uint64_t address,

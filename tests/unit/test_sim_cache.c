@@ -127,10 +127,11 @@ static void invalidation_spares_what_is_dirty_or_pending(void **state) {
 static void lines_spread_over_slices(void **state) {
     (void)state;
     const uint64_t strides[] = {1, 2, 64, 128, 1024, 8192};
+    const wpi_divider slices = wpi_divider_of(32);
     for (size_t i = 0; i < sizeof strides / sizeof strides[0]; i++) {
         uint32_t count[32] = {0};
         for (uint64_t k = 0; k < 3200; k++)
-            count[wpi_cache_slice(WPI_HASH_XOR, 32, k * strides[i])]++;
+            count[wpi_cache_slice(WPI_HASH_XOR, &slices, k * strides[i])]++;
         for (uint32_t slice = 0; slice < 32; slice++)
             assert_in_range(count[slice], 50, 200); /* 100 are fair */
     }

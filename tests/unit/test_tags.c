@@ -142,13 +142,13 @@ static void memory_that_runs_out_is_reported(void **state) {
     }
 }
 
-static void the_index_agrees_with_a_plain_array(void **state) {
-    (void)state;
+/* `room` it is told of, 100 keys at most. */
+static void compare_index(uint32_t room) {
     static uint32_t values[512];
     uint64_t random = 31337;
     uint32_t count = 0;
     wpi_index index;
-    assert_true(wpi_index_init(&index, 100));
+    assert_true(wpi_index_init(&index, room));
     for (int i = 0; i < 512; i++)
         values[i] = WPI_INDEX_NONE;
     for (int i = 0; i < 50000; i++) {
@@ -163,8 +163,15 @@ static void the_index_agrees_with_a_plain_array(void **state) {
             wpi_index_add(&index, key << 20, values[key]);
             count++;
         }
+        assert_u64(index.count, count);
     }
     wpi_index_deinit(&index);
+}
+
+static void the_index_agrees_with_a_plain_array(void **state) {
+    (void)state;
+    compare_index(100);
+    compare_index(0);
 }
 
 int main(void) {

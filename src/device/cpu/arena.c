@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE */
+#define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, madvise */
 #include "device/cpu/arena.h"
 
 #include <pthread.h>
@@ -41,6 +41,13 @@ void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
     }
     pthread_mutex_unlock(&lock);
     return got;
+}
+
+void wpi_arena_expect_whole(const void *memory, size_t bytes) {
+    const uint64_t first = units((uintptr_t)memory);
+    const uint64_t outer = ((uintptr_t)memory + bytes) / UNIT_BYTES * UNIT_BYTES;
+    if (!wpi_arena_has((uintptr_t)memory) || first >= outer) return;
+    (void)madvise((void *)(uintptr_t)first, outer - first, MADV_HUGEPAGE);
 }
 
 bool wpi_arena_unmap(void *memory, size_t bytes) {

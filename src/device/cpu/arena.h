@@ -48,6 +48,9 @@ static inline bool wpi_arena_has_all(const uint64_t *addresses, uint32_t count) 
 /** Zeroed, readable and writable memory, uncommitted, which begins `offset_bytes` behind a multiple
  * of 2 MiB. NULL: the place is taken, or the area is used up. `bytes` is whole pages. */
 void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes);
+/** The range, of the arena or not, is about to be written whole: where it is, the system may back it
+ * by large pages, which would waste memory where a program touches little of what it has. */
+void wpi_arena_expect_whole(const void *memory, size_t bytes);
 /** Gives back what wpi_arena_map gave; false: it is not from there. Its addresses come again if
  * nothing was given out behind them. */
 bool wpi_arena_unmap(void *memory, size_t bytes);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "device/cpu/arena.h"
 #include "report/recorder.h"
 
 #define PENDING_MAX 1024u /* commands; whoever queues more waits */
@@ -119,6 +120,8 @@ static bool is_reported(const wpi_cpu_device *device) {
 static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
     const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
+    if (command->u.copy.height == 1)
+        wpi_arena_expect_whole(command->u.copy.dst, command->u.copy.width_bytes);
     if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
                         command->u.copy.src_pitch_bytes, command->u.copy.width_bytes,
                         command->u.copy.height, &fault)) {
@@ -133,6 +136,8 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
     const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
+    wpi_arena_expect_whole(command->u.fill.dst,
+                           command->u.fill.count * command->u.fill.value_bytes);
     if (!wpi_fault_fill(command->u.fill.dst, command->u.fill.value, command->u.fill.value_bytes,
                         command->u.fill.count, &fault)) {
         fail_memory(device, "fill", fault);
