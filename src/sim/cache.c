@@ -159,6 +159,7 @@ uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wp_time_ps now) 
 void wpi_cache_load(wpi_cache *cache, uint64_t number, uint8_t sectors, wp_time_ps now,
                     wpi_cache_answer *out) {
     const set at = set_of(cache, number);
+    cache->is_used = true;
     *out = (wpi_cache_answer){.place = find(cache, at, number)};
     if (out->place == WPI_CACHE_NO_PLACE && !make_place(cache, at, number, now, out)) return;
     wpi_cache_line *line = &cache->lines[out->place];
@@ -181,6 +182,7 @@ void wpi_cache_expect(wpi_cache *cache, uint32_t place, wp_time_ps ready) {
 }
 
 void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors) {
+    cache->is_used = true;
     become_valid(&cache->lines[place], sectors);
 }
 
@@ -204,6 +206,7 @@ static void write_back(wpi_cache *cache, set at, uint64_t number, uint8_t sector
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t number, uint8_t sectors,
                      wp_time_ps now, wpi_cache_answer *out) {
     const set at = set_of(cache, number);
+    cache->is_used = true;
     *out = (wpi_cache_answer){.place = find(cache, at, number)};
     if (policy == WPI_WRITE_BACK) {
         write_back(cache, at, number, sectors, now, out);
@@ -230,6 +233,8 @@ static void free_last(wpi_cache *cache, set at) {
 }
 
 void wpi_cache_invalidate(wpi_cache *cache) {
+    if (!cache->is_used) return; /* launches follow each other faster than SMs come to use */
+    cache->is_used = false;
     for (uint32_t place = 0; place < cache->sets.by * cache->ways; place++) {
         wpi_cache_line *line = &cache->lines[place];
         line->valid = line->valid & line->dirty;

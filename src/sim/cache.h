@@ -18,9 +18,9 @@
 #include "sim/profile.h"
 
 typedef struct wpi_cache_line {
-    wp_time_ps ready;         /* pending sectors become valid; an atomic on the line ends */
-    uint64_t number : 52;     /* of the line + 1; 0: free */
-    uint64_t valid : 4;       /* sectors */
+    wp_time_ps ready;     /* pending sectors become valid; an atomic on the line ends */
+    uint64_t number : 52; /* of the line + 1; 0: free */
+    uint64_t valid : 4;   /* sectors */
     uint64_t dirty : 4;
     uint64_t pending : 4;
 } wpi_cache_line;
@@ -34,6 +34,7 @@ typedef struct wpi_cache {
     wpi_divider sets;
     wpi_divider slices; /* of which this is one: they take the low part of line numbers */
     wpi_hash hash;
+    bool is_used; /* since it was invalidated */
     uint64_t sector_hits, sector_misses, sector_merges, evictions, dirty_evictions;
 } wpi_cache;
 
@@ -75,7 +76,8 @@ void wpi_cache_fill(wpi_cache *cache, uint32_t place, uint8_t sectors);
  *  do not, and `out` says what was there. */
 void wpi_cache_store(wpi_cache *cache, wpi_write policy, uint64_t line, uint8_t sectors,
                      wp_time_ps now, wpi_cache_answer *out);
-/** Sectors of the line at `place` are written and stay there: WRITE_BACK of a line that is there. */
+/** Sectors of the line at `place` are written and stay there: WRITE_BACK of a line that is there.
+ */
 void wpi_cache_write_at(wpi_cache *cache, uint32_t place, uint8_t sectors, wp_time_ps now);
 /** Valid sectors of a line. Changes nothing. */
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t line, wp_time_ps now);
