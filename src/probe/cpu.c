@@ -123,14 +123,16 @@ static long switches(void) {
 /* ---- chains -------------------------------------------------------------------------------------
  */
 
-static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, uint64_t seed, wp_error *err) {
+static wp_status make_order(wpi_cpu_sampler *s, uint32_t count, bool has_halves, uint64_t seed,
+                            wp_error *err) {
     if (count > s->order_capacity) {
         wp_free(s->order);
         s->order = wp_calloc(count, sizeof *s->order);
         s->order_capacity = s->order != NULL ? count : 0;
         if (s->order == NULL) return WP_FAIL(err, NOMEM, "an order of %" PRIu32 " loads", count);
     }
-    wpi_rounds_shuffle(s->order, count, seed);
+    wpi_rounds_shuffle(s->order, has_halves ? (count + 1) / 2 : count, seed);
+    if (has_halves) wpi_rounds_halve(s->order, count);
     return WP_STATUS_OK;
 }
 
@@ -139,9 +141,9 @@ static uint32_t span_of(const wpi_cpu_sampler *s) {
 }
 
 /* Each place has the address of the next. */
-static wp_status put_chain(wpi_cpu_sampler *s, char *base, const wpi_chain *chain, uint64_t seed,
-                           void ***first, wp_error *err) {
-    WP_TRY(make_order(s, chain->loads, seed, err));
+static wp_status put_chain(wpi_cpu_sampler *s, char *base, const wpi_chain *chain, bool has_halves,
+                           uint64_t seed, void ***first, wp_error *err) {
+    WP_TRY(make_order(s, chain->loads, has_halves, seed, err));
     for (uint32_t i = 0; i < chain->loads; i++) {
         const uint32_t next = s->order[i + 1 < chain->loads ? i + 1 : 0];
         *(void **)(base + wpi_chain_place(chain, s->order[i])) =
@@ -220,7 +222,8 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     const wpi_chain chain = {stride, span_of(s), LINE_BYTES, (uint32_t)wanted->loads};
     const uint64_t turns = (LOADS_A_ROUND + wanted->loads - 1) / wanted->loads;
     rounds r = {.loads = turns * wanted->loads, .timed = rounds_wanted(wanted->repeats)};
-    WP_TRY(put_chain(s, s->base, &chain, wanted->seed, &r.first, err));
+    const bool has_halves = wanted->order == WPI_ORDER_HALVES;
+    WP_TRY(put_chain(s, s->base, &chain, has_halves, wanted->seed, &r.first, err));
     WP_TRY(stay_here(s, processor_of(s, wanted->sm), err));
     for (unsigned i = 0; i < TRIES; i++) {
         const long before = switches();
@@ -330,8 +333,9 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
                .loads_timed = wanted->loads_timed,
                .loads_other = wanted->loads_other,
                .repeats = rounds_wanted(wanted->repeats)};
-    WP_TRY(put_chain(s, s->base, &timed, 1, &a.first_timed, err));
-    WP_TRY(put_chain(s, s->base + stride * wanted->loads_timed, &other, 2, &a.first_other, err));
+    WP_TRY(put_chain(s, s->base, &timed, false, 1, &a.first_timed, err));
+    WP_TRY(put_chain(s, s->base + stride * wanted->loads_timed, &other, false, 2, &a.first_other,
+                     err));
     for (unsigned i = 0; i < TRIES && (i == 0 || a.is_disturbed); i++) {
         a.turn = 0;
         a.is_disturbed = false;

@@ -6,7 +6,8 @@
  * An "SM" is a processor that this process may use. Cycles are the core's: as many as additions
  * that wait for one another take the time.
  *
- * Chains are always shuffled: processors fetch ahead what comes in order. One thread at a time.
+ * Chains are always shuffled, both halves alike: processors fetch ahead what comes in order. One
+ * thread at a time.
  */
 #ifndef WP_PROBE_CPU_H
 #define WP_PROBE_CPU_H

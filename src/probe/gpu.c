@@ -20,7 +20,7 @@
 typedef struct link {
     wpi_chain chain;
     uint64_t offset_bytes;
-    bool is_shuffled;
+    wpi_chase_order order;
     uint64_t seed;
 } link;
 
@@ -105,7 +105,18 @@ static wp_status fail_placement(const wpi_gpu_sampler *s, uint32_t sm, wp_error 
 /* ---- chains -------------------------------------------------------------------------------------
  */
 
-static wp_status shuffle(wpi_gpu_sampler *s, const link *l, wp_error *err) {
+static void fill_order(uint32_t *order, const link *l) {
+    const uint32_t count = l->chain.loads;
+    if (l->order == WPI_ORDER_SHUFFLED) {
+        wpi_rounds_shuffle(order, count, l->seed);
+        return;
+    }
+    for (uint32_t pair = 0; 2 * pair < count; pair++)
+        order[pair] = pair;
+    wpi_rounds_halve(order, count);
+}
+
+static wp_status put_order(wpi_gpu_sampler *s, const link *l, wp_error *err) {
     const uint32_t count = l->chain.loads;
     if (count > s->order_capacity) {
         WP_TRY(wp_memory_free(s->device, s->device_order, err));
@@ -117,14 +128,13 @@ static wp_status shuffle(wpi_gpu_sampler *s, const link *l, wp_error *err) {
         WP_TRY(wp_memory_alloc(s->device, WP_MEMORY_DEVICE, count * sizeof *s->order, 0,
                                (void **)&s->device_order, err));
     }
-    wpi_rounds_shuffle(s->order, count, l->seed);
+    fill_order(s->order, l);
     return wp_queue_copy(s->queue, s->device_order, s->order, count * sizeof *s->order, err);
 }
 
 static bool is_same(const link *a, const link *b) {
     return a->chain.stride_bytes == b->chain.stride_bytes && a->chain.loads == b->chain.loads &&
-           a->offset_bytes == b->offset_bytes && a->is_shuffled == b->is_shuffled &&
-           a->seed == b->seed;
+           a->offset_bytes == b->offset_bytes && a->order == b->order && a->seed == b->seed;
 }
 
 /* Writes the chain, unless it is there already. */
@@ -132,9 +142,10 @@ static wp_status put_link(wpi_gpu_sampler *s, unsigned slot, const link *l, wp_e
     if (s->is_linked[slot] && is_same(&s->linked[slot], l)) return WP_STATUS_OK;
     s->is_linked[0] = s->is_linked[0] && slot != 0;
     s->is_linked[1] = false;
-    if (l->is_shuffled) WP_TRY(shuffle(s, l, err));
+    const bool is_ordered = l->order != WPI_ORDER_STRIDED;
+    if (is_ordered) WP_TRY(put_order(s, l, err));
     char *base = s->base + l->offset_bytes;
-    const uint32_t *order = l->is_shuffled ? s->device_order : NULL;
+    const uint32_t *order = is_ordered ? s->device_order : NULL;
     const uint32_t ctas = (l->chain.loads + LINK_THREADS - 1) / LINK_THREADS;
     void *args[] = {&base, (void *)&l->chain, &order};
     WP_TRY(launch(s, WPI_PROBE_LINK, ctas, LINK_THREADS, 0, args, err));
@@ -144,7 +155,7 @@ static wp_status put_link(wpi_gpu_sampler *s, unsigned slot, const link *l, wp_e
 }
 
 static const char *first_of(const wpi_gpu_sampler *s, const link *l) {
-    const uint32_t first = l->is_shuffled ? s->order[0] : 0;
+    const uint32_t first = l->order != WPI_ORDER_STRIDED ? s->order[0] : 0;
     return s->base + l->offset_bytes + wpi_chain_place(&l->chain, first);
 }
 
@@ -185,7 +196,7 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
     WP_TRY(check_sm(s, wanted->sm, err));
     WP_TRY(check_room(s, stride, wanted->loads, err));
     const link l = {.chain = {stride, SPAN_BYTES, LINE_BYTES, (uint32_t)wanted->loads},
-                    .is_shuffled = wanted->order == WPI_ORDER_SHUFFLED,
+                    .order = wanted->order,
                     .seed = wanted->seed};
     WP_TRY(put_link(s, 0, &l, err));
     const rounds r = {first_of(s, &l), l.chain.loads, 1, rounds_wanted(wanted->repeats),

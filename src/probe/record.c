@@ -36,11 +36,15 @@ void wpi_probe_record_deinit(wpi_probe_record *record) {
     *record = (wpi_probe_record){0};
 }
 
+static const char *const orders[] = {[WPI_ORDER_STRIDED] = "strided",
+                                     [WPI_ORDER_SHUFFLED] = "shuffled",
+                                     [WPI_ORDER_HALVES] = "halves"};
+
 static void append_chase(const wpi_sample *s, wp_text *out) {
     const wpi_chase *c = &s->chase;
     wp_text_appendf(out, "%s,%" PRIu64 ",%" PRIu64 ",,%s,%" PRIu64 ",",
                     c->is_control ? "control" : "chase", c->stride_bytes, c->loads,
-                    c->order == WPI_ORDER_SHUFFLED ? "shuffled" : "strided", c->seed);
+                    orders[c->order], c->seed);
     if (c->sm != WPI_SM_ANY) wp_text_appendf(out, "%" PRIu32, c->sm);
     wp_text_appendf(out, ",,%" PRIu32 ",%.0f\n", s->round, s->cycles);
 }

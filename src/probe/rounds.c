@@ -45,3 +45,13 @@ void wpi_rounds_shuffle(uint32_t *order, uint32_t count, uint64_t seed) {
         order[j] = i;
     }
 }
+
+void wpi_rounds_halve(uint32_t *order, uint32_t count) {
+    const uint32_t pairs = (count + 1) / 2;
+    uint32_t at = pairs;
+    for (uint32_t i = 0; i < pairs; i++) {
+        const uint32_t first = 2 * order[i];
+        if (first + 1 < count) order[at++] = first + 1;
+        order[i] = first;
+    }
+}

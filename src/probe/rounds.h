@@ -18,4 +18,8 @@ double wpi_rounds_median(double *values, uint32_t count);
 /** A permutation of 0 … count - 1 that depends on the seed only (Fisher and Yates). */
 void wpi_rounds_shuffle(uint32_t *order, uint32_t count, uint64_t seed);
 
+/** Makes an order of (count + 1) / 2 pairs one of `count` places: the pairs' first ones, then, in
+ * the same order, their second ones. */
+void wpi_rounds_halve(uint32_t *order, uint32_t count);
+
 #endif

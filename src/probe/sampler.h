@@ -4,7 +4,7 @@
  * a file with curves. Those who measure fill the table; those who infer see nothing else.
  *
  *     address i of a chase:    i * stride_bytes  (+ a cache line's offset that stays in the stride)
- *                              └─ i < loads ───── visited in order, or shuffled ─┘
+ *                              └─ i < loads ───── visited in order, shuffled, or in halves ─┘
  *
  * The buffer's first byte is aligned to the largest page that the device has, at least. Offsets
  * within the stride are chosen so that sets of data caches fill evenly: a chase over n addresses
@@ -25,8 +25,7 @@
 typedef enum wpi_chase_order {
     WPI_ORDER_STRIDED,
     WPI_ORDER_SHUFFLED,
-    WPI_ORDER_HALVES /* all even numbers, then all odd ones. INVALID: the sampler has no such order
-                      */
+    WPI_ORDER_HALVES /* all even numbers, then all odd ones */
 } wpi_chase_order;
 
 /** One thread's dependent loads: a first round over all addresses, then timed ones. Each chase

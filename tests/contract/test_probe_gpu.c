@@ -100,6 +100,21 @@ static void order_and_place_make_no_difference_to_a_full_miss(void **state) {
     close_bench(b);
 }
 
+/* 17 pages of 128 KiB, of which the first TLB holds 16, asked for in 64 KiB. */
+static void halves_meet_each_page_twice_a_round(void **state) {
+    (void)state;
+    bench *b = open_bench("sim:k80");
+    wpi_chase chase = {.stride_bytes = 64 * KIB, .loads = 32, .sm = WPI_SM_ANY};
+    const double hit = cycles_of(b, chase);
+    chase.order = WPI_ORDER_HALVES;
+    assert_within(cycles_of(b, chase), hit, 1e-3);
+    chase.loads = 34;
+    assert_within(cycles_of(b, chase), hit + 9, 1e-3);
+    chase.order = WPI_ORDER_STRIDED;
+    assert_within(cycles_of(b, chase), hit + 4.5, 1e-3);
+    close_bench(b);
+}
+
 static void rounds_are_told_one_by_one(void **state) {
     (void)state;
     bench *b = open_bench("sim:k80");
@@ -165,6 +180,7 @@ int main(void) {
         cmocka_unit_test(misses_of_each_level_are_there_to_the_cycle),
         cmocka_unit_test(a_control_has_the_lines_and_not_the_pages),
         cmocka_unit_test(order_and_place_make_no_difference_to_a_full_miss),
+        cmocka_unit_test(halves_meet_each_page_twice_a_round),
         cmocka_unit_test(rounds_are_told_one_by_one),
         cmocka_unit_test(who_shares_pushes_entries_out),
         cmocka_unit_test(what_cannot_be_measured_is_refused),

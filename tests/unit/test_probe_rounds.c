@@ -44,11 +44,22 @@ static void a_shuffle_is_a_permutation_that_its_seed_decides(void **state) {
     assert_memory_not_equal(a, b, sizeof a);
 }
 
+static void halves_are_first_ones_then_second_ones(void **state) {
+    (void)state;
+    uint32_t even[6] = {0, 1, 2}, odd[5] = {2, 0, 1};
+    const uint32_t even_halved[] = {0, 2, 4, 1, 3, 5}, odd_halved[] = {4, 0, 2, 1, 3};
+    wpi_rounds_halve(even, 6);
+    wpi_rounds_halve(odd, 5);
+    assert_memory_equal(even, even_halved, sizeof even);
+    assert_memory_equal(odd, odd_halved, sizeof odd);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_round_that_was_disturbed_moves_the_mean_only),
         cmocka_unit_test(the_spread_is_that_of_a_normal_distribution),
         cmocka_unit_test(a_shuffle_is_a_permutation_that_its_seed_decides),
+        cmocka_unit_test(halves_are_first_ones_then_second_ones),
     };
     return wp_test_main(tests);
 }
