@@ -58,13 +58,13 @@ static uint64_t busy_loads(const wpi_level *level) {
 }
 
 /* One level; *go_on: all that the next one's search needs is known. */
-static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
+static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
                             wp_error *err) {
-    wpi_level *level = &h->levels[h->level_count++];
+    wpi_level *level = &h->levels[h->level_count - 1];
     wpi_ramp ramp;
+    bool is_mixed = false;
     s->worst_z = INFINITY;
     *go_on = false;
-    bool is_mixed = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
     if (!level->page_bytes.is_known) {
         doubt(level, level->page_bytes.reason);
@@ -87,15 +87,26 @@ static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     set_fill_pages(h, level);
     if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
         return WP_STATUS_OK;
-    s->found[s->found_count++] =
-        (wpi_found){.busy_loads = busy_loads(level),
-                    .page_bytes = (uint64_t)level->page_bytes.value,
-                    .fill_bytes = (uint64_t)level->fill_bytes.value,
-                    .entries = (uint64_t)level->entries.value,
-                    .sets = level->sets.is_known ? (uint64_t)level->sets.value : 1,
-                    .miss_cycles = level->miss_cycles.value};
+    s->found[s->found_count++] = (wpi_found){.busy_loads = busy_loads(level),
+                                             .page_bytes = (uint64_t)level->page_bytes.value,
+                                             .fill_bytes = (uint64_t)level->fill_bytes.value,
+                                             .entries = (uint64_t)level->entries.value,
+                                             .sets = (uint64_t)level->sets.value,
+                                             .miss_cycles = level->miss_cycles.value};
     *go_on = true;
     return WP_STATUS_OK;
+}
+
+/* What was read of a level before a failure was not yet checked by the rest. */
+static wp_status find_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *step, bool *go_on,
+                            wp_error *err) {
+    wp_error detail = {0};
+    h->level_count++;
+    const wp_status status = read_level(s, h, step, go_on, &detail);
+    if (status == WP_STATUS_OK) return status;
+    doubt(&h->levels[h->level_count - 1], detail.message);
+    if (err != NULL) *err = detail;
+    return status;
 }
 
 static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {

@@ -5,28 +5,50 @@
 
 #include "probe/number.h"
 
+#define SETS_LOOKED_AT 4u
+
 /* What the loads behind the last quiet one say of a stride. */
 typedef enum kind {
     AT_ONCE, /* all miss at the first load more: one set, or the set that this stride meets */
-    WHOLE,   /* the second load more makes another set overflow: strides are of entries */
-    HALVES,  /* each second load is in the entry of the one before */
-    UNCLEAR  /* some loads follow that make no set overflow */
+    WHOLE,   /* an even load more makes a set overflow: strides are of entries */
+    HALVES,  /* only odd ones do: each even load is in the entry of the one before */
+    UNCLEAR
 } kind;
 
-static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *err) {
-    double misses[4] = {0};
-    WP_TRY(wpi_ramp_misses(s, r, 1, &misses[0], err));
-    *out = AT_ONCE;
-    if (misses[0] > 0.95 * (double)(r->quiet_loads + 1) - 0.5) return WP_STATUS_OK;
-    *out = UNCLEAR;
-    for (uint64_t i = 1; i < 4; i++) {
-        if (r->quiet_loads + i + 1 > r->top_loads) return WP_STATUS_OK;
-        WP_TRY(wpi_ramp_misses(s, r, i + 1, &misses[i], err));
-        const bool is_set = misses[i] - misses[i - 1] > 1.5;
-        if (i == 1 && is_set) *out = WHOLE;
-        if (i == 1 ? is_set : is_set != (i == 2)) return WP_STATUS_OK;
+/* Loads that add no more than their own miss are in sets that overflowed before. *next: the first
+ * one behind load `at` that makes another set overflow; 0: none does. */
+static wp_status next_set(wpi_search *s, const wpi_ramp *r, uint64_t at, uint64_t *next,
+                          wp_error *err) {
+    double before = 0, misses = 0;
+    uint64_t low = at, step = 1;
+    const uint64_t last = r->top_loads - r->quiet_loads;
+    *next = 0;
+    WP_TRY(wpi_ramp_misses(s, r, at, &before, err));
+    for (uint64_t high = 0; high == 0 || high - low > 1;) {
+        if (low == last) return WP_STATUS_OK;
+        const uint64_t middle =
+            high != 0 ? low + (high - low) / 2 : (low + step < last ? low + step : last);
+        WP_TRY(wpi_ramp_misses(s, r, middle, &misses, err));
+        const bool is_other = misses - before > (double)(middle - at) + 0.5;
+        *(is_other ? &high : &low) = middle;
+        if (is_other) *next = middle;
+        step *= 2;
     }
-    *out = HALVES;
+    return WP_STATUS_OK;
+}
+
+static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *err) {
+    double misses = 0;
+    uint64_t sets = 0;
+    WP_TRY(wpi_ramp_misses(s, r, 1, &misses, err));
+    *out = AT_ONCE;
+    if (misses > 0.95 * (double)(r->quiet_loads + 1) - 0.5) return WP_STATUS_OK;
+    *out = WHOLE;
+    for (uint64_t at = 1; at != 0 && sets < SETS_LOOKED_AT; sets++) {
+        if (at % 2 == 0) return WP_STATUS_OK;
+        WP_TRY(next_set(s, r, at, &at, err));
+    }
+    *out = sets > 1 ? HALVES : UNCLEAR;
     return WP_STATUS_OK;
 }
 
@@ -37,13 +59,14 @@ static bool is_halved(double cycles, double of) {
 }
 
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
-static wp_status descend(wpi_search *s, wpi_ramp *r, bool *is_sure, bool *is_at_once,
-                         bool *is_mixed, wp_error *err) {
+static wp_status descend(wpi_search *s, wpi_ramp *r, bool has_own_end, bool *is_sure,
+                         bool *is_at_once, bool *is_mixed, wp_error *err) {
     const uint64_t first = wpi_steps_stride_first(s);
     kind here = UNCLEAR;
     *is_sure = false;
     WP_TRY(kind_of(s, r, &here, err));
     *is_at_once = here == AT_ONCE;
+    if (has_own_end) here = WHOLE;
     if (here == UNCLEAR) return WP_STATUS_OK;
     while (r->stride_bytes / 2 >= first) {
         wpi_ramp half;
@@ -95,36 +118,29 @@ static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, 
 
 static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {
     bool is_whole = true;
-    wp_error detail = {0};
     if (s->found_count == 0 || r->stride_bytes > wpi_steps_stride_first(s)) return WP_STATUS_OK;
-    const wp_status status = covers_whole(s, r, &is_whole, &detail);
-    if (status == WP_STATUS_INVALID) { /* no such order */
-        level->page_bytes.confidence *= 0.8;
-        level->entries.confidence *= 0.8;
-        wpi_number_explain(&level->page_bytes,
-                           "the fill of the level before: it may be less (%.60s)", detail.message);
-        return WP_STATUS_OK;
-    }
-    if (status != WP_STATUS_OK && err != NULL) *err = detail;
+    WP_TRY(covers_whole(s, r, &is_whole, err));
     if (!is_whole) {
         wpi_number_unknown(&level->page_bytes,
                            "less than the level before fills, which hides it, or memory too small");
         level->entries = level->page_bytes;
     }
-    return status;
+    return WP_STATUS_OK;
 }
 
-/* Where levels before took part in what looked like the last quiet load, the next one misses
- * nothing: a smaller stride leaves them further behind. */
+/* Quiet loads that are no more than the levels before hold may be theirs, and miss here all along:
+ * a smaller stride, which leaves those levels further behind, then shows fewer. */
 static wp_status begin(wpi_search *s, const wpi_step *step, wpi_ramp *r, wp_error *err) {
-    for (uint32_t halvings = 0;; halvings++) {
-        const uint64_t stride = step->stride_bytes >> halvings;
-        double misses = 0;
-        WP_TRY(wpi_ramp_begin(s, stride, step->quiet_loads << halvings, r, err));
-        WP_TRY(wpi_ramp_misses(s, r, 1, &misses, err));
-        if (misses > 1 || halvings == 2 || stride / 2 < wpi_steps_stride_first(s))
-            return WP_STATUS_OK;
+    WP_TRY(wpi_ramp_begin(s, step->stride_bytes, step->quiet_loads, r, err));
+    while (r->quiet_loads <= wpi_steps_busy_loads(s, r->stride_bytes) &&
+           r->stride_bytes / 2 >= wpi_steps_stride_first(s)) {
+        wpi_ramp half;
+        const uint64_t quiet_loads = r->quiet_loads;
+        WP_TRY(wpi_ramp_begin(s, r->stride_bytes / 2, 2 * quiet_loads, &half, err));
+        if (half.quiet_loads >= 2 * quiet_loads) break;
+        *r = half;
     }
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_level *level,
@@ -132,12 +148,13 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     bool is_sure = false, is_at_once = false;
     *is_mixed = false;
     WP_TRY(begin(s, step, r, err));
-    WP_TRY(descend(s, r, &is_sure, &is_at_once, is_mixed, err));
+    const bool has_own_end = step->has_own_end && r->stride_bytes == step->stride_bytes;
+    WP_TRY(descend(s, r, has_own_end, &is_sure, &is_at_once, is_mixed, err));
     if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));
     const double sure = wpi_confidence(s->worst_z);
     const double reach = (double)(r->quiet_loads * r->stride_bytes);
     wpi_number_set(&level->reach_bytes, reach, sure);
-    if (is_sure || step->has_own_end) {
+    if (is_sure) {
         wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
         wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
         return check_whole(s, r, level, err);

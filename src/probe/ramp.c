@@ -8,13 +8,15 @@
 #include "probe/steps.h"
 
 #define MISSES_ERROR 0.07 /* wanted of a count of misses, one standard deviation */
+#define WHOLE 0.25        /* a count may lie so far from a whole number */
+#define DOUBT 0.18        /* one that lies further from it is counted again, at half the error */
 #define KINDS_MAX 3u      /* of sets in one level: less than that */
-#define WHOLE 0.35        /* a count may lie so far from a whole number */
+#define LOADS_FEW 16u /* a ramp of so many is looked at load by load, a longer one at quarters */
 
 /* The delay, from a round in which all loads miss, or as many as memory allows. */
-static wp_status measure_delay(wpi_search *s, wpi_ramp *r, double misses_error, wp_error *err) {
+static wp_status measure_delay(wpi_search *s, wpi_ramp *r, wp_error *err) {
     wpi_estimate e;
-    const double wanted = misses_error * r->miss_cycles;
+    const double wanted = MISSES_ERROR / 2 * r->miss_cycles;
     WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, r->quiet_loads, wanted, &e, err));
     r->miss_cycles = e.cycles / (double)r->top_loads;
     return WP_STATUS_OK;
@@ -25,8 +27,7 @@ static uint64_t top_of(const wpi_search *s, const wpi_ramp *r) {
     return most < 2 * r->quiet_loads ? most : 2 * r->quiet_loads;
 }
 
-/* From `rough`, which is right or a little too large, to the last loads without misses; beyond it
- * there are two at least. */
+/* From `rough` to the last loads without misses; beyond it there are two at least. */
 static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t busy, wp_error *err) {
     uint64_t low = rough * 3 / 4, high = rough + rough / 32 + 1;
     if (low < busy) low = busy;
@@ -42,6 +43,13 @@ static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t bus
         low = less;
     }
     const uint64_t before = low;
+    for (bool is_missing = false; high < r->top_loads;) {
+        WP_TRY(wpi_search_is_extra(s, r->stride_bytes, high, before, r->miss_cycles, &is_missing,
+                                   err));
+        if (is_missing) break;
+        low = high;
+        high = high + high / 4 < r->top_loads ? high + high / 4 + 1 : r->top_loads;
+    }
     uint64_t middle = rough; /* often it */
     while (high > low + 1) {
         bool is_missing = false;
@@ -55,6 +63,21 @@ static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t bus
     return WP_STATUS_OK;
 }
 
+/* The delay, roughly. A next level that begins below the top would be part of it: then half the way
+ * from the quiet loads to the top shows far less, where one level shows two fifths at least. */
+static wp_status guess_delay(wpi_search *s, wpi_ramp *r, wp_error *err) {
+    const uint64_t middle = r->quiet_loads + (r->top_loads - r->quiet_loads) / 2;
+    const double known = wpi_steps_known_cycles(s);
+    wpi_estimate top, e;
+    WP_TRY(wpi_search_rise(s, r->stride_bytes, r->top_loads, WPI_ORDER_STRIDED, 0.05, &top, err));
+    WP_TRY(wpi_search_rise(s, r->stride_bytes, middle, WPI_ORDER_STRIDED, 0.05, &e, err));
+    r->miss_cycles = top.cycles - known;
+    const double of_middle = e.cycles - known;
+    if (of_middle > WPI_STEP_CYCLES && of_middle < 0.4 * r->miss_cycles)
+        r->miss_cycles = 1.5 * of_middle;
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_ramp_begin(wpi_search *s, uint64_t stride, uint64_t rough, wpi_ramp *r,
                          wp_error *err) {
     const uint64_t busy = wpi_steps_busy_loads(s, stride);
@@ -63,38 +86,37 @@ wp_status wpi_ramp_begin(wpi_search *s, uint64_t stride, uint64_t rough, wpi_ram
     /* The next level may begin below twice of what is too many: then the delay was too large. */
     for (int i = 0; i < 4; i++) {
         const double before = r->miss_cycles;
-        wpi_estimate e;
-        WP_TRY(wpi_search_rise(s, stride, r->top_loads, WPI_ORDER_STRIDED, 0.05, &e, err));
-        r->miss_cycles = e.cycles - wpi_steps_known_cycles(s);
+        WP_TRY(guess_delay(s, r, err));
         if (i > 0 && r->miss_cycles > 0.8 * before) break;
         WP_TRY(bisect(s, r, rough, busy, err));
         r->top_loads = top_of(s, r);
     }
-    return WP_STATUS_OK;
+    return measure_delay(s, r, err);
+}
+
+/* Of a round of `loads`, beyond one of `before`, in `unit` cycles. */
+static wp_status count(wpi_search *s, const wpi_ramp *r, uint64_t loads, uint64_t before,
+                       double unit, double *out, wp_error *err) {
+    for (double error = MISSES_ERROR;; error /= 2) {
+        wpi_estimate e;
+        WP_TRY(wpi_search_extra(s, r->stride_bytes, loads, before, error * unit, &e, err));
+        *out = e.cycles / unit;
+        if (error < MISSES_ERROR || fabs(*out - round(*out)) < DOUBT) return WP_STATUS_OK;
+    }
 }
 
 wp_status wpi_ramp_misses(wpi_search *s, const wpi_ramp *r, uint64_t more, double *misses,
                           wp_error *err) {
-    wpi_estimate e;
-    WP_TRY(wpi_search_extra(s, r->stride_bytes, r->quiet_loads + more, r->quiet_loads,
-                            MISSES_ERROR * r->miss_cycles, &e, err));
-    *misses = e.cycles / r->miss_cycles;
-    return WP_STATUS_OK;
+    return count(s, r, r->quiet_loads + more, r->quiet_loads, r->miss_cycles, misses, err);
 }
 
 /* Loads of a round that still hit, seen from the plateau. */
 static wp_status hits(wpi_search *s, const wpi_ramp *r, uint64_t more, double *out, wp_error *err) {
     const uint64_t loads = r->quiet_loads + more;
     const double share = (double)r->top_loads / (double)loads;
-    wpi_estimate e;
-    if (loads == r->top_loads) {
-        *out = 0;
-        return WP_STATUS_OK;
-    }
-    WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, loads,
-                            MISSES_ERROR * r->miss_cycles * share, &e, err));
-    *out = e.cycles / r->miss_cycles / share;
-    return WP_STATUS_OK;
+    *out = 0;
+    if (loads == r->top_loads) return WP_STATUS_OK;
+    return count(s, r, r->top_loads, loads, share * r->miss_cycles, out, err);
 }
 
 /* ---- equal sets -------------------------------------------------------------------------------
@@ -106,11 +128,11 @@ static bool is_near(double value, double whole) {
 
 static wp_status is_line(wpi_search *s, const wpi_ramp *r, uint64_t sets, uint64_t ways, bool *out,
                          wp_error *err) {
+    const uint64_t parts = sets < LOADS_FEW ? sets : 4;
     *out = true;
-    for (uint64_t quarter = 1; quarter < 4 && *out; quarter++) {
-        const uint64_t more = sets * quarter / 4;
+    for (uint64_t part = 1; part < parts && *out; part++) {
+        const uint64_t more = sets * part / parts;
         double misses = 0;
-        if (more == 0) continue;
         WP_TRY(wpi_ramp_misses(s, r, more, &misses, err));
         *out = is_near(misses, (double)(more * (ways + 1)));
     }
@@ -177,19 +199,14 @@ static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a,
         return WP_FAIL(err, NOT_FOUND, "misses do not grow by whole numbers");
     a->outer = a->first + 1;
     a->misses = a->misses_before + a->each;
-    /* The whole rest, and points in between: other sets may make up for one another at its end. */
+    /* Steps that grow slowly: sets behind the run may make up for one another. */
     uint64_t outer = last + 1;
-    for (uint64_t quarter = 4; quarter > 0; quarter--) {
-        const uint64_t at = a->first + (last - a->first) * quarter / 4;
-        bool is_so = at <= a->outer;
-        if (!is_so) WP_TRY(reaches(s, r, a, at, &is_so, &next, err));
-        if (!is_so) outer = at;
-    }
-    while (outer - a->outer > 1) {
-        const uint64_t middle = outer > last ? last : a->outer + (outer - a->outer) / 2;
+    for (uint64_t step = 1; outer - a->outer > 1; step += step / 2 + 1) {
+        const uint64_t far = a->outer + step, half = a->outer + (outer - a->outer) / 2;
+        const uint64_t at = outer <= last ? half : far < last ? far : last;
         bool is_so = false;
-        WP_TRY(reaches(s, r, a, middle, &is_so, &next, err));
-        *(is_so ? &a->outer : &outer) = middle;
+        WP_TRY(reaches(s, r, a, at, &is_so, &next, err));
+        *(is_so ? &a->outer : &outer) = at;
     }
     a->misses = a->misses_before + (double)(a->outer - a->first) * a->each;
     return WP_STATUS_OK;
@@ -220,7 +237,7 @@ static wp_status check_groups(wpi_search *s, const wpi_ramp *r, wp_error *err) {
         WP_TRY(wpi_search_extra(s, r->stride_bytes, r->quiet_loads + more, r->quiet_loads, error,
                                 &e, err));
         const double misses = e.cycles / delay;
-        if (fabs(misses - round(misses)) > WHOLE / 3)
+        if (fabs(misses - round(misses)) > WHOLE / 2)
             return WP_FAIL(err, NOT_FOUND, "misses are no whole numbers: another level takes part");
     }
     return WP_STATUS_OK;
@@ -251,6 +268,8 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     }
     if (level->way_group_count < 2)
         return WP_FAIL(err, NOT_FOUND, "the ramp is neither of equal sets nor of unequal ones");
+    if (level->way_groups[level->way_group_count - 1].ways == 1)
+        return WP_FAIL(err, NOT_FOUND, "two levels that overlap would look the same");
     WP_TRY(check_groups(s, r, err));
     if (entries != r->quiet_loads)
         return WP_FAIL(err, NOT_FOUND, "the ramp's sets hold %llu entries, not %llu",
@@ -318,7 +337,6 @@ static wp_status set_delay(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_erro
 wp_status wpi_ramp_find(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *err) {
     uint64_t sets = 0, last = 0;
     wp_error detail = {0};
-    WP_TRY(measure_delay(s, r, MISSES_ERROR, err));
     wp_status status = find_sets(s, r, level, &sets, &last, &detail);
     if (status == WP_STATUS_NOT_FOUND) {
         level->way_group_count = 0;

@@ -21,7 +21,7 @@ typedef struct wpi_ramp {
     double miss_cycles;
 } wpi_ramp;
 
-/** Finds quiet_loads exactly, and miss_cycles roughly, at a stride. `rough` is what steps gave. */
+/** Finds quiet_loads and miss_cycles at a stride. `rough` is what steps gave. */
 WP_NODISCARD wp_status wpi_ramp_begin(wpi_search *search, uint64_t stride_bytes, uint64_t rough,
                                       wpi_ramp *ramp, wp_error *err);
 /** Misses of a round of quiet_loads + more, to a tenth. */

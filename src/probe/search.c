@@ -178,34 +178,48 @@ static wp_status refine(wpi_search *s, wpi_pair *p, double error_max, const doub
 /* ---- what is asked ----------------------------------------------------------------------------
  */
 
-/* Misses per load of one level in a control chase: its lines lie side by side. */
-static double control_misses(const wpi_found *f, uint64_t loads) {
-    if (f->entries == 0 || f->page_bytes == 0 || f->fill_bytes == 0) return 0;
-    const uint64_t bytes = loads * WPI_CHASE_LINE_BYTES;
-    const double entries = ceil((double)bytes / (double)f->page_bytes);
-    const double fills = ceil((double)bytes / (double)f->fill_bytes);
-    const double over = entries - (double)f->entries;
-    if (over <= 0) return 0;
-    const double sets = f->sets == 0 ? 1 : (double)f->sets;
-    const double missing = fmin(over * ((double)f->entries / sets + 1), entries);
-    return missing / entries * fills / (double)loads;
+/* What one level's misses add to a round over `pages` entries: equal sets overflow in turn, others
+ * as they come. */
+static wp_status missing_entries(wpi_search *s, const wpi_found *f, uint64_t pages, double *out,
+                                 wp_error *err) {
+    wpi_estimate e;
+    *out = (double)pages;
+    if (pages <= f->entries) *out = 0;
+    if (pages <= f->entries || pages >= f->busy_loads) return WP_STATUS_OK;
+    *out = (double)((pages - f->entries) * (f->entries / f->sets + 1));
+    if (f->busy_loads == f->entries + f->sets) return WP_STATUS_OK;
+    WP_TRY(wpi_search_extra(s, f->page_bytes, pages, f->entries, f->miss_cycles / 4, &e, err));
+    *out = e.cycles / f->miss_cycles;
+    return WP_STATUS_OK;
 }
 
-static double control_cycles(const wpi_search *s, uint64_t loads) {
-    double cycles = 0;
-    for (uint32_t i = 0; i < s->found_count; i++)
-        cycles += s->found[i].miss_cycles * control_misses(&s->found[i], loads);
-    return cycles;
+static uint64_t parts(uint64_t bytes, uint64_t of_bytes) {
+    return (bytes + of_bytes - 1) / of_bytes;
+}
+
+/* Per load, what known levels miss in a control chase: its lines lie side by side. */
+static wp_status control_cycles(wpi_search *s, uint64_t loads, double *cycles, wp_error *err) {
+    const uint64_t bytes = loads * WPI_CHASE_LINE_BYTES;
+    *cycles = 0;
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        const wpi_found *f = &s->found[i];
+        const uint64_t pages = parts(bytes, f->page_bytes), fills = parts(bytes, f->fill_bytes);
+        double missing = 0;
+        WP_TRY(missing_entries(s, f, pages, &missing, err));
+        *cycles += f->miss_cycles * missing / (double)pages * (double)fills / (double)loads;
+    }
+    return WP_STATUS_OK;
 }
 
 static wp_status rise(wpi_search *s, uint64_t stride, uint64_t loads, wpi_chase_order order,
                       double error_max, const double *border, wpi_estimate *out, wp_error *err) {
+    double given_back = 0;
+    WP_TRY(control_cycles(s, loads, &given_back, err));
+    const double moved = border != NULL ? *border - given_back : 0;
     wpi_pair *p = pair_of(
         s, (wpi_pair){
                .kind = AGAINST_CONTROL, .stride_bytes = stride, .loads = loads, .order = order});
     if (p == NULL) return WP_FAIL(err, NOMEM, "samples of a search");
-    const double given_back = control_cycles(s, loads);
-    const double moved = border != NULL ? *border - given_back : 0;
     WP_TRY(refine(s, p, error_max, border != NULL ? &moved : NULL, out, err));
     out->cycles += given_back;
     return WP_STATUS_OK;
@@ -234,9 +248,7 @@ wp_status wpi_search_is_above(wpi_search *s, uint64_t stride, uint64_t loads, wp
 static double control_slack(const wpi_search *s) {
     double cycles = 0;
     for (uint32_t i = 0; i < s->found_count; i++)
-        if (s->found[i].fill_bytes != 0)
-            cycles +=
-                s->found[i].miss_cycles * WPI_CHASE_LINE_BYTES / (double)s->found[i].fill_bytes;
+        cycles += s->found[i].miss_cycles * WPI_CHASE_LINE_BYTES / (double)s->found[i].fill_bytes;
     return cycles;
 }
 
@@ -261,7 +273,9 @@ static wp_status has_cache_step(wpi_search *s, uint64_t loads, uint64_t before, 
 static wp_status extra(wpi_search *s, uint64_t stride, uint64_t loads, uint64_t before,
                        double error_max, const double *border, wpi_estimate *out, wp_error *err) {
     const double scale = (double)loads;
-    bool with_controls = control_cycles(s, loads) == 0 && loads <= 64;
+    double given_back = 0;
+    WP_TRY(control_cycles(s, loads, &given_back, err));
+    bool with_controls = given_back == 0 && loads <= 64;
     if (!with_controls) WP_TRY(has_cache_step(s, loads, before, &with_controls, err));
     if (with_controls) {
         wpi_estimate e, less;

@@ -9,10 +9,11 @@
 
 #include "probe/hierarchy.h"
 
-/** What is known of a level, as numbers to compute with. 0: not known. */
+/** What is known of a level, as numbers to compute with. None is 0. */
 typedef struct wpi_found {
     uint64_t page_bytes, fill_bytes, entries, sets;
-    uint64_t busy_loads; /* all of so many miss, at any stride that is not less than its page */
+    uint64_t busy_loads; /* all of so many miss, at any stride that is not less than its page:
+                            entries + sets if sets are equal */
     double miss_cycles;
 } wpi_found;
 

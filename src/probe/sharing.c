@@ -12,11 +12,14 @@
 #define ROUNDS_MIN 8u
 #define ROUNDS_MAX 4096u
 #define SURE_Z 5.0
+#define SAME_SHARE 0.05 /* of a level's delay, halved: pairs apart save as much */
 
 typedef struct contest {
     wpi_search *search;
-    wpi_contest is;       /* without the SMs */
-    double border_cycles; /* that sharing adds at least */
+    wpi_contest is;                 /* without the SMs */
+    double border_cycles;           /* that sharing adds at least */
+    double apart_least, apart_most; /* what pairs apart save surely: of the one that saves least, at
+                                       most; of the one that saves most, at least */
     double worst_z;
     uint64_t random;
 } contest;
@@ -62,14 +65,18 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
         if (z >= SURE_Z) break;
     }
     if (z < c->worst_z) c->worst_z = z;
-    *out = sum / weight < c->border_cycles;
+    const double saved = sum / weight, doubt = SURE_Z * error;
+    *out = saved < c->border_cycles;
+    if (!*out) c->apart_least = fmin(c->apart_least, saved + doubt);
+    if (!*out) c->apart_most = fmax(c->apart_most, saved - doubt);
     return WP_STATUS_OK;
 }
 
 static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number, contest *c,
                          wpi_sharing_groups *out) {
     const wpi_level *l = &h->levels[number];
-    *c = (contest){.search = s, .worst_z = INFINITY, .random = s->options.seed | 1};
+    *c = (contest){
+        .search = s, .worst_z = INFINITY, .apart_least = INFINITY, .random = s->options.seed | 1};
     if (s->sampler->contest == NULL) {
         wpi_number_unknown(&out->count, "the device gives no way to run on two SMs");
         return WP_STATUS_NOT_FOUND;
@@ -80,17 +87,14 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
     }
     const uint64_t entries = (uint64_t)l->entries.value;
     const uint64_t busy = wpi_steps_busy_before(s, number, (uint64_t)l->page_bytes.value);
-    /* Whole rounds over the sets, so that the other SM's pages meet all of them, too. */
-    const uint64_t sets = l->sets.is_known ? (uint64_t)l->sets.value : 1;
-    const uint64_t least = busy > 8 ? busy : entries < 8 ? entries : 8;
-    const uint64_t timed = l->way_group_count == 1 ? (least + sets - 1) / sets * sets : least;
+    /* As many as it holds: what levels before hold of fewer would look apart. */
     c->is = (wpi_contest){.stride_bytes = (uint64_t)l->page_bytes.value,
-                          .loads_timed = timed,
+                          .loads_timed = entries,
                           .loads_other = entries};
     c->border_cycles = l->miss_cycles.value / 2;
-    if (timed > entries || (timed + entries) * c->is.stride_bytes > s->options.memory_bytes) {
-        wpi_number_unknown(&out->count, timed > entries ? "levels before it hold as many pages"
-                                                        : "memory too small for two SMs");
+    if (busy > entries || 2 * entries * c->is.stride_bytes > s->options.memory_bytes) {
+        wpi_number_unknown(&out->count, busy > entries ? "levels before it hold as many pages"
+                                                       : "memory too small for two SMs");
         return WP_STATUS_NOT_FOUND;
     }
     return WP_STATUS_OK;
@@ -152,6 +156,8 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
     if (wrong != 0)
         wpi_number_unknown(&out->count, "%u of %u pairs drawn at random say otherwise", wrong,
                            CHECKS);
+    else if (c.apart_most - c.apart_least > SAME_SHARE * c.border_cycles)
+        wpi_number_unknown(&out->count, "some pairs share a part only: another level takes part");
     else
         wpi_number_set(&out->count, groups, wpi_confidence(c.worst_z));
     return WP_STATUS_OK;

@@ -8,7 +8,7 @@
 
 #define LOADS_TO_DETECT 5120u /* 4096 entries, direct mapped, miss two fifths of them */
 #define LOADS_TO_TRACK 32768u
-#define SAME_DISTANCE 1.1
+#define SAME_DISTANCE 1.25 /* what misses too little is noticed late */
 #define STRIDES_MAX 40u
 
 uint64_t wpi_steps_busy_loads(const wpi_search *s, uint64_t stride) {
@@ -102,8 +102,23 @@ static wp_status quiet_at(wpi_search *s, uint64_t stride, uint64_t guess, uint64
 
 typedef struct track {
     uint64_t strides[STRIDES_MAX], quiet[STRIDES_MAX];
+    bool is_behind[STRIDES_MAX]; /* where the levels before miss all, this one hits for a while */
     uint32_t count;
 } track;
+
+/* Quiet loads are known to a thirty-second: where that does not say, the busy ones are asked. */
+static wp_status ask_behind(wpi_search *s, uint64_t stride, uint64_t quiet, bool *out,
+                            wp_error *err) {
+    const uint64_t busy = wpi_steps_busy_loads(s, stride);
+    bool is_above = true;
+    *out = quiet > busy + busy / 16;
+    if (*out || busy == 0 || quiet + quiet / 16 + 1 < busy ||
+        busy > wpi_search_loads_max(s, stride))
+        return WP_STATUS_OK;
+    WP_TRY(is_busy(s, stride, busy, &is_above, err));
+    *out = !is_above;
+    return WP_STATUS_OK;
+}
 
 static wp_status follow(wpi_search *s, uint64_t seen, track *t, wp_error *err) {
     uint64_t stride = seen, guess = 0;
@@ -114,6 +129,7 @@ static wp_status follow(wpi_search *s, uint64_t seen, track *t, wp_error *err) {
     for (; stride <= 4 * s->options.stride_max && t->count < STRIDES_MAX; stride *= 2) {
         uint64_t *quiet = &t->quiet[t->count];
         WP_TRY(quiet_at(s, stride, guess, quiet, err));
+        WP_TRY(ask_behind(s, stride, *quiet, &t->is_behind[t->count], err));
         t->strides[t->count++] = stride;
         guess = *quiet == 0 ? 0 : *quiet / 2 + *quiet / 32 + 2;
         if (wpi_search_loads_max(s, stride) < 4) break;
@@ -125,24 +141,18 @@ static double distance(const track *t, uint32_t i) {
     return t->quiet[i] == 0 ? INFINITY : (double)t->quiet[i] * (double)t->strides[i];
 }
 
-/* What is quiet there is so behind the levels before. Quiet loads are known to a thirty-second. */
-static bool is_behind(const wpi_search *s, const track *t, uint32_t i) {
-    const uint64_t busy = wpi_steps_busy_loads(s, t->strides[i]);
-    return t->quiet[i] + t->quiet[i] / 32 + 1 >= busy;
-}
-
 static void choose(const wpi_search *s, const track *t, wpi_step *step) {
     uint32_t least = 0;
     for (uint32_t i = 0; i < t->count; i++)
         if (distance(t, i) <= distance(t, least)) least = i;
     const double limit = SAME_DISTANCE * distance(t, least);
     uint32_t top = least;
-    while (top > 0 && !is_behind(s, t, top))
+    while (top > 0 && !t->is_behind[top])
         top--;
-    while (top + 1 < t->count && distance(t, top + 1) <= limit && is_behind(s, t, top + 1))
+    while (top + 1 < t->count && distance(t, top + 1) <= limit && t->is_behind[top + 1])
         top++;
     *step = (wpi_step){.stride_bytes = t->strides[top], .quiet_loads = t->quiet[top]};
-    step->is_hidden = !is_behind(s, t, top) || distance(t, top) > limit;
+    step->is_hidden = !t->is_behind[top] || distance(t, top) > limit;
     if (top + 1 == t->count) {
         step->is_memory_end = true;
         return;
