@@ -206,12 +206,12 @@ static wp_status chase(void *object, const wpi_chase *wanted, wpi_timing *out, w
         WP_TRY(try_rounds(s, &r, &note, err));
     if (note == NULL) return fail_placement(s, wanted->sm, err);
     double cycles[WPI_PROBE_ROUNDS_MAX];
-    for (uint32_t i = 0; i < r.timed; i++) {
+    for (uint32_t i = 0; i < note->rounds; i++) {
         cycles[i] = (double)note->cycles[i];
         if (s->listener.chased != NULL)
             s->listener.chased(s->listener.object, wanted, i, cycles[i] - s->overhead_cycles);
     }
-    wpi_rounds_sum_up(cycles, r.timed, wanted->loads, s->overhead_cycles, out);
+    wpi_rounds_sum_up(cycles, note->rounds, wanted->loads, s->overhead_cycles, out);
     return WP_STATUS_OK;
 }
 

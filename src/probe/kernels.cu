@@ -59,14 +59,17 @@ extern "C" __global__ void wp_probe_chase(const char *first, uint32_t loads, uin
     for (uint32_t r = 0; r < untimed; r++)
         place = round_of(place, loads);
     if (place == NULL) return; /* never: but now the last load has come */
-    for (uint32_t r = 0; r < timed; r++) {
+    uint32_t same = 0, rounds = 0;
+    while (rounds < timed && same < WPI_PROBE_ROUNDS_STEADY) {
         const long long start = clock64();
         place = round_of(place, loads);
         if (place == NULL) return;
-        cycles[r] = clock64() - start;
+        cycles[rounds] = clock64() - start;
+        if (cycles[rounds++] == cycles[0]) same = same + 1 == rounds ? rounds : 0;
     }
-    for (uint32_t r = 0; r < timed; r++)
+    for (uint32_t r = 0; r < rounds; r++)
         note->cycles[r] = cycles[r];
+    if (timed != 0) note->rounds = rounds;
     if (untimed == 0) tell(note, launch);
 }
 

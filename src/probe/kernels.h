@@ -6,14 +6,15 @@
 #include <stdint.h>
 
 #define WPI_PROBE_ROUNDS_MAX 64u
+#define WPI_PROBE_ROUNDS_STEADY 8u  /* so many of the same length, and there is no noise */
 #define WPI_PROBE_ANY_SM UINT32_MAX /* as WPI_SM_ANY */
 
 /** What the CTA that chased leaves behind; one for each CTA of a launch. */
 typedef struct wpi_probe_note {
     uint64_t launch; /* the number of the launch that wrote this */
     uint32_t sm;
-    uint32_t reserved;
-    int64_t cycles[WPI_PROBE_ROUNDS_MAX]; /* of the timed rounds */
+    uint32_t rounds; /* that were timed: less than wanted where there is no noise */
+    int64_t cycles[WPI_PROBE_ROUNDS_MAX];
 } wpi_probe_note;
 
 #ifdef __cplusplus

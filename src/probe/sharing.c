@@ -9,7 +9,7 @@
 #include "probe/steps.h"
 
 #define CHECKS 24u
-#define ROUNDS_MIN 8u
+#define ROUNDS_MIN 4u
 #define ROUNDS_MAX 4096u
 #define SURE_Z 5.0
 #define SAME_SHARE 0.05 /* of a level's delay, halved: pairs apart save as much */
@@ -22,6 +22,8 @@ typedef struct contest {
                                        most; of the one that saves most, at least */
     double worst_z;
     uint64_t random;
+    wpi_timing alone; /* of `alone_sm` disturbed by itself; without noise, it is not asked again */
+    uint32_t alone_sm;
 } contest;
 
 static wp_status measure(contest *c, uint32_t timed, uint32_t other, uint32_t rounds,
@@ -47,13 +49,25 @@ static double variance(const wpi_timing *t) {
     return t->spread_cycles * t->spread_cycles / (t->rounds > 0 ? t->rounds : 1);
 }
 
-/* Self, other, other, self: drift cancels. */
+/* Self, other, other, self: drift cancels. A device without noise has no drift either. */
+static wp_status measure_four(contest *c, uint32_t timed, uint32_t other, uint32_t rounds,
+                              wpi_timing t[4], wp_error *err) {
+    if (c->alone_sm != timed || c->alone.spread_cycles > 0)
+        WP_TRY(measure(c, timed, timed, rounds, &c->alone, err));
+    c->alone_sm = timed;
+    t[0] = t[3] = c->alone;
+    WP_TRY(measure(c, timed, other, rounds, &t[1], err));
+    t[2] = t[1];
+    if (t[0].spread_cycles == 0 && t[1].spread_cycles == 0) return WP_STATUS_OK;
+    WP_TRY(measure(c, timed, other, rounds, &t[2], err));
+    return measure(c, timed, timed, rounds, &t[3], err);
+}
+
 static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *out, wp_error *err) {
     double sum = 0, weight = 0, error = 0, z = 0;
     for (uint32_t rounds = ROUNDS_MIN; rounds <= ROUNDS_MAX; rounds *= 4) {
         wpi_timing t[4];
-        for (uint32_t i = 0; i < 4; i++)
-            WP_TRY(measure(c, timed, i == 1 || i == 2 ? other : timed, rounds, &t[i], err));
+        WP_TRY(measure_four(c, timed, other, rounds, t, err));
         const double missing =
             (t[0].median_cycles + t[3].median_cycles - t[1].median_cycles - t[2].median_cycles) / 2;
         const double squares =
@@ -75,8 +89,11 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
 static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number, contest *c,
                          wpi_sharing_groups *out) {
     const wpi_level *l = &h->levels[number];
-    *c = (contest){
-        .search = s, .worst_z = INFINITY, .apart_least = INFINITY, .random = s->options.seed | 1};
+    *c = (contest){.search = s,
+                   .worst_z = INFINITY,
+                   .apart_least = INFINITY,
+                   .alone_sm = WPI_SM_ANY,
+                   .random = s->options.seed | 1};
     if (s->sampler->contest == NULL) {
         wpi_number_unknown(&out->count, "the device gives no way to run on two SMs");
         return WP_STATUS_NOT_FOUND;
