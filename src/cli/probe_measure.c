@@ -84,12 +84,14 @@ static wp_status plot_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, 
     wpi_matrix matrix;
     wp_text script = {0};
     char name[32];
-    WP_TRY(wpi_sweep_pairs(sampler, l, &matrix, err));
+    WP_TRY(wpi_sweep_pairs(sampler, h, level, &matrix, err));
+    const uint32_t pairs = matrix.sm_count * matrix.sm_count;
     if (l->sharing.count.is_known)
         wp_strings_addf(notes,
-                        "All %" PRIu32 " ordered pairs of SMs were measured for L%" PRIu32
-                        ": %" PRIu32 " say something else than the groups.",
-                        matrix.sm_count * matrix.sm_count, level + 1,
+                        "%s%" PRIu32 " ordered pairs of SMs were measured for L%" PRIu32
+                        "%s: %" PRIu32 " say something else than the groups.",
+                        matrix.measured == pairs ? "All " : "", matrix.measured, level + 1,
+                        matrix.measured == pairs ? "" : ", each SM with one of each group",
                         wpi_matrix_contradictions(&matrix, l));
     (void)snprintf(name, sizeof name, "sharing_l%" PRIu32, level + 1);
     wp_gnuplot_begin(&script, name, 620, 560);

@@ -34,6 +34,7 @@ struct wpi_gpu_sampler {
     void *allocation;
     char *base;                           /* aligned */
     wpi_probe_note *device_notes, *notes; /* [sm_count] */
+    uint32_t *ctas_to;                    /* [sm_count]: so many reach the SM, as far as is known */
     uint32_t *device_order, *order;
     uint32_t order_capacity;
     uint64_t launches;
@@ -78,7 +79,7 @@ static wp_status fetch_notes(wpi_gpu_sampler *s, uint32_t ctas, wp_error *err) {
 static wp_status try_rounds(wpi_gpu_sampler *s, const rounds *r, const wpi_probe_note **out,
                             wp_error *err) {
     const bool is_placed = r->sm != WPI_SM_ANY;
-    const uint32_t ctas = is_placed ? s->sampler.sm_count : 1;
+    const uint32_t ctas = is_placed ? s->ctas_to[r->sm] : 1;
     const uint64_t number = ++s->launches;
     void *args[] = {(void *)&r->first, (void *)&r->loads, (void *)&r->untimed, (void *)&r->timed,
                     (void *)&r->sm,    (void *)&number,   &s->device_notes};
@@ -92,6 +93,8 @@ static wp_status try_rounds(wpi_gpu_sampler *s, const rounds *r, const wpi_probe
         found++;
     }
     if (found != 1) *out = NULL;
+    if (is_placed)
+        s->ctas_to[r->sm] = found == 1 ? (uint32_t)(*out - s->notes) + 1 : s->sampler.sm_count;
     return WP_STATUS_OK;
 }
 
@@ -310,7 +313,11 @@ static wp_status take_memory(wpi_gpu_sampler *s, uint64_t max_bytes, wp_error *e
 static wp_status begin(wpi_gpu_sampler *s, uint64_t max_memory_bytes, wp_error *err) {
     const uint32_t sms = s->sampler.sm_count;
     s->notes = wp_calloc(sms, sizeof *s->notes);
-    if (s->notes == NULL) return WP_FAIL(err, NOMEM, "notes of %" PRIu32 " SMs", sms);
+    s->ctas_to = wp_calloc(sms, sizeof *s->ctas_to);
+    if (s->notes == NULL || s->ctas_to == NULL)
+        return WP_FAIL(err, NOMEM, "notes of %" PRIu32 " SMs", sms);
+    for (uint32_t sm = 0; sm < sms; sm++)
+        s->ctas_to[sm] = sms;
     WP_TRY(load_kernels(s, err));
     WP_TRY(wp_memory_alloc(s->device, WP_MEMORY_DEVICE, sms * sizeof *s->notes, 0,
                            (void **)&s->device_notes, err));
@@ -353,6 +360,7 @@ void wpi_gpu_sampler_destroy(wpi_gpu_sampler *s) {
     give_back(s->device, s->device_order);
     wp_module_unload(s->module);
     wp_free(s->notes);
+    wp_free(s->ctas_to);
     wp_free(s->order);
     wp_free(s);
 }

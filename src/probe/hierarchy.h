@@ -95,6 +95,10 @@ WP_NODISCARD wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_opt
                                  wpi_hierarchy **out, wp_error *err);
 void wpi_hierarchy_destroy(wpi_hierarchy *hierarchy); /* NULL allowed */
 
+/** All of so many loads miss, a page or more apart. Equal sets overflow in turn; strides may meet
+ * unequal ones in an order that takes all entries. Entries and sets must be known. */
+uint64_t wpi_level_busy_loads(const wpi_level *level);
+
 /** The groups of a level as text: "0,5 | 1,6 | …"; appended. */
 void wpi_sharing_text(const wpi_sharing_groups *sharing, wp_text *out);
 

@@ -37,8 +37,6 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
-#define FAINT_CYCLES (3 * WPI_STEP_CYCLES) /* less rises above the border too late */
-
 static const char mixed[] =
     "what a miss costs grows with the stride: a level behind it is hidden by it";
 
@@ -51,8 +49,7 @@ static void doubt(wpi_level *level, const char *why) {
     level->way_group_count = 0;
 }
 
-/* Equal sets overflow in turn; strides may meet unequal ones in an order that takes all entries. */
-static uint64_t busy_loads(const wpi_level *level) {
+uint64_t wpi_level_busy_loads(const wpi_level *level) {
     const uint64_t entries = (uint64_t)level->entries.value;
     return level->way_group_count == 1 ? entries + level->way_groups[0].count : 2 * entries;
 }
@@ -70,8 +67,8 @@ static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
         doubt(level, level->page_bytes.reason);
         return WP_STATUS_OK;
     }
-    if (is_mixed || ramp.miss_cycles < FAINT_CYCLES) {
-        doubt(level, is_mixed ? mixed : "its misses cost too little to be counted");
+    if (is_mixed) {
+        doubt(level, mixed);
         return WP_STATUS_OK;
     }
     WP_TRY(wpi_ramp_find(s, &ramp, level, err));
@@ -87,7 +84,7 @@ static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     set_fill_pages(h, level);
     if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
         return WP_STATUS_OK;
-    s->found[s->found_count++] = (wpi_found){.busy_loads = busy_loads(level),
+    s->found[s->found_count++] = (wpi_found){.busy_loads = wpi_level_busy_loads(level),
                                              .page_bytes = (uint64_t)level->page_bytes.value,
                                              .fill_bytes = (uint64_t)level->fill_bytes.value,
                                              .entries = (uint64_t)level->entries.value,

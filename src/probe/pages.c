@@ -37,13 +37,14 @@ static wp_status next_set(wpi_search *s, const wpi_ramp *r, uint64_t at, uint64_
     return WP_STATUS_OK;
 }
 
-static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *err) {
+static wp_status kind_of(wpi_search *s, wpi_ramp *r, kind *out, wp_error *err) {
     double misses = 0;
     uint64_t sets = 0;
     WP_TRY(wpi_ramp_misses(s, r, 1, &misses, err));
     *out = AT_ONCE;
     if (misses > 0.95 * (double)(r->quiet_loads + 1) - 0.5) return WP_STATUS_OK;
     *out = WHOLE;
+    WP_TRY(wpi_ramp_refine(s, r, err));
     for (uint64_t at = 1; at != 0 && sets < SETS_LOOKED_AT; sets++) {
         if (at % 2 == 0) return WP_STATUS_OK;
         WP_TRY(next_set(s, r, at, &at, err));
@@ -55,7 +56,7 @@ static wp_status kind_of(wpi_search *s, const wpi_ramp *r, kind *out, wp_error *
 /* A delay or a half, a quarter, … of it, with the errors that delays have by then. */
 static bool is_halved(double cycles, double of) {
     const double halvings = fmax(round(log2(of / fmax(cycles, 1e-6))), 0);
-    return fabs(cycles - of / exp2(halvings)) < 0.005 * of + 0.2;
+    return fabs(cycles - of / exp2(halvings)) < 0.001 * of + 0.2;
 }
 
 /* Strides down to the smallest one that is of entries. *is_sure: it is known that it is. */
@@ -148,6 +149,10 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     bool is_sure = false, is_at_once = false;
     *is_mixed = false;
     WP_TRY(begin(s, step, r, err));
+    if (r->miss_cycles < WPI_FAINT_CYCLES) {
+        wpi_number_unknown(&level->page_bytes, "its misses cost too little to be counted");
+        return WP_STATUS_OK;
+    }
     const bool has_own_end = step->has_own_end && r->stride_bytes == step->stride_bytes;
     WP_TRY(descend(s, r, has_own_end, &is_sure, &is_at_once, is_mixed, err));
     if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));

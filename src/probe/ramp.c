@@ -13,8 +13,7 @@
 #define KINDS_MAX 3u      /* of sets in one level: less than that */
 #define LOADS_FEW 16u /* a ramp of so many is looked at load by load, a longer one at quarters */
 
-/* The delay, from a round in which all loads miss, or as many as memory allows. */
-static wp_status measure_delay(wpi_search *s, wpi_ramp *r, wp_error *err) {
+wp_status wpi_ramp_refine(wpi_search *s, wpi_ramp *r, wp_error *err) {
     wpi_estimate e;
     const double wanted = MISSES_ERROR / 2 * r->miss_cycles;
     WP_TRY(wpi_search_extra(s, r->stride_bytes, r->top_loads, r->quiet_loads, wanted, &e, err));
@@ -87,11 +86,12 @@ wp_status wpi_ramp_begin(wpi_search *s, uint64_t stride, uint64_t rough, wpi_ram
     for (int i = 0; i < 4; i++) {
         const double before = r->miss_cycles;
         WP_TRY(guess_delay(s, r, err));
+        if (r->miss_cycles < WPI_FAINT_CYCLES) return WP_STATUS_OK;
         if (i > 0 && r->miss_cycles > 0.8 * before) break;
         WP_TRY(bisect(s, r, rough, busy, err));
         r->top_loads = top_of(s, r);
     }
-    return measure_delay(s, r, err);
+    return WP_STATUS_OK;
 }
 
 /* Of a round of `loads`, beyond one of `before`, in `unit` cycles. */
@@ -182,12 +182,21 @@ typedef struct run {
     double misses_before, misses, each;
 } run;
 
-static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t last, bool *out,
-                         double *misses, wp_error *err) {
-    WP_TRY(wpi_ramp_misses(s, r, last, misses, err));
-    const double expected = a->misses_before + (double)(last - a->first) * a->each;
-    *out = is_near(*misses, expected);
+static wp_status is_on(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t at, bool *out,
+                       wp_error *err) {
+    double misses = 0;
+    WP_TRY(wpi_ramp_misses(s, r, at, &misses, err));
+    *out = is_near(misses, a->misses_before + (double)(at - a->first) * a->each);
     return WP_STATUS_OK;
+}
+
+/* A wide set and loads that add their own miss only can make up for narrow sets, but for a moment:
+ * not at the load before, too. */
+static wp_status reaches(wpi_search *s, const wpi_ramp *r, const run *a, uint64_t at, bool *out,
+                         wp_error *err) {
+    WP_TRY(is_on(s, r, a, at, out, err));
+    if (!*out || a->each == 1) return WP_STATUS_OK;
+    return is_on(s, r, a, at - 1, out, err);
 }
 
 /* How far the ramp goes on as steep as it is behind `a->first`. */
@@ -199,13 +208,12 @@ static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a,
         return WP_FAIL(err, NOT_FOUND, "misses do not grow by whole numbers");
     a->outer = a->first + 1;
     a->misses = a->misses_before + a->each;
-    /* Steps that grow slowly: sets behind the run may make up for one another. */
     uint64_t outer = last + 1;
-    for (uint64_t step = 1; outer - a->outer > 1; step += step / 2 + 1) {
+    for (uint64_t step = 1; outer - a->outer > 1; step *= 2) {
         const uint64_t far = a->outer + step, half = a->outer + (outer - a->outer) / 2;
         const uint64_t at = outer <= last ? half : far < last ? far : last;
         bool is_so = false;
-        WP_TRY(reaches(s, r, a, at, &is_so, &next, err));
+        WP_TRY(reaches(s, r, a, at, &is_so, err));
         *(is_so ? &a->outer : &outer) = at;
     }
     a->misses = a->misses_before + (double)(a->outer - a->first) * a->each;
@@ -337,6 +345,7 @@ static wp_status set_delay(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_erro
 wp_status wpi_ramp_find(wpi_search *s, wpi_ramp *r, wpi_level *level, wp_error *err) {
     uint64_t sets = 0, last = 0;
     wp_error detail = {0};
+    WP_TRY(wpi_ramp_refine(s, r, err));
     wp_status status = find_sets(s, r, level, &sets, &last, &detail);
     if (status == WP_STATUS_NOT_FOUND) {
         level->way_group_count = 0;

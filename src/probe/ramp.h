@@ -21,9 +21,13 @@ typedef struct wpi_ramp {
     double miss_cycles;
 } wpi_ramp;
 
-/** Finds quiet_loads and miss_cycles at a stride. `rough` is what steps gave. */
+/** Finds quiet_loads exactly, and miss_cycles roughly, at a stride: if these are less than
+ * WPI_FAINT_CYCLES, quiet_loads are `rough`. `rough` is what steps gave. */
 WP_NODISCARD wp_status wpi_ramp_begin(wpi_search *search, uint64_t stride_bytes, uint64_t rough,
                                       wpi_ramp *ramp, wp_error *err);
+/** miss_cycles as exact as counting needs it: from a round in which all loads miss, or as many as
+ * memory allows. */
+WP_NODISCARD wp_status wpi_ramp_refine(wpi_search *search, wpi_ramp *ramp, wp_error *err);
 /** Misses of a round of quiet_loads + more, to a tenth. */
 WP_NODISCARD wp_status wpi_ramp_misses(wpi_search *search, const wpi_ramp *ramp, uint64_t more,
                                        double *misses, wp_error *err);

@@ -6,10 +6,10 @@
 #include <math.h>
 
 #include "probe/number.h"
-#include "probe/steps.h"
 
 #define CHECKS 24u
-#define ROUNDS_MIN 4u
+#define ROUNDS_FEW 2u /* alike, they are enough */
+#define ROUNDS_MIN 8u
 #define ROUNDS_MAX 4096u
 #define SURE_Z 5.0
 #define SAME_SHARE 0.05 /* of a level's delay, halved: pairs apart save as much */
@@ -65,9 +65,11 @@ static wp_status measure_four(contest *c, uint32_t timed, uint32_t other, uint32
 
 static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *out, wp_error *err) {
     double sum = 0, weight = 0, error = 0, z = 0;
-    for (uint32_t rounds = ROUNDS_MIN; rounds <= ROUNDS_MAX; rounds *= 4) {
+    uint32_t next = ROUNDS_MIN;
+    for (uint32_t rounds = ROUNDS_FEW; rounds <= ROUNDS_MAX; rounds = next, next *= 4) {
         wpi_timing t[4];
         WP_TRY(measure_four(c, timed, other, rounds, t, err));
+        if (rounds == ROUNDS_FEW && (t[0].spread_cycles > 0 || t[1].spread_cycles > 0)) continue;
         const double missing =
             (t[0].median_cycles + t[3].median_cycles - t[1].median_cycles - t[2].median_cycles) / 2;
         const double squares =
@@ -86,6 +88,23 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
     return WP_STATUS_OK;
 }
 
+/* More than levels before hold, and more than half of what this one holds: fewer would be hits in a
+ * level that nobody saw. Whole rounds over the sets, so that the other SM's pages meet all of them.
+ */
+uint64_t wpi_sharing_loads(const wpi_hierarchy *h, uint32_t number, uint64_t memory_bytes) {
+    const wpi_level *l = &h->levels[number];
+    const uint64_t entries = (uint64_t)l->entries.value;
+    const uint64_t sets = l->way_group_count == 1 ? (uint64_t)l->sets.value : 1;
+    uint64_t loads = entries / 2 + 1;
+    for (uint32_t i = 0; i < number; i++) {
+        const uint64_t busy = wpi_level_busy_loads(&h->levels[i]);
+        if (busy > loads) loads = busy;
+    }
+    loads = (loads + sets - 1) / sets * sets;
+    const bool fits = (loads + entries) * (uint64_t)l->page_bytes.value <= memory_bytes;
+    return loads <= entries && fits ? loads : 0;
+}
+
 static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number, contest *c,
                          wpi_sharing_groups *out) {
     const wpi_level *l = &h->levels[number];
@@ -102,19 +121,14 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
         wpi_number_unknown(&out->count, "the level's page, entries or delay are not known");
         return WP_STATUS_NOT_FOUND;
     }
-    const uint64_t entries = (uint64_t)l->entries.value;
-    const uint64_t busy = wpi_steps_busy_before(s, number, (uint64_t)l->page_bytes.value);
-    /* As many as it holds: what levels before hold of fewer would look apart. */
+    const uint64_t loads = wpi_sharing_loads(h, number, s->options.memory_bytes);
     c->is = (wpi_contest){.stride_bytes = (uint64_t)l->page_bytes.value,
-                          .loads_timed = entries,
-                          .loads_other = entries};
+                          .loads_timed = loads,
+                          .loads_other = (uint64_t)l->entries.value};
     c->border_cycles = l->miss_cycles.value / 2;
-    if (busy > entries || 2 * entries * c->is.stride_bytes > s->options.memory_bytes) {
-        wpi_number_unknown(&out->count, busy > entries ? "levels before it hold as many pages"
-                                                       : "memory too small for two SMs");
-        return WP_STATUS_NOT_FOUND;
-    }
-    return WP_STATUS_OK;
+    if (loads != 0) return WP_STATUS_OK;
+    wpi_number_unknown(&out->count, "levels before it hold as many pages, or memory too small");
+    return WP_STATUS_NOT_FOUND;
 }
 
 static uint64_t next_random(uint64_t *random) {

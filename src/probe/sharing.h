@@ -12,6 +12,9 @@
  * far; pairs drawn at random check the result. */
 WP_NODISCARD wp_status wpi_sharing_find(wpi_search *search, const wpi_hierarchy *hierarchy,
                                         uint32_t number, wpi_sharing_groups *out, wp_error *err);
+/** Pages that the timed SM loads in a contest for a level; the other one loads as many as it has
+ * entries. 0: there is no such number. */
+uint64_t wpi_sharing_loads(const wpi_hierarchy *hierarchy, uint32_t number, uint64_t memory_bytes);
 /** Groups from a matrix of sm_count * sm_count cycles, rows timed, of a level whose misses cost
  * `miss_cycles`. */
 void wpi_sharing_from_matrix(const double *cycles, uint32_t sm_count, double miss_cycles,

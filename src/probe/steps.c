@@ -12,12 +12,8 @@
 #define STRIDES_MAX 40u
 
 uint64_t wpi_steps_busy_loads(const wpi_search *s, uint64_t stride) {
-    return wpi_steps_busy_before(s, s->found_count, stride);
-}
-
-uint64_t wpi_steps_busy_before(const wpi_search *s, uint32_t levels, uint64_t stride) {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < levels && i < s->found_count; i++) {
+    for (uint32_t i = 0; i < s->found_count; i++) {
         const wpi_found *f = &s->found[i];
         const uint64_t parts = stride < f->page_bytes ? f->page_bytes / stride : 1;
         if (f->busy_loads * parts > most) most = f->busy_loads * parts;

@@ -15,7 +15,8 @@
 
 #include "probe/search.h"
 
-#define WPI_STEP_CYCLES 1.0 /* a rise of less is no level */
+#define WPI_STEP_CYCLES 1.5  /* a rise of less is no level */
+#define WPI_FAINT_CYCLES 3.0 /* a level that costs less is seen too late to be read */
 
 typedef struct wpi_step {
     uint64_t stride_bytes; /* S */
@@ -29,8 +30,6 @@ typedef struct wpi_step {
 
 /** Loads from which on all levels that are known miss all loads, at this stride. */
 uint64_t wpi_steps_busy_loads(const wpi_search *search, uint64_t stride_bytes);
-/** The same of the first `levels` of them. */
-uint64_t wpi_steps_busy_before(const wpi_search *search, uint32_t levels, uint64_t stride_bytes);
 /** Cycles that all known levels' misses add up to. */
 double wpi_steps_known_cycles(const wpi_search *search);
 /** The smallest stride that shows a level behind the known ones. */

@@ -7,9 +7,11 @@
 #include "base/gnuplot.h"
 #include "probe/points.h"
 #include "probe/result.h"
+#include "probe/sharing.h"
 
 #define REACHES 2.5 /* twice the stride has its step at twice the reach */
 #define REPEATS 3u
+#define PAIRS_LOADS_MAX ((uint64_t)1 << 24) /* more are not spent on pairs of a level */
 #define MIB 1048576.0
 
 static wp_status measure_curve(const wpi_sampler *sampler, double distance_max, wpi_curve *curve,
@@ -45,25 +47,67 @@ wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hierarchy *hiera
     return WP_STATUS_OK;
 }
 
-wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_level *level, wpi_matrix *out,
-                          wp_error *err) {
-    const uint32_t sms = sampler->sm_count;
-    *out = (wpi_matrix){0};
-    if (sampler->contest == NULL || !level->entries.is_known || !level->page_bytes.is_known)
-        return WP_FAIL(err, UNSUPPORTED, "there is no sharing to be measured");
-    const uint64_t entries = (uint64_t)level->entries.value;
-    *out = (wpi_matrix){sms, wp_calloc((size_t)sms * sms, sizeof *out->cycles)};
-    if (out->cycles == NULL) return WP_FAIL(err, NOMEM, "pairs of %" PRIu32 " SMs", sms);
-    for (uint32_t i = 0; i < sms * sms; i++) {
-        const wpi_contest contest = {i / sms, i % sms, (uint64_t)level->page_bytes.value,
-                                     entries, entries, 1};
+/* The pairs that are asked: all, or where that takes too long and groups are known, each SM with
+ * itself, with the first one of each group, and with one drawn at random. The others are as the
+ * first ones of their groups. */
+typedef struct asked_pairs {
+    const wpi_sharing_groups *groups; /* NULL: all pairs */
+    uint32_t first_of[WPI_PROBE_SMS_MAX];
+    uint64_t random;
+} asked_pairs;
+
+static void choose_asked(const wpi_level *l, uint64_t loads, asked_pairs *out) {
+    const wpi_sharing_groups *g = &l->sharing;
+    const bool is_long = loads * g->sm_count * g->sm_count > PAIRS_LOADS_MAX;
+    *out = (asked_pairs){.groups = is_long && g->count.is_known ? g : NULL, .random = 1};
+    for (uint32_t sm = g->sm_count; sm-- > 0;)
+        out->first_of[g->group_of[sm]] = sm;
+}
+
+static wp_status measure_row(const wpi_sampler *sampler, wpi_contest contest, asked_pairs *asked,
+                             wpi_matrix *m, wp_error *err) {
+    double *row = &m->cycles[(size_t)contest.sm_timed * m->sm_count];
+    const uint32_t *group_of = asked->groups != NULL ? asked->groups->group_of : NULL;
+    asked->random = asked->random * 6364136223846793005u + 1442695040888963407u;
+    const uint32_t drawn = (uint32_t)((asked->random >> 33) % m->sm_count);
+    for (uint32_t b = 0; b < m->sm_count; b++) {
+        const uint32_t first = group_of != NULL ? asked->first_of[group_of[b]] : b;
         wpi_timing timing;
-        const wp_status status = sampler->contest(sampler->object, &contest, &timing, err);
-        if (status != WP_STATUS_OK) {
-            wpi_matrix_deinit(out);
-            return status;
+        if (b != first && b != contest.sm_timed && b != drawn) {
+            row[b] = row[first];
+            continue;
         }
-        out->cycles[i] = timing.median_cycles;
+        contest.sm_other = b;
+        WP_TRY(sampler->contest(sampler->object, &contest, &timing, err));
+        row[b] = timing.median_cycles;
+        m->measured++;
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, uint32_t level,
+                          wpi_matrix *out, wp_error *err) {
+    const uint32_t sms = sampler->sm_count;
+    const wpi_level *l = &h->levels[level];
+    asked_pairs asked;
+    *out = (wpi_matrix){0};
+    if (sampler->contest == NULL || !l->entries.is_known || !l->page_bytes.is_known)
+        return WP_FAIL(err, UNSUPPORTED, "there is no sharing to be measured");
+    wpi_contest contest = {.stride_bytes = (uint64_t)l->page_bytes.value,
+                           .loads_timed = wpi_sharing_loads(h, level, sampler->memory_bytes),
+                           .loads_other = (uint64_t)l->entries.value,
+                           .repeats = 1};
+    if (contest.loads_timed == 0)
+        return WP_FAIL(err, UNSUPPORTED, "memory is too small for two SMs");
+    *out = (wpi_matrix){sms, 0, wp_calloc((size_t)sms * sms, sizeof *out->cycles)};
+    if (out->cycles == NULL) return WP_FAIL(err, NOMEM, "pairs of %" PRIu32 " SMs", sms);
+    choose_asked(l, 2 * contest.loads_timed + contest.loads_other, &asked);
+    for (uint32_t sm = 0; sm < sms; sm++) {
+        contest.sm_timed = sm;
+        const wp_status status = measure_row(sampler, contest, &asked, out, err);
+        if (status == WP_STATUS_OK) continue;
+        wpi_matrix_deinit(out);
+        return status;
     }
     return WP_STATUS_OK;
 }

@@ -30,12 +30,13 @@ WP_NODISCARD wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hie
 /** Cycles a load of `timed` after `other`: cycles[timed * sm_count + other]. */
 typedef struct wpi_matrix {
     uint32_t sm_count;
+    uint32_t measured; /* pairs; where not all are, the others are as one of their groups */
     double *cycles;
 } wpi_matrix;
 
 /** All ordered pairs of SMs. UNSUPPORTED: there is no sharing to be measured. */
-WP_NODISCARD wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_level *level,
-                                       wpi_matrix *out, wp_error *err);
+WP_NODISCARD wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hierarchy *hierarchy,
+                                       uint32_t level, wpi_matrix *out, wp_error *err);
 void wpi_matrix_deinit(wpi_matrix *matrix); /* `{0}` is fine */
 
 /** How many pairs say something else than the level's groups. */
