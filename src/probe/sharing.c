@@ -97,7 +97,8 @@ uint64_t wpi_sharing_loads(const wpi_hierarchy *h, uint32_t number, uint64_t mem
     const uint64_t sets = l->way_group_count == 1 ? (uint64_t)l->sets.value : 1;
     uint64_t loads = entries / 2 + 1;
     for (uint32_t i = 0; i < number; i++) {
-        const uint64_t busy = wpi_level_busy_loads(&h->levels[i]);
+        const double pages = h->levels[i].page_bytes.value / l->page_bytes.value;
+        const uint64_t busy = wpi_level_busy_loads(&h->levels[i]) * (uint64_t)fmax(pages, 1);
         if (busy > loads) loads = busy;
     }
     loads = (loads + sets - 1) / sets * sets;
