@@ -100,21 +100,32 @@ static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_e
     return wpi_search_is_extra(s, 2 * r->stride_bytes, loads, r->quiet_loads, border, out, err);
 }
 
+/* An odd number of halves that leaves out no set of so many halves. */
+static uint64_t odd_step(uint64_t loads) {
+    uint64_t step = 3;
+    while (loads % step == 0)
+        step += 2;
+    return step;
+}
+
 /* An entry that covers less than the level before fills looks as if it covered that: of each fill
  * only the first part is asked for. So ask for both halves, one after all the other, when the level
- * before has forgotten: is there room for both? And do more sets come in where halves are skipped?
- * *is_whole: no to both, the entry covers its stride. */
+ * before has forgotten: is there room for both? Then for as many loads an odd number of halves
+ * apart, which meet other sets if halves have entries of their own: with XOR, most miss even so.
+ * *is_whole: there is, and all miss; the entry covers its stride. */
 static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, wp_error *err) {
-    const double border = wpi_steps_known_cycles(s) + r->miss_cycles / 2;
+    const double known = wpi_steps_known_cycles(s);
     const uint64_t half = r->stride_bytes / 2, loads = 2 * r->quiet_loads;
-    const uint64_t more = r->quiet_loads + r->quiet_loads / 2 + 1;
+    const uint64_t apart = half * odd_step(r->quiet_loads);
     bool is_above = false;
     *is_whole = false;
-    if (wpi_search_loads_max(s, half) < loads || wpi_search_loads_max(s, 3 * half) < more)
+    if (wpi_search_loads_max(s, half) < loads || wpi_search_loads_max(s, apart) < loads)
         return WP_STATUS_OK;
-    WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, border, &is_above, err));
+    WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, known + r->miss_cycles / 2,
+                               &is_above, err));
     if (is_above) return WP_STATUS_OK;
-    return wpi_search_is_above(s, 3 * half, more, WPI_ORDER_STRIDED, border, is_whole, err);
+    return wpi_search_is_above(s, apart, loads, WPI_ORDER_STRIDED, known + 0.85 * r->miss_cycles,
+                               is_whole, err);
 }
 
 static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {
