@@ -308,16 +308,32 @@ static wp_status equal_sets(wpi_search *s, const wpi_ramp *r, uint64_t *ways, wp
     return WP_STATUS_OK;
 }
 
+/* Sets that drop their oldest entry miss all of too many pages in any order. Random replacement
+ * makes whole numbers by chance, but others in other orders. */
+static wp_status check_orders(wpi_search *s, const wpi_ramp *r, uint64_t loads, wp_error *err) {
+    const double expected = wpi_steps_known_cycles(s) + r->miss_cycles;
+    for (wpi_chase_order order = WPI_ORDER_SHUFFLED; order <= WPI_ORDER_HALVES; order++) {
+        wpi_estimate e;
+        WP_TRY(wpi_search_rise(s, r->stride_bytes, loads, order, 0.05, &e, err));
+        if (fabs(e.cycles - expected) > 0.01 * expected + 0.3)
+            return WP_FAIL(err, NOT_FOUND, "misses depend on the order of loads");
+    }
+    return WP_STATUS_OK;
+}
+
 /* *last: loads behind the quiet ones of which all miss. */
 static wp_status find_sets(wpi_search *s, wpi_ramp *r, wpi_level *level, uint64_t *sets,
                            uint64_t *last, wp_error *err) {
     uint64_t ways = 0;
     WP_TRY(equal_sets(s, r, &ways, err));
-    if (ways == 0) return unequal_sets(s, r, level, sets, last, err);
-    *last = *sets = r->quiet_loads / ways;
-    level->way_groups[0] = (wpi_way_group){(uint32_t)*sets, (uint32_t)ways};
-    level->way_group_count = 1;
-    return WP_STATUS_OK;
+    if (ways == 0) {
+        WP_TRY(unequal_sets(s, r, level, sets, last, err));
+    } else {
+        *last = *sets = r->quiet_loads / ways;
+        level->way_groups[0] = (wpi_way_group){(uint32_t)*sets, (uint32_t)ways};
+        level->way_group_count = 1;
+    }
+    return check_orders(s, r, r->quiet_loads + *last, err);
 }
 
 static void set_numbers(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint64_t sets) {
