@@ -95,9 +95,8 @@ WP_NODISCARD wp_status wpi_infer(const wpi_sampler *sampler, const wpi_infer_opt
                                  wpi_hierarchy **out, wp_error *err);
 void wpi_hierarchy_destroy(wpi_hierarchy *hierarchy); /* NULL allowed */
 
-/** All of so many loads miss, a page or more apart; of `parts` times as many at a page's 1 / parts.
- * Equal sets overflow in turn; strides may meet unequal ones in an order that takes all entries.
- * Page, entries and sets must be known. */
+/** All of so many loads miss, a page or more apart: equal sets overflow in turn; strides may meet
+ * unequal ones in an order that takes all entries. Entries and sets must be known. */
 uint64_t wpi_level_busy_loads(const wpi_level *level);
 
 /** The groups of a level as text: "0,5 | 1,6 | …"; appended. */

@@ -42,7 +42,7 @@ static const char mixed[] =
 
 /* All numbers rest on misses that are those of LRU sets, each of one delay. */
 static void doubt(wpi_level *level, const char *why) {
-    wpi_number reason;
+    wpi_number reason = {0};
     wpi_number_unknown(&reason, "%.150s", why);
     level->page_bytes = level->fill_bytes = level->fill_pages = level->entries = level->sets =
         level->ways = level->miss_cycles = level->plateau_bytes = level->reach_bytes = reason;
@@ -63,27 +63,16 @@ static wp_status read_level(wpi_search *s, wpi_hierarchy *h, const wpi_step *ste
     s->worst_z = INFINITY;
     *go_on = false;
     WP_TRY(wpi_pages_find(s, step, &ramp, level, &is_mixed, err));
-    if (!level->page_bytes.is_known) {
-        doubt(level, level->page_bytes.reason);
-        return WP_STATUS_OK;
-    }
-    if (is_mixed) {
-        doubt(level, mixed);
-        return WP_STATUS_OK;
-    }
-    WP_TRY(wpi_ramp_find(s, &ramp, level, err));
-    if (!level->sets.is_known) {
-        doubt(level, level->sets.reason);
-        return WP_STATUS_OK;
-    }
-    WP_TRY(wpi_pages_find_fill(s, &ramp, level, &is_mixed, err));
-    if (is_mixed) {
-        doubt(level, mixed);
+    const bool has_page = level->page_bytes.is_known && !is_mixed;
+    if (has_page) WP_TRY(wpi_ramp_find(s, &ramp, level, err));
+    const bool has_sets = has_page && level->sets.is_known;
+    if (has_sets) WP_TRY(wpi_pages_find_fill(s, &ramp, level, &is_mixed, err));
+    if (!has_sets || is_mixed) {
+        doubt(level, is_mixed ? mixed : has_page ? level->sets.reason : level->page_bytes.reason);
         return WP_STATUS_OK;
     }
     set_fill_pages(h, level);
-    if (!level->page_bytes.is_known || !level->entries.is_known || !level->fill_bytes.is_known)
-        return WP_STATUS_OK;
+    if (!level->fill_bytes.is_known) return WP_STATUS_OK;
     s->found[s->found_count++] = (wpi_found){.busy_loads = wpi_level_busy_loads(level),
                                              .page_bytes = (uint64_t)level->page_bytes.value,
                                              .fill_bytes = (uint64_t)level->fill_bytes.value,

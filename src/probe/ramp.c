@@ -26,35 +26,45 @@ static uint64_t top_of(const wpi_search *s, const wpi_ramp *r) {
     return most < 2 * r->quiet_loads ? most : 2 * r->quiet_loads;
 }
 
-/* From `rough` to the last loads without misses; beyond it there are two at least. */
-static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t busy, wp_error *err) {
-    uint64_t low = rough * 3 / 4, high = rough + rough / 32 + 1;
-    if (low < busy) low = busy;
-    if (low < 1) low = 1;
-    if (high > r->top_loads) high = r->top_loads;
-    /* A small delay rises above the border late. */
-    for (bool is_missing = true; low > busy + 1;) {
-        const uint64_t less = low / 2 > busy ? low / 2 : busy > 1 ? busy : 1;
-        WP_TRY(
-            wpi_search_is_extra(s, r->stride_bytes, low, less, r->miss_cycles, &is_missing, err));
+static wp_status are_missing(wpi_search *s, const wpi_ramp *r, uint64_t loads, uint64_t before,
+                             bool *out, wp_error *err) {
+    return wpi_search_is_extra(s, r->stride_bytes, loads, before, r->miss_cycles, out, err);
+}
+
+/* Loads around `rough`: *low without misses, not below `busy`; *high with some, or the top. */
+static wp_status bracket(wpi_search *s, const wpi_ramp *r, uint64_t rough, uint64_t busy,
+                         uint64_t *low, uint64_t *high, wp_error *err) {
+    const uint64_t least = busy > 1 ? busy : 1;
+    bool is_missing = true;
+    *low = rough * 3 / 4 > least ? rough * 3 / 4 : least;
+    *high = rough + rough / 32 + 1;
+    if (*high > r->top_loads) *high = r->top_loads;
+    while (*low > busy + 1) {
+        const uint64_t less = *low / 2 > least ? *low / 2 : least;
+        WP_TRY(are_missing(s, r, *low, less, &is_missing, err));
         if (!is_missing) break;
-        high = low;
-        low = less;
+        *high = *low;
+        *low = less;
     }
-    const uint64_t before = low;
-    for (bool is_missing = false; high < r->top_loads;) {
-        WP_TRY(wpi_search_is_extra(s, r->stride_bytes, high, before, r->miss_cycles, &is_missing,
-                                   err));
+    const uint64_t before = *low;
+    while (*high < r->top_loads) {
+        WP_TRY(are_missing(s, r, *high, before, &is_missing, err));
         if (is_missing) break;
-        low = high;
-        high = high + high / 4 < r->top_loads ? high + high / 4 + 1 : r->top_loads;
+        *low = *high;
+        *high = *high + *high / 4 < r->top_loads ? *high + *high / 4 + 1 : r->top_loads;
     }
-    uint64_t middle = rough; /* often it */
+    return WP_STATUS_OK;
+}
+
+/* The last loads without misses; beyond them there are two at least. */
+static wp_status bisect(wpi_search *s, wpi_ramp *r, uint64_t rough, uint64_t busy, wp_error *err) {
+    uint64_t low = 0, high = 0, middle = rough; /* often it */
+    WP_TRY(bracket(s, r, rough, busy, &low, &high, err));
+    const uint64_t before = low;
     while (high > low + 1) {
         bool is_missing = false;
         if (middle <= low || middle >= high) middle = low + (high - low) / 2;
-        WP_TRY(wpi_search_is_extra(s, r->stride_bytes, middle, before, r->miss_cycles, &is_missing,
-                                   err));
+        WP_TRY(are_missing(s, r, middle, before, &is_missing, err));
         *(is_missing ? &high : &low) = middle;
         middle = low == rough ? rough + 1 : 0;
     }

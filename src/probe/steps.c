@@ -8,7 +8,7 @@
 
 #define LOADS_TO_DETECT 5120u /* 4096 entries, direct mapped, miss two fifths of them */
 #define LOADS_TO_TRACK 32768u
-#define SAME_DISTANCE 1.25 /* what misses too little is noticed late */
+#define SAME_DISTANCE 1.25 /* a small delay rises above the border late; real steps double it */
 #define STRIDES_MAX 40u
 
 uint64_t wpi_steps_busy_loads(const wpi_search *s, uint64_t stride) {
