@@ -100,32 +100,42 @@ static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_e
     return wpi_search_is_extra(s, 2 * r->stride_bytes, loads, r->quiet_loads, border, out, err);
 }
 
-/* An odd number of halves that leaves out no set of so many halves. */
-static uint64_t odd_step(uint64_t loads) {
-    uint64_t step = 3;
-    while (loads % step == 0)
-        step += 2;
-    return step;
+/* The share of loads that miss, odd numbers of halves apart, which leave out none of the sets that
+ * halves have if they have entries of their own: then none misses, or with XOR at most five sixths
+ * in the mean; else seven eighths at least, all but with XOR. 0: memory is too small. */
+static wp_status missing_share(wpi_search *s, const wpi_ramp *r, double *share, wp_error *err) {
+    static const uint64_t steps[] = {3, 5, 7, 11, 13};
+    const uint64_t loads = 2 * r->quiet_loads;
+    uint32_t count = 0;
+    *share = 0;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && count < 3; i++) {
+        const uint64_t stride = r->stride_bytes / 2 * steps[i];
+        wpi_estimate e;
+        if (loads % steps[i] == 0 || wpi_search_loads_max(s, stride) < loads) continue;
+        WP_TRY(wpi_search_rise(s, stride, loads, WPI_ORDER_STRIDED, 0.003 * r->miss_cycles + 0.01,
+                               &e, err));
+        *share += (e.cycles - wpi_steps_known_cycles(s)) / r->miss_cycles;
+        count++;
+    }
+    if (count != 0) *share /= count;
+    return WP_STATUS_OK;
 }
 
 /* An entry that covers less than the level before fills looks as if it covered that: of each fill
  * only the first part is asked for. So ask for both halves, one after all the other, when the level
- * before has forgotten: is there room for both? Then for as many loads an odd number of halves
- * apart, which meet other sets if halves have entries of their own: with XOR, most miss even so.
- * *is_whole: there is, and all miss; the entry covers its stride. */
+ * before has forgotten: is there room for both? And do as many loads miss in sets where halves meet
+ * others? *is_whole: yes to both, the entry covers its stride. */
 static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, wp_error *err) {
-    const double known = wpi_steps_known_cycles(s);
+    const double border = wpi_steps_known_cycles(s) + r->miss_cycles / 2;
     const uint64_t half = r->stride_bytes / 2, loads = 2 * r->quiet_loads;
-    const uint64_t apart = half * odd_step(r->quiet_loads);
     bool is_above = false;
+    double share = 0;
     *is_whole = false;
-    if (wpi_search_loads_max(s, half) < loads || wpi_search_loads_max(s, apart) < loads)
-        return WP_STATUS_OK;
-    WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, known + r->miss_cycles / 2,
-                               &is_above, err));
-    if (is_above) return WP_STATUS_OK;
-    return wpi_search_is_above(s, apart, loads, WPI_ORDER_STRIDED, known + 0.85 * r->miss_cycles,
-                               is_whole, err);
+    if (wpi_search_loads_max(s, half) < loads) return WP_STATUS_OK;
+    WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, border, &is_above, err));
+    if (!is_above) WP_TRY(missing_share(s, r, &share, err));
+    *is_whole = share > 0.855;
+    return WP_STATUS_OK;
 }
 
 static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level, wp_error *err) {

@@ -18,8 +18,7 @@ typedef struct contest {
     wpi_search *search;
     wpi_contest is;                 /* without the SMs */
     double border_cycles;           /* that sharing adds at least */
-    double apart_least, apart_most; /* what pairs apart save surely: of the one that saves least, at
-                                       most; of the one that saves most, at least */
+    double apart_least, apart_most; /* what pairs apart save, where there is no noise */
     double worst_z;
     uint64_t random;
     wpi_timing alone; /* of `alone_sm` disturbed by itself; without noise, it is not asked again */
@@ -81,10 +80,11 @@ static wp_status are_shared(contest *c, uint32_t timed, uint32_t other, bool *ou
         if (z >= SURE_Z) break;
     }
     if (z < c->worst_z) c->worst_z = z;
-    const double saved = sum / weight, doubt = SURE_Z * error;
+    const double saved = sum / weight;
     *out = saved < c->border_cycles;
-    if (!*out) c->apart_least = fmin(c->apart_least, saved + doubt);
-    if (!*out) c->apart_most = fmax(c->apart_most, saved - doubt);
+    if (*out || error > 0) return WP_STATUS_OK;
+    c->apart_least = fmin(c->apart_least, saved);
+    c->apart_most = fmax(c->apart_most, saved);
     return WP_STATUS_OK;
 }
 
