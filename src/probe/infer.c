@@ -12,15 +12,6 @@
 #include "probe/sharing.h"
 #include "probe/steps.h"
 
-static void forget(wpi_level *level, const char *why) {
-    wpi_number *const numbers[] = {&level->page_bytes,  &level->fill_bytes,  &level->fill_pages,
-                                   &level->entries,     &level->sets,        &level->ways,
-                                   &level->miss_cycles, &level->reach_bytes, &level->plateau_bytes};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!numbers[i]->is_known && numbers[i]->reason[0] == '\0')
-            wpi_number_unknown(numbers[i], "%.150s", why);
-}
-
 static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
     const wpi_number *page = &h->levels[0].fill_bytes;
     if (!page->is_known || !level->fill_bytes.is_known) {
@@ -174,8 +165,6 @@ static wp_status search(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_number_set(&h->levels_known, h->level_count, 0.3);
         wpi_number_explain(&h->levels_known, "%.150s", detail.message);
     }
-    for (uint32_t i = 0; i < h->level_count; i++)
-        forget(&h->levels[i], status != WP_STATUS_OK ? detail.message : "not enough is known");
     return find_sharing(s, h, err);
 }
 

@@ -142,11 +142,9 @@ static wp_status check_whole(wpi_search *s, const wpi_ramp *r, wpi_level *level,
     bool is_whole = true;
     if (s->found_count == 0 || r->stride_bytes > wpi_steps_stride_first(s)) return WP_STATUS_OK;
     WP_TRY(covers_whole(s, r, &is_whole, err));
-    if (!is_whole) {
+    if (!is_whole)
         wpi_number_unknown(&level->page_bytes,
                            "less than the level before fills, which hides it, or memory too small");
-        level->entries = level->page_bytes;
-    }
     return WP_STATUS_OK;
 }
 
@@ -177,20 +175,18 @@ wp_status wpi_pages_find(wpi_search *s, const wpi_step *step, wpi_ramp *r, wpi_l
     const bool has_own_end = step->has_own_end && r->stride_bytes == step->stride_bytes;
     WP_TRY(descend(s, r, has_own_end, &is_sure, &is_at_once, is_mixed, err));
     if (!is_sure && is_at_once) WP_TRY(ends_at_twice(s, r, &is_sure, err));
-    const double sure = wpi_confidence(s->worst_z);
-    const double reach = (double)(r->quiet_loads * r->stride_bytes);
-    wpi_number_set(&level->reach_bytes, reach, sure);
-    if (is_sure) {
-        wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
-        wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
-        return check_whole(s, r, level, err);
+    if (!is_sure) {
+        wpi_number_unknown(&level->page_bytes, step->is_memory_end
+                                                   ? "memory too small: larger strides cannot be "
+                                                     "measured"
+                                                   : "larger strides did not show where it ends");
+        return WP_STATUS_OK;
     }
-    const char *why = step->is_hidden       ? "the level before hits what would show it"
-                      : step->is_memory_end ? "memory too small: larger strides cannot be measured"
-                                            : "larger strides did not show where it ends";
-    wpi_number_unknown(&level->page_bytes, "%s", why);
-    wpi_number_unknown(&level->entries, "reach is known, but not what an entry covers: %s", why);
-    return WP_STATUS_OK;
+    const double sure = wpi_confidence(s->worst_z);
+    wpi_number_set(&level->page_bytes, (double)r->stride_bytes, sure);
+    wpi_number_set(&level->entries, (double)r->quiet_loads, sure);
+    wpi_number_set(&level->reach_bytes, (double)(r->quiet_loads * r->stride_bytes), sure);
+    return check_whole(s, r, level, err);
 }
 
 /* What chases at 1/2^halvings of the page's stride show of the delay, on the ramp. */
