@@ -64,7 +64,6 @@ typedef struct l1_mshr {
 typedef struct sm {
     wpi_bus lsu;
     wpi_cache l1;
-    bool is_l1_used;     /* since the last launch began */
     wpi_index under_way; /* line -> MSHR */
     l1_mshr *mshrs;
     uint32_t free_mshr;
@@ -291,7 +290,6 @@ static bool stays_in_l1(wpi_memory *m, sm *at, uint32_t number) {
     if (!m->profile->l1.is_on) return false;
     const bool is_atomic =
         p.request.kind != WP_TRACE_STORE; /* performed in L2: the copy here is stale */
-    at->is_l1_used = true;
     wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
                     p.request.sectors, p.ledger.at, &found);
     if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
@@ -340,7 +338,6 @@ static bool load_from_l1(wpi_memory *m, sm *at, uint32_t number) {
         (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
         return false;
     wpi_cache_answer found;
-    at->is_l1_used = true;
     wpi_cache_load(&at->l1, line, wanted, now, &found);
     if (found.place == WPI_CACHE_NO_PLACE) return false;
     write_victim(m, p->request.sm, &found, now);
@@ -397,7 +394,6 @@ static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
     sm *at = &m->sms[p.request.sm];
     const uint32_t own = wpi_index_find(&at->under_way, p.request.line);
     WP_CHECK(own != WPI_INDEX_NONE);
-    at->is_l1_used = true;
     wpi_cache_fill(&at->l1, p.place, p.request.sectors);
     wake(m, &at->mshrs[own].waiting, p.request.sectors, now);
     if (at->mshrs[own].waiting.first == NONE) {
@@ -613,10 +609,8 @@ void wpi_memory_set_watch(wpi_memory *m, wpi_watch *watch) {
 }
 
 void wpi_memory_begin_launch(wpi_memory *m) {
-    for (uint32_t i = 0; i < m->profile->sm_count; i++) {
-        if (m->sms[i].is_l1_used) wpi_cache_invalidate(&m->sms[i].l1);
-        m->sms[i].is_l1_used = false;
-    }
+    for (uint32_t i = 0; i < m->profile->sm_count; i++)
+        wpi_cache_invalidate(&m->sms[i].l1);
 }
 
 void wpi_memory_flush_tlbs(wpi_memory *m) {
