@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/groups.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/order.h"
+
+#define NONE WPI_ACCUMULATOR_NONE
+
+struct wp_groups {
+    uint64_t count;
+    uint32_t key_count, aggregate_count;
+    wpi_group_column *columns; /* keys, then aggregates */
+};
+
+typedef struct filling {
+    wp_groups *groups;
+    const wpi_shape *shape;
+    const wpi_keys *keys;
+    atomic_uint overflowed; /* 1 + the aggregate whose sum did not fit; 0: none */
+} filling;
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+static void put(wpi_group_column *column, uint64_t at, uint64_t word, bool is_valid) {
+    const uint32_t bytes = wp_type_bytes(column->column.type);
+    if (!is_valid) word = 0;
+    memcpy((char *)column->values + at * bytes, &word, bytes); /* little-endian */
+    column->valid[at] = is_valid;
+}
+
+static uint64_t float_word(wp_type type, double number) {
+    uint64_t word = 0;
+    const float narrow = (float)number;
+    if (type == WP_TYPE_FLOAT32)
+        memcpy(&word, &narrow, sizeof narrow);
+    else
+        memcpy(&word, &number, sizeof number);
+    return word;
+}
+
+static double double_of(uint64_t word) {
+    double number;
+    memcpy(&number, &word, sizeof number);
+    return number;
+}
+
+__extension__ typedef __int128 wide;
+__extension__ typedef unsigned __int128 wide_bits;
+
+static wide wide_of(const uint64_t words[2]) {
+    return (wide)((wide_bits)words[1] << 64 | words[0]);
+}
+
+static bool fits(wide sum, wp_type type) {
+    if (type == WP_TYPE_UINT64) return sum >= 0 && (wide_bits)sum >> 64 == 0;
+    return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
+}
+
+/* Group i's value of an aggregate whose accumulator is `how`; false: a sum that does not fit. */
+static bool value_of(const wpi_shape_aggregate *aggregate, const wpi_accumulator *accumulator,
+                     const uint64_t *words, uint64_t values, uint32_t i, uint64_t *out) {
+    const bool is_average = aggregate->op == WP_AGGREGATE_AVG;
+    switch (accumulator->how) {
+    case WPI_ACCUMULATE_COUNT: *out = words[i]; return true;
+    case WPI_ACCUMULATE_SUM_FLOAT:
+        *out = float_word(aggregate->type, is_average ? double_of(words[i]) / (double)values
+                                                      : double_of(words[i]));
+        return true;
+    case WPI_ACCUMULATE_SUM_INTEGER: {
+        const wide sum = wide_of(&words[2 * (size_t)i]);
+        *out = (uint64_t)(wide_bits)sum;
+        if (is_average)
+            *out = float_word(aggregate->type, (double)((long double)sum / (long double)values));
+        return is_average || fits(sum, aggregate->type);
+    }
+    default:
+        *out = wpi_type_is_float(accumulator->type)
+                   ? float_word(aggregate->type, double_of(wpi_unordered_float(words[i])))
+                   : wpi_unordered_integer(accumulator->type, words[i]);
+        return true;
+    }
+}
+
+/* ---- batches ----------------------------------------------------------------------------------
+ */
+
+static void take_keys(const filling *f, const wpi_group_batch *batch) {
+    for (uint32_t key = 0; key < f->groups->key_count; key++) {
+        wpi_group_column *column = &f->groups->columns[key];
+        const uint32_t bytes = wp_type_bytes(column->column.type);
+        wpi_keys_unpack(f->keys, key, batch->keys, batch->count,
+                        (char *)column->values + batch->first * bytes,
+                        &column->valid[batch->first]);
+        if (batch->null_group < batch->count)
+            put(column, batch->first + batch->null_group, 0, false);
+    }
+}
+
+static void take_aggregate(filling *f, const wpi_group_batch *batch, uint32_t number) {
+    const wpi_shape_aggregate *aggregate = &f->shape->aggregates[number];
+    wpi_group_column *column = &f->groups->columns[f->groups->key_count + number];
+    if (aggregate->accumulator == NONE) {
+        for (uint32_t i = 0; i < batch->count; i++)
+            put(column, batch->first + i, batch->rows[i], true);
+        return;
+    }
+    const wpi_accumulator *accumulator = &f->shape->accumulators[aggregate->accumulator];
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const uint64_t values = batch->words[aggregate->count][i];
+        const bool is_valid = values != 0 || aggregate->op == WP_AGGREGATE_COUNT;
+        uint64_t word = 0;
+        if (is_valid && !value_of(aggregate, accumulator, batch->words[aggregate->accumulator],
+                                  values, i, &word))
+            atomic_store(&f->overflowed, number + 1);
+        put(column, batch->first + i, word, is_valid);
+    }
+}
+
+static void take(void *object, const wpi_group_batch *batch) {
+    filling *f = object;
+    take_keys(f, batch);
+    for (uint32_t number = 0; number < f->groups->aggregate_count; number++)
+        take_aggregate(f, batch, number);
+}
+
+/* ---- the result -------------------------------------------------------------------------------
+ */
+
+static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t count,
+                             wp_error *err) {
+    column->column.type = type;
+    column->values = wp_malloc(count * wp_type_bytes(type) + 8);
+    column->valid = wp_malloc(count + 8);
+    if (column->values == NULL || column->valid == NULL)
+        return WP_FAIL(err, NOMEM, "a column of %llu groups", (unsigned long long)count);
+    column->column.values = column->values;
+    return WP_STATUS_OK;
+}
+
+static wp_status init_columns(wp_groups *groups, const wpi_shape *shape, wp_error *err) {
+    groups->columns = wp_calloc(shape->key_count + shape->aggregate_count, sizeof *groups->columns);
+    if (groups->columns == NULL) return WP_FAIL(err, NOMEM, "columns of the result");
+    groups->key_count = shape->key_count;
+    groups->aggregate_count = shape->aggregate_count;
+    for (uint32_t i = 0; i < shape->key_count; i++)
+        WP_TRY(init_column(&groups->columns[i], shape->keys[i].type, groups->count, err));
+    for (uint32_t i = 0; i < shape->aggregate_count; i++)
+        WP_TRY(init_column(&groups->columns[shape->key_count + i], shape->aggregates[i].type,
+                           groups->count, err));
+    return WP_STATUS_OK;
+}
+
+/* Bytes become bits, in place; a column without NULL has none. */
+static void pack_valid(wpi_group_column *column, uint64_t count) {
+    bool is_all = true;
+    for (uint64_t i = 0; i < count && is_all; i++)
+        is_all = column->valid[i] != 0;
+    if (is_all) return;
+    for (uint64_t byte = 0; byte < (count + 7) / 8; byte++) {
+        uint8_t bits = 0;
+        for (uint64_t i = 8 * byte; i < count && i < 8 * byte + 8; i++)
+            bits |= (uint8_t)((column->valid[i] != 0) << (i % 8));
+        column->valid[byte] = bits;
+    }
+    column->column.valid = column->valid;
+}
+
+wp_status wpi_groups_create(const wpi_shape *shape, const wpi_keys *keys, wpi_grouper *grouper,
+                            bool is_sorted, wp_groups **out, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    *out = NULL;
+    wp_groups *groups = wp_calloc(1, sizeof *groups);
+    if (groups == NULL) return WP_FAIL(err, NOMEM, "groups");
+    filling f = {.groups = groups, .shape = shape, .keys = keys};
+    WP_TRY_GOTO(grouper->ops->count(grouper, &groups->count, err), done);
+    WP_TRY_GOTO(init_columns(groups, shape, err), done);
+    WP_TRY_GOTO(grouper->ops->emit(grouper, take, &f, err), done);
+    const uint32_t overflowed = atomic_load(&f.overflowed);
+    if (overflowed != 0)
+        status = WP_FAIL(err, INVALID, "aggregate %u: a sum does not fit %s", overflowed - 1,
+                         wp_type_name(shape->aggregates[overflowed - 1].type));
+    WP_TRY_GOTO(status, done);
+    if (is_sorted)
+        WP_TRY_GOTO(wpi_order_columns(groups->columns, groups->key_count,
+                                      groups->key_count + groups->aggregate_count, groups->count,
+                                      err),
+                    done);
+    for (uint32_t i = 0; i < groups->key_count + groups->aggregate_count; i++)
+        pack_valid(&groups->columns[i], groups->count);
+    *out = groups;
+    groups = NULL;
+done:
+    wp_groups_close(groups);
+    return status;
+}
+
+void wp_groups_close(wp_groups *groups) {
+    if (groups == NULL) return;
+    for (uint32_t i = 0; groups->columns != NULL && i < groups->key_count + groups->aggregate_count;
+         i++) {
+        wp_free(groups->columns[i].values);
+        wp_free(groups->columns[i].valid);
+    }
+    wp_free(groups->columns);
+    wp_free(groups);
+}
+
+uint64_t wp_groups_count(const wp_groups *groups) {
+    return groups->count;
+}
+
+const wp_column *wp_groups_key(const wp_groups *groups, uint32_t key) {
+    return key < groups->key_count ? &groups->columns[key].column : NULL;
+}
+
+const wp_column *wp_groups_aggregate(const wp_groups *groups, uint32_t aggregate) {
+    if (aggregate >= groups->aggregate_count) return NULL;
+    return &groups->columns[groups->key_count + aggregate].column;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Keys as words of 64 bits, so that groupers know one kind only.
+ *
+ *     ONE      a column: its bits, widened; its NULL has no word but a bit of its own
+ *     PACKED   columns that are never NULL and together have at most 64 bits: side by side
+ *     CODED    anything else: each column's values are numbered in the order in which they come, NULL
+ *              among them; two numbers are a word, and pairs are numbered again where there are more
+ *
+ * Packing of ONE and PACKED changes nothing and may go on in any thread; numbers of CODED are given
+ * under a lock.
+ */
+#ifndef WP_OPS_KEYS_H
+#define WP_OPS_KEYS_H
+
+#include "ops/shape.h"
+
+typedef enum wpi_key_form { WPI_KEYS_ONE, WPI_KEYS_PACKED, WPI_KEYS_CODED } wpi_key_form;
+
+typedef struct wpi_keys wpi_keys;
+
+WP_NODISCARD wp_status wpi_keys_create(const wpi_shape *shape, wpi_keys **out, wp_error *err);
+void wpi_keys_destroy(wpi_keys *keys); /* NULL allowed */
+
+wpi_key_form wpi_keys_form(const wpi_keys *keys);
+/** Bits of a word that may be set: 32 or less allow smaller tables. */
+uint32_t wpi_keys_bits(const wpi_keys *keys);
+
+/** Words of rows [first, first + count). `nulls`: a byte for each row, 1 where the key is NULL (ONE
+ * only; its word is 0 then); may be NULL where no column is nullable. NOMEM. */
+WP_NODISCARD wp_status wpi_keys_pack(wpi_keys *keys, const wp_column *columns, uint64_t first,
+                                     uint32_t count, uint64_t *words, uint8_t *nulls,
+                                     wp_error *err);
+
+/** Writes key column `key` of `count` words to `values` (of its type); `valid`: a byte for each, 0
+ * where it is NULL. */
+void wpi_keys_unpack(const wpi_keys *keys, uint32_t key, const uint64_t *words, uint32_t count,
+                     void *values, uint8_t *valid);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/shape.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+static const struct {
+    const char *name;
+    uint32_t bytes;
+} types[WP_TYPE_COUNT] = {{"int8", 1},   {"int16", 2},  {"int32", 4},  {"int64", 8},   {"uint8", 1},
+                          {"uint16", 2}, {"uint32", 4}, {"uint64", 8}, {"float32", 4}, {"float64", 8}};
+
+uint32_t wp_type_bytes(wp_type type) {
+    return (unsigned)type < WP_TYPE_COUNT ? types[type].bytes : 0;
+}
+
+const char *wp_type_name(wp_type type) {
+    return (unsigned)type < WP_TYPE_COUNT ? types[type].name : "unknown";
+}
+
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row) {
+    switch (type) {
+    case WP_TYPE_INT8: return (uint64_t)(int64_t)((const int8_t *)values)[row];
+    case WP_TYPE_INT16: return (uint64_t)(int64_t)((const int16_t *)values)[row];
+    case WP_TYPE_INT32: return (uint64_t)(int64_t)((const int32_t *)values)[row];
+    case WP_TYPE_UINT8: return ((const uint8_t *)values)[row];
+    case WP_TYPE_UINT16: return ((const uint16_t *)values)[row];
+    case WP_TYPE_UINT32: return ((const uint32_t *)values)[row];
+    case WP_TYPE_FLOAT32: return bits_of((double)((const float *)values)[row]);
+    default: return ((const uint64_t *)values)[row];
+    }
+}
+
+/* ---- what is asked for ------------------------------------------------------------------------
+ */
+
+static wp_status check_type(wp_type type, const char *what, uint32_t number, wp_error *err) {
+    if ((unsigned)type < WP_TYPE_COUNT) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID, "%s %u has no type that is known", what, number);
+}
+
+static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
+    if (spec->key_count == 0) return WP_FAIL(err, INVALID, "a group-by needs a key");
+    for (uint32_t i = 0; i < spec->key_count; i++)
+        WP_TRY(check_type(spec->keys[i].type, "key", i, err));
+    for (uint32_t i = 0; i < spec->value_count; i++)
+        WP_TRY(check_type(spec->values[i], "value", i, err));
+    for (uint32_t i = 0; i < spec->aggregate_count; i++) {
+        const wp_aggregate *aggregate = &spec->aggregates[i];
+        if ((unsigned)aggregate->op >= WP_AGGREGATE_OP_COUNT)
+            return WP_FAIL(err, INVALID, "aggregate %u is none that is known", i);
+        const bool is_of_rows =
+            aggregate->op == WP_AGGREGATE_COUNT && aggregate->value == WP_ALL_ROWS;
+        if (!is_of_rows && aggregate->value >= spec->value_count)
+            return WP_FAIL(err, INVALID, "aggregate %u is of value %u; there are %u", i,
+                           aggregate->value, spec->value_count);
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- accumulators -----------------------------------------------------------------------------
+ */
+
+/* Its number; the same one for all that need it. */
+static uint32_t accumulator_of(wpi_shape *shape, wpi_accumulate how, uint32_t value) {
+    for (uint32_t i = 0; i < shape->accumulator_count; i++)
+        if (shape->accumulators[i].how == how && shape->accumulators[i].value == value) return i;
+    shape->accumulators[shape->accumulator_count] =
+        (wpi_accumulator){.how = how, .value = value, .type = shape->values[value]};
+    return shape->accumulator_count++;
+}
+
+static wpi_accumulate how_of(wp_aggregate_op op, wp_type type) {
+    switch (op) {
+    case WP_AGGREGATE_MIN: return WPI_ACCUMULATE_MIN;
+    case WP_AGGREGATE_MAX: return WPI_ACCUMULATE_MAX;
+    case WP_AGGREGATE_COUNT: return WPI_ACCUMULATE_COUNT;
+    default: return wpi_type_is_float(type) ? WPI_ACCUMULATE_SUM_FLOAT : WPI_ACCUMULATE_SUM_INTEGER;
+    }
+}
+
+static wp_type type_of(wp_aggregate_op op, wp_type type) {
+    switch (op) {
+    case WP_AGGREGATE_COUNT: return WP_TYPE_UINT64;
+    case WP_AGGREGATE_AVG: return WP_TYPE_FLOAT64;
+    case WP_AGGREGATE_SUM:
+        if (wpi_type_is_float(type)) return WP_TYPE_FLOAT64;
+        return wpi_type_is_signed(type) ? WP_TYPE_INT64 : WP_TYPE_UINT64;
+    default: return type;
+    }
+}
+
+static void add_aggregate(wpi_shape *shape, const wp_aggregate *asked) {
+    wpi_shape_aggregate *out = &shape->aggregates[shape->aggregate_count++];
+    *out = (wpi_shape_aggregate){.op = asked->op,
+                                 .accumulator = WPI_ACCUMULATOR_NONE,
+                                 .count = WPI_ACCUMULATOR_NONE,
+                                 .type = WP_TYPE_UINT64};
+    if (asked->value == WP_ALL_ROWS) return;
+    const wp_type type = shape->values[asked->value];
+    out->type = type_of(asked->op, type);
+    out->accumulator = accumulator_of(shape, how_of(asked->op, type), asked->value);
+    out->count = accumulator_of(shape, WPI_ACCUMULATE_COUNT, asked->value);
+}
+
+wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error *err) {
+    *shape = (wpi_shape){0};
+    WP_TRY(check(spec, err));
+    const uint32_t aggregates = spec->aggregate_count;
+    shape->keys = wp_calloc(spec->key_count, sizeof *shape->keys);
+    shape->values = wp_calloc(spec->value_count + 1, sizeof *shape->values);
+    shape->aggregates = wp_calloc(aggregates + 1, sizeof *shape->aggregates);
+    shape->accumulators = wp_calloc(2 * (size_t)aggregates + 1, sizeof *shape->accumulators);
+    if (shape->keys == NULL || shape->values == NULL || shape->aggregates == NULL ||
+        shape->accumulators == NULL) {
+        wpi_shape_deinit(shape);
+        return WP_FAIL(err, NOMEM, "%u aggregates", aggregates);
+    }
+    shape->key_count = spec->key_count;
+    shape->value_count = spec->value_count;
+    memcpy(shape->keys, spec->keys, spec->key_count * sizeof *shape->keys);
+    if (spec->value_count != 0)
+        memcpy(shape->values, spec->values, spec->value_count * sizeof *shape->values);
+    for (uint32_t i = 0; i < aggregates; i++)
+        add_aggregate(shape, &spec->aggregates[i]);
+    return WP_STATUS_OK;
+}
+
+void wpi_shape_deinit(wpi_shape *shape) {
+    wp_free(shape->keys);
+    wp_free(shape->values);
+    wp_free(shape->aggregates);
+    wp_free(shape->accumulators);
+    *shape = (wpi_shape){0};
+}
