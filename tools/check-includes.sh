@@ -19,6 +19,7 @@ allowed() { # room -> rooms it may include from
     compiler) echo "compiler base" ;;
     cli) echo "cli probe report base" ;;
     probe) echo "probe report base" ;;
+    ops) echo "ops report base" ;;
     *) echo "$1 device report base" ;;
     esac
 }

@@ -34,9 +34,9 @@ wp_status wp_groupby_open(wp_device *device, const wp_groupby_spec *spec, wp_gro
     groupby->is_sorted = spec->options.is_sorted;
     WP_TRY_GOTO(wpi_shape_init(&groupby->shape, spec, err), done);
     WP_TRY_GOTO(wpi_keys_create(&groupby->shape, &groupby->keys, err), done);
-    WP_TRY_GOTO(ops->open(device, &groupby->shape, groupby->keys, &spec->options,
-                          &groupby->grouper, err),
-                done);
+    WP_TRY_GOTO(
+        ops->open(device, &groupby->shape, groupby->keys, &spec->options, &groupby->grouper, err),
+        done);
     *out = groupby;
     groupby = NULL;
 done:

@@ -67,8 +67,8 @@ static bool value_of(const wpi_shape_aggregate *aggregate, const wpi_accumulator
     switch (accumulator->how) {
     case WPI_ACCUMULATE_COUNT: *out = words[i]; return true;
     case WPI_ACCUMULATE_SUM_FLOAT:
-        *out = float_word(aggregate->type, is_average ? double_of(words[i]) / (double)values
-                                                      : double_of(words[i]));
+        *out = float_word(aggregate->type,
+                          is_average ? double_of(words[i]) / (double)values : double_of(words[i]));
         return true;
     case WPI_ACCUMULATE_SUM_INTEGER: {
         const wide sum = wide_of(&words[2 * (size_t)i]);

@@ -87,7 +87,8 @@ uint32_t wpi_keys_bits(const wpi_keys *keys) {
 static uint64_t word_of(const wp_column *column, uint64_t row) {
     const uint64_t word = wpi_value_word(column->type, column->values, row);
     const uint32_t bits = bits_of(column->type);
-    if (!wpi_type_is_float(column->type)) return bits == 64 ? word : word & ((UINT64_C(1) << bits) - 1);
+    if (!wpi_type_is_float(column->type))
+        return bits == 64 ? word : word & ((UINT64_C(1) << bits) - 1);
     double number;
     memcpy(&number, &word, sizeof number);
     if (number == 0) number = 0; /* -0 is 0 */
@@ -142,8 +143,7 @@ static wp_status pack_coded(wpi_keys *keys, const wp_column *columns, uint64_t f
         for (uint32_t key = 1; key <= last; key++) {
             WP_TRY(code_of(&keys->codes[key], &columns[key], first + i, &right, err));
             words[i] = (uint64_t)left << 32 | right;
-            if (key < last)
-                WP_TRY(wpi_codes_number(&keys->pairs[key - 1], words[i], &left, err));
+            if (key < last) WP_TRY(wpi_codes_number(&keys->pairs[key - 1], words[i], &left, err));
         }
     }
     return WP_STATUS_OK;

@@ -4,8 +4,8 @@
  *
  *     ONE      a column: its bits, widened; its NULL has no word but a bit of its own
  *     PACKED   columns that are never NULL and together have at most 64 bits: side by side
- *     CODED    anything else: each column's values are numbered in the order in which they come, NULL
- *              among them; two numbers are a word, and pairs are numbered again where there are more
+ *     CODED    anything else: each column's values are numbered in the order in which they come,
+ * NULL among them; two numbers are a word, and pairs are numbered again where there are more
  *
  * Packing of ONE and PACKED changes nothing and may go on in any thread; numbers of CODED are given
  * under a lock.

@@ -8,8 +8,9 @@
 static const struct {
     const char *name;
     uint32_t bytes;
-} types[WP_TYPE_COUNT] = {{"int8", 1},   {"int16", 2},  {"int32", 4},  {"int64", 8},   {"uint8", 1},
-                          {"uint16", 2}, {"uint32", 4}, {"uint64", 8}, {"float32", 4}, {"float64", 8}};
+} types[WP_TYPE_COUNT] = {{"int8", 1},    {"int16", 2},  {"int32", 4},  {"int64", 8},
+                          {"uint8", 1},   {"uint16", 2}, {"uint32", 4}, {"uint64", 8},
+                          {"float32", 4}, {"float64", 8}};
 
 uint32_t wp_type_bytes(wp_type type) {
     return (unsigned)type < WP_TYPE_COUNT ? types[type].bytes : 0;

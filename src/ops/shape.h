@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a group keeps. Aggregates share accumulators: sum and average of a column are one sum and one
- * count. The count of rows is always kept.
+ * What a group keeps. Aggregates share accumulators: sum and average of a column are one sum and
+ * one count. The count of rows is always kept.
  *
  *     avg:price, sum:price, count  ─►  rows | SUM_FLOAT price | COUNT price
  */
@@ -54,8 +54,8 @@ static inline bool wpi_type_is_signed(wp_type type) {
     return type <= WP_TYPE_INT64;
 }
 
-/** Bits of a value as a word whose unsigned order is the values' order, and back. Integers and floats
- * are widened to 64 bits first. A NaN is larger than all other floats. */
+/** Bits of a value as a word whose unsigned order is the values' order, and back. Integers and
+ * floats are widened to 64 bits first. A NaN is larger than all other floats. */
 static inline uint64_t wpi_ordered_integer(wp_type type, uint64_t value) {
     return wpi_type_is_signed(type) ? value ^ (uint64_t)1 << 63 : value;
 }
@@ -69,7 +69,8 @@ static inline uint64_t wpi_unordered_float(uint64_t word) {
     return (word >> 63) != 0 ? word & ~((uint64_t)1 << 63) : ~word;
 }
 
-/** Value `row` of a column: an integer widened to 64 bits (sign or zeros), or the bits of a double. */
+/** Value `row` of a column: an integer widened to 64 bits (sign or zeros), or the bits of a double.
+ */
 uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row);
 
 static inline bool wpi_is_valid(const wp_column *column, uint64_t row) {
