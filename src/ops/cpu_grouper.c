@@ -1,172 +1,273 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups numbered as they come, their accumulators in a list: one thread. */
-#include <string.h>
+/*
+ * The processor's grouper. Rows go in rounds, so that memory for rows on their way stays bounded:
+ *
+ *     a round:  morsels ─► workers ─┬─► tables of their own
+ *                                   └─► exchange ─► partitions ─► totals      (if any were
+ * partitioned) the end:  tables of workers ─► totals ─► batches
+ */
+#include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/alloc.h"
-#include "ops/codes.h"
-#include "ops/grouper.h"
+#include "ops/cpu_threads.h"
+#include "ops/cpu_worker.h"
 
-#define BLOCK 1024u
+#define LOCAL_BYTES ((uint64_t)1 << 20)   /* of a worker's table: half an L2 cache */
+#define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
+#define PARTITION_BITS 8u
+#define PARTITION_SLOTS_MIN 64u
 
 typedef struct cpu_grouper {
     wpi_grouper base;
-    const wpi_shape *shape;
-    wpi_keys *keys;
-    wpi_codes codes; /* of keys */
-    uint32_t
-        null_number; /* of the group whose key is NULL: its place in codes is taken by a word */
-    bool has_null;
-    uint32_t count, capacity;
-    uint64_t *rows;
-    uint64_t **words; /* [accumulator_count] */
+    wpi_cpu_shared shared;
+    wpi_cpu_worker **workers; /* [worker_count] */
+    uint32_t worker_count;
+    uint64_t row_count;
+    bool is_wide, is_broken;
+    wp_status *statuses; /* [worker_count] */
+    wp_error *errors;    /* [worker_count] */
+    char explanation[512];
 } cpu_grouper;
 
-static uint32_t words_of(const wpi_accumulator *accumulator) {
-    return accumulator->how == WPI_ACCUMULATE_SUM_INTEGER ? 2 : 1;
+/* What threads of a parallel step share. */
+typedef struct step {
+    cpu_grouper *g;
+    const wp_column *keys, *values;
+    uint64_t first;   /* row of the round */
+    uint64_t count;   /* rows of the round; or partitions */
+    atomic_uint next; /* morsel or partition */
+    const uint64_t *firsts;
+    wpi_group_sink sink;
+    void *object;
+} step;
+
+static wp_status run(cpu_grouper *g, step *s, uint64_t parts, wpi_cpu_work work, wp_error *err) {
+    const uint32_t threads = parts < g->worker_count ? (uint32_t)parts : g->worker_count;
+    for (uint32_t i = 0; i < threads; i++)
+        g->statuses[i] = WP_STATUS_OK;
+    s->g = g;
+    wpi_cpu_parallel(threads, work, s);
+    for (uint32_t i = 0; i < threads; i++) {
+        if (g->statuses[i] == WP_STATUS_OK) continue;
+        g->is_broken = true;
+        if (err != NULL) *err = g->errors[i];
+        return g->statuses[i];
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- open and close ---------------------------------------------------------------------------
+ */
+
+static void close_grouper(wpi_grouper *grouper) {
+    cpu_grouper *g = (cpu_grouper *)grouper;
+    for (uint32_t i = 0; g->workers != NULL && i < g->worker_count; i++)
+        wpi_cpu_worker_destroy(g->workers[i]);
+    wpi_cpu_totals_deinit(&g->shared.totals);
+    wpi_cpu_exchange_deinit(&g->shared.exchange);
+    wpi_cpu_layout_deinit(&g->shared.layout);
+    pthread_mutex_destroy(&g->shared.totals.lock);
+    wp_free(g->shared.has_nulls);
+    wp_free(g->workers);
+    wp_free(g->statuses);
+    wp_free(g->errors);
+    wp_free(g);
+}
+
+/* The largest power of two of groups that fit. */
+static uint32_t slots_in(uint64_t bytes, const wpi_cpu_layout *layout) {
+    uint32_t slots = PARTITION_SLOTS_MIN;
+    while (slots < UINT32_C(1) << 30 && (uint64_t)2 * slots * layout->stride * 8 <= bytes)
+        slots *= 2;
+    return slots;
+}
+
+/* Slots for an expected number of groups, so that tables need not grow; at least some. */
+static uint32_t slots_expected(uint64_t group_count) {
+    uint32_t slots = PARTITION_SLOTS_MIN;
+    while (slots < UINT32_C(1) << 24 && slots / 2 < group_count >> PARTITION_BITS)
+        slots *= 2;
+    return slots;
+}
+
+static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi_keys *keys,
+                             const wp_ops_options *options, wp_error *err) {
+    uint32_t row_bytes = sizeof(uint64_t);
+    for (uint32_t i = 0; i < shape->value_count; i++)
+        row_bytes += wp_type_bytes(shape->values[i]) + 1;
+    shared->shape = shape;
+    shared->keys = keys;
+    shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
+    shared->has_nulls = wp_calloc(shape->value_count + 1, sizeof *shared->has_nulls);
+    if (shared->has_nulls == NULL) return WP_FAIL(err, NOMEM, "a group-by");
+    WP_TRY(wpi_cpu_layout_init(&shared->layout, shape, shared->has_nulls, false, err));
+    shared->local_slots = slots_in(LOCAL_BYTES, &shared->layout);
+    shared->partition_bits = PARTITION_BITS;
+    shared->partition_slots = slots_expected(options->group_count);
+    shared->round_morsels = (uint32_t)(ROUND_BYTES / row_bytes / WPI_CPU_MORSEL) + 1;
+    shared->totals.layout = &shared->layout;
+    return WP_STATUS_OK;
 }
 
 static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_keys *keys,
                               const wp_ops_options *options, wpi_grouper **out, wp_error *err) {
-    (void)device, (void)options;
+    (void)device;
+    wp_status status = WP_STATUS_OK;
     cpu_grouper *g = wp_calloc(1, sizeof *g);
+    *out = NULL;
     if (g == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     g->base.ops = &wpi_grouper_cpu;
-    g->shape = shape;
-    g->keys = keys;
-    g->words = wp_calloc(shape->accumulator_count + 1, sizeof *g->words);
+    pthread_mutex_init(&g->shared.totals.lock, NULL);
+    g->worker_count = wpi_cpu_thread_count();
+    if (options->thread_count != 0 && options->thread_count < WPI_CPU_THREADS_MAX)
+        g->worker_count = (uint32_t)options->thread_count;
+    g->workers = wp_calloc(g->worker_count, sizeof *g->workers);
+    g->statuses = wp_calloc(g->worker_count, sizeof *g->statuses);
+    g->errors = wp_calloc(g->worker_count, sizeof *g->errors);
+    if (g->workers == NULL || g->statuses == NULL || g->errors == NULL)
+        WP_TRY_GOTO(WP_FAIL(err, NOMEM, "a group-by"), done);
+    WP_TRY_GOTO(init_shared(&g->shared, shape, keys, options, err), done);
+    for (uint32_t i = 0; i < g->worker_count; i++)
+        WP_TRY_GOTO(wpi_cpu_worker_create(&g->shared, &g->workers[i], err), done);
     *out = &g->base;
-    if (g->words != NULL) return WP_STATUS_OK;
-    wp_free(g);
-    *out = NULL;
-    return WP_FAIL(err, NOMEM, "a group-by");
+    g = NULL;
+done:
+    if (g != NULL) close_grouper(&g->base);
+    return status;
 }
 
-static bool grow(uint64_t **list, uint64_t old_words, uint64_t words, uint64_t fill) {
-    uint64_t *grown = wp_realloc(*list, words * sizeof **list);
-    if (grown == NULL) return false;
-    for (uint64_t i = old_words; i < words; i++)
-        grown[i] = fill;
-    *list = grown;
-    return true;
-}
+/* ---- rows -------------------------------------------------------------------------------------
+ */
 
-static wp_status make_room(cpu_grouper *g, wp_error *err) {
-    const uint64_t capacity = g->capacity == 0 ? 1024 : 2 * (uint64_t)g->capacity;
-    bool is_ok = grow(&g->rows, g->capacity, capacity, 0);
-    for (uint32_t i = 0; i < g->shape->accumulator_count; i++) {
-        const wpi_accumulator *accumulator = &g->shape->accumulators[i];
-        const uint64_t words = words_of(accumulator);
-        is_ok = is_ok && grow(&g->words[i], words * g->capacity, words * capacity,
-                              accumulator->how == WPI_ACCUMULATE_MIN ? UINT64_MAX : 0);
+/* What groups keep, when columns have NULLs for the first time or there are very many rows. */
+static wp_status fit_layout(cpu_grouper *g, const wp_column *values, uint64_t row_count,
+                            wp_error *err) {
+    bool is_new = false;
+    wpi_cpu_shared *shared = &g->shared;
+    for (uint32_t i = 0; i < shared->shape->value_count; i++) {
+        if (values[i].valid == NULL || shared->has_nulls[i]) continue;
+        is_new = shared->has_nulls[i] = true;
     }
-    if (!is_ok) return WP_FAIL(err, NOMEM, "%llu groups", (unsigned long long)capacity);
-    g->capacity = (uint32_t)capacity;
-    return WP_STATUS_OK;
+    g->row_count += row_count;
+    if (!g->is_wide && g->row_count > WPI_CPU_NARROW_ROWS) is_new = g->is_wide = true;
+    if (!is_new) return WP_STATUS_OK;
+    wp_status status = WP_STATUS_OK;
+    wpi_cpu_layout old = shared->layout;
+    wpi_cpu_exchange_deinit(&shared->exchange); /* its columns are others now */
+    WP_TRY_GOTO(
+        wpi_cpu_layout_init(&shared->layout, shared->shape, shared->has_nulls, g->is_wide, err),
+        done);
+    for (uint32_t i = 0; i < g->worker_count; i++)
+        WP_TRY_GOTO(wpi_cpu_worker_convert(g->workers[i], &old, err), done);
+    WP_TRY_GOTO(wpi_cpu_totals_convert(&shared->totals, &old, err), done);
+done:
+    wpi_cpu_layout_deinit(&old);
+    return status;
 }
 
-static void add_float(uint64_t *word, uint64_t addend) {
-    double a, b;
-    memcpy(&a, word, sizeof a);
-    memcpy(&b, &addend, sizeof b);
-    a += b;
-    memcpy(word, &a, sizeof a);
-}
-
-static void add_integer(uint64_t words[2], uint64_t addend, bool is_signed) {
-    words[0] += addend;
-    words[1] += (uint64_t)(words[0] < addend) - (uint64_t)(is_signed && addend >> 63 != 0);
-}
-
-static void accumulate(cpu_grouper *g, uint32_t number, const wp_column *values, uint64_t row) {
-    for (uint32_t i = 0; i < g->shape->accumulator_count; i++) {
-        const wpi_accumulator *accumulator = &g->shape->accumulators[i];
-        const wp_column *column = &values[accumulator->value];
-        if (!wpi_is_valid(column, row)) continue;
-        const uint64_t word = wpi_value_word(column->type, column->values, row);
-        const uint64_t ordered = wpi_type_is_float(column->type)
-                                     ? wpi_ordered_float(word)
-                                     : wpi_ordered_integer(column->type, word);
-        uint64_t *kept = &g->words[i][(uint64_t)number * words_of(accumulator)];
-        switch (accumulator->how) {
-        case WPI_ACCUMULATE_COUNT: ++*kept; break;
-        case WPI_ACCUMULATE_SUM_FLOAT: add_float(kept, word); break;
-        case WPI_ACCUMULATE_SUM_INTEGER:
-            add_integer(kept, word, wpi_type_is_signed(column->type));
-            break;
-        case WPI_ACCUMULATE_MIN: *kept = ordered < *kept ? ordered : *kept; break;
-        default: *kept = ordered > *kept ? ordered : *kept; break;
-        }
+static void take_morsels(void *object, uint32_t thread) {
+    step *s = object;
+    for (;;) {
+        const uint32_t morsel = atomic_fetch_add(&s->next, 1);
+        const uint64_t at = (uint64_t)morsel * WPI_CPU_MORSEL;
+        if (at >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+        const uint64_t left = s->count - at;
+        const uint32_t count = left < WPI_CPU_MORSEL ? (uint32_t)left : WPI_CPU_MORSEL;
+        s->g->statuses[thread] =
+            wpi_cpu_worker_take(s->g->workers[thread], s->keys, s->values, s->first + at, count,
+                                morsel, &s->g->errors[thread]);
     }
 }
 
-/* The group of NULL gets a number as a word would that never comes: codes has none for it. */
-static wp_status number_of(cpu_grouper *g, uint64_t word, bool is_null, uint32_t *out,
-                           wp_error *err) {
-    if (is_null) {
-        if (!g->has_null) g->null_number = g->count++;
-        g->has_null = true;
-        *out = g->null_number;
-    } else {
-        WP_TRY(wpi_codes_number(&g->codes, word, out, err));
-        if (g->has_null && *out >= g->null_number) ++*out;
-        if (*out == g->count) g->count++;
+static void gather_partitions(void *object, uint32_t thread) {
+    step *s = object;
+    for (;;) {
+        const uint32_t partition = atomic_fetch_add(&s->next, 1);
+        if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+        s->g->statuses[thread] =
+            wpi_cpu_worker_gather(s->g->workers[thread], partition, &s->g->errors[thread]);
     }
-    return g->count > g->capacity ? make_room(g, err) : WP_STATUS_OK;
+}
+
+static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_column *values,
+                           uint64_t first, uint64_t count, wp_error *err) {
+    const uint64_t morsels = (count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
+    step take = {.keys = keys, .values = values, .first = first, .count = count};
+    wpi_cpu_exchange_clear(&g->shared.exchange);
+    WP_TRY(run(g, &take, morsels, take_morsels, err));
+    if (g->shared.exchange.starts == NULL) return WP_STATUS_OK;
+    step gather = {.count = g->shared.exchange.partition_count};
+    return run(g, &gather, gather.count, gather_partitions, err);
 }
 
 static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_column *values,
                      uint64_t row_count, wp_error *err) {
     cpu_grouper *g = (cpu_grouper *)grouper;
-    for (uint64_t first = 0; first < row_count; first += BLOCK) {
-        uint64_t words[BLOCK];
-        uint8_t nulls[BLOCK];
-        const uint32_t count = (uint32_t)(row_count - first < BLOCK ? row_count - first : BLOCK);
-        WP_TRY(wpi_keys_pack(g->keys, keys, first, count, words, nulls, err));
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t number = 0;
-            WP_TRY(number_of(g, words[i], nulls[i] != 0, &number, err));
-            g->rows[number]++;
-            accumulate(g, number, values, first + i);
-        }
-    }
+    const uint64_t round = (uint64_t)g->shared.round_morsels * WPI_CPU_MORSEL;
+    if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
+    g->is_broken = true; /* until this is done */
+    WP_TRY(fit_layout(g, values, row_count, err));
+    for (uint64_t first = 0; first < row_count; first += round)
+        WP_TRY(add_round(g, keys, values, first,
+                         row_count - first < round ? row_count - first : round, err));
+    g->is_broken = false;
     return WP_STATUS_OK;
 }
 
+/* ---- groups -----------------------------------------------------------------------------------
+ */
+
+static void explain_groups(cpu_grouper *g, uint64_t count) {
+    static const char *const modes[] = {"a table of its own", "a table of frequent groups in front",
+                                        "no table in front"};
+    const wpi_cpu_mode mode = wpi_cpu_worker_mode(g->workers[0]);
+    snprintf(g->explanation, sizeof g->explanation,
+             "%u threads, each with %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
+             g->worker_count, modes[mode], (unsigned long long)g->row_count,
+             (unsigned long long)count, 8 * g->shared.layout.stride,
+             UINT32_C(1) << g->shared.totals.bits);
+}
+
 static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err) {
-    (void)err;
-    *group_count = ((cpu_grouper *)grouper)->count;
+    cpu_grouper *g = (cpu_grouper *)grouper;
+    wpi_cpu_totals *totals = &g->shared.totals;
+    uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
+    if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
+    wpi_cpu_exchange_deinit(&g->shared.exchange);
+    WP_TRY(
+        wpi_cpu_totals_make(totals, 0, PARTITION_SLOTS_MIN, err)); /* few groups: one is enough */
+    for (uint32_t i = 0; i < g->worker_count; i++)
+        WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
+    *group_count = wpi_cpu_totals_count(totals, firsts);
+    explain_groups(g, *group_count);
     return WP_STATUS_OK;
+}
+
+static void emit_partitions(void *object, uint32_t thread) {
+    step *s = object;
+    for (;;) {
+        const uint32_t partition = atomic_fetch_add(&s->next, 1);
+        if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+        s->g->statuses[thread] =
+            wpi_cpu_totals_emit(&s->g->shared.totals, partition, s->firsts[partition], s->sink,
+                                s->object, &s->g->errors[thread]);
+    }
 }
 
 static wp_status emit(wpi_grouper *grouper, wpi_group_sink sink, void *object, wp_error *err) {
     cpu_grouper *g = (cpu_grouper *)grouper;
-    uint64_t *keys = wp_calloc(g->count + 1, sizeof *keys);
-    if (keys == NULL) return WP_FAIL(err, NOMEM, "keys of %u groups", g->count);
-    for (uint32_t i = 0; i < g->codes.count; i++)
-        keys[i + (g->has_null && i >= g->null_number)] = g->codes.words[i];
-    const wpi_group_batch batch = {.count = g->count,
-                                   .keys = keys,
-                                   .null_group = g->has_null ? g->null_number : g->count,
-                                   .rows = g->rows,
-                                   .words = (const uint64_t *const *)g->words};
-    if (g->count != 0) sink(object, &batch);
-    wp_free(keys);
-    return WP_STATUS_OK;
+    uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
+    (void)wpi_cpu_totals_count(&g->shared.totals, firsts);
+    step s = {.count = UINT32_C(1) << g->shared.totals.bits,
+              .firsts = firsts,
+              .sink = sink,
+              .object = object};
+    return run(g, &s, s.count, emit_partitions, err);
 }
 
 static const char *explain(const wpi_grouper *grouper) {
-    (void)grouper;
-    return "the processor: one table\n";
-}
-
-static void close_grouper(wpi_grouper *grouper) {
-    cpu_grouper *g = (cpu_grouper *)grouper;
-    for (uint32_t i = 0; i < g->shape->accumulator_count; i++)
-        wp_free(g->words[i]);
-    wp_free(g->words);
-    wp_free(g->rows);
-    wpi_codes_deinit(&g->codes);
-    wp_free(g);
+    return ((const cpu_grouper *)grouper)->explanation;
 }
 
 const wpi_grouper_ops wpi_grouper_cpu = {.name = "cpu",

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Rows, a block at a time: hashes of their keys, and their values into the groups they belong to.
+ */
+#ifndef WP_OPS_CPU_BLOCK_H
+#define WP_OPS_CPU_BLOCK_H
+
+#include "ops/cpu_layout.h"
+
+/** Rows whose words stay in the first cache. */
+#define WPI_CPU_BLOCK 1024u
+
+typedef struct wpi_cpu_values {
+    wp_type type;
+    const void *values;
+    const uint8_t *nulls; /* a byte each; NULL: none is */
+} wpi_cpu_values;
+
+void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes);
+
+/** Bits of `column` as bytes: 1 where a value is NULL. */
+void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint8_t *nulls);
+
+/** Adds values [first, outer) of a block to the groups at `places`. `scratch`: a block's words. */
+void wpi_cpu_accumulate(const wpi_cpu_layout *layout, uint64_t *groups, const uint32_t *places,
+                        const wpi_cpu_values *values, uint32_t first, uint32_t outer,
+                        uint64_t *scratch);
+
+#endif

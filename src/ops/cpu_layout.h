@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A group on the processor: words side by side, so that a row touches one cache line.
+ *
+ *     key | rows | what each accumulator keeps: one word, two, or none
+ *
+ * A sum of integers is 64 bits wide as long as no column of that type could overflow it in the rows
+ * so far, else 128. A count of values is kept as the number of NULLs, and not at all for a column
+ * that had none: then it is `rows`. When that changes, groups are converted.
+ */
+#ifndef WP_OPS_CPU_LAYOUT_H
+#define WP_OPS_CPU_LAYOUT_H
+
+#include "ops/shape.h"
+
+enum { WPI_CPU_KEY = 0, WPI_CPU_ROWS = 1, WPI_CPU_FIELDS = 2 };
+
+typedef struct wpi_cpu_field {
+    wpi_accumulator accumulator;
+    uint32_t at; /* word of the group; 0: nothing is kept */
+    bool is_wide;
+} wpi_cpu_field;
+
+typedef struct wpi_cpu_layout {
+    uint32_t stride; /* words of a group */
+    uint32_t field_count;
+    wpi_cpu_field *fields; /* as the shape's accumulators */
+    uint64_t *initial;     /* [stride]: a group without rows */
+} wpi_cpu_layout;
+
+/** Rows that a 64-bit sum of 32-bit values can take. */
+#define WPI_CPU_NARROW_ROWS ((uint64_t)1 << 31)
+
+/** `has_nulls`: [value_count]. `is_wide`: all sums; else those of 64-bit values only. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
+                                           const bool *has_nulls, bool is_wide, wp_error *err);
+void wpi_cpu_layout_deinit(wpi_cpu_layout *layout);
+
+/** Adds what `from` keeps to `into`; not the key. */
+void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const uint64_t *from);
+/** The same group for another layout, which keeps no less. */
+void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,
+                            const wpi_cpu_layout *to, uint64_t *out);
+/** What the group's accumulator is, in a grouper's terms: a word, or two for sums of integers. */
+void wpi_cpu_layout_value(const wpi_cpu_layout *layout, uint32_t field, const uint64_t *group,
+                          uint64_t *out);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cpu_partition.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/cpu_memory.h"
+
+static bool init_stream(wpi_cpu_stream *stream, uint32_t item_bytes, uint32_t morsel_count) {
+    stream->item_bytes = item_bytes;
+    stream->items = wpi_cpu_memory_alloc((size_t)item_bytes * morsel_count * WPI_CPU_MORSEL);
+    return stream->items != NULL;
+}
+
+wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
+                                uint32_t morsel_count, const wpi_shape *shape,
+                                const bool *has_nulls, wp_error *err) {
+    *exchange = (wpi_cpu_exchange){.partition_count = partition_count,
+                                   .morsel_count = morsel_count,
+                                   .value_count = shape->value_count};
+    exchange->values = wp_calloc(shape->value_count + 1, sizeof *exchange->values);
+    exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
+    exchange->starts = wp_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
+    bool is_ok = exchange->values != NULL && exchange->nulls != NULL && exchange->starts != NULL &&
+                 init_stream(&exchange->keys, sizeof(uint64_t), morsel_count);
+    for (uint32_t i = 0; i < shape->value_count && is_ok; i++) {
+        is_ok = init_stream(&exchange->values[i], wp_type_bytes(shape->values[i]), morsel_count) &&
+                (!has_nulls[i] || init_stream(&exchange->nulls[i], 1, morsel_count));
+    }
+    if (is_ok) return WP_STATUS_OK;
+    wpi_cpu_exchange_deinit(exchange);
+    return WP_FAIL(err, NOMEM, "rows on their way to partitions: %u morsels", morsel_count);
+}
+
+void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange) {
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        if (exchange->values != NULL) wp_free(exchange->values[i].items);
+        if (exchange->nulls != NULL) wp_free(exchange->nulls[i].items);
+    }
+    wp_free(exchange->keys.items);
+    wp_free(exchange->values);
+    wp_free(exchange->nulls);
+    wp_free(exchange->starts);
+    *exchange = (wpi_cpu_exchange){0};
+}
+
+static uint32_t *starts_of(const wpi_cpu_exchange *exchange, uint32_t morsel) {
+    return &exchange->starts[(size_t)morsel * (exchange->partition_count + 1)];
+}
+
+void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange) {
+    if (exchange->starts != NULL)
+        memset(exchange->starts, 0,
+               exchange->morsel_count * (exchange->partition_count + (size_t)1) * sizeof(uint32_t));
+}
+
+/* Counts, then places: rows of a partition keep their order. */
+static void route(wpi_cpu_routes *routes, uint32_t partition_count, uint32_t *starts) {
+    uint32_t next[WPI_CPU_PARTITIONS_MAX];
+    memset(next, 0, partition_count * sizeof *next);
+    for (uint32_t i = 0; i < routes->count; i++)
+        next[routes->partitions[i]]++;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < partition_count; i++) {
+        const uint32_t here = next[i];
+        starts[i] = next[i] = sum;
+        sum += here;
+    }
+    starts[partition_count] = sum;
+    for (uint32_t i = 0; i < routes->count; i++)
+        routes->places[i] = next[routes->partitions[i]]++;
+}
+
+#define PUT(bits)                                                                                  \
+    static void put_##bits(const wpi_cpu_routes *routes, const uint##bits##_t *restrict from,      \
+                           uint##bits##_t *restrict to) {                                          \
+        for (uint32_t i = 0; i < routes->count; i++)                                               \
+            to[routes->places[i]] = from[routes->rows[i]];                                         \
+    }
+PUT(8)
+PUT(16)
+PUT(32)
+PUT(64)
+
+static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_routes *routes,
+                const void *from) {
+    void *to = stream->items + (size_t)morsel * WPI_CPU_MORSEL * stream->item_bytes;
+    switch (stream->item_bytes) {
+    case 1: put_8(routes, from, to); break;
+    case 2: put_16(routes, from, to); break;
+    case 4: put_32(routes, from, to); break;
+    default: put_64(routes, from, to); break;
+    }
+}
+
+void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
+                          const uint64_t *keys, const wpi_cpu_values *values) {
+    route(routes, exchange->partition_count, starts_of(exchange, morsel));
+    put(&exchange->keys, morsel, routes, keys);
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        put(&exchange->values[i], morsel, routes, values[i].values);
+        if (exchange->nulls[i].items != NULL)
+            put(&exchange->nulls[i], morsel, routes, values[i].nulls);
+    }
+}
+
+wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
+                                 uint32_t partition) {
+    const uint32_t *starts = starts_of(exchange, morsel);
+    const uint64_t first = (uint64_t)morsel * WPI_CPU_MORSEL + starts[partition];
+    return (wpi_cpu_run){.count = starts[partition + 1] - starts[partition],
+                         .keys = (const uint64_t *)(const void *)exchange->keys.items + first,
+                         .first = first};
+}

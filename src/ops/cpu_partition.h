@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Rows on their way to partitions. A morsel of rows is put in order of partitions within a cache
+ * and stays where it is: a partition's rows are a run in each morsel.
+ *
+ *     morsel 0: | p0 p0 p0 | p1 | p2 p2 … |   morsel 1: | p0 | p1 p1 p1 | …
+ *
+ * No partition can run out of room, however rows are distributed.
+ */
+#ifndef WP_OPS_CPU_PARTITION_H
+#define WP_OPS_CPU_PARTITION_H
+
+#include "ops/cpu_block.h"
+
+#define WPI_CPU_MORSEL 16384u
+#define WPI_CPU_PARTITIONS_MAX 4096u
+
+typedef struct wpi_cpu_stream { /* one column of all morsels */
+    uint32_t item_bytes;
+    uint8_t *items;
+} wpi_cpu_stream;
+
+typedef struct wpi_cpu_exchange {
+    uint32_t partition_count, morsel_count;
+    uint32_t value_count;
+    wpi_cpu_stream keys;    /* words */
+    wpi_cpu_stream *values; /* [value_count] */
+    wpi_cpu_stream *nulls;  /* [value_count]; bytes; no items where there are none */
+    uint32_t *starts;       /* [morsel_count][partition_count + 1] of runs within a morsel */
+} wpi_cpu_exchange;
+
+/** Which of a morsel's rows go where. */
+typedef struct wpi_cpu_routes {
+    uint32_t count;
+    uint16_t partitions[WPI_CPU_MORSEL]; /* of the i-th row that goes */
+    uint32_t rows[WPI_CPU_MORSEL];       /* which row of the morsel that is */
+    uint32_t places[WPI_CPU_MORSEL];     /* where it comes to lie; set by route */
+} wpi_cpu_routes;
+
+/** `has_nulls`: [value_count]. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
+                                             uint32_t morsel_count, const wpi_shape *shape,
+                                             const bool *has_nulls, wp_error *err);
+void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange); /* `{0}` is fine */
+
+/** No rows yet in any morsel. */
+void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange);
+
+/** Puts a morsel's rows where their routes lead. `values`: [value_count] from the morsel's first
+ * row. */
+void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
+                          const uint64_t *keys, const wpi_cpu_values *values);
+
+typedef struct wpi_cpu_run {
+    uint32_t count;
+    const uint64_t *keys;
+    uint64_t first; /* row of all streams */
+} wpi_cpu_run;
+
+wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
+                                 uint32_t partition);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cpu_table.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/cpu_memory.h"
+#include "ops/hash.h"
+
+#define SLOTS_MAX ((uint32_t)1 << 30)
+
+/* Tables above this are worth a prefetch: half an L2 cache. */
+#define NEAR_BYTES ((uint64_t)1 << 20)
+
+static uint32_t limit_of(uint32_t slots) {
+    return slots / 8 * 5;
+}
+
+static void put_initial(const wpi_cpu_table *table, uint64_t slot) {
+    memcpy(wpi_cpu_table_slot(table, slot), table->layout->initial,
+           table->layout->stride * sizeof *table->groups);
+}
+
+wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout, uint32_t slots,
+                             bool is_hashed, wp_error *err) {
+    *table = (wpi_cpu_table){
+        .layout = layout, .mask = slots - 1, .limit = limit_of(slots), .is_hashed = is_hashed};
+    /* A place is 32 bits. */
+    if (slots <= SLOTS_MAX && (slots + (uint64_t)2) * layout->stride <= UINT32_MAX)
+        table->groups = wpi_cpu_memory_alloc((slots + (size_t)2) * layout->stride * 8);
+    if (table->groups == NULL) return WP_FAIL(err, NOMEM, "a table of %u groups", slots);
+    put_initial(table, (uint64_t)slots);
+    put_initial(table, (uint64_t)slots + 1);
+    return WP_STATUS_OK;
+}
+
+void wpi_cpu_table_deinit(wpi_cpu_table *table) {
+    wp_free(table->groups);
+    *table = (wpi_cpu_table){0};
+}
+
+/* ---- finding ----------------------------------------------------------------------------------
+ */
+
+/* The slot of a key, which may be free; adds the steps it took. */
+static inline uint32_t slot_of(const uint64_t *groups, uint32_t stride, uint32_t mask, uint64_t key,
+                               uint32_t at, uint32_t *probed) {
+    for (;;) {
+        const uint64_t *group = &groups[(size_t)at * stride];
+        if (group[WPI_CPU_KEY] == key || group[WPI_CPU_ROWS] == 0) return at;
+        at = (at + 1) & mask;
+        ++*probed;
+    }
+}
+
+/* One loop, compiled for each of its uses. */
+static inline __attribute__((always_inline)) uint32_t
+find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *places,
+     bool is_hashed, bool is_far, bool has_nulls, bool inserts) {
+    const uint32_t stride = table->layout->stride, mask = table->mask;
+    const uint32_t null = (mask + 1) * stride, nowhere = (mask + 2) * stride;
+    uint64_t *groups = table->groups;
+    uint32_t probed = table->probed, row = first;
+    for (; row < rows->count; row++) {
+        if (has_nulls && rows->nulls[row]) {
+            places[row] = null;
+            groups[null + WPI_CPU_ROWS]++;
+            continue;
+        }
+        const uint64_t key = rows->keys[row];
+        const uint64_t hash = is_hashed ? rows->hashes[row] : key;
+        if (is_far) {
+            const uint32_t ahead = (uint32_t)rows->hashes[row + WPI_CPU_AHEAD] & mask;
+            __builtin_prefetch(&groups[(size_t)ahead * stride], 1);
+        }
+        const uint32_t slot = slot_of(groups, stride, mask, key, (uint32_t)hash & mask, &probed);
+        uint32_t place = slot * stride;
+        if (groups[place + WPI_CPU_ROWS] == 0) {
+            if (!inserts) {
+                place = nowhere;
+            } else {
+                if (table->count == table->limit) break;
+                table->count++;
+                memcpy(&groups[place], table->layout->initial, stride * sizeof *groups);
+                groups[place + WPI_CPU_KEY] = key;
+            }
+        }
+        groups[place + WPI_CPU_ROWS]++;
+        places[row] = place;
+    }
+    table->probed = probed;
+    return row;
+}
+
+uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                            uint32_t *places) {
+    const bool is_far = (uint64_t)table->mask * table->layout->stride * 8 > NEAR_BYTES;
+    if (rows->nulls != NULL)
+        return table->is_hashed ? find(table, rows, first, places, true, false, true, true)
+                                : find(table, rows, first, places, false, false, true, true);
+    if (!table->is_hashed) return find(table, rows, first, places, false, false, false, true);
+    return is_far ? find(table, rows, first, places, true, true, false, true)
+                  : find(table, rows, first, places, true, false, false, true);
+}
+
+void wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                             uint32_t *places) {
+    if (rows->nulls != NULL)
+        (void)(table->is_hashed ? find(table, rows, first, places, true, false, true, false)
+                                : find(table, rows, first, places, false, false, true, false));
+    else
+        (void)(table->is_hashed ? find(table, rows, first, places, true, false, false, false)
+                                : find(table, rows, first, places, false, false, false, false));
+}
+
+/* ---- changing ---------------------------------------------------------------------------------
+ */
+
+static uint64_t *group_of(wpi_cpu_table *table, uint64_t key) {
+    const uint64_t hash = table->is_hashed ? wpi_hash_word(key) : key;
+    uint32_t probed = 0;
+    return wpi_cpu_table_slot(table, slot_of(table->groups, table->layout->stride, table->mask, key,
+                                             (uint32_t)hash & table->mask, &probed));
+}
+
+wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t *group, wp_error *err) {
+    uint64_t *into = group_of(table, group[WPI_CPU_KEY]);
+    if (into[WPI_CPU_ROWS] == 0 && table->count == table->limit) {
+        WP_TRY(wpi_cpu_table_grow(table, err));
+        into = group_of(table, group[WPI_CPU_KEY]);
+    }
+    if (into[WPI_CPU_ROWS] == 0) {
+        memcpy(into, group, table->layout->stride * sizeof *into);
+        table->count++;
+    } else {
+        wpi_cpu_layout_merge(table->layout, into, group);
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_table_resize(wpi_cpu_table *table, uint32_t slots, bool is_hashed,
+                               wp_error *err) {
+    wpi_cpu_table resized;
+    const size_t bytes = table->layout->stride * sizeof *table->groups;
+    WP_TRY(wpi_cpu_table_init(&resized, table->layout, slots, is_hashed, err));
+    for (uint64_t slot = 0; slot <= table->mask; slot++) {
+        const uint64_t *group = wpi_cpu_table_slot(table, slot);
+        if (group[WPI_CPU_ROWS] != 0) memcpy(group_of(&resized, group[WPI_CPU_KEY]), group, bytes);
+    }
+    memcpy(wpi_cpu_table_null(&resized), wpi_cpu_table_null(table), bytes);
+    resized.count = table->count;
+    wpi_cpu_table_deinit(table);
+    *table = resized;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_table_grow(wpi_cpu_table *table, wp_error *err) {
+    return wpi_cpu_table_resize(table, 2 * (table->mask + 1), table->is_hashed, err);
+}
+
+wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    const wpi_cpu_table old = *table;
+    WP_TRY_GOTO(wpi_cpu_table_init(table, old.layout, old.mask + 1, old.is_hashed, err), done);
+    for (uint64_t slot = 0; slot <= (uint64_t)old.mask + 1; slot++) { /* that of NULL too */
+        const uint64_t *group = &old.groups[slot * from->stride];
+        if (group[WPI_CPU_ROWS] != 0)
+            wpi_cpu_layout_convert(from, group, table->layout, wpi_cpu_table_slot(table, slot));
+    }
+    table->count = old.count;
+done:
+    wp_free(old.groups);
+    return status;
+}
+
+wp_status wpi_cpu_table_settle(wpi_cpu_table *table, uint32_t row_count, wp_error *err) {
+    const bool is_bad = !table->is_hashed && table->probed > row_count / 4;
+    table->probed = 0;
+    return is_bad ? wpi_cpu_table_resize(table, table->mask + 1, true, err) : WP_STATUS_OK;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cpu_worker.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/cpu_block.h"
+
+#define FIRST_SLOTS 2048u
+
+/* A front pays when it takes this share of the rows: a look-up costs about half a partitioning. */
+#define FRONT_SHARE 4
+/* Frequent: so many times as many rows as others. */
+#define FRONT_RATIO 4
+
+struct wpi_cpu_worker {
+    wpi_cpu_shared *shared;
+    wpi_cpu_mode mode;
+    wpi_cpu_table table;
+    uint64_t rows_taken;    /* since its table was empty */
+    uint64_t *words;        /* [MORSEL]: keys */
+    uint8_t *nulls;         /* [MORSEL] */
+    uint8_t *value_nulls;   /* [value_count][MORSEL] */
+    wpi_cpu_values *values; /* [value_count] of the block or the morsel at hand */
+    wpi_cpu_routes *routes;
+    uint64_t hashes[WPI_CPU_BLOCK + WPI_CPU_AHEAD];
+    uint64_t scratch[WPI_CPU_BLOCK];
+    uint32_t places[WPI_CPU_BLOCK];
+};
+
+wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp_error *err) {
+    const size_t value_count = shared->shape->value_count;
+    wpi_cpu_worker *w = wp_calloc(1, sizeof *w);
+    *out = w;
+    if (w == NULL) return WP_FAIL(err, NOMEM, "a thread's tables");
+    w->shared = shared;
+    w->words = wp_malloc(WPI_CPU_MORSEL * sizeof *w->words);
+    w->nulls = wp_malloc(WPI_CPU_MORSEL);
+    w->value_nulls = wp_malloc(value_count * WPI_CPU_MORSEL);
+    w->values = wp_calloc(value_count + 1, sizeof *w->values);
+    w->routes = wp_malloc(sizeof *w->routes);
+    if (w->words == NULL || w->nulls == NULL || w->value_nulls == NULL || w->values == NULL ||
+        w->routes == NULL)
+        return WP_FAIL(err, NOMEM, "a thread's tables");
+    return wpi_cpu_table_init(&w->table, &shared->layout, FIRST_SLOTS, false, err);
+}
+
+void wpi_cpu_worker_destroy(wpi_cpu_worker *w) {
+    if (w == NULL) return;
+    wpi_cpu_table_deinit(&w->table);
+    wp_free(w->words);
+    wp_free(w->nulls);
+    wp_free(w->value_nulls);
+    wp_free(w->values);
+    wp_free(w->routes);
+    wp_free(w);
+}
+
+wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
+    return w->mode;
+}
+
+/* ---- modes ------------------------------------------------------------------------------------
+ */
+
+static wp_status make_totals(wpi_cpu_shared *shared, wp_error *err) {
+    return wpi_cpu_totals_make(&shared->totals, shared->partition_bits, shared->partition_slots,
+                               err);
+}
+
+static wp_status empty_table(wpi_cpu_worker *w, uint32_t slots, wp_error *err) {
+    wpi_cpu_table_deinit(&w->table);
+    return wpi_cpu_table_init(&w->table, &w->shared->layout, slots, true, err);
+}
+
+wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
+    WP_TRY(make_totals(w->shared, err));
+    WP_TRY(wpi_cpu_totals_absorb(&w->shared->totals, &w->table, UINT64_MAX, err));
+    return empty_table(w, FIRST_SLOTS, err);
+}
+
+wp_status wpi_cpu_worker_convert(wpi_cpu_worker *w, const wpi_cpu_layout *from, wp_error *err) {
+    return wpi_cpu_table_convert(&w->table, from, err);
+}
+
+/* Rows of the groups that have at least that many, and how many groups those are. */
+static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, uint32_t *groups) {
+    uint64_t rows = 0;
+    *groups = 0;
+    for (uint64_t slot = 0; slot <= table->mask; slot++) {
+        const uint64_t here = wpi_cpu_table_slot(table, slot)[WPI_CPU_ROWS];
+        if (here < rows_min) continue;
+        rows += here;
+        ++*groups;
+    }
+    return rows;
+}
+
+static uint32_t slots_for(uint32_t groups) {
+    uint32_t slots = FIRST_SLOTS;
+    while (slots < 4 * groups)
+        slots *= 2;
+    return slots;
+}
+
+/* The frequent groups stay, alone, in a table of their own. */
+static wp_status keep_frequent(wpi_cpu_worker *w, uint64_t rows_min, uint32_t groups,
+                               wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    wpi_cpu_table all = w->table;
+    w->table = (wpi_cpu_table){0};
+    WP_TRY_GOTO(wpi_cpu_totals_absorb(&w->shared->totals, &all, rows_min, err), done);
+    WP_TRY_GOTO(empty_table(w, slots_for(groups), err), done);
+    for (uint64_t slot = 0; slot <= all.mask; slot++) {
+        const uint64_t *group = wpi_cpu_table_slot(&all, slot);
+        if (group[WPI_CPU_ROWS] >= rows_min)
+            WP_TRY_GOTO(wpi_cpu_table_merge(&w->table, group, err), done);
+    }
+done:
+    wpi_cpu_table_deinit(&all);
+    return status;
+}
+
+/* The table is full: it grows, or is too large for the cache. */
+static wp_status make_room(wpi_cpu_worker *w, wp_error *err) {
+    if (w->table.mask + 1 < w->shared->local_slots) return wpi_cpu_table_grow(&w->table, err);
+    WP_TRY(make_totals(w->shared, err));
+    const uint64_t rows_min = FRONT_RATIO * (w->rows_taken / w->table.count + 1);
+    uint32_t groups = 0;
+    const uint64_t rows = rows_of_frequent(&w->table, rows_min, &groups);
+    if (rows < w->rows_taken / FRONT_SHARE) {
+        w->mode = WPI_CPU_THROUGH;
+        return wpi_cpu_worker_flush(w, err);
+    }
+    w->mode = WPI_CPU_FRONT;
+    return keep_frequent(w, rows_min, groups, err);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+static void set_values(wpi_cpu_worker *w, const wp_column *values, uint64_t first, uint32_t count,
+                       uint32_t at) {
+    for (uint32_t i = 0; i < w->shared->shape->value_count; i++) {
+        const wp_column *column = &values[i];
+        uint8_t *nulls = w->value_nulls + (size_t)i * WPI_CPU_MORSEL + at;
+        w->values[i] = (wpi_cpu_values){.type = column->type,
+                                        .values = (const uint8_t *)column->values +
+                                                  first * wp_type_bytes(column->type)};
+        if (!w->shared->has_nulls[i]) continue;
+        wpi_cpu_nulls(column, first, count, nulls);
+        w->values[i].nulls = nulls;
+    }
+}
+
+/* Packs and hashes a block of keys, at their place of the morsel. */
+static wp_status set_rows(wpi_cpu_worker *w, const wp_column *keys, uint64_t first, uint32_t count,
+                          uint32_t at, wpi_cpu_rows *rows, wp_error *err) {
+    uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
+    WP_TRY(wpi_keys_pack(w->shared->keys, keys, first, count, w->words + at, nulls, err));
+    if (nulls != NULL && memchr(nulls, 1, count) == NULL) nulls = NULL;
+    if (w->table.is_hashed || w->mode != WPI_CPU_LOCAL)
+        wpi_cpu_hash(w->words + at, count, w->hashes);
+    *rows =
+        (wpi_cpu_rows){.count = count, .keys = w->words + at, .hashes = w->hashes, .nulls = nulls};
+    return WP_STATUS_OK;
+}
+
+static void accumulate(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t first, uint32_t outer) {
+    wpi_cpu_accumulate(table->layout, table->groups, w->places, w->values, first, outer,
+                       w->scratch);
+}
+
+/* Rows of the block from *done on into its own table; as many as it takes before it is full. */
+static wp_status take_local(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t *done,
+                            wp_error *err) {
+    const uint32_t outer = wpi_cpu_table_find(&w->table, rows, *done, w->places);
+    accumulate(w, &w->table, *done, outer);
+    w->rows_taken += outer - *done;
+    *done = outer;
+    if (outer < rows->count) return make_room(w, err);
+    return wpi_cpu_table_settle(&w->table, rows->count, err);
+}
+
+static void route_row(wpi_cpu_routes *routes, uint64_t hash, uint32_t row, uint32_t bits) {
+    routes->partitions[routes->count] = (uint16_t)wpi_cpu_partition(hash, bits);
+    routes->rows[routes->count++] = row;
+}
+
+/* Rows from `done` on: those that its own table knows go there, the others get routes. */
+static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done, uint32_t at) {
+    const uint32_t bits = w->shared->totals.bits;
+    wpi_cpu_routes *routes = w->routes;
+    if (w->mode == WPI_CPU_THROUGH && rows->nulls == NULL) {
+        for (uint32_t i = done; i < rows->count; i++)
+            route_row(routes, rows->hashes[i], at + i, bits);
+        return;
+    }
+    const uint32_t nowhere = wpi_cpu_table_nowhere(&w->table);
+    wpi_cpu_table_find_only(&w->table, rows, done, w->places);
+    accumulate(w, &w->table, done, rows->count);
+    for (uint32_t i = done; i < rows->count; i++)
+        if (w->places[i] == nowhere) route_row(routes, rows->hashes[i], at + i, bits);
+}
+
+static wp_status take_block(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
+                            uint64_t first, uint32_t count, uint32_t at, wp_error *err) {
+    wpi_cpu_rows rows;
+    uint32_t done = 0;
+    WP_TRY(set_rows(w, keys, first, count, at, &rows, err));
+    set_values(w, values, first, count, at);
+    while (done < count && w->mode == WPI_CPU_LOCAL) {
+        const bool was_hashed = w->table.is_hashed;
+        WP_TRY(take_local(w, &rows, &done, err));
+        if (w->table.is_hashed && !was_hashed) wpi_cpu_hash(rows.keys, count, w->hashes);
+    }
+    if (done < count) take_through(w, &rows, done, at);
+    return WP_STATUS_OK;
+}
+
+static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    pthread_mutex_lock(&shared->totals.lock);
+    if (shared->exchange.starts == NULL)
+        status =
+            wpi_cpu_exchange_init(&shared->exchange, UINT32_C(1) << shared->totals.bits,
+                                  shared->round_morsels, shared->shape, shared->has_nulls, err);
+    pthread_mutex_unlock(&shared->totals.lock);
+    return status;
+}
+
+wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
+                              uint64_t first, uint32_t count, uint32_t morsel, wp_error *err) {
+    w->routes->count = 0;
+    for (uint32_t at = 0; at < count; at += WPI_CPU_BLOCK) {
+        const uint32_t here = count - at < WPI_CPU_BLOCK ? count - at : WPI_CPU_BLOCK;
+        WP_TRY(take_block(w, keys, values, first + at, here, at, err));
+    }
+    if (w->routes->count == 0) return WP_STATUS_OK;
+    WP_TRY(make_exchange(w->shared, err));
+    set_values(w, values, first, 0, 0);
+    wpi_cpu_exchange_put(&w->shared->exchange, morsel, w->routes, w->words, w->values);
+    return WP_STATUS_OK;
+}
+
+/* ---- partitions -------------------------------------------------------------------------------
+ */
+
+static void set_run_values(wpi_cpu_worker *w, uint64_t first) {
+    const wpi_cpu_exchange *exchange = &w->shared->exchange;
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        const wpi_cpu_stream *values = &exchange->values[i], *nulls = &exchange->nulls[i];
+        w->values[i] =
+            (wpi_cpu_values){.type = w->shared->shape->values[i],
+                             .values = values->items + first * values->item_bytes,
+                             .nulls = nulls->items != NULL ? nulls->items + first : NULL};
+    }
+}
+
+static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
+                              wp_error *err) {
+    for (uint32_t done = 0; done < rows->count;) {
+        const uint32_t outer = wpi_cpu_table_find(table, rows, done, w->places);
+        accumulate(w, table, done, outer);
+        done = outer;
+        if (done < rows->count) WP_TRY(wpi_cpu_table_grow(table, err));
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
+    const wpi_cpu_exchange *exchange = &w->shared->exchange;
+    wpi_cpu_table *table = &w->shared->totals.tables[partition];
+    for (uint32_t morsel = 0; morsel < exchange->morsel_count; morsel++) {
+        const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
+        for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
+            const uint32_t left = run.count - at;
+            const wpi_cpu_rows rows = {.count = left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK,
+                                       .keys = run.keys + at,
+                                       .hashes = w->hashes};
+            wpi_cpu_hash(rows.keys, rows.count, w->hashes);
+            set_run_values(w, run.first + at);
+            WP_TRY(gather_block(w, table, &rows, err));
+        }
+    }
+    return WP_STATUS_OK;
+}
