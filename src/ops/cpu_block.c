@@ -5,19 +5,30 @@
 
 #include <string.h>
 
-#include "base/sanitizer.h"
 #include "ops/hash.h"
 
-/* Chosen when the library is loaded, which is too early for sanitizers. */
-#if defined(__x86_64__) && defined(__OPTIMIZE__) && !defined(WP_HAS_ASAN) && !defined(WP_HAS_TSAN)
-#define WIDEST __attribute__((target_clones("arch=skylake-avx512", "avx2", "default")))
-#else
-#define WIDEST
-#endif
-
-WIDEST void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes) {
+static inline __attribute__((always_inline)) void hash(const uint64_t *restrict keys,
+                                                       uint32_t count, uint64_t *restrict hashes) {
     for (uint32_t i = 0; i < count; i++)
         hashes[i] = wpi_hash_word(keys[i]);
+}
+
+#if defined(__x86_64__)
+/* The first extension that multiplies vectors of words. */
+__attribute__((target("avx512f,avx512dq,avx512vl"))) static void
+hash_by_vectors(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes) {
+    hash(keys, count, hashes);
+}
+#endif
+
+void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes) {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        hash_by_vectors(keys, count, hashes);
+        return;
+    }
+#endif
+    hash(keys, count, hashes);
 }
 
 void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint8_t *nulls) {
@@ -29,8 +40,7 @@ void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint
  */
 
 #define WIDEN(name, type)                                                                          \
-    WIDEST static void widen_##name(const type *restrict in, uint32_t count,                       \
-                                    uint64_t *restrict out) {                                      \
+    static void widen_##name(const type *restrict in, uint32_t count, uint64_t *restrict out) {    \
         for (uint32_t i = 0; i < count; i++)                                                       \
             out[i] = (uint64_t)(int64_t)in[i];                                                     \
     }

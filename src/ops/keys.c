@@ -104,10 +104,37 @@ static uint64_t word_of(const wp_column *column, uint64_t row) {
     return column->type == WP_TYPE_FLOAT32 ? half : whole;
 }
 
+#define WIDEN(bits)                                                                                \
+    static void widen_##bits(const uint##bits##_t *restrict in, uint32_t count,                    \
+                             uint64_t *restrict out) {                                             \
+        for (uint32_t i = 0; i < count; i++)                                                       \
+            out[i] = in[i];                                                                        \
+    }
+WIDEN(8)
+WIDEN(16)
+WIDEN(32)
+
+/* word_of for many. */
+static void words_of(const wp_column *column, uint64_t first, uint32_t count, uint64_t *words) {
+    const uint32_t bits = bits_of(column->type);
+    const void *in = (const uint8_t *)column->values + first * (bits / 8);
+    if (wpi_type_is_float(column->type)) {
+        for (uint32_t i = 0; i < count; i++)
+            words[i] = word_of(column, first + i);
+    } else if (bits == 8) {
+        widen_8(in, count, words);
+    } else if (bits == 16) {
+        widen_16(in, count, words);
+    } else if (bits == 32) {
+        widen_32(in, count, words);
+    } else if (count != 0) {
+        memcpy(words, in, count * sizeof *words);
+    }
+}
+
 static void pack_one(const wp_column *column, uint64_t first, uint32_t count, uint64_t *words,
                      uint8_t *nulls) {
-    for (uint32_t i = 0; i < count; i++)
-        words[i] = word_of(column, first + i);
+    words_of(column, first, count, words);
     if (nulls == NULL || column->valid == NULL) return;
     for (uint32_t i = 0; i < count; i++) {
         nulls[i] = !wpi_is_valid(column, first + i);
@@ -115,13 +142,21 @@ static void pack_one(const wp_column *column, uint64_t first, uint32_t count, ui
     }
 }
 
+/* Rows whose parts stay in the first cache. */
+#define PART_ROWS 512u
+
 static void pack_side_by_side(const wpi_keys *keys, const wp_column *columns, uint64_t first,
                               uint32_t count, uint64_t *words) {
-    memset(words, 0, count * sizeof *words);
-    for (uint32_t key = 0; key < keys->shape->key_count; key++) {
-        const uint32_t bits = bits_of(keys->shape->keys[key].type);
-        for (uint32_t i = 0; i < count; i++)
-            words[i] = words[i] << bits | word_of(&columns[key], first + i);
+    uint64_t parts[PART_ROWS];
+    for (uint32_t at = 0; at < count; at += PART_ROWS) {
+        const uint32_t here = count - at < PART_ROWS ? count - at : PART_ROWS;
+        words_of(&columns[0], first + at, here, words + at);
+        for (uint32_t key = 1; key < keys->shape->key_count; key++) {
+            const uint32_t bits = bits_of(keys->shape->keys[key].type);
+            words_of(&columns[key], first + at, here, parts);
+            for (uint32_t i = 0; i < here; i++)
+                words[at + i] = words[at + i] << bits | parts[i];
+        }
     }
 }
 
