@@ -13,7 +13,9 @@
 #include "ops/cpu_threads.h"
 #include "ops/cpu_worker.h"
 
-#define LOCAL_BYTES ((uint64_t)1 << 20)   /* of a worker's table: half an L2 cache */
+#define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
+#define ROUND_BYTES_MIN ((uint64_t)32 << 20)
+#define ROUND_RATIO 4
 #define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
 #define PARTITION_BITS 8u
 #define PARTITION_SLOTS_MIN 64u
@@ -95,7 +97,7 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
                              const wp_ops_options *options, wp_error *err) {
     uint32_t row_bytes = sizeof(uint64_t);
     for (uint32_t i = 0; i < shape->value_count; i++)
-        row_bytes += wp_type_bytes(shape->values[i]) + 1;
+        row_bytes += wp_type_bytes(shape->values[i]);
     shared->shape = shape;
     shared->keys = keys;
     shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
@@ -105,7 +107,8 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
     shared->local_slots = slots_in(LOCAL_BYTES, &shared->layout);
     shared->partition_bits = PARTITION_BITS;
     shared->partition_slots = slots_expected(options->group_count);
-    shared->round_morsels = (uint32_t)(ROUND_BYTES / row_bytes / WPI_CPU_MORSEL) + 1;
+    shared->morsel_bytes = row_bytes * WPI_CPU_MORSEL;
+    shared->round_morsels = (uint32_t)(ROUND_BYTES / shared->morsel_bytes) + 1;
     shared->totals.layout = &shared->layout;
     return WP_STATUS_OK;
 }
@@ -201,16 +204,27 @@ static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_colum
     return run(g, &gather, gather.count, gather_partitions, err);
 }
 
+/* A round reads and writes all totals, so it should have more rows than they have bytes; and no
+ * more than the last cache holds, where totals allow it. */
+static uint64_t rows_of_round(const cpu_grouper *g) {
+    const wpi_cpu_shared *shared = &g->shared;
+    const uint64_t wanted = ROUND_RATIO * wpi_cpu_totals_bytes(&shared->totals);
+    const uint64_t most = (uint64_t)shared->round_morsels * shared->morsel_bytes;
+    const uint64_t bytes = wanted < ROUND_BYTES_MIN ? ROUND_BYTES_MIN : wanted;
+    return (bytes < most ? bytes : most) / shared->morsel_bytes * WPI_CPU_MORSEL;
+}
+
 static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_column *values,
                      uint64_t row_count, wp_error *err) {
     cpu_grouper *g = (cpu_grouper *)grouper;
-    const uint64_t round = (uint64_t)g->shared.round_morsels * WPI_CPU_MORSEL;
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     g->is_broken = true; /* until this is done */
     WP_TRY(fit_layout(g, values, row_count, err));
-    for (uint64_t first = 0; first < row_count; first += round)
-        WP_TRY(add_round(g, keys, values, first,
-                         row_count - first < round ? row_count - first : round, err));
+    for (uint64_t first = 0; first < row_count;) {
+        const uint64_t round = rows_of_round(g), left = row_count - first;
+        WP_TRY(add_round(g, keys, values, first, left < round ? left : round, err));
+        first += left < round ? left : round;
+    }
     g->is_broken = false;
     return WP_STATUS_OK;
 }

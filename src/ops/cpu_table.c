@@ -53,42 +53,47 @@ static inline uint32_t slot_of(const uint64_t *groups, uint32_t stride, uint32_t
     }
 }
 
+/* Out of line, so that the loop around it keeps what it needs in registers. */
+static __attribute__((noinline)) bool insert(wpi_cpu_table *table, uint64_t *group, uint64_t key) {
+    if (table->count == table->limit) return false;
+    table->count++;
+    memcpy(group, table->layout->initial, table->layout->stride * sizeof *group);
+    group[WPI_CPU_KEY] = key;
+    return true;
+}
+
 /* One loop, compiled for each of its uses. */
 static inline __attribute__((always_inline)) uint32_t
-find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *places,
+find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *restrict places,
      bool is_hashed, bool is_far, bool has_nulls, bool inserts) {
-    const uint32_t stride = table->layout->stride, mask = table->mask;
+    const uint32_t stride = table->layout->stride, mask = table->mask, count = rows->count;
     const uint32_t null = (mask + 1) * stride, nowhere = (mask + 2) * stride;
+    const uint64_t *restrict keys = rows->keys, *restrict hashes = rows->hashes;
     uint64_t *groups = table->groups;
-    uint32_t probed = table->probed, row = first;
-    for (; row < rows->count; row++) {
+    uint32_t probed = 0, row = first;
+    for (; row < count; row++) {
         if (has_nulls && rows->nulls[row]) {
             places[row] = null;
             groups[null + WPI_CPU_ROWS]++;
             continue;
         }
-        const uint64_t key = rows->keys[row];
-        const uint64_t hash = is_hashed ? rows->hashes[row] : key;
         if (is_far) {
-            const uint32_t ahead = (uint32_t)rows->hashes[row + WPI_CPU_AHEAD] & mask;
+            const uint32_t ahead = (uint32_t)hashes[row + WPI_CPU_AHEAD] & mask;
             __builtin_prefetch(&groups[(size_t)ahead * stride], 1);
         }
-        const uint32_t slot = slot_of(groups, stride, mask, key, (uint32_t)hash & mask, &probed);
-        uint32_t place = slot * stride;
+        const uint64_t key = keys[row];
+        const uint32_t at = (uint32_t)(is_hashed ? hashes[row] : key) & mask;
+        uint32_t place = slot_of(groups, stride, mask, key, at, &probed) * stride;
         if (groups[place + WPI_CPU_ROWS] == 0) {
-            if (!inserts) {
+            if (!inserts)
                 place = nowhere;
-            } else {
-                if (table->count == table->limit) break;
-                table->count++;
-                memcpy(&groups[place], table->layout->initial, stride * sizeof *groups);
-                groups[place + WPI_CPU_KEY] = key;
-            }
+            else if (!insert(table, &groups[place], key))
+                break;
         }
         groups[place + WPI_CPU_ROWS]++;
         places[row] = place;
     }
-    table->probed = probed;
+    table->probed += probed;
     return row;
 }
 

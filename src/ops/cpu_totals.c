@@ -72,6 +72,13 @@ static bool has_null(const wpi_cpu_totals *totals) {
     return totals->tables != NULL && wpi_cpu_table_null(&totals->tables[0])[WPI_CPU_ROWS] != 0;
 }
 
+uint64_t wpi_cpu_totals_bytes(const wpi_cpu_totals *totals) {
+    uint64_t slots = 0;
+    for (uint32_t i = 0; totals->tables != NULL && i < UINT32_C(1) << totals->bits; i++)
+        slots += totals->tables[i].mask + 1;
+    return slots * totals->layout->stride * sizeof(uint64_t);
+}
+
 uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts) {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < UINT32_C(1) << totals->bits; i++) {

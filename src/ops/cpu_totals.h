@@ -35,6 +35,7 @@ WP_NODISCARD wp_status wpi_cpu_totals_absorb(wpi_cpu_totals *totals, const wpi_c
 WP_NODISCARD wp_status wpi_cpu_totals_convert(wpi_cpu_totals *totals, const wpi_cpu_layout *from,
                                               wp_error *err);
 
+uint64_t wpi_cpu_totals_bytes(const wpi_cpu_totals *totals);
 /** How many; where each partition's begin goes to `firsts` [2^bits + 1]. */
 uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts);
 /** Gives a partition's groups to the sink, from place `first` on. NOMEM. */

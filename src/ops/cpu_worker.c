@@ -268,11 +268,28 @@ static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi
     return WP_STATUS_OK;
 }
 
+static void prefetch_items(const wpi_cpu_stream *stream, uint64_t first, uint32_t count) {
+    const uint8_t *items = stream->items + first * stream->item_bytes;
+    for (uint32_t at = 0; at < count * stream->item_bytes; at += 64)
+        __builtin_prefetch(items + at);
+}
+
+/* A run is too short for the processor to see where it goes. */
+static void prefetch_run(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t partition) {
+    if (morsel >= exchange->morsel_count) return;
+    const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
+    const uint32_t count = run.count < WPI_CPU_BLOCK / 4 ? run.count : WPI_CPU_BLOCK / 4;
+    prefetch_items(&exchange->keys, run.first, count);
+    for (uint32_t i = 0; i < exchange->value_count; i++)
+        prefetch_items(&exchange->values[i], run.first, count);
+}
+
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     wpi_cpu_table *table = &w->shared->totals.tables[partition];
     for (uint32_t morsel = 0; morsel < exchange->morsel_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
+        prefetch_run(exchange, morsel + 2, partition);
         for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
             const uint32_t left = run.count - at;
             const wpi_cpu_rows rows = {.count = left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK,
