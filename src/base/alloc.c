@@ -37,6 +37,13 @@ void *wp_realloc(void *memory, size_t size_bytes) {
     return is_denied() ? NULL : realloc(memory, size_bytes != 0 ? size_bytes : 1);
 }
 
+void *wp_malloc_aligned(size_t alignment_bytes, size_t size_bytes) {
+    const size_t rest = size_bytes % alignment_bytes;
+    const size_t whole =
+        rest == 0 && size_bytes != 0 ? size_bytes : size_bytes + alignment_bytes - rest;
+    return is_denied() || whole < size_bytes ? NULL : aligned_alloc(alignment_bytes, whole);
+}
+
 void wp_free(void *memory) {
     free(memory);
 }

@@ -16,6 +16,8 @@ WP_NODISCARD void *wp_malloc(size_t size_bytes);
 WP_NODISCARD void *wp_calloc(size_t count, size_t item_bytes); /* zeroed; the product is checked */
 /** On failure `memory` is untouched and still the caller's. */
 WP_NODISCARD void *wp_realloc(void *memory, size_t size_bytes);
+/** `alignment_bytes`: a power of two. */
+WP_NODISCARD void *wp_malloc_aligned(size_t alignment_bytes, size_t size_bytes);
 void wp_free(void *memory); /* NULL allowed */
 
 WP_NODISCARD char *wp_strdup(const char *text);

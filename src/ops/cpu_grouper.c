@@ -197,7 +197,8 @@ static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_colum
                            uint64_t first, uint64_t count, wp_error *err) {
     const uint64_t morsels = (count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
     step take = {.keys = keys, .values = values, .first = first, .count = count};
-    wpi_cpu_exchange_clear(&g->shared.exchange);
+    g->shared.used_morsels = (uint32_t)morsels;
+    wpi_cpu_exchange_clear(&g->shared.exchange, (uint32_t)morsels);
     WP_TRY(run(g, &take, morsels, take_morsels, err));
     if (g->shared.exchange.starts == NULL) return WP_STATUS_OK;
     step gather = {.count = g->shared.exchange.partition_count};

@@ -87,13 +87,20 @@ void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,
     }
 }
 
-void wpi_cpu_layout_value(const wpi_cpu_layout *layout, uint32_t number, const uint64_t *group,
-                          uint64_t *out) {
+void wpi_cpu_layout_values(const wpi_cpu_layout *layout, uint32_t number,
+                           const uint64_t *const *groups, uint32_t count, uint64_t *out) {
     const wpi_cpu_field *field = &layout->fields[number];
-    const uint64_t word = field->at != 0 ? group[field->at] : 0;
-    out[0] = word;
-    if (field->accumulator.how == WPI_ACCUMULATE_COUNT)
-        out[0] = group[WPI_CPU_ROWS] - word;
-    else if (field->accumulator.how == WPI_ACCUMULATE_SUM_INTEGER)
-        out[1] = field->is_wide ? group[field->at + 1] : high_word(field, word);
+    const uint32_t at = field->at;
+    if (field->accumulator.how == WPI_ACCUMULATE_COUNT) {
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = groups[i][WPI_CPU_ROWS] - (at != 0 ? groups[i][at] : 0);
+    } else if (field->accumulator.how != WPI_ACCUMULATE_SUM_INTEGER) {
+        for (uint32_t i = 0; i < count; i++)
+            out[i] = groups[i][at];
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            out[2 * i] = groups[i][at];
+            out[2 * i + 1] = field->is_wide ? groups[i][at + 1] : high_word(field, groups[i][at]);
+        }
+    }
 }

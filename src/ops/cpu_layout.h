@@ -41,8 +41,8 @@ void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const ui
 /** The same group for another layout, which keeps no less. */
 void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,
                             const wpi_cpu_layout *to, uint64_t *out);
-/** What the group's accumulator is, in a grouper's terms: a word, or two for sums of integers. */
-void wpi_cpu_layout_value(const wpi_cpu_layout *layout, uint32_t field, const uint64_t *group,
-                          uint64_t *out);
+/** What the groups' accumulators are, in a grouper's terms: a word, or two for sums of integers. */
+void wpi_cpu_layout_values(const wpi_cpu_layout *layout, uint32_t field,
+                           const uint64_t *const *groups, uint32_t count, uint64_t *out);
 
 #endif

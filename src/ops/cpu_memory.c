@@ -2,18 +2,18 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "ops/cpu_memory.h"
 
-#include <stdint.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 
 #include "base/alloc.h"
 
-#define HUGE_BYTES ((uintptr_t)2 << 20)
+#define HUGE_BYTES ((size_t)2 << 20)
+#define LINE_BYTES ((size_t)64)
 
 void *wpi_cpu_memory_alloc(size_t bytes) {
-    void *memory = wp_calloc(bytes, 1);
-    const uintptr_t first = ((uintptr_t)memory + HUGE_BYTES - 1) & ~(HUGE_BYTES - 1);
-    const uintptr_t outer = ((uintptr_t)memory + bytes) & ~(HUGE_BYTES - 1);
-    if (memory != NULL && first < outer)
-        (void)madvise((void *)first, outer - first, MADV_HUGEPAGE); /* a wish */
+    const bool is_large = bytes >= HUGE_BYTES / 2;
+    void *memory = wp_malloc_aligned(is_large ? HUGE_BYTES : LINE_BYTES, bytes);
+    if (memory != NULL && is_large) /* a wish */
+        (void)madvise(memory, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
     return memory;
 }

@@ -13,10 +13,11 @@ static bool init_stream(wpi_cpu_stream *stream, uint32_t item_bytes, uint32_t mo
 }
 
 wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
-                                uint32_t morsel_count, const wpi_shape *shape,
+                                uint32_t morsel_count, uint32_t used_count, const wpi_shape *shape,
                                 const bool *has_nulls, wp_error *err) {
     *exchange = (wpi_cpu_exchange){.partition_count = partition_count,
                                    .morsel_count = morsel_count,
+                                   .used_count = used_count,
                                    .value_count = shape->value_count};
     exchange->values = wp_calloc(shape->value_count + 1, sizeof *exchange->values);
     exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
@@ -44,29 +45,29 @@ void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange) {
     *exchange = (wpi_cpu_exchange){0};
 }
 
-static uint32_t *starts_of(const wpi_cpu_exchange *exchange, uint32_t morsel) {
-    return &exchange->starts[(size_t)morsel * (exchange->partition_count + 1)];
+static uint32_t *start_of(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t partition) {
+    return &exchange->starts[(size_t)partition * exchange->morsel_count + morsel];
 }
 
-void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange) {
-    if (exchange->starts != NULL)
-        memset(exchange->starts, 0,
-               exchange->morsel_count * (exchange->partition_count + (size_t)1) * sizeof(uint32_t));
+void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count) {
+    exchange->used_count = used_count;
+    for (uint32_t i = 0; exchange->starts != NULL && i <= exchange->partition_count; i++)
+        memset(start_of(exchange, 0, i), 0, used_count * sizeof *exchange->starts);
 }
 
 /* Counts, then places: rows of a partition keep their order. */
-static void route(wpi_cpu_routes *routes, uint32_t partition_count, uint32_t *starts) {
+static void route(const wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes) {
     uint32_t next[WPI_CPU_PARTITIONS_MAX];
-    memset(next, 0, partition_count * sizeof *next);
+    memset(next, 0, exchange->partition_count * sizeof *next);
     for (uint32_t i = 0; i < routes->count; i++)
         next[routes->partitions[i]]++;
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < partition_count; i++) {
+    for (uint32_t i = 0; i < exchange->partition_count; i++) {
         const uint32_t here = next[i];
-        starts[i] = next[i] = sum;
+        *start_of(exchange, morsel, i) = next[i] = sum;
         sum += here;
     }
-    starts[partition_count] = sum;
+    *start_of(exchange, morsel, exchange->partition_count) = sum;
     for (uint32_t i = 0; i < routes->count; i++)
         routes->places[i] = next[routes->partitions[i]]++;
 }
@@ -95,7 +96,7 @@ static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_rou
 
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
                           const uint64_t *keys, const wpi_cpu_values *values) {
-    route(routes, exchange->partition_count, starts_of(exchange, morsel));
+    route(exchange, morsel, routes);
     put(&exchange->keys, morsel, routes, keys);
     for (uint32_t i = 0; i < exchange->value_count; i++) {
         put(&exchange->values[i], morsel, routes, values[i].values);
@@ -106,9 +107,9 @@ void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_r
 
 wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                  uint32_t partition) {
-    const uint32_t *starts = starts_of(exchange, morsel);
-    const uint64_t first = (uint64_t)morsel * WPI_CPU_MORSEL + starts[partition];
-    return (wpi_cpu_run){.count = starts[partition + 1] - starts[partition],
+    const uint32_t start = *start_of(exchange, morsel, partition);
+    const uint64_t first = (uint64_t)morsel * WPI_CPU_MORSEL + start;
+    return (wpi_cpu_run){.count = *start_of(exchange, morsel, partition + 1) - start,
                          .keys = (const uint64_t *)(const void *)exchange->keys.items + first,
                          .first = first};
 }

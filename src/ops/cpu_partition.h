@@ -21,12 +21,14 @@ typedef struct wpi_cpu_stream { /* one column of all morsels */
 } wpi_cpu_stream;
 
 typedef struct wpi_cpu_exchange {
-    uint32_t partition_count, morsel_count;
+    uint32_t partition_count;
+    uint32_t morsel_count; /* of a round, at most */
+    uint32_t used_count;   /* of this round */
     uint32_t value_count;
     wpi_cpu_stream keys;    /* words */
     wpi_cpu_stream *values; /* [value_count] */
     wpi_cpu_stream *nulls;  /* [value_count]; bytes; no items where there are none */
-    uint32_t *starts;       /* [morsel_count][partition_count + 1] of runs within a morsel */
+    uint32_t *starts;       /* [partition_count + 1][morsel_count] of runs within a morsel */
 } wpi_cpu_exchange;
 
 /** Which of a morsel's rows go where. */
@@ -39,12 +41,13 @@ typedef struct wpi_cpu_routes {
 
 /** `has_nulls`: [value_count]. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
-                                             uint32_t morsel_count, const wpi_shape *shape,
-                                             const bool *has_nulls, wp_error *err);
+                                             uint32_t morsel_count, uint32_t used_count,
+                                             const wpi_shape *shape, const bool *has_nulls,
+                                             wp_error *err);
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange); /* `{0}` is fine */
 
-/** No rows yet in any morsel. */
-void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange);
+/** No rows yet in any morsel; there will be `used_count`. */
+void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count);
 
 /** Puts a morsel's rows where their routes lead. `values`: [value_count] from the morsel's first
  * row. */

@@ -8,12 +8,16 @@
 #include "ops/hash.h"
 
 #define SLOTS_MAX ((uint32_t)1 << 30)
+#define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */
 
 /* Tables above this are worth a prefetch: half an L2 cache. */
 #define NEAR_BYTES ((uint64_t)1 << 20)
 
-static uint32_t limit_of(uint32_t slots) {
-    return slots / 8 * 5;
+/* Few collisions while that is cheap: they are what branches are mispredicted for. */
+#define SPARSE_BYTES ((uint64_t)512 << 10)
+
+static uint32_t limit_of(uint32_t slots, uint32_t stride) {
+    return (uint64_t)slots * stride * 8 <= SPARSE_BYTES ? slots / 4 : slots / 8 * 5;
 }
 
 static void put_initial(const wpi_cpu_table *table, uint64_t slot) {
@@ -23,12 +27,16 @@ static void put_initial(const wpi_cpu_table *table, uint64_t slot) {
 
 wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout, uint32_t slots,
                              bool is_hashed, wp_error *err) {
-    *table = (wpi_cpu_table){
-        .layout = layout, .mask = slots - 1, .limit = limit_of(slots), .is_hashed = is_hashed};
+    *table = (wpi_cpu_table){.layout = layout,
+                             .mask = slots - 1,
+                             .limit = limit_of(slots, layout->stride),
+                             .is_hashed = is_hashed};
     /* A place is 32 bits. */
-    if (slots <= SLOTS_MAX && (slots + (uint64_t)2) * layout->stride <= UINT32_MAX)
-        table->groups = wpi_cpu_memory_alloc((slots + (size_t)2) * layout->stride * 8);
+    const size_t bytes = (slots + (size_t)2) * layout->stride * sizeof *table->groups;
+    if (slots <= SLOTS_MAX && bytes / sizeof *table->groups <= UINT32_MAX)
+        table->groups = wpi_cpu_memory_alloc(bytes);
     if (table->groups == NULL) return WP_FAIL(err, NOMEM, "a table of %u groups", slots);
+    memset(table->groups, 0, bytes);
     put_initial(table, (uint64_t)slots);
     put_initial(table, (uint64_t)slots + 1);
     return WP_STATUS_OK;
@@ -160,7 +168,9 @@ wp_status wpi_cpu_table_resize(wpi_cpu_table *table, uint32_t slots, bool is_has
 }
 
 wp_status wpi_cpu_table_grow(wpi_cpu_table *table, wp_error *err) {
-    return wpi_cpu_table_resize(table, 2 * (table->mask + 1), table->is_hashed, err);
+    const uint32_t slots = table->mask + 1;
+    return wpi_cpu_table_resize(table, slots < SMALL_SLOTS ? 4 * slots : 2 * slots,
+                                table->is_hashed, err);
 }
 
 wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from, wp_error *err) {

@@ -53,7 +53,7 @@ WP_NODISCARD wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t 
 /** The same groups with this number of slots, which must be enough. NOMEM: nothing has changed. */
 WP_NODISCARD wp_status wpi_cpu_table_resize(wpi_cpu_table *table, uint32_t slots, bool is_hashed,
                                             wp_error *err);
-/** Twice the slots. NOMEM. */
+/** Twice the slots, or more. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_grow(wpi_cpu_table *table, wp_error *err);
 /** The layout has changed and was `from`. NOMEM: the table is lost. */
 WP_NODISCARD wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from,

@@ -93,8 +93,9 @@ uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts) {
 typedef struct filling {
     const wpi_cpu_layout *layout;
     wpi_group_batch batch;
-    uint64_t *keys, *rows; /* [BATCH] */
-    uint64_t **words;      /* [field_count] of [BATCH], or twice that */
+    uint64_t *keys, *rows;   /* [BATCH] */
+    uint64_t **words;        /* [field_count] of [BATCH], or twice that */
+    const uint64_t **groups; /* [BATCH]: the table's */
     uint64_t *memory;
     wpi_group_sink sink;
     void *object;
@@ -105,7 +106,9 @@ static wp_status init_filling(filling *f, const wpi_cpu_layout *layout, uint64_t
     *f = (filling){.layout = layout, .sink = sink, .object = object};
     f->memory = wp_malloc((2 + 2 * (size_t)layout->field_count) * BATCH * sizeof *f->memory);
     f->words = wp_calloc(layout->field_count + 1, sizeof *f->words);
-    if (f->memory == NULL || f->words == NULL) return WP_FAIL(err, NOMEM, "a batch of groups");
+    f->groups = wp_malloc(BATCH * sizeof *f->groups);
+    if (f->memory == NULL || f->words == NULL || f->groups == NULL)
+        return WP_FAIL(err, NOMEM, "a batch of groups");
     f->keys = f->memory;
     f->rows = f->keys + BATCH;
     for (uint32_t i = 0; i < layout->field_count; i++)
@@ -119,42 +122,46 @@ static wp_status init_filling(filling *f, const wpi_cpu_layout *layout, uint64_t
 }
 
 static void flush(filling *f) {
-    if (f->batch.count == 0) return;
-    if (f->batch.null_group == UINT32_MAX) f->batch.null_group = f->batch.count;
-    f->sink(f->object, &f->batch);
-    f->batch.first += f->batch.count;
-    f->batch.count = 0;
-    f->batch.null_group = UINT32_MAX;
+    wpi_group_batch *batch = &f->batch;
+    if (batch->count == 0) return;
+    for (uint32_t i = 0; i < batch->count; i++) {
+        f->keys[i] = f->groups[i][WPI_CPU_KEY];
+        f->rows[i] = f->groups[i][WPI_CPU_ROWS];
+    }
+    for (uint32_t i = 0; i < f->layout->field_count; i++)
+        wpi_cpu_layout_values(f->layout, i, f->groups, batch->count, f->words[i]);
+    if (batch->null_group == UINT32_MAX) batch->null_group = batch->count;
+    f->sink(f->object, batch);
+    batch->first += batch->count;
+    batch->count = 0;
+    batch->null_group = UINT32_MAX;
 }
 
 static void fill(filling *f, const uint64_t *group) {
-    const uint32_t at = f->batch.count;
-    f->keys[at] = group[WPI_CPU_KEY];
-    f->rows[at] = group[WPI_CPU_ROWS];
-    for (uint32_t i = 0; i < f->layout->field_count; i++) {
-        const bool is_pair = f->layout->fields[i].accumulator.how == WPI_ACCUMULATE_SUM_INTEGER;
-        wpi_cpu_layout_value(f->layout, i, group, &f->words[i][is_pair ? 2 * at : at]);
+    f->groups[f->batch.count++] = group;
+    if (f->batch.count == BATCH) flush(f);
+}
+
+static void fill_all(filling *f, const wpi_cpu_table *table, bool is_with_null) {
+    if (is_with_null) {
+        f->batch.null_group = 0;
+        fill(f, wpi_cpu_table_null(table));
     }
-    if (++f->batch.count == BATCH) flush(f);
+    for (uint64_t slot = 0; slot <= table->mask; slot++) {
+        const uint64_t *group = wpi_cpu_table_slot(table, slot);
+        if (group[WPI_CPU_ROWS] != 0) fill(f, group);
+    }
+    flush(f);
 }
 
 wp_status wpi_cpu_totals_emit(const wpi_cpu_totals *totals, uint32_t partition, uint64_t first,
                               wpi_group_sink sink, void *object, wp_error *err) {
-    const wpi_cpu_table *table = &totals->tables[partition];
     filling f;
     const wp_status status = init_filling(&f, totals->layout, first, sink, object, err);
-    if (status == WP_STATUS_OK) {
-        if (partition == 0 && has_null(totals)) {
-            f.batch.null_group = 0;
-            fill(&f, wpi_cpu_table_null(table));
-        }
-        for (uint64_t slot = 0; slot <= table->mask; slot++) {
-            const uint64_t *group = wpi_cpu_table_slot(table, slot);
-            if (group[WPI_CPU_ROWS] != 0) fill(&f, group);
-        }
-        flush(&f);
-    }
+    if (status == WP_STATUS_OK)
+        fill_all(&f, &totals->tables[partition], partition == 0 && has_null(totals));
     wp_free(f.memory);
     wp_free(f.words);
+    wp_free(f.groups);
     return status;
 }

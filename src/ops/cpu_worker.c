@@ -222,9 +222,9 @@ static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     pthread_mutex_lock(&shared->totals.lock);
     if (shared->exchange.starts == NULL)
-        status =
-            wpi_cpu_exchange_init(&shared->exchange, UINT32_C(1) << shared->totals.bits,
-                                  shared->round_morsels, shared->shape, shared->has_nulls, err);
+        status = wpi_cpu_exchange_init(&shared->exchange, UINT32_C(1) << shared->totals.bits,
+                                       shared->round_morsels, shared->used_morsels, shared->shape,
+                                       shared->has_nulls, err);
     pthread_mutex_unlock(&shared->totals.lock);
     return status;
 }
@@ -276,7 +276,7 @@ static void prefetch_items(const wpi_cpu_stream *stream, uint64_t first, uint32_
 
 /* A run is too short for the processor to see where it goes. */
 static void prefetch_run(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t partition) {
-    if (morsel >= exchange->morsel_count) return;
+    if (morsel >= exchange->used_count) return;
     const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
     const uint32_t count = run.count < WPI_CPU_BLOCK / 4 ? run.count : WPI_CPU_BLOCK / 4;
     prefetch_items(&exchange->keys, run.first, count);
@@ -287,7 +287,7 @@ static void prefetch_run(const wpi_cpu_exchange *exchange, uint32_t morsel, uint
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     wpi_cpu_table *table = &w->shared->totals.tables[partition];
-    for (uint32_t morsel = 0; morsel < exchange->morsel_count; morsel++) {
+    for (uint32_t morsel = 0; morsel < exchange->used_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
         prefetch_run(exchange, morsel + 2, partition);
         for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {

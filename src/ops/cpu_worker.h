@@ -29,6 +29,7 @@ typedef struct wpi_cpu_shared {
     uint32_t partition_bits; /* of totals, when they are made */
     uint32_t partition_slots;
     uint64_t morsel_bytes;
+    uint32_t used_morsels;  /* of this round */
     uint32_t round_morsels; /* that the exchange can take */
     wpi_cpu_totals totals;
     wpi_cpu_exchange exchange; /* made when the first row needs it, under totals.lock */

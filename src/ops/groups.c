@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "ops/cpu_memory.h"
 #include "ops/order.h"
 
 #define NONE WPI_ACCUMULATOR_NONE
@@ -60,29 +61,65 @@ static bool fits(wide sum, wp_type type) {
     return sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
 }
 
-/* Group i's value of an aggregate whose accumulator is `how`; false: a sum that does not fit. */
-static bool value_of(const wpi_shape_aggregate *aggregate, const wpi_accumulator *accumulator,
-                     const uint64_t *words, uint64_t values, uint32_t i, uint64_t *out) {
-    const bool is_average = aggregate->op == WP_AGGREGATE_AVG;
-    switch (accumulator->how) {
-    case WPI_ACCUMULATE_COUNT: *out = words[i]; return true;
-    case WPI_ACCUMULATE_SUM_FLOAT:
-        *out = float_word(aggregate->type,
-                          is_average ? double_of(words[i]) / (double)values : double_of(words[i]));
-        return true;
-    case WPI_ACCUMULATE_SUM_INTEGER: {
-        const wide sum = wide_of(&words[2 * (size_t)i]);
-        *out = (uint64_t)(wide_bits)sum;
-        if (is_average)
-            *out = float_word(aggregate->type, (double)((long double)sum / (long double)values));
-        return is_average || fits(sum, aggregate->type);
+/* Where an aggregate's values of a batch go. */
+typedef struct target {
+    const wpi_shape_aggregate *aggregate;
+    uint32_t count;
+    const uint64_t *values; /* [count]: how many are not NULL */
+    char *out;              /* of the aggregate's type */
+} target;
+
+static void put_word(const target *t, uint32_t i, uint32_t bytes, uint64_t word) {
+    memcpy(t->out + (size_t)i * bytes, &word, bytes); /* little-endian */
+}
+
+static void put_averages(const target *t, const uint64_t *words, bool is_float) {
+    for (uint32_t i = 0; i < t->count; i++) {
+        const wide sum = is_float ? 0 : wide_of(&words[2 * (size_t)i]);
+        const bool is_small = sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
+        const long double count = (long double)t->values[i];
+        double average = 0;
+        if (is_float)
+            average = double_of(words[i]) / (double)t->values[i];
+        else if (is_small)
+            average = (double)((long double)(int64_t)(uint64_t)(wide_bits)sum / count);
+        else
+            average = (double)((long double)sum / count);
+        put_word(t, i, sizeof average, float_word(WP_TYPE_FLOAT64, average));
     }
-    default:
-        *out = wpi_type_is_float(accumulator->type)
-                   ? float_word(aggregate->type, double_of(wpi_unordered_float(words[i])))
-                   : wpi_unordered_integer(accumulator->type, words[i]);
-        return true;
+}
+
+/* False: one does not fit. */
+static bool put_sums(const target *t, const uint64_t *words) {
+    bool is_ok = true;
+    for (uint32_t i = 0; i < t->count; i++) {
+        is_ok = is_ok && fits(wide_of(&words[2 * (size_t)i]), t->aggregate->type);
+        put_word(t, i, sizeof *words, words[2 * (size_t)i]);
     }
+    return is_ok;
+}
+
+static void put_extremes(const target *t, const uint64_t *words, wp_type type) {
+    const uint32_t bytes = wp_type_bytes(type);
+    for (uint32_t i = 0; i < t->count; i++)
+        put_word(t, i, bytes,
+                 wpi_type_is_float(type)
+                     ? float_word(type, double_of(wpi_unordered_float(words[i])))
+                     : wpi_unordered_integer(type, words[i]));
+}
+
+/* False: a sum does not fit. */
+static bool put_values(const target *t, const wpi_accumulator *accumulator, const uint64_t *words) {
+    const bool is_float = wpi_type_is_float(accumulator->type);
+    if (t->aggregate->op == WP_AGGREGATE_AVG)
+        put_averages(t, words, is_float);
+    else if (accumulator->how == WPI_ACCUMULATE_SUM_INTEGER)
+        return put_sums(t, words);
+    else if (accumulator->how == WPI_ACCUMULATE_MIN || accumulator->how == WPI_ACCUMULATE_MAX)
+        put_extremes(t, words, accumulator->type);
+    else
+        memcpy(t->out, words, t->count * sizeof *words); /* counts, sums of floats */
+    return true;
 }
 
 /* ---- batches ----------------------------------------------------------------------------------
@@ -104,19 +141,23 @@ static void take_aggregate(filling *f, const wpi_group_batch *batch, uint32_t nu
     const wpi_shape_aggregate *aggregate = &f->shape->aggregates[number];
     wpi_group_column *column = &f->groups->columns[f->groups->key_count + number];
     if (aggregate->accumulator == NONE) {
-        for (uint32_t i = 0; i < batch->count; i++)
-            put(column, batch->first + i, batch->rows[i], true);
+        memcpy((uint64_t *)column->values + batch->first, batch->rows,
+               batch->count * sizeof *batch->rows);
+        memset(&column->valid[batch->first], true, batch->count);
         return;
     }
     const wpi_accumulator *accumulator = &f->shape->accumulators[aggregate->accumulator];
+    const uint32_t bytes = wp_type_bytes(aggregate->type);
+    const target t = {.aggregate = aggregate,
+                      .count = batch->count,
+                      .values = batch->words[aggregate->count],
+                      .out = (char *)column->values + batch->first * bytes};
+    if (!put_values(&t, accumulator, batch->words[aggregate->accumulator]))
+        atomic_store(&f->overflowed, number + 1);
+    uint8_t *valid = &column->valid[batch->first];
     for (uint32_t i = 0; i < batch->count; i++) {
-        const uint64_t values = batch->words[aggregate->count][i];
-        const bool is_valid = values != 0 || aggregate->op == WP_AGGREGATE_COUNT;
-        uint64_t word = 0;
-        if (is_valid && !value_of(aggregate, accumulator, batch->words[aggregate->accumulator],
-                                  values, i, &word))
-            atomic_store(&f->overflowed, number + 1);
-        put(column, batch->first + i, word, is_valid);
+        valid[i] = t.values[i] != 0 || aggregate->op == WP_AGGREGATE_COUNT;
+        if (!valid[i]) put(column, batch->first + i, 0, false); /* nothing has no bits */
     }
 }
 
@@ -133,8 +174,8 @@ static void take(void *object, const wpi_group_batch *batch) {
 static wp_status init_column(wpi_group_column *column, wp_type type, uint64_t count,
                              wp_error *err) {
     column->column.type = type;
-    column->values = wp_malloc(count * wp_type_bytes(type) + 8);
-    column->valid = wp_malloc(count + 8);
+    column->values = wpi_cpu_memory_alloc(count * wp_type_bytes(type) + 8);
+    column->valid = wpi_cpu_memory_alloc(count + 8);
     if (column->values == NULL || column->valid == NULL)
         return WP_FAIL(err, NOMEM, "a column of %llu groups", (unsigned long long)count);
     column->column.values = column->values;

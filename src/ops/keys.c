@@ -227,6 +227,11 @@ static bool part_of(const wpi_keys *keys, uint32_t key, uint64_t word, uint64_t 
 void wpi_keys_unpack(const wpi_keys *keys, uint32_t key, const uint64_t *words, uint32_t count,
                      void *values, uint8_t *valid) {
     const uint32_t bytes = wp_type_bytes(keys->shape->keys[key].type);
+    if (keys->form == WPI_KEYS_ONE && bytes == sizeof *words) {
+        memset(valid, true, count);
+        if (count != 0) memcpy(values, words, count * sizeof *words);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint64_t part = 0;
         valid[i] = part_of(keys, key, words[i], &part);
