@@ -7,6 +7,7 @@
 #   tests/ir/*.cu, *.ll        RUN lines and FileCheck                     label ir
 #   tests/trace/*.cu           RUN lines and FileCheck, of tables          label trace
 #   tests/cli/*.sh             commands with their expected output         label cli
+#   tests/ops/*.py             operators against other programs            label unit
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
 #   tests/e2e/sim/*.cu, *.sh   what only simulated GPUs do; the apps there label sim
 #   examples/*.cu              run as their first lines say                label e2e
@@ -245,6 +246,13 @@ if(TARGET wpcc)
             wp_on_machine(e2e.cuda.example.${name})
         endforeach()
     endif()
+endif()
+
+# Group-by against SQLite, which Python brings. The library of a sanitizer's build does not load there.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND AND NOT WARPAGE_SANITIZE)
+    wp_add_test(groupby_sqlite unit 120 ${Python3_EXECUTABLE} ${wp_tests}/ops/groupby_sqlite.py
+                $<TARGET_FILE:libwarpage_ops>)
 endif()
 
 # Every program's PTX. Under sanitizers e2e is not there either.
