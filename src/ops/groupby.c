@@ -25,9 +25,8 @@ static wp_status check_options(const wp_ops_options *options, wp_error *err) {
 wp_status wp_groupby_open(wp_device *device, const wp_groupby_spec *spec, wp_groupby **out,
                           wp_error *err) {
     wp_status status = WP_STATUS_OK;
-    const wpi_grouper_ops *ops = &wpi_grouper_cpu;
+    const wpi_grouper_ops *ops = device == NULL ? &wpi_grouper_cpu : &wpi_grouper_gpu;
     *out = NULL;
-    if (device != NULL) return WP_FAIL(err, UNSUPPORTED, "group-by on a device");
     WP_TRY(check_options(&spec->options, err));
     wp_groupby *groupby = wp_calloc(1, sizeof *groupby);
     if (groupby == NULL) return WP_FAIL(err, NOMEM, "a group-by");

@@ -47,5 +47,6 @@ struct wpi_grouper {
 };
 
 extern const wpi_grouper_ops wpi_grouper_cpu; /* device is NULL */
+extern const wpi_grouper_ops wpi_grouper_gpu;
 
 #endif

@@ -20,23 +20,8 @@ const char *wp_type_name(wp_type type) {
     return (unsigned)type < WP_TYPE_COUNT ? types[type].name : "unknown";
 }
 
-static uint64_t bits_of(double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
 uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row) {
-    switch (type) {
-    case WP_TYPE_INT8: return (uint64_t)(int64_t)((const int8_t *)values)[row];
-    case WP_TYPE_INT16: return (uint64_t)(int64_t)((const int16_t *)values)[row];
-    case WP_TYPE_INT32: return (uint64_t)(int64_t)((const int32_t *)values)[row];
-    case WP_TYPE_UINT8: return ((const uint8_t *)values)[row];
-    case WP_TYPE_UINT16: return ((const uint16_t *)values)[row];
-    case WP_TYPE_UINT32: return ((const uint32_t *)values)[row];
-    case WP_TYPE_FLOAT32: return bits_of((double)((const float *)values)[row]);
-    default: return ((const uint64_t *)values)[row];
-    }
+    return wpi_load_word(type, values, row);
 }
 
 /* ---- what is asked for ------------------------------------------------------------------------

@@ -9,7 +9,7 @@
 #define WP_OPS_SHAPE_H
 
 #include "base/fail.h"
-#include "warpage/ops.h"
+#include "ops/words.h"
 
 typedef enum wpi_accumulate {
     WPI_ACCUMULATE_COUNT = 0,   /* of values that are not NULL */
@@ -47,30 +47,7 @@ typedef struct wpi_shape {
 WP_NODISCARD wp_status wpi_shape_init(wpi_shape *shape, const wp_groupby_spec *spec, wp_error *err);
 void wpi_shape_deinit(wpi_shape *shape); /* `{0}` is fine */
 
-static inline bool wpi_type_is_float(wp_type type) {
-    return type == WP_TYPE_FLOAT32 || type == WP_TYPE_FLOAT64;
-}
-static inline bool wpi_type_is_signed(wp_type type) {
-    return type <= WP_TYPE_INT64;
-}
-
-/** Bits of a value as a word whose unsigned order is the values' order, and back. Integers and
- * floats are widened to 64 bits first. A NaN is larger than all other floats. */
-static inline uint64_t wpi_ordered_integer(wp_type type, uint64_t value) {
-    return wpi_type_is_signed(type) ? value ^ (uint64_t)1 << 63 : value;
-}
-static inline uint64_t wpi_ordered_float(uint64_t bits) {
-    return (bits >> 63) != 0 ? ~bits : bits | (uint64_t)1 << 63;
-}
-static inline uint64_t wpi_unordered_integer(wp_type type, uint64_t word) {
-    return wpi_ordered_integer(type, word);
-}
-static inline uint64_t wpi_unordered_float(uint64_t word) {
-    return (word >> 63) != 0 ? word & ~((uint64_t)1 << 63) : ~word;
-}
-
-/** Value `row` of a column: an integer widened to 64 bits (sign or zeros), or the bits of a double.
- */
+/** Value `row` of a column, as wpi_load_word has it. */
 uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row);
 
 static inline bool wpi_is_valid(const wp_column *column, uint64_t row) {

@@ -3,11 +3,13 @@
 #include "device/cpu/arena.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define UNIT_BYTES UINT64_C(0x200000)
 #define SKIP_BYTES UINT64_C(0x40000000) /* over what somebody else has put there */
 #define TRIES_MAX 64
+#define ZERO_MIN_BYTES (4 * UNIT_BYTES) /* less is as fast written */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t next_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_FIRST,
@@ -48,6 +50,19 @@ void wpi_arena_expect_whole(const void *memory, size_t bytes) {
     const uint64_t outer = ((uintptr_t)memory + bytes) / UNIT_BYTES * UNIT_BYTES;
     if (!wpi_arena_has((uintptr_t)memory) || first >= outer) return;
     (void)madvise((void *)(uintptr_t)first, outer - first, MADV_HUGEPAGE);
+}
+
+bool wpi_arena_zero(void *memory, size_t bytes) {
+    const uint64_t first = (uintptr_t)memory, outer = first + bytes;
+    const uint64_t first_whole = units(first), outer_whole = outer / UNIT_BYTES * UNIT_BYTES;
+    if (bytes < ZERO_MIN_BYTES || first < WPI_ARENA_FIRST || outer > WPI_ARENA_HOST_FIRST)
+        return false;
+    void *whole = (void *)(uintptr_t)first_whole;
+    if (madvise(whole, outer_whole - first_whole, MADV_DONTNEED) != 0) return false;
+    (void)madvise(whole, outer_whole - first_whole, MADV_NOHUGEPAGE);
+    memset(memory, 0, first_whole - first);
+    memset((void *)(uintptr_t)outer_whole, 0, outer - outer_whole);
+    return true;
 }
 
 bool wpi_arena_unmap(void *memory, size_t bytes) {

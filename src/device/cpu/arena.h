@@ -51,6 +51,9 @@ void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes);
 /** The range, of the arena or not, is about to be written whole: where it is, the system may back it
  * by large pages, which would waste memory where a program touches little of what it has. */
 void wpi_arena_expect_whole(const void *memory, size_t bytes);
+/** Makes a range of device memory zero; its whole pages are uncommitted again, as when they were new.
+ * False: it is not from there, or small; nothing was done, or only zeros written. */
+bool wpi_arena_zero(void *memory, size_t bytes);
 /** Gives back what wpi_arena_map gave; false: it is not from there. Its addresses come again if
  * nothing was given out behind them. */
 bool wpi_arena_unmap(void *memory, size_t bytes);

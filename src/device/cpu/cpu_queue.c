@@ -133,13 +133,24 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
                     command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
 }
 
+/* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills. */
+static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, const void **fault) {
+    const size_t bytes = command->u.fill.count * command->u.fill.value_bytes;
+    char *dst = command->u.fill.dst;
+    wp_allocation allocation;
+    if (command->u.fill.value == 0 && wp_memory_find(&device->base, dst, &allocation) &&
+        (size_t)(dst - (char *)allocation.base) + bytes <= allocation.size_bytes &&
+        wpi_arena_zero(dst, bytes))
+        return true;
+    wpi_arena_expect_whole(dst, bytes);
+    return wpi_fault_fill(command->u.fill.dst, command->u.fill.value, command->u.fill.value_bytes,
+                          command->u.fill.count, fault);
+}
+
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
     const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
-    wpi_arena_expect_whole(command->u.fill.dst,
-                           command->u.fill.count * command->u.fill.value_bytes);
-    if (!wpi_fault_fill(command->u.fill.dst, command->u.fill.value, command->u.fill.value_bytes,
-                        command->u.fill.count, &fault)) {
+    if (!fill_memory(device, command, &fault)) {
         fail_memory(device, "fill", fault);
         return;
     }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * How a table of groups is best accessed: a cost for each strategy and scope, from what is known of the
+ * device, and the least of them. Costs are nanoseconds of the device for each row:
+ *
+ *     row = max(link, input + passes + table)
+ *     link     bytes of the row through the link, again for each pass where nothing keeps them
+ *     input    bytes of the row in device memory, each time they are read or written
+ *     passes   instructions that look at a row, in each pass
+ *     table    two accesses at random in a region (a scope, or the table): the slowest of memory, TLB
+ *              levels and page walks; a level of reach R misses 1 - R/region of them
+ *
+ * The keys of a simulated GPU (wp_device_visit_keys) have all of it; a probe's profile is the same keys.
+ * Where no TLB is known nothing is gained by scopes, and `direct` is the choice.
+ */
+#ifndef WP_OPS_PLANNER_H
+#define WP_OPS_PLANNER_H
+
+#include "base/text.h"
+#include "warpage/ops.h"
+
+#define WPI_PLANNER_LEVELS_MAX 8u
+
+typedef struct wpi_planner_level {
+    uint64_t reach_bytes;
+    double service_ns; /* of a miss in it, as often as they can be answered */
+    double delay_ns;   /* what a miss adds */
+} wpi_planner_level;
+
+typedef struct wpi_planner {
+    char spec[64];
+    uint32_t level_count; /* 0: no TLB is known */
+    wpi_planner_level levels[WPI_PLANNER_LEVELS_MAX];
+    double memory_ns_per_byte, link_ns_per_byte, access_ns; /* in memory, at random */
+    double latency_ns;                                      /* of an access without misses */
+    double instruction_ns;                                  /* of a thread, all SMs together */
+    double threads;                                         /* at once */
+} wpi_planner;
+
+/** What is to be done. */
+typedef struct wpi_plan_task {
+    uint64_t table_bytes, row_bytes;
+    double hot_share; /* of rows whose key is so frequent that its bucket stays in a cache */
+    wp_placement placement;
+    wp_strategy strategy; /* AUTO, or the one that was asked for */
+    uint64_t scope_bytes; /* that was asked for, or 0 */
+} wpi_plan_task;
+
+typedef struct wpi_plan {
+    wp_strategy strategy;
+    uint64_t scope_bytes; /* 0: the whole table */
+    double row_ns;
+} wpi_plan;
+
+/** What can be found out about the device. `thread_count`: of a launch, at most, or 0. */
+void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_count);
+/** Chooses; adds a line for each choice to `text` (NULL allowed). */
+wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wp_text *text);
+
+const char *wpi_strategy_name(wp_strategy strategy);
+const char *wpi_placement_name(wp_placement placement);
+
+#endif

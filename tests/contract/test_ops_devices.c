@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Group-by on devices against group-by on the processor: the same rows, the same groups, whatever the
+ * strategy, the placement, the memory. */
+#include "warpage/ops.h"
+
+#include "wp_random.h"
+#include "wp_test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define ROWS_MAX 40000u
+
+static const char *const devices[] = {"cpu", "sim:k80", "sim:gtx1080ti"};
+static int32_t keys32[ROWS_MAX];
+static int64_t keys64[ROWS_MAX], integers[ROWS_MAX];
+static double floats[ROWS_MAX];
+static uint8_t key_valid[ROWS_MAX / 8 + 8], value_valid[ROWS_MAX / 8 + 8];
+
+/* What a table has. */
+typedef struct rows {
+    uint32_t count;
+    uint64_t groups;
+    bool is_wide, is_pair, has_null_keys, has_null_values, is_skewed, has_values;
+} rows;
+
+/* ---- both ways ---------------------------------------------------------------------------------
+ */
+
+static void fill(const rows *r, uint64_t seed) {
+    for (uint32_t i = 0; i < r->count; i++) {
+        uint64_t key = wp_random_next(&seed) % r->groups;
+        if (r->is_skewed && wp_random_next(&seed) % 2 == 0) key = 1;
+        keys32[i] = (int32_t)key - 2;
+        keys64[i] = (int64_t)(key * UINT64_C(0x9e3779b97f4a7c15)); /* 0 among them */
+        integers[i] = (int64_t)wp_random_next(&seed) / 1024;
+        floats[i] = (double)(int64_t)(wp_random_next(&seed) % 4001) - 2000; /* sums are exact */
+    }
+    keys32[0] = INT32_MIN;
+    keys32[1] = INT32_MAX;
+    for (uint32_t i = 0; i < sizeof key_valid; i++) {
+        key_valid[i] = (uint8_t)wp_random_next(&seed);
+        value_valid[i] = (uint8_t)wp_random_next(&seed);
+    }
+}
+
+static const wp_aggregate aggregates[] = {
+    {WP_AGGREGATE_COUNT, WP_ALL_ROWS}, {WP_AGGREGATE_COUNT, 0}, {WP_AGGREGATE_SUM, 0},
+    {WP_AGGREGATE_MIN, 0},             {WP_AGGREGATE_MAX, 0},   {WP_AGGREGATE_AVG, 0},
+    {WP_AGGREGATE_SUM, 1},             {WP_AGGREGATE_MIN, 1},   {WP_AGGREGATE_MAX, 1}};
+
+/* In two calls, so that a chunk may begin in the middle of one. */
+static wp_groups *group(wp_device *device, const rows *r, const wp_ops_options *options,
+                        char *explanation, size_t explanation_bytes) {
+    const uint32_t key_count = r->is_pair ? 2 : 1, split = r->count / 3;
+    const wp_type key_type = r->is_wide ? WP_TYPE_INT64 : WP_TYPE_INT32;
+    const wp_key key_types[] = {{key_type, r->has_null_keys}, {WP_TYPE_INT32, false}};
+    const wp_type value_types[] = {WP_TYPE_INT64, WP_TYPE_FLOAT64};
+    wp_groupby_spec spec = {.key_count = key_count,
+                            .value_count = r->has_values ? 2 : 0,
+                            .aggregate_count = r->has_values ? COUNT(aggregates) : 1,
+                            .keys = key_types,
+                            .values = value_types,
+                            .aggregates = aggregates,
+                            .options = *options};
+    wp_error err = {0};
+    wp_groupby *groupby = NULL;
+    wp_groups *groups = NULL;
+    spec.options.is_sorted = true;
+    assert_status_ok(wp_groupby_open(device, &spec, &groupby, &err), &err);
+    for (uint32_t part = 0; part < 2; part++) {
+        const uint32_t first = part == 0 ? 0 : split, outer = part == 0 ? split : r->count;
+        const uint8_t *keys_valid = r->has_null_keys ? key_valid : NULL;
+        const uint8_t *values_valid = r->has_null_values ? value_valid : NULL;
+        const void *first_key = r->is_wide ? (const void *)&keys64[first] : &keys32[first];
+        const wp_column keys[] = {{key_type, first_key, keys_valid, first},
+                                  {WP_TYPE_INT32, &keys32[first], NULL, 0}};
+        const wp_column values[] = {{WP_TYPE_INT64, &integers[first], values_valid, first},
+                                    {WP_TYPE_FLOAT64, &floats[first], NULL, 0}};
+        assert_status_ok(wp_groupby_add(groupby, keys, values, outer - first, &err), &err);
+    }
+    assert_status_ok(wp_groupby_finish(groupby, &groups, &err), &err);
+    if (explanation != NULL)
+        (void)snprintf(explanation, explanation_bytes, "%s", wp_groupby_explain(groupby));
+    wp_groupby_close(groupby);
+    return groups;
+}
+
+static bool is_valid(const wp_column *column, uint64_t row) {
+    return column->valid == NULL || (column->valid[row / 8] >> row % 8 & 1) != 0;
+}
+
+static void compare(const char *what, const wp_column *ours, const wp_column *wanted,
+                    uint64_t count) {
+    const size_t bytes = wp_type_bytes(wanted->type);
+    assert_int_equal(ours->type, wanted->type);
+    for (uint64_t row = 0; row < count; row++) {
+        const char *a = (const char *)ours->values + row * bytes;
+        const char *b = (const char *)wanted->values + row * bytes;
+        if (is_valid(ours, row) != is_valid(wanted, row) ||
+            (is_valid(ours, row) && memcmp(a, b, bytes) != 0))
+            fail_msg("%s: group %llu differs", what, (unsigned long long)row);
+    }
+}
+
+static void check(wp_device *device, const rows *r, const wp_ops_options *options,
+                  char *explanation, size_t explanation_bytes) {
+    char what[128];
+    wp_groups *ours = group(device, r, options, explanation, explanation_bytes);
+    wp_groups *wanted = group(NULL, r, &(wp_ops_options){0}, NULL, 0);
+    assert_u64(wp_groups_count(ours), wp_groups_count(wanted));
+    for (uint32_t key = 0; key < (r->is_pair ? 2u : 1u); key++) {
+        (void)snprintf(what, sizeof what, "strategy %d, placement %d: key %u", options->strategy,
+                       options->placement, key);
+        compare(what, wp_groups_key(ours, key), wp_groups_key(wanted, key), wp_groups_count(ours));
+    }
+    for (uint32_t i = 0; i < (r->has_values ? COUNT(aggregates) : 1); i++) {
+        (void)snprintf(what, sizeof what, "strategy %d, placement %d: aggregate %u",
+                       options->strategy, options->placement, i);
+        compare(what, wp_groups_aggregate(ours, i), wp_groups_aggregate(wanted, i),
+                wp_groups_count(ours));
+    }
+    wp_groups_close(ours);
+    wp_groups_close(wanted);
+}
+
+static wp_device *open_device(const char *spec) {
+    wp_device *device = NULL;
+    wp_error err = {0};
+    assert_status_ok(wp_device_open(spec, &device, &err), &err);
+    return device;
+}
+
+/* Opens, checks, closes. */
+static void check_on(const char *spec, const rows *r, const wp_ops_options *options,
+                     char *explanation, size_t explanation_bytes) {
+    wp_device *device = open_device(spec);
+    check(device, r, options, explanation, explanation_bytes);
+    wp_device_close(device);
+}
+
+/* ---- what must hold ----------------------------------------------------------------------------
+ */
+
+static const rows tables[] = {
+    {.count = 3000, .groups = 1000},
+    {.count = 3000, .groups = 700, .is_wide = true, .has_values = true, .has_null_values = true},
+    {.count = 3000, .groups = 50, .is_pair = true, .has_values = true},
+    {.count = 3000, .groups = 900, .has_null_keys = true},
+    {.count = 3000, .groups = 300, .is_wide = true, .is_pair = true, .has_null_keys = true},
+    {.count = 3000, .groups = 2000, .is_skewed = true, .has_values = true}};
+
+/* Scopes of 8 KiB, so that tables have several; chunks of a few hundred rows. */
+static void every_strategy_and_placement_gives_the_same_groups(void **state) {
+    (void)state;
+    for (size_t d = 0; d < COUNT(devices); d++) {
+        wp_device *device = open_device(devices[d]);
+        for (size_t t = 0; t < COUNT(tables); t++) {
+            fill(&tables[t], t + 1);
+            for (wp_strategy s = WP_STRATEGY_AUTO; s < WP_STRATEGY_COUNT; s++) {
+                for (wp_placement p = WP_PLACEMENT_AUTO; p < WP_PLACEMENT_COUNT; p++) {
+                    const wp_ops_options options = {
+                        .strategy = s,
+                        .placement = p,
+                        .group_count = 3000,
+                        .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 8192,
+                        .chunk_bytes = 8000};
+                    check(device, &tables[t], &options, NULL, 0);
+                }
+            }
+        }
+        wp_device_close(device);
+    }
+}
+
+static bool says(const char *explanation, const char *unwanted) {
+    return strstr(explanation, unwanted) != NULL;
+}
+
+/* Estimated: 10; there are a thousand times as many and more. */
+static void tables_grow_when_the_estimate_was_low(void **state) {
+    (void)state;
+    static const rows many = {.count = ROWS_MAX, .groups = 1000000, .is_wide = true};
+    static const rows narrow = {.count = ROWS_MAX, .groups = 1000000};
+    char explanation[4096];
+    for (size_t d = 0; d < 2; d++) {
+        fill(&many, 7);
+        for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
+            const wp_ops_options options = {.strategy = s,
+                                            .group_count = 10,
+                                            .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 65536};
+            check_on(devices[d], d == 0 ? &many : &narrow, &options, explanation,
+                     sizeof explanation);
+            assert_false(says(explanation, "grown 0 times"));
+        }
+    }
+}
+
+/* 40,000 groups do not fit; with values, not a tenth of them. */
+static void memory_smaller_than_the_groups_is_enough(void **state) {
+    (void)state;
+    static const rows many = {
+        .count = ROWS_MAX, .groups = 1000000, .is_wide = true, .has_values = true};
+    static const rows narrow = {.count = ROWS_MAX, .groups = 1000000};
+    char explanation[4096];
+    fill(&many, 8);
+    for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
+        const wp_ops_options options = {.strategy = s,
+                                        .memory_bytes = (uint64_t)600 << 10,
+                                        .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 65536};
+        check_on("cpu", &many, &options, explanation, sizeof explanation);
+        assert_false(says(explanation, "spilled 0 times"));
+    }
+    const wp_ops_options options = {.memory_bytes = (uint64_t)300 << 10};
+    check_on("sim:k80", &narrow, &options, explanation, sizeof explanation);
+    assert_false(says(explanation, "spilled 0 times"));
+}
+
+static void few_rows_or_none(void **state) {
+    (void)state;
+    for (uint32_t count = 0; count < 3; count++) {
+        const rows few = {.count = count, .groups = 5, .has_values = true};
+        fill(&few, 9);
+        check_on("cpu", &few, &(wp_ops_options){0}, NULL, 0);
+        check_on("sim:k80", &few, &(wp_ops_options){.strategy = WP_STRATEGY_PARTITION}, NULL, 0);
+    }
+}
+
+static void all_rows_in_one_group(void **state) {
+    (void)state;
+    const rows one = {.count = 20000, .groups = 1, .is_wide = true, .has_values = true};
+    fill(&one, 10);
+    for (size_t d = 0; d < 2; d++)
+        check_on(devices[d], &one, &(wp_ops_options){0}, NULL, 0);
+}
+
+static void few_threads_do_it_too(void **state) {
+    (void)state;
+    const rows r = {.count = 5000, .groups = 1000};
+    fill(&r, 11);
+    for (uint64_t threads = 1; threads < 2000; threads = threads * 12 + 3)
+        check_on("cpu", &r, &(wp_ops_options){.thread_count = threads}, NULL, 0);
+}
+
+static void sums_that_do_not_fit_are_found(void **state) {
+    (void)state;
+    static const int32_t keys[4] = {1, 1, 1, 2};
+    static const int64_t values[4] = {INT64_MAX, INT64_MAX, -5, INT64_MIN};
+    const wp_column key = {WP_TYPE_INT32, keys, NULL, 0}, value = {WP_TYPE_INT64, values, NULL, 0};
+    const wp_key key_type = {WP_TYPE_INT32, false};
+    const wp_aggregate sum = {WP_AGGREGATE_SUM, 0};
+    const wp_groupby_spec spec = {1, 1, 1, &key_type, &value.type, &sum, {0}};
+    wp_device *device = open_device("cpu");
+    for (uint32_t count = 1; count <= 4; count += 3) {
+        wp_groupby *groupby = NULL;
+        wp_groups *groups = NULL;
+        wp_error err = {0};
+        assert_status_ok(wp_groupby_open(device, &spec, &groupby, &err), &err);
+        assert_status_ok(wp_groupby_add(groupby, &key, &value, count, &err), &err);
+        if (count == 1)
+            assert_status_ok(wp_groupby_finish(groupby, &groups, &err), &err);
+        else
+            assert_status_fails(wp_groupby_finish(groupby, &groups, &err), WP_STATUS_INVALID, &err,
+                                "does not fit");
+        wp_groups_close(groups);
+        wp_groupby_close(groupby);
+    }
+    wp_device_close(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_strategy_and_placement_gives_the_same_groups),
+        cmocka_unit_test(tables_grow_when_the_estimate_was_low),
+        cmocka_unit_test(memory_smaller_than_the_groups_is_enough),
+        cmocka_unit_test(few_rows_or_none),
+        cmocka_unit_test(all_rows_in_one_group),
+        cmocka_unit_test(few_threads_do_it_too),
+        cmocka_unit_test(sums_that_do_not_fit_are_found),
+    };
+    return wp_test_main(tests);
+}
