@@ -148,6 +148,43 @@ WP_API const wp_column *wp_groups_key(const wp_groups *groups, uint32_t key);
 WP_API const wp_column *wp_groups_aggregate(const wp_groups *groups, uint32_t aggregate);
 WP_API void wp_groups_close(wp_groups *groups);
 
+/**
+ * Sampling: values at random positions, with replacement, for estimates without reading all. Each
+ * thread draws positions from a linear congruential generator of its own.
+ */
+typedef struct wp_sample_options {
+    wp_strategy strategy;   /* AUTO, DIRECT, or SCOPED: a pass for each scope, generators restarted */
+    wp_placement placement; /* AUTO, ZERO_COPY, or RESIDENT */
+    uint64_t scope_bytes;   /* of values, in one pass; 0: the planner's choice */
+    uint64_t seed;
+    uint64_t read_count;       /* at least; 0: as many threads as run at once */
+    uint32_t reads_per_thread; /* 0: 1024 */
+    uint64_t thread_count;     /* that run at once, at most; 0: as many as fit */
+    double low, high;          /* of the predicate low <= value <= high */
+    double confidence;         /* of the intervals; 0: 0.95 */
+    bool is_sum_only;          /* as in the paper: no other statistics */
+} wp_sample_options;
+
+/** Estimates, each with half the width of its interval. NULL values are read, but not counted. */
+typedef struct wp_sample_result {
+    uint64_t read_count, value_count; /* values: that are not NULL */
+    double sum;                       /* of the values read */
+    double mean, mean_error;
+    double min, max;                      /* of the values read: the column's are beyond */
+    double selectivity, selectivity_error; /* of the values that are not NULL */
+    uint64_t pass_count;
+    uint64_t device_ns; /* of the passes */
+} wp_sample_result;
+
+/**
+ * Samples a column of `row_count` rows. Values in memory of the device (or in pinned or managed memory
+ * of it) are read where they are; others are copied to it, or made readable (ZERO_COPY). `device`
+ * NULL: the CPU device. INVALID: no rows, options that contradict each other; DEVICE_NOMEM.
+ */
+WP_NODISCARD WP_API wp_status wp_sample(wp_device *device, const wp_column *column,
+                                        uint64_t row_count, const wp_sample_options *options,
+                                        wp_sample_result *out, wp_error *err);
+
 #ifdef __cplusplus
 }
 #endif

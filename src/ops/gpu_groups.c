@@ -211,7 +211,7 @@ static wp_status grow(wpi_gpu_groups *groups, uint64_t buckets, bool *is_done, w
     const uint64_t bucket_bytes = wpi_gpu_bucket_bytes(groups->format);
     wpi_gpu_table larger;
     *is_done = false;
-    if (buckets > (groups->bytes_max - bytes_of(groups, &groups->table)) / bucket_bytes)
+    if (bytes_of(groups, &groups->table) + buckets * bucket_bytes > groups->bytes_max)
         return WP_STATUS_OK;
     wp_status status = make_table(groups, buckets, &larger, err);
     if (status == WP_STATUS_DEVICE_NOMEM) return WP_STATUS_OK;

@@ -171,7 +171,7 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     const double touched = is_partition ? 5 : passes;
     c.input = row_bytes * planner->memory_ns_per_byte * touched;
     c.passes = PASS_INSTRUCTIONS * planner->instruction_ns * (is_partition ? 3 : passes);
-    c.table = ROW_ACCESSES * (1 - task->hot_share) * access_ns(planner, region) +
+    c.table = (task->is_read_only ? 1 : ROW_ACCESSES) * (1 - task->hot_share) * access_ns(planner, region) +
               TABLE_INSTRUCTIONS * planner->instruction_ns;
     c.row = larger(c.link, c.input + c.passes + c.table);
     return c;
@@ -220,6 +220,7 @@ static void consider_scopes(search *s, wp_strategy strategy) {
 }
 
 static bool is_allowed(const wpi_plan_task *task, wp_strategy strategy) {
+    if (task->is_read_only && strategy > WP_STRATEGY_SCOPED) return false;
     return task->strategy == WP_STRATEGY_AUTO || task->strategy == strategy;
 }
 

@@ -44,6 +44,7 @@ typedef struct wpi_plan_task {
     wp_placement placement;
     wp_strategy strategy; /* AUTO, or the one that was asked for */
     uint64_t scope_bytes; /* that was asked for, or 0 */
+    bool is_read_only;    /* sampling: one access, direct or scoped */
 } wpi_plan_task;
 
 typedef struct wpi_plan {

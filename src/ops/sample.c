@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Positions are drawn by threads, values added up by them, and what they found put together here. */
+#include "ops/sample_kernels.h"
+
+#include <math.h>
+
+#include "base/alloc.h"
+#include "ops/gpu.h"
+#include "ops/planner.h"
+#include "ops/words.h"
+
+#define READS_PER_THREAD 1024u
+#define CONFIDENCE 0.95
+
+typedef struct sampling {
+    wpi_gpu gpu;
+    wp_device *own_device; /* opened here */
+    wpi_sample_task task;
+    uint32_t blocks;
+    void *values, *valid;               /* copies on the device, ours */
+    const void *registered, *registered_valid; /* the caller's memory, readable meanwhile */
+    wpi_sample_note *device_notes, *notes;
+    wp_event *begin, *end;
+    uint64_t scope_rows, passes;
+} sampling;
+
+/* ---- where the values are -----------------------------------------------------------------------
+ */
+
+static bool is_of_device(wp_device *device, const void *memory) {
+    wp_allocation allocation;
+    return wp_memory_find(device, memory, &allocation);
+}
+
+/* Copied, unless kernels can read it where it is, or are to. */
+static wp_status reach(sampling *s, const void *memory, uint64_t bytes, bool is_zero_copy,
+                       void **copy, const void **registered, const void **out, wp_error *err) {
+    wp_device *device = s->gpu.device;
+    *out = memory;
+    if (is_of_device(device, memory)) return WP_STATUS_OK;
+    if (is_zero_copy) {
+        WP_TRY(wp_memory_register(device, (void *)(uintptr_t)memory, bytes, 0, err));
+        *registered = memory;
+        return WP_STATUS_OK;
+    }
+    WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, copy, err));
+    *out = *copy;
+    return wp_queue_copy(s->gpu.work, *copy, memory, bytes, err);
+}
+
+static wp_status reach_column(sampling *s, const wp_column *column, uint64_t row_count,
+                              bool is_zero_copy, wp_error *err) {
+    const void *values = NULL, *valid = NULL;
+    const uint64_t bytes = row_count * wp_type_bytes(column->type);
+    WP_TRY(reach(s, column->values, bytes, is_zero_copy, &s->values, &s->registered, &values, err));
+    if (column->valid != NULL)
+        WP_TRY(reach(s, column->valid, (column->valid_offset + row_count + 7) / 8, is_zero_copy,
+                     &s->valid, &s->registered_valid, &valid, err));
+    s->task.values = values;
+    s->task.valid = valid;
+    s->task.valid_offset = column->valid_offset;
+    s->task.row_count = row_count;
+    s->task.type = column->type;
+    return WP_STATUS_OK;
+}
+
+/* ---- how ----------------------------------------------------------------------------------------
+ */
+
+static wp_status check(const wp_column *column, uint64_t row_count,
+                       const wp_sample_options *options, wp_error *err) {
+    if (row_count == 0) return WP_FAIL(err, INVALID, "there are no rows to sample");
+    if ((unsigned)column->type >= WP_TYPE_COUNT)
+        return WP_FAIL(err, INVALID, "the column has no type that is known");
+    if (options->strategy > WP_STRATEGY_SCOPED)
+        return WP_FAIL(err, INVALID, "sampling is direct or scoped, not %s",
+                       wpi_strategy_name(options->strategy));
+    if (options->strategy == WP_STRATEGY_DIRECT && options->scope_bytes != 0)
+        return WP_FAIL(err, INVALID, "the strategy direct has no scopes: leave scope_bytes out");
+    if (options->confidence < 0 || options->confidence >= 1)
+        return WP_FAIL(err, INVALID, "a confidence is between 0 and 1");
+    return WP_STATUS_OK;
+}
+
+static void plan(sampling *s, const wp_sample_options *options, bool is_zero_copy) {
+    const uint64_t value_bytes = wp_type_bytes((wp_type)s->task.type);
+    wpi_planner planner;
+    wpi_planner_init(&planner, s->gpu.device, options->thread_count);
+    const wpi_plan_task task = {.table_bytes = s->task.row_count * value_bytes,
+                                .placement = WP_PLACEMENT_RESIDENT,
+                                .strategy = options->strategy,
+                                .scope_bytes = options->scope_bytes,
+                                .is_read_only = true};
+    const wpi_plan chosen = wpi_planner_choose(&planner, &task, NULL);
+    /* Through the link nothing is gained: it is slower than any TLB. */
+    s->scope_rows = is_zero_copy && options->scope_bytes == 0 ? 0 : chosen.scope_bytes / value_bytes;
+    if (s->scope_rows == 0 || s->scope_rows > s->task.row_count) s->scope_rows = s->task.row_count;
+}
+
+static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error *err) {
+    wpi_sample_task *task = &s->task;
+    task->reads_per_thread =
+        options->reads_per_thread != 0 ? options->reads_per_thread : READS_PER_THREAD;
+    task->seed = options->seed;
+    task->low = options->low;
+    task->high = options->high;
+    task->is_sum_only = options->is_sum_only;
+    const uint64_t wanted = (options->read_count + task->reads_per_thread - 1) / task->reads_per_thread;
+    s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
+    task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
+    const uint64_t bytes = task->thread_count * sizeof *s->notes;
+    s->notes = wp_malloc(bytes);
+    if (s->notes == NULL) return WP_FAIL(err, NOMEM, "notes of threads");
+    WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &s->device_notes, err));
+    WP_TRY(wp_queue_fill(s->gpu.work, s->device_notes, 0, 4, bytes / 4, err));
+    WP_TRY(wp_event_create(s->gpu.device, &s->begin, err));
+    return wp_event_create(s->gpu.device, &s->end, err);
+}
+
+/* A pass for each scope. */
+static wp_status run(sampling *s, wp_error *err) {
+    wpi_sample_task *task = &s->task;
+    WP_TRY(wp_queue_wait(s->gpu.work, err));
+    WP_TRY(wp_event_record(s->begin, s->gpu.work, err));
+    for (uint64_t first = 0; first < task->row_count; first += s->scope_rows) {
+        const uint64_t left = task->row_count - first;
+        task->first = first;
+        task->outer = first + (left < s->scope_rows ? left : s->scope_rows);
+        void *args[] = {task, &s->device_notes};
+        WP_TRY(wpi_gpu_launch(&s->gpu, 0, s->blocks, 0, args, err));
+        s->passes++;
+    }
+    WP_TRY(wp_event_record(s->end, s->gpu.work, err));
+    return wpi_gpu_fetch(&s->gpu, s->notes, s->device_notes, task->thread_count * sizeof *s->notes,
+                         err);
+}
+
+/* ---- what it says -------------------------------------------------------------------------------
+ */
+
+/* So many standard deviations to each side hold this share of a normal distribution. */
+static double deviations(double confidence) {
+    double low = 0, high = 10;
+    for (int i = 0; i < 60; i++) {
+        const double middle = (low + high) / 2;
+        if (erf(middle / sqrt(2)) < confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+static double number_of(wp_type type, uint64_t ordered) {
+    if (wpi_type_is_float(type)) return wpi_double_of(wpi_unordered_float(ordered));
+    const uint64_t word = wpi_unordered_integer(type, ordered);
+    return wpi_type_is_signed(type) ? (double)(int64_t)word : (double)word;
+}
+
+static void sum_up(const sampling *s, double confidence, wp_sample_result *out) {
+    const wp_type type = (wp_type)s->task.type;
+    wpi_sample_note all = {0};
+    for (uint64_t t = 0; t < s->task.thread_count; t++) {
+        const wpi_sample_note *note = &s->notes[t];
+        all.sum += note->sum;
+        all.squares += note->squares;
+        all.value_count += note->value_count;
+        all.hit_count += note->hit_count;
+        if (note->least > all.least) all.least = note->least;
+        if (note->most > all.most) all.most = note->most;
+    }
+    *out = (wp_sample_result){.read_count = s->task.thread_count * s->task.reads_per_thread,
+                              .value_count = all.value_count,
+                              .sum = all.sum,
+                              .pass_count = s->passes,
+                              .device_ns = wp_event_time_ns(s->end) - wp_event_time_ns(s->begin)};
+    if (all.value_count == 0) return;
+    const double count = (double)all.value_count, width = deviations(confidence) / sqrt(count);
+    out->mean = all.sum / count;
+    if (s->task.is_sum_only) return;
+    const double variance = all.squares / count - out->mean * out->mean;
+    out->mean_error = width * sqrt(variance > 0 ? variance : 0);
+    out->selectivity = (double)all.hit_count / count;
+    out->selectivity_error = width * sqrt(out->selectivity * (1 - out->selectivity));
+    out->min = number_of(type, ~all.least);
+    out->max = number_of(type, all.most);
+}
+
+/* ---- the call -----------------------------------------------------------------------------------
+ */
+
+static void unregister(sampling *s, const void *memory) {
+    if (memory == NULL) return;
+    const wp_status ignored = wp_memory_unregister(s->gpu.device, (void *)(uintptr_t)memory, NULL);
+    (void)ignored;
+}
+
+static void end(sampling *s) {
+    wp_event_destroy(s->begin);
+    wp_event_destroy(s->end);
+    if (s->gpu.device != NULL) {
+        unregister(s, s->registered);
+        unregister(s, s->registered_valid);
+        wpi_gpu_free(&s->gpu, s->values);
+        wpi_gpu_free(&s->gpu, s->valid);
+        wpi_gpu_free(&s->gpu, s->device_notes);
+    }
+    wpi_gpu_deinit(&s->gpu);
+    wp_device_close(s->own_device);
+    wp_free(s->notes);
+}
+
+wp_status wp_sample(wp_device *device, const wp_column *column, uint64_t row_count,
+                    const wp_sample_options *options, wp_sample_result *out, wp_error *err) {
+    const bool is_zero_copy = options->placement == WP_PLACEMENT_ZERO_COPY;
+    wp_status status;
+    sampling s = {0};
+    *out = (wp_sample_result){0};
+    WP_TRY(check(column, row_count, options, err));
+    if (device == NULL) {
+        WP_TRY_GOTO(wp_device_open("cpu", &s.own_device, err), done);
+        device = s.own_device;
+    }
+    WP_TRY_GOTO(wpi_gpu_init(&s.gpu, device, wpi_sample_kernel_of, 1, options->thread_count, err),
+                done);
+    WP_TRY_GOTO(reach_column(&s, column, row_count, is_zero_copy, err), done);
+    plan(&s, options, is_zero_copy);
+    WP_TRY_GOTO(prepare(&s, options, err), done);
+    WP_TRY_GOTO(run(&s, err), done);
+    sum_up(&s, options->confidence == 0 ? CONFIDENCE : options->confidence, out);
+done:
+    end(&s);
+    return status;
+}

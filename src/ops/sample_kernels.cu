@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Values at random positions, all of them or those of a scope (sections 2.1 and 5.2). Written as C. */
+#include <cuda_runtime.h>
+
+#include "ops/sample_kernels.h"
+#include "ops/words.h"
+
+static __device__ bool is_valid(const wpi_sample_task *task, uint64_t row) {
+    const uint64_t bit = task->valid_offset + row;
+    return task->valid == NULL || (task->valid[bit / 8] >> (bit % 8) & 1) != 0;
+}
+
+static __device__ double number_of(wp_type type, uint64_t word) {
+    if (wpi_type_is_float(type)) return wpi_double_of(word);
+    return wpi_type_is_signed(type) ? (double)(int64_t)word : (double)word;
+}
+
+static __device__ void note_value(const wpi_sample_task *task, uint64_t row, wpi_sample_note *note) {
+    const wp_type type = (wp_type)task->type;
+    if (!is_valid(task, row)) return;
+    const uint64_t word = wpi_load_word(type, task->values, row);
+    const double number = number_of(type, word);
+    note->sum += number;
+    note->value_count++;
+    if (task->is_sum_only != 0) return;
+    const uint64_t ordered =
+        wpi_type_is_float(type) ? wpi_ordered_float(word) : wpi_ordered_integer(type, word);
+    note->squares += number * number;
+    note->hit_count += number >= task->low && number <= task->high;
+    note->least = note->least > ~ordered ? note->least : ~ordered;
+    note->most = note->most > ordered ? note->most : ordered;
+}
+
+/* The generator's numbers are fractions of the rows: of 32 bits where that tells all rows apart. */
+extern "C" __global__ void wp_sample_read(wpi_sample_task task, wpi_sample_note *notes) {
+    const uint64_t stride = (uint64_t)gridDim.x * blockDim.x, span = task.outer - task.first;
+    const bool is_small = task.row_count <= UINT64_C(1) << 32;
+    for (uint64_t t = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x; t < task.thread_count;
+         t += stride) {
+        uint64_t state = wpi_hash_word(task.seed * UINT64_C(0x9e3779b97f4a7c15) + t + 1);
+        wpi_sample_note note = notes[t];
+        if (is_small) {
+            uint32_t small = (uint32_t)state;
+            for (uint32_t i = 0; i < task.reads_per_thread; i++) {
+                small = small * 1664525u + 1013904223u;
+                const uint64_t row = small * task.row_count >> 32;
+                if (row - task.first < span) note_value(&task, row, &note);
+            }
+        } else {
+            for (uint32_t i = 0; i < task.reads_per_thread; i++) {
+                state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+                const uint64_t row = __umul64hi(state, task.row_count);
+                if (row - task.first < span) note_value(&task, row, &note);
+            }
+        }
+        notes[t] = note;
+    }
+}
+
+const void *wpi_sample_kernel_of(uint32_t kernel) {
+    (void)kernel;
+    return (const void *)wp_sample_read;
+}

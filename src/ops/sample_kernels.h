@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the kernel of sampling (sample_kernels.cu) and who launches it agree on. */
+#ifndef WP_OPS_SAMPLE_KERNELS_H
+#define WP_OPS_SAMPLE_KERNELS_H
+
+#include <stdint.h>
+
+/** What a thread found; one a thread, kept over all passes. */
+typedef struct wpi_sample_note {
+    double sum, squares;
+    uint64_t value_count, hit_count;
+    uint64_t least, most; /* complement of the least, and the most, in ordered form */
+} wpi_sample_note;
+
+typedef struct wpi_sample_task {
+    const void *values;
+    const uint8_t *valid; /* a bit each, or NULL */
+    uint64_t valid_offset, row_count;
+    uint64_t first, outer; /* rows of this pass */
+    uint64_t seed;
+    uint64_t thread_count;
+    double low, high;
+    uint32_t type; /* wp_type */
+    uint32_t reads_per_thread;
+    uint32_t is_sum_only;
+} wpi_sample_task;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/** The host's name of the kernel, for wp_image_find. */
+const void *wpi_sample_kernel_of(uint32_t kernel);
+#ifdef __cplusplus
+}
+#endif
+#endif
