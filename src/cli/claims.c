@@ -146,7 +146,8 @@ static wp_status compile(const wpi_figure *figure, const char *wpcc, const char 
                          wp_error *err) {
     char *source = wp_path_join(figure->folder, text_in(figure->json, "program"));
     wp_text errors = {0};
-    const char *const argv[] = {wpcc, "-O2", source, "-o", program, NULL};
+    const char *library = text_in(figure->json, "library");
+    const char *const argv[] = {wpcc, "-O2", source, "-o", program, library, NULL};
     const wp_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
     int code = 0;
     wp_status status = wp_subprocess_run(argv, &options, &code, err);

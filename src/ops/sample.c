@@ -11,6 +11,7 @@
 
 #define READS_PER_THREAD 1024u
 #define CONFIDENCE 0.95
+#define NOTE_WORDS 6u
 
 typedef struct sampling {
     wpi_gpu gpu;
@@ -19,7 +20,7 @@ typedef struct sampling {
     uint32_t blocks;
     void *values, *valid;               /* copies on the device, ours */
     const void *registered, *registered_valid; /* the caller's memory, readable meanwhile */
-    wpi_sample_note *device_notes, *notes;
+    wpi_sample_notes device_notes, notes; /* NOTE_WORDS arrays each, one behind the other */
     wp_event *begin, *end;
     uint64_t scope_rows, passes;
 } sampling;
@@ -97,6 +98,20 @@ static void plan(sampling *s, const wp_sample_options *options, bool is_zero_cop
     if (s->scope_rows == 0 || s->scope_rows > s->task.row_count) s->scope_rows = s->task.row_count;
 }
 
+static uint64_t notes_bytes(const sampling *s) {
+    return s->task.thread_count * NOTE_WORDS * sizeof(uint64_t);
+}
+
+static wpi_sample_notes notes_in(void *memory, uint64_t count) {
+    uint64_t *words = memory;
+    return (wpi_sample_notes){.sums = memory,
+                              .squares = (double *)(void *)(words + count),
+                              .value_counts = words + 2 * count,
+                              .hit_counts = words + 3 * count,
+                              .least = words + 4 * count,
+                              .most = words + 5 * count};
+}
+
 static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error *err) {
     wpi_sample_task *task = &s->task;
     task->reads_per_thread =
@@ -104,15 +119,17 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     task->seed = options->seed;
     task->low = options->low;
     task->high = options->high;
-    task->is_sum_only = options->is_sum_only;
+    task->is_sum_only = options->is_sum_only && task->valid == NULL;
     const uint64_t wanted = (options->read_count + task->reads_per_thread - 1) / task->reads_per_thread;
     s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
-    const uint64_t bytes = task->thread_count * sizeof *s->notes;
-    s->notes = wp_malloc(bytes);
-    if (s->notes == NULL) return WP_FAIL(err, NOMEM, "notes of threads");
-    WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &s->device_notes, err));
-    WP_TRY(wp_queue_fill(s->gpu.work, s->device_notes, 0, 4, bytes / 4, err));
+    const uint64_t bytes = notes_bytes(s);
+    void *memory = wp_malloc(bytes);
+    if (memory == NULL) return WP_FAIL(err, NOMEM, "notes of threads");
+    s->notes = notes_in(memory, task->thread_count);
+    WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &memory, err));
+    s->device_notes = notes_in(memory, task->thread_count);
+    WP_TRY(wp_queue_fill(s->gpu.work, memory, 0, 4, bytes / 4, err));
     WP_TRY(wp_event_create(s->gpu.device, &s->begin, err));
     return wp_event_create(s->gpu.device, &s->end, err);
 }
@@ -131,8 +148,7 @@ static wp_status run(sampling *s, wp_error *err) {
         s->passes++;
     }
     WP_TRY(wp_event_record(s->end, s->gpu.work, err));
-    return wpi_gpu_fetch(&s->gpu, s->notes, s->device_notes, task->thread_count * sizeof *s->notes,
-                         err);
+    return wpi_gpu_fetch(&s->gpu, s->notes.sums, s->device_notes.sums, notes_bytes(s), err);
 }
 
 /* ---- what it says -------------------------------------------------------------------------------
@@ -159,31 +175,34 @@ static double number_of(wp_type type, uint64_t ordered) {
 
 static void sum_up(const sampling *s, double confidence, wp_sample_result *out) {
     const wp_type type = (wp_type)s->task.type;
-    wpi_sample_note all = {0};
+    const wpi_sample_notes *n = &s->notes;
+    const uint64_t reads = s->task.thread_count * s->task.reads_per_thread;
+    double sum = 0, squares = 0;
+    uint64_t values = 0, hits = 0, least = 0, most = 0;
     for (uint64_t t = 0; t < s->task.thread_count; t++) {
-        const wpi_sample_note *note = &s->notes[t];
-        all.sum += note->sum;
-        all.squares += note->squares;
-        all.value_count += note->value_count;
-        all.hit_count += note->hit_count;
-        if (note->least > all.least) all.least = note->least;
-        if (note->most > all.most) all.most = note->most;
+        sum += n->sums[t];
+        squares += n->squares[t];
+        values += n->value_counts[t];
+        hits += n->hit_counts[t];
+        if (n->least[t] > least) least = n->least[t];
+        if (n->most[t] > most) most = n->most[t];
     }
-    *out = (wp_sample_result){.read_count = s->task.thread_count * s->task.reads_per_thread,
-                              .value_count = all.value_count,
-                              .sum = all.sum,
+    if (s->task.is_sum_only) values = reads;
+    *out = (wp_sample_result){.read_count = reads,
+                              .value_count = values,
+                              .sum = sum,
                               .pass_count = s->passes,
                               .device_ns = wp_event_time_ns(s->end) - wp_event_time_ns(s->begin)};
-    if (all.value_count == 0) return;
-    const double count = (double)all.value_count, width = deviations(confidence) / sqrt(count);
-    out->mean = all.sum / count;
+    if (values == 0) return;
+    const double count = (double)values, width = deviations(confidence) / sqrt(count);
+    out->mean = sum / count;
     if (s->task.is_sum_only) return;
-    const double variance = all.squares / count - out->mean * out->mean;
+    const double variance = squares / count - out->mean * out->mean;
     out->mean_error = width * sqrt(variance > 0 ? variance : 0);
-    out->selectivity = (double)all.hit_count / count;
+    out->selectivity = (double)hits / count;
     out->selectivity_error = width * sqrt(out->selectivity * (1 - out->selectivity));
-    out->min = number_of(type, ~all.least);
-    out->max = number_of(type, all.most);
+    out->min = number_of(type, ~least);
+    out->max = number_of(type, most);
 }
 
 /* ---- the call -----------------------------------------------------------------------------------
@@ -203,11 +222,11 @@ static void end(sampling *s) {
         unregister(s, s->registered_valid);
         wpi_gpu_free(&s->gpu, s->values);
         wpi_gpu_free(&s->gpu, s->valid);
-        wpi_gpu_free(&s->gpu, s->device_notes);
+        wpi_gpu_free(&s->gpu, s->device_notes.sums);
     }
     wpi_gpu_deinit(&s->gpu);
     wp_device_close(s->own_device);
-    wp_free(s->notes);
+    wp_free(s->notes.sums);
 }
 
 wp_status wp_sample(wp_device *device, const wp_column *column, uint64_t row_count,

@@ -5,12 +5,12 @@
 
 #include <stdint.h>
 
-/** What a thread found; one a thread, kept over all passes. */
-typedef struct wpi_sample_note {
-    double sum, squares;
-    uint64_t value_count, hit_count;
-    uint64_t least, most; /* complement of the least, and the most, in ordered form */
-} wpi_sample_note;
+/** What threads found, kept over all passes; [thread_count] each. Of a sum alone there is nothing else. */
+typedef struct wpi_sample_notes {
+    double *sums, *squares;
+    uint64_t *value_counts, *hit_counts;
+    uint64_t *least, *most; /* complement of the least, and the most, in ordered form */
+} wpi_sample_notes;
 
 typedef struct wpi_sample_task {
     const void *values;
