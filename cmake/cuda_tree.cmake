@@ -3,6 +3,7 @@
 # toolkit (CUDA_PATH): bin/nvcc, include/, lib64/.
 function(wp_cuda_tree)
     set(tree ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cuda)
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include ${CMAKE_CURRENT_BINARY_DIR}/include SYMBOLIC)
     file(MAKE_DIRECTORY ${tree}/bin ${tree}/lib64/stubs)
     file(CREATE_LINK ../../../../bin/wpcc ${tree}/bin/nvcc SYMBOLIC)
     file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/include/warpage/cuda ${tree}/include SYMBOLIC)

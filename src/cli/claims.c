@@ -147,13 +147,18 @@ static wp_status compile(const wpi_figure *figure, const char *wpcc, const char 
     char *source = wp_path_join(figure->folder, text_in(figure->json, "program"));
     wp_text errors = {0};
     const char *library = text_in(figure->json, "library");
-    const char *const argv[] = {wpcc, "-O2", source, "-o", program, library, NULL};
+    char *bin = wp_path_dir(wpcc), *prefix = wp_path_dir(bin);
+    char *headers = wp_format("-I%s/include", prefix);
+    const char *const argv[] = {wpcc, "-O2", headers, source, "-o", program, library, NULL};
     const wp_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
     int code = 0;
     wp_status status = wp_subprocess_run(argv, &options, &code, err);
     if (status == WP_STATUS_OK && code != 0)
         status = WP_FAIL(err, TOOLCHAIN, "%s: wpcc failed: %s", source, wp_text_string(&errors));
     wp_text_deinit(&errors);
+    wp_free(headers);
+    wp_free(prefix);
+    wp_free(bin);
     wp_free(source);
     return status;
 }
