@@ -285,7 +285,8 @@ static wp_status add_rows(wpi_grouper *grouper, const wp_column *keys, const wp_
         WP_TRY(wpi_gpu_format_put(&g->format, keys, values, first, now, g->chunk, g->filled, err));
         g->filled += now;
         g->rows += now;
-        if (g->filled == g->format.capacity) WP_TRY(run_chunk(g, err));
+        if (g->filled == g->format.capacity || g->rows == g->options.row_count)
+            WP_TRY(run_chunk(g, err)); /* full, or all that are expected */
     }
     return WP_STATUS_OK;
 }
