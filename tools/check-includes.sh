@@ -17,7 +17,8 @@ allowed() { # room -> rooms it may include from
     device) echo "device report base" ;;
     cudart) echo "cudart device report base" ;;
     compiler) echo "compiler base" ;;
-    cli) echo "cli probe report base" ;;
+    table_io) echo "table_io base" ;;
+    cli) echo "cli probe table_io report base" ;;
     probe) echo "probe report base" ;;
     ops) echo "ops report base" ;;
     *) echo "$1 device report base" ;;

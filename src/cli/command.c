@@ -39,6 +39,18 @@ const wp_command wpi_commands[] = {
      .details = wpi_probe_details,
      .options = wpi_probe_options,
      .run = wpi_probe_main},
+    {.name = "groupby",
+     .summary = "group a table's rows by columns, and aggregate others",
+     .usage = "groupby --key COLUMN[,...] [options] TABLE",
+     .details =
+         "TABLE is CSV or TSV (.gz and .zst too, - is stdin), a .npy file, or a Parquet or Arrow "
+         "file; "
+         "or columns\n"
+         "side by side: .npy files and FILE:TYPE, such as user.bin:int32. NULL is a group of its "
+         "own, and is\n"
+         "not aggregated.",
+     .options = wpi_groupby_options,
+     .run = wpi_groupby_main},
     {.name = "devices",
      .summary = "list the devices a program can run on",
      .usage = "devices [options]",

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parquet and Arrow files are read by pyarrow: a program of the Python package says what columns
+ * there are, a line each ("int64 user"), and writes those selected as CSV without a header, which
+ * is read as any other. CSV keeps all of it: floats are written with all their digits, and a text
+ * that is empty has quotes, NULL has none. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "base/subprocess.h"
+#include "table_io/reader.h"
+
+typedef struct arrow_file {
+    wpi_reader base;
+    char *path, *program;
+    const char *python;
+    uint32_t thread_count;
+    wpi_reader *csv; /* once columns are selected */
+} arrow_file;
+
+/* Beside this program, as it is installed: bin/warpage, lib/warpage/python/warpage/arrow_file.py.
+ */
+static wp_status find_program(char **program, wp_error *err) {
+    char *self;
+    WP_TRY(wp_self_path(&self, err));
+    char *folder = wp_path_dir(self);
+    *program = wp_path_join(folder, "../lib/warpage/python/warpage/arrow_file.py");
+    wp_free(folder);
+    wp_free(self);
+    return WP_STATUS_OK;
+}
+
+static wp_status add_field(arrow_file *a, const char *line, size_t length, wp_error *err) {
+    const size_t type_length = strcspn(line, " ");
+    wpi_field *fields = wp_realloc(a->base.fields, (a->base.width + (size_t)1) * sizeof *fields);
+    if (fields == NULL) return WP_FAIL(err, NOMEM, "columns of %s", a->path);
+    a->base.fields = fields;
+    wpi_field *field = &fields[a->base.width];
+    *field = (wpi_field){.is_nullable = true};
+    if (type_length >= length || !wpi_type_parse(line, type_length, &field->type, &field->is_text))
+        return WP_FAIL(err, PARSE, "%s: its columns could not be understood", a->path);
+    field->name = wp_strndup(line + type_length + 1, length - type_length - 1);
+    if (field->name == NULL) return WP_FAIL(err, NOMEM, "columns of %s", a->path);
+    a->base.width++;
+    return WP_STATUS_OK;
+}
+
+static wp_status read_fields(arrow_file *a, wp_error *err) {
+    const char *const argv[] = {a->python, a->program, a->path, NULL};
+    wp_text text = {0}, talk = {0};
+    const wp_subprocess_options options = {.stdout_text = &text, .stderr_text = &talk};
+    int exit_code = 0;
+    wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
+    if (status == WP_STATUS_OK && exit_code != 0) {
+        const char *why = wp_text_string(&talk);
+        status = WP_FAIL(err, IO, "%.*s", (int)strcspn(why, "\n"), why);
+    }
+    const char *line = wp_text_string(&text);
+    while (status == WP_STATUS_OK && *line != '\0') {
+        const size_t length = strcspn(line, "\n");
+        status = add_field(a, line, length, err);
+        line += length + (line[length] == '\n');
+    }
+    if (status == WP_STATUS_OK && a->base.width == 0)
+        status = WP_FAIL(err, PARSE, "%s: has no columns", a->path);
+    wp_text_deinit(&text);
+    wp_text_deinit(&talk);
+    return status;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
+                                wp_error *err) {
+    arrow_file *a = (arrow_file *)reader;
+    wp_strings argv = {0};
+    wp_text types = {0};
+    wpi_bytes *bytes;
+    wpi_selected *moved = wp_calloc(count + (size_t)1, sizeof *moved);
+    if (moved == NULL) return WP_FAIL(err, NOMEM, "columns of %s", a->path);
+    wp_strings_add(&argv, a->python);
+    wp_strings_add(&argv, a->program);
+    wp_strings_add(&argv, a->path);
+    for (uint32_t i = 0; i < count; i++) {
+        const wpi_field *field = &a->base.fields[selected[i].column];
+        wp_strings_addf(&argv, "%u", selected[i].column);
+        wp_text_appendf(&types, "%sc%u:%s", i > 0 ? "," : "", i + 1,
+                        field->is_text ? "text" : wp_type_name(field->type));
+        moved[i] = (wpi_selected){.column = i, .use = selected[i].use};
+    }
+    const wpi_table_options options = {.types = wp_text_string(&types),
+                                       .delimiter = ',',
+                                       .has_no_header = true,
+                                       .thread_count = a->thread_count};
+    wp_status status = wpi_bytes_spawn(wp_strings_argv(&argv), a->path, &bytes, err);
+    if (status == WP_STATUS_OK) status = wpi_csv_open(bytes, a->path, &options, &a->csv, err);
+    if (status == WP_STATUS_OK) status = a->csv->ops->select(a->csv, moved, count, err);
+    wp_strings_deinit(&argv);
+    wp_text_deinit(&types);
+    wp_free(moved);
+    return status;
+}
+
+static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
+    arrow_file *a = (arrow_file *)reader;
+    return a->csv->ops->next(a->csv, out, err);
+}
+
+static const wpi_dictionary *dictionary(const wpi_reader *reader, uint32_t place) {
+    const arrow_file *a = (const arrow_file *)reader;
+    return a->csv->ops->dictionary(a->csv, place);
+}
+
+static void progress(const wpi_reader *reader, uint64_t *done_bytes, uint64_t *total_bytes) {
+    const arrow_file *a = (const arrow_file *)reader;
+    *done_bytes = *total_bytes = 0; /* of CSV, not of the file */
+    if (a->csv != NULL) a->csv->ops->progress(a->csv, done_bytes, total_bytes);
+}
+
+static void close_reader(wpi_reader *reader) {
+    arrow_file *a = (arrow_file *)reader;
+    if (a->csv != NULL) a->csv->ops->close(a->csv);
+    wpi_fields_free(a->base.fields, a->base.width);
+    wp_free(a->path);
+    wp_free(a->program);
+    wp_free(a);
+}
+
+static const wpi_reader_ops arrow_file_ops = {select_columns, next, dictionary, progress,
+                                              close_reader};
+
+wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options, wpi_reader **out,
+                              wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    const char *python = getenv("WARPAGE_PYTHON");
+    *out = NULL;
+    if (!wp_file_exists(path))
+        return WP_FAIL(err, NOT_FOUND, "cannot read %s: there is no such file", path);
+    arrow_file *a = wp_calloc(1, sizeof *a);
+    if (a == NULL) return WP_FAIL(err, NOMEM, "reading %s", path);
+    a->base.ops = &arrow_file_ops;
+    a->thread_count = options->thread_count;
+    a->python = python != NULL ? python : "python3";
+    a->path = wp_strdup(path);
+    if (a->path == NULL) status = WP_FAIL(err, NOMEM, "reading %s", path);
+    if (status == WP_STATUS_OK) status = find_program(&a->program, err);
+    if (status == WP_STATUS_OK) status = read_fields(a, err);
+    if (status == WP_STATUS_OK)
+        *out = &a->base;
+    else
+        close_reader(&a->base);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Files of columns, side by side: of each, as many rows as a chunk has are read at a time. Where a
+ * row is one value, what was read is the column; elsewhere values are picked out of rows. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "table_io/npy.h"
+#include "table_io/reader.h"
+
+#define CHUNK_BYTES ((uint64_t)4 << 20) /* of the widest file's rows */
+#define UNKNOWN UINT64_MAX
+
+typedef struct column_file {
+    const char *name;
+    wpi_bytes *bytes;
+    wpi_npy_head head; /* a raw file's is made up; its row count is UNKNOWN until it ends */
+    unsigned char *rows;
+    uint64_t rows_read;
+} column_file;
+
+typedef struct place { /* of a selected column */
+    uint32_t file, field;
+    wpi_use use;
+    unsigned char *values; /* picked out; NULL: the file's rows themselves */
+} place;
+
+typedef struct column_files {
+    wpi_reader base;
+    char **names;
+    column_file *files;
+    uint32_t file_count;
+    uint64_t chunk_rows;
+    place *places;
+    wp_column *columns;
+    uint32_t selected_count;
+} column_files;
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+static wp_status read_rows(column_file *file, uint64_t wanted, uint64_t *got_rows, wp_error *err) {
+    size_t got;
+    const uint32_t row_bytes = file->head.row_bytes;
+    if (file->head.row_count != UNKNOWN && file->head.row_count - file->rows_read < wanted)
+        wanted = file->head.row_count - file->rows_read;
+    WP_TRY(wpi_bytes_read(file->bytes, file->rows, wanted * row_bytes, &got, err));
+    *got_rows = got / row_bytes;
+    if (file->head.row_count != UNKNOWN && *got_rows < wanted)
+        return WP_FAIL(err, PARSE, "%s: is cut off: %llu rows of the %llu it should have",
+                       file->name, (unsigned long long)(file->rows_read + *got_rows),
+                       (unsigned long long)file->head.row_count);
+    if (got % row_bytes != 0)
+        return WP_FAIL(err, PARSE, "%s: is cut off: it ends within a value of %u bytes", file->name,
+                       row_bytes);
+    file->rows_read += *got_rows;
+    return WP_STATUS_OK;
+}
+
+static void pick(const column_file *file, const place *p, uint64_t row_count) {
+    const wpi_npy_field *field = &file->head.fields[p->field];
+    const uint32_t bytes = wp_type_bytes(field->type), row_bytes = file->head.row_bytes;
+    const unsigned char *from = file->rows + field->offset_bytes;
+    for (uint64_t row = 0; row < row_count; row++)
+        memcpy(p->values + row * bytes, from + row * row_bytes, bytes);
+}
+
+static wp_status next(wpi_reader *reader, wpi_chunk *out, wp_error *err) {
+    column_files *c = (column_files *)reader;
+    uint64_t row_count = 0;
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        column_file *file = &c->files[i];
+        uint64_t got;
+        WP_TRY(read_rows(file, c->chunk_rows, &got, err));
+        if (i > 0 && got != row_count)
+            return WP_FAIL(err, PARSE, "%s has %s rows than %s", file->name,
+                           got < row_count ? "fewer" : "more", c->files[0].name);
+        row_count = got;
+    }
+    for (uint32_t i = 0; i < c->selected_count; i++)
+        if (c->places[i].values != NULL && c->places[i].use == WPI_USE_VALUES)
+            pick(&c->files[c->places[i].file], &c->places[i], row_count);
+    *out = (wpi_chunk){row_count, c->columns};
+    return WP_STATUS_OK;
+}
+
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+static place place_of(const column_files *c, uint32_t column) {
+    place p = {.field = column};
+    while (p.field >= c->files[p.file].head.field_count)
+        p.field -= c->files[p.file++].head.field_count;
+    return p;
+}
+
+static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
+                                wp_error *err) {
+    column_files *c = (column_files *)reader;
+    c->selected_count = count;
+    c->places = wp_calloc(count + (size_t)1, sizeof *c->places);
+    c->columns = wp_calloc(count + (size_t)1, sizeof *c->columns);
+    if (c->places == NULL || c->columns == NULL) return WP_FAIL(err, NOMEM, "columns");
+    for (uint32_t i = 0; i < count; i++) {
+        place *p = &c->places[i];
+        *p = place_of(c, selected[i].column);
+        p->use = selected[i].use;
+        const column_file *file = &c->files[p->file];
+        const wp_type type =
+            p->use == WPI_USE_NULLS ? WP_TYPE_UINT8 : file->head.fields[p->field].type;
+        const bool is_as_read = p->use == WPI_USE_VALUES && file->head.field_count == 1;
+        if (!is_as_read && (p->values = wp_calloc(c->chunk_rows, wp_type_bytes(type))) == NULL)
+            return WP_FAIL(err, NOMEM, "columns");
+        c->columns[i] = (wp_column){.type = type, .values = is_as_read ? file->rows : p->values};
+    }
+    return WP_STATUS_OK;
+}
+
+static const wpi_dictionary *dictionary(const wpi_reader *reader, uint32_t number) {
+    (void)reader;
+    (void)number;
+    return NULL;
+}
+
+static void progress(const wpi_reader *reader, uint64_t *done_bytes, uint64_t *total_bytes) {
+    const column_files *c = (const column_files *)reader;
+    *done_bytes = *total_bytes = 0;
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        *done_bytes += wpi_bytes_done(c->files[i].bytes);
+        *total_bytes += wpi_bytes_total(c->files[i].bytes);
+    }
+}
+
+static void close_reader(wpi_reader *reader) {
+    column_files *c = (column_files *)reader;
+    for (uint32_t i = 0; c->files != NULL && i < c->file_count; i++) {
+        wpi_bytes_close(c->files[i].bytes);
+        wpi_npy_head_deinit(&c->files[i].head);
+        wp_free(c->files[i].rows);
+        if (c->names != NULL) wp_free(c->names[i]);
+    }
+    for (uint32_t i = 0; c->places != NULL && i < c->selected_count; i++)
+        wp_free(c->places[i].values);
+    wpi_fields_free(c->base.fields, c->base.width);
+    wp_free(c->files);
+    wp_free(c->names);
+    wp_free(c->places);
+    wp_free(c->columns);
+    wp_free(c);
+}
+
+static const wpi_reader_ops column_file_ops = {select_columns, next, dictionary, progress,
+                                               close_reader};
+
+/* ---- open -------------------------------------------------------------------------------------
+ */
+
+static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head, wp_error *err) {
+    char *colon = strrchr(name, ':');
+    wp_type type;
+    bool is_text;
+    if (colon == NULL || !wpi_type_parse(colon + 1, strlen(colon + 1), &type, &is_text) || is_text)
+        return WP_FAIL(err, INVALID,
+                       "%s: a file of columns is a .npy file or FILE:TYPE, such as user.bin:int32",
+                       path);
+    *colon = '\0';
+    head->fields = wp_calloc(1, sizeof *head->fields);
+    if (head->fields == NULL) return WP_FAIL(err, NOMEM, "reading %s", name);
+    head->fields[0].type = type;
+    head->field_count = 1;
+    head->row_bytes = wp_type_bytes(type);
+    head->row_count = UNKNOWN;
+    return WP_STATUS_OK;
+}
+
+static bool is_npy(const char *path) {
+    const size_t length = strlen(path);
+    return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
+}
+
+static wp_status open_file(column_files *c, uint32_t number, const char *path, wp_error *err) {
+    column_file *file = &c->files[number];
+    char *name = c->names[number] = wp_strdup(path);
+    if (name == NULL) return WP_FAIL(err, NOMEM, "reading %s", path);
+    file->name = name;
+    if (!is_npy(path)) WP_TRY(make_raw_head(path, name, &file->head, err));
+    WP_TRY(wpi_bytes_open(name, &file->bytes, err));
+    if (is_npy(path)) WP_TRY(wpi_npy_head_read(file->bytes, name, &file->head, err));
+    return WP_STATUS_OK;
+}
+
+/* A column without a name has its file's, or c1, c2, … where the file has more. */
+static char *field_name(const column_file *file, uint32_t field) {
+    if (file->head.fields[field].name != NULL) return wp_strdup(file->head.fields[field].name);
+    return file->head.field_count == 1 ? wp_path_stem(file->name) : wp_format("c%u", field + 1);
+}
+
+static wp_status make_fields(column_files *c, wp_error *err) {
+    uint32_t width = 0, row_bytes = 1;
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        width += c->files[i].head.field_count;
+        if (c->files[i].head.row_bytes > row_bytes) row_bytes = c->files[i].head.row_bytes;
+    }
+    c->chunk_rows = CHUNK_BYTES / row_bytes + 1;
+    c->base.fields = wp_calloc(width, sizeof *c->base.fields);
+    if (c->base.fields == NULL) return WP_FAIL(err, NOMEM, "names of columns");
+    for (uint32_t i = 0; i < c->file_count; i++) {
+        column_file *file = &c->files[i];
+        file->rows = wp_malloc(c->chunk_rows * file->head.row_bytes);
+        if (file->rows == NULL) return WP_FAIL(err, NOMEM, "reading %s", file->name);
+        for (uint32_t field = 0; field < file->head.field_count; field++) {
+            wpi_field *f = &c->base.fields[c->base.width];
+            *f =
+                (wpi_field){.name = field_name(file, field), .type = file->head.fields[field].type};
+            if (f->name == NULL) return WP_FAIL(err, NOMEM, "names of columns");
+            c->base.width++;
+        }
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_column_files_open(const char *const *paths, size_t path_count, wpi_reader **out,
+                                wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    *out = NULL;
+    column_files *c = wp_calloc(1, sizeof *c);
+    if (c == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
+    c->base.ops = &column_file_ops;
+    c->file_count = (uint32_t)path_count;
+    c->files = wp_calloc(path_count, sizeof *c->files);
+    c->names = wp_calloc(path_count, sizeof *c->names);
+    if (c->files == NULL || c->names == NULL) status = WP_FAIL(err, NOMEM, "reading %s", paths[0]);
+    for (uint32_t i = 0; status == WP_STATUS_OK && i < c->file_count; i++)
+        status = open_file(c, i, paths[i], err);
+    if (status == WP_STATUS_OK) status = make_fields(c, err);
+    if (status == WP_STATUS_OK)
+        *out = &c->base;
+    else
+        close_reader(&c->base);
+    return status;
+}

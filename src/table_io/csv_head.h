@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What columns CSV text has: names from its first record, types from the first rows or as they are
+ * said. */
+#ifndef WP_TABLE_IO_CSV_HEAD_H
+#define WP_TABLE_IO_CSV_HEAD_H
+
+#include "table_io/table.h"
+
+typedef struct wpi_csv_head {
+    wpi_field *fields; /* wpi_fields_free */
+    uint32_t width;
+    size_t size;         /* of the header in the text; 0: there is none */
+    uint64_t line_count; /* in it */
+} wpi_csv_head;
+
+/** `text` begins with the file's first record and has whole records only, WPI_CSV_PADDING bytes
+ * more are readable; the header's quotes are taken out in place. PARSE: there is no record;
+ * INVALID: types that are not understood. */
+WP_NODISCARD wp_status wpi_csv_head_read(char *text, size_t size, const char *name,
+                                         const wpi_table_options *options, char delimiter,
+                                         wpi_csv_head *out, wp_error *err);
+
+#endif

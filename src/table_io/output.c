@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "table_io/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+
+#define BUFFER_BYTES ((size_t)1 << 16)
+
+struct wpi_output {
+    int fd;
+    char *path, *temporary; /* of a file; the temporary one is there until the end */
+    size_t used;
+    int code; /* errno of what failed first */
+    char buffer[BUFFER_BYTES];
+};
+
+static wp_status fail_errno(const wpi_output *output, int code, wp_error *err) {
+    return WP_FAIL(err, IO, "cannot write %s: %s",
+                   output->path != NULL ? output->path : "to stdout", strerror(code));
+}
+
+/* A plain file is written beside the place where it will be. */
+static int open_file(wpi_output *output) {
+    struct stat info;
+    const bool exists = stat(output->path, &info) == 0;
+    if (exists && !S_ISREG(info.st_mode)) return open(output->path, O_WRONLY | O_CLOEXEC);
+    output->temporary = wp_format("%s.XXXXXX", output->path);
+    const int fd = mkstemp(output->temporary);
+    if (fd < 0) {
+        wp_free(output->temporary);
+        output->temporary = NULL;
+        return -1;
+    }
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    (void)fchmod(fd, exists ? info.st_mode & 07777 : 0666 & ~mask);
+    return fd;
+}
+
+wp_status wpi_output_open(const char *path, wpi_output **out, wp_error *err) {
+    *out = NULL;
+    wpi_output *output = wp_malloc(sizeof *output);
+    if (output == NULL) return WP_FAIL(err, NOMEM, "writing results");
+    output->path = output->temporary = NULL;
+    output->used = 0;
+    output->code = 0;
+    output->fd = STDOUT_FILENO;
+    if (path != NULL) {
+        output->path = wp_strdup(path);
+        output->fd = output->path != NULL ? open_file(output) : -1;
+    }
+    if (output->fd < 0) {
+        const wp_status status = fail_errno(output, errno, err);
+        wpi_output_close(output);
+        return status;
+    }
+    *out = output;
+    return WP_STATUS_OK;
+}
+
+static void flush(wpi_output *output) {
+    size_t done = 0;
+    while (done < output->used && output->code == 0) {
+        const ssize_t count = write(output->fd, output->buffer + done, output->used - done);
+        if (count >= 0)
+            done += (size_t)count;
+        else if (errno != EINTR)
+            output->code = errno;
+    }
+    output->used = 0;
+}
+
+void wpi_output_write(wpi_output *output, const void *data, size_t size_bytes) {
+    const char *from = data;
+    while (size_bytes > 0) {
+        if (output->used == BUFFER_BYTES) flush(output);
+        const size_t room = BUFFER_BYTES - output->used,
+                     part = size_bytes < room ? size_bytes : room;
+        memcpy(output->buffer + output->used, from, part);
+        output->used += part;
+        from += part;
+        size_bytes -= part;
+    }
+}
+
+void wpi_output_text(wpi_output *output, const char *text) {
+    wpi_output_write(output, text, strlen(text));
+}
+
+wp_status wpi_output_finish(wpi_output *output, wp_error *err) {
+    flush(output);
+    if (output->path != NULL) {
+        if (close(output->fd) != 0 && output->code == 0) output->code = errno;
+        output->fd = -1;
+    }
+    if (output->code != 0) return fail_errno(output, output->code, err);
+    if (output->temporary != NULL) {
+        if (rename(output->temporary, output->path) != 0) return fail_errno(output, errno, err);
+        wp_free(output->temporary);
+        output->temporary = NULL;
+    }
+    return WP_STATUS_OK;
+}
+
+void wpi_output_close(wpi_output *output) {
+    if (output == NULL) return;
+    if (output->path != NULL && output->fd >= 0) (void)close(output->fd);
+    if (output->temporary != NULL) (void)unlink(output->temporary);
+    wp_free(output->temporary);
+    wp_free(output->path);
+    wp_free(output);
+}
+
+/* ---- text -------------------------------------------------------------------------------------
+ */
+
+static bool needs_quotes(const char *text, size_t length, char delimiter) {
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == delimiter || text[i] == '"' || text[i] == '\n' || text[i] == '\r')
+            return true;
+    return length == 0;
+}
+
+void wpi_output_csv(wpi_output *output, const char *text, size_t length, char delimiter) {
+    if (!needs_quotes(text, length, delimiter)) {
+        wpi_output_write(output, text, length);
+        return;
+    }
+    wpi_output_write(output, "\"", 1);
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '"') wpi_output_write(output, "\"", 1);
+        wpi_output_write(output, &text[i], 1);
+    }
+    wpi_output_write(output, "\"", 1);
+}
+
+/* Length of the UTF-8 character that begins here; 0: none does. */
+static size_t character(const unsigned char *text, size_t length) {
+    const unsigned char c = text[0];
+    const size_t size = c < 0x80                ? 1
+                        : c >= 0xc2 && c < 0xe0 ? 2
+                        : c >= 0xe0 && c < 0xf0 ? 3
+                        : c >= 0xf0 && c < 0xf5 ? 4
+                                                : 0;
+    if (size == 0 || size > length) return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    const bool is_long = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
+    const bool is_outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
+    return is_long || is_outside ? 0 : size;
+}
+
+void wpi_output_json(wpi_output *output, const char *text, size_t length) {
+    wpi_output_write(output, "\"", 1);
+    for (size_t i = 0; i < length;) {
+        const unsigned char *at = (const unsigned char *)text + i;
+        const size_t size = character(at, length - i);
+        char escape[8];
+        if (size == 0) {
+            wpi_output_text(output, "\\ufffd"); /* JSON is UTF-8; this byte is not */
+        } else if (*at == '"' || *at == '\\') {
+            (void)snprintf(escape, sizeof escape, "\\%c", *at);
+            wpi_output_text(output, escape);
+        } else if (*at < 0x20) {
+            (void)snprintf(escape, sizeof escape, "\\u%04x", *at);
+            wpi_output_text(output, escape);
+        } else {
+            wpi_output_write(output, at, size);
+        }
+        i += size != 0 ? size : 1;
+    }
+    wpi_output_write(output, "\"", 1);
+}
