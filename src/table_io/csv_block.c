@@ -13,11 +13,17 @@
 
 #define SHOWN 40 /* characters of a bad field that a message shows */
 
+typedef struct row_marks { /* of a whole row */
+    size_t start;
+    const uint32_t *marks;
+} row_marks;
+
 typedef struct parser {
     wpi_csv_block *block;
     const wpi_csv_shape *shape;
-    size_t start;  /* of the row */
-    size_t bad_at; /* a place in the line that is wrong */
+    size_t start;    /* of the row */
+    row_marks *rows; /* of the marks at hand */
+    size_t bad_at;   /* a place in the line that is wrong */
     wp_error *err;
 } parser;
 
@@ -77,9 +83,11 @@ static wp_status prepare(const parser *p) {
     if (block->marks == NULL)
         block->marks =
             wp_malloc((WPI_CSV_MARKS_STEP + (size_t)shape->width) * sizeof *block->marks);
+    if (block->rows == NULL)
+        block->rows = wp_malloc((WPI_CSV_MARKS_STEP / shape->width + 1) * sizeof(row_marks));
     if (block->columns == NULL)
         block->columns = wp_calloc(shape->selected_count + 1, sizeof *block->columns);
-    if (block->marks == NULL || block->columns == NULL)
+    if (block->marks == NULL || block->rows == NULL || block->columns == NULL)
         return WP_FAIL(p->err, NOMEM, "columns of CSV");
     for (uint32_t i = 0; i < shape->selected_count; i++) {
         wpi_csv_column *column = &block->columns[i];
@@ -98,6 +106,7 @@ void wpi_csv_block_deinit(wpi_csv_block *block, uint32_t selected_count) {
     }
     wp_free(block->columns);
     wp_free(block->marks);
+    wp_free(block->rows);
     wp_free(block->text);
     *block = (wpi_csv_block){0};
 }
@@ -243,23 +252,33 @@ static wp_status fail_ragged(parser *p, const uint32_t *marks, size_t count) {
                    p->shape->width);
 }
 
-static wp_status take_row(parser *p, const uint32_t *marks) {
-    const uint64_t row = p->block->row_count;
-    if (row == p->block->row_capacity) WP_TRY(grow_rows(p, row + 1));
-    for (uint32_t place = 0; place < p->shape->selected_count; place++) {
-        const uint32_t column = p->shape->selected[place].column;
-        const size_t first = column == 0 ? p->start : (size_t)marks[column - 1] + 1;
-        WP_TRY(put_field(p, place, row, first, marks[column] & ~WPI_CSV_NEWLINE));
+/* Fields of one column, of rows that follow those in the block. What is plain and short is done
+ * here, the rest by put_field. */
+static wp_status put_column(parser *p, uint32_t place, const row_marks *rows, size_t count) {
+    const uint32_t column = p->shape->selected[place].column;
+    const wp_type type = type_of(p->shape, place);
+    const char *text = p->block->text;
+    uint64_t *integers = p->block->columns[place].values;
+    double *floats = p->block->columns[place].values;
+    const uint64_t first_row = p->block->row_count;
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *marks = rows[i].marks;
+        const size_t first = column == 0 ? rows[i].start : (size_t)marks[column - 1] + 1;
+        const size_t outer = marks[column] & ~WPI_CSV_NEWLINE;
+        const uint64_t row = first_row + i;
+        if (type == WP_TYPE_INT64 && wpi_short_integer(text + first, outer - first, &integers[row]))
+            continue;
+        if (type == WP_TYPE_FLOAT64 && wpi_short_decimal(text + first, outer - first, &floats[row]))
+            continue;
+        WP_TRY(put_field(p, place, row, first, outer));
     }
-    p->block->row_count++;
-    p->start = (marks[p->shape->width - 1] & ~WPI_CSV_NEWLINE) + (size_t)1;
     return WP_STATUS_OK;
 }
 
 /* Rows of the marks; how many marks are left, of a row that is not whole yet. */
 static wp_status take_rows(parser *p, const uint32_t *marks, size_t count, size_t *left) {
     const uint32_t width = p->shape->width;
-    size_t at = 0;
+    size_t at = 0, rows = 0;
     while (at < count) {
         if (is_blank(p, marks[at])) {
             p->start = (marks[at++] & ~WPI_CSV_NEWLINE) + (size_t)1;
@@ -267,10 +286,16 @@ static wp_status take_rows(parser *p, const uint32_t *marks, size_t count, size_
         }
         if (count - at < width) break;
         if (!is_whole(marks + at, width)) return fail_ragged(p, marks + at, count - at);
-        WP_TRY(take_row(p, marks + at));
+        p->rows[rows++] = (row_marks){p->start, marks + at};
         at += width;
+        p->start = (marks[at - 1] & ~WPI_CSV_NEWLINE) + (size_t)1;
     }
     *left = count - at;
+    if (p->block->row_count + rows > p->block->row_capacity)
+        WP_TRY(grow_rows(p, p->block->row_count + rows));
+    for (uint32_t place = 0; place < p->shape->selected_count; place++)
+        WP_TRY(put_column(p, place, p->rows, rows));
+    p->block->row_count += rows;
     return WP_STATUS_OK;
 }
 
@@ -280,6 +305,7 @@ static wp_status parse(parser *p) {
         .text = block->text, .size = block->size, .delimiter = p->shape->delimiter};
     size_t left = 0, more;
     WP_TRY(prepare(p));
+    p->rows = block->rows;
     while ((more = wpi_csv_marks(&marker, block->marks + left)) != 0) {
         const size_t count = left + more;
         WP_TRY(take_rows(p, block->marks, count, &left));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Eight digits are read as one word (little-endian): leading zeros are shifted in, all digits are
- * checked at once, and three multiplications add them up. Floats of at most 19 digits and small
- * exponents need one exact operation on doubles (Clinger); the rest goes to strtod. */
+/* Floats of at most 19 digits and small exponents need one exact operation on doubles (Clinger);
+ * the rest goes to strtod. */
 #include "table_io/number.h"
 
 #include <errno.h>
@@ -13,18 +12,6 @@
 
 /* ---- integers ---------------------------------------------------------------------------------
  */
-
-/* 1 to 8 digits; false: something else is among them. */
-static bool eight_digits(const char *text, size_t length, uint64_t *out) {
-    uint64_t word;
-    memcpy(&word, text, sizeof word);
-    word = (word ^ 0x3030303030303030u) << (64 - 8 * length);
-    if (((word + 0x7676767676767676u) | word) & 0x8080808080808080u) return false;
-    word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
-    word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
-    *out = (word * 10000 + (word >> 32)) & 0xffffffffu;
-    return true;
-}
 
 static wpi_parsed many_digits(const char *text, size_t length, uint64_t *out) {
     uint64_t value = 0;
@@ -43,8 +30,10 @@ static wpi_parsed digits(const char *text, size_t length, uint64_t *out) {
     uint64_t high;
     if (length == 0) return WPI_PARSED_NO_NUMBER;
     if (length > 16) return many_digits(text, length, out);
-    if (length <= 8) return eight_digits(text, length, out) ? WPI_PARSED_OK : WPI_PARSED_NO_NUMBER;
-    if (!eight_digits(text, length - 8, &high) || !eight_digits(text + length - 8, 8, out))
+    if (length <= 8)
+        return wpi_short_integer(text, length, out) ? WPI_PARSED_OK : WPI_PARSED_NO_NUMBER;
+    if (!wpi_short_integer(text, length - 8, &high) ||
+        !wpi_short_integer(text + length - 8, 8, out))
         return WPI_PARSED_NO_NUMBER;
     *out += high * 100000000u;
     return WPI_PARSED_OK;

@@ -6,10 +6,46 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "warpage/ops.h"
 
 typedef enum wpi_parsed { WPI_PARSED_OK, WPI_PARSED_NO_NUMBER, WPI_PARSED_OUT_OF_RANGE } wpi_parsed;
+
+/** 1 to 8 digits and nothing else; 8 bytes from `text` on must be readable. They are read as one
+ * word (little-endian): leading zeros are shifted in, all digits are checked at once, and three
+ * multiplications add them up. */
+static inline bool wpi_word_digits(uint64_t word, size_t length, uint64_t *out) {
+    word = (word ^ 0x3030303030303030u) << (64 - 8 * length);
+    if ((((word + 0x7676767676767676u) | word) & 0x8080808080808080u) != 0) return false;
+    word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
+    word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
+    *out = (word * 10000 + (word >> 32)) & 0xffffffffu;
+    return true;
+}
+static inline bool wpi_short_integer(const char *text, size_t length, uint64_t *out) {
+    uint64_t word;
+    if (length - 1 > 7) return false;
+    memcpy(&word, text, sizeof word);
+    return wpi_word_digits(word, length, out);
+}
+
+/** 2 to 8 characters: digits and one point among them. The point is taken out of the word. */
+static inline bool wpi_short_decimal(const char *text, size_t length, double *out) {
+    static const double tens[8] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7};
+    uint64_t word, digits;
+    if (length - 2 > 6) return false;
+    memcpy(&word, text, sizeof word);
+    const uint64_t no_point = word ^ 0x2e2e2e2e2e2e2e2eu;
+    const uint64_t zeros = (no_point - 0x0101010101010101u) & ~no_point & 0x8080808080808080u;
+    const size_t point = zeros != 0 ? (size_t)__builtin_ctzll(zeros) / 8 : 8;
+    if (point >= length) return false;
+    const uint64_t below = ((uint64_t)1 << (8 * point)) - 1;
+    word = (word & below) | (word >> 8 & ~below);
+    if (!wpi_word_digits(word, length - 1, &digits)) return false;
+    *out = (double)digits / tens[length - 1 - point];
+    return true;
+}
 
 /** A decimal integer; 16 bytes from `text` on must be readable. `out`: two's complement. */
 wpi_parsed wpi_integer_parse(const char *text, size_t length, bool is_signed, uint64_t *out);
