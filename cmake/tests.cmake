@@ -165,6 +165,15 @@ target_include_directories(fuzz_trace PRIVATE ${wp_tests}/support)
 target_link_libraries(fuzz_trace PRIVATE wpruntime)
 wp_add_test(fuzz_trace unit 120 fuzz_trace ${wp_tests}/traces/accelsim/kernelslist.g)
 
+file(GLOB inputs CONFIGURE_DEPENDS ${wp_tests}/table_io/inputs/*)
+add_executable(fuzz_table ${wp_tests}/fuzz/table.c)
+set_target_properties(fuzz_table PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_link_libraries(fuzz_table PRIVATE wptable_io)
+wp_add_test(fuzz_table unit 300 fuzz_table ${inputs})
+
+# Group-by beside SQLite, which comes with Python.
+wp_add_test(groupby_sqlite cli 600 ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
+
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract 120 contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT

@@ -100,8 +100,12 @@ static wp_status parse_keys(request *r, wp_error *err) {
     r->keys = wp_calloc(r->key_count, sizeof *r->keys);
     if (r->keys == NULL) return WP_FAIL(err, NOMEM, "keys");
     char *at = r->key_text;
-    for (uint32_t i = 0; i < r->key_count; i++, at += strlen(at) + 1)
+    for (uint32_t i = 0; i < r->key_count; i++, at += strlen(at) + 1) {
         r->keys[i].name = at;
+        for (uint32_t before = 0; before < i; before++)
+            if (strcmp(r->keys[before].name, at) == 0)
+                return WP_FAIL(err, INVALID, "--key names '%s' twice", at);
+    }
     return WP_STATUS_OK;
 }
 
@@ -250,10 +254,9 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
     WP_TRY(wpi_table_find(table, a->column, &column, err));
     const wpi_field *field = wpi_table_field(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
-        return WP_FAIL(
-            err, INVALID,
-            "%s: column '%s' is text; --types %s:float64 makes it numbers, if it has none but",
-            a->text, a->column, a->column);
+        return WP_FAIL(err, INVALID,
+                       "%s: column '%s' is text; if all of it is numbers, say --types %s:float64",
+                       a->text, a->column, a->column);
     bool is_aggregated = false;
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         is_aggregated = is_aggregated || (r->aggregates[i].op != WP_AGGREGATE_COUNT &&

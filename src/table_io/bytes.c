@@ -250,9 +250,8 @@ static wp_status read_packed(wpi_bytes *bytes, char *to, size_t size_bytes, size
         if (stored == 0 && more == 0)
             return WP_FAIL(err, PARSE, "%s: is cut off: its %s data go on", bytes->name,
                            bytes->packing == GZIP ? "gzip" : "zstd");
-        got += more;
+        *got_bytes = got += more;
     }
-    *got_bytes = got;
     return WP_STATUS_OK;
 }
 

@@ -75,7 +75,7 @@ static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_
  */
 static wp_status fill_block(csv *c, wpi_csv_block *block, uint64_t *bad_line, wp_error *err) {
     size_t wanted = BLOCK_BYTES > 2 * c->rest.size ? BLOCK_BYTES : 2 * c->rest.size;
-    size_t got, cut, quote;
+    size_t got = 0, cut, quote;
     WP_TRY(wpi_csv_block_reserve(block, wanted + 1, err));
     if (c->rest.size != 0) memcpy(block->text, c->rest.text, c->rest.size);
     block->size = c->rest.size;
@@ -85,8 +85,9 @@ static wp_status fill_block(csv *c, wpi_csv_block *block, uint64_t *bad_line, wp
         if (!c->is_at_end) {
             const wp_status status = wpi_bytes_read(c->bytes, block->text + block->size,
                                                     wanted - block->size, &got, err);
-            if (status != WP_STATUS_OK) return status;
             block->size += got;
+            if (status == WP_STATUS_PARSE) *bad_line = wpi_csv_lines(block->text, block->size);
+            if (status != WP_STATUS_OK) return status;
             c->is_at_end = block->size < wanted;
         }
         if (c->is_at_end && block->size > 0 && block->text[block->size - 1] != '\n')
@@ -103,8 +104,8 @@ static wp_status fill_block(csv *c, wpi_csv_block *block, uint64_t *bad_line, wp
     }
     if (c->is_at_end && cut < block->size) return fail_open_quote(c, block, quote, bad_line, err);
     WP_TRY(wpi_csv_block_reserve(&c->rest, block->size - cut, err));
-    memcpy(c->rest.text, block->text + cut, block->size - cut);
     c->rest.size = block->size - cut;
+    if (c->rest.size != 0) memcpy(c->rest.text, block->text + cut, c->rest.size);
     block->size = cut;
     return WP_STATUS_OK;
 }
@@ -181,12 +182,12 @@ static slot *await_block(csv *c) {
 static wp_status fail_block(const csv *c, const slot *s, wp_error *err) {
     const unsigned long long line = c->line + (s->bad_line == NEVER ? 0 : s->bad_line);
     const char *message = s->error.message;
+    const size_t length = strlen(c->name);
+    if (strncmp(message, c->name, length) == 0 && strncmp(message + length, ": ", 2) == 0)
+        message += length + 2; /* it is said with the line */
     switch (s->status) {
     case WP_STATUS_NOMEM: return WP_FAIL(err, NOMEM, "%s:%llu: %s", c->name, line, message);
-    case WP_STATUS_PARSE:
-        if (s->bad_line == NEVER)
-            return WP_FAIL(err, PARSE, "%s (behind line %llu)", message, line - 1);
-        return WP_FAIL(err, PARSE, "%s:%llu: %s", c->name, line, message);
+    case WP_STATUS_PARSE: return WP_FAIL(err, PARSE, "%s:%llu: %s", c->name, line, message);
     default: return WP_FAIL(err, IO, "%s", message);
     }
 }

@@ -133,11 +133,13 @@ bool wpi_csv_field(char *text, size_t *first, size_t *outer, bool *is_quoted) {
 static wp_status fail_field(parser *p, uint32_t column, size_t first, size_t outer,
                             const char *what) {
     const wpi_field *field = &p->shape->fields[column];
-    const int length = outer - first < SHOWN ? (int)(outer - first) : SHOWN;
-    const char *more = outer - first > SHOWN ? "…" : "";
+    const char *text = p->block->text + first, *more = outer - first > SHOWN ? "…" : "";
+    int length = outer - first < SHOWN ? (int)(outer - first) : SHOWN;
+    while (*more != '\0' && length > 0 && (text[length] & 0xc0) == 0x80)
+        length--; /* no part of a character */
     p->bad_at = first;
-    return WP_FAIL(p->err, PARSE, "column '%s': '%.*s%s' %s", field->name, length,
-                   p->block->text + first, more, what);
+    return WP_FAIL(p->err, PARSE, "column '%s': '%.*s%s' %s", field->name, length, text, more,
+                   what);
 }
 
 static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t outer,
@@ -147,7 +149,9 @@ static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t ou
     if (parsed == WPI_PARSED_OUT_OF_RANGE)
         (void)snprintf(what, sizeof what, "does not fit %s; say --types %s:%s",
                        wp_type_name(field->type), field->name,
-                       field->type == WP_TYPE_FLOAT64 ? "text" : "float64");
+                       field->type == WP_TYPE_FLOAT64                                  ? "text"
+                       : field->type == WP_TYPE_INT64 || field->type == WP_TYPE_UINT64 ? "float64"
+                                                                                       : "int64");
     else
         (void)snprintf(what, sizeof what,
                        "is no %s; say --types %s:text, or --null TEXT if it means NULL",
@@ -193,6 +197,19 @@ static bool is_null(const wpi_csv_shape *shape, const char *text, size_t length,
            memcmp(text, shape->null_text, length) == 0;
 }
 
+/* Whether there is a value. The text stays as it is: a key may be the same column. */
+static void put_presence(parser *p, uint32_t place, uint64_t row, size_t first, size_t outer) {
+    const wpi_csv_shape *shape = p->shape;
+    const wpi_field *field = &shape->fields[shape->selected[place].column];
+    wpi_csv_column *column = &p->block->columns[place];
+    const char *text = p->block->text + first;
+    const bool is_quoted = outer > first && *text == WPI_CSV_QUOTE;
+    const bool is_empty_number = is_quoted && outer - first == 2 && !field->is_text;
+    ((uint8_t *)column->values)[row] = 0;
+    if (is_empty_number || is_null(shape, text, outer - first, is_quoted))
+        put_null(column, WP_TYPE_UINT8, row);
+}
+
 static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first, size_t outer) {
     const wpi_csv_shape *shape = p->shape;
     const wpi_selected *selected = &shape->selected[place];
@@ -201,16 +218,16 @@ static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first
     char *text = p->block->text;
     bool is_quoted = false;
     if (outer > first && text[outer - 1] == '\r' && selected->column + 1 == shape->width) outer--;
+    if (selected->use == WPI_USE_NULLS) {
+        put_presence(p, place, row, first, outer);
+        return WP_STATUS_OK;
+    }
     if (text[first] == WPI_CSV_QUOTE && !wpi_csv_field(text, &first, &outer, &is_quoted))
         return fail_field(p, selected->column, first, outer, "goes on behind its closing quote");
     const bool is_no_value = is_null(shape, text + first, outer - first,
                                      is_quoted && (field->is_text || outer != first));
-    if (is_no_value && (selected->use == WPI_USE_NULLS || !field->is_text)) {
-        put_null(column, type_of(shape, place), row);
-        return WP_STATUS_OK;
-    }
-    if (selected->use == WPI_USE_NULLS) {
-        ((uint8_t *)column->values)[row] = 0;
+    if (is_no_value && !field->is_text) {
+        put_null(column, field->type, row);
         return WP_STATUS_OK;
     }
     if (field->is_text) {
@@ -247,9 +264,10 @@ static wp_status fail_ragged(parser *p, const uint32_t *marks, size_t count) {
         fields++;
     p->bad_at = p->start;
     if (fields == count)
-        return WP_FAIL(p->err, PARSE, "a row of more than %u fields", p->shape->width);
-    return WP_FAIL(p->err, PARSE, "a row of %zu fields, where the first has %u", fields + 1,
-                   p->shape->width);
+        return WP_FAIL(p->err, PARSE, "this row has more fields than the first, which has %u",
+                       p->shape->width);
+    return WP_FAIL(p->err, PARSE, "this row has %zu field%s, the first has %u", fields + 1,
+                   fields == 0 ? "" : "s", p->shape->width);
 }
 
 /* Fields of one column, of rows that follow those in the block. What is plain and short is done

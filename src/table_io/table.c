@@ -33,6 +33,14 @@ static bool is_raw(const char *path) {
            wpi_type_parse(colon + 1, strlen(colon + 1), &type, &is_text);
 }
 
+/* Messages show what stands in files: they stay one line. */
+static wp_status tell(wp_status status, wp_error *err) {
+    for (char *at = err != NULL && status != WP_STATUS_OK ? err->message : NULL;
+         at != NULL && *at != '\0'; at++)
+        if ((unsigned char)*at < ' ') *at = ' ';
+    return status;
+}
+
 static wp_status open_csv(const char *path, const wpi_table_options *options, wpi_reader **out,
                           wp_error *err) {
     static const char *const tabbed[] = {".tsv",     ".tab",     ".tsv.gz",   ".tab.gz",
@@ -66,7 +74,7 @@ wp_status wpi_table_open(const char *const *paths, size_t path_count,
     if (path_count == 0) return WP_FAIL(err, INVALID, "which table?");
     wpi_table *table = wp_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
-    wp_status status = open_reader(paths, path_count, options, &table->reader, err);
+    wp_status status = tell(open_reader(paths, path_count, options, &table->reader, err), err);
     if (status == WP_STATUS_OK) {
         table->name = wp_strdup(path_count > 1               ? "the table"
                                 : strcmp(paths[0], "-") == 0 ? "stdin"
@@ -118,11 +126,11 @@ wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *col
 
 wp_status wpi_table_select(wpi_table *table, const wpi_selected *selected, uint32_t count,
                            wp_error *err) {
-    return table->reader->ops->select(table->reader, selected, count, err);
+    return tell(table->reader->ops->select(table->reader, selected, count, err), err);
 }
 
 wp_status wpi_table_next(wpi_table *table, wpi_chunk *out, wp_error *err) {
-    return table->reader->ops->next(table->reader, out, err);
+    return tell(table->reader->ops->next(table->reader, out, err), err);
 }
 
 const wpi_dictionary *wpi_table_dictionary(const wpi_table *table, uint32_t place) {
