@@ -13,7 +13,7 @@
 #   examples/*.cu              run as their first lines say                label e2e
 #   tools/every-profile.sh     a few programs on every simulated GPU       label profiles
 #   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
-#   tests/ptx/*.cu, and the programs of e2e, examples and apps: assembled  label ptx
+#   tests/ptx/*.cu, programs of e2e, examples, apps, kernels of ops        label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(wp_tests ${CMAKE_CURRENT_SOURCE_DIR}/tests)
@@ -179,6 +179,13 @@ wp_add_test(device_fake_cuda contract 120 contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT
                      WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
 
+foreach(operator ops_devices ops_sample)
+    wp_add_test(${operator}_fake_cuda contract 300 contract_test_${operator})
+    set_tests_properties(contract.${operator}_fake_cuda PROPERTIES ENVIRONMENT
+                         WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
+    set_tests_properties(contract.${operator} PROPERTIES TIMEOUT 300)
+endforeach()
+
 file(GLOB scripts CONFIGURE_DEPENDS ${wp_tests}/cli/*.sh)
 foreach(script ${scripts})
     wp_cli_test(${script})
@@ -271,7 +278,7 @@ endif()
 if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
     find_program(WARPAGE_LLC NAMES llc PATHS ${LLVM_TOOLS_BINARY_DIR} NO_DEFAULT_PATH REQUIRED)
     file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/e2e/*.cu ${wp_tests}/ptx/*.cu
-         ${CMAKE_SOURCE_DIR}/examples/*.cu ${CMAKE_SOURCE_DIR}/apps/*/*.cu)
+         ${CMAKE_SOURCE_DIR}/examples/*.cu ${CMAKE_SOURCE_DIR}/apps/*/*.cu ${CMAKE_SOURCE_DIR}/src/ops/*.cu)
     foreach(source ${sources} ${CMAKE_BINARY_DIR}/lib/warpage/nvptxlib.bc)
         get_filename_component(name ${source} NAME_WE)
         wp_add_test(${name} ptx 120 ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})

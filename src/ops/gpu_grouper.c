@@ -52,6 +52,7 @@ typedef struct gpu_grouper {
 static wpi_plan plan_for(gpu_grouper *g, uint64_t table_bytes) {
     const wpi_plan_task task = {.table_bytes = table_bytes,
                                 .row_bytes = g->format.row_bytes,
+                                .chunk_rows = g->format.capacity,
                                 .hot_share = g->hot_share,
                                 .placement = g->placement,
                                 .strategy = g->options.strategy,

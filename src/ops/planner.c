@@ -12,6 +12,7 @@
 #define PASS_INSTRUCTIONS 30.0  /* a row is read, hashed, placed, and left alone */
 #define TABLE_INSTRUCTIONS 20.0 /* … or not */
 #define PASSES_MAX 4096u
+#define LAUNCH_LATENCIES 4.0 /* accesses that wait for one another in a launch's begin and end */
 
 const char *wpi_strategy_name(wp_strategy strategy) {
     static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
@@ -31,7 +32,7 @@ const char *wpi_placement_name(wp_placement placement) {
 /* Numbers of a simulated GPU, as they come. */
 typedef struct numbers {
     double clock_hz, memory, link, int_lanes, sms, walkers, walk_levels, walk_level_cycles;
-    double l2_latency_cycles, dram_latency_cycles;
+    double l2_latency_cycles, dram_latency_cycles, launch_cycles;
     uint32_t levels;
     struct {
         double entries, coverage, ports, mshrs, latency_cycles, groups;
@@ -76,6 +77,8 @@ static void take_tlb_key(numbers *n, const char *name, const char *value) {
 static void take_key(void *object, const wp_device_key *key) {
     numbers *n = object;
     if (strcmp(key->name, "gpu.core_clock") == 0) n->clock_hz = hertz_in(key->value);
+    if (strcmp(key->name, "gpu.launch_latency") == 0)
+        n->launch_cycles = cycles_in(key->value, n->clock_hz);
     if (strcmp(key->name, "dram.bandwidth") == 0) n->memory = bytes_in(key->value);
     if (strcmp(key->name, "dram.latency") == 0)
         n->dram_latency_cycles = cycles_in(key->value, n->clock_hz);
@@ -115,7 +118,8 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
                  .link = 12e9,
                  .int_lanes = 64,
                  .l2_latency_cycles = 250,
-                 .dram_latency_cycles = 200};
+                 .dram_latency_cycles = 200,
+                 .launch_cycles = 5e3};
     *planner = (wpi_planner){0};
     memcpy(planner->spec, info->spec, sizeof planner->spec);
     const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
@@ -131,6 +135,7 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
     planner->instruction_ns = 1e9 / (n.clock_hz * n.int_lanes * sms);
     planner->access_ns = 2 * SECTOR_BYTES * planner->memory_ns_per_byte; /* rows are not open */
     planner->latency_ns = (n.l2_latency_cycles + n.dram_latency_cycles) * 1e9 / n.clock_hz;
+    planner->launch_ns = n.launch_cycles * 1e9 / n.clock_hz + LAUNCH_LATENCIES * planner->latency_ns;
     set_levels(planner, &n);
 }
 
@@ -138,7 +143,7 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
  */
 
 typedef struct cost {
-    double link, input, passes, table, row;
+    double link, input, passes, table, launches, row;
 } cost;
 
 static double larger(double a, double b) {
@@ -173,7 +178,9 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     c.passes = PASS_INSTRUCTIONS * planner->instruction_ns * (is_partition ? 3 : passes);
     c.table = (task->is_read_only ? 1 : ROW_ACCESSES) * (1 - task->hot_share) * access_ns(planner, region) +
               TABLE_INSTRUCTIONS * planner->instruction_ns;
-    c.row = larger(c.link, c.input + c.passes + c.table);
+    if (task->chunk_rows != 0)
+        c.launches = (passes + (is_partition ? 3 : 0)) * planner->launch_ns / (double)task->chunk_rows;
+    c.row = larger(c.link, c.input + c.passes + c.table) + c.launches;
     return c;
 }
 
@@ -194,9 +201,9 @@ static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
     if (s->text != NULL)
         wp_text_appendf(s->text,
                         "  %-9s  scope %-10s  row %.3f ns: link %.3f, input %.3f, passes %.3f, "
-                        "table %.3f\n",
+                        "table %.3f, launches %.3f\n",
                         wpi_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
-                        c.table);
+                        c.table, c.launches);
     if (s->best.strategy == WP_STRATEGY_AUTO || c.row < s->best.row_ns)
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
 }

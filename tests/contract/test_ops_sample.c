@@ -7,7 +7,10 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ROWS 50000u
 
-static const char *const devices[] = {"cpu", "sim:k80", "sim:gtx1080ti"};
+static const char *const without_gpu[] = {"cpu", "sim:k80", "sim:gtx1080ti"};
+static const char *const with_gpu[] = {"cuda:0"}; /* WARPAGE_LIBCUDA says whose */
+static const char *const *devices = without_gpu;
+static size_t device_count = COUNT(without_gpu);
 static int32_t integers[ROWS];
 static double floats[ROWS];
 static uint8_t valid[ROWS / 8 + 1];
@@ -42,7 +45,7 @@ static void estimates_are_near(void **state) {
     const wp_column column = {WP_TYPE_INT32, integers, NULL, 0};
     const wp_sample_options options = {
         .read_count = 16384, .reads_per_thread = 64, .seed = 3, .low = 0, .high = 9999};
-    for (size_t d = 0; d < COUNT(devices); d++) {
+    for (size_t d = 0; d < device_count; d++) {
         const wp_sample_result r = sample(devices[d], &column, &options);
         assert_u64(r.read_count, 16384);
         assert_u64(r.value_count, 16384);
@@ -58,7 +61,7 @@ static void null_is_not_counted(void **state) {
     const wp_column column = {WP_TYPE_FLOAT64, floats, valid, 0};
     const wp_sample_options options = {
         .read_count = 8192, .reads_per_thread = 64, .low = -1e9, .high = 1e9};
-    const wp_sample_result r = sample("cpu", &column, &options);
+    const wp_sample_result r = sample(devices[0], &column, &options);
     assert_near((double)r.value_count, 2048, 0.1);
     check_near(r.mean, 2499.75, r.mean_error);
     assert_true(r.selectivity == 1);
@@ -68,7 +71,7 @@ static void null_is_not_counted(void **state) {
 static void scopes_read_the_same_values(void **state) {
     (void)state;
     const wp_column column = {WP_TYPE_INT32, integers, NULL, 0};
-    for (size_t d = 0; d < COUNT(devices); d++) {
+    for (size_t d = 0; d < device_count; d++) {
         wp_sample_options options = {.read_count = 4096, .reads_per_thread = 32, .seed = 5};
         const wp_sample_result direct = sample(devices[d], &column, &options);
         assert_u64(direct.pass_count, 1);
@@ -90,10 +93,10 @@ static void seeds_differ_and_repeat(void **state) {
     (void)state;
     const wp_column column = {WP_TYPE_INT32, integers, NULL, 0};
     wp_sample_options options = {.read_count = 1024, .seed = 1};
-    const double sum = sample("cpu", &column, &options).sum;
-    assert_true(sample("cpu", &column, &options).sum == sum);
+    const double sum = sample(devices[0], &column, &options).sum;
+    assert_true(sample(devices[0], &column, &options).sum == sum);
     options.seed = 2;
-    assert_true(sample("cpu", &column, &options).sum != sum);
+    assert_true(sample(devices[0], &column, &options).sum != sum);
 }
 
 static void what_cannot_be_is_refused(void **state) {
@@ -112,6 +115,10 @@ static void what_cannot_be_is_refused(void **state) {
 }
 
 int main(void) {
+    if (getenv("WARPAGE_LIBCUDA") != NULL) {
+        devices = with_gpu;
+        device_count = COUNT(with_gpu);
+    }
     fill();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(estimates_are_near),     cmocka_unit_test(null_is_not_counted),

@@ -18,7 +18,7 @@ case $source in
 *.bc) "$llc" -O1 -mcpu=sm_70 -mattr=+ptx63 "$source" -o "$tmp/x.ptx" || exit 1 ;;
 *)
     # shellcheck disable=SC2046  # flags are words
-    "$wpcc" $(sed -n '1,12s|^// FLAGS: *||p' "$source") -I "$root/apps" -ptx "$source" \
+    "$wpcc" $(sed -n '1,12s|^// FLAGS: *||p' "$source") -I "$root/apps" -I "$root/src" -I "$root/include" -ptx "$source" \
         -o "$tmp/x.ptx" || exit 1
     ;;
 esac

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/planner.h"
+
+#include "wp_test.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define GIB ((uint64_t)1 << 30)
+
+/* Like a K80: a second level that reaches 128 MiB, a third 2 GiB, slow walks. */
+static const wpi_planner kepler = {.spec = "sim:test",
+                                   .level_count = 2,
+                                   .levels = {{128 * MIB, 1.0, 60}, {2 * GIB, 17.0, 200}},
+                                   .memory_ns_per_byte = 0.004,
+                                   .link_ns_per_byte = 0.083,
+                                   .access_ns = 0.27,
+                                   .latency_ns = 420,
+                                   .instruction_ns = 0.0006,
+                                   .threads = 26000,
+                                   .launch_ns = 7000};
+
+static wpi_plan choose(const wpi_planner *planner, wpi_plan_task task) {
+    if (task.row_bytes == 0) task.row_bytes = 4;
+    if (task.placement == WP_PLACEMENT_AUTO) task.placement = WP_PLACEMENT_ZERO_COPY;
+    return wpi_planner_choose(planner, &task, NULL);
+}
+
+static void what_the_tlbs_reach_is_accessed_directly(void **state) {
+    (void)state;
+    const wpi_plan plan = choose(&kepler, (wpi_plan_task){.table_bytes = 100 * MIB});
+    assert_int_equal(plan.strategy, WP_STRATEGY_DIRECT);
+    assert_u64(plan.scope_bytes, 0);
+}
+
+static void beyond_them_scopes_fit_a_level(void **state) {
+    (void)state;
+    const wpi_plan plan = choose(&kepler, (wpi_plan_task){.table_bytes = 11 * GIB});
+    assert_true(plan.strategy > WP_STRATEGY_SCOPED); /* the link would be passed again and again */
+    assert_true(plan.scope_bytes > 100 * MIB && plan.scope_bytes <= 2 * GIB);
+    const wpi_plan_task direct = {.table_bytes = 11 * GIB, .strategy = WP_STRATEGY_DIRECT};
+    assert_true(choose(&kepler, direct).row_ns > 10 * plan.row_ns);
+}
+
+/* A launch for each of 89 scopes is dear for few rows. */
+static void few_rows_have_few_passes(void **state) {
+    (void)state;
+    const wpi_plan_task many = {.table_bytes = 11 * GIB, .chunk_rows = 33000000};
+    const wpi_plan_task few = {.table_bytes = 11 * GIB, .chunk_rows = 20000};
+    assert_true(choose(&kepler, many).scope_bytes <= 128 * MIB);
+    assert_true(choose(&kepler, few).scope_bytes > GIB ||
+                choose(&kepler, few).strategy == WP_STRATEGY_DIRECT);
+}
+
+static void hot_keys_need_no_scopes(void **state) {
+    (void)state;
+    const wpi_plan plan =
+        choose(&kepler, (wpi_plan_task){.table_bytes = 3 * GIB, .hot_share = 0.999});
+    assert_int_equal(plan.strategy, WP_STRATEGY_DIRECT);
+}
+
+static void without_tlbs_nothing_is_gained(void **state) {
+    (void)state;
+    wpi_planner unknown = kepler;
+    unknown.level_count = 0;
+    const wpi_plan plan = choose(&unknown, (wpi_plan_task){.table_bytes = 100 * GIB});
+    assert_int_equal(plan.strategy, WP_STRATEGY_DIRECT);
+}
+
+static void what_was_asked_for_is_done(void **state) {
+    (void)state;
+    for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
+        const wpi_plan_task task = {.table_bytes = 64 * MIB,
+                                    .strategy = s,
+                                    .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : MIB};
+        assert_int_equal(choose(&kepler, task).strategy, s);
+        assert_u64(choose(&kepler, task).scope_bytes, task.scope_bytes);
+    }
+}
+
+static void samples_are_direct_or_scoped(void **state) {
+    (void)state;
+    const wpi_plan_task task = {
+        .table_bytes = 11 * GIB, .placement = WP_PLACEMENT_RESIDENT, .is_read_only = true};
+    const wpi_plan plan = choose(&kepler, task);
+    assert_int_equal(plan.strategy, WP_STRATEGY_SCOPED);
+    assert_true(plan.scope_bytes > GIB);
+}
+
+static void every_term_is_said(void **state) {
+    (void)state;
+    wp_text text = {0};
+    const wpi_plan_task task = {
+        .table_bytes = 3 * GIB, .row_bytes = 4, .placement = WP_PLACEMENT_COPIED};
+    (void)wpi_planner_choose(&kepler, &task, &text);
+    static const char *const wanted[] = {"3.00 GiB", "copied", "direct", "partition", "link",
+                                         "input",    "passes", "table",  "launches"};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (strstr(wp_text_string(&text), wanted[i]) == NULL)
+            fail_msg("no '%s' in\n%s", wanted[i], wp_text_string(&text));
+    wp_text_deinit(&text);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_the_tlbs_reach_is_accessed_directly),
+        cmocka_unit_test(beyond_them_scopes_fit_a_level),
+        cmocka_unit_test(few_rows_have_few_passes),
+        cmocka_unit_test(hot_keys_need_no_scopes),
+        cmocka_unit_test(without_tlbs_nothing_is_gained),
+        cmocka_unit_test(what_was_asked_for_is_done),
+        cmocka_unit_test(samples_are_direct_or_scoped),
+        cmocka_unit_test(every_term_is_said),
+    };
+    return wp_test_main(tests);
+}
