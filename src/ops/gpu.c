@@ -55,7 +55,8 @@ uint32_t wpi_gpu_blocks(const wpi_gpu *gpu, uint32_t kernel, uint64_t items,
                         uint32_t shared_bytes) {
     const uint32_t threads = block_threads(gpu);
     const uint32_t of_sm = wp_kernel_occupancy_blocks(gpu->kernels[kernel], threads, shared_bytes);
-    uint64_t blocks = (uint64_t)(of_sm == 0 ? 1 : of_sm) * wp_device_get_info(gpu->device)->sm_count;
+    uint64_t blocks =
+        (uint64_t)(of_sm == 0 ? 1 : of_sm) * wp_device_get_info(gpu->device)->sm_count;
     if (gpu->thread_count != 0 && blocks > gpu->thread_count / threads)
         blocks = gpu->thread_count / threads;
     if (blocks > (items + threads - 1) / threads) blocks = (items + threads - 1) / threads;

@@ -26,7 +26,8 @@ void wpi_gpu_deinit(wpi_gpu *gpu); /* `{0}` is fine */
 
 /** Blocks that a launch for so many items has: as many as run at once, or fewer. */
 uint32_t wpi_gpu_blocks(const wpi_gpu *gpu, uint32_t kernel, uint64_t items, uint32_t shared_bytes);
-/** Queues a launch of `blocks` blocks; where fewer threads than a block has are allowed, so many. */
+/** Queues a launch of `blocks` blocks; where fewer threads than a block has are allowed, so many.
+ */
 WP_NODISCARD wp_status wpi_gpu_launch(wpi_gpu *gpu, uint32_t kernel, uint32_t blocks,
                                       uint32_t shared_bytes, void **args, wp_error *err);
 /** … with threads that take turns at the items. */

@@ -44,15 +44,13 @@ static void list_accumulators(wpi_gpu_format *format, wpi_gpu_accumulator *accum
     for (uint32_t i = 0; i < shape->accumulator_count; i++) {
         const wpi_accumulator *it = &shape->accumulators[i];
         const uint32_t column = format->values[it->value];
-        accumulators[i] = (wpi_gpu_accumulator){.how = it->how,
-                                                .type = it->type,
-                                                .column = column,
-                                                .valid = column + 1,
-                                                .word = word};
+        accumulators[i] = (wpi_gpu_accumulator){
+            .how = it->how, .type = it->type, .column = column, .valid = column + 1, .word = word};
         word += it->how == WPI_ACCUMULATE_SUM_INTEGER ? 2 : 1;
     }
     format->layout.accumulator_count = shape->accumulator_count;
-    const bool is_narrow = word == 2 && format->key_bytes == 4 && format->layout.nulls == WPI_GPU_NONE;
+    const bool is_narrow =
+        word == 2 && format->key_bytes == 4 && format->layout.nulls == WPI_GPU_NONE;
     format->bucket_words = is_narrow ? 0 : word;
 }
 

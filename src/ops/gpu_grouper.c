@@ -102,7 +102,8 @@ static void sample_keys(gpu_grouper *g) {
     }
     qsort(sample, count, sizeof *sample, compare_words);
     for (uint32_t i = 0; i < count; i += run) {
-        for (run = 1; i + run < count && sample[i + run] == sample[i]; run++) {}
+        for (run = 1; i + run < count && sample[i + run] == sample[i]; run++) {
+        }
         if (run >= HOT_TIMES) hot += run;
     }
     g->hot_share = count != 0 ? (double)hot / count : 0;
@@ -141,8 +142,8 @@ static wp_status make_parts(gpu_grouper *g, wp_device *device, wpi_keys *keys, w
                         options->thread_count, err));
     wpi_planner_init(&g->planner, device, options->thread_count);
     const uint64_t budget_bytes = budget_of(g);
-    WP_TRY(wpi_gpu_format_init(&g->format, &g->gpu, g->shape, keys,
-                               chunk_bytes_of(g, budget_bytes), options->row_count, err));
+    WP_TRY(wpi_gpu_format_init(&g->format, &g->gpu, g->shape, keys, chunk_bytes_of(g, budget_bytes),
+                               options->row_count, err));
     WP_TRY(wpi_gpu_alloc(&g->gpu, WP_MEMORY_PINNED, g->format.chunk_bytes, &g->chunk, err));
     WP_TRY(wpi_gpu_passes_init(&g->passes, &g->gpu, &g->format, &g->groups, err));
     const wpi_gpu_scopes scopes = {scope_bytes_of, g};
@@ -174,8 +175,8 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
     g->base.ops = &wpi_grouper_gpu;
     g->shape = shape;
     g->options = *options;
-    g->placement = options->placement == WP_PLACEMENT_AUTO ? WP_PLACEMENT_COPIED
-                                                           : options->placement;
+    g->placement =
+        options->placement == WP_PLACEMENT_AUTO ? WP_PLACEMENT_COPIED : options->placement;
     const wp_status status = make_parts(g, device, keys, err);
     if (status == WP_STATUS_OK)
         *out = &g->base;

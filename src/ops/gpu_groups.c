@@ -94,8 +94,8 @@ wp_status wpi_gpu_groups_init(wpi_gpu_groups *groups, wpi_gpu *gpu, const wpi_gp
     if (groups->slice == NULL) return WP_FAIL(err, NOMEM, "a slice of a table");
     WP_TRY(wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, special_words * 8, &groups->table.special, err));
     WP_TRY(wp_queue_fill(gpu->work, groups->table.special, 0, 4, 2 * special_words, err));
-    WP_TRY(wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, sizeof *groups->device_state,
-                         &groups->device_state, err));
+    WP_TRY(wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, sizeof *groups->device_state, &groups->device_state,
+                         err));
     WP_TRY(wp_queue_fill(gpu->work, groups->device_state, 0, 4, sizeof *groups->device_state / 4,
                          err));
     return make_largest(groups, buckets_of(group_count), err);
@@ -125,7 +125,8 @@ static wp_status visit_slice(const wpi_gpu_groups *groups, uint64_t buckets, con
         uint64_t widened[2];
         const uint64_t *bucket = widened;
         if (groups->table.bucket_words == 0) {
-            const wpi_gpu_narrow *narrow = &((const wpi_gpu_narrow *)(const void *)groups->slice)[i];
+            const wpi_gpu_narrow *narrow =
+                &((const wpi_gpu_narrow *)(const void *)groups->slice)[i];
             widened[0] = narrow->key;
             widened[1] = narrow->rows;
         } else {
@@ -142,7 +143,8 @@ static wp_status visit_table(wpi_gpu_groups *groups, const visitor *to, wp_error
     for (uint64_t first = 0; first < all; first += of_slice) {
         const uint64_t now = all - first < of_slice ? all - first : of_slice;
         WP_TRY(wpi_gpu_fetch(groups->gpu, groups->slice,
-                             (const char *)groups->table.buckets + first * bytes, now * bytes, err));
+                             (const char *)groups->table.buckets + first * bytes, now * bytes,
+                             err));
         WP_TRY(visit_slice(groups, now, to, err));
     }
     return WP_STATUS_OK;

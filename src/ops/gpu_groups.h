@@ -23,7 +23,7 @@ typedef struct wpi_gpu_groups {
     wpi_gpu_state *device_state, state; /* as of the last look */
     uint64_t bytes_max;                 /* of tables, old and new together */
     wpi_gpu_scopes scopes;
-    uint64_t rows;                      /* since the table was empty, at most */
+    uint64_t rows; /* since the table was empty, at most */
     wpi_gpu_merge merge;
     char *slice; /* of the table, on its way to the host */
     uint32_t grown, spilled;
@@ -32,7 +32,8 @@ typedef struct wpi_gpu_groups {
 /** A table for so many groups, or as many as fit. DEVICE_NOMEM: not even the smallest one does. */
 WP_NODISCARD wp_status wpi_gpu_groups_init(wpi_gpu_groups *groups, wpi_gpu *gpu,
                                            const wpi_gpu_format *format, uint64_t group_count,
-                                           wpi_gpu_scopes scopes, uint64_t bytes_max, wp_error *err);
+                                           wpi_gpu_scopes scopes, uint64_t bytes_max,
+                                           wp_error *err);
 void wpi_gpu_groups_deinit(wpi_gpu_groups *groups); /* `{0}` is fine */
 
 uint32_t wpi_gpu_bucket_bytes(const wpi_gpu_format *format);

@@ -64,8 +64,8 @@ static __device__ void move_value(const wpi_gpu_column *column, const char *from
     }
 }
 
-static __device__ void move_values(const wpi_gpu_layout *layout, const char *from, uint32_t from_row,
-                                   char *to, uint32_t to_row) {
+static __device__ void move_values(const wpi_gpu_layout *layout, const char *from,
+                                   uint32_t from_row, char *to, uint32_t to_row) {
     for (uint32_t i = 1; i < layout->column_count; i++)
         move_value(&layout->columns[i], from, from_row, to, to_row);
 }
@@ -129,7 +129,8 @@ extern "C" __global__ void wp_gpu_count(wpi_gpu_rows asked, wpi_gpu_table table,
 
 static __device__ uint64_t *find_wide(const wpi_gpu_table *table, uint64_t key, place at,
                                       uint32_t *created) {
-    uint64_t *scope = (uint64_t *)table->buckets + at.scope * table->scope_buckets * table->bucket_words;
+    uint64_t *scope =
+        (uint64_t *)table->buckets + at.scope * table->scope_buckets * table->bucket_words;
     for (uint32_t probe = 0; probe < table->probe_max; probe++) {
         uint64_t *bucket = &scope[at.offset * table->bucket_words];
         uint64_t found = *bucket;
@@ -239,12 +240,14 @@ extern "C" __global__ void wp_gpu_rehash(wpi_gpu_table from, wpi_gpu_table to, u
     if (created != 0) atomicAdd((word *)&state->created, (word)created);
 }
 
-/* ---- partition: a radix pass into scopes ----------------------------------------------------------
+/* ---- partition: a radix pass into scopes
+ * ----------------------------------------------------------
  */
 
 extern __shared__ uint32_t wp_gpu_counters[]; /* [scope_count] */
 
-static __device__ uint32_t tile_outer(const wpi_gpu_partition *partition, const wpi_gpu_rows *rows) {
+static __device__ uint32_t tile_outer(const wpi_gpu_partition *partition,
+                                      const wpi_gpu_rows *rows) {
     const uint32_t first = blockIdx.x * partition->tile_rows;
     const uint32_t left = first < rows->count ? rows->count - first : 0;
     return first + (left < partition->tile_rows ? left : partition->tile_rows);
@@ -312,7 +315,8 @@ extern "C" __global__ void wp_gpu_scatter(wpi_gpu_rows rows, char *to, wpi_gpu_t
 
 const void *wpi_gpu_kernel_of(uint32_t kernel) {
     static const void *const kernels[WPI_GPU_KERNEL_COUNT] = {
-        (const void *)wp_gpu_count,     (const void *)wp_gpu_accumulate, (const void *)wp_gpu_rehash,
-        (const void *)wp_gpu_histogram, (const void *)wp_gpu_prefix,     (const void *)wp_gpu_scatter};
+        (const void *)wp_gpu_count,  (const void *)wp_gpu_accumulate,
+        (const void *)wp_gpu_rehash, (const void *)wp_gpu_histogram,
+        (const void *)wp_gpu_prefix, (const void *)wp_gpu_scatter};
     return kernels[kernel];
 }

@@ -2,10 +2,10 @@
 /**
  * What the kernels of group-by (gpu_kernels.cu) and who launches them agree on.
  *
- * A table is scopes of as many buckets each, one behind the other. A key's hash says which scope, and
- * where in it probing begins; probing wraps at the end of the scope. Zeros are an empty bucket: what
- * a bucket accumulates begins with 0 (a minimum is kept as the maximum of complements), and the key 0
- * has a bucket of its own elsewhere, as has NULL.
+ * A table is scopes of as many buckets each, one behind the other. A key's hash says which scope,
+ * and where in it probing begins; probing wraps at the end of the scope. Zeros are an empty bucket:
+ * what a bucket accumulates begins with 0 (a minimum is kept as the maximum of complements), and
+ * the key 0 has a bucket of its own elsewhere, as has NULL.
  *
  *     narrow bucket, 8 bytes: key, rows                      keys of 32 bits, only rows are counted
  *     wide bucket, words of 64 bits: key, rows, accumulators
@@ -54,8 +54,8 @@ typedef struct wpi_gpu_layout {
 /** Rows of a chunk. */
 typedef struct wpi_gpu_rows {
     const char *chunk;
-    char *copy;           /* a chunk that gets the rows as well, each in its place; or NULL */
-    const uint32_t *list; /* [count]: which rows; NULL: [first, first + count) */
+    char *copy;             /* a chunk that gets the rows as well, each in its place; or NULL */
+    const uint32_t *list;   /* [count]: which rows; NULL: [first, first + count) */
     const uint32_t *bounds; /* not NULL: [bounds[0], bounds[bound_step]), of a partition */
     uint32_t bound_step;
     uint32_t first, count;

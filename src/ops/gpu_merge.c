@@ -25,8 +25,7 @@ static wp_status grow(wpi_gpu_merge *merge, wp_error *err) {
     }
     for (uint64_t i = 0; old.buckets != NULL && i <= old.mask; i++) {
         const uint64_t *bucket = &old.buckets[i * old.words];
-        if (bucket[0] != 0)
-            memcpy(find(merge, bucket[0]), bucket, old.words * sizeof *bucket);
+        if (bucket[0] != 0) memcpy(find(merge, bucket[0]), bucket, old.words * sizeof *bucket);
     }
     wp_free(old.buckets);
     return WP_STATUS_OK;

@@ -71,8 +71,8 @@ static wp_status run_scoped(wpi_gpu_passes *passes, piece *p, wp_error *err) {
 static wp_status make_chunk(wpi_gpu_passes *passes, char **chunk, bool *is_there, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     if (*chunk == NULL)
-        status = wpi_gpu_alloc(passes->gpu, WP_MEMORY_DEVICE, passes->format->chunk_bytes, chunk,
-                               err);
+        status =
+            wpi_gpu_alloc(passes->gpu, WP_MEMORY_DEVICE, passes->format->chunk_bytes, chunk, err);
     *is_there = status == WP_STATUS_OK;
     return status == WP_STATUS_DEVICE_NOMEM ? WP_STATUS_OK : status;
 }
@@ -145,7 +145,8 @@ static wp_status run_partition(wpi_gpu_passes *passes, piece *p, wp_error *err) 
         const wpi_gpu_rows rows = {.chunk = passes->parted,
                                    .bounds = passes->counts + (uint64_t)scope * blocks,
                                    .bound_step = blocks};
-        WP_TRY(insert(passes, rows, ALL_SCOPES, p->count / scopes + p->count / scopes / 4 + 1, err));
+        WP_TRY(
+            insert(passes, rows, ALL_SCOPES, p->count / scopes + p->count / scopes / 4 + 1, err));
     }
     *p = (piece){.chunk = passes->parted, .count = p->count, .is_on_device = true};
     return WP_STATUS_OK;
@@ -170,11 +171,11 @@ static wp_status place_rest(wpi_gpu_passes *passes, const piece *p, wp_error *er
 }
 
 static wp_status run_piece(wpi_gpu_passes *passes, piece p, wp_error *err) {
-    static run_strategy *const strategies[WP_STRATEGY_COUNT] = {
-        [WP_STRATEGY_DIRECT] = run_direct,
-        [WP_STRATEGY_SCOPED] = run_scoped,
-        [WP_STRATEGY_COPY] = run_copy,
-        [WP_STRATEGY_PARTITION] = run_partition};
+    static run_strategy *const strategies[WP_STRATEGY_COUNT] = {[WP_STRATEGY_DIRECT] = run_direct,
+                                                                [WP_STRATEGY_SCOPED] = run_scoped,
+                                                                [WP_STRATEGY_COPY] = run_copy,
+                                                                [WP_STRATEGY_PARTITION] =
+                                                                    run_partition};
     WP_TRY(wpi_gpu_groups_begin(passes->groups, p.count, err));
     WP_TRY(strategies[passes->strategy](passes, &p, err));
     WP_TRY(wpi_gpu_groups_look(passes->groups, err));

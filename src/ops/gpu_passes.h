@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rows of a chunk into a table, by one of the strategies (section 5.3); and again those that found no
- * place.
+ * Rows of a chunk into a table, by one of the strategies (section 5.3); and again those that found
+ * no place.
  */
 #ifndef WP_OPS_GPU_PASSES_H
 #define WP_OPS_GPU_PASSES_H
@@ -26,7 +26,8 @@ WP_NODISCARD wp_status wpi_gpu_passes_init(wpi_gpu_passes *passes, wpi_gpu *gpu,
                                            wp_error *err);
 void wpi_gpu_passes_deinit(wpi_gpu_passes *passes); /* `{0}` is fine */
 
-/** All rows of a chunk, in pinned or device memory; when it returns the chunk is not needed more. */
+/** All rows of a chunk, in pinned or device memory; when it returns the chunk is not needed more.
+ */
 WP_NODISCARD wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t rows,
                                           bool is_on_device, wp_error *err);
 

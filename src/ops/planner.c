@@ -53,7 +53,8 @@ static double bytes_in(const char *value) {
 static double cycles_in(const char *value, double clock_hz) {
     uint64_t ps = 0;
     if (strstr(value, "cycle") != NULL) return strtod(value, NULL);
-    return wp_parse_duration_ps(value, &ps, NULL) == WP_STATUS_OK ? (double)ps * clock_hz / 1e12 : 0;
+    return wp_parse_duration_ps(value, &ps, NULL) == WP_STATUS_OK ? (double)ps * clock_hz / 1e12
+                                                                  : 0;
 }
 
 static double hertz_in(const char *value) {
@@ -82,7 +83,8 @@ static void take_key(void *object, const wp_device_key *key) {
     if (strcmp(key->name, "dram.bandwidth") == 0) n->memory = bytes_in(key->value);
     if (strcmp(key->name, "dram.latency") == 0)
         n->dram_latency_cycles = cycles_in(key->value, n->clock_hz);
-    if (strcmp(key->name, "l2.latency") == 0) n->l2_latency_cycles = cycles_in(key->value, n->clock_hz);
+    if (strcmp(key->name, "l2.latency") == 0)
+        n->l2_latency_cycles = cycles_in(key->value, n->clock_hz);
     if (strcmp(key->name, "link.bandwidth") == 0) n->link = bytes_in(key->value);
     if (strcmp(key->name, "class.int.lanes") == 0) n->int_lanes = strtod(key->value, NULL);
     if (strcmp(key->name, "walker.count") == 0) n->walkers = strtod(key->value, NULL);
@@ -101,7 +103,8 @@ static void set_levels(wpi_planner *planner, const numbers *n) {
         const bool is_last = i + 1 == n->levels;
         const double cycles = is_last ? walk_cycles : n->tlb[i + 1].latency_cycles;
         const double at_once = is_last ? n->walkers : n->tlb[i].mshrs;
-        const double shared = is_last || n->tlb[i + 1].groups == 1 ? 1 : 4; /* a GPC's are several */
+        const double shared =
+            is_last || n->tlb[i + 1].groups == 1 ? 1 : 4; /* a GPC's are several */
         level->reach_bytes = (uint64_t)(n->tlb[i].entries * n->tlb[i].coverage);
         level->delay_ns = cycles * cycle_ns;
         level->service_ns = cycles / (at_once > 0 ? at_once : 1) * cycle_ns;
@@ -135,7 +138,8 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
     planner->instruction_ns = 1e9 / (n.clock_hz * n.int_lanes * sms);
     planner->access_ns = 2 * SECTOR_BYTES * planner->memory_ns_per_byte; /* rows are not open */
     planner->latency_ns = (n.l2_latency_cycles + n.dram_latency_cycles) * 1e9 / n.clock_hz;
-    planner->launch_ns = n.launch_cycles * 1e9 / n.clock_hz + LAUNCH_LATENCIES * planner->latency_ns;
+    planner->launch_ns =
+        n.launch_cycles * 1e9 / n.clock_hz + LAUNCH_LATENCIES * planner->latency_ns;
     set_levels(planner, &n);
 }
 
@@ -166,20 +170,24 @@ static double access_ns(const wpi_planner *planner, double region_bytes) {
 static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_strategy strategy,
                     uint64_t scope_bytes) {
     const double table_bytes = (double)task->table_bytes, row_bytes = (double)task->row_bytes;
-    const double region = scope_bytes == 0 || scope_bytes > task->table_bytes ? table_bytes
-                                                                             : (double)scope_bytes;
-    const double passes = strategy == WP_STRATEGY_DIRECT ? 1 : (double)(uint64_t)(table_bytes / region + 0.999);
-    const bool is_kept = task->placement != WP_PLACEMENT_ZERO_COPY || strategy != WP_STRATEGY_SCOPED;
+    const double region =
+        scope_bytes == 0 || scope_bytes > task->table_bytes ? table_bytes : (double)scope_bytes;
+    const double passes =
+        strategy == WP_STRATEGY_DIRECT ? 1 : (double)(uint64_t)(table_bytes / region + 0.999);
+    const bool is_kept =
+        task->placement != WP_PLACEMENT_ZERO_COPY || strategy != WP_STRATEGY_SCOPED;
     const bool is_partition = strategy == WP_STRATEGY_PARTITION;
     cost c = {0};
     c.link = row_bytes * planner->link_ns_per_byte * (is_kept ? 1 : passes);
     const double touched = is_partition ? 5 : passes;
     c.input = row_bytes * planner->memory_ns_per_byte * touched;
     c.passes = PASS_INSTRUCTIONS * planner->instruction_ns * (is_partition ? 3 : passes);
-    c.table = (task->is_read_only ? 1 : ROW_ACCESSES) * (1 - task->hot_share) * access_ns(planner, region) +
+    c.table = (task->is_read_only ? 1 : ROW_ACCESSES) * (1 - task->hot_share) *
+                  access_ns(planner, region) +
               TABLE_INSTRUCTIONS * planner->instruction_ns;
     if (task->chunk_rows != 0)
-        c.launches = (passes + (is_partition ? 3 : 0)) * planner->launch_ns / (double)task->chunk_rows;
+        c.launches =
+            (passes + (is_partition ? 3 : 0)) * planner->launch_ns / (double)task->chunk_rows;
     c.row = larger(c.link, c.input + c.passes + c.table) + c.launches;
     return c;
 }
@@ -222,7 +230,8 @@ static void consider_scopes(search *s, wp_strategy strategy) {
     for (uint32_t i = 0; i < s->planner->level_count; i++) {
         const uint64_t scope_bytes = scope_of(&s->planner->levels[i]);
         if (scope_bytes == 0 || task->table_bytes / scope_bytes >= PASSES_MAX) continue;
-        if (s->planner->levels[i].reach_bytes < task->table_bytes) consider(s, strategy, scope_bytes);
+        if (s->planner->levels[i].reach_bytes < task->table_bytes)
+            consider(s, strategy, scope_bytes);
     }
 }
 
@@ -235,7 +244,8 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
     search s = {.planner = planner, .task = task, .text = text};
     char table[32];
     if (text != NULL)
-        wp_text_appendf(text, "%s: table %s, rows of %" PRIu64 " bytes, input %s, %.0f%% hot keys\n",
+        wp_text_appendf(text,
+                        "%s: table %s, rows of %" PRIu64 " bytes, input %s, %.0f%% hot keys\n",
                         planner->spec, wp_format_bytes(task->table_bytes, table), task->row_bytes,
                         wpi_placement_name(task->placement), 100 * task->hot_share);
     if (text != NULL && planner->level_count == 0)
@@ -245,7 +255,6 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
         if (is_allowed(task, it)) consider_scopes(&s, it);
     if (s.best.strategy == WP_STRATEGY_AUTO) /* asked for, but all fits one scope */
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
-    if (text != NULL)
-        wp_text_appendf(text, "  ─► %s\n", wpi_strategy_name(s.best.strategy));
+    if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wpi_strategy_name(s.best.strategy));
     return s.best;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * How a table of groups is best accessed: a cost for each strategy and scope, from what is known of the
- * device, and the least of them. Costs are nanoseconds of the device for each row:
+ * How a table of groups is best accessed: a cost for each strategy and scope, from what is known of
+ * the device, and the least of them. Costs are nanoseconds of the device for each row:
  *
  *     row = max(link, input + passes + table) + launches
  *     link     bytes of the row through the link, again for each pass where nothing keeps them
  *     input    bytes of the row in device memory, each time they are read or written
  *     passes   instructions that look at a row, in each pass
- *     table    two accesses at random in a region (a scope, or the table): the slowest of memory, TLB
- *              levels and page walks; a level of reach R misses 1 - R/region of them
- *     launches what a launch takes until it is in full swing, over the rows of a chunk
+ *     table    two accesses at random in a region (a scope, or the table): the slowest of memory,
+ * TLB levels and page walks; a level of reach R misses 1 - R/region of them launches what a launch
+ * takes until it is in full swing, over the rows of a chunk
  *
- * The keys of a simulated GPU (wp_device_visit_keys) have all of it; a probe's profile is the same keys.
- * Where no TLB is known nothing is gained by scopes, and `direct` is the choice.
+ * The keys of a simulated GPU (wp_device_visit_keys) have all of it; a probe's profile is the same
+ * keys. Where no TLB is known nothing is gained by scopes, and `direct` is the choice.
  */
 #ifndef WP_OPS_PLANNER_H
 #define WP_OPS_PLANNER_H
@@ -36,14 +36,14 @@ typedef struct wpi_planner {
     double latency_ns;                                      /* of an access without misses */
     double instruction_ns;                                  /* of a thread, all SMs together */
     double threads;                                         /* at once */
-    double launch_ns;                                       /* until it is in full swing, and its end */
+    double launch_ns; /* until it is in full swing, and its end */
 } wpi_planner;
 
 /** What is to be done. */
 typedef struct wpi_plan_task {
     uint64_t table_bytes, row_bytes;
     uint64_t chunk_rows; /* of a pass; 0: so many that launches do not count */
-    double hot_share; /* of rows whose key is so frequent that its bucket stays in a cache */
+    double hot_share;    /* of rows whose key is so frequent that its bucket stays in a cache */
     wp_placement placement;
     wp_strategy strategy; /* AUTO, or the one that was asked for */
     uint64_t scope_bytes; /* that was asked for, or 0 */

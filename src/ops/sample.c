@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Positions are drawn by threads, values added up by them, and what they found put together here. */
+/* Positions are drawn by threads, values added up by them, and what they found put together here.
+ */
 #include "ops/sample_kernels.h"
 
 #include <math.h>
@@ -18,9 +19,9 @@ typedef struct sampling {
     wp_device *own_device; /* opened here */
     wpi_sample_task task;
     uint32_t blocks;
-    void *values, *valid;               /* copies on the device, ours */
+    void *values, *valid;                      /* copies on the device, ours */
     const void *registered, *registered_valid; /* the caller's memory, readable meanwhile */
-    wpi_sample_notes device_notes, notes; /* NOTE_WORDS arrays each, one behind the other */
+    wpi_sample_notes device_notes, notes;      /* NOTE_WORDS arrays each, one behind the other */
     wp_event *begin, *end;
     uint64_t scope_rows, passes;
 } sampling;
@@ -94,7 +95,8 @@ static void plan(sampling *s, const wp_sample_options *options, bool is_zero_cop
                                 .is_read_only = true};
     const wpi_plan chosen = wpi_planner_choose(&planner, &task, NULL);
     /* Through the link nothing is gained: it is slower than any TLB. */
-    s->scope_rows = is_zero_copy && options->scope_bytes == 0 ? 0 : chosen.scope_bytes / value_bytes;
+    s->scope_rows =
+        is_zero_copy && options->scope_bytes == 0 ? 0 : chosen.scope_bytes / value_bytes;
     if (s->scope_rows == 0 || s->scope_rows > s->task.row_count) s->scope_rows = s->task.row_count;
 }
 
@@ -120,7 +122,8 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     task->low = options->low;
     task->high = options->high;
     task->is_sum_only = options->is_sum_only && task->valid == NULL;
-    const uint64_t wanted = (options->read_count + task->reads_per_thread - 1) / task->reads_per_thread;
+    const uint64_t wanted =
+        (options->read_count + task->reads_per_thread - 1) / task->reads_per_thread;
     s->blocks = wpi_gpu_blocks(&s->gpu, 0, wanted == 0 ? UINT64_MAX / 2 : wanted, 0);
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
     const uint64_t bytes = notes_bytes(s);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values at random positions, all of them or those of a scope (sections 2.1 and 5.2). Written as C. */
+/* Values at random positions, all of them or those of a scope (sections 2.1 and 5.2). Written as C.
+ */
 #include <cuda_runtime.h>
 
 #include "ops/sample_kernels.h"

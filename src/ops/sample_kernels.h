@@ -5,7 +5,8 @@
 
 #include <stdint.h>
 
-/** What threads found, kept over all passes; [thread_count] each. Of a sum alone there is nothing else. */
+/** What threads found, kept over all passes; [thread_count] each. Of a sum alone there is nothing
+ * else. */
 typedef struct wpi_sample_notes {
     double *sums, *squares;
     uint64_t *value_counts, *hit_counts;

@@ -17,8 +17,8 @@ WPI_EVERYWHERE bool wpi_type_is_signed(wp_type type) {
     return type <= WP_TYPE_INT64;
 }
 
-/** Bits of a value as a word whose unsigned order is the values' order, and back. Integers and floats
- * are widened to 64 bits first. A NaN is larger than all other floats. */
+/** Bits of a value as a word whose unsigned order is the values' order, and back. Integers and
+ * floats are widened to 64 bits first. A NaN is larger than all other floats. */
 WPI_EVERYWHERE uint64_t wpi_ordered_integer(wp_type type, uint64_t value) {
     return wpi_type_is_signed(type) ? value ^ (uint64_t)1 << 63 : value;
 }
@@ -43,7 +43,8 @@ WPI_EVERYWHERE double wpi_double_of(uint64_t bits) {
     return number;
 }
 
-/** Value `row` of a column: an integer widened to 64 bits (sign or zeros), or the bits of a double. */
+/** Value `row` of a column: an integer widened to 64 bits (sign or zeros), or the bits of a double.
+ */
 WPI_EVERYWHERE uint64_t wpi_load_word(wp_type type, const void *values, uint64_t row) {
     switch (type) {
     case WP_TYPE_INT8: return (uint64_t)(int64_t)((const int8_t *)values)[row];

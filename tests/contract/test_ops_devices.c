@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Group-by on devices against group-by on the processor: the same rows, the same groups, whatever the
- * strategy, the placement, the memory. */
+/* Group-by on devices against group-by on the processor: the same rows, the same groups, whatever
+ * the strategy, the placement, the memory. */
 #include "warpage/ops.h"
 
 #include "wp_random.h"
@@ -45,10 +45,15 @@ static void fill(const rows *r, uint64_t seed) {
     }
 }
 
-static const wp_aggregate aggregates[] = {
-    {WP_AGGREGATE_COUNT, WP_ALL_ROWS}, {WP_AGGREGATE_COUNT, 0}, {WP_AGGREGATE_SUM, 0},
-    {WP_AGGREGATE_MIN, 0},             {WP_AGGREGATE_MAX, 0},   {WP_AGGREGATE_AVG, 0},
-    {WP_AGGREGATE_SUM, 1},             {WP_AGGREGATE_MIN, 1},   {WP_AGGREGATE_MAX, 1}};
+static const wp_aggregate aggregates[] = {{WP_AGGREGATE_COUNT, WP_ALL_ROWS},
+                                          {WP_AGGREGATE_COUNT, 0},
+                                          {WP_AGGREGATE_SUM, 0},
+                                          {WP_AGGREGATE_MIN, 0},
+                                          {WP_AGGREGATE_MAX, 0},
+                                          {WP_AGGREGATE_AVG, 0},
+                                          {WP_AGGREGATE_SUM, 1},
+                                          {WP_AGGREGATE_MIN, 1},
+                                          {WP_AGGREGATE_MAX, 1}};
 
 /* In two calls, so that a chunk may begin in the middle of one. */
 static wp_groups *group(wp_device *device, const rows *r, const wp_ops_options *options,
@@ -160,12 +165,12 @@ static void every_strategy_and_placement_gives_the_same_groups(void **state) {
             fill(&tables[t], t + 1);
             for (wp_strategy s = WP_STRATEGY_AUTO; s < WP_STRATEGY_COUNT; s++) {
                 for (wp_placement p = WP_PLACEMENT_AUTO; p < WP_PLACEMENT_COUNT; p++) {
-                    const wp_ops_options options = {
-                        .strategy = s,
-                        .placement = p,
-                        .group_count = 3000,
-                        .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 8192,
-                        .chunk_bytes = 8000};
+                    const wp_ops_options options = {.strategy = s,
+                                                    .placement = p,
+                                                    .group_count = 3000,
+                                                    .scope_bytes =
+                                                        s == WP_STRATEGY_DIRECT ? 0 : 8192,
+                                                    .chunk_bytes = 8000};
                     check(device, &tables[t], &options, NULL, 0);
                 }
             }
@@ -224,7 +229,8 @@ static void few_rows_or_none(void **state) {
         const rows few = {.count = count, .groups = 5, .has_values = true};
         fill(&few, 9);
         check_on(devices[0], &few, &(wp_ops_options){0}, NULL, 0);
-        check_on(devices[device_count - 1], &few, &(wp_ops_options){.strategy = WP_STRATEGY_PARTITION}, NULL, 0);
+        check_on(devices[device_count - 1], &few,
+                 &(wp_ops_options){.strategy = WP_STRATEGY_PARTITION}, NULL, 0);
     }
 }
 

@@ -109,8 +109,8 @@ static void what_cannot_be_is_refused(void **state) {
     assert_status_fails(
         wp_sample(NULL, &column, 1, &(wp_sample_options){.strategy = WP_STRATEGY_COPY}, &r, &err),
         WP_STATUS_INVALID, &err, "copy");
-    assert_status_ok(
-        wp_sample(NULL, &column, 1, &(wp_sample_options){.read_count = 1}, &r, &err), &err);
+    assert_status_ok(wp_sample(NULL, &column, 1, &(wp_sample_options){.read_count = 1}, &r, &err),
+                     &err);
     assert_true(r.mean == -20000 && r.max == -20000);
 }
 
@@ -121,7 +121,7 @@ int main(void) {
     }
     fill();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(estimates_are_near),     cmocka_unit_test(null_is_not_counted),
+        cmocka_unit_test(estimates_are_near),          cmocka_unit_test(null_is_not_counted),
         cmocka_unit_test(scopes_read_the_same_values), cmocka_unit_test(seeds_differ_and_repeat),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

@@ -4,14 +4,15 @@
  *
  *     operators sample|group MILLION-ACCESSES EXPRESSION…
  *
- * An expression is a point, or NAME=POINT/POINT, their ratio; a point is STRATEGY[-SCOPE][-tTHREADS]@SIZE, in
- * MiB of data, or of the hash table: direct@64, scoped-2048@11392, direct-t960@11392. Each is the
- * throughput in million accesses or rows a second. The data have their size; only the number of accesses is
- * less than the paper's, so launches and clearing the table, which would weigh more, are not counted:
- * run with gpu.launch_latency=0ns.
+ * An expression is a point, or NAME=POINT/POINT, their ratio; a point is
+ * STRATEGY[-SCOPE][-tTHREADS]@SIZE, in MiB of data, or of the hash table: direct@64,
+ * scoped-2048@11392, direct-t960@11392. Each is the throughput in million accesses or rows a
+ * second. The data have their size; only the number of accesses is less than the paper's, so
+ * launches and clearing the table, which would weigh more, are not counted: run with
+ * gpu.launch_latency=0ns.
  *
- * Of sampled data nothing is ever written, so they take no memory of the host; a row of grouping takes a
- * page of 4 KiB at most.
+ * Of sampled data nothing is ever written, so they take no memory of the host; a row of grouping
+ * takes a page of 4 KiB at most.
  */
 #include <cuda_runtime.h>
 #include <stdio.h>
@@ -24,7 +25,8 @@
 #define THREAD_READS 32u
 #define POINTS_MAX 256
 
-static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy", "partition"};
+static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
+                                                     "partition"};
 
 typedef struct point {
     wp_strategy strategy;
@@ -72,7 +74,8 @@ static point parse(const char *text) {
     return p;
 }
 
-/* ---- sampling ----------------------------------------------------------------------------------- */
+/* ---- sampling -----------------------------------------------------------------------------------
+ */
 
 static double sample(const point *p) {
     const uint64_t rows = (uint64_t)(p->size_mib * MIB) / sizeof(int32_t);
@@ -95,7 +98,8 @@ static double sample(const point *p) {
     return (double)result.read_count * 1e3 / (double)result.device_ns;
 }
 
-/* ---- grouping ----------------------------------------------------------------------------------- */
+/* ---- grouping -----------------------------------------------------------------------------------
+ */
 
 static uint64_t now_ns(void) {
     wp_event *event = NULL;
@@ -145,7 +149,8 @@ static double group(const point *p) {
     return (double)rows * 1e3 / (double)took_ns;
 }
 
-/* ---- what is asked for -------------------------------------------------------------------------- */
+/* ---- what is asked for --------------------------------------------------------------------------
+ */
 
 static double rate_of(const char *text) {
     static measured known[POINTS_MAX];

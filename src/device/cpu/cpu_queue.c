@@ -133,7 +133,8 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
                     command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
 }
 
-/* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills. */
+/* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills.
+ */
 static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, const void **fault) {
     const size_t bytes = command->u.fill.count * command->u.fill.value_bytes;
     char *dst = command->u.fill.dst;
