@@ -174,6 +174,13 @@ wp_add_test(fuzz_table unit 300 fuzz_table ${inputs})
 # Group-by beside SQLite, which comes with Python.
 wp_add_test(groupby_sqlite cli 600 ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
+# The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
+if(NOT WARPAGE_SANITIZE)
+    foreach(name arrays interchange)
+        wp_add_test(python_${name} cli 300 ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
+    endforeach()
+endif()
+
 # The contract once more, with a CUDA device on the stand-in for the driver.
 wp_add_test(device_fake_cuda contract 120 contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT

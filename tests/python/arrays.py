@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""warpage.groupby on arrays of Python's own, against a dictionary that does the same."""
+import array
+import random
+import warpage
+
+
+def place(key):
+    """NULL last, texts by bytes."""
+    return (key is None, None if key is None else key.encode() if isinstance(key, str) else key)
+
+
+def expected(keys, values):
+    groups = {}
+    for row, key in enumerate(zip(*keys)):
+        groups.setdefault(key, []).append(values[row])
+    return [key + (len(v), sum(v), min(v), max(v), sum(v) / len(v)) for key, v in
+            sorted(groups.items(), key=lambda item: [place(k) for k in item[0]])]
+
+
+def rows_of(groups):
+    return list(zip(*groups.to_dict().values()))
+
+
+def check(keys, values):
+    names = ["k%d" % i for i in range(len(keys))]
+    table = dict(zip(names, keys), v=values)
+    groups = warpage.groupby(table, names, ["count", "sum:v", "min:v", ("max", "v"), "avg:v"])
+    assert groups.names == names + ["count", "sum_v", "min_v", "max_v", "avg_v"], groups.names
+    assert rows_of(groups) == expected(keys, values)
+
+
+def fails(part, table, keys, aggs=("count",), **options):
+    try:
+        warpage.groupby(table, keys, aggs, **options)
+    except warpage.WarpageError as error:
+        assert part in str(error), error
+    else:
+        raise AssertionError("no error that says '%s'" % part)
+
+
+random_ = random.Random(3)
+for code, low, high in [("b", -128, 127), ("B", 0, 255), ("h", -99, 99), ("i", -2**31, 2**31 - 1), ("I", 0, 9),
+                        ("q", -2**63, 2**63 - 1), ("Q", 2**63, 2**64 - 1)]:
+    pool = [random_.randint(low, high) for _ in range(50)]
+    key = array.array(code, (random_.choice(pool) for _ in range(3000)))
+    check([key], array.array("i", (random_.randint(-1000, 1000) for _ in range(3000))))
+    check([key, array.array("h", (random_.randint(-2, 2) for _ in range(3000)))],
+          array.array("d", (random_.randint(-1000, 1000) / 4 for _ in range(3000))))
+texts = [random_.choice([None, "", "a", "zürich", "b" * 40, "B"]) for _ in range(3000)]
+check([texts], array.array("i", range(3000)))
+check([array.array("b", (i % 3 for i in range(3000))), texts], array.array("i", range(3000)))
+
+# What an array of its own has is shared, also when nobody else refers to it; the result outlives the call.
+groups = warpage.groupby({"k": memoryview(bytes([1, 2, 1]))}, "k")
+assert rows_of(groups) == [(1, 2), (2, 1)] and len(groups) == 2 and groups.explain
+assert rows_of(warpage.groupby({"k": array.array("i")}, "k", "count")) == []
+
+large = array.array("q", [2**63 - 1, 1])
+ones = array.array("i", [1, 1])
+fails("sum:v: a sum does not fit int64", {"k": ones, "v": large}, "k", ["count", "sum:v"])
+fails("no column 'vv'; did you mean 'v'?", {"k": ones, "v": large}, "k", "sum:vv")
+fails("'v' has 1 rows, 'k' has 2", {"k": ones, "v": array.array("i", [1])}, "k", "sum:v")
+fails("the aggregates are", {"k": ones}, "k", "median:k")
+fails("of which column?", {"k": ones}, "k", "sum")
+fails("the column has no numbers", {"k": ones, "t": ["a", "b"]}, "k", "max:t")
+fails("row 1 is 2, which is no text", {"t": ["a", 2]}, "t")
+fails("is no table", 7, "k")
+fails("is none of auto, direct", {"k": ones}, "k", strategy="fast")
+fails("there is no device", {"k": ones}, "k", device="gpu")
