@@ -5,6 +5,7 @@
  * the host stub, which pops it and calls cudaLaunchKernel. Programs from before CUDA 7 configure,
  * set up each argument by its offset, and launch.
  */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -27,17 +28,42 @@ typedef struct configuration {
     cudaStream_t stream;
 } configuration;
 
-static _Thread_local struct {
+/* What a thread has set up and not yet launched. It is not thread-local itself: of that memory a
+ * library that is loaded late (by Python, say) gets a few hundred bytes only. */
+typedef struct pending {
     configuration items[CONFIGURATIONS_MAX];
     unsigned count;
-} stack;
-
-/* Arguments of the old API, by offset. */
-static _Thread_local struct {
+    /* Arguments of the old API, by offset. */
     _Alignas(16) unsigned char bytes[ARGUMENT_BYTES_MAX];
     void *pointers[ARGUMENTS_MAX];
-    unsigned count;
-} arguments;
+    unsigned argument_count;
+} pending;
+
+static _Thread_local pending *own_pending;
+static pthread_key_t pending_key;
+static pthread_once_t pending_once = PTHREAD_ONCE_INIT;
+
+static void free_pending(void *p) { /* its thread ends */
+    own_pending = NULL;
+    wp_free(p);
+}
+
+static void make_pending_key(void) {
+    WP_CHECK(pthread_key_create(&pending_key, free_pending) == 0);
+}
+
+/* NULL: out of memory. */
+static pending *get_pending(void) {
+    if (own_pending != NULL) return own_pending;
+    (void)pthread_once(&pending_once, make_pending_key);
+    pending *p = wp_calloc(1, sizeof *p);
+    if (p == NULL || pthread_setspecific(pending_key, p) != 0) {
+        wp_free(p);
+        return NULL;
+    }
+    own_pending = p;
+    return p;
+}
 
 /* ---- launching ---- */
 
@@ -180,23 +206,25 @@ WP_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const v
 
 /* ---- configurations ---- */
 
-static bool push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
-    if (stack.count == CONFIGURATIONS_MAX) return false;
-    stack.items[stack.count++] = (configuration){grid, block, shared_bytes, stream};
-    return true;
+static cudaError_t push(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream) {
+    pending *p = get_pending();
+    if (p == NULL) return wpi_note(cudaErrorMemoryAllocation);
+    if (p->count == CONFIGURATIONS_MAX) return wpi_note(cudaErrorLaunchMaxDepthExceeded);
+    p->items[p->count++] = (configuration){grid, block, shared_bytes, stream};
+    return cudaSuccess;
 }
 
 static bool pop(configuration *out) {
-    if (stack.count == 0) return false;
-    *out = stack.items[--stack.count];
+    pending *p = own_pending;
+    if (p == NULL || p->count == 0) return false;
+    *out = p->items[--p->count];
     return true;
 }
 
 /* Not 0 makes the caller skip the launch. */
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes,
                                      struct CUstream_st *stream) {
-    if (push(grid, block, shared_bytes, stream)) return 0;
-    return (unsigned)wpi_note(cudaErrorLaunchMaxDepthExceeded);
+    return (unsigned)push(grid, block, shared_bytes, stream);
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes,
@@ -212,30 +240,31 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_b
 
 WP_API cudaError_t cudaConfigureCall(dim3 gridDim, dim3 blockDim, size_t sharedMem,
                                      cudaStream_t stream) {
-    arguments.count = 0;
-    if (!push(gridDim, blockDim, sharedMem, stream))
-        return wpi_note(cudaErrorLaunchMaxDepthExceeded);
-    return cudaSuccess;
+    if (own_pending != NULL) own_pending->argument_count = 0;
+    return push(gridDim, blockDim, sharedMem, stream);
 }
 
 WP_API cudaError_t cudaSetupArgument(const void *arg, size_t size, size_t offset) {
+    pending *p = get_pending();
+    if (p == NULL) return wpi_note(cudaErrorMemoryAllocation);
     if (arg == NULL || offset > ARGUMENT_BYTES_MAX || size > ARGUMENT_BYTES_MAX - offset ||
-        arguments.count == ARGUMENTS_MAX)
+        p->argument_count == ARGUMENTS_MAX)
         return wpi_note(cudaErrorInvalidValue);
-    memcpy(arguments.bytes + offset, arg, size);
-    arguments.pointers[arguments.count++] = arguments.bytes + offset;
+    memcpy(p->bytes + offset, arg, size);
+    p->pointers[p->argument_count++] = p->bytes + offset;
     return cudaSuccess;
 }
 
 WP_API cudaError_t cudaLaunch(const void *func) {
     configuration c;
     if (!pop(&c)) return wpi_note(cudaErrorMissingConfiguration);
-    const unsigned count = arguments.count;
-    arguments.count = 0;
+    pending *p = own_pending; /* there is one: a configuration was in it */
+    const unsigned count = p->argument_count;
+    p->argument_count = 0;
     wp_device *device;
     wpi_function *f;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(wpi_function_find(device, func, &f));
     if (count < f->info->param_count) return wpi_note(cudaErrorInvalidValue);
-    return launch(func, &c, arguments.pointers, false);
+    return launch(func, &c, p->pointers, false);
 }
