@@ -255,7 +255,8 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
     const wpi_field *field = wpi_table_field(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
         return WP_FAIL(err, INVALID,
-                       "%s: column '%s' is text; if all of it is numbers, say --types %s:float64",
+                       "%s: column '%s' is text; say --null NA if NA means NULL, --types "
+                       "%s:float64 if all of it is numbers",
                        a->text, a->column, a->column);
     bool is_aggregated = false;
     for (uint32_t i = 0; i < r->aggregate_count; i++)

@@ -147,7 +147,7 @@ def check(program, seed):
 def main():
     program = sys.argv[1]
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    for seed in range(first, first + (int(sys.argv[3]) if len(sys.argv) > 3 else 60)):
+    for seed in range(first, first + (int(sys.argv[3]) if len(sys.argv) > 3 else 40)):
         try:
             check(program, seed)
         except AssertionError as error:
