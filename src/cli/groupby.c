@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/table_options.h"
 
 enum option_index {
     KEY,
@@ -20,11 +21,8 @@ enum option_index {
     FORMAT,
     OUTPUT,
     UNSORTED,
-    TYPES,
-    NULL_TEXT,
-    DELIMITER,
-    NO_HEADER,
-    DEVICE,
+    TYPES, /* and the others of tables */
+    DEVICE = TYPES + 4,
     STRATEGY,
     SCOPE,
     PLACEMENT,
@@ -42,10 +40,7 @@ const wp_option wpi_groupby_options[] = {
     [OUTPUT] = {"output", "FILE", "write the result there, completely or not at all"},
     [UNSORTED] = {"unsorted", NULL,
                   "leave groups as they come; default: in order of keys, NULL last"},
-    [TYPES] = {"types", "COLUMN:TYPE,...", "int8 … int64, uint8 … uint64, float32, float64, text"},
-    [NULL_TEXT] = {"null", "TEXT", "what is NULL besides an empty field, such as NA"},
-    [DELIMITER] = {"delimiter", "CHARACTER", "between fields; default: tab in .tsv, else comma"},
-    [NO_HEADER] = {"no-header", NULL, "the first line is data: columns are c1, c2, …"},
+    WPI_TABLE_OPTION_ROWS(TYPES),
     [DEVICE] = {"device", "SPEC", "cpu (default), sim:<gpu>, cuda:<n>"},
     [STRATEGY] = {"strategy", "NAME", "auto (default), direct, scoped, copy, partition"},
     [SCOPE] = {"scope", "BYTES", "of the table of groups, in one pass: 128MiB"},
@@ -180,19 +175,6 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static wp_status parse_table_options(request *r, wp_error *err) {
-    const char *delimiter = r->arguments->values[DELIMITER];
-    r->table.types = r->arguments->values[TYPES];
-    r->table.null_text = r->arguments->values[NULL_TEXT];
-    r->table.has_no_header = r->arguments->values[NO_HEADER] != NULL;
-    if (delimiter == NULL) return WP_STATUS_OK;
-    const bool is_tab = strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0;
-    if (!is_tab && (strlen(delimiter) != 1 || strchr("\"\r\n", *delimiter) != NULL))
-        return WP_FAIL(err, INVALID, "--delimiter '%s': one character, or tab", delimiter);
-    r->table.delimiter = is_tab ? '\t' : *delimiter;
-    return WP_STATUS_OK;
-}
-
 static wp_status parse_request(request *r, wp_error *err) {
     static const char *const strategies[] = {"auto", "direct", "scoped", "copy", "partition", NULL};
     static const char *const placements[] = {"auto", "zero-copy", "copied", "resident", NULL};
@@ -204,7 +186,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
     WP_TRY(parse_choice(r, FORMAT, formats, &format, err));
     WP_TRY(parse_numbers(r, err));
-    WP_TRY(parse_table_options(r, err));
+    WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.strategy = (wp_strategy)strategy;
     r->options.placement = (wp_placement)placement;
     r->is_json = format == 1;
