@@ -73,9 +73,9 @@ static __attribute__((noinline)) bool insert(wpi_cpu_table *table, uint64_t *gro
 /* One loop, compiled for each of its uses. */
 static inline __attribute__((always_inline)) uint32_t
 find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *restrict places,
-     bool is_hashed, bool is_far, bool has_nulls, bool inserts) {
+     bool is_hashed, bool is_far, bool has_nulls) {
     const uint32_t stride = table->layout->stride, mask = table->mask, count = rows->count;
-    const uint32_t null = (mask + 1) * stride, nowhere = (mask + 2) * stride;
+    const uint32_t null = (mask + 1) * stride;
     const uint64_t *restrict keys = rows->keys, *restrict hashes = rows->hashes;
     uint64_t *groups = table->groups;
     uint32_t probed = 0, row = first;
@@ -91,13 +91,8 @@ find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *r
         }
         const uint64_t key = keys[row];
         const uint32_t at = (uint32_t)(is_hashed ? hashes[row] : key) & mask;
-        uint32_t place = slot_of(groups, stride, mask, key, at, &probed) * stride;
-        if (groups[place + WPI_CPU_ROWS] == 0) {
-            if (!inserts)
-                place = nowhere;
-            else if (!insert(table, &groups[place], key))
-                break;
-        }
+        const uint32_t place = slot_of(groups, stride, mask, key, at, &probed) * stride;
+        if (groups[place + WPI_CPU_ROWS] == 0 && !insert(table, &groups[place], key)) break;
         groups[place + WPI_CPU_ROWS]++;
         places[row] = place;
     }
@@ -109,21 +104,31 @@ uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint
                             uint32_t *places) {
     const bool is_far = (uint64_t)table->mask * table->layout->stride * 8 > NEAR_BYTES;
     if (rows->nulls != NULL)
-        return table->is_hashed ? find(table, rows, first, places, true, false, true, true)
-                                : find(table, rows, first, places, false, false, true, true);
-    if (!table->is_hashed) return find(table, rows, first, places, false, false, false, true);
-    return is_far ? find(table, rows, first, places, true, true, false, true)
-                  : find(table, rows, first, places, true, false, false, true);
+        return table->is_hashed ? find(table, rows, first, places, true, false, true)
+                                : find(table, rows, first, places, false, false, true);
+    if (!table->is_hashed) return find(table, rows, first, places, false, false, false);
+    return is_far ? find(table, rows, first, places, true, true, false)
+                  : find(table, rows, first, places, true, false, false);
 }
 
-void wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                             uint32_t *places) {
-    if (rows->nulls != NULL)
-        (void)(table->is_hashed ? find(table, rows, first, places, true, false, true, false)
-                                : find(table, rows, first, places, false, false, true, false));
-    else
-        (void)(table->is_hashed ? find(table, rows, first, places, true, false, false, false)
-                                : find(table, rows, first, places, false, false, false, false));
+uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                                 uint32_t *restrict places, uint32_t *restrict others) {
+    const uint32_t stride = table->layout->stride, mask = table->mask;
+    const uint32_t null = (mask + 1) * stride, nowhere = (mask + 2) * stride;
+    uint64_t *groups = table->groups;
+    uint32_t count = 0;
+    for (uint32_t row = first; row < rows->count; row++) {
+        const bool is_null = rows->nulls != NULL && rows->nulls[row];
+        const uint32_t home = ((uint32_t)rows->hashes[row] & mask) * stride;
+        const uint64_t *group = &groups[home];
+        const bool is_here = (group[WPI_CPU_KEY] == rows->keys[row]) & (group[WPI_CPU_ROWS] != 0);
+        const uint32_t place = is_null ? null : is_here ? home : nowhere;
+        others[count] = row;
+        count += place == nowhere;
+        groups[place + WPI_CPU_ROWS]++;
+        places[row] = place;
+    }
+    return count;
 }
 
 /* ---- changing ---------------------------------------------------------------------------------

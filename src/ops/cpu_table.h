@@ -43,9 +43,13 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
  */
 uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t *places);
-/** The same, but makes no groups: rows of others are put where they are forgotten. */
-void wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                             uint32_t *places);
+/**
+ * The same for a hashed table, but makes no groups, and looks at a group's first slot only, so that
+ * nothing is to be predicted. Rows that it has no group for are put where they are forgotten, and
+ * their numbers into `others`; gives how many those are.
+ */
+uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                                 uint32_t *places, uint32_t *others);
 
 /** Adds a group, which may be the table's already. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t *group,
@@ -69,8 +73,4 @@ static inline uint64_t *wpi_cpu_table_slot(const wpi_cpu_table *table, uint64_t 
 static inline uint64_t *wpi_cpu_table_null(const wpi_cpu_table *table) {
     return wpi_cpu_table_slot(table, (uint64_t)table->mask + 1);
 }
-static inline uint32_t wpi_cpu_table_nowhere(const wpi_cpu_table *table) {
-    return (table->mask + 2) * table->layout->stride;
-}
-
 #endif

@@ -12,6 +12,7 @@
 #define FRONT_SHARE 4
 /* Frequent: so many times as many rows as others. */
 #define FRONT_RATIO 4
+#define FRONT_SPARSE 16
 
 struct wpi_cpu_worker {
     wpi_cpu_shared *shared;
@@ -96,9 +97,10 @@ static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, 
     return rows;
 }
 
-static uint32_t slots_for(uint32_t groups) {
+/* Sparse: nearly all of them should get their first slot. */
+static uint32_t front_slots(uint32_t groups, uint32_t slots_max) {
     uint32_t slots = FIRST_SLOTS;
-    while (slots < 4 * groups)
+    while (slots < FRONT_SPARSE * groups && slots < slots_max)
         slots *= 2;
     return slots;
 }
@@ -110,7 +112,7 @@ static wp_status keep_frequent(wpi_cpu_worker *w, uint64_t rows_min, uint32_t gr
     wpi_cpu_table all = w->table;
     w->table = (wpi_cpu_table){0};
     WP_TRY_GOTO(wpi_cpu_totals_absorb(&w->shared->totals, &all, rows_min, err), done);
-    WP_TRY_GOTO(empty_table(w, slots_for(groups), err), done);
+    WP_TRY_GOTO(empty_table(w, front_slots(groups, w->shared->local_slots), err), done);
     for (uint64_t slot = 0; slot <= all.mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(&all, slot);
         if (group[WPI_CPU_ROWS] >= rows_min)
@@ -196,11 +198,11 @@ static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t d
             route_row(routes, rows->hashes[i], at + i, bits);
         return;
     }
-    const uint32_t nowhere = wpi_cpu_table_nowhere(&w->table);
-    wpi_cpu_table_find_only(&w->table, rows, done, w->places);
+    uint32_t others[WPI_CPU_BLOCK];
+    const uint32_t count = wpi_cpu_table_find_only(&w->table, rows, done, w->places, others);
     accumulate(w, &w->table, done, rows->count);
-    for (uint32_t i = done; i < rows->count; i++)
-        if (w->places[i] == nowhere) route_row(routes, rows->hashes[i], at + i, bits);
+    for (uint32_t i = 0; i < count; i++)
+        route_row(routes, rows->hashes[others[i]], at + others[i], bits);
 }
 
 static wp_status take_block(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
