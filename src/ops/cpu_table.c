@@ -118,11 +118,13 @@ uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows,
     uint64_t *groups = table->groups;
     uint32_t count = 0;
     for (uint32_t row = first; row < rows->count; row++) {
-        const bool is_null = rows->nulls != NULL && rows->nulls[row];
         const uint32_t home = ((uint32_t)rows->hashes[row] & mask) * stride;
         const uint64_t *group = &groups[home];
-        const bool is_here = (group[WPI_CPU_KEY] == rows->keys[row]) & (group[WPI_CPU_ROWS] != 0);
-        const uint32_t place = is_null ? null : is_here ? home : nowhere;
+        const uint64_t wrong = (group[WPI_CPU_KEY] ^ rows->keys[row]) | (group[WPI_CPU_ROWS] == 0);
+        /* All bits where it is right: compilers would make a branch of a choice. */
+        const uint32_t is_right = (uint32_t)((wrong | (0 - wrong)) >> 63) - 1;
+        uint32_t place = nowhere + ((home - nowhere) & is_right);
+        if (rows->nulls != NULL && rows->nulls[row]) place = null;
         others[count] = row;
         count += place == nowhere;
         groups[place + WPI_CPU_ROWS]++;

@@ -12,7 +12,7 @@
 #define FRONT_SHARE 4
 /* Frequent: so many times as many rows as others. */
 #define FRONT_RATIO 4
-#define FRONT_SPARSE 16
+#define FRONT_SPARSE 8
 
 struct wpi_cpu_worker {
     wpi_cpu_shared *shared;
