@@ -7,7 +7,7 @@
 #include "wp_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define ROWS_MAX 40000u
+#define ROWS_MAX 20000u
 
 static const char *const without_gpu[] = {"cpu", "sim:k80", "sim:gtx1080ti"};
 static const char *const with_gpu[] = {"cuda:0"}; /* WARPAGE_LIBCUDA says whose */
@@ -149,12 +149,12 @@ static void check_on(const char *spec, const rows *r, const wp_ops_options *opti
  */
 
 static const rows tables[] = {
-    {.count = 3000, .groups = 1000},
-    {.count = 3000, .groups = 700, .is_wide = true, .has_values = true, .has_null_values = true},
-    {.count = 3000, .groups = 50, .is_pair = true, .has_values = true},
-    {.count = 3000, .groups = 900, .has_null_keys = true},
-    {.count = 3000, .groups = 300, .is_wide = true, .is_pair = true, .has_null_keys = true},
-    {.count = 3000, .groups = 2000, .is_skewed = true, .has_values = true}};
+    {.count = 1200, .groups = 1000},
+    {.count = 1200, .groups = 700, .is_wide = true, .has_values = true, .has_null_values = true},
+    {.count = 1200, .groups = 50, .is_pair = true, .has_values = true},
+    {.count = 1200, .groups = 900, .has_null_keys = true},
+    {.count = 1200, .groups = 300, .is_wide = true, .is_pair = true, .has_null_keys = true},
+    {.count = 1200, .groups = 900, .is_skewed = true, .has_values = true}};
 
 /* Scopes of 8 KiB, so that tables have several; chunks of a few hundred rows. */
 static void every_strategy_and_placement_gives_the_same_groups(void **state) {
@@ -202,7 +202,7 @@ static void tables_grow_when_the_estimate_was_low(void **state) {
     }
 }
 
-/* 40,000 groups do not fit; with values, not a tenth of them. */
+/* 20,000 groups do not fit; with values, not a tenth of them. */
 static void memory_smaller_than_the_groups_is_enough(void **state) {
     (void)state;
     static const rows many = {
@@ -212,12 +212,12 @@ static void memory_smaller_than_the_groups_is_enough(void **state) {
     fill(&many, 8);
     for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
         const wp_ops_options options = {.strategy = s,
-                                        .memory_bytes = (uint64_t)600 << 10,
+                                        .memory_bytes = (uint64_t)300 << 10,
                                         .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 65536};
         check_on(devices[0], &many, &options, explanation, sizeof explanation);
         if (says(explanation, "spilled 0 times")) fail_msg("%s", explanation);
     }
-    const wp_ops_options options = {.memory_bytes = (uint64_t)300 << 10};
+    const wp_ops_options options = {.memory_bytes = (uint64_t)150 << 10};
     if (device_count == 1) return;
     check_on(devices[1], &narrow, &options, explanation, sizeof explanation);
     if (says(explanation, "spilled 0 times")) fail_msg("%s", explanation);
