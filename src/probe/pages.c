@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "probe/number.h"
+#include "probe/rounds.h"
 
 #define SETS_LOOKED_AT 4u
 
@@ -101,23 +102,23 @@ static wp_status ends_at_twice(wpi_search *s, const wpi_ramp *r, bool *out, wp_e
 }
 
 /* The share of loads that miss, odd numbers of halves apart, which leave out none of the sets that
- * halves have if they have entries of their own: then none misses, or with XOR at most five sixths
- * in the mean; else seven eighths at least, all but with XOR. 0: memory is too small. */
+ * halves have if they have entries of their own: then none misses, or with XOR four fifths; else
+ * seven eighths at least. The median of three strides: at one of them, levels before may hit. 0:
+ * memory is too small. */
 static wp_status missing_share(wpi_search *s, const wpi_ramp *r, double *share, wp_error *err) {
     static const uint64_t steps[] = {3, 5, 7, 11, 13};
     const uint64_t loads = 2 * r->quiet_loads;
+    double shares[3] = {0};
     uint32_t count = 0;
-    *share = 0;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && count < 3; i++) {
         const uint64_t stride = r->stride_bytes / 2 * steps[i];
         wpi_estimate e;
         if (loads % steps[i] == 0 || wpi_search_loads_max(s, stride) < loads) continue;
         WP_TRY(wpi_search_rise(s, stride, loads, WPI_ORDER_STRIDED, 0.003 * r->miss_cycles + 0.01,
                                &e, err));
-        *share += (e.cycles - wpi_steps_known_cycles(s)) / r->miss_cycles;
-        count++;
+        shares[count++] = (e.cycles - wpi_steps_known_cycles(s)) / r->miss_cycles;
     }
-    if (count != 0) *share /= count;
+    *share = count != 0 ? wpi_rounds_median(shares, count) : 0;
     return WP_STATUS_OK;
 }
 
@@ -134,7 +135,7 @@ static wp_status covers_whole(wpi_search *s, const wpi_ramp *r, bool *is_whole, 
     if (wpi_search_loads_max(s, half) < loads) return WP_STATUS_OK;
     WP_TRY(wpi_search_is_above(s, half, loads, WPI_ORDER_HALVES, border, &is_above, err));
     if (!is_above) WP_TRY(missing_share(s, r, &share, err));
-    *is_whole = share > 0.855;
+    *is_whole = share > 0.84;
     return WP_STATUS_OK;
 }
 
