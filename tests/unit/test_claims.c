@@ -32,9 +32,10 @@ static void write_claims(const char *text) {
 
 /* A compiler whose programs print what the test says. */
 static char *make_compiler(const char *printed) {
-    char *text = wp_format("#!/bin/sh\n# -O2 SOURCE -o PROGRAM\nprintf '#!/bin/sh\\nprintf \"%s\"\\n' "
-                           ">\"$4\"\nchmod +x \"$4\"\n",
-                           printed);
+    char *text = wp_format(
+        "#!/bin/sh\n# -O2 -IHEADERS SOURCE -o PROGRAM\nprintf '#!/bin/sh\\nprintf \"%s\"\\n' "
+        ">\"$5\"\nchmod +x \"$5\"\n",
+        printed);
     write_text(root, "compiler", text);
     wp_free(text);
     char *path = wp_path_join(root, "compiler");
@@ -52,18 +53,24 @@ static wp_status run(wpi_figure *figure, const char *printed, wp_error *err) {
 
 static void values_become_verdicts(void **state) {
     (void)state;
-    write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 100},"
-                      "{\"claim\": \"b\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\", \"-x\"], \"published\": 100},"
-                      "{\"claim\": \"c\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"], \"published\": 120,"
-                      " \"calibrated\": \"key\"},"
-                      "{\"claim\": \"d\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"]},"
-                      "{\"claim\": \"e\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"x\", \"y\"]},"
-                      "{\"claim\": \"f\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"y\", \"x\"]},"
-                      "{\"claim\": \"g\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 100,"
-                      " \"tolerance\": 5}]}");
-    static const wpi_verdict expected[] = {WPI_VERDICT_REPRODUCED,  WPI_VERDICT_DIFFERS,
-                                           WPI_VERDICT_CALIBRATED,  WPI_VERDICT_UNPUBLISHED,
-                                           WPI_VERDICT_ORDER,       WPI_VERDICT_DIFFERS,
+    write_claims(
+        HEAD
+        "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": "
+        "100},"
+        "{\"claim\": \"b\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\", \"-x\"], "
+        "\"published\": 100},"
+        "{\"claim\": \"c\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"], \"published\": "
+        "120,"
+        " \"calibrated\": \"key\"},"
+        "{\"claim\": \"d\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"y\"]},"
+        "{\"claim\": \"e\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"x\", \"y\"]},"
+        "{\"claim\": \"f\", \"unit\": \"ns\", \"run\": \"one\", \"ascending\": [\"y\", \"x\"]},"
+        "{\"claim\": \"g\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": "
+        "100,"
+        " \"tolerance\": 5}]}");
+    static const wpi_verdict expected[] = {WPI_VERDICT_REPRODUCED, WPI_VERDICT_DIFFERS,
+                                           WPI_VERDICT_CALIBRATED, WPI_VERDICT_UNPUBLISHED,
+                                           WPI_VERDICT_ORDER,      WPI_VERDICT_DIFFERS,
                                            WPI_VERDICT_DIFFERS};
     wpi_figure figure;
     wp_error err = {0};
@@ -86,7 +93,8 @@ static void what_programs_print_is_checked(void **state) {
     (void)state;
     wpi_figure figure;
     wp_error err = {0};
-    write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], \"published\": 1}]}");
+    write_claims(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"], "
+                      "\"published\": 1}]}");
     assert_status_fails(run(&figure, "x one\\\\n", &err), WP_STATUS_PARSE, &err, "'x one'");
     wpi_figure_deinit(&figure);
     assert_status_fails(run(&figure, "z 1\\\\n", &err), WP_STATUS_PARSE, &err, "'a'");
@@ -97,7 +105,8 @@ static void expect_refusal(const char *text, wp_status status, const char *part)
     wpi_figure figure;
     wp_error err = {0};
     write_claims(text);
-    assert_status_fails(wpi_figure_load(root, "paper", "figure", &figure, &err), status, &err, part);
+    assert_status_fails(wpi_figure_load(root, "paper", "figure", &figure, &err), status, &err,
+                        part);
 }
 
 static void broken_claims_are_refused(void **state) {
@@ -108,7 +117,8 @@ static void broken_claims_are_refused(void **state) {
                         &err, "claims.json");
     expect_refusal("{", WP_STATUS_PARSE, "claims.json:1");
     expect_refusal("{\"claims\": []}", WP_STATUS_PARSE, "title");
-    expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"two\", \"value\": [\"x\"]}]}",
+    expect_refusal(HEAD
+                   "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"two\", \"value\": [\"x\"]}]}",
                    WP_STATUS_PARSE, "claim 1");
     expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\"}]}", WP_STATUS_PARSE,
                    "claim 1");
