@@ -12,6 +12,8 @@
 #define PASS_INSTRUCTIONS 30.0  /* a row is read, hashed, placed, and left alone */
 #define TABLE_INSTRUCTIONS 20.0 /* … or not */
 #define PASSES_MAX 4096u
+#define GAIN_MIN                                                                                   \
+    0.9 /* what is less simple must cost less than this share: the terms are estimates */
 #define LAUNCH_LATENCIES 4.0 /* accesses that wait for one another in a launch's begin and end */
 
 const char *wpi_strategy_name(wp_strategy strategy) {
@@ -212,7 +214,7 @@ static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
                         "table %.3f, launches %.3f\n",
                         wpi_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
                         c.table, c.launches);
-    if (s->best.strategy == WP_STRATEGY_AUTO || c.row < s->best.row_ns)
+    if (s->best.strategy == WP_STRATEGY_AUTO || c.row < GAIN_MIN * s->best.row_ns)
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
 }
 
@@ -227,7 +229,7 @@ static void consider_scopes(search *s, wp_strategy strategy) {
         consider(s, strategy, task->scope_bytes);
         return;
     }
-    for (uint32_t i = 0; i < s->planner->level_count; i++) {
+    for (uint32_t i = s->planner->level_count; i-- > 0;) { /* the fewest passes first */
         const uint64_t scope_bytes = scope_of(&s->planner->levels[i]);
         if (scope_bytes == 0 || task->table_bytes / scope_bytes >= PASSES_MAX) continue;
         if (s->planner->levels[i].reach_bytes < task->table_bytes)
