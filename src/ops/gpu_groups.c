@@ -26,11 +26,6 @@ static uint64_t buckets_of(uint64_t group_count) {
     return 2 * group_count < BUCKETS_MIN ? BUCKETS_MIN : 2 * group_count;
 }
 
-uint64_t wpi_gpu_table_bytes(const wpi_gpu_format *format, uint64_t group_count) {
-    const uint64_t bytes = wpi_gpu_bucket_bytes(format), buckets = buckets_of(group_count);
-    return buckets > UINT64_MAX / bytes ? UINT64_MAX : buckets * bytes;
-}
-
 /* ---- tables -------------------------------------------------------------------------------------
  */
 

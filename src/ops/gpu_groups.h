@@ -37,8 +37,6 @@ WP_NODISCARD wp_status wpi_gpu_groups_init(wpi_gpu_groups *groups, wpi_gpu *gpu,
 void wpi_gpu_groups_deinit(wpi_gpu_groups *groups); /* `{0}` is fine */
 
 uint32_t wpi_gpu_bucket_bytes(const wpi_gpu_format *format);
-/** Bytes of a table for so many groups, half full. */
-uint64_t wpi_gpu_table_bytes(const wpi_gpu_format *format, uint64_t group_count);
 
 /** Before and behind launches that bring rows: notes are cleared; `state` is what they left. The
  * table is spilled first if `rows` more could be more than a bucket counts. */
