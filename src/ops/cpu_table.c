@@ -32,13 +32,14 @@ wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
                              .limit = limit_of(slots, layout->stride),
                              .is_hashed = is_hashed};
     /* A place is 32 bits. */
-    const size_t bytes = (slots + (size_t)2) * layout->stride * sizeof *table->groups;
+    const size_t places = slots + (size_t)1 + WPI_CPU_NOWHERE;
+    const size_t bytes = places * layout->stride * sizeof *table->groups;
     if (slots <= SLOTS_MAX && bytes / sizeof *table->groups <= UINT32_MAX)
         table->groups = wpi_cpu_memory_alloc(bytes);
     if (table->groups == NULL) return WP_FAIL(err, NOMEM, "a table of %u groups", slots);
     memset(table->groups, 0, bytes);
-    put_initial(table, (uint64_t)slots);
-    put_initial(table, (uint64_t)slots + 1);
+    for (size_t i = slots; i < places; i++)
+        put_initial(table, i);
     return WP_STATUS_OK;
 }
 
@@ -123,10 +124,11 @@ uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows,
         const uint64_t wrong = (group[WPI_CPU_KEY] ^ rows->keys[row]) | (group[WPI_CPU_ROWS] == 0);
         /* All bits where it is right: compilers would make a branch of a choice. */
         const uint32_t is_right = (uint32_t)((wrong | (0 - wrong)) >> 63) - 1;
-        uint32_t place = nowhere + ((home - nowhere) & is_right);
+        const uint32_t lost = nowhere + row % WPI_CPU_NOWHERE * stride;
+        uint32_t place = lost + ((home - lost) & is_right);
         if (rows->nulls != NULL && rows->nulls[row]) place = null;
         others[count] = row;
-        count += place == nowhere;
+        count += place == lost;
         groups[place + WPI_CPU_ROWS]++;
         places[row] = place;
     }

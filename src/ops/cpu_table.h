@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Groups in open addressing with linear probing. The groups themselves are the slots: a slot
- * without rows is free, so no key is special. Two places more lie behind the slots:
+ * without rows is free, so no key is special. More places lie behind the slots:
  *
- *     slots … | the group of NULL | what found no place (find_only), to be forgotten
+ *     slots … | the group of NULL | what found no place (find_only), to be forgotten: some, in
+ * turn, so that a row need not wait for the one before
  *
  * A table begins with a key's low bits as its hash, perfect for keys that are numbered, and turns
  * to Murmur3 when that makes it probe too much.
@@ -15,7 +16,7 @@
 
 typedef struct wpi_cpu_table {
     const wpi_cpu_layout *layout;
-    uint64_t *groups; /* [mask + 3][stride] */
+    uint64_t *groups; /* [mask + 2 + NOWHERE][stride] */
     uint32_t mask;
     uint32_t count, limit; /* without that of NULL */
     uint32_t probed;       /* steps past a first slot since hashing was last thought about */
@@ -31,6 +32,7 @@ typedef struct wpi_cpu_rows {
 } wpi_cpu_rows;
 
 #define WPI_CPU_AHEAD 16u
+#define WPI_CPU_NOWHERE 8u
 
 /** `slots` is a power of two. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
