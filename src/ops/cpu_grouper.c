@@ -15,7 +15,7 @@
 
 #define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
-#define ROUND_RATIO 4
+#define ROUND_RATIO 2
 #define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
 #define PARTITION_BITS 8u
 #define PARTITION_SLOTS_MIN 64u

@@ -75,8 +75,12 @@ static void route(const wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_rou
 #define PUT(bits)                                                                                  \
     static void put_##bits(const wpi_cpu_routes *routes, const uint##bits##_t *restrict from,      \
                            uint##bits##_t *restrict to) {                                          \
-        for (uint32_t i = 0; i < routes->count; i++)                                               \
-            to[routes->places[i]] = from[routes->rows[i]];                                         \
+        if (routes->is_all)                                                                        \
+            for (uint32_t i = 0; i < routes->count; i++)                                           \
+                to[routes->places[i]] = from[i];                                                   \
+        else                                                                                       \
+            for (uint32_t i = 0; i < routes->count; i++)                                           \
+                to[routes->places[i]] = from[routes->rows[i]];                                     \
     }
 PUT(8)
 PUT(16)

@@ -34,6 +34,7 @@ typedef struct wpi_cpu_exchange {
 /** Which of a morsel's rows go where. */
 typedef struct wpi_cpu_routes {
     uint32_t count;
+    bool is_all; /* the i-th row that goes is the i-th row: `rows` is not looked at */
     uint16_t partitions[WPI_CPU_MORSEL]; /* of the i-th row that goes */
     uint32_t rows[WPI_CPU_MORSEL];       /* which row of the morsel that is */
     uint32_t places[WPI_CPU_MORSEL];     /* where it comes to lie; set by route */

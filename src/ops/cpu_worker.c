@@ -189,13 +189,21 @@ static void route_row(wpi_cpu_routes *routes, uint64_t hash, uint32_t row, uint3
     routes->rows[routes->count++] = row;
 }
 
+/* Rows of a block to partitions, all of them. */
+static void route_all(wpi_cpu_routes *routes, const wpi_cpu_rows *rows, uint32_t bits) {
+    uint16_t *restrict partitions = &routes->partitions[routes->count];
+    const uint64_t *restrict hashes = rows->hashes;
+    for (uint32_t i = 0; i < rows->count; i++)
+        partitions[i] = (uint16_t)(hashes[i] >> (64 - bits));
+    routes->count += rows->count;
+}
+
 /* Rows from `done` on: those that its own table knows go there, the others get routes. */
 static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done, uint32_t at) {
     const uint32_t bits = w->shared->totals.bits;
     wpi_cpu_routes *routes = w->routes;
-    if (w->mode == WPI_CPU_THROUGH && rows->nulls == NULL) {
-        for (uint32_t i = done; i < rows->count; i++)
-            route_row(routes, rows->hashes[i], at + i, bits);
+    if (routes->is_all) {
+        route_all(routes, rows, bits);
         return;
     }
     uint32_t others[WPI_CPU_BLOCK];
@@ -234,6 +242,7 @@ static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
 wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
                               uint64_t first, uint32_t count, uint32_t morsel, wp_error *err) {
     w->routes->count = 0;
+    w->routes->is_all = w->mode == WPI_CPU_THROUGH && !w->shared->has_null_keys;
     for (uint32_t at = 0; at < count; at += WPI_CPU_BLOCK) {
         const uint32_t here = count - at < WPI_CPU_BLOCK ? count - at : WPI_CPU_BLOCK;
         WP_TRY(take_block(w, keys, values, first + at, here, at, err));
