@@ -3,8 +3,8 @@
  * The processor's grouper. Rows go in rounds, so that memory for rows on their way stays bounded:
  *
  *     a round:  morsels ─► workers ─┬─► tables of their own
- *                                   └─► exchange ─► partitions ─► totals      (if any were
- * partitioned) the end:  tables of workers ─► totals ─► batches
+ *                                   └─► exchange ─► totals, by partitions
+ *     the end:  tables of workers ─► totals ─► batches
  */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +19,7 @@
 #define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
 #define PARTITION_BITS 8u
 #define PARTITION_SLOTS_MIN 64u
+#define PARTITION_SLOTS_MAX ((uint32_t)1 << 16) /* to begin with */
 
 typedef struct cpu_grouper {
     wpi_grouper base;
@@ -88,7 +89,7 @@ static uint32_t slots_in(uint64_t bytes, const wpi_cpu_layout *layout) {
 /* Slots for an expected number of groups, so that tables need not grow; at least some. */
 static uint32_t slots_expected(uint64_t group_count) {
     uint32_t slots = PARTITION_SLOTS_MIN;
-    while (slots < UINT32_C(1) << 24 && slots / 2 < group_count >> PARTITION_BITS)
+    while (slots < PARTITION_SLOTS_MAX && slots / 2 < group_count >> PARTITION_BITS)
         slots *= 2;
     return slots;
 }
