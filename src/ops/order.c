@@ -6,38 +6,45 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "ops/cpu_memory.h"
 #include "ops/shape.h"
+
+/* The word goes with the row, so that a pass reads in order. */
+typedef struct item {
+    uint64_t word; /* of the key at hand */
+    uint64_t row;
+} item;
 
 typedef struct sorting {
     uint64_t count;
-    uint64_t *words; /* of the key at hand, by row */
-    uint64_t *order, *next;
+    item *items, *next;
 } sorting;
 
 static void take_words(sorting *s, const wpi_group_column *column) {
     const wp_type type = column->column.type;
-    for (uint64_t row = 0; row < s->count; row++) {
-        const uint64_t word = wpi_value_word(type, column->values, row);
-        s->words[row] =
+    for (uint64_t i = 0; i < s->count; i++) {
+        const uint64_t word = wpi_value_word(type, column->values, s->items[i].row);
+        s->items[i].word =
             wpi_type_is_float(type) ? wpi_ordered_float(word) : wpi_ordered_integer(type, word);
     }
 }
 
-/* Stable, by a byte of each row's: those of words, or whether it is NULL. */
-static void sort_by(sorting *s, const uint8_t *bytes, size_t stride) {
+/* Stable, by a byte of each word. */
+static void sort_by_byte(sorting *s, uint32_t byte) {
     uint64_t starts[256] = {0};
-    for (uint64_t row = 0; row < s->count; row++)
-        starts[bytes[row * stride]]++;
-    if (starts[bytes[0]] == s->count) return;
+    const uint32_t shift = 8 * byte;
+    for (uint64_t i = 0; i < s->count; i++)
+        starts[s->items[i].word >> shift & 255]++;
+    if (starts[s->items[0].word >> shift & 255] == s->count) return;
     for (uint64_t i = 0, sum = 0; i < 256; i++) {
         const uint64_t here = starts[i];
         starts[i] = sum;
         sum += here;
     }
     for (uint64_t i = 0; i < s->count; i++)
-        s->next[starts[bytes[s->order[i] * stride]]++] = s->order[i];
-    uint64_t *swap = s->order;
-    s->order = s->next;
+        s->next[starts[s->items[i].word >> shift & 255]++] = s->items[i];
+    item *swap = s->items;
+    s->items = s->next;
     s->next = swap;
 }
 
@@ -46,14 +53,14 @@ static void sort_by_key(sorting *s, const wpi_group_column *column) {
     take_words(s, column);
     for (uint32_t byte = 0; byte < 8; byte++)
         if (byte < bytes || byte == 7 || wpi_type_is_float(column->column.type))
-            sort_by(s, (const uint8_t *)s->words + byte, sizeof *s->words);
+            sort_by_byte(s, byte);
 }
 
 static void gather(const sorting *s, wpi_group_column *column, void *values, uint8_t *valid) {
     const uint32_t bytes = wp_type_bytes(column->column.type);
     for (uint64_t i = 0; i < s->count; i++) {
-        memcpy((char *)values + i * bytes, (char *)column->values + s->order[i] * bytes, bytes);
-        valid[i] = column->valid[s->order[i]];
+        memcpy((char *)values + i * bytes, (char *)column->values + s->items[i].row * bytes, bytes);
+        valid[i] = column->valid[s->items[i].row];
     }
     wp_free(column->values);
     wp_free(column->valid);
@@ -62,12 +69,10 @@ static void gather(const sorting *s, wpi_group_column *column, void *values, uin
     column->valid = valid;
 }
 
-/* 1 - valid: NULL comes last. */
 static void sort_nulls_last(sorting *s, const wpi_group_column *column) {
-    uint8_t *is_null = (uint8_t *)s->words;
-    for (uint64_t row = 0; row < s->count; row++)
-        is_null[row] = column->valid[row] == 0;
-    sort_by(s, is_null, 1);
+    for (uint64_t i = 0; i < s->count; i++)
+        s->items[i].word = column->valid[s->items[i].row] == 0;
+    sort_by_byte(s, 0);
 }
 
 wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint32_t column_count,
@@ -75,14 +80,13 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
     wp_status status = WP_STATUS_OK;
     if (count == 0) return WP_STATUS_OK;
     sorting s = {.count = count,
-                 .words = wp_malloc(count * sizeof *s.words),
-                 .order = wp_malloc(count * sizeof *s.order),
-                 .next = wp_malloc(count * sizeof *s.next)};
-    if (s.words == NULL || s.order == NULL || s.next == NULL)
+                 .items = wpi_cpu_memory_alloc(count * sizeof *s.items),
+                 .next = wpi_cpu_memory_alloc(count * sizeof *s.next)};
+    if (s.items == NULL || s.next == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "the order of %llu groups", (unsigned long long)count),
                     done);
     for (uint64_t i = 0; i < count; i++)
-        s.order[i] = i;
+        s.items[i].row = i;
     for (uint32_t key = key_count; key > 0; key--) {
         sort_by_key(&s, &columns[key - 1]);
         sort_nulls_last(&s, &columns[key - 1]);
@@ -100,8 +104,7 @@ wp_status wpi_order_columns(wpi_group_column *columns, uint32_t key_count, uint3
         gather(&s, &columns[i], values, valid);
     }
 done:
-    wp_free(s.words);
-    wp_free(s.order);
+    wp_free(s.items);
     wp_free(s.next);
     return status;
 }

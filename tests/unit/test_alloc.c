@@ -41,6 +41,8 @@ static void every_kind_of_allocation_can_be_made_to_fail(void **state) {
     wp_alloc_fail_at(1);
     assert_null(wp_calloc(1, 1));
     wp_alloc_fail_at(1);
+    assert_null(wp_malloc_aligned(64, 1));
+    wp_alloc_fail_at(1);
     assert_null(wp_strdup("x"));
     wp_alloc_fail_at(1);
     assert_null(wp_strndup("xyz", 2));
@@ -55,6 +57,19 @@ static void a_size_of_zero_is_not_a_failure(void **state) {
     wp_free(a);
     wp_free(b);
     wp_free(NULL);
+}
+
+static void aligned_memory_is_aligned_and_large_enough(void **state) {
+    (void)state;
+    const size_t sizes[] = {0, 1, 63, 64, 65, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char *memory = wp_malloc_aligned(64, sizes[i]);
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 64, 0);
+        memset(memory, 1, sizes[i]);
+        wp_free(memory);
+    }
+    assert_null(wp_malloc_aligned(64, SIZE_MAX - 1));
 }
 
 static void strndup_stops_at_the_end_and_at_the_limit(void **state) {
@@ -87,6 +102,7 @@ int main(void) {
         cmocka_unit_test(a_failed_realloc_leaves_the_memory_alone),
         cmocka_unit_test(every_kind_of_allocation_can_be_made_to_fail),
         cmocka_unit_test(a_size_of_zero_is_not_a_failure),
+        cmocka_unit_test(aligned_memory_is_aligned_and_large_enough),
         cmocka_unit_test(strndup_stops_at_the_end_and_at_the_limit),
         cmocka_unit_test(products_that_do_not_fit_are_refused),
     };
