@@ -9,7 +9,7 @@ packages="
     clang-19 llvm-19 llvm-19-dev llvm-19-tools libclang-rt-19-dev libomp-19-dev libclc-19
     cmake ninja-build pkg-config
     gcc g++ libc6-dev binutils make
-    libcmocka-dev libinih-dev libjansson-dev libzstd-dev uthash-dev zlib1g-dev libxml2-dev
+    libcmocka-dev libinih-dev libjansson-dev libzstd-dev uthash-dev zlib1g-dev libxml2-dev python3
     gnuplot-nox
     $*
 "

@@ -45,7 +45,8 @@ def as_csv(column):
     kind = type_name(column.type)
     if kind == "text":
         return column.cast(pyarrow.large_string())
-    return column.cast(pyarrow.float64()) if str(column.type) not in ("float", "double") and kind == "float64" else column
+    is_other_float = kind == "float64" and str(column.type) not in ("float", "double")
+    return column.cast(pyarrow.float64()) if is_other_float else column
 
 
 def main():

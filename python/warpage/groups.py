@@ -54,12 +54,48 @@ class _Column:
             for to, row in enumerate(rows):
                 values[to] = source[row]
         valid = None
-        if self.valid:
+        if self.valid and length:
             valid = (ctypes.c_uint8 * ((length + 7) // 8))()
-            for to, row in enumerate(rows):
-                valid[to // 8] |= (not self.is_null(int(row))) << to % 8
+            if numpy is not None:
+                bits = numpy.packbits(~self.mask(length)[rows], bitorder="little")
+                numpy.frombuffer(valid, dtype=numpy.uint8)[:] = bits
+            else:
+                for to, row in enumerate(rows):
+                    valid[to // 8] |= (not self.is_null(row)) << to % 8
         self.values, self.valid = ctypes.addressof(values), ctypes.addressof(valid) if valid is not None else None
         self.owner = (values, valid)
+
+
+def _ranks(texts):
+    """Of each code, its text's place among all."""
+    ranks = [0] * len(texts)
+    for rank, code in enumerate(sorted(range(len(texts)), key=lambda code: texts[code].encode())):
+        ranks[code] = rank
+    return ranks
+
+
+def _order_by_numpy(keys, ranks, length):
+    parts = []  # the last one is the first that counts
+    for column, rank in reversed(list(zip(keys, ranks))):
+        values = numpy.frombuffer(column.array(length), dtype=native.TYPES[column.type]) if length else numpy.empty(0)
+        mask = column.mask(length)
+        if rank is not None and length:
+            values = numpy.array(rank or [0], dtype=numpy.int64).take(values, mode="clip")
+        parts += [values] if mask is None else [numpy.where(mask, 0, values), mask]
+    return numpy.lexsort(parts)
+
+
+def _order(keys, ranks, length):
+    def place(row):
+        parts = []
+        for array, column, rank in zip(arrays, keys, ranks):
+            value = array[row]
+            is_null, is_nan = column.is_null(row), value != value
+            parts.append((is_null, is_nan, 0 if is_null or is_nan else value if rank is None else rank[value]))
+        return parts
+
+    arrays = [column.array(length) for column in keys]
+    return sorted(range(length), key=place)
 
 
 class Groups:
@@ -79,26 +115,10 @@ class Groups:
             self._sort(key_count)
 
     def _sort(self, key_count):
-        """Codes of texts are not in the order of texts: by bytes, as all of Warpage has it."""
-        keys = []
-        for column in self._columns[:key_count]:
-            if column.texts is not None:
-                ranks = [0] * len(column.texts)
-                for rank, code in enumerate(sorted(range(len(ranks)), key=lambda c: column.texts[c].encode())):
-                    ranks[code] = rank
-                keys.append([None if column.is_null(row) else ranks[value]
-                             for row, value in enumerate(column.array(self._length))])
-            else:
-                keys.append([None if column.is_null(row) else value
-                             for row, value in enumerate(column.array(self._length))])
-
-        def place(row):
-            parts = [key[row] for key in keys]
-            return [(part is None, part is not None and part != part, 0 if part is None or part != part else part)
-                    for part in parts]
-        rows = sorted(range(self._length), key=place)
-        if numpy is not None:
-            rows = numpy.array(rows, dtype=numpy.int64)
+        """Codes of texts are not in the order of texts: by bytes, as all of Warpage has it. NULL is last."""
+        keys = self._columns[:key_count]
+        ranks = [_ranks(column.texts) if column.texts is not None else None for column in keys]
+        rows = (_order_by_numpy if numpy is not None else _order)(keys, ranks, self._length)
         for column in self._columns:
             column.take(rows)
 

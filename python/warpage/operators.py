@@ -59,12 +59,13 @@ def _check_types(aggregates, fields):
 def _spec(keys, values, aggregates, options):
     """`keys`: fields, and whether each may be NULL."""
     places = {field.name: i for i, field in enumerate(values)}
+    places[None] = native.ALL_ROWS
     return native.Spec(
         len(keys), len(values), len(aggregates),
         (native.Key * len(keys))(*(native.Key(field.type, nullable) for field, nullable in keys)),
         (ctypes.c_int * max(1, len(values)))(*(field.type for field in values)),
         (native.Aggregate * max(1, len(aggregates)))(
-            *(native.Aggregate(native.OPERATIONS.index(operation), native.ALL_ROWS if column is None else places[column])
+            *(native.Aggregate(native.OPERATIONS.index(operation), places[column])
               for operation, column, _ in aggregates)), options)
 
 
@@ -114,9 +115,9 @@ def groupby(table, keys, aggs=("count",), *, sort=True, device="cpu", strategy="
                              placement=_choice("placement", native.PLACEMENTS, placement), scope_bytes=scope_bytes,
                              memory_bytes=memory_bytes, thread_count=threads, group_count=groups,
                              is_sorted=sort and not has_texts)
+    spec = _spec(list(zip(key_fields, nullable)), value_fields, aggregates, options)
     try:
-        result, explain = _run(device, _spec(list(zip(key_fields, nullable)), value_fields, aggregates, options), chunks,
-                               places, key_fields, value_fields)
+        result, explain = _run(device, spec, chunks, places, key_fields, value_fields)
     except WarpageError as error:
         raise _name_sum(error, aggregates) from None
     columns = [(field.name, field.format, field.texts) for field in key_fields]

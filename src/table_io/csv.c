@@ -373,8 +373,7 @@ wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_table_optio
     (void)pthread_cond_init(&c->changed, NULL);
     c->name = wp_strdup(name);
     c->null_text = options->null_text != NULL ? wp_strdup(options->null_text) : NULL;
-    c->shape = (wpi_csv_shape){.name = c->name,
-                               .delimiter = options->delimiter,
+    c->shape = (wpi_csv_shape){.delimiter = options->delimiter,
                                .null_text = c->null_text,
                                .null_length = c->null_text != NULL ? strlen(c->null_text) : 0};
     wp_status status = WP_STATUS_OK;

@@ -10,7 +10,6 @@
 
 /** What all blocks of a table have in common. */
 typedef struct wpi_csv_shape {
-    const char *name; /* of the file, for messages */
     const wpi_field *fields;
     uint32_t width;
     const wpi_selected *selected;
