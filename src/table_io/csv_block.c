@@ -270,6 +270,12 @@ static wp_status fail_ragged(parser *p, const uint32_t *marks, size_t count) {
                    fields == 0 ? "" : "s", p->shape->width);
 }
 
+/* A text that is itself: no quotes, not NULL, no end of its line's. */
+static bool is_plain_text(const parser *p, const char *text, size_t length) {
+    return length != 0 && *text != WPI_CSV_QUOTE && text[length - 1] != '\r' &&
+           p->shape->null_text == NULL;
+}
+
 /* Fields of one column, of rows that follow those in the block. What is plain and short is done
  * here, the rest by put_field. */
 static wp_status put_column(parser *p, uint32_t place, const row_marks *rows, size_t count) {
@@ -278,6 +284,9 @@ static wp_status put_column(parser *p, uint32_t place, const row_marks *rows, si
     const char *text = p->block->text;
     uint64_t *integers = p->block->columns[place].values;
     double *floats = p->block->columns[place].values;
+    uint32_t *codes = p->block->columns[place].values;
+    wpi_dictionary *texts = &p->block->columns[place].texts;
+    const bool is_text = p->shape->fields[column].is_text && type == WP_TYPE_UINT32;
     const uint64_t first_row = p->block->row_count;
     for (size_t i = 0; i < count; i++) {
         const uint32_t *marks = rows[i].marks;
@@ -288,6 +297,11 @@ static wp_status put_column(parser *p, uint32_t place, const row_marks *rows, si
             continue;
         if (type == WP_TYPE_FLOAT64 && wpi_short_decimal(text + first, outer - first, &floats[row]))
             continue;
+        if (is_text && is_plain_text(p, text + first, outer - first)) {
+            WP_TRY(wpi_dictionary_code(texts, text + first, (uint32_t)(outer - first), &codes[row],
+                                       p->err));
+            continue;
+        }
         WP_TRY(put_field(p, place, row, first, outer));
     }
     return WP_STATUS_OK;

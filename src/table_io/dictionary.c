@@ -11,9 +11,9 @@
 #define PAGE_BYTES ((size_t)1 << 18)
 
 static uint64_t word_of(const char *text, size_t length) {
-    uint64_t word = 0;
-    memcpy(&word, text, length < 8 ? length : 8);
-    return word;
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return length < 8 ? word & (((uint64_t)1 << (8 * length)) - 1) : word;
 }
 
 static uint64_t mix(uint64_t word) {

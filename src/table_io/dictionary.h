@@ -25,8 +25,8 @@ typedef struct wpi_dictionary {
     size_t page_count, page_used_bytes, page_bytes;
 } wpi_dictionary;
 
-/** The string's code. Where the dictionary does not own its strings, `text` must stay. `{0}` is
- * empty. NOMEM. */
+/** The string's code; 8 bytes behind it must be readable. Where the dictionary does not own its
+ * strings, `text` must stay. `{0}` is empty. NOMEM. */
 WP_NODISCARD wp_status wpi_dictionary_code(wpi_dictionary *dictionary, const char *text,
                                            uint32_t length, uint32_t *out, wp_error *err);
 /** The same, for a slice that another dictionary has. */
