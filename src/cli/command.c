@@ -51,6 +51,15 @@ const wp_command wpi_commands[] = {
          "not aggregated.",
      .options = wpi_groupby_options,
      .run = wpi_groupby_main},
+    {.name = "sample",
+     .summary = "estimate a column's numbers from values at random positions",
+     .usage = "sample --column COLUMN [options] TABLE",
+     .details =
+         "TABLE as `warpage help groupby` says. The column is read into memory; its values are "
+         "read at random\n"
+         "positions by the device.",
+     .options = wpi_sample_options,
+     .run = wpi_sample_main},
     {.name = "devices",
      .summary = "list the devices a program can run on",
      .usage = "devices [options]",

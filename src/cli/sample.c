@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage sample: what a column is about, from values at random positions. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/table_options.h"
+#include "table_io/number.h"
+#include "table_io/output.h"
+#include "warpage/ops.h"
+
+enum option_index {
+    COLUMN,
+    N,
+    SEED,
+    RANGE,
+    CONFIDENCE,
+    FORMAT,
+    OUTPUT,
+    TYPES, /* and the others of tables */
+    DEVICE = TYPES + 4,
+    STRATEGY,
+    SCOPE,
+    PLACEMENT,
+    THREADS,
+    SET
+};
+
+const wp_option wpi_sample_options[] = {
+    [COLUMN] = {"column", "COLUMN", "whose values are read"},
+    [N] = {"n", "COUNT", "at least so many, with replacement; default: 1000000"},
+    [SEED] = {"seed", "N", "of the positions; default: 0"},
+    [RANGE] = {"range", "LOW..HIGH", "also tell what part of the values lies there"},
+    [CONFIDENCE] = {"confidence", "PERCENT", "of the intervals; default: 95"},
+    [FORMAT] = {"format", "text|json|csv", "form of the result"},
+    [OUTPUT] = {"output", "FILE", "write the result there, completely or not at all"},
+    WPI_TABLE_OPTION_ROWS(TYPES),
+    [DEVICE] = {"device", "SPEC", "cpu (default), sim:<gpu>, cuda:<n>"},
+    [STRATEGY] = {"strategy", "NAME", "auto (default), direct, scoped"},
+    [SCOPE] = {"scope", "BYTES", "of the column, in one pass: 128MiB"},
+    [PLACEMENT] = {"placement", "NAME", "auto (default), zero-copy, resident"},
+    [THREADS] = {"threads", "N", "of the device, that run at once, at most"},
+    [SET] = {"set", "KEY=VALUE", "change a number of a simulated GPU; may be repeated"},
+    {0}};
+
+#define READS_DEFAULT 1000000
+
+typedef enum form { FORM_TEXT, FORM_JSON, FORM_CSV } form;
+
+typedef struct request {
+    const wp_arguments *arguments;
+    wp_sample_options options;
+    wpi_table_options table;
+    bool has_range;
+    form form;
+} request;
+
+/* ---- what is asked for ------------------------------------------------------------------------
+ */
+
+static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
+                              wp_error *err) {
+    const char *text = r->arguments->values[option];
+    *out = 0;
+    if (text == NULL) return WP_STATUS_OK;
+    for (int i = 0; names[i] != NULL; i++) {
+        *out = i;
+        if (strcmp(names[i], text) == 0) return WP_STATUS_OK;
+    }
+    const wp_option *o = &wpi_sample_options[option];
+    return WP_FAIL(err, INVALID, "--%s %s is none of %s", o->name, text,
+                   o->value_name[0] == 'N' ? o->doc : o->value_name);
+}
+
+/* "10..20"; a side that is left out is open. */
+static wp_status parse_range(request *r, wp_error *err) {
+    const char *text = r->arguments->values[RANGE],
+               *dots = text != NULL ? strstr(text, "..") : NULL;
+    r->options.low = -INFINITY;
+    r->options.high = INFINITY;
+    r->has_range = text != NULL;
+    if (text == NULL) return WP_STATUS_OK;
+    const bool is_fine = dots != NULL && (dots != text || dots[2] != '\0') &&
+                         (dots == text || wpi_float_parse(text, (size_t)(dots - text),
+                                                          &r->options.low) == WPI_PARSED_OK) &&
+                         (dots[2] == '\0' || wpi_float_parse(dots + 2, strlen(dots + 2),
+                                                             &r->options.high) == WPI_PARSED_OK);
+    if (!is_fine)
+        return WP_FAIL(err, INVALID, "--range %s: two numbers, as in 10..20, or one: 10.. or ..20",
+                       text);
+    if (!(r->options.low <= r->options.high))
+        return WP_FAIL(err, INVALID, "--range %s: the first number is the larger one", text);
+    return WP_STATUS_OK;
+}
+
+static wp_status parse_confidence(request *r, wp_error *err) {
+    const char *text = r->arguments->values[CONFIDENCE];
+    double percent = 95;
+    if (text != NULL && (wpi_float_parse(text, strlen(text), &percent) != WPI_PARSED_OK ||
+                         !(percent > 0) || !(percent < 100)))
+        return WP_FAIL(err, INVALID, "--confidence %s: a number between 0 and 100, such as 99",
+                       text);
+    r->options.confidence = percent / 100;
+    return WP_STATUS_OK;
+}
+
+static wp_status parse_numbers(request *r, wp_error *err) {
+    const char *const *values = r->arguments->values;
+    r->options.read_count = READS_DEFAULT;
+    if (values[N] != NULL) WP_TRY(wp_parse_count(values[N], &r->options.read_count, err));
+    if (r->options.read_count == 0) return WP_FAIL(err, INVALID, "--n 0: no value would be read");
+    if (values[SEED] != NULL) WP_TRY(wp_parse_count(values[SEED], &r->options.seed, err));
+    if (values[SCOPE] != NULL) WP_TRY(wp_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
+    if (values[THREADS] != NULL)
+        WP_TRY(wp_parse_count(values[THREADS], &r->options.thread_count, err));
+    return WP_STATUS_OK;
+}
+
+static wp_status parse_request(request *r, wp_error *err) {
+    static const char *const strategies[] = {"auto", "direct", "scoped", NULL};
+    static const wp_strategy of_names[] = {WP_STRATEGY_AUTO, WP_STRATEGY_DIRECT,
+                                           WP_STRATEGY_SCOPED};
+    static const char *const placements[] = {"auto", "zero-copy", "resident", NULL};
+    static const wp_placement places[] = {WP_PLACEMENT_AUTO, WP_PLACEMENT_ZERO_COPY,
+                                          WP_PLACEMENT_RESIDENT};
+    static const char *const forms[] = {"text", "json", "csv", NULL};
+    int strategy, placement, chosen;
+    if (r->arguments->values[COLUMN] == NULL)
+        return WP_FAIL(err, INVALID, "which column? --column COLUMN");
+    WP_TRY(parse_choice(r, STRATEGY, strategies, &strategy, err));
+    WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
+    WP_TRY(parse_choice(r, FORMAT, forms, &chosen, err));
+    WP_TRY(parse_numbers(r, err));
+    WP_TRY(parse_range(r, err));
+    WP_TRY(parse_confidence(r, err));
+    WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
+    r->options.strategy = of_names[strategy];
+    r->options.placement = places[placement];
+    r->form = (form)chosen;
+    return WP_STATUS_OK;
+}
+
+/* ---- the column -------------------------------------------------------------------------------
+ */
+
+/* All of a column, in memory of ours. */
+typedef struct whole {
+    wp_type type;
+    char *values;
+    uint8_t *valid; /* where one is NULL */
+    uint64_t row_count, capacity;
+} whole;
+
+static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {
+    uint64_t capacity = w->capacity != 0 ? w->capacity : 1 << 16;
+    if (wanted <= w->capacity) return WP_STATUS_OK;
+    while (capacity < wanted)
+        capacity *= 2;
+    char *values = wp_realloc(w->values, capacity * wp_type_bytes(w->type));
+    if (values != NULL) w->values = values;
+    uint8_t *valid = w->valid != NULL ? wp_realloc(w->valid, capacity / 8) : NULL;
+    if (valid != NULL) {
+        memset(valid + w->capacity / 8, 0xff, (capacity - w->capacity) / 8);
+        w->valid = valid;
+    }
+    if (values == NULL || (w->valid != NULL && valid == NULL))
+        return WP_FAIL(err, NOMEM, "a column of %" PRIu64 " rows", wanted);
+    w->capacity = capacity;
+    return WP_STATUS_OK;
+}
+
+static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count, wp_error *err) {
+    if (w->valid == NULL) {
+        w->valid = wp_malloc(w->capacity / 8);
+        if (w->valid == NULL) return WP_FAIL(err, NOMEM, "NULLs of a column");
+        memset(w->valid, 0xff, w->capacity / 8);
+    }
+    for (uint64_t row = 0; row < row_count; row++) {
+        const uint64_t from = column->valid_offset + row, to = w->row_count + row;
+        if ((column->valid[from / 8] >> (from % 8) & 1) == 0)
+            w->valid[to / 8] &= (uint8_t) ~(1u << (to % 8));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status read_column(wpi_table *table, const char *name, whole *w, wp_error *err) {
+    wpi_selected selected = {.use = WPI_USE_VALUES};
+    wpi_chunk chunk;
+    WP_TRY(wpi_table_find(table, name, &selected.column, err));
+    const wpi_field *field = wpi_table_field(table, selected.column);
+    if (field->is_text)
+        return WP_FAIL(err, INVALID,
+                       "column '%s' is text; say --null NA if NA means NULL, --types %s:float64 if "
+                       "all of it is "
+                       "numbers",
+                       name, name);
+    w->type = field->type;
+    WP_TRY(wpi_table_select(table, &selected, 1, err));
+    for (;;) {
+        WP_TRY(wpi_table_next(table, &chunk, err));
+        if (chunk.row_count == 0) break;
+        WP_TRY(grow(w, w->row_count + chunk.row_count, err));
+        const uint32_t bytes = wp_type_bytes(w->type);
+        memcpy(w->values + w->row_count * bytes, chunk.columns[0].values, chunk.row_count * bytes);
+        if (chunk.columns[0].valid != NULL)
+            WP_TRY(add_nulls(w, &chunk.columns[0], chunk.row_count, err));
+        w->row_count += chunk.row_count;
+    }
+    if (w->row_count == 0) return WP_FAIL(err, INVALID, "column '%s' has no rows", name);
+    return WP_STATUS_OK;
+}
+
+/* ---- the result -------------------------------------------------------------------------------
+ */
+
+typedef struct estimates {
+    const char *column;
+    uint64_t row_count;
+    wp_sample_result sampled;
+    double sum, sum_error; /* of the column */
+} estimates;
+
+/* How many standard deviations a confidence is: erf(z / sqrt 2) = confidence. */
+static double deviations(double confidence) {
+    double low = 0, high = 40;
+    for (int i = 0; i < 100; i++) {
+        const double middle = (low + high) / 2;
+        if (erf(middle / sqrt(2)) < confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
+/* The column's sum is its rows times the mean of what a position gives: a value, or 0 for NULL. */
+static void estimate_sum(estimates *e, double confidence) {
+    const wp_sample_result *s = &e->sampled;
+    const double z = deviations(confidence), reads = (double)s->read_count,
+                 rows = (double)e->row_count;
+    const double part = (double)s->value_count / reads;
+    const double of_values = s->mean_error / z * (s->mean_error / z) * (double)s->value_count;
+    const double variance =
+        part * (of_values + s->mean * s->mean) - part * part * s->mean * s->mean;
+    e->sum = s->value_count != 0 ? rows * part * s->mean : 0;
+    e->sum_error = s->value_count != 0 ? rows * z * sqrt(fmax(variance, 0) / reads) : 0;
+}
+
+typedef struct row { /* of the result */
+    const char *name;
+    double value;
+    bool is_count;
+} row;
+
+#define ROWS_MAX 16
+
+static size_t make_rows(const request *r, const estimates *e, row out[ROWS_MAX]) {
+    const wp_sample_result *s = &e->sampled;
+    const row rows[] = {{"rows", (double)e->row_count, true},
+                        {"read", (double)s->read_count, true},
+                        {"values", (double)s->value_count, true},
+                        {"avg", s->mean, false},
+                        {"avg_error", s->mean_error, false},
+                        {"sum", e->sum, false},
+                        {"sum_error", e->sum_error, false},
+                        {"min", s->min, false},
+                        {"max", s->max, false},
+                        {"selectivity", s->selectivity, false},
+                        {"selectivity_error", s->selectivity_error, false},
+                        {"confidence", r->options.confidence, false}};
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (r->has_range || strncmp(rows[i].name, "selectivity", 11) != 0) out[count++] = rows[i];
+    return count;
+}
+
+static void write_value(wp_text *text, const row *v, bool has_values, bool is_json) {
+    char number[WPI_NUMBER_CHARACTERS];
+    const wp_column column = {.type = WP_TYPE_FLOAT64, .values = &v->value};
+    if (v->is_count)
+        wp_text_appendf(text, "%.0f", v->value);
+    else if (has_values || strcmp(v->name, "confidence") == 0)
+        wp_text_append_n(text, number, wpi_number_format(&column, 0, is_json, number));
+    else if (is_json)
+        wp_text_append(text, "null");
+}
+
+static void write_json(const request *r, const estimates *e, wp_text *text) {
+    row rows[ROWS_MAX];
+    const size_t count = make_rows(r, e, rows);
+    wp_text_append(text, "{\"schema\": \"warpage.sample/1\"");
+    for (size_t i = 0; i < count; i++) {
+        wp_text_appendf(text, ", \"%s\": ", rows[i].name);
+        write_value(text, &rows[i], e->sampled.value_count != 0, true);
+    }
+    wp_text_append(text, "}\n");
+}
+
+static void write_csv(const request *r, const estimates *e, wp_text *text) {
+    row rows[ROWS_MAX];
+    const size_t count = make_rows(r, e, rows);
+    for (size_t i = 0; i < count; i++)
+        wp_text_appendf(text, "%s%s", i > 0 ? "," : "", rows[i].name);
+    for (size_t i = 0; i < count; i++) {
+        wp_text_append(text, i > 0 ? "," : "\n");
+        write_value(text, &rows[i], e->sampled.value_count != 0, false);
+    }
+    wp_text_append(text, "\n");
+}
+
+static void write_text(const request *r, const estimates *e, wp_text *text) {
+    const wp_sample_result *s = &e->sampled;
+    wp_text_appendf(text, "%s: %" PRIu64 " rows, of which %" PRIu64 " were read at random",
+                    e->column, e->row_count, s->read_count);
+    if (s->value_count != s->read_count)
+        wp_text_appendf(text, "; %" PRIu64 " were NULL", s->read_count - s->value_count);
+    wp_text_append(text, "\n");
+    if (s->value_count == 0) return;
+    wp_text_appendf(text, "avg  %.6g ± %.2g\n", s->mean, s->mean_error);
+    wp_text_appendf(text, "sum  %.6g ± %.2g\n", e->sum, e->sum_error);
+    wp_text_appendf(text, "min  %.6g, of the values read\n", s->min);
+    wp_text_appendf(text, "max  %.6g, of the values read\n", s->max);
+    if (r->has_range)
+        wp_text_appendf(text, "in %s  %.4g%% ± %.2g%% of the values\n", r->arguments->values[RANGE],
+                        100 * s->selectivity, 100 * s->selectivity_error);
+    wp_text_appendf(text,
+                    "The column's numbers are within these bounds with a confidence of %.4g%%.\n",
+                    100 * r->options.confidence);
+}
+
+static wp_status write_estimates(const request *r, const estimates *e, wp_error *err) {
+    static void (*const write[])(const request *, const estimates *,
+                                 wp_text *) = {write_text, write_json, write_csv};
+    wp_text text = {0};
+    wpi_output *output = NULL;
+    write[r->form](r, e, &text);
+    wp_status status = wpi_output_open(r->arguments->values[OUTPUT], &output, err);
+    if (status == WP_STATUS_OK) {
+        wpi_output_text(output, wp_text_string(&text));
+        status = wpi_output_finish(output, err);
+    }
+    wpi_output_close(output);
+    wp_text_deinit(&text);
+    return status;
+}
+
+/* ---- the work ---------------------------------------------------------------------------------
+ */
+
+static wp_status run(const request *r, wp_error *err) {
+    const wp_arguments *arguments = r->arguments;
+    const char *spec = arguments->values[DEVICE];
+    wp_device *device = NULL;
+    wpi_table *table = NULL;
+    whole w = {0};
+    estimates e = {.column = arguments->values[COLUMN]};
+    wp_status status = WP_STATUS_OK;
+    WP_TRY_GOTO(wpi_table_open((const char *const *)arguments->operands,
+                               (size_t)arguments->operand_count, &r->table, &table, err),
+                done);
+    if (spec != NULL) WP_TRY_GOTO(wp_device_open(spec, &device, err), done);
+    WP_TRY_GOTO(read_column(table, e.column, &w, err), done);
+    const wp_column column = {.type = w.type, .values = w.values, .valid = w.valid};
+    e.row_count = w.row_count;
+    WP_TRY_GOTO(wp_sample(device, &column, w.row_count, &r->options, &e.sampled, err), done);
+    estimate_sum(&e, r->options.confidence);
+    WP_TRY_GOTO(write_estimates(r, &e, err), done);
+done:
+    wpi_table_close(table);
+    wp_device_close(device);
+    wp_free(w.values);
+    wp_free(w.valid);
+    return status;
+}
+
+int wpi_sample_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_error err = {0};
+    request r = {.arguments = &arguments};
+    if (wpi_arguments_parse(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        parse_request(&r, &err) != WP_STATUS_OK ||
+        (arguments.values[SET] != NULL &&
+         wpi_set_keys(&arguments, SET, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK))
+        return wpi_usage_error("sample", "%s", err.message);
+    if (arguments.operand_count == 0)
+        return wpi_usage_error("sample", "which table? A file, or - for stdin");
+    if (run(&r, &err) == WP_STATUS_OK) return wpi_finish("sample");
+    return wpi_failure("sample", "%s", err.message);
+}

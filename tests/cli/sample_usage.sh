@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# What cannot be sampled, and wrong requests: one sentence each.
+try() {
+    warpage sample "$@" 2>&1
+    echo "status $?"
+}
+printf 'fare,name\n1,a\n' >t.csv
+printf 'fare,name\n' >none.csv
+try t.csv
+try --column fare
+try --column fair t.csv
+try --column name t.csv
+try --column fare none.csv
+try --column fare --types fare:int8 none.csv
+try --column fare --n 0 t.csv
+try --column fare --range 3 t.csv
+try --column fare --range 3..2 t.csv
+try --column fare --confidence 100 t.csv
+try --column fare --strategy copy t.csv
