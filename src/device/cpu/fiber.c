@@ -129,6 +129,10 @@ void wpi_fibers_release(wpi_block *block) {
         if (block->fibers[i].tsan != NULL) __tsan_destroy_fiber(block->fibers[i].tsan);
     }
 #endif
+#if defined(WP_HAS_ASAN) /* fibers end without returning: the addresses may be given out again */
+    __asan_unpoison_memory_region(block->fiber_stacks,
+                                  block->fiber_capacity * (block->fiber_stack_bytes + PAGE_BYTES));
+#endif
     munmap(block->fiber_stacks,
            (size_t)block->fiber_capacity * (block->fiber_stack_bytes + PAGE_BYTES));
     block->storage_bytes -= (size_t)block->fiber_capacity * 2 * PAGE_BYTES;
@@ -204,8 +208,8 @@ static void start(wpi_block *block, uint32_t thread, wpi_fiber *fiber) {
     /* The frame that wpi_fiber_switch pops: six registers, the address of `enter`, and above it a
      * zero return address, at which a debugger's backtrace ends. On entry of a function the stack
      * pointer is 8 below a multiple of 16. */
-    uintptr_t *top = (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes -
-                                           colour * STACK_COLOUR_BYTES);
+    uintptr_t *top =
+        (uintptr_t *)(void *)(fiber->stack + fiber->stack_bytes - colour * STACK_COLOUR_BYTES);
 #if defined(WP_HAS_ASAN)
     __asan_unpoison_memory_region(fiber->stack, fiber->stack_bytes); /* of a thread cut short */
 #endif
