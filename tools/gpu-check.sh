@@ -56,9 +56,9 @@ pack() { # build folder, target
     target=$(cd "$2" && pwd)
     wpcc=$build/bin/wpcc
     cp "$build/bin/warpage" "$target/bin/"
-    cp -P "$build"/lib/libwarpage.so* "$target/lib/"
+    cp -P "$build"/lib/libwarpage*.so* "$target/lib/"
     # The small libraries beside libc: as files, for machines that have not got them.
-    ldd "$build/lib/libwarpage.so" | sed -n 's/.*=> \([^ ]*lib\(jansson\|zstd\|inih\)[^ ]*\).*/\1/p' |
+    ldd "$build/bin/warpage" | sed -n 's/.*=> \([^ ]*lib\(jansson\|inih\|z\)[^ ]*\).*/\1/p' |
         while IFS= read -r library; do cp -L "$library" "$target/lib/"; done
     for source in "$root"/tests/e2e/*.cu; do
         name=$(basename "$source" .cu)

@@ -9,7 +9,7 @@ fake=$build/tests/libfake_cuda.so
 pack=$TMP/pack
 mkdir -p "$pack/bin" "$pack/lib" "$pack/programs" "$pack/bench" "$pack/apps"
 cp "$build/bin/warpage" "$pack/bin/"
-cp -P "$build"/lib/libwarpage.so* "$pack/lib/"
+cp -P "$build"/lib/libwarpage*.so* "$pack/lib/"
 cp "$E2E/../../tools/gpu-check.sh" "$pack/"
 echo 0123abcd >"$pack/commit"
 
