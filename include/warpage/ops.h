@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Operators on columns whose random accesses outrun a TLB: group-by and sampling, on the processor, on
- * simulated and on real GPUs.
+ * Operators on columns whose random accesses outrun a TLB: group-by and sampling, on the processor,
+ * on simulated and on real GPUs.
  *
  * Group-by takes rows in any number of chunks and gives a row for each distinct key:
  *
  *     wp_groupby_open ─► wp_groupby_add … ─► wp_groupby_finish ─► wp_groups
- *                        (columns of a chunk)                     (a column for each key and aggregate)
+ *                        (columns of a chunk)                     (a column for each key and
+ * aggregate)
  *
  * NULL follows SQL: a NULL key is a group, NULL values are not aggregated, and an aggregate of no
  * value but a count is NULL. Sums of integers are exact; one that does not fit 64 bits is an error.
  *
- * Thread rule: one call at a time on one object. Ownership: what `_open` and `_finish` give goes back
- * with `_close`, which accept NULL; columns that are handed in stay the caller's and are read during
- * the call only.
+ * Thread rule: one call at a time on one object. Ownership: what `_open` and `_finish` give goes
+ * back with `_close`, which accept NULL; columns that are handed in stay the caller's and are read
+ * during the call only.
  *
  * Source: Karnagel et al., DaMoN'17, sections 2.1, 2.2 and 5.
  */
@@ -52,13 +53,13 @@ WP_API const char *wp_type_name(wp_type type); /* "int32" */
 /** Values one behind the other in host memory, as Arrow lays them out. */
 typedef struct wp_column {
     wp_type type;
-    const void *values;     /* [rows] */
-    const uint8_t *valid;   /* a bit each, least significant first; NULL: none is NULL */
-    uint64_t valid_offset;  /* the bit of the first row */
+    const void *values;    /* [rows] */
+    const uint8_t *valid;  /* a bit each, least significant first; NULL: none is NULL */
+    uint64_t valid_offset; /* the bit of the first row */
 } wp_column;
 
 typedef struct wp_key {
-    wp_type type; /* floats: -0 is 0, all NaN are one */
+    wp_type type;     /* floats: -0 is 0, all NaN are one */
     bool is_nullable; /* its columns may have `valid` */
 } wp_key;
 
@@ -67,7 +68,7 @@ typedef enum wp_aggregate_op {
     WP_AGGREGATE_SUM,       /* int64, uint64 or float64, as the values are */
     WP_AGGREGATE_MIN,       /* of the values' type */
     WP_AGGREGATE_MAX,
-    WP_AGGREGATE_AVG, /* float64 */
+    WP_AGGREGATE_AVG,     /* float64 */
     WP_AGGREGATE_OP_COUNT /* must be last */
 } wp_aggregate_op;
 
@@ -101,13 +102,13 @@ typedef enum wp_placement {
 typedef struct wp_ops_options {
     wp_strategy strategy;
     wp_placement placement;
-    uint64_t scope_bytes;   /* of the table, in one pass; 0: the planner's choice */
-    uint64_t group_count;   /* expected; 0: not known. The table grows when there are more */
-    uint64_t row_count;     /* expected; 0: not known */
-    uint64_t chunk_bytes;   /* of input at a time; 0: 128 MiB */
-    uint64_t memory_bytes;  /* of the device, at most; 0: what is free */
-    uint64_t thread_count;  /* of a launch, or of the processor, at most; 0: as many as fit */
-    bool is_sorted;         /* groups in order of their keys, NULL last; else in no particular order */
+    uint64_t scope_bytes;  /* of the table, in one pass; 0: the planner's choice */
+    uint64_t group_count;  /* expected; 0: not known. The table grows when there are more */
+    uint64_t row_count;    /* expected; 0: not known */
+    uint64_t chunk_bytes;  /* of input at a time; 0: 128 MiB */
+    uint64_t memory_bytes; /* of the device, at most; 0: what is free */
+    uint64_t thread_count; /* of a launch, or of the processor, at most; 0: as many as fit */
+    bool is_sorted; /* groups in order of their keys, NULL last; else in no particular order */
 } wp_ops_options;
 
 typedef struct wp_groupby_spec {
@@ -153,7 +154,7 @@ WP_API void wp_groups_close(wp_groups *groups);
  * thread draws positions from a linear congruential generator of its own.
  */
 typedef struct wp_sample_options {
-    wp_strategy strategy;   /* AUTO, DIRECT, or SCOPED: a pass for each scope, generators restarted */
+    wp_strategy strategy; /* AUTO, DIRECT, or SCOPED: a pass for each scope, generators restarted */
     wp_placement placement; /* AUTO, ZERO_COPY, or RESIDENT */
     uint64_t scope_bytes;   /* of values, in one pass; 0: the planner's choice */
     uint64_t seed;
@@ -167,19 +168,21 @@ typedef struct wp_sample_options {
 
 /** Estimates, each with half the width of its interval. NULL values are read, but not counted. */
 typedef struct wp_sample_result {
-    uint64_t read_count, value_count; /* values: that are not NULL */
-    double sum;                       /* of the values read */
+    uint64_t read_count, value_count;    /* values: that are not NULL */
+    double sum;                          /* of the values read */
+    double column_sum, column_sum_error; /* of the column's values */
     double mean, mean_error;
-    double min, max;                      /* of the values read: the column's are beyond */
+    double min, max;                       /* of the values read: the column's are beyond */
     double selectivity, selectivity_error; /* of the values that are not NULL */
     uint64_t pass_count;
     uint64_t device_ns; /* of the passes */
 } wp_sample_result;
 
 /**
- * Samples a column of `row_count` rows. Values in memory of the device (or in pinned or managed memory
- * of it) are read where they are; others are copied to it, or made readable (ZERO_COPY). `device`
- * NULL: the CPU device. INVALID: no rows, options that contradict each other; DEVICE_NOMEM.
+ * Samples a column of `row_count` rows. Values in memory of the device (or in pinned or managed
+ * memory of it) are read where they are; others are copied to it, or made readable (ZERO_COPY).
+ * `device` NULL: the CPU device. INVALID: no rows, options that contradict each other;
+ * DEVICE_NOMEM.
  */
 WP_NODISCARD WP_API wp_status wp_sample(wp_device *device, const wp_column *column,
                                         uint64_t row_count, const wp_sample_options *options,

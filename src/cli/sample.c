@@ -223,34 +223,7 @@ typedef struct estimates {
     const char *column;
     uint64_t row_count;
     wp_sample_result sampled;
-    double sum, sum_error; /* of the column */
 } estimates;
-
-/* How many standard deviations a confidence is: erf(z / sqrt 2) = confidence. */
-static double deviations(double confidence) {
-    double low = 0, high = 40;
-    for (int i = 0; i < 100; i++) {
-        const double middle = (low + high) / 2;
-        if (erf(middle / sqrt(2)) < confidence)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-/* The column's sum is its rows times the mean of what a position gives: a value, or 0 for NULL. */
-static void estimate_sum(estimates *e, double confidence) {
-    const wp_sample_result *s = &e->sampled;
-    const double z = deviations(confidence), reads = (double)s->read_count,
-                 rows = (double)e->row_count;
-    const double part = (double)s->value_count / reads;
-    const double of_values = s->mean_error / z * (s->mean_error / z) * (double)s->value_count;
-    const double variance =
-        part * (of_values + s->mean * s->mean) - part * part * s->mean * s->mean;
-    e->sum = s->value_count != 0 ? rows * part * s->mean : 0;
-    e->sum_error = s->value_count != 0 ? rows * z * sqrt(fmax(variance, 0) / reads) : 0;
-}
 
 typedef struct row { /* of the result */
     const char *name;
@@ -267,8 +240,8 @@ static size_t make_rows(const request *r, const estimates *e, row out[ROWS_MAX])
                         {"values", (double)s->value_count, true},
                         {"avg", s->mean, false},
                         {"avg_error", s->mean_error, false},
-                        {"sum", e->sum, false},
-                        {"sum_error", e->sum_error, false},
+                        {"sum", s->column_sum, false},
+                        {"sum_error", s->column_sum_error, false},
                         {"min", s->min, false},
                         {"max", s->max, false},
                         {"selectivity", s->selectivity, false},
@@ -323,7 +296,7 @@ static void write_text(const request *r, const estimates *e, wp_text *text) {
     wp_text_append(text, "\n");
     if (s->value_count == 0) return;
     wp_text_appendf(text, "avg  %.6g ± %.2g\n", s->mean, s->mean_error);
-    wp_text_appendf(text, "sum  %.6g ± %.2g\n", e->sum, e->sum_error);
+    wp_text_appendf(text, "sum  %.6g ± %.2g\n", s->column_sum, s->column_sum_error);
     wp_text_appendf(text, "min  %.6g, of the values read\n", s->min);
     wp_text_appendf(text, "max  %.6g, of the values read\n", s->max);
     if (r->has_range)
@@ -369,7 +342,6 @@ static wp_status run(const request *r, wp_error *err) {
     const wp_column column = {.type = w.type, .values = w.values, .valid = w.valid};
     e.row_count = w.row_count;
     WP_TRY_GOTO(wp_sample(device, &column, w.row_count, &r->options, &e.sampled, err), done);
-    estimate_sum(&e, r->options.confidence);
     WP_TRY_GOTO(write_estimates(r, &e, err), done);
 done:
     wpi_table_close(table);

@@ -43,12 +43,6 @@ static uint64_t float_word(wp_type type, double number) {
     return word;
 }
 
-static double double_of(uint64_t word) {
-    double number;
-    memcpy(&number, &word, sizeof number);
-    return number;
-}
-
 __extension__ typedef __int128 wide;
 __extension__ typedef unsigned __int128 wide_bits;
 
@@ -80,7 +74,7 @@ static void put_averages(const target *t, const uint64_t *words, bool is_float) 
         const long double count = (long double)t->values[i];
         double average = 0;
         if (is_float)
-            average = double_of(words[i]) / (double)t->values[i];
+            average = wpi_double_of(words[i]) / (double)t->values[i];
         else if (is_small)
             average = (double)((long double)(int64_t)(uint64_t)(wide_bits)sum / count);
         else
@@ -104,7 +98,7 @@ static void put_extremes(const target *t, const uint64_t *words, wp_type type) {
     for (uint32_t i = 0; i < t->count; i++)
         put_word(t, i, bytes,
                  wpi_type_is_float(type)
-                     ? float_word(type, double_of(wpi_unordered_float(words[i])))
+                     ? float_word(type, wpi_double_of(wpi_unordered_float(words[i])))
                      : wpi_unordered_integer(type, words[i]));
 }
 

@@ -176,6 +176,15 @@ static double number_of(wp_type type, uint64_t ordered) {
     return wpi_type_is_signed(type) ? (double)(int64_t)word : (double)word;
 }
 
+/* The column's sum is its rows times the mean of what a position gives: a value, or 0 for NULL. */
+static void estimate_column_sum(const sampling *s, double deviation_count, double squares,
+                                wp_sample_result *out) {
+    const double rows = (double)s->task.row_count, reads = (double)out->read_count;
+    const double mean = out->sum / reads, variance = squares / reads - mean * mean;
+    out->column_sum = rows * mean;
+    out->column_sum_error = rows * deviation_count * sqrt(fmax(variance, 0) / reads);
+}
+
 static void sum_up(const sampling *s, double confidence, wp_sample_result *out) {
     const wp_type type = (wp_type)s->task.type;
     const wpi_sample_notes *n = &s->notes;
@@ -197,9 +206,10 @@ static void sum_up(const sampling *s, double confidence, wp_sample_result *out) 
                               .pass_count = s->passes,
                               .device_ns = wp_event_time_ns(s->end) - wp_event_time_ns(s->begin)};
     if (values == 0) return;
-    const double count = (double)values, width = deviations(confidence) / sqrt(count);
+    const double count = (double)values, z = deviations(confidence), width = z / sqrt(count);
     out->mean = sum / count;
     if (s->task.is_sum_only) return;
+    estimate_column_sum(s, z, squares, out);
     const double variance = squares / count - out->mean * out->mean;
     out->mean_error = width * sqrt(variance > 0 ? variance : 0);
     out->selectivity = (double)hits / count;
