@@ -322,8 +322,14 @@ static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_byt
                                                         launch->source->threads_per_cta));
 }
 
+/* Others may wait for a warp that moves. In step, lanes have nothing to say while their access is
+ * under way, and the others of the warp may be at a barrier. */
+static bool moves(const wpi_warp_run *warp) {
+    return warp->state != WPI_WARP_BARRIER || warp->score_count != 0;
+}
+
 static void describe_state(const wpi_warp_run *warp, char *out, size_t out_bytes) {
-    switch (warp->state) {
+    switch (warp->score_count != 0 ? WPI_WARP_WAITS : warp->state) {
     case WPI_WARP_BARRIER: describe_barrier(warp, out, out_bytes); break;
     case WPI_WARP_STALLS: snprintf(out, out_bytes, "waits for other threads"); break;
     case WPI_WARP_DRAINS: snprintf(out, out_bytes, "has returned"); break;
@@ -339,11 +345,6 @@ static void describe_warp(const wpi_warp_run *warp, char *out, size_t out_bytes)
     snprintf(out, out_bytes, "SM %u, CTA %llu, warp %u of kernel %s%s %s", warp->sm->number,
              (unsigned long long)warp->cta->number, warp->number,
              source->name != NULL ? source->name : "without a name", place, what);
-}
-
-/* Others may wait for a warp that moves. */
-static bool moves(const wpi_warp_run *warp) {
-    return warp->state != WPI_WARP_BARRIER;
 }
 
 static bool comes_first(const wpi_warp_run *warp, const wpi_warp_run *other) {
