@@ -15,13 +15,23 @@
 /* Kept out of the way of what each access does. */
 #define RARE __attribute__((noinline, cold))
 
-/* Where 4 KiB belong. */
-typedef struct chunk {
-    uint64_t number;
+/* Where an address belongs. */
+typedef struct spot {
     uint64_t shift_bytes; /* address + shift = place */
     uint32_t allocation;
     bool has_place;
+} spot;
+
+typedef struct chunk {
+    uint64_t number;
+    spot at;
 } chunk;
+
+/* An allocation with a place. */
+typedef struct range {
+    uint64_t base, bytes;
+    spot at;
+} range;
 
 /* What is added to at each access is small, so that it stays in the host's caches; it is carried
  * over to the full counts when it is about to overflow. */
@@ -38,8 +48,8 @@ struct wpi_watch {
     uint32_t page_bits, row_bits, slice_bits; /* grow */
     uint32_t page_count, row_count, slice_count;
     chunk chunks[CHUNKS];
-    wpi_watch_range ranges[RANGES]; /* with a place; found before */
-    uint32_t range_count, next_range;
+    range ranges[RANGES]; /* found before */
+    uint32_t range_count, next_range, last_range;
     struct {
         const char *name;
         uint32_t allocation;
@@ -111,41 +121,49 @@ RARE static void halve_slices(wpi_watch *w) {
 /* ---- counting
  * ------------------------------------------------------------------------------------- */
 
+static bool is_in(const range *r, uint64_t address) {
+    return address - r->base < r->bytes;
+}
+
 /* Programs with more pages than chunks are remembered have few allocations all the same. */
-static wpi_watch_range find_range(wpi_watch *w, uint64_t address, const char *name) {
-    for (uint32_t i = 0; i < w->range_count; i++)
-        if (address - w->ranges[i].base < w->ranges[i].bytes) return w->ranges[i];
-    wpi_watch_range range = {0};
-    w->locate(w->object, address, name, &range);
-    if (!range.has_place) return range;
-    w->ranges[w->next_range] = range;
+static spot find_spot(wpi_watch *w, uint64_t address, const char *name) {
+    for (uint32_t i = 0; i < w->range_count; i++) {
+        if (!is_in(&w->ranges[i], address)) continue;
+        w->last_range = i;
+        return w->ranges[i].at;
+    }
+    wpi_watch_range found = {0};
+    w->locate(w->object, address, name, &found);
+    const spot at = {found.place - found.first, found.allocation, found.has_place};
+    if (!found.has_place) return at;
+    w->ranges[w->next_range] = (range){found.base, found.bytes, at};
+    w->last_range = w->next_range;
     w->next_range = (w->next_range + 1) % RANGES;
     if (w->range_count < RANGES) w->range_count++;
-    return range;
+    return at;
 }
 
 RARE static void find_chunk(wpi_watch *w, chunk *c, uint64_t address, const char *name) {
-    const wpi_watch_range range = find_range(w, address, name);
-    *c = (chunk){.number = address >> CHUNK_BITS,
-                 .shift_bytes = range.place - range.first,
-                 .allocation = range.allocation,
-                 .has_place = range.has_place};
+    *c = (chunk){address >> CHUNK_BITS, find_spot(w, address, name)};
 }
 
-static const chunk *chunk_of(wpi_watch *w, uint64_t address, const char *name) {
+/* Accesses all over one large allocation come in a row. */
+static const spot *spot_of(wpi_watch *w, uint64_t address, const char *name) {
+    const range *last = &w->ranges[w->last_range];
+    if (is_in(last, address)) return &last->at;
     chunk *c = &w->chunks[(address >> CHUNK_BITS) % CHUNKS];
     if (c->number != address >> CHUNK_BITS) find_chunk(w, c, address, name);
-    return c;
+    return &c->at;
 }
 
 /* Of what has no place, by the name. */
 static uint32_t named_allocation(wpi_watch *w, uint64_t address, const char *name) {
     const size_t at = ((uintptr_t)name >> 3) % NAMES;
     if (w->names[at].name != name || name == NULL) {
-        wpi_watch_range range = {0};
-        w->locate(w->object, address, name, &range);
+        wpi_watch_range found = {0};
+        w->locate(w->object, address, name, &found);
         w->names[at].name = name;
-        w->names[at].allocation = range.allocation;
+        w->names[at].allocation = found.allocation;
     }
     return w->names[at].allocation;
 }
@@ -182,13 +200,13 @@ static void note_access(wpi_touches *t, bool is_write, bool is_miss) {
 
 void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_write, bool is_miss,
                       wp_time_ps now) {
-    const chunk *c = chunk_of(w, address, name);
-    if (!c->has_place) {
+    const spot *at = spot_of(w, address, name);
+    if (!at->has_place) {
         note_access(&w->allocations[named_allocation(w, address, name)], is_write, is_miss);
         return;
     }
-    note_access(&w->allocations[c->allocation], is_write, is_miss);
-    const uint64_t place = address + c->shift_bytes;
+    note_access(&w->allocations[at->allocation], is_write, is_miss);
+    const uint64_t place = address + at->shift_bytes;
     const uint32_t page = page_at(w, place);
     count_one(w, page, is_write ? WRITES : READS);
     if (is_miss) count_one(w, page, TLB_MISSES);
@@ -196,9 +214,9 @@ void wpi_watch_access(wpi_watch *w, uint64_t address, const char *name, bool is_
 }
 
 void wpi_watch_walk(wpi_watch *w, uint64_t address) {
-    const chunk *c = chunk_of(w, address, NULL);
-    w->allocations[c->allocation].walks++;
-    if (c->has_place) count_one(w, page_at(w, address + c->shift_bytes), WALKS);
+    const spot *at = spot_of(w, address, NULL);
+    w->allocations[at->allocation].walks++;
+    if (at->has_place) count_one(w, page_at(w, address + at->shift_bytes), WALKS);
 }
 
 /* ---- the rest
@@ -230,7 +248,8 @@ void wpi_watch_forget(wpi_watch *watch) {
     for (uint32_t i = 0; i < CHUNKS; i++)
         watch->chunks[i].number = NO_CHUNK;
     memset(watch->names, 0, sizeof watch->names);
-    watch->range_count = watch->next_range = 0;
+    memset(watch->ranges, 0, sizeof watch->ranges);
+    watch->range_count = watch->next_range = watch->last_range = 0;
 }
 
 void wpi_watch_get(wpi_watch *w, wpi_watch_counts *out) {
