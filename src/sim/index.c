@@ -52,9 +52,10 @@ void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value) {
     index->slots[at] = key << WPI_INDEX_VALUE_BITS | value;
 }
 
-void wpi_index_remove(wpi_index *index, uint64_t key) {
+uint32_t wpi_index_take(wpi_index *index, uint64_t key) {
     uint32_t gap = wpi_index_slot_of(index, key);
-    WP_ASSERT(index->slots[gap] != WPI_INDEX_FREE);
+    const uint64_t slot = index->slots[gap];
+    WP_CHECK(slot != WPI_INDEX_FREE);
     for (uint32_t at = (gap + 1) & index->mask; index->slots[at] != WPI_INDEX_FREE;
          at = (at + 1) & index->mask) {
         const uint32_t home = wpi_index_home(index, index->slots[at] >> WPI_INDEX_VALUE_BITS);
@@ -65,4 +66,5 @@ void wpi_index_remove(wpi_index *index, uint64_t key) {
     }
     index->slots[gap] = WPI_INDEX_FREE;
     index->count--;
+    return (uint32_t)slot & WPI_INDEX_VALUE_MASK;
 }

@@ -14,6 +14,7 @@
 #define WPI_INDEX_NONE UINT32_MAX
 
 #define WPI_INDEX_VALUE_BITS 20u
+#define WPI_INDEX_VALUE_MASK ((1u << WPI_INDEX_VALUE_BITS) - 1)
 #define WPI_INDEX_FREE UINT64_MAX
 
 typedef struct wpi_index {
@@ -42,8 +43,7 @@ static inline uint32_t wpi_index_slot_of(const wpi_index *index, uint64_t key) {
 /** The key's value, or NONE. */
 static inline uint32_t wpi_index_find(const wpi_index *index, uint64_t key) {
     const uint64_t slot = index->slots[wpi_index_slot_of(index, key)];
-    if (slot == WPI_INDEX_FREE) return WPI_INDEX_NONE;
-    return (uint32_t)slot & ((1u << WPI_INDEX_VALUE_BITS) - 1);
+    return slot == WPI_INDEX_FREE ? WPI_INDEX_NONE : (uint32_t)slot & WPI_INDEX_VALUE_MASK;
 }
 
 /** The key will be looked up soon. */
@@ -53,7 +53,7 @@ static inline void wpi_index_prefetch(const wpi_index *index, uint64_t key) {
 /** The key must not be there. Ends the process when it has to grow and the host has no memory
  * (WP_CHECK). */
 void wpi_index_add(wpi_index *index, uint64_t key, uint32_t value);
-/** The key must be there. */
-void wpi_index_remove(wpi_index *index, uint64_t key);
+/** Takes the key out, which must be there. Returns its value. */
+uint32_t wpi_index_take(wpi_index *index, uint64_t key);
 
 #endif

@@ -397,7 +397,7 @@ static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
     wpi_cache_fill(&at->l1, p.place, p.request.sectors);
     wake(m, &at->mshrs[own].waiting, p.request.sectors, now);
     if (at->mshrs[own].waiting.first == NONE) {
-        wpi_index_remove(&at->under_way, p.request.line);
+        (void)wpi_index_take(&at->under_way, p.request.line);
         at->mshrs[own].next_free = at->free_mshr;
         at->free_mshr = own;
     }

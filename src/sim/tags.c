@@ -130,7 +130,7 @@ uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted) {
     const uint32_t number = victim(tags, &tags->sets[set]);
     wpi_tag_entry *entry = &tags->entries[number];
     if (evicted != NULL) *evicted = *entry;
-    if (entry->parts != 0) wpi_index_remove(&tags->index, entry->tag);
+    if (entry->parts != 0) (void)wpi_index_take(&tags->index, entry->tag);
     entry->tag = tag;
     entry->parts = 0;
     wpi_index_add(&tags->index, tag, number);

@@ -127,8 +127,11 @@ static bool is_last(const wpi_translation *t, uint32_t level_number) {
 
 /* A miss leaves for the next level. */
 static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps looked_up) {
-    wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps, arrive, t,
-                  pack(number, level_number + 1));
+    const wp_time_ps there = looked_up + t->levels[level_number].profile->latency_ps;
+    if (is_last(t, level_number) && wpi_walkers_are_idle(&t->walkers))
+        wpi_walkers_ask(&t->walkers, request_of(t, number)->address, number, there);
+    else
+        wpi_engine_at(t->engine, there, arrive, t, pack(number, level_number + 1));
 }
 
 static void starve(wpi_translation *t, tlb *at) {
@@ -253,9 +256,11 @@ static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps
     }
 }
 
+/* A fill that is all of an entry has no entry yet. */
 static void insert(level *l, tlb *at, uint64_t address) {
     const uint64_t tag = address >> l->coverage_bits;
-    uint32_t entry = wpi_tags_find(&at->tags, tag);
+    uint32_t entry =
+        l->fill_bits < l->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
     if (entry == WPI_INDEX_NONE) {
         wpi_tag_entry evicted;
         entry = wpi_tags_insert(&at->tags, tag, &evicted);
@@ -290,12 +295,9 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_
                  wp_time_ps lookup_ps, wp_time_ps now) {
     level *l = &t->levels[level_number];
     tlb *at = tlb_of(t, level_number, sm);
-    const uint64_t number_of_fill = address >> l->fill_bits;
-    const uint32_t own = wpi_index_find(&at->fills, number_of_fill);
-    WP_CHECK(own != WPI_INDEX_NONE);
+    const uint32_t own = wpi_index_take(&at->fills, address >> l->fill_bits);
     const uint32_t sent = at->mshrs[own].sent;
     queue joined = at->mshrs[own].joined;
-    wpi_index_remove(&at->fills, number_of_fill);
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;

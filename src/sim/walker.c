@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/walker.h"
 
+#include "base/alloc.h"
 #include "sim/itlb.h"
 
 #define NONE UINT32_MAX
@@ -44,17 +45,41 @@ static void remember(wpi_walkers *walkers, uint64_t address) {
     }
 }
 
+static void grow_starts(wpi_walk_starts *s) {
+    const uint32_t capacity = s->capacity == 0 ? 256 : 2 * s->capacity;
+    wp_time_ps *times = wp_malloc(capacity * sizeof *times);
+    WP_CHECK(times != NULL);
+    for (uint32_t i = 0; i < s->count; i++)
+        times[i] = s->times[(s->first + i) & (s->capacity - 1)];
+    wp_free(s->times);
+    *s = (wpi_walk_starts){.times = times, .capacity = capacity, .count = s->count};
+}
+
+/* Idle walkers' walks take the same time each, so they end in the order in which they began: how
+ * many there were when this one did. */
+static void note_overlap(wpi_walkers *walkers, wp_time_ps begun, wp_time_ps walk_ps) {
+    wpi_walk_starts *s = &walkers->starts;
+    while (s->count > 0 && s->times[s->first] + walk_ps <= begun) {
+        s->first = (s->first + 1) & (s->capacity - 1);
+        s->count--;
+    }
+    if (s->count == s->capacity) grow_starts(s);
+    s->times[(s->first + s->count++) & (s->capacity - 1)] = begun;
+    if (s->count > walkers->busy_max) walkers->busy_max = s->count;
+}
+
 static void finish(void *object, uint64_t number, wp_time_ps now);
 
+/* From `now` on, or a later time if nothing else could begin before. */
 static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
     wpi_walk *walk = walk_of(walkers, number);
     const uint32_t levels = levels_left(walkers, walk->address);
     walk->walk_ps = levels * walkers->profile->walker.level_ps;
     if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
-    if (++walkers->busy > walkers->busy_max) walkers->busy_max = walkers->busy;
+    walkers->busy++;
+    if (!wpi_walkers_are_idle(walkers) && walkers->busy > walkers->busy_max)
+        walkers->busy_max = walkers->busy;
     walkers->walk_count++;
-    const bool is_code = walk->address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
-    if (walkers->watch != NULL && !is_code) wpi_watch_walk(walkers->watch, walk->address);
     walkers->level_count += levels;
     wpi_histogram_add(&walkers->queue_ps, now - walk->asked);
     wpi_utilisation_add(&walkers->utilisation, now, now + walk->walk_ps);
@@ -66,7 +91,10 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     const wpi_walk walk = *walk_of(walkers, number);
     wpi_pool_give(&walkers->walks, (uint32_t)number);
     wpi_histogram_add(&walkers->latency_ps, now - walk.asked);
+    const bool is_code = walk.address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
+    if (walkers->watch != NULL && !is_code) wpi_watch_walk(walkers->watch, walk.address);
     walkers->busy--;
+    if (wpi_walkers_are_idle(walkers)) note_overlap(walkers, now - walk.walk_ps, walk.walk_ps);
     if (has_cache(walkers)) remember(walkers, walk.address);
     if (walkers->first != NONE) {
         const uint32_t next = walkers->first;
@@ -82,6 +110,10 @@ static bool is_free(const wpi_walkers *walkers) {
     return count == 0 || walkers->busy < count;
 }
 
+bool wpi_walkers_are_idle(const wpi_walkers *walkers) {
+    return walkers->profile->walker.count == 0 && !has_cache(walkers);
+}
+
 bool wpi_walkers_have_room(const wpi_walkers *walkers) {
     const uint64_t count = walkers->profile->walker.count;
     const uint64_t taken = (uint64_t)walkers->busy + walkers->waiting + walkers->promised;
@@ -92,13 +124,13 @@ void wpi_walkers_promise(wpi_walkers *walkers) {
     walkers->promised++;
 }
 
-void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps now) {
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps time) {
     const uint32_t number = wpi_pool_take(&walkers->walks, sizeof(wpi_walk));
     walkers->promised--;
     *walk_of(walkers, number) =
-        (wpi_walk){.address = address, .token = token, .asked = now, .next = NONE};
+        (wpi_walk){.address = address, .token = token, .asked = time, .next = NONE};
     if (is_free(walkers)) {
-        begin(walkers, number, now);
+        begin(walkers, number, time);
         return;
     }
     if (walkers->first == NONE)
@@ -126,6 +158,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
 void wpi_walkers_deinit(wpi_walkers *walkers) {
     wpi_tags_deinit(&walkers->cache);
     wpi_pool_deinit(&walkers->walks);
+    wp_free(walkers->starts.times);
 }
 
 void wpi_walkers_flush(wpi_walkers *walkers) {

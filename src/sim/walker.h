@@ -29,6 +29,12 @@ typedef struct wpi_walk {
     uint32_t next; /* in the queue */
 } wpi_walk;
 
+/* A ring: when the walks under way began. */
+typedef struct wpi_walk_starts {
+    wp_time_ps *times;
+    uint32_t capacity, first, count; /* capacity: a power of two */
+} wpi_walk_starts;
+
 typedef struct wpi_walkers {
     wpi_engine *engine;
     const wpi_profile *profile;
@@ -39,7 +45,8 @@ typedef struct wpi_walkers {
     wpi_pool walks;
     uint32_t first, last; /* queue */
     uint32_t busy, waiting, promised;
-    wpi_tags cache; /* tag: prefix of the address * 8 + depth of the table */
+    wpi_walk_starts starts; /* of walkers that are idle whatever comes */
+    wpi_tags cache;         /* tag: prefix of the address * 8 + depth of the table */
     uint64_t walk_count, level_count, cache_hit_count, busy_max;
     wpi_histogram queue_ps, latency_ps; /* before and with the walk */
     wpi_utilisation utilisation;
@@ -54,7 +61,10 @@ void wpi_walkers_deinit(wpi_walkers *walkers); /* `{0}` is fine */
 bool wpi_walkers_have_room(const wpi_walkers *walkers);
 /** A walk is on its way: wpi_walkers_ask follows. */
 void wpi_walkers_promise(wpi_walkers *walkers);
-void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps now);
+/** The walk is asked for at `time`: now, or later where walkers are idle whatever comes. */
+void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps time);
+/** There are as many as are asked for, and nothing one does matters to another. */
+bool wpi_walkers_are_idle(const wpi_walkers *walkers);
 void wpi_walkers_flush(wpi_walkers *walkers); /* the cache */
 void wpi_walkers_statistics(const wpi_walkers *walkers, wpi_visit visit, void *object);
 

@@ -155,7 +155,7 @@ static void compare_index(uint32_t room) {
         const uint64_t key = wp_random_next(&random) % 512;
         assert_u64(wpi_index_find(&index, key << 20), values[key]);
         if (values[key] != WPI_INDEX_NONE) {
-            wpi_index_remove(&index, key << 20);
+            (void)wpi_index_take(&index, key << 20);
             values[key] = WPI_INDEX_NONE;
             count--;
         } else if (count < 100) {
