@@ -31,6 +31,22 @@ void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restr
     hash(keys, count, hashes);
 }
 
+wp_type wpi_cpu_narrow_type(wp_type type) {
+    if (type == WP_TYPE_INT64) return WP_TYPE_INT32;
+    return type == WP_TYPE_UINT64 ? WP_TYPE_UINT32 : type;
+}
+
+/* A sum that has no bits above 32 where no value does. */
+bool wpi_cpu_is_narrow(const wp_column *column, uint64_t first, uint32_t count) {
+    if (wpi_cpu_narrow_type(column->type) == column->type) return true;
+    const uint64_t *restrict words = (const uint64_t *)column->values + first;
+    const uint64_t bias = wpi_type_is_signed(column->type) ? UINT64_C(1) << 31 : 0;
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < count; i++)
+        bits |= words[i] + bias;
+    return bits >> 32 == 0;
+}
+
 void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint8_t *nulls) {
     for (uint32_t i = 0; i < count; i++)
         nulls[i] = !wpi_is_valid(column, first + i);

@@ -17,6 +17,11 @@ typedef struct wpi_cpu_values {
 
 void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes);
 
+/** Whether these values of a column are the same in its narrow type. */
+bool wpi_cpu_is_narrow(const wp_column *column, uint64_t first, uint32_t count);
+/** The type of 32 bits for integers of 64; else the same. */
+wp_type wpi_cpu_narrow_type(wp_type type);
+
 /** Bits of `column` as bytes: 1 where a value is NULL. */
 void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint8_t *nulls);
 

@@ -27,7 +27,7 @@ typedef struct cpu_grouper {
     wpi_cpu_worker **workers; /* [worker_count] */
     uint32_t worker_count;
     uint64_t row_count;
-    bool is_wide, is_broken;
+    bool is_broken;
     wp_status *statuses; /* [worker_count] */
     wp_error *errors;    /* [worker_count] */
     char explanation[512];
@@ -37,9 +37,11 @@ typedef struct cpu_grouper {
 typedef struct step {
     cpu_grouper *g;
     const wp_column *keys, *values;
-    uint64_t first;   /* row of the round */
-    uint64_t count;   /* rows of the round; or partitions */
-    atomic_uint next; /* morsel or partition */
+    uint64_t first;         /* row of the round */
+    uint64_t count;         /* rows of the round; or partitions */
+    atomic_uint next;       /* morsel or partition */
+    atomic_bool is_stopped; /* a morsel was refused: its values are too wide for sums so far */
+    uint32_t refused[WPI_CPU_THREADS_MAX]; /* 1 + that morsel; 0: none */
     const uint64_t *firsts;
     wpi_group_sink sink;
     void *object;
@@ -71,7 +73,8 @@ static void close_grouper(wpi_grouper *grouper) {
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_layout_deinit(&g->shared.layout);
     pthread_mutex_destroy(&g->shared.totals.lock);
-    wp_free(g->shared.has_nulls);
+    wp_free(g->shared.traits.has_nulls);
+    wp_free(g->shared.traits.is_wide);
     wp_free(g->workers);
     wp_free(g->statuses);
     wp_free(g->errors);
@@ -102,9 +105,12 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
     shared->shape = shape;
     shared->keys = keys;
     shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
-    shared->has_nulls = wp_calloc(shape->value_count + 1, sizeof *shared->has_nulls);
-    if (shared->has_nulls == NULL) return WP_FAIL(err, NOMEM, "a group-by");
-    WP_TRY(wpi_cpu_layout_init(&shared->layout, shape, shared->has_nulls, false, err));
+    wpi_cpu_traits *traits = &shared->traits;
+    traits->has_nulls = wp_calloc(shape->value_count + 1, sizeof *traits->has_nulls);
+    traits->is_wide = wp_calloc(shape->value_count + 1, sizeof *traits->is_wide);
+    if (traits->has_nulls == NULL || traits->is_wide == NULL)
+        return WP_FAIL(err, NOMEM, "a group-by");
+    WP_TRY(wpi_cpu_layout_init(&shared->layout, shape, traits, err));
     shared->local_slots = slots_in(LOCAL_BYTES, &shared->layout);
     shared->partition_bits = PARTITION_BITS;
     shared->partition_slots = slots_expected(options->group_count);
@@ -144,24 +150,13 @@ done:
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-/* What groups keep, when columns have NULLs for the first time or there are very many rows. */
-static wp_status fit_layout(cpu_grouper *g, const wp_column *values, uint64_t row_count,
-                            wp_error *err) {
-    bool is_new = false;
-    wpi_cpu_shared *shared = &g->shared;
-    for (uint32_t i = 0; i < shared->shape->value_count; i++) {
-        if (values[i].valid == NULL || shared->has_nulls[i]) continue;
-        is_new = shared->has_nulls[i] = true;
-    }
-    g->row_count += row_count;
-    if (!g->is_wide && g->row_count > WPI_CPU_NARROW_ROWS) is_new = g->is_wide = true;
-    if (!is_new) return WP_STATUS_OK;
+/* The traits are others than those that what is there was made for. */
+static wp_status change_layout(cpu_grouper *g, wp_error *err) {
     wp_status status = WP_STATUS_OK;
+    wpi_cpu_shared *shared = &g->shared;
     wpi_cpu_layout old = shared->layout;
     wpi_cpu_exchange_deinit(&shared->exchange); /* its columns are others now */
-    WP_TRY_GOTO(
-        wpi_cpu_layout_init(&shared->layout, shared->shape, shared->has_nulls, g->is_wide, err),
-        done);
+    WP_TRY_GOTO(wpi_cpu_layout_init(&shared->layout, shared->shape, &shared->traits, err), done);
     for (uint32_t i = 0; i < g->worker_count; i++)
         WP_TRY_GOTO(wpi_cpu_worker_convert(g->workers[i], &old, err), done);
     WP_TRY_GOTO(wpi_cpu_totals_convert(&shared->totals, &old, err), done);
@@ -170,14 +165,50 @@ done:
     return status;
 }
 
+/* What groups keep, when columns have NULLs for the first time or there are very many rows. */
+static wp_status fit_layout(cpu_grouper *g, const wp_column *values, uint64_t row_count,
+                            wp_error *err) {
+    bool is_new = false;
+    const uint64_t before = g->row_count;
+    g->row_count += row_count;
+    const bool is_over = before <= WPI_CPU_NARROW_ROWS && g->row_count > WPI_CPU_NARROW_ROWS;
+    for (uint32_t i = 0; i < g->shared.shape->value_count; i++) {
+        if (values[i].valid != NULL && !g->shared.traits.has_nulls[i])
+            is_new = g->shared.traits.has_nulls[i] = true;
+        if (is_over) is_new = g->shared.traits.is_wide[i] = true;
+    }
+    return is_new ? change_layout(g, err) : WP_STATUS_OK;
+}
+
+/* Sums become wide enough for a morsel that could not be taken. */
+static wp_status widen(cpu_grouper *g, const wp_column *values, uint64_t first, uint32_t count,
+                       wp_error *err) {
+    bool is_new = false;
+    for (uint32_t i = 0; i < g->shared.shape->value_count; i++) {
+        if (g->shared.traits.is_wide[i] || wpi_cpu_is_narrow(&values[i], first, count)) continue;
+        is_new = g->shared.traits.is_wide[i] = true;
+    }
+    return is_new ? change_layout(g, err) : WP_STATUS_OK;
+}
+
+static uint32_t rows_of_morsel(const step *s, uint64_t morsel) {
+    const uint64_t left = s->count - morsel * WPI_CPU_MORSEL;
+    return left < WPI_CPU_MORSEL ? (uint32_t)left : WPI_CPU_MORSEL;
+}
+
 static void take_morsels(void *object, uint32_t thread) {
     step *s = object;
     for (;;) {
+        if (atomic_load(&s->is_stopped) || s->g->statuses[thread] != WP_STATUS_OK) return;
         const uint32_t morsel = atomic_fetch_add(&s->next, 1);
         const uint64_t at = (uint64_t)morsel * WPI_CPU_MORSEL;
-        if (at >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
-        const uint64_t left = s->count - at;
-        const uint32_t count = left < WPI_CPU_MORSEL ? (uint32_t)left : WPI_CPU_MORSEL;
+        if (at >= s->count) return;
+        const uint32_t count = rows_of_morsel(s, morsel);
+        if (!wpi_cpu_worker_can_take(s->g->workers[thread], s->values, s->first + at, count)) {
+            s->refused[thread] = morsel + 1;
+            atomic_store(&s->is_stopped, true);
+            return;
+        }
         s->g->statuses[thread] =
             wpi_cpu_worker_take(s->g->workers[thread], s->keys, s->values, s->first + at, count,
                                 morsel, &s->g->errors[thread]);
@@ -194,16 +225,41 @@ static void gather_partitions(void *object, uint32_t thread) {
     }
 }
 
-static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_column *values,
-                           uint64_t first, uint64_t count, wp_error *err) {
-    const uint64_t morsels = (count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
-    step take = {.keys = keys, .values = values, .first = first, .count = count};
+/* Takes the round's morsels until there are no more, or one is refused. */
+static wp_status take_round(cpu_grouper *g, step *take, wp_error *err) {
+    const uint64_t morsels = (take->count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
     g->shared.used_morsels = (uint32_t)morsels;
     wpi_cpu_exchange_clear(&g->shared.exchange, (uint32_t)morsels);
-    WP_TRY(run(g, &take, morsels, take_morsels, err));
+    WP_TRY(run(g, take, morsels, take_morsels, err));
     if (g->shared.exchange.starts == NULL) return WP_STATUS_OK;
     step gather = {.count = g->shared.exchange.partition_count};
     return run(g, &gather, gather.count, gather_partitions, err);
+}
+
+/* Morsels that were refused, after sums were made wide enough for them. */
+static wp_status take_refused(cpu_grouper *g, const step *refusing, wp_error *err) {
+    for (uint32_t i = 0; i < g->worker_count; i++) {
+        if (refusing->refused[i] == 0) continue;
+        const uint64_t morsel = refusing->refused[i] - 1;
+        step again = {.keys = refusing->keys,
+                      .values = refusing->values,
+                      .first = refusing->first + morsel * WPI_CPU_MORSEL,
+                      .count = rows_of_morsel(refusing, morsel)};
+        WP_TRY(widen(g, again.values, again.first, (uint32_t)again.count, err));
+        WP_TRY(take_round(g, &again, err));
+    }
+    return WP_STATUS_OK;
+}
+
+/* Rows from `first` on, at most `count`; *taken: how many those were. */
+static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_column *values,
+                           uint64_t first, uint64_t count, uint64_t *taken, wp_error *err) {
+    step take = {.keys = keys, .values = values, .first = first, .count = count};
+    WP_TRY(take_round(g, &take, err));
+    WP_TRY(take_refused(g, &take, err));
+    const uint64_t begun = (uint64_t)atomic_load(&take.next) * WPI_CPU_MORSEL;
+    *taken = begun < count ? begun : count;
+    return WP_STATUS_OK;
 }
 
 /* A round reads and writes all totals, so it should have more rows than they have bytes; and no
@@ -224,8 +280,9 @@ static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_colum
     WP_TRY(fit_layout(g, values, row_count, err));
     for (uint64_t first = 0; first < row_count;) {
         const uint64_t round = rows_of_round(g), left = row_count - first;
-        WP_TRY(add_round(g, keys, values, first, left < round ? left : round, err));
-        first += left < round ? left : round;
+        uint64_t taken = 0;
+        WP_TRY(add_round(g, keys, values, first, left < round ? left : round, &taken, err));
+        first += taken;
     }
     g->is_broken = false;
     return WP_STATUS_OK;

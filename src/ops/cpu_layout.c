@@ -10,8 +10,8 @@ static uint32_t words_of(const wpi_cpu_field *field, const bool *has_nulls) {
     return field->is_wide ? 2 : 1;
 }
 
-wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape, const bool *has_nulls,
-                              bool is_wide, wp_error *err) {
+wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
+                              const wpi_cpu_traits *traits, wp_error *err) {
     const uint32_t count = shape->accumulator_count;
     *layout = (wpi_cpu_layout){.stride = WPI_CPU_FIELDS, .field_count = count};
     layout->fields = wp_calloc(count + 1, sizeof *layout->fields);
@@ -24,8 +24,8 @@ wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape, co
         wpi_cpu_field *field = &layout->fields[i];
         field->accumulator = shape->accumulators[i];
         field->is_wide = field->accumulator.how == WPI_ACCUMULATE_SUM_INTEGER &&
-                         (is_wide || wp_type_bytes(field->accumulator.type) == 8);
-        const uint32_t words = words_of(field, has_nulls);
+                         traits->is_wide[field->accumulator.value];
+        const uint32_t words = words_of(field, traits->has_nulls);
         field->at = words != 0 ? layout->stride : 0;
         layout->stride += words;
         if (field->accumulator.how == WPI_ACCUMULATE_MIN) layout->initial[field->at] = UINT64_MAX;

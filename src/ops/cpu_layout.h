@@ -4,9 +4,10 @@
  *
  *     key | rows | what each accumulator keeps: one word, two, or none
  *
- * A sum of integers is 64 bits wide as long as no column of that type could overflow it in the rows
- * so far, else 128. A count of values is kept as the number of NULLs, and not at all for a column
- * that had none: then it is `rows`. When that changes, groups are converted.
+ * A sum of integers is 64 bits wide as long as the column's values fitted 32 bits and rows are few
+ * enough that it cannot overflow, else 128. A count of values is kept as the number of NULLs, and
+ * not at all for a column that had none: then it is `rows`. When that changes, groups are
+ * converted.
  */
 #ifndef WP_OPS_CPU_LAYOUT_H
 #define WP_OPS_CPU_LAYOUT_H
@@ -31,9 +32,15 @@ typedef struct wpi_cpu_layout {
 /** Rows that a 64-bit sum of 32-bit values can take. */
 #define WPI_CPU_NARROW_ROWS ((uint64_t)1 << 31)
 
-/** `has_nulls`: [value_count]. `is_wide`: all sums; else those of 64-bit values only. NOMEM. */
+/** What columns of values had so far. [value_count] each. */
+typedef struct wpi_cpu_traits {
+    bool *has_nulls; /* they are to be counted */
+    bool *is_wide;   /* values beyond 32 bits, or too many rows: sums have 128 bits */
+} wpi_cpu_traits;
+
+/** NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
-                                           const bool *has_nulls, bool is_wide, wp_error *err);
+                                           const wpi_cpu_traits *traits, wp_error *err);
 void wpi_cpu_layout_deinit(wpi_cpu_layout *layout);
 
 /** Adds what `from` keeps to `into`; not the key. */

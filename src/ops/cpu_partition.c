@@ -6,15 +6,19 @@
 #include "base/alloc.h"
 #include "ops/cpu_memory.h"
 
-static bool init_stream(wpi_cpu_stream *stream, uint32_t item_bytes, uint32_t morsel_count) {
-    stream->item_bytes = item_bytes;
-    stream->items = wpi_cpu_memory_alloc((size_t)item_bytes * morsel_count * WPI_CPU_MORSEL);
+static bool init_stream(wpi_cpu_stream *stream, wp_type type, wp_type given,
+                        uint32_t morsel_count) {
+    stream->type = type;
+    stream->item_bytes = wp_type_bytes(type);
+    stream->given_bytes = wp_type_bytes(given);
+    stream->items =
+        wpi_cpu_memory_alloc((size_t)stream->item_bytes * morsel_count * WPI_CPU_MORSEL);
     return stream->items != NULL;
 }
 
 wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
                                 uint32_t morsel_count, uint32_t used_count, const wpi_shape *shape,
-                                const bool *has_nulls, wp_error *err) {
+                                const wpi_cpu_traits *traits, wp_error *err) {
     *exchange = (wpi_cpu_exchange){.partition_count = partition_count,
                                    .morsel_count = morsel_count,
                                    .used_count = used_count,
@@ -23,10 +27,13 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_c
     exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
     exchange->starts = wp_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
     bool is_ok = exchange->values != NULL && exchange->nulls != NULL && exchange->starts != NULL &&
-                 init_stream(&exchange->keys, sizeof(uint64_t), morsel_count);
+                 init_stream(&exchange->keys, WP_TYPE_UINT64, WP_TYPE_UINT64, morsel_count);
     for (uint32_t i = 0; i < shape->value_count && is_ok; i++) {
-        is_ok = init_stream(&exchange->values[i], wp_type_bytes(shape->values[i]), morsel_count) &&
-                (!has_nulls[i] || init_stream(&exchange->nulls[i], 1, morsel_count));
+        const wp_type given = shape->values[i];
+        const wp_type type = traits->is_wide[i] ? given : wpi_cpu_narrow_type(given);
+        is_ok = init_stream(&exchange->values[i], type, given, morsel_count) &&
+                (!traits->has_nulls[i] ||
+                 init_stream(&exchange->nulls[i], WP_TYPE_UINT8, WP_TYPE_UINT8, morsel_count));
     }
     if (is_ok) return WP_STATUS_OK;
     wpi_cpu_exchange_deinit(exchange);
@@ -72,20 +79,21 @@ static void route(const wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_rou
         routes->places[i] = next[routes->partitions[i]]++;
 }
 
-#define PUT(bits)                                                                                  \
-    static void put_##bits(const wpi_cpu_routes *routes, const uint##bits##_t *restrict from,      \
-                           uint##bits##_t *restrict to) {                                          \
+#define PUT(name, given, kept)                                                                     \
+    static void put_##name(const wpi_cpu_routes *routes, const given *restrict from,               \
+                           kept *restrict to) {                                                    \
         if (routes->is_all)                                                                        \
             for (uint32_t i = 0; i < routes->count; i++)                                           \
-                to[routes->places[i]] = from[i];                                                   \
+                to[routes->places[i]] = (kept)from[i];                                             \
         else                                                                                       \
             for (uint32_t i = 0; i < routes->count; i++)                                           \
-                to[routes->places[i]] = from[routes->rows[i]];                                     \
+                to[routes->places[i]] = (kept)from[routes->rows[i]];                               \
     }
-PUT(8)
-PUT(16)
-PUT(32)
-PUT(64)
+PUT(8, uint8_t, uint8_t)
+PUT(16, uint16_t, uint16_t)
+PUT(32, uint32_t, uint32_t)
+PUT(64, uint64_t, uint64_t)
+PUT(narrow, uint64_t, uint32_t)
 
 static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_routes *routes,
                 const void *from) {
@@ -93,7 +101,12 @@ static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_rou
     switch (stream->item_bytes) {
     case 1: put_8(routes, from, to); break;
     case 2: put_16(routes, from, to); break;
-    case 4: put_32(routes, from, to); break;
+    case 4:
+        if (stream->given_bytes == 8)
+            put_narrow(routes, from, to);
+        else
+            put_32(routes, from, to);
+        break;
     default: put_64(routes, from, to); break;
     }
 }

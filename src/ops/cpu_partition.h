@@ -16,7 +16,8 @@
 #define WPI_CPU_PARTITIONS_MAX 4096u
 
 typedef struct wpi_cpu_stream { /* one column of all morsels */
-    uint32_t item_bytes;
+    wp_type type;
+    uint32_t item_bytes, given_bytes; /* words that are narrow are given as words */
     uint8_t *items;
 } wpi_cpu_stream;
 
@@ -40,10 +41,10 @@ typedef struct wpi_cpu_routes {
     uint32_t places[WPI_CPU_MORSEL];     /* where it comes to lie; set by route */
 } wpi_cpu_routes;
 
-/** `has_nulls`: [value_count]. NOMEM. */
+/** NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
                                              uint32_t morsel_count, uint32_t used_count,
-                                             const wpi_shape *shape, const bool *has_nulls,
+                                             const wpi_shape *shape, const wpi_cpu_traits *traits,
                                              wp_error *err);
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange); /* `{0}` is fine */
 

@@ -149,7 +149,7 @@ static void set_values(wpi_cpu_worker *w, const wp_column *values, uint64_t firs
         w->values[i] = (wpi_cpu_values){.type = column->type,
                                         .values = (const uint8_t *)column->values +
                                                   first * wp_type_bytes(column->type)};
-        if (!w->shared->has_nulls[i]) continue;
+        if (!w->shared->traits.has_nulls[i]) continue;
         wpi_cpu_nulls(column, first, count, nulls);
         w->values[i].nulls = nulls;
     }
@@ -234,9 +234,17 @@ static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
     if (shared->exchange.starts == NULL)
         status = wpi_cpu_exchange_init(&shared->exchange, UINT32_C(1) << shared->totals.bits,
                                        shared->round_morsels, shared->used_morsels, shared->shape,
-                                       shared->has_nulls, err);
+                                       &shared->traits, err);
     pthread_mutex_unlock(&shared->totals.lock);
     return status;
+}
+
+bool wpi_cpu_worker_can_take(const wpi_cpu_worker *w, const wp_column *values, uint64_t first,
+                             uint32_t count) {
+    for (uint32_t i = 0; i < w->shared->shape->value_count; i++)
+        if (!w->shared->traits.is_wide[i] && !wpi_cpu_is_narrow(&values[i], first, count))
+            return false;
+    return true;
 }
 
 wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
@@ -262,7 +270,7 @@ static void set_run_values(wpi_cpu_worker *w, uint64_t first) {
     for (uint32_t i = 0; i < exchange->value_count; i++) {
         const wpi_cpu_stream *values = &exchange->values[i], *nulls = &exchange->nulls[i];
         w->values[i] =
-            (wpi_cpu_values){.type = w->shared->shape->values[i],
+            (wpi_cpu_values){.type = values->type,
                              .values = values->items + first * values->item_bytes,
                              .nulls = nulls->items != NULL ? nulls->items + first : NULL};
     }

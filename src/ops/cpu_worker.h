@@ -23,7 +23,7 @@ typedef struct wpi_cpu_shared {
     const wpi_shape *shape;
     wpi_keys *keys;
     wpi_cpu_layout layout;
-    bool *has_nulls; /* [value_count]: a column's NULLs are to be counted */
+    wpi_cpu_traits traits;
     bool has_null_keys;
     uint32_t local_slots;    /* of a worker's table, at most */
     uint32_t partition_bits; /* of totals, when they are made */
@@ -43,6 +43,9 @@ void wpi_cpu_worker_destroy(wpi_cpu_worker *worker); /* NULL allowed */
 
 wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *worker);
 
+/** Whether sums are wide enough for these values; else the layout must be changed first. */
+bool wpi_cpu_worker_can_take(const wpi_cpu_worker *worker, const wp_column *values, uint64_t first,
+                             uint32_t count);
 /** Rows [first, first + count) of the columns, at most a morsel; those that are partitioned go to
  * that of the exchange. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_take(wpi_cpu_worker *worker, const wp_column *keys,

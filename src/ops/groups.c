@@ -67,18 +67,20 @@ static void put_word(const target *t, uint32_t i, uint32_t bytes, uint64_t word)
     memcpy(t->out + (size_t)i * bytes, &word, bytes); /* little-endian */
 }
 
+/* A double holds smaller integers exactly. */
+#define EXACT (INT64_C(1) << 53)
+
+static double average_of(const uint64_t sum[2], uint64_t count) {
+    const int64_t low = (int64_t)sum[0];
+    const bool is_small = sum[1] == (uint64_t)(low >> 63) && low > -EXACT && low < EXACT;
+    if (is_small && count < (uint64_t)EXACT) return (double)low / (double)(int64_t)count;
+    return (double)((long double)wide_of(sum) / (long double)count);
+}
+
 static void put_averages(const target *t, const uint64_t *words, bool is_float) {
     for (uint32_t i = 0; i < t->count; i++) {
-        const wide sum = is_float ? 0 : wide_of(&words[2 * (size_t)i]);
-        const bool is_small = sum == (wide)(int64_t)(uint64_t)(wide_bits)sum;
-        const long double count = (long double)t->values[i];
-        double average = 0;
-        if (is_float)
-            average = wpi_double_of(words[i]) / (double)t->values[i];
-        else if (is_small)
-            average = (double)((long double)(int64_t)(uint64_t)(wide_bits)sum / count);
-        else
-            average = (double)((long double)sum / count);
+        const double average = is_float ? wpi_double_of(words[i]) / (double)t->values[i]
+                                        : average_of(&words[2 * (size_t)i], t->values[i]);
         put_word(t, i, sizeof average, float_word(WP_TYPE_FLOAT64, average));
     }
 }

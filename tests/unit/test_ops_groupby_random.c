@@ -280,6 +280,63 @@ static void nulls_come_late(void **state) {
     free(valid);
 }
 
+/* Values that leave 32 bits in the middle of the second chunk, for the first time: what sums are
+ * kept in changes while rows are on their way. */
+static void check_wide_values(wp_type type, uint64_t group_count) {
+    wp_error err = {0};
+    enum { COUNT = 200000, AT = 123456 };
+    const wp_aggregate aggregates[] = {
+        {WP_AGGREGATE_SUM, 0}, {WP_AGGREGATE_MIN, 0}, {WP_AGGREGATE_MAX, 0}};
+    const wp_groupby_spec spec = {.key_count = 1,
+                                  .value_count = 1,
+                                  .aggregate_count = 3,
+                                  .keys = &(wp_key){.type = WP_TYPE_UINT32},
+                                  .values = &type,
+                                  .aggregates = aggregates,
+                                  .options = {.is_sorted = true, .thread_count = 2}};
+    uint32_t *keys = malloc(COUNT * sizeof *keys);
+    uint64_t *values = malloc(COUNT * sizeof *values), *sums = calloc(group_count, sizeof *sums);
+    const bool is_signed = type == WP_TYPE_INT64;
+    const uint64_t largest = is_signed ? INT32_MAX : UINT32_MAX;
+    const uint64_t wide[] = {largest + 1, is_signed ? (uint64_t)INT32_MIN - 1 : UINT64_MAX / 4,
+                             is_signed ? (uint64_t)(INT64_MIN / 2) : UINT64_MAX / 2};
+    const wp_column key = {.type = WP_TYPE_UINT32, .values = keys};
+    const wp_column value = {.type = type, .values = values};
+    wp_groupby *groupby = NULL;
+    wp_groups *groups = NULL;
+    assert_status_ok(wp_groupby_open(NULL, &spec, &groupby, &err), &err);
+    for (uint32_t chunk = 0; chunk < 3; chunk++) {
+        for (uint32_t i = 0; i < COUNT; i++) {
+            keys[i] = i % (uint32_t)group_count * 7919;
+            values[i] = is_signed && i % 3 == 0 ? (uint64_t)INT32_MIN : largest - i;
+        }
+        for (uint32_t i = 0; chunk == 1 && i < 3; i++)
+            values[AT + 20000 * i] = wide[i];
+        for (uint32_t i = 0; i < COUNT; i++)
+            sums[i % group_count] += values[i];
+        assert_status_ok(wp_groupby_add(groupby, &key, &value, COUNT, &err), &err);
+    }
+    assert_status_ok(wp_groupby_finish(groupby, &groups, &err), &err);
+    assert_u64(wp_groups_count(groups), group_count);
+    const uint64_t *found = wp_groups_aggregate(groups, 0)->values;
+    const uint64_t *greatest = wp_groups_aggregate(groups, 2)->values;
+    for (uint64_t i = 0; i < group_count; i++)
+        assert_u64(found[i], sums[i]);
+    assert_u64(greatest[AT % group_count], largest + 1);
+    wp_groups_close(groups);
+    wp_groupby_close(groupby);
+    free(keys);
+    free(values);
+    free(sums);
+}
+
+static void wide_values_come_late(void **state) {
+    (void)state;
+    check_wide_values(WP_TYPE_INT64, 90001);
+    check_wide_values(WP_TYPE_UINT64, 90001);
+    check_wide_values(WP_TYPE_INT64, 61);
+}
+
 /* Every allocation fails once: an error, no crash, nothing lost. */
 static void out_of_memory_anywhere(void **state) {
     (void)state;
@@ -335,6 +392,7 @@ int main(void) {
         cmocka_unit_test(many_more_groups_than_at_first),
         cmocka_unit_test(nearly_all_is_null),
         cmocka_unit_test(nulls_come_late),
+        cmocka_unit_test(wide_values_come_late),
         cmocka_unit_test(out_of_memory_anywhere),
     };
     return wp_test_main(tests);
