@@ -74,8 +74,8 @@ static void widen_float32(const float *in, uint32_t count, uint64_t *out) {
     }
 }
 
-static const uint64_t *words_of(const wpi_cpu_values *values, uint32_t first, uint32_t count,
-                                uint64_t *out) {
+const uint64_t *wpi_cpu_words(const wpi_cpu_values *values, uint32_t first, uint32_t count,
+                              uint64_t *out) {
     const uint8_t *in =
         (const uint8_t *)values->values + (size_t)first * wp_type_bytes(values->type);
     switch (values->type) {
@@ -172,7 +172,7 @@ static void accumulate_field(const wpi_cpu_field *field, uint64_t *kept, const u
     }
     const bool is_extreme = how == WPI_ACCUMULATE_MIN || how == WPI_ACCUMULATE_MAX;
     const uint64_t nothing = how == WPI_ACCUMULATE_MIN ? UINT64_MAX : 0;
-    const uint64_t *words = words_of(values, first, count, scratch);
+    const uint64_t *words = wpi_cpu_words(values, first, count, scratch);
     if (is_extreme) words = ordered_words(type, words, count, scratch);
     if (nulls != NULL) words = without_nulls(words, nulls, count, nothing, scratch);
     if (how == WPI_ACCUMULATE_SUM_FLOAT)

@@ -25,6 +25,10 @@ wp_type wpi_cpu_narrow_type(wp_type type);
 /** Bits of `column` as bytes: 1 where a value is NULL. */
 void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint8_t *nulls);
 
+/** The values as words, perhaps in `out`. */
+const uint64_t *wpi_cpu_words(const wpi_cpu_values *values, uint32_t first, uint32_t count,
+                              uint64_t *out);
+
 /** Adds values [first, outer) of a block to the groups at `places`. `scratch`: a block's words. */
 void wpi_cpu_accumulate(const wpi_cpu_layout *layout, uint64_t *groups, const uint32_t *places,
                         const wpi_cpu_values *values, uint32_t first, uint32_t outer,

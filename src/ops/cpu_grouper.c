@@ -16,7 +16,10 @@
 #define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
+#define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */
 #define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
+#define NEAR_SHARE 4
+#define NEAR_BYTES_MIN ((uint64_t)64 << 10)
 #define PARTITION_BITS 8u
 #define PARTITION_SLOTS_MIN 64u
 #define PARTITION_SLOTS_MAX ((uint32_t)1 << 16) /* to begin with */
@@ -26,7 +29,7 @@ typedef struct cpu_grouper {
     wpi_cpu_shared shared;
     wpi_cpu_worker **workers; /* [worker_count] */
     uint32_t worker_count;
-    uint64_t row_count;
+    uint64_t row_count, expected_rows;
     bool is_broken;
     wp_status *statuses; /* [worker_count] */
     wp_error *errors;    /* [worker_count] */
@@ -42,7 +45,8 @@ typedef struct step {
     atomic_uint next;       /* morsel or partition */
     atomic_bool is_stopped; /* a morsel was refused: its values are too wide for sums so far */
     uint32_t refused[WPI_CPU_THREADS_MAX]; /* 1 + that morsel; 0: none */
-    const uint64_t *firsts;
+    const uint64_t *firsts;                /* [count]: places of groups */
+    uint64_t before;                       /* groups that come before them */
     wpi_group_sink sink;
     void *object;
 } step;
@@ -69,6 +73,7 @@ static void close_grouper(wpi_grouper *grouper) {
     cpu_grouper *g = (cpu_grouper *)grouper;
     for (uint32_t i = 0; g->workers != NULL && i < g->worker_count; i++)
         wpi_cpu_worker_destroy(g->workers[i]);
+    wpi_cpu_near_deinit(&g->shared.near);
     wpi_cpu_totals_deinit(&g->shared.totals);
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_layout_deinit(&g->shared.layout);
@@ -97,11 +102,19 @@ static uint32_t slots_expected(uint64_t group_count) {
     return slots;
 }
 
+/* Of a row on its way to a partition. */
+static void set_morsel_bytes(wpi_cpu_shared *shared) {
+    uint32_t row_bytes = sizeof(uint64_t);
+    for (uint32_t i = 0; i < shared->shape->value_count; i++) {
+        const wp_type type = shared->shape->values[i];
+        row_bytes += wp_type_bytes(shared->traits.is_wide[i] ? type : wpi_cpu_narrow_type(type));
+    }
+    shared->morsel_bytes = row_bytes * WPI_CPU_MORSEL;
+    shared->round_morsels = (uint32_t)(ROUND_BYTES / shared->morsel_bytes) + 1;
+}
+
 static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi_keys *keys,
                              const wp_ops_options *options, wp_error *err) {
-    uint32_t row_bytes = sizeof(uint64_t);
-    for (uint32_t i = 0; i < shape->value_count; i++)
-        row_bytes += wp_type_bytes(shape->values[i]);
     shared->shape = shape;
     shared->keys = keys;
     shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
@@ -114,8 +127,7 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
     shared->local_slots = slots_in(LOCAL_BYTES, &shared->layout);
     shared->partition_bits = PARTITION_BITS;
     shared->partition_slots = slots_expected(options->group_count);
-    shared->morsel_bytes = row_bytes * WPI_CPU_MORSEL;
-    shared->round_morsels = (uint32_t)(ROUND_BYTES / shared->morsel_bytes) + 1;
+    set_morsel_bytes(shared);
     shared->totals.layout = &shared->layout;
     return WP_STATUS_OK;
 }
@@ -137,6 +149,7 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
     g->errors = wp_calloc(g->worker_count, sizeof *g->errors);
     if (g->workers == NULL || g->statuses == NULL || g->errors == NULL)
         WP_TRY_GOTO(WP_FAIL(err, NOMEM, "a group-by"), done);
+    g->expected_rows = options->row_count;
     WP_TRY_GOTO(init_shared(&g->shared, shape, keys, options, err), done);
     for (uint32_t i = 0; i < g->worker_count; i++)
         WP_TRY_GOTO(wpi_cpu_worker_create(&g->shared, &g->workers[i], err), done);
@@ -155,10 +168,12 @@ static wp_status change_layout(cpu_grouper *g, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     wpi_cpu_shared *shared = &g->shared;
     wpi_cpu_layout old = shared->layout;
+    set_morsel_bytes(shared);
     wpi_cpu_exchange_deinit(&shared->exchange); /* its columns are others now */
     WP_TRY_GOTO(wpi_cpu_layout_init(&shared->layout, shared->shape, &shared->traits, err), done);
     for (uint32_t i = 0; i < g->worker_count; i++)
         WP_TRY_GOTO(wpi_cpu_worker_convert(g->workers[i], &old, err), done);
+    WP_TRY_GOTO(wpi_cpu_near_convert(&shared->near, &old, err), done);
     WP_TRY_GOTO(wpi_cpu_totals_convert(&shared->totals, &old, err), done);
 done:
     wpi_cpu_layout_deinit(&old);
@@ -191,6 +206,24 @@ static wp_status widen(cpu_grouper *g, const wp_column *values, uint64_t first, 
     return is_new ? change_layout(g, err) : WP_STATUS_OK;
 }
 
+/* Whether keys are near one another is asked of the first chunk. Their array may take a share of
+ * the bytes that rows have: of keys that are few, but far apart, most places would stay empty. */
+static wp_status expect_near(cpu_grouper *g, const wp_column *keys, uint64_t row_count,
+                             wp_error *err) {
+    wpi_cpu_span span;
+    wpi_cpu_shared *shared = &g->shared;
+    const uint64_t rows = row_count > g->expected_rows ? row_count : g->expected_rows;
+    const uint64_t bytes = rows * (shared->morsel_bytes / WPI_CPU_MORSEL) / NEAR_SHARE;
+    const uint64_t group_bytes = sizeof(uint64_t) * wpi_cpu_array_stride(&shared->layout);
+    const uint64_t keys_max = (bytes < NEAR_BYTES_MIN ? NEAR_BYTES_MIN : bytes) / group_bytes;
+    WP_TRY(wpi_cpu_span_find(&span, shared->keys, keys, row_count, keys_max, err));
+    if (span.bits == 0) return WP_STATUS_OK;
+    WP_TRY(wpi_cpu_near_init(&shared->near, &span, &shared->layout, err));
+    for (uint32_t i = 0; i < g->worker_count; i++)
+        WP_TRY(wpi_cpu_worker_expect_near(g->workers[i], err));
+    return WP_STATUS_OK;
+}
+
 static uint32_t rows_of_morsel(const step *s, uint64_t morsel) {
     const uint64_t left = s->count - morsel * WPI_CPU_MORSEL;
     return left < WPI_CPU_MORSEL ? (uint32_t)left : WPI_CPU_MORSEL;
@@ -215,6 +248,16 @@ static void take_morsels(void *object, uint32_t thread) {
     }
 }
 
+static void gather_parts(void *object, uint32_t thread) {
+    step *s = object;
+    for (;;) {
+        const uint32_t part = atomic_fetch_add(&s->next, 1);
+        if (part >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+        s->g->statuses[thread] =
+            wpi_cpu_worker_gather_near(s->g->workers[thread], part, &s->g->errors[thread]);
+    }
+}
+
 static void gather_partitions(void *object, uint32_t thread) {
     step *s = object;
     for (;;) {
@@ -225,12 +268,28 @@ static void gather_partitions(void *object, uint32_t thread) {
     }
 }
 
+static wp_status prepare_near(cpu_grouper *g, uint32_t morsels, wp_error *err) {
+    wpi_cpu_near *near = &g->shared.near;
+    if (near->span.bits == 0 || near->is_local) return WP_STATUS_OK;
+    if (near->exchange.starts == NULL)
+        return wpi_cpu_exchange_init(&near->exchange, WP_TYPE_UINT16, near->part_count,
+                                     g->shared.round_morsels, morsels, g->shared.shape,
+                                     &g->shared.traits, err);
+    wpi_cpu_exchange_clear(&near->exchange, morsels);
+    return WP_STATUS_OK;
+}
+
 /* Takes the round's morsels until there are no more, or one is refused. */
 static wp_status take_round(cpu_grouper *g, step *take, wp_error *err) {
     const uint64_t morsels = (take->count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
     g->shared.used_morsels = (uint32_t)morsels;
     wpi_cpu_exchange_clear(&g->shared.exchange, (uint32_t)morsels);
+    WP_TRY(prepare_near(g, (uint32_t)morsels, err));
     WP_TRY(run(g, take, morsels, take_morsels, err));
+    if (g->shared.near.exchange.starts != NULL) {
+        step parts = {.count = g->shared.near.part_count};
+        WP_TRY(run(g, &parts, parts.count, gather_parts, err));
+    }
     if (g->shared.exchange.starts == NULL) return WP_STATUS_OK;
     step gather = {.count = g->shared.exchange.partition_count};
     return run(g, &gather, gather.count, gather_partitions, err);
@@ -266,7 +325,9 @@ static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_colum
  * more than the last cache holds, where totals allow it. */
 static uint64_t rows_of_round(const cpu_grouper *g) {
     const wpi_cpu_shared *shared = &g->shared;
-    const uint64_t wanted = ROUND_RATIO * wpi_cpu_totals_bytes(&shared->totals);
+    const uint64_t totals =
+        wpi_cpu_totals_bytes(&shared->totals) + NEAR_WEIGHT * wpi_cpu_near_bytes(&shared->near);
+    const uint64_t wanted = ROUND_RATIO * totals;
     const uint64_t most = (uint64_t)shared->round_morsels * shared->morsel_bytes;
     const uint64_t bytes = wanted < ROUND_BYTES_MIN ? ROUND_BYTES_MIN : wanted;
     return (bytes < most ? bytes : most) / shared->morsel_bytes * WPI_CPU_MORSEL;
@@ -277,7 +338,9 @@ static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_colum
     cpu_grouper *g = (cpu_grouper *)grouper;
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     g->is_broken = true; /* until this is done */
+    const bool is_first = g->row_count == 0;
     WP_TRY(fit_layout(g, values, row_count, err));
+    if (is_first) WP_TRY(expect_near(g, keys, row_count, err));
     for (uint64_t first = 0; first < row_count;) {
         const uint64_t round = rows_of_round(g), left = row_count - first;
         uint64_t taken = 0;
@@ -294,25 +357,56 @@ static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_colum
 static void explain_groups(cpu_grouper *g, uint64_t count) {
     static const char *const modes[] = {"a table of its own", "a table of frequent groups in front",
                                         "no table in front"};
-    const wpi_cpu_mode mode = wpi_cpu_worker_mode(g->workers[0]);
-    snprintf(g->explanation, sizeof g->explanation,
-             "%u threads, each with %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
-             g->worker_count, modes[mode], (unsigned long long)g->row_count,
-             (unsigned long long)count, 8 * g->shared.layout.stride,
-             UINT32_C(1) << g->shared.totals.bits);
+    const wpi_cpu_near *near = &g->shared.near;
+    const char *how = modes[wpi_cpu_worker_mode(g->workers[0])];
+    const unsigned long long rows = g->row_count, groups = count;
+    if (near->span.bits == 0)
+        snprintf(g->explanation, sizeof g->explanation,
+                 "%u threads, each with %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
+                 g->worker_count, how, rows, groups, 8 * g->shared.layout.stride,
+                 UINT32_C(1) << g->shared.totals.bits);
+    else
+        snprintf(g->explanation, sizeof g->explanation,
+                 "%u threads, keys in a span of %u: %s, others in %s; %llu rows, %llu groups of %u "
+                 "bytes in %u parts\n",
+                 g->worker_count, wpi_cpu_span_null(&near->span),
+                 near->is_local ? "each with an array" : "an array by parts", how, rows, groups,
+                 8 * wpi_cpu_array_stride(near->layout), near->part_count - 1);
+}
+
+static void use_parts(void *object, uint32_t thread) {
+    (void)thread;
+    step *s = object;
+    wpi_cpu_near *near = &s->g->shared.near;
+    for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
+        near->parts[part].used = wpi_cpu_array_used(&near->parts[part]);
+}
+
+/* Groups of parts come before those of totals. */
+static uint64_t count_near(const wpi_cpu_near *near) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < near->part_count; i++)
+        count += near->parts[i].used;
+    return count;
 }
 
 static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err) {
     cpu_grouper *g = (cpu_grouper *)grouper;
     wpi_cpu_totals *totals = &g->shared.totals;
+    wpi_cpu_near *near = &g->shared.near;
     uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     wpi_cpu_exchange_deinit(&g->shared.exchange);
+    wpi_cpu_exchange_deinit(&near->exchange);
     WP_TRY(
         wpi_cpu_totals_make(totals, 0, PARTITION_SLOTS_MIN, err)); /* few groups: one is enough */
-    for (uint32_t i = 0; i < g->worker_count; i++)
+    for (uint32_t i = 0; i < g->worker_count; i++) {
         WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
-    *group_count = wpi_cpu_totals_count(totals, firsts);
+        WP_TRY(wpi_cpu_worker_flush_near(g->workers[i], err));
+    }
+    step use = {.count = near->part_count};
+    WP_TRY(run(g, &use, use.count, use_parts, err));
+    *group_count = count_near(near) + wpi_cpu_totals_count(totals, firsts);
     explain_groups(g, *group_count);
     return WP_STATUS_OK;
 }
@@ -323,17 +417,36 @@ static void emit_partitions(void *object, uint32_t thread) {
         const uint32_t partition = atomic_fetch_add(&s->next, 1);
         if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
         s->g->statuses[thread] =
-            wpi_cpu_totals_emit(&s->g->shared.totals, partition, s->firsts[partition], s->sink,
-                                s->object, &s->g->errors[thread]);
+            wpi_cpu_totals_emit(&s->g->shared.totals, partition, s->before + s->firsts[partition],
+                                s->sink, s->object, &s->g->errors[thread]);
+    }
+}
+
+static void emit_parts(void *object, uint32_t thread) {
+    step *s = object;
+    for (;;) {
+        const uint32_t part = atomic_fetch_add(&s->next, 1);
+        if (part >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+        s->g->statuses[thread] = wpi_cpu_near_emit(&s->g->shared.near, part, s->firsts[part],
+                                                   s->sink, s->object, &s->g->errors[thread]);
     }
 }
 
 static wp_status emit(wpi_grouper *grouper, wpi_group_sink sink, void *object, wp_error *err) {
     cpu_grouper *g = (cpu_grouper *)grouper;
+    const wpi_cpu_near *near = &g->shared.near;
     uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
+    uint64_t before = 0;
+    for (uint32_t i = 0; i < near->part_count; i++) {
+        firsts[i] = before;
+        before += near->parts[i].used;
+    }
+    step parts = {.count = near->part_count, .firsts = firsts, .sink = sink, .object = object};
+    WP_TRY(run(g, &parts, parts.count, emit_parts, err));
     (void)wpi_cpu_totals_count(&g->shared.totals, firsts);
     step s = {.count = UINT32_C(1) << g->shared.totals.bits,
               .firsts = firsts,
+              .before = before,
               .sink = sink,
               .object = object};
     return run(g, &s, s.count, emit_partitions, err);

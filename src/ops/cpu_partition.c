@@ -16,8 +16,9 @@ static bool init_stream(wpi_cpu_stream *stream, wp_type type, wp_type given,
     return stream->items != NULL;
 }
 
-wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
-                                uint32_t morsel_count, uint32_t used_count, const wpi_shape *shape,
+wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
+                                uint32_t partition_count, uint32_t morsel_count,
+                                uint32_t used_count, const wpi_shape *shape,
                                 const wpi_cpu_traits *traits, wp_error *err) {
     *exchange = (wpi_cpu_exchange){.partition_count = partition_count,
                                    .morsel_count = morsel_count,
@@ -27,7 +28,7 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_c
     exchange->nulls = wp_calloc(shape->value_count + 1, sizeof *exchange->nulls);
     exchange->starts = wp_calloc(morsel_count * (partition_count + (size_t)1), sizeof(uint32_t));
     bool is_ok = exchange->values != NULL && exchange->nulls != NULL && exchange->starts != NULL &&
-                 init_stream(&exchange->keys, WP_TYPE_UINT64, WP_TYPE_UINT64, morsel_count);
+                 init_stream(&exchange->keys, key_type, key_type, morsel_count);
     for (uint32_t i = 0; i < shape->value_count && is_ok; i++) {
         const wp_type given = shape->values[i];
         const wp_type type = traits->is_wide[i] ? given : wpi_cpu_narrow_type(given);
@@ -112,7 +113,7 @@ static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_rou
 }
 
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
-                          const uint64_t *keys, const wpi_cpu_values *values) {
+                          const void *keys, const wpi_cpu_values *values) {
     route(exchange, morsel, routes);
     put(&exchange->keys, morsel, routes, keys);
     for (uint32_t i = 0; i < exchange->value_count; i++) {
@@ -127,6 +128,32 @@ wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t mors
     const uint32_t start = *start_of(exchange, morsel, partition);
     const uint64_t first = (uint64_t)morsel * WPI_CPU_MORSEL + start;
     return (wpi_cpu_run){.count = *start_of(exchange, morsel, partition + 1) - start,
-                         .keys = (const uint64_t *)(const void *)exchange->keys.items + first,
+                         .keys = exchange->keys.items + first * exchange->keys.item_bytes,
                          .first = first};
+}
+
+static void prefetch_items(const wpi_cpu_stream *stream, uint64_t first, uint32_t count) {
+    const uint8_t *items = stream->items + first * stream->item_bytes;
+    for (uint32_t at = 0; at < count * stream->item_bytes; at += 64)
+        __builtin_prefetch(items + at);
+}
+
+void wpi_cpu_exchange_prefetch(const wpi_cpu_exchange *exchange, uint32_t morsel,
+                               uint32_t partition) {
+    if (morsel >= exchange->used_count) return;
+    const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
+    const uint32_t count = run.count < WPI_CPU_BLOCK / 4 ? run.count : WPI_CPU_BLOCK / 4;
+    prefetch_items(&exchange->keys, run.first, count);
+    for (uint32_t i = 0; i < exchange->value_count; i++)
+        prefetch_items(&exchange->values[i], run.first, count);
+}
+
+void wpi_cpu_exchange_values(const wpi_cpu_exchange *exchange, uint64_t first,
+                             wpi_cpu_values *values) {
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        const wpi_cpu_stream *stream = &exchange->values[i], *nulls = &exchange->nulls[i];
+        values[i] = (wpi_cpu_values){.type = stream->type,
+                                     .values = stream->items + first * stream->item_bytes,
+                                     .nulls = nulls->items != NULL ? nulls->items + first : NULL};
+    }
 }

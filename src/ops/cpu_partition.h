@@ -26,7 +26,7 @@ typedef struct wpi_cpu_exchange {
     uint32_t morsel_count; /* of a round, at most */
     uint32_t used_count;   /* of this round */
     uint32_t value_count;
-    wpi_cpu_stream keys;    /* words */
+    wpi_cpu_stream keys;
     wpi_cpu_stream *values; /* [value_count] */
     wpi_cpu_stream *nulls;  /* [value_count]; bytes; no items where there are none */
     uint32_t *starts;       /* [partition_count + 1][morsel_count] of runs within a morsel */
@@ -42,27 +42,33 @@ typedef struct wpi_cpu_routes {
 } wpi_cpu_routes;
 
 /** NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, uint32_t partition_count,
-                                             uint32_t morsel_count, uint32_t used_count,
-                                             const wpi_shape *shape, const wpi_cpu_traits *traits,
-                                             wp_error *err);
+WP_NODISCARD wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
+                                             uint32_t partition_count, uint32_t morsel_count,
+                                             uint32_t used_count, const wpi_shape *shape,
+                                             const wpi_cpu_traits *traits, wp_error *err);
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange); /* `{0}` is fine */
 
 /** No rows yet in any morsel; there will be `used_count`. */
 void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count);
 
-/** Puts a morsel's rows where their routes lead. `values`: [value_count] from the morsel's first
- * row. */
+/** Puts a morsel's rows where their routes lead. `keys`, `values` [value_count]: from the morsel's
+ * first row. */
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
-                          const uint64_t *keys, const wpi_cpu_values *values);
+                          const void *keys, const wpi_cpu_values *values);
 
 typedef struct wpi_cpu_run {
     uint32_t count;
-    const uint64_t *keys;
+    const void *keys;
     uint64_t first; /* row of all streams */
 } wpi_cpu_run;
 
 wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                  uint32_t partition);
+/** The first rows of a run, which is too short for the processor to see where it goes. */
+void wpi_cpu_exchange_prefetch(const wpi_cpu_exchange *exchange, uint32_t morsel,
+                               uint32_t partition);
+/** Values of a run's rows from `first` on. `values`: [value_count]. */
+void wpi_cpu_exchange_values(const wpi_cpu_exchange *exchange, uint64_t first,
+                             wpi_cpu_values *values);
 
 #endif

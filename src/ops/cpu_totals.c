@@ -2,11 +2,9 @@
 #include "ops/cpu_totals.h"
 
 #include "base/alloc.h"
+#include "ops/cpu_batch.h"
 #include "ops/cpu_block.h"
 #include "ops/hash.h"
-
-/* Groups of a batch: their words stay in the second cache until the sink has read them. */
-#define BATCH 2048u
 
 static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_error *err) {
     const uint32_t count = UINT32_C(1) << bits;
@@ -89,79 +87,20 @@ uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts) {
     return sum;
 }
 
-/* A batch being filled. */
-typedef struct filling {
-    const wpi_cpu_layout *layout;
-    wpi_group_batch batch;
-    uint64_t *keys, *rows;   /* [BATCH] */
-    uint64_t **words;        /* [field_count] of [BATCH], or twice that */
-    const uint64_t **groups; /* [BATCH]: the table's */
-    uint64_t *memory;
-    wpi_group_sink sink;
-    void *object;
-} filling;
-
-static wp_status init_filling(filling *f, const wpi_cpu_layout *layout, uint64_t first,
-                              wpi_group_sink sink, void *object, wp_error *err) {
-    *f = (filling){.layout = layout, .sink = sink, .object = object};
-    f->memory = wp_malloc((2 + 2 * (size_t)layout->field_count) * BATCH * sizeof *f->memory);
-    f->words = wp_calloc(layout->field_count + 1, sizeof *f->words);
-    f->groups = wp_malloc(BATCH * sizeof *f->groups);
-    if (f->memory == NULL || f->words == NULL || f->groups == NULL)
-        return WP_FAIL(err, NOMEM, "a batch of groups");
-    f->keys = f->memory;
-    f->rows = f->keys + BATCH;
-    for (uint32_t i = 0; i < layout->field_count; i++)
-        f->words[i] = f->rows + BATCH + 2 * (size_t)i * BATCH;
-    f->batch = (wpi_group_batch){.first = first,
-                                 .keys = f->keys,
-                                 .null_group = UINT32_MAX,
-                                 .rows = f->rows,
-                                 .words = (const uint64_t *const *)f->words};
-    return WP_STATUS_OK;
-}
-
-static void flush(filling *f) {
-    wpi_group_batch *batch = &f->batch;
-    if (batch->count == 0) return;
-    for (uint32_t i = 0; i < batch->count; i++) {
-        f->keys[i] = f->groups[i][WPI_CPU_KEY];
-        f->rows[i] = f->groups[i][WPI_CPU_ROWS];
-    }
-    for (uint32_t i = 0; i < f->layout->field_count; i++)
-        wpi_cpu_layout_values(f->layout, i, f->groups, batch->count, f->words[i]);
-    if (batch->null_group == UINT32_MAX) batch->null_group = batch->count;
-    f->sink(f->object, batch);
-    batch->first += batch->count;
-    batch->count = 0;
-    batch->null_group = UINT32_MAX;
-}
-
-static void fill(filling *f, const uint64_t *group) {
-    f->groups[f->batch.count++] = group;
-    if (f->batch.count == BATCH) flush(f);
-}
-
-static void fill_all(filling *f, const wpi_cpu_table *table, bool is_with_null) {
-    if (is_with_null) {
-        f->batch.null_group = 0;
-        fill(f, wpi_cpu_table_null(table));
-    }
+static void fill_all(wpi_cpu_batch *batch, const wpi_cpu_table *table, bool is_with_null) {
+    if (is_with_null) wpi_cpu_batch_fill_null(batch, wpi_cpu_table_null(table));
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(table, slot);
-        if (group[WPI_CPU_ROWS] != 0) fill(f, group);
+        if (group[WPI_CPU_ROWS] != 0) wpi_cpu_batch_fill(batch, group[WPI_CPU_KEY], group);
     }
-    flush(f);
 }
 
 wp_status wpi_cpu_totals_emit(const wpi_cpu_totals *totals, uint32_t partition, uint64_t first,
                               wpi_group_sink sink, void *object, wp_error *err) {
-    filling f;
-    const wp_status status = init_filling(&f, totals->layout, first, sink, object, err);
+    wpi_cpu_batch batch;
+    const wp_status status = wpi_cpu_batch_begin(&batch, totals->layout, first, sink, object, err);
     if (status == WP_STATUS_OK)
-        fill_all(&f, &totals->tables[partition], partition == 0 && has_null(totals));
-    wp_free(f.memory);
-    wp_free(f.words);
-    wp_free(f.groups);
+        fill_all(&batch, &totals->tables[partition], partition == 0 && has_null(totals));
+    wpi_cpu_batch_end(&batch);
     return status;
 }

@@ -24,6 +24,10 @@ struct wpi_cpu_worker {
     uint8_t *value_nulls;   /* [value_count][MORSEL] */
     wpi_cpu_values *values; /* [value_count] of the block or the morsel at hand */
     wpi_cpu_routes *routes;
+    wpi_cpu_near_rows near;
+    uint32_t block_count;            /* rows of the block at hand */
+    uint64_t block[WPI_CPU_BLOCK];   /* its keys, where there is a span, */
+    uint32_t offsets[WPI_CPU_BLOCK]; /* and their offsets in it */
     uint64_t hashes[WPI_CPU_BLOCK + WPI_CPU_AHEAD];
     uint64_t scratch[WPI_CPU_BLOCK];
     uint32_t places[WPI_CPU_BLOCK];
@@ -49,12 +53,17 @@ wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp
 void wpi_cpu_worker_destroy(wpi_cpu_worker *w) {
     if (w == NULL) return;
     wpi_cpu_table_deinit(&w->table);
+    wpi_cpu_near_rows_deinit(&w->near);
     wp_free(w->words);
     wp_free(w->nulls);
     wp_free(w->value_nulls);
     wp_free(w->values);
     wp_free(w->routes);
     wp_free(w);
+}
+
+wp_status wpi_cpu_worker_expect_near(wpi_cpu_worker *w, wp_error *err) {
+    return wpi_cpu_near_rows_init(&w->near, &w->shared->near, err);
 }
 
 wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
@@ -80,7 +89,12 @@ wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
     return empty_table(w, FIRST_SLOTS, err);
 }
 
+wp_status wpi_cpu_worker_flush_near(wpi_cpu_worker *w, wp_error *err) {
+    return wpi_cpu_near_rows_flush(&w->near, err);
+}
+
 wp_status wpi_cpu_worker_convert(wpi_cpu_worker *w, const wpi_cpu_layout *from, wp_error *err) {
+    WP_TRY(wpi_cpu_near_rows_convert(&w->near, from, err));
     return wpi_cpu_table_convert(&w->table, from, err);
 }
 
@@ -155,19 +169,6 @@ static void set_values(wpi_cpu_worker *w, const wp_column *values, uint64_t firs
     }
 }
 
-/* Packs and hashes a block of keys, at their place of the morsel. */
-static wp_status set_rows(wpi_cpu_worker *w, const wp_column *keys, uint64_t first, uint32_t count,
-                          uint32_t at, wpi_cpu_rows *rows, wp_error *err) {
-    uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
-    WP_TRY(wpi_keys_pack(w->shared->keys, keys, first, count, w->words + at, nulls, err));
-    if (nulls != NULL && memchr(nulls, 1, count) == NULL) nulls = NULL;
-    if (w->table.is_hashed || w->mode != WPI_CPU_LOCAL)
-        wpi_cpu_hash(w->words + at, count, w->hashes);
-    *rows =
-        (wpi_cpu_rows){.count = count, .keys = w->words + at, .hashes = w->hashes, .nulls = nulls};
-    return WP_STATUS_OK;
-}
-
 static void accumulate(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t first, uint32_t outer) {
     wpi_cpu_accumulate(table->layout, table->groups, w->places, w->values, first, outer,
                        w->scratch);
@@ -178,10 +179,11 @@ static wp_status take_local(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_
                             wp_error *err) {
     const uint32_t outer = wpi_cpu_table_find(&w->table, rows, *done, w->places);
     accumulate(w, &w->table, *done, outer);
-    w->rows_taken += outer - *done;
+    const uint32_t taken = outer - *done;
+    w->rows_taken += taken;
     *done = outer;
     if (outer < rows->count) return make_room(w, err);
-    return wpi_cpu_table_settle(&w->table, rows->count, err);
+    return wpi_cpu_table_settle(&w->table, taken, err);
 }
 
 static void route_row(wpi_cpu_routes *routes, uint64_t hash, uint32_t row, uint32_t bits) {
@@ -213,28 +215,77 @@ static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t d
         route_row(routes, rows->hashes[others[i]], at + others[i], bits);
 }
 
+/* Rows from `done` on by their hashes. */
+static wp_status take_hashed(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done,
+                             uint32_t at, wp_error *err) {
+    while (done < rows->count && w->mode == WPI_CPU_LOCAL) {
+        const bool was_hashed = w->table.is_hashed;
+        WP_TRY(take_local(w, rows, &done, err));
+        if (w->table.is_hashed && !was_hashed) wpi_cpu_hash(rows->keys, w->block_count, w->hashes);
+    }
+    if (done < rows->count) take_through(w, rows, done, at);
+    return WP_STATUS_OK;
+}
+
+static void hash_block(wpi_cpu_worker *w, const uint64_t *words) {
+    if (w->table.is_hashed || w->mode != WPI_CPU_LOCAL)
+        wpi_cpu_hash(words, w->block_count, w->hashes);
+}
+
+/* Rows of a block some of which are far: by runs of those that are, and those that are not. */
+static wp_status take_mixed(wpi_cpu_worker *w, const uint64_t *words, uint32_t at, wp_error *err) {
+    uint32_t outer;
+    hash_block(w, words);
+    for (uint32_t first = 0; first < w->block_count; first = outer) {
+        const bool is_far = w->offsets[first] == WPI_CPU_FAR;
+        outer = first + 1;
+        while (outer < w->block_count && (w->offsets[outer] == WPI_CPU_FAR) == is_far)
+            outer++;
+        const wpi_cpu_rows rows = {.count = outer, .keys = words, .hashes = w->hashes};
+        if (is_far)
+            WP_TRY(take_hashed(w, &rows, first, at, err));
+        else
+            wpi_cpu_near_rows_take(&w->near, w->offsets, first, outer, at, w->values);
+    }
+    return WP_STATUS_OK;
+}
+
+/* Rows of a block when there is a span: their keys need not be kept unless some are far. */
+static wp_status take_near(wpi_cpu_worker *w, const wp_column *keys, uint64_t first, uint32_t at,
+                           wp_error *err) {
+    uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
+    const uint64_t *words = NULL;
+    const uint32_t count = w->block_count;
+    WP_TRY(wpi_keys_words(w->shared->keys, keys, first, count, w->block, nulls, &words, err));
+    if (wpi_cpu_span_offsets(&w->shared->near.span, words, nulls, count, w->offsets)) {
+        wpi_cpu_near_rows_take(&w->near, w->offsets, 0, count, at, w->values);
+        return WP_STATUS_OK;
+    }
+    memcpy(w->words + at, words, count * sizeof *words);
+    return take_mixed(w, w->words + at, at, err);
+}
+
 static wp_status take_block(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
                             uint64_t first, uint32_t count, uint32_t at, wp_error *err) {
-    wpi_cpu_rows rows;
-    uint32_t done = 0;
-    WP_TRY(set_rows(w, keys, first, count, at, &rows, err));
+    uint64_t *words = w->words + at;
+    uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
+    w->block_count = count;
     set_values(w, values, first, count, at);
-    while (done < count && w->mode == WPI_CPU_LOCAL) {
-        const bool was_hashed = w->table.is_hashed;
-        WP_TRY(take_local(w, &rows, &done, err));
-        if (w->table.is_hashed && !was_hashed) wpi_cpu_hash(rows.keys, count, w->hashes);
-    }
-    if (done < count) take_through(w, &rows, done, at);
-    return WP_STATUS_OK;
+    if (w->shared->near.span.bits != 0) return take_near(w, keys, first, at, err);
+    WP_TRY(wpi_keys_pack(w->shared->keys, keys, first, count, words, nulls, err));
+    if (nulls != NULL && memchr(nulls, 1, count) == NULL) nulls = NULL;
+    hash_block(w, words);
+    const wpi_cpu_rows rows = {count, words, w->hashes, nulls};
+    return take_hashed(w, &rows, 0, at, err);
 }
 
 static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     pthread_mutex_lock(&shared->totals.lock);
     if (shared->exchange.starts == NULL)
-        status = wpi_cpu_exchange_init(&shared->exchange, UINT32_C(1) << shared->totals.bits,
-                                       shared->round_morsels, shared->used_morsels, shared->shape,
-                                       &shared->traits, err);
+        status = wpi_cpu_exchange_init(&shared->exchange, WP_TYPE_UINT64,
+                                       UINT32_C(1) << shared->totals.bits, shared->round_morsels,
+                                       shared->used_morsels, shared->shape, &shared->traits, err);
     pthread_mutex_unlock(&shared->totals.lock);
     return status;
 }
@@ -250,31 +301,23 @@ bool wpi_cpu_worker_can_take(const wpi_cpu_worker *w, const wp_column *values, u
 wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
                               uint64_t first, uint32_t count, uint32_t morsel, wp_error *err) {
     w->routes->count = 0;
-    w->routes->is_all = w->mode == WPI_CPU_THROUGH && !w->shared->has_null_keys;
+    w->routes->is_all =
+        w->mode == WPI_CPU_THROUGH && !w->shared->has_null_keys && w->shared->near.span.bits == 0;
+    wpi_cpu_near_rows_begin(&w->near);
     for (uint32_t at = 0; at < count; at += WPI_CPU_BLOCK) {
         const uint32_t here = count - at < WPI_CPU_BLOCK ? count - at : WPI_CPU_BLOCK;
         WP_TRY(take_block(w, keys, values, first + at, here, at, err));
     }
+    set_values(w, values, first, 0, 0);
+    wpi_cpu_near_rows_put(&w->near, morsel, w->values);
     if (w->routes->count == 0) return WP_STATUS_OK;
     WP_TRY(make_exchange(w->shared, err));
-    set_values(w, values, first, 0, 0);
     wpi_cpu_exchange_put(&w->shared->exchange, morsel, w->routes, w->words, w->values);
     return WP_STATUS_OK;
 }
 
 /* ---- partitions -------------------------------------------------------------------------------
  */
-
-static void set_run_values(wpi_cpu_worker *w, uint64_t first) {
-    const wpi_cpu_exchange *exchange = &w->shared->exchange;
-    for (uint32_t i = 0; i < exchange->value_count; i++) {
-        const wpi_cpu_stream *values = &exchange->values[i], *nulls = &exchange->nulls[i];
-        w->values[i] =
-            (wpi_cpu_values){.type = values->type,
-                             .values = values->items + first * values->item_bytes,
-                             .nulls = nulls->items != NULL ? nulls->items + first : NULL};
-    }
-}
 
 static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
                               wp_error *err) {
@@ -287,37 +330,25 @@ static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi
     return WP_STATUS_OK;
 }
 
-static void prefetch_items(const wpi_cpu_stream *stream, uint64_t first, uint32_t count) {
-    const uint8_t *items = stream->items + first * stream->item_bytes;
-    for (uint32_t at = 0; at < count * stream->item_bytes; at += 64)
-        __builtin_prefetch(items + at);
-}
-
-/* A run is too short for the processor to see where it goes. */
-static void prefetch_run(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t partition) {
-    if (morsel >= exchange->used_count) return;
-    const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
-    const uint32_t count = run.count < WPI_CPU_BLOCK / 4 ? run.count : WPI_CPU_BLOCK / 4;
-    prefetch_items(&exchange->keys, run.first, count);
-    for (uint32_t i = 0; i < exchange->value_count; i++)
-        prefetch_items(&exchange->values[i], run.first, count);
-}
-
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     wpi_cpu_table *table = &w->shared->totals.tables[partition];
     for (uint32_t morsel = 0; morsel < exchange->used_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
-        prefetch_run(exchange, morsel + 2, partition);
+        wpi_cpu_exchange_prefetch(exchange, morsel + 2, partition);
         for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
             const uint32_t left = run.count - at;
             const wpi_cpu_rows rows = {.count = left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK,
-                                       .keys = run.keys + at,
+                                       .keys = (const uint64_t *)run.keys + at,
                                        .hashes = w->hashes};
             wpi_cpu_hash(rows.keys, rows.count, w->hashes);
-            set_run_values(w, run.first + at);
+            wpi_cpu_exchange_values(exchange, run.first + at, w->values);
             WP_TRY(gather_block(w, table, &rows, err));
         }
     }
     return WP_STATUS_OK;
+}
+
+wp_status wpi_cpu_worker_gather_near(wpi_cpu_worker *w, uint32_t part, wp_error *err) {
+    return wpi_cpu_near_rows_gather(&w->near, part, w->values, err);
 }

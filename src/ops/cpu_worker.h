@@ -6,12 +6,14 @@
  *     FRONT    … takes rows of the groups that had the most, the others are partitioned
  *     THROUGH  all rows are partitioned
  *
- * A worker begins LOCAL. When its table is full, groups that are frequent stay if they had enough
- * of the rows, so that skew costs nothing; all others go to the totals.
+ * Rows whose keys are near one another need none of these: cpu_near_rows.h. The others go to a
+ * worker that begins LOCAL. When its table is full, groups that are frequent stay if they had
+ * enough of the rows, so that skew costs nothing; all others go to the totals.
  */
 #ifndef WP_OPS_CPU_WORKER_H
 #define WP_OPS_CPU_WORKER_H
 
+#include "ops/cpu_near_rows.h"
 #include "ops/cpu_partition.h"
 #include "ops/cpu_table.h"
 #include "ops/cpu_totals.h"
@@ -31,6 +33,7 @@ typedef struct wpi_cpu_shared {
     uint64_t morsel_bytes;
     uint32_t used_morsels;  /* of this round */
     uint32_t round_morsels; /* that the exchange can take */
+    wpi_cpu_near near;
     wpi_cpu_totals totals;
     wpi_cpu_exchange exchange; /* made when the first row needs it, under totals.lock */
 } wpi_cpu_shared;
@@ -54,10 +57,17 @@ WP_NODISCARD wp_status wpi_cpu_worker_take(wpi_cpu_worker *worker, const wp_colu
 /** A partition's rows of the exchange into its totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_gather(wpi_cpu_worker *worker, uint32_t partition,
                                              wp_error *err);
+/** The same of rows whose keys are near. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_worker_gather_near(wpi_cpu_worker *worker, uint32_t part,
+                                                  wp_error *err);
+/** There is a span of keys now. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_worker_expect_near(wpi_cpu_worker *worker, wp_error *err);
 /** The shared layout has changed and was `from`. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_convert(wpi_cpu_worker *worker, const wpi_cpu_layout *from,
                                               wp_error *err);
 /** What its own table keeps goes to the totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_flush(wpi_cpu_worker *worker, wp_error *err);
+/** What its own array keeps goes to the parts; from one thread. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_worker_flush_near(wpi_cpu_worker *worker, wp_error *err);
 
 #endif

@@ -200,6 +200,17 @@ wp_status wpi_keys_pack(wpi_keys *keys, const wp_column *columns, uint64_t first
     return status;
 }
 
+wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t first, uint32_t count,
+                         uint64_t *scratch, uint8_t *nulls, const uint64_t **words, wp_error *err) {
+    const wp_type type = columns[0].type;
+    *words = scratch;
+    if (keys->form != WPI_KEYS_ONE || nulls != NULL || bits_of(type) != 64 ||
+        wpi_type_is_float(type))
+        return wpi_keys_pack(keys, columns, first, count, scratch, nulls, err);
+    *words = (const uint64_t *)columns[0].values + first;
+    return WP_STATUS_OK;
+}
+
 /* ---- and back ---------------------------------------------------------------------------------
  */
 

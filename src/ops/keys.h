@@ -32,6 +32,11 @@ WP_NODISCARD wp_status wpi_keys_pack(wpi_keys *keys, const wp_column *columns, u
                                      uint32_t count, uint64_t *words, uint8_t *nulls,
                                      wp_error *err);
 
+/** The same, but words that lie in memory are left where they are: `scratch` has them otherwise. */
+WP_NODISCARD wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t first,
+                                      uint32_t count, uint64_t *scratch, uint8_t *nulls,
+                                      const uint64_t **words, wp_error *err);
+
 /** Writes key column `key` of `count` words to `values` (of its type); `valid`: a byte for each, 0
  * where it is NULL. */
 void wpi_keys_unpack(const wpi_keys *keys, uint32_t key, const uint64_t *words, uint32_t count,

@@ -70,6 +70,12 @@ static int64_t late(uint64_t at, uint64_t groups) {
     return uniform(at, at < ROWS / 2 ? 10 : groups);
 }
 
+/* Keys close together, of which every other one is elsewhere from the second chunk on. */
+static int64_t elsewhere(uint64_t at, uint64_t groups) {
+    const int64_t near = uniform(at, groups);
+    return at > ROWS / CHUNKS && at % 5 % 2 == 1 ? near * 1000003 + INT32_MAX : near;
+}
+
 static void draw_rows(table *t, draw keys, uint64_t groups, uint32_t nulls_pct) {
     for (uint64_t i = 0; i < ROWS; i++) {
         row *r = &t->rows[i];
@@ -154,21 +160,24 @@ static void add_chunk(wp_groupby *groupby, const table *t, uint64_t first, uint6
     free(bits[1]);
 }
 
-static wp_groups *group_table(const table *t, uint64_t group_count, bool has_nulls) {
+static wp_groups *group_table(const table *t, uint64_t group_count, uint64_t row_count,
+                              bool has_nulls) {
     wp_error err = {0};
     const wp_aggregate aggregates[] = {{WP_AGGREGATE_COUNT, WP_ALL_ROWS},
                                        {WP_AGGREGATE_COUNT, 0},
                                        {WP_AGGREGATE_SUM, 0},
                                        {WP_AGGREGATE_MIN, 0},
                                        {WP_AGGREGATE_MAX, 0}};
-    const wp_groupby_spec spec = {
-        .key_count = 1,
-        .value_count = 1,
-        .aggregate_count = 5,
-        .keys = &(wp_key){.type = t->key_type, .is_nullable = has_nulls},
-        .values = &t->value_type,
-        .aggregates = aggregates,
-        .options = {.is_sorted = true, .thread_count = 3, .group_count = group_count}};
+    const wp_groupby_spec spec = {.key_count = 1,
+                                  .value_count = 1,
+                                  .aggregate_count = 5,
+                                  .keys = &(wp_key){.type = t->key_type, .is_nullable = has_nulls},
+                                  .values = &t->value_type,
+                                  .aggregates = aggregates,
+                                  .options = {.is_sorted = true,
+                                              .thread_count = 3,
+                                              .group_count = group_count,
+                                              .row_count = row_count}};
     wp_groupby *groupby = NULL;
     wp_groups *groups = NULL;
     assert_status_ok(wp_groupby_open(NULL, &spec, &groupby, &err), &err);
@@ -193,23 +202,31 @@ static void check_group(const wp_groups *groups, uint64_t at, const row *first, 
     }
 }
 
+static void check_groups(const table *sorted, const wp_groups *groups) {
+    uint64_t count = 0;
+    for (uint64_t at = 0; at < ROWS; count++) {
+        const row *first = &sorted->rows[at];
+        const group g = next_group(sorted, &at);
+        assert_true(count < wp_groups_count(groups));
+        check_group(groups, count, first, &g);
+    }
+    assert_u64(wp_groups_count(groups), count);
+}
+
+/* Once as a small table, and once as the begin of a large one, whose memory allows for more. */
 static void check(wp_type key_type, wp_type value_type, draw keys, uint64_t groups_wanted,
                   uint32_t nulls_pct) {
     table *t = malloc(sizeof *t);
     t->key_type = key_type;
     t->value_type = value_type;
     draw_rows(t, keys, groups_wanted, nulls_pct);
-    wp_groups *groups = group_table(t, groups_wanted / 1000, nulls_pct != 0);
+    wp_groups *small = group_table(t, groups_wanted / 1000, 0, nulls_pct != 0);
+    wp_groups *large = group_table(t, 0, 40000000, nulls_pct != 0);
     qsort(t->rows, ROWS, sizeof t->rows[0], compare_rows);
-    uint64_t count = 0;
-    for (uint64_t at = 0; at < ROWS; count++) {
-        const row *first = &t->rows[at];
-        const group g = next_group(t, &at);
-        assert_true(count < wp_groups_count(groups));
-        check_group(groups, count, first, &g);
-    }
-    assert_u64(wp_groups_count(groups), count);
-    wp_groups_close(groups);
+    check_groups(t, small);
+    check_groups(t, large);
+    wp_groups_close(small);
+    wp_groups_close(large);
     free(t);
 }
 
@@ -230,28 +247,31 @@ TEST(keys_ascend, INT64, INT64, ascending, 150000, 0)
 TEST(keys_share_low_bits, INT64, INT32, strided, 30000, 0)
 TEST(keys_are_extreme, INT64, INT64, extreme, 1, 30)
 TEST(many_more_groups_than_at_first, INT64, INT64, late, 200000, 0)
+TEST(keys_turn_up_elsewhere, INT64, INT64, elsewhere, 50000, 0)
+TEST(keys_turn_up_elsewhere_with_nulls, INT64, INT16, elsewhere, 100000, 10)
+TEST(keys_of_few_groups_turn_up_elsewhere, INT32, INT64, elsewhere, 20, 3)
 TEST(nearly_all_is_null, INT32, INT32, uniform, 100, 99)
 
 /* Columns that have NULLs from the second chunk on: what groups keep changes while there are some.
  */
-static void nulls_come_late(void **state) {
-    (void)state;
+static void check_late_nulls(int64_t key_step, uint64_t row_count) {
     wp_error err = {0};
     const wp_aggregate aggregates[] = {{WP_AGGREGATE_COUNT, 0}, {WP_AGGREGATE_SUM, 0}};
     const wp_type type = WP_TYPE_INT32;
-    const wp_groupby_spec spec = {.key_count = 1,
-                                  .value_count = 1,
-                                  .aggregate_count = 2,
-                                  .keys = &(wp_key){.type = WP_TYPE_INT64},
-                                  .values = &type,
-                                  .aggregates = aggregates,
-                                  .options = {.is_sorted = true, .thread_count = 2}};
+    const wp_groupby_spec spec = {
+        .key_count = 1,
+        .value_count = 1,
+        .aggregate_count = 2,
+        .keys = &(wp_key){.type = WP_TYPE_INT64},
+        .values = &type,
+        .aggregates = aggregates,
+        .options = {.is_sorted = true, .thread_count = 2, .row_count = row_count}};
     enum { GROUPS = 100000 };
     int64_t *keys = malloc(GROUPS * sizeof *keys);
     int32_t *values = malloc(GROUPS * sizeof *values);
     uint8_t *valid = malloc(GROUPS / 8);
     for (int64_t i = 0; i < GROUPS; i++) {
-        keys[i] = i;
+        keys[i] = i * key_step;
         values[i] = (int32_t)(i - 50000);
         valid[i / 8] = 0x55; /* those of even keys */
     }
@@ -280,20 +300,29 @@ static void nulls_come_late(void **state) {
     free(valid);
 }
 
+static void nulls_come_late(void **state) {
+    (void)state;
+    check_late_nulls(1, 0);
+    check_late_nulls(1, 100000000);
+    check_late_nulls(10, 100000000);
+    check_late_nulls(1000003, 0);
+}
+
 /* Values that leave 32 bits in the middle of the second chunk, for the first time: what sums are
  * kept in changes while rows are on their way. */
-static void check_wide_values(wp_type type, uint64_t group_count) {
+static void check_wide_values(wp_type type, uint64_t group_count, uint32_t key_step) {
     wp_error err = {0};
     enum { COUNT = 200000, AT = 123456 };
     const wp_aggregate aggregates[] = {
         {WP_AGGREGATE_SUM, 0}, {WP_AGGREGATE_MIN, 0}, {WP_AGGREGATE_MAX, 0}};
-    const wp_groupby_spec spec = {.key_count = 1,
-                                  .value_count = 1,
-                                  .aggregate_count = 3,
-                                  .keys = &(wp_key){.type = WP_TYPE_UINT32},
-                                  .values = &type,
-                                  .aggregates = aggregates,
-                                  .options = {.is_sorted = true, .thread_count = 2}};
+    const wp_groupby_spec spec = {
+        .key_count = 1,
+        .value_count = 1,
+        .aggregate_count = 3,
+        .keys = &(wp_key){.type = WP_TYPE_UINT32},
+        .values = &type,
+        .aggregates = aggregates,
+        .options = {.is_sorted = true, .thread_count = 2, .row_count = 100000000}};
     uint32_t *keys = malloc(COUNT * sizeof *keys);
     uint64_t *values = malloc(COUNT * sizeof *values), *sums = calloc(group_count, sizeof *sums);
     const bool is_signed = type == WP_TYPE_INT64;
@@ -307,7 +336,7 @@ static void check_wide_values(wp_type type, uint64_t group_count) {
     assert_status_ok(wp_groupby_open(NULL, &spec, &groupby, &err), &err);
     for (uint32_t chunk = 0; chunk < 3; chunk++) {
         for (uint32_t i = 0; i < COUNT; i++) {
-            keys[i] = i % (uint32_t)group_count * 7919;
+            keys[i] = i % (uint32_t)group_count * key_step;
             values[i] = is_signed && i % 3 == 0 ? (uint64_t)INT32_MIN : largest - i;
         }
         for (uint32_t i = 0; chunk == 1 && i < 3; i++)
@@ -332,26 +361,28 @@ static void check_wide_values(wp_type type, uint64_t group_count) {
 
 static void wide_values_come_late(void **state) {
     (void)state;
-    check_wide_values(WP_TYPE_INT64, 90001);
-    check_wide_values(WP_TYPE_UINT64, 90001);
-    check_wide_values(WP_TYPE_INT64, 61);
+    for (uint32_t key_step = 1; key_step < 10000; key_step *= 90) {
+        check_wide_values(WP_TYPE_INT64, 90001, key_step);
+        check_wide_values(WP_TYPE_UINT64, 90001, key_step);
+        check_wide_values(WP_TYPE_INT64, 61, key_step);
+    }
 }
 
 /* Every allocation fails once: an error, no crash, nothing lost. */
-static void out_of_memory_anywhere(void **state) {
-    (void)state;
+static void check_out_of_memory(int64_t key_step, uint64_t row_count) {
     static int64_t keys[60000];
     for (int64_t i = 0; i < 60000; i++)
-        keys[i] = i * 7919;
+        keys[i] = i * key_step;
     const wp_column key = {.type = WP_TYPE_INT64, .values = keys};
     const wp_aggregate aggregates[] = {{WP_AGGREGATE_SUM, 0}};
-    const wp_groupby_spec spec = {.key_count = 1,
-                                  .value_count = 1,
-                                  .aggregate_count = 1,
-                                  .keys = &(wp_key){.type = WP_TYPE_INT64},
-                                  .values = &key.type,
-                                  .aggregates = aggregates,
-                                  .options = {.is_sorted = true, .thread_count = 2}};
+    const wp_groupby_spec spec = {
+        .key_count = 1,
+        .value_count = 1,
+        .aggregate_count = 1,
+        .keys = &(wp_key){.type = WP_TYPE_INT64},
+        .values = &key.type,
+        .aggregates = aggregates,
+        .options = {.is_sorted = true, .thread_count = 2, .row_count = row_count}};
     wp_status status = WP_STATUS_NOMEM;
     uint64_t n = 0;
     while (status == WP_STATUS_NOMEM) {
@@ -372,6 +403,14 @@ static void out_of_memory_anywhere(void **state) {
     assert_true(n > 20);
 }
 
+static void out_of_memory_anywhere(void **state) {
+    (void)state;
+    check_out_of_memory(7919, 0);
+    check_out_of_memory(1, 0);
+    check_out_of_memory(1, 100000000);
+    check_out_of_memory(10, 100000000);
+}
+
 int main(void) {
     const char *text = getenv("SEED");
     const uint64_t first = text != NULL ? strtoull(text, NULL, 0) : 0x2545f4914f6cdd1d;
@@ -390,6 +429,9 @@ int main(void) {
         cmocka_unit_test(keys_share_low_bits),
         cmocka_unit_test(keys_are_extreme),
         cmocka_unit_test(many_more_groups_than_at_first),
+        cmocka_unit_test(keys_turn_up_elsewhere),
+        cmocka_unit_test(keys_turn_up_elsewhere_with_nulls),
+        cmocka_unit_test(keys_of_few_groups_turn_up_elsewhere),
         cmocka_unit_test(nearly_all_is_null),
         cmocka_unit_test(nulls_come_late),
         cmocka_unit_test(wide_values_come_late),

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "ops/cpu_array.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "ops/cpu_memory.h"
+
+#define LINE_WORDS 8u /* the first group's rows begin a line */
+
+wp_status wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
+                             wp_error *err) {
+    const uint32_t stride = wpi_cpu_array_stride(layout);
+    const size_t words = LINE_WORDS + (size_t)count * stride;
+    *array = (wpi_cpu_array){.layout = layout, .count = count};
+    array->memory = wpi_cpu_memory_alloc(words * sizeof *array->memory);
+    if (array->memory == NULL) return WP_FAIL(err, NOMEM, "an array of %u groups", count);
+    array->groups = array->memory + LINE_WORDS - WPI_CPU_ROWS;
+    memset(array->memory, 0, words * sizeof *array->memory);
+    bool is_zero = true;
+    for (uint32_t i = WPI_CPU_ROWS; i < layout->stride; i++)
+        is_zero = is_zero && layout->initial[i] == 0;
+    for (uint32_t i = 0; i < count && !is_zero; i++)
+        memcpy(wpi_cpu_array_slot(array, i) + WPI_CPU_ROWS, layout->initial + WPI_CPU_ROWS,
+               stride * sizeof *array->memory);
+    return WP_STATUS_OK;
+}
+
+void wpi_cpu_array_deinit(wpi_cpu_array *array) {
+    wp_free(array->memory);
+    *array = (wpi_cpu_array){0};
+}
+
+/* ---- rows -------------------------------------------------------------------------------------
+ */
+
+/* Rows and a sum, changed by one load and one store. */
+typedef uint64_t pair __attribute__((vector_size(2 * sizeof(uint64_t)), may_alias));
+
+static void add_pairs(uint64_t *groups, const uint32_t *restrict places,
+                      const uint64_t *restrict words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        *(pair *)(void *)&groups[places[i]] += (pair){1, words[i]};
+}
+
+static void count_rows(uint64_t *rows, const uint32_t *restrict places, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        rows[places[i]]++;
+}
+
+/* The value whose sum, of one word, is all that a group keeps but rows; NULL: it is otherwise. */
+static const wpi_cpu_values *only_sum(const wpi_cpu_layout *layout, const wpi_cpu_values *values) {
+    const wpi_cpu_values *only = NULL;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const wpi_cpu_field *field = &layout->fields[i];
+        const wpi_cpu_values *here = &values[field->accumulator.value];
+        if (field->at == 0) continue;
+        if (field->accumulator.how != WPI_ACCUMULATE_SUM_INTEGER || here->nulls != NULL)
+            return NULL;
+        only = here;
+    }
+    return layout->stride == WPI_CPU_FIELDS + 1 ? only : NULL;
+}
+
+void wpi_cpu_array_add(wpi_cpu_array *array, const uint32_t *places, const wpi_cpu_values *values,
+                       uint32_t first, uint32_t outer, uint64_t *scratch) {
+    const wpi_cpu_values *only = only_sum(array->layout, values);
+    uint64_t *rows = array->groups + WPI_CPU_ROWS;
+    if (only != NULL) {
+        const uint64_t *words = wpi_cpu_words(only, first, outer - first, scratch);
+        add_pairs(rows, places + first, words, outer - first);
+        return;
+    }
+    count_rows(rows, places + first, outer - first);
+    wpi_cpu_accumulate(array->layout, array->groups, places, values, first, outer, scratch);
+}
+
+uint32_t wpi_cpu_array_used(const wpi_cpu_array *array) {
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < array->count; i++)
+        used += wpi_cpu_array_slot(array, i)[WPI_CPU_ROWS] != 0;
+    return used;
+}
+
+wp_status wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    const wpi_cpu_array old = *array;
+    WP_TRY_GOTO(wpi_cpu_array_init(array, old.layout, old.count, err), done);
+    for (uint32_t i = 0; i < old.count; i++) {
+        const uint64_t *group = &old.groups[(size_t)i * wpi_cpu_array_stride(from)];
+        uint64_t *converted = wpi_cpu_array_slot(array, i);
+        const uint64_t before = converted[WPI_CPU_KEY];
+        if (group[WPI_CPU_ROWS] != 0) wpi_cpu_layout_convert(from, group, array->layout, converted);
+        converted[WPI_CPU_KEY] = before;
+    }
+done:
+    wp_free(old.memory);
+    return status;
+}
