@@ -5,30 +5,13 @@
 
 #include <string.h>
 
+#include "ops/cpu_vectors.h"
 #include "ops/hash.h"
 
-static inline __attribute__((always_inline)) void hash(const uint64_t *restrict keys,
-                                                       uint32_t count, uint64_t *restrict hashes) {
+WPI_CPU_VECTORS void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count,
+                                  uint64_t *restrict hashes) {
     for (uint32_t i = 0; i < count; i++)
         hashes[i] = wpi_hash_word(keys[i]);
-}
-
-#if defined(__x86_64__)
-/* The first extension that multiplies vectors of words. */
-__attribute__((target("avx512f,avx512dq,avx512vl"))) static void
-hash_by_vectors(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes) {
-    hash(keys, count, hashes);
-}
-#endif
-
-void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes) {
-#if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        hash_by_vectors(keys, count, hashes);
-        return;
-    }
-#endif
-    hash(keys, count, hashes);
 }
 
 wp_type wpi_cpu_narrow_type(wp_type type) {
@@ -37,7 +20,7 @@ wp_type wpi_cpu_narrow_type(wp_type type) {
 }
 
 /* A sum that has no bits above 32 where no value does. */
-bool wpi_cpu_is_narrow(const wp_column *column, uint64_t first, uint32_t count) {
+WPI_CPU_VECTORS bool wpi_cpu_is_narrow(const wp_column *column, uint64_t first, uint32_t count) {
     if (wpi_cpu_narrow_type(column->type) == column->type) return true;
     const uint64_t *restrict words = (const uint64_t *)column->values + first;
     const uint64_t bias = wpi_type_is_signed(column->type) ? UINT64_C(1) << 31 : 0;
@@ -56,7 +39,8 @@ void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint
  */
 
 #define WIDEN(name, type)                                                                          \
-    static void widen_##name(const type *restrict in, uint32_t count, uint64_t *restrict out) {    \
+    WPI_CPU_VECTORS static void widen_##name(const type *restrict in, uint32_t count,              \
+                                             uint64_t *restrict out) {                             \
         for (uint32_t i = 0; i < count; i++)                                                       \
             out[i] = (uint64_t)(int64_t)in[i];                                                     \
     }

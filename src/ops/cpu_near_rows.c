@@ -2,6 +2,7 @@
 #include "ops/cpu_near_rows.h"
 
 #include "base/alloc.h"
+#include "ops/cpu_vectors.h"
 
 /* Rows of few groups wait for one another: a group is in several places, in turn. */
 #define COPIES 4u
@@ -32,14 +33,15 @@ void wpi_cpu_near_rows_deinit(wpi_cpu_near_rows *rows) {
 /* ---- into its own array -----------------------------------------------------------------------
  */
 
-static void place_by_copies(uint32_t *restrict places, const uint32_t *restrict offsets,
-                            uint32_t first, uint32_t outer, uint32_t copy_words, uint32_t stride) {
+WPI_CPU_VECTORS static void place_by_copies(uint32_t *restrict places,
+                                            const uint32_t *restrict offsets, uint32_t first,
+                                            uint32_t outer, uint32_t copy_words, uint32_t stride) {
     for (uint32_t i = first; i < outer; i++)
         places[i] = offsets[i] * stride + i % COPIES * copy_words;
 }
 
-static void place(uint32_t *restrict places, const uint32_t *restrict offsets, uint32_t first,
-                  uint32_t outer, uint32_t stride) {
+WPI_CPU_VECTORS static void place(uint32_t *restrict places, const uint32_t *restrict offsets,
+                                  uint32_t first, uint32_t outer, uint32_t stride) {
     for (uint32_t i = first; i < outer; i++)
         places[i] = offsets[i] * stride;
 }
@@ -58,16 +60,20 @@ static void take_local(wpi_cpu_near_rows *rows, const uint32_t *offsets, uint32_
 /* ---- to the exchange --------------------------------------------------------------------------
  */
 
-static void route(wpi_cpu_near_rows *rows, const uint32_t *restrict offsets, uint32_t at,
-                  uint32_t count) {
-    uint16_t *restrict parts = &rows->routes->partitions[rows->routes->count];
-    uint16_t *restrict within = &rows->offsets[at];
-    const uint32_t bits = rows->near->part_bits, mask = (UINT32_C(1) << bits) - 1;
+WPI_CPU_VECTORS static void split(const uint32_t *restrict offsets, uint32_t count, uint32_t bits,
+                                  uint16_t *restrict parts, uint16_t *restrict within) {
+    const uint32_t mask = (UINT32_C(1) << bits) - 1;
     for (uint32_t i = 0; i < count; i++) {
         parts[i] = (uint16_t)(offsets[i] >> bits);
         within[i] = (uint16_t)(offsets[i] & mask);
     }
-    rows->routes->count += count;
+}
+
+static void route(wpi_cpu_near_rows *rows, const uint32_t *offsets, uint32_t at, uint32_t count) {
+    wpi_cpu_routes *routes = rows->routes;
+    split(offsets, count, rows->near->part_bits, &routes->partitions[routes->count],
+          &rows->offsets[at]);
+    routes->count += count;
 }
 
 void wpi_cpu_near_rows_begin(wpi_cpu_near_rows *rows) {
@@ -105,11 +111,17 @@ void wpi_cpu_near_rows_put(wpi_cpu_near_rows *rows, uint32_t morsel, const wpi_c
 /* ---- and from there ---------------------------------------------------------------------------
  */
 
+WPI_CPU_VECTORS static void place_within(uint32_t *restrict places,
+                                         const uint16_t *restrict offsets, uint32_t count,
+                                         uint32_t stride) {
+    for (uint32_t i = 0; i < count; i++)
+        places[i] = offsets[i] * stride;
+}
+
 static void gather_block(wpi_cpu_near_rows *rows, wpi_cpu_array *array, const uint16_t *offsets,
                          uint32_t count, const wpi_cpu_values *values) {
     const uint32_t stride = wpi_cpu_array_stride(array->layout);
-    for (uint32_t i = 0; i < count; i++)
-        rows->places[i] = offsets[i] * stride;
+    place_within(rows->places, offsets, count, stride);
     wpi_cpu_array_add(array, rows->places, values, 0, count, rows->scratch);
 }
 

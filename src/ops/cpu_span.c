@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cpu_span.h"
 
+#include "ops/cpu_vectors.h"
 #include "ops/hash.h"
 
 #define SAMPLES 4096u
@@ -53,9 +54,9 @@ wp_status wpi_cpu_span_find(wpi_cpu_span *span, wpi_keys *keys, const wp_column 
     return WP_STATUS_OK;
 }
 
-bool wpi_cpu_span_offsets(const wpi_cpu_span *span, const uint64_t *restrict words,
-                          const uint8_t *restrict nulls, uint32_t count,
-                          uint32_t *restrict offsets) {
+WPI_CPU_VECTORS bool wpi_cpu_span_offsets(const wpi_cpu_span *span, const uint64_t *restrict words,
+                                          const uint8_t *restrict nulls, uint32_t count,
+                                          uint32_t *restrict offsets) {
     const uint64_t base = span->base, mask = span->mask;
     const uint32_t bits = span->bits;
     uint64_t all = 0;

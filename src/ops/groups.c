@@ -193,10 +193,7 @@ static wp_status init_columns(wp_groups *groups, const wpi_shape *shape, wp_erro
 
 /* Bytes become bits, in place; a column without NULL has none. */
 static void pack_valid(wpi_group_column *column, uint64_t count) {
-    bool is_all = true;
-    for (uint64_t i = 0; i < count && is_all; i++)
-        is_all = column->valid[i] != 0;
-    if (is_all) return;
+    if (memchr(column->valid, 0, count) == NULL) return;
     for (uint64_t byte = 0; byte < (count + 7) / 8; byte++) {
         uint8_t bits = 0;
         for (uint64_t i = 8 * byte; i < count && i < 8 * byte + 8; i++)

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "ops/codes.h"
+#include "ops/cpu_vectors.h"
 
 /* The last two of a list of columns whose numbers make a word: pairs of all before are numbered.
  *
@@ -105,8 +106,8 @@ static uint64_t word_of(const wp_column *column, uint64_t row) {
 }
 
 #define WIDEN(bits)                                                                                \
-    static void widen_##bits(const uint##bits##_t *restrict in, uint32_t count,                    \
-                             uint64_t *restrict out) {                                             \
+    WPI_CPU_VECTORS static void widen_##bits(const uint##bits##_t *restrict in, uint32_t count,    \
+                                             uint64_t *restrict out) {                             \
         for (uint32_t i = 0; i < count; i++)                                                       \
             out[i] = in[i];                                                                        \
     }
