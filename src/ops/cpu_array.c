@@ -3,32 +3,24 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "ops/cpu_memory.h"
-
 #define LINE_WORDS 8u /* the first group's rows begin a line */
 
-wp_status wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
-                             wp_error *err) {
-    const uint32_t stride = wpi_cpu_array_stride(layout);
-    const size_t words = LINE_WORDS + (size_t)count * stride;
-    *array = (wpi_cpu_array){.layout = layout, .count = count};
-    array->memory = wpi_cpu_memory_alloc(words * sizeof *array->memory);
-    if (array->memory == NULL) return WP_FAIL(err, NOMEM, "an array of %u groups", count);
-    array->groups = array->memory + LINE_WORDS - WPI_CPU_ROWS;
-    memset(array->memory, 0, words * sizeof *array->memory);
+size_t wpi_cpu_array_bytes(const wpi_cpu_layout *layout, uint32_t count) {
+    const size_t words = LINE_WORDS + (size_t)count * wpi_cpu_array_stride(layout);
+    return (words + LINE_WORDS - 1) / LINE_WORDS * LINE_WORDS * sizeof(uint64_t);
+}
+
+void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
+                        void *memory) {
+    *array = (wpi_cpu_array){
+        .layout = layout, .groups = (uint64_t *)memory + LINE_WORDS - WPI_CPU_ROWS, .count = count};
+    memset(memory, 0, wpi_cpu_array_bytes(layout, count));
     bool is_zero = true;
     for (uint32_t i = WPI_CPU_ROWS; i < layout->stride; i++)
         is_zero = is_zero && layout->initial[i] == 0;
     for (uint32_t i = 0; i < count && !is_zero; i++)
         memcpy(wpi_cpu_array_slot(array, i) + WPI_CPU_ROWS, layout->initial + WPI_CPU_ROWS,
-               stride * sizeof *array->memory);
-    return WP_STATUS_OK;
-}
-
-void wpi_cpu_array_deinit(wpi_cpu_array *array) {
-    wp_free(array->memory);
-    *array = (wpi_cpu_array){0};
+               wpi_cpu_array_stride(layout) * sizeof(uint64_t));
 }
 
 /* ---- rows -------------------------------------------------------------------------------------
@@ -82,10 +74,9 @@ uint32_t wpi_cpu_array_used(const wpi_cpu_array *array) {
     return used;
 }
 
-wp_status wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from, wp_error *err) {
-    wp_status status = WP_STATUS_OK;
+void wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from, void *memory) {
     const wpi_cpu_array old = *array;
-    WP_TRY_GOTO(wpi_cpu_array_init(array, old.layout, old.count, err), done);
+    wpi_cpu_array_init(array, old.layout, old.count, memory);
     for (uint32_t i = 0; i < old.count; i++) {
         const uint64_t *group = &old.groups[(size_t)i * wpi_cpu_array_stride(from)];
         uint64_t *converted = wpi_cpu_array_slot(array, i);
@@ -93,7 +84,4 @@ wp_status wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from
         if (group[WPI_CPU_ROWS] != 0) wpi_cpu_layout_convert(from, group, array->layout, converted);
         converted[WPI_CPU_KEY] = before;
     }
-done:
-    wp_free(old.memory);
-    return status;
 }

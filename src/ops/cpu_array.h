@@ -14,8 +14,7 @@
 
 typedef struct wpi_cpu_array {
     const wpi_cpu_layout *layout;
-    uint64_t *memory;
-    uint64_t *groups; /* [count]; NULL: not made yet */
+    uint64_t *groups; /* [count], in memory that is not the array's; NULL: not made yet */
     uint32_t count;
     uint32_t used; /* of them have rows, when that was last counted */
 } wpi_cpu_array;
@@ -28,10 +27,11 @@ static inline uint64_t *wpi_cpu_array_slot(const wpi_cpu_array *array, uint64_t 
     return &array->groups[number * wpi_cpu_array_stride(array->layout)];
 }
 
-/** NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout,
-                                          uint32_t count, wp_error *err);
-void wpi_cpu_array_deinit(wpi_cpu_array *array); /* `{0}` is fine */
+/** Memory that an array takes; whole lines. */
+size_t wpi_cpu_array_bytes(const wpi_cpu_layout *layout, uint32_t count);
+/** An array in that much memory, which begins a line: groups without rows. */
+void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
+                        void *memory);
 
 /** Adds rows [first, outer) of a block to the groups at `places` (words from `groups`). `scratch`:
  * a block's words. */
@@ -41,8 +41,7 @@ void wpi_cpu_array_add(wpi_cpu_array *array, const uint32_t *places, const wpi_c
 /** How many groups have rows. */
 uint32_t wpi_cpu_array_used(const wpi_cpu_array *array);
 
-/** The layout has changed and was `from`. NOMEM: the array is lost. */
-WP_NODISCARD wp_status wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from,
-                                             wp_error *err);
+/** The layout has changed and was `from`: moves to other memory. */
+void wpi_cpu_array_convert(wpi_cpu_array *array, const wpi_cpu_layout *from, void *memory);
 
 #endif

@@ -250,12 +250,8 @@ static void take_morsels(void *object, uint32_t thread) {
 
 static void gather_parts(void *object, uint32_t thread) {
     step *s = object;
-    for (;;) {
-        const uint32_t part = atomic_fetch_add(&s->next, 1);
-        if (part >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
-        s->g->statuses[thread] =
-            wpi_cpu_worker_gather_near(s->g->workers[thread], part, &s->g->errors[thread]);
-    }
+    for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
+        wpi_cpu_worker_gather_near(s->g->workers[thread], part);
 }
 
 static void gather_partitions(void *object, uint32_t thread) {
@@ -402,7 +398,7 @@ static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_er
         wpi_cpu_totals_make(totals, 0, PARTITION_SLOTS_MIN, err)); /* few groups: one is enough */
     for (uint32_t i = 0; i < g->worker_count; i++) {
         WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
-        WP_TRY(wpi_cpu_worker_flush_near(g->workers[i], err));
+        wpi_cpu_worker_flush_near(g->workers[i]);
     }
     step use = {.count = near->part_count};
     WP_TRY(run(g, &use, use.count, use_parts, err));

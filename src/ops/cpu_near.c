@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "ops/cpu_batch.h"
+#include "ops/cpu_memory.h"
 
 /* Each thread's own array: an L2 cache. */
 #define LOCAL_BYTES ((uint64_t)2 << 20)
@@ -25,6 +26,21 @@ static uint32_t part_bits_of(const wpi_cpu_layout *layout, uint32_t span_bits) {
     return bits;
 }
 
+static uint32_t part_groups(const wpi_cpu_near *near) {
+    return UINT32_C(1) << near->part_bits;
+}
+
+static uint8_t *alloc_parts(const wpi_cpu_near *near, wp_error *err) {
+    const size_t bytes = wpi_cpu_array_bytes(near->layout, part_groups(near));
+    uint8_t *memory = wpi_cpu_memory_alloc(bytes * near->part_count);
+    if (memory == NULL) (void)WP_FAIL(err, NOMEM, "arrays for %u parts", near->part_count);
+    return memory;
+}
+
+static uint8_t *memory_of(const wpi_cpu_near *near, uint8_t *memory, uint32_t part) {
+    return memory + part * wpi_cpu_array_bytes(near->layout, part_groups(near));
+}
+
 wp_status wpi_cpu_near_init(wpi_cpu_near *near, const wpi_cpu_span *span,
                             const wpi_cpu_layout *layout, wp_error *err) {
     *near = (wpi_cpu_near){.layout = layout};
@@ -36,13 +52,13 @@ wp_status wpi_cpu_near_init(wpi_cpu_near *near, const wpi_cpu_span *span,
     near->is_local = bytes_of(layout, span->bits) <= LOCAL_BYTES;
     near->part_bits = part_bits;
     near->part_count = count;
-    return WP_STATUS_OK;
+    near->memory = alloc_parts(near, err);
+    return near->memory != NULL ? WP_STATUS_OK : WP_STATUS_NOMEM;
 }
 
 void wpi_cpu_near_deinit(wpi_cpu_near *near) {
-    for (uint32_t i = 0; i < near->part_count; i++)
-        wpi_cpu_array_deinit(&near->parts[i]);
     wp_free(near->parts);
+    wp_free(near->memory);
     wpi_cpu_exchange_deinit(&near->exchange);
     *near = (wpi_cpu_near){0};
 }
@@ -51,32 +67,36 @@ static bool is_of_null(const wpi_cpu_near *near, uint32_t part) {
     return part + 1 == near->part_count;
 }
 
-wp_status wpi_cpu_near_part(wpi_cpu_near *near, uint32_t part, wpi_cpu_array **out, wp_error *err) {
-    const uint32_t count = is_of_null(near, part) ? 1 : UINT32_C(1) << near->part_bits;
-    *out = &near->parts[part];
-    return (*out)->groups != NULL ? WP_STATUS_OK
-                                  : wpi_cpu_array_init(*out, near->layout, count, err);
+wpi_cpu_array *wpi_cpu_near_part(wpi_cpu_near *near, uint32_t part) {
+    wpi_cpu_array *array = &near->parts[part];
+    const uint32_t count = is_of_null(near, part) ? 1 : part_groups(near);
+    if (array->groups == NULL)
+        wpi_cpu_array_init(array, near->layout, count, memory_of(near, near->memory, part));
+    return array;
 }
 
-wp_status wpi_cpu_near_absorb(wpi_cpu_near *near, const wpi_cpu_array *all, wp_error *err) {
+void wpi_cpu_near_absorb(wpi_cpu_near *near, const wpi_cpu_array *all) {
     const uint32_t places = wpi_cpu_span_null(&near->span) + 1;
     for (uint32_t i = 0; i < all->count; i++) {
         const uint64_t *group = wpi_cpu_array_slot(all, i);
         if (group[WPI_CPU_ROWS] == 0) continue;
-        wpi_cpu_array *part = NULL;
         const uint32_t offset = i % places;
-        WP_TRY(wpi_cpu_near_part(near, offset >> near->part_bits, &part, err));
-        const uint32_t number = offset & ((UINT32_C(1) << near->part_bits) - 1);
-        wpi_cpu_layout_merge(near->layout, wpi_cpu_array_slot(part, number), group);
+        wpi_cpu_array *part = wpi_cpu_near_part(near, offset >> near->part_bits);
+        wpi_cpu_layout_merge(near->layout,
+                             wpi_cpu_array_slot(part, offset & (part_groups(near) - 1)), group);
     }
-    return WP_STATUS_OK;
 }
 
 wp_status wpi_cpu_near_convert(wpi_cpu_near *near, const wpi_cpu_layout *from, wp_error *err) {
+    if (near->span.bits == 0) return WP_STATUS_OK;
     wpi_cpu_exchange_deinit(&near->exchange); /* its columns are others now */
+    uint8_t *memory = alloc_parts(near, err);
+    if (memory == NULL) return WP_STATUS_NOMEM;
     for (uint32_t i = 0; i < near->part_count; i++)
         if (near->parts[i].groups != NULL)
-            WP_TRY(wpi_cpu_array_convert(&near->parts[i], from, err));
+            wpi_cpu_array_convert(&near->parts[i], from, memory_of(near, memory, i));
+    wp_free(near->memory);
+    near->memory = memory;
     return WP_STATUS_OK;
 }
 

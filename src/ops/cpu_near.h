@@ -19,6 +19,7 @@ typedef struct wpi_cpu_near {
     uint32_t part_bits; /* an offset's bits above these are its part */
     uint32_t part_count;
     wpi_cpu_array *parts; /* [part_count]; made when they get rows */
+    uint8_t *memory;      /* of all parts: pages that are never touched cost nothing */
     wpi_cpu_exchange exchange;
 } wpi_cpu_near;
 
@@ -27,13 +28,11 @@ WP_NODISCARD wp_status wpi_cpu_near_init(wpi_cpu_near *near, const wpi_cpu_span 
                                          const wpi_cpu_layout *layout, wp_error *err);
 void wpi_cpu_near_deinit(wpi_cpu_near *near); /* `{0}` is fine */
 
-/** The array of a part, made if need be. One thread a part. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_near_part(wpi_cpu_near *near, uint32_t part, wpi_cpu_array **out,
-                                         wp_error *err);
+/** The array of a part, made if need be. One thread a part. */
+wpi_cpu_array *wpi_cpu_near_part(wpi_cpu_near *near, uint32_t part);
 
-/** Adds the groups of an array of the whole span, or of several behind one another. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_near_absorb(wpi_cpu_near *near, const wpi_cpu_array *all,
-                                           wp_error *err);
+/** Adds the groups of an array of the whole span, or of several behind one another. */
+void wpi_cpu_near_absorb(wpi_cpu_near *near, const wpi_cpu_array *all);
 /** The layout has changed and was `from`. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_near_convert(wpi_cpu_near *near, const wpi_cpu_layout *from,
                                             wp_error *err);

@@ -2,19 +2,30 @@
 #include "ops/cpu_near_rows.h"
 
 #include "base/alloc.h"
+#include "ops/cpu_memory.h"
 #include "ops/cpu_vectors.h"
 
 /* Rows of few groups wait for one another: a group is in several places, in turn. */
 #define COPIES 4u
 #define COPIES_BYTES ((uint64_t)64 << 10) /* of all of them */
 
+static wp_status alloc_own(const wpi_cpu_near_rows *rows, uint32_t count, uint8_t **memory,
+                           wp_error *err) {
+    *memory = wpi_cpu_memory_alloc(wpi_cpu_array_bytes(rows->near->layout, count));
+    return *memory != NULL ? WP_STATUS_OK : WP_FAIL(err, NOMEM, "an array of %u groups", count);
+}
+
+static wp_status init_local(wpi_cpu_near_rows *rows, wp_error *err) {
+    if (COPIES * wpi_cpu_near_bytes(rows->near) <= COPIES_BYTES) rows->copies = COPIES;
+    const uint32_t count = rows->copies * (wpi_cpu_span_null(&rows->near->span) + 1);
+    WP_TRY(alloc_own(rows, count, &rows->memory, err));
+    wpi_cpu_array_init(&rows->own, rows->near->layout, count, rows->memory);
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_cpu_near_rows_init(wpi_cpu_near_rows *rows, wpi_cpu_near *near, wp_error *err) {
     *rows = (wpi_cpu_near_rows){.near = near, .copies = 1};
-    if (near->is_local) {
-        if (COPIES * wpi_cpu_near_bytes(near) <= COPIES_BYTES) rows->copies = COPIES;
-        return wpi_cpu_array_init(&rows->own, near->layout,
-                                  rows->copies * (wpi_cpu_span_null(&near->span) + 1), err);
-    }
+    if (near->is_local) return init_local(rows, err);
     rows->routes = wp_malloc(sizeof *rows->routes);
     rows->offsets = wp_malloc(WPI_CPU_MORSEL * sizeof *rows->offsets);
     if (rows->routes == NULL || rows->offsets == NULL)
@@ -23,11 +34,10 @@ wp_status wpi_cpu_near_rows_init(wpi_cpu_near_rows *rows, wpi_cpu_near *near, wp
 }
 
 void wpi_cpu_near_rows_deinit(wpi_cpu_near_rows *rows) {
-    wpi_cpu_array_deinit(&rows->own);
+    wp_free(rows->memory);
     wp_free(rows->routes);
     wp_free(rows->offsets);
-    rows->routes = NULL;
-    rows->offsets = NULL;
+    *rows = (wpi_cpu_near_rows){0};
 }
 
 /* ---- into its own array -----------------------------------------------------------------------
@@ -125,32 +135,33 @@ static void gather_block(wpi_cpu_near_rows *rows, wpi_cpu_array *array, const ui
     wpi_cpu_array_add(array, rows->places, values, 0, count, rows->scratch);
 }
 
-wp_status wpi_cpu_near_rows_gather(wpi_cpu_near_rows *rows, uint32_t part, wpi_cpu_values *values,
-                                   wp_error *err) {
+void wpi_cpu_near_rows_gather(wpi_cpu_near_rows *rows, uint32_t part, wpi_cpu_values *values) {
     const wpi_cpu_exchange *exchange = &rows->near->exchange;
     for (uint32_t morsel = 0; morsel < exchange->used_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, part);
         wpi_cpu_exchange_prefetch(exchange, morsel + 2, part);
         for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
             const uint32_t left = run.count - at;
-            wpi_cpu_array *array = NULL;
-            WP_TRY(wpi_cpu_near_part(rows->near, part, &array, err));
             wpi_cpu_exchange_values(exchange, run.first + at, values);
-            gather_block(rows, array, (const uint16_t *)run.keys + at,
+            gather_block(rows, wpi_cpu_near_part(rows->near, part), (const uint16_t *)run.keys + at,
                          left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK, values);
         }
     }
-    return WP_STATUS_OK;
 }
 
 wp_status wpi_cpu_near_rows_convert(wpi_cpu_near_rows *rows, const wpi_cpu_layout *from,
                                     wp_error *err) {
-    return rows->own.groups != NULL ? wpi_cpu_array_convert(&rows->own, from, err) : WP_STATUS_OK;
+    uint8_t *memory = NULL;
+    if (rows->own.groups == NULL) return WP_STATUS_OK;
+    WP_TRY(alloc_own(rows, rows->own.count, &memory, err));
+    wpi_cpu_array_convert(&rows->own, from, memory);
+    wp_free(rows->memory);
+    rows->memory = memory;
+    return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_near_rows_flush(wpi_cpu_near_rows *rows, wp_error *err) {
-    if (rows->own.groups == NULL) return WP_STATUS_OK;
-    WP_TRY(wpi_cpu_near_absorb(rows->near, &rows->own, err));
-    wpi_cpu_array_deinit(&rows->own);
-    return WP_STATUS_OK;
+void wpi_cpu_near_rows_flush(wpi_cpu_near_rows *rows) {
+    if (rows->own.groups == NULL) return;
+    wpi_cpu_near_absorb(rows->near, &rows->own);
+    wpi_cpu_near_rows_deinit(rows);
 }

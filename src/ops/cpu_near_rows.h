@@ -12,6 +12,7 @@ typedef struct wpi_cpu_near_rows {
     wpi_cpu_near *near;
     wpi_cpu_array own; /* local: `copies` arrays of the span, and NULL, behind one another */
     uint32_t copies;
+    uint8_t *memory;        /* of them */
     wpi_cpu_routes *routes; /* else */
     uint16_t *offsets;      /* [MORSEL] of keys, within their parts */
     uint64_t scratch[WPI_CPU_BLOCK];
@@ -31,13 +32,12 @@ void wpi_cpu_near_rows_take(wpi_cpu_near_rows *rows, const uint32_t *offsets, ui
 /** It ends. `values`: from the morsel's first row. */
 void wpi_cpu_near_rows_put(wpi_cpu_near_rows *rows, uint32_t morsel, const wpi_cpu_values *values);
 
-/** A part's rows of the exchange into its array. `values`: [value_count], for its use. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_near_rows_gather(wpi_cpu_near_rows *rows, uint32_t part,
-                                                wpi_cpu_values *values, wp_error *err);
+/** A part's rows of the exchange into its array. `values`: [value_count], for its use. */
+void wpi_cpu_near_rows_gather(wpi_cpu_near_rows *rows, uint32_t part, wpi_cpu_values *values);
 /** The shared layout has changed and was `from`. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_near_rows_convert(wpi_cpu_near_rows *rows,
                                                  const wpi_cpu_layout *from, wp_error *err);
-/** What its own array keeps goes to the parts. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_near_rows_flush(wpi_cpu_near_rows *rows, wp_error *err);
+/** What its own array keeps goes to the parts. */
+void wpi_cpu_near_rows_flush(wpi_cpu_near_rows *rows);
 
 #endif

@@ -89,8 +89,8 @@ wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
     return empty_table(w, FIRST_SLOTS, err);
 }
 
-wp_status wpi_cpu_worker_flush_near(wpi_cpu_worker *w, wp_error *err) {
-    return wpi_cpu_near_rows_flush(&w->near, err);
+void wpi_cpu_worker_flush_near(wpi_cpu_worker *w) {
+    wpi_cpu_near_rows_flush(&w->near);
 }
 
 wp_status wpi_cpu_worker_convert(wpi_cpu_worker *w, const wpi_cpu_layout *from, wp_error *err) {
@@ -349,6 +349,6 @@ wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error 
     return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_worker_gather_near(wpi_cpu_worker *w, uint32_t part, wp_error *err) {
-    return wpi_cpu_near_rows_gather(&w->near, part, w->values, err);
+void wpi_cpu_worker_gather_near(wpi_cpu_worker *w, uint32_t part) {
+    wpi_cpu_near_rows_gather(&w->near, part, w->values);
 }

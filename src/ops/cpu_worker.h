@@ -57,9 +57,8 @@ WP_NODISCARD wp_status wpi_cpu_worker_take(wpi_cpu_worker *worker, const wp_colu
 /** A partition's rows of the exchange into its totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_gather(wpi_cpu_worker *worker, uint32_t partition,
                                              wp_error *err);
-/** The same of rows whose keys are near. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_worker_gather_near(wpi_cpu_worker *worker, uint32_t part,
-                                                  wp_error *err);
+/** The same of rows whose keys are near. */
+void wpi_cpu_worker_gather_near(wpi_cpu_worker *worker, uint32_t part);
 /** There is a span of keys now. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_expect_near(wpi_cpu_worker *worker, wp_error *err);
 /** The shared layout has changed and was `from`. NOMEM. */
@@ -67,7 +66,7 @@ WP_NODISCARD wp_status wpi_cpu_worker_convert(wpi_cpu_worker *worker, const wpi_
                                               wp_error *err);
 /** What its own table keeps goes to the totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_flush(wpi_cpu_worker *worker, wp_error *err);
-/** What its own array keeps goes to the parts; from one thread. NOMEM. */
-WP_NODISCARD wp_status wpi_cpu_worker_flush_near(wpi_cpu_worker *worker, wp_error *err);
+/** What its own array keeps goes to the parts; one worker at a time. */
+void wpi_cpu_worker_flush_near(wpi_cpu_worker *worker);
 
 #endif
