@@ -61,6 +61,14 @@ def draw_keys(rows, groups, skew, kind):
     return keys
 
 
+def typed_keys(keys, kind, are_spread):
+    """Spread: as far apart as the type allows, each key still another one's."""
+    keys = keys.astype(kind)
+    if are_spread:
+        keys *= numpy.array(0x9E3779B97F4A7C15 if kind == "int64" else 0x9E3779B1, numpy.uint64).astype(kind)
+    return keys
+
+
 def draw_values(rows):
     return numpy.random.default_rng(SEED + 1).integers(-1000, 1000, rows)
 
@@ -125,7 +133,7 @@ def memory_bytes(field):
     return 0
 
 
-def run_engine(name, folder, query, threads, runs, tree):
+def run_engine(name, folder, query, threads, runs, budget_s, tree):
     """What a child process does: prints a line of JSON."""
     sys.path.insert(0, str(HERE))
     keys, values = numpy.load(f"{folder}/keys.npy"), numpy.load(f"{folder}/values.npy")
@@ -137,6 +145,8 @@ def run_engine(name, folder, query, threads, runs, tree):
     before = memory_bytes("VmRSS")
     times, cpu_times, sums = [], [], []
     for number in range(runs + 1):
+        if sum(times[1:]) > budget_s:
+            break
         started, cpu_started = time.perf_counter(), time.process_time()
         result = run()
         times.append(time.perf_counter() - started)
@@ -188,7 +198,8 @@ def measure(point, folder, args):
     row = {}
     for name in args.engines:
         command = [sys.executable, __file__, "--engine", name, "--folder", folder, "--query", point["query"],
-                   "--threads", str(args.threads), "--runs", str(args.runs), "--build", args.build]
+                   "--threads", str(args.threads), "--runs", str(args.runs), "--budget", str(args.budget),
+                   "--build", args.build]
         done = subprocess.run(command, capture_output=True, text=True, check=False,
                               env=dict(os.environ, POLARS_MAX_THREADS=str(args.threads)))
         if done.returncode != 0:
@@ -220,15 +231,18 @@ def page(header, results, args):
     words = []
     for name in args.engines[1:]:
         ratios = [r["engines"][name]["median_s"] / r["engines"]["warpage"]["median_s"] for r in results]
+        cpu_ratios = [r["engines"][name]["median_cpu_s"] / r["engines"]["warpage"]["median_cpu_s"] for r in results]
         many = [ratio for ratio, r in zip(ratios, results) if r["groups"] >= 100_000]
         words.append(f"{name} takes {min(ratios):.2f} to {max(ratios):.2f} times as long, geometric mean "
                      f"{statistics.geometric_mean(ratios):.2f}"
+                     + f"; of processor time {min(cpu_ratios):.2f} to {max(cpu_ratios):.2f} times as much"
                      + (f"; from 10^5 groups on at least {min(many):.2f} times" if many else "") + ".")
     machine = header["machine"]
     return (f"# Group-by on the processor\n\n{header['date']}, commit {header['commit']}, {machine['cpu']}, "
             f"{args.threads} threads on {machine['processors']} processors, load {machine['load_average_before']} before "
             f"and {machine['load_average_after']} after. {header['versions']}.\nCommand: `{header['command']}`\n\n"
-            f"{args.rows:,} rows in memory, values int64, medians of {args.runs} runs after one. A ratio is the peer's time over "
+            f"{args.rows:,} rows in memory, {'spread' if args.spread else 'numbered'} keys, values int64, "
+            f"medians of up to {args.runs} runs after one, or as many as take {args.budget:.0f} s. A ratio is the peer's time over "
             f"ours: above 1 we are faster.\n\n{table(results, args)}\n\n" + "\n".join(words) +
             f"\n\nThe bound: input read once at {header['read_bytes_per_s'] / 1e9:.1f} GB/s, and where groups of 32 bytes do not fit "
             f"the cores' caches of 2 MiB also copied at {header['copy_bytes_per_s'] / 1e9:.1f} GB/s; both measured in this run.\n"
@@ -251,6 +265,8 @@ def main():
     parser.add_argument("--engines", type=lambda text: text.split(","), default=ENGINES)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--budget", type=float, default=12, help="seconds after which an engine's run is its last (12)")
+    parser.add_argument("--spread", action="store_true", help="keys that are far from one another, not numbered")
     parser.add_argument("--results", default=str(ROOT / "bench/results"), help="folder for the results")
     parser.add_argument("--dry", action="store_true", help="write nothing")
     for hidden in ("--engine", "--folder", "--query"):
@@ -258,7 +274,7 @@ def main():
     args = parser.parse_args()
     args.build = str((ROOT / args.build).resolve())
     if args.engine:
-        run_engine(args.engine, args.folder, args.query, args.threads, args.runs, args.build)
+        run_engine(args.engine, args.folder, args.query, args.threads, args.runs, args.budget, args.build)
         return
     before = os.getloadavg()[0]
     read, copy = bandwidths(args.threads)
@@ -266,9 +282,10 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         numpy.save(f"{folder}/values.npy", draw_values(args.rows))
         for skew in args.skews:
-            for kind in args.types:
-                for groups in args.groups:
-                    keys = draw_keys(args.rows, groups, skew, kind)
+            for groups in args.groups:
+                drawn = draw_keys(args.rows, groups, skew, "int32")
+                for kind in args.types:
+                    keys = typed_keys(drawn, kind, args.spread)
                     key_bytes = keys.itemsize
                     numpy.save(f"{folder}/keys.npy", keys)
                     del keys
@@ -298,7 +315,7 @@ def main():
     text = page(header, results, args)
     print(text)
     if not args.dry:
-        target = pathlib.Path(args.results) / f"{header['date']}-groupby"
+        target = pathlib.Path(args.results) / f"{header['date']}-groupby{'-spread' if args.spread else ''}"
         target.with_suffix(".md").write_text(text, encoding="utf-8")
         target.with_suffix(".json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n",
                                                encoding="utf-8")
