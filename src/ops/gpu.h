@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "warpage/device.h"
 
-#define WPI_GPU_KERNELS_MAX 8u
+#define WPI_GPU_KERNELS_MAX 12u
 #define WPI_GPU_BLOCK_THREADS 256u
 
 typedef struct wpi_gpu {

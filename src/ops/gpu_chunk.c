@@ -5,7 +5,6 @@
 
 #include "base/alloc.h"
 
-#define PACK_ROWS 4096u
 #define ROWS_GRANULE 64u /* columns begin at multiples of 64 bytes */
 #define ROWS_MAX ((uint32_t)1 << 30)
 
@@ -85,7 +84,7 @@ wp_status wpi_gpu_format_init(wpi_gpu_format *format, wpi_gpu *gpu, const wpi_sh
     char *lists = wp_calloc(1, bytes);
     format->layout.columns = (const wpi_gpu_column *)(const void *)lists;
     format->values = wp_calloc(shape->value_count + 1, sizeof *format->values);
-    format->buffer = wp_calloc(PACK_ROWS, sizeof *format->buffer);
+    format->buffer = wp_calloc(WPI_GPU_PACK_ROWS, sizeof *format->buffer);
     if (lists == NULL || format->values == NULL || format->buffer == NULL)
         return WP_FAIL(err, NOMEM, "the format of chunks");
     wpi_gpu_column *columns = (wpi_gpu_column *)(void *)lists;
@@ -115,8 +114,8 @@ static char *place(const wpi_gpu_format *format, char *chunk, uint32_t column, u
 
 static wp_status put_keys(wpi_gpu_format *format, const wp_column *keys, uint64_t first,
                           uint32_t count, char *chunk, uint32_t at, wp_error *err) {
-    for (uint32_t done = 0; done < count; done += PACK_ROWS) {
-        const uint32_t now = count - done < PACK_ROWS ? count - done : PACK_ROWS;
+    for (uint32_t done = 0; done < count; done += WPI_GPU_PACK_ROWS) {
+        const uint32_t now = count - done < WPI_GPU_PACK_ROWS ? count - done : WPI_GPU_PACK_ROWS;
         uint8_t *nulls = NULL;
         if (format->layout.nulls != WPI_GPU_NONE)
             nulls = (uint8_t *)place(format, chunk, format->layout.nulls, at + done);

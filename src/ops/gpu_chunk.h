@@ -14,6 +14,8 @@
 #include "ops/gpu_kernels.h"
 #include "ops/keys.h"
 
+#define WPI_GPU_PACK_ROWS 4096u /* that are on their way at a time */
+
 typedef struct wpi_gpu_format {
     const wpi_shape *shape;
     wpi_keys *keys;
@@ -22,7 +24,7 @@ typedef struct wpi_gpu_format {
     uint64_t chunk_bytes;  /* of a full one */
     uint32_t bucket_words; /* 0: narrow buckets do */
     uint32_t *values;      /* [shape.value_count]: the column of a value, or NONE */
-    uint64_t *buffer;      /* keys on their way */
+    uint64_t *buffer;      /* [WPI_GPU_PACK_ROWS]: keys on their way */
     wpi_gpu_layout layout; /* in host memory … */
     wpi_gpu_layout device; /* … and as kernels get it */
     void *device_memory;

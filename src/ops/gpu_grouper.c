@@ -12,18 +12,18 @@
 
 #include "base/alloc.h"
 #include "ops/gpu_passes.h"
+#include "ops/gpu_skew.h"
 #include "ops/grouper.h"
 #include "ops/planner.h"
 
 #define CHUNK_BYTES ((uint64_t)128 << 20)
 #define BATCH_GROUPS 4096u
 #define BUFFERS_MAX 4u /* chunks in device memory: two on their way, a copy, a partition */
-#define SAMPLE_ROWS 4096u
-#define HOT_TIMES 8u /* as often in the sample: a key is hot */
 
 typedef struct device_chunk {
     char *memory;
     uint32_t rows;
+    bool is_combined;
 } device_chunk;
 
 typedef struct gpu_grouper {
@@ -36,12 +36,14 @@ typedef struct gpu_grouper {
     wpi_gpu_groups groups;
     wpi_gpu_passes passes;
     wpi_planner planner;
-    double hot_share;
-    bool has_sampled;
-    wp_text plan, explanation;
+    wpi_plan plan;     /* for the last table */
+    wpi_gpu_skew skew; /* of the last chunk */
+    wp_text plan_text, skew_text, explanation;
     char *chunk; /* in pinned memory, being filled */
     uint32_t filled;
-    device_chunk *moved; /* [moved_capacity]: on the device, not worked on yet */
+    bool is_combined;                     /* its rows of one key in warps */
+    uint32_t chunk_count, combined_count; /* so far; of these, put together in warps */
+    device_chunk *moved;                  /* [moved_capacity]: on the device, not worked on yet */
     uint32_t moved_count, moved_capacity, moved_room;
     uint64_t rows;
 } gpu_grouper;
@@ -49,64 +51,60 @@ typedef struct gpu_grouper {
 /* ---- the plan -----------------------------------------------------------------------------------
  */
 
-static wpi_plan plan_for(gpu_grouper *g, uint64_t table_bytes) {
-    const wpi_plan_task task = {.table_bytes = table_bytes,
-                                .row_bytes = g->format.row_bytes,
-                                .chunk_rows = g->format.capacity,
-                                .hot_share = g->hot_share,
-                                .placement = g->placement,
-                                .strategy = g->options.strategy,
-                                .scope_bytes = g->options.scope_bytes};
-    wp_text_clear(&g->plan);
-    return wpi_planner_choose(&g->planner, &task, &g->plan);
+static wpi_plan_task task_of(const gpu_grouper *g, uint64_t table_bytes) {
+    return (wpi_plan_task){.table_bytes = table_bytes,
+                           .row_bytes = g->format.row_bytes,
+                           .bucket_bytes = wpi_gpu_bucket_bytes(&g->format),
+                           .row_atomics = 1 + g->shape->accumulator_count,
+                           .chunk_rows = g->format.capacity,
+                           .hot_share = g->skew.hot_share,
+                           .hottest_share = g->skew.hottest_share,
+                           .warp_share = g->skew.warp_share,
+                           .placement = g->placement,
+                           .strategy = g->options.strategy,
+                           .scope_bytes = g->options.scope_bytes};
 }
 
 /* A table is being made: also the strategy may be another one now. */
 static uint64_t scope_bytes_of(void *object, uint64_t table_bytes) {
     gpu_grouper *g = object;
-    const wpi_plan plan = plan_for(g, table_bytes);
-    g->passes.strategy = plan.strategy;
-    return plan.scope_bytes;
+    const wpi_plan_task task = task_of(g, table_bytes);
+    wp_text_clear(&g->plan_text);
+    g->plan = wpi_planner_choose(&g->planner, &task, &g->plan_text);
+    g->passes.strategy = g->plan.strategy;
+    return g->plan.scope_bytes;
+}
+
+_Static_assert(WPI_GPU_SKEW_ROWS <= WPI_GPU_PACK_ROWS, "a sample fits the buffer of keys");
+
+/* A chunk is full: whether its rows are put together in warps. */
+static bool combines(gpu_grouper *g) {
+    g->skew = wpi_gpu_skew_of(g->chunk, g->format.key_bytes, g->filled,
+                              (uint64_t)g->planner.threads, g->format.buffer);
+    const wpi_plan_task task =
+        task_of(g, wpi_gpu_bucket_count(&g->groups) * (uint64_t)wpi_gpu_bucket_bytes(&g->format));
+    wp_text_clear(&g->skew_text);
+    const bool is_combined = wpi_planner_combines(&g->planner, &task, g->plan, &g->skew_text);
+    g->chunk_count++;
+    g->combined_count += is_combined;
+    return is_combined;
 }
 
 static const char *explain(const wpi_grouper *grouper) {
     gpu_grouper *g = (gpu_grouper *)(uintptr_t)grouper;
     const wpi_gpu_table *table = &g->groups.table;
     wp_text_clear(&g->explanation);
-    wp_text_append(&g->explanation, wp_text_string(&g->plan));
+    wp_text_append(&g->explanation, wp_text_string(&g->plan_text));
+    wp_text_append(&g->explanation, wp_text_string(&g->skew_text));
     wp_text_appendf(&g->explanation,
                     "  %" PRIu64 " buckets of %" PRIu32 " bytes in %" PRIu64
-                    " scopes; chunks of %" PRIu32 " rows; %" PRIu64 " rows, %" PRIu64
-                    " passes; grown %" PRIu32 " times, spilled %" PRIu32 " times\n",
+                    " scopes; chunks of %" PRIu32 " rows, %" PRIu32 " of %" PRIu32
+                    " put together in warps; %" PRIu64 " rows, %" PRIu64 " passes; grown %" PRIu32
+                    " times, spilled %" PRIu32 " times\n",
                     table->scope_count * table->scope_buckets, wpi_gpu_bucket_bytes(&g->format),
-                    table->scope_count, g->format.capacity, g->rows, g->passes.launches,
-                    g->groups.grown, g->groups.spilled);
+                    table->scope_count, g->format.capacity, g->combined_count, g->chunk_count,
+                    g->rows, g->passes.launches, g->groups.grown, g->groups.spilled);
     return wp_text_string(&g->explanation);
-}
-
-static int compare_words(const void *a, const void *b) {
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
-/* Of a sample of the first chunk's rows: how many have keys that come again and again. */
-static void sample_keys(gpu_grouper *g) {
-    uint64_t *sample = g->format.buffer; /* for keys on their way, as long */
-    const uint32_t count = g->filled < SAMPLE_ROWS ? g->filled : SAMPLE_ROWS;
-    uint32_t hot = 0, run = 0;
-    g->has_sampled = true;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t row = (uint64_t)i * g->filled / count;
-        sample[i] = g->format.key_bytes == 4 ? ((const uint32_t *)(const void *)g->chunk)[row]
-                                             : ((const uint64_t *)(const void *)g->chunk)[row];
-    }
-    qsort(sample, count, sizeof *sample, compare_words);
-    for (uint32_t i = 0; i < count; i += run) {
-        for (run = 1; i + run < count && sample[i + run] == sample[i]; run++) {
-        }
-        if (run >= HOT_TIMES) hot += run;
-    }
-    g->hot_share = count != 0 ? (double)hot / count : 0;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------
@@ -161,7 +159,8 @@ static void close_grouper(wpi_grouper *grouper) {
     wpi_gpu_free(&g->gpu, g->chunk);
     wpi_gpu_format_deinit(&g->format, &g->gpu);
     wpi_gpu_deinit(&g->gpu);
-    wp_text_deinit(&g->plan);
+    wp_text_deinit(&g->plan_text);
+    wp_text_deinit(&g->skew_text);
     wp_text_deinit(&g->explanation);
     wp_free(g->moved);
     wp_free(g);
@@ -189,8 +188,10 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
  */
 
 static wp_status work_on_moved(gpu_grouper *g, wp_error *err) {
-    for (uint32_t i = 0; i < g->moved_count; i++)
+    for (uint32_t i = 0; i < g->moved_count; i++) {
+        g->passes.is_combining = g->moved[i].is_combined;
         WP_TRY(wpi_gpu_passes_run(&g->passes, g->moved[i].memory, g->moved[i].rows, true, err));
+    }
     g->moved_count = 0;
     return WP_STATUS_OK;
 }
@@ -221,8 +222,14 @@ static wp_status find_room(gpu_grouper *g, device_chunk **out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static wp_status work_on_filled(gpu_grouper *g, wp_error *err) {
+    g->passes.is_combining = g->is_combined;
+    return wpi_gpu_passes_run(&g->passes, g->chunk, g->filled, false, err);
+}
+
 static wp_status move(gpu_grouper *g, device_chunk *to, wp_error *err) {
     to->rows = g->filled;
+    to->is_combined = g->is_combined;
     return wpi_gpu_format_copy(&g->format, g->gpu.copies, to->memory, g->chunk, g->filled, err);
 }
 
@@ -232,20 +239,19 @@ static wp_status run_copied(gpu_grouper *g, wp_error *err) {
     WP_TRY(find_room(g, &to, err));
     if (to == NULL) {
         if (g->moved_count == 0) /* not even for one: through the link */
-            return wpi_gpu_passes_run(&g->passes, g->chunk, g->filled, false, err);
+            return work_on_filled(g, err);
         WP_TRY(work_on_moved(g, err));
         WP_TRY(find_room(g, &to, err));
         WP_TRY(move(g, to, err));
         g->moved_count = 1;
         return wp_queue_wait(g->gpu.copies, err);
     }
-    const device_chunk moving = *to;
     WP_TRY(move(g, to, err));
-    const uint32_t rows = to->rows;
+    const device_chunk moving = *to;
     WP_TRY(work_on_moved(g, err));
     WP_TRY(wp_queue_wait(g->gpu.copies, err));
     *to = g->moved[0];
-    g->moved[0] = (device_chunk){.memory = moving.memory, .rows = rows};
+    g->moved[0] = moving;
     g->moved_count = 1;
     return WP_STATUS_OK;
 }
@@ -257,7 +263,7 @@ static wp_status run_resident(gpu_grouper *g, wp_error *err) {
         WP_TRY(work_on_moved(g, err));
         WP_TRY(find_room(g, &to, err));
     }
-    if (to == NULL) return wpi_gpu_passes_run(&g->passes, g->chunk, g->filled, false, err);
+    if (to == NULL) return work_on_filled(g, err);
     WP_TRY(move(g, to, err));
     g->moved_count++;
     return wp_queue_wait(g->gpu.copies, err);
@@ -265,11 +271,9 @@ static wp_status run_resident(gpu_grouper *g, wp_error *err) {
 
 static wp_status run_chunk(gpu_grouper *g, wp_error *err) {
     wp_status status;
-    if (!g->has_sampled) sample_keys(g);
+    g->is_combined = combines(g);
     switch (g->placement) {
-    case WP_PLACEMENT_ZERO_COPY:
-        status = wpi_gpu_passes_run(&g->passes, g->chunk, g->filled, false, err);
-        break;
+    case WP_PLACEMENT_ZERO_COPY: status = work_on_filled(g, err); break;
     case WP_PLACEMENT_RESIDENT: status = run_resident(g, err); break;
     default: status = run_copied(g, err); break;
     }

@@ -1,112 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hash tables with linear probing, by scopes (sections 2.2 and 5.3). Written as C. */
-#include <cuda_runtime.h>
+#include "ops/gpu_buckets.h"
 
-#include "ops/gpu_kernels.h"
-#include "ops/hash.h"
-#include "ops/shape.h"
-#include "ops/words.h"
-
-#define ALL_SCOPES WPI_GPU_NONE
-
-typedef unsigned long long word; /* what atomics know as 64 bits */
-
-/* ---- where a key belongs ------------------------------------------------------------------------
+/* ---- rows, each for itself ----------------------------------------------------------------------
  */
-
-typedef struct place {
-    uint64_t scope, offset;
-} place;
-
-/* The hash as a fraction: of the scopes, and what is left, of a scope's buckets. */
-static __device__ place place_of(const wpi_gpu_table *table, uint64_t key, uint32_t key_bytes) {
-    if (key_bytes == 4) {
-        const uint64_t scaled = wpi_hash_half_word((uint32_t)key) * table->scope_count;
-        return (place){scaled >> 32, (uint32_t)scaled * table->scope_buckets >> 32};
-    }
-    const uint64_t hash = wpi_hash_word(key);
-    return (place){__umul64hi(hash, table->scope_count),
-                   __umul64hi(hash * table->scope_count, table->scope_buckets)};
-}
-
-static __device__ uint64_t key_of(const char *chunk, uint32_t key_bytes, uint32_t row) {
-    return key_bytes == 4 ? ((const uint32_t *)chunk)[row] : ((const uint64_t *)chunk)[row];
-}
-
-/* ---- rows ---------------------------------------------------------------------------------------
- */
-
-static __device__ uint32_t thread_number(void) {
-    return blockIdx.x * blockDim.x + threadIdx.x;
-}
-
-static __device__ uint32_t thread_count(void) {
-    return gridDim.x * blockDim.x;
-}
-
-/* Of a partition, only the device knows which rows are a scope's. */
-static __device__ wpi_gpu_rows bounded(wpi_gpu_rows rows) {
-    if (rows.bounds == NULL) return rows;
-    rows.first = rows.bounds[0];
-    rows.count = rows.bounds[rows.bound_step] - rows.first;
-    return rows;
-}
-
-static __device__ void move_value(const wpi_gpu_column *column, const char *from, uint32_t from_row,
-                                  char *to, uint32_t to_row) {
-    from += column->offset_bytes;
-    to += column->offset_bytes;
-    switch (column->bytes) {
-    case 1: to[to_row] = from[from_row]; break;
-    case 2: ((uint16_t *)to)[to_row] = ((const uint16_t *)from)[from_row]; break;
-    case 4: ((uint32_t *)to)[to_row] = ((const uint32_t *)from)[from_row]; break;
-    default: ((uint64_t *)to)[to_row] = ((const uint64_t *)from)[from_row]; break;
-    }
-}
-
-static __device__ void move_values(const wpi_gpu_layout *layout, const char *from,
-                                   uint32_t from_row, char *to, uint32_t to_row) {
-    for (uint32_t i = 1; i < layout->column_count; i++)
-        move_value(&layout->columns[i], from, from_row, to, to_row);
-}
-
-static __device__ void move_key(uint64_t key, uint32_t key_bytes, char *to, uint32_t row) {
-    if (key_bytes == 4)
-        ((uint32_t *)to)[row] = (uint32_t)key;
-    else
-        ((uint64_t *)to)[row] = key;
-}
-
-static __device__ void note_overflow(const wpi_gpu_notes *notes, uint32_t row) {
-    notes->overflowed[atomicAdd(&notes->state->overflowed, 1u)] = row;
-}
-
-/* ---- narrow buckets -----------------------------------------------------------------------------
- */
-
-/* The key's bucket, which is made if need be; NULL: there is no place. */
-static __device__ wpi_gpu_narrow *find_narrow(const wpi_gpu_table *table, uint32_t key, place at,
-                                              uint32_t *created) {
-    wpi_gpu_narrow *scope = (wpi_gpu_narrow *)table->buckets + at.scope * table->scope_buckets;
-    for (uint32_t probe = 0; probe < table->probe_max; probe++) {
-        wpi_gpu_narrow *bucket = &scope[at.offset];
-        uint32_t found = bucket->key;
-        if (found == 0) {
-            found = atomicCAS(&bucket->key, 0u, key);
-            *created += found == 0;
-        }
-        if (found == 0 || found == key) return bucket;
-        at.offset = at.offset + 1 == table->scope_buckets ? 0 : at.offset + 1;
-    }
-    return NULL;
-}
 
 extern "C" __global__ void wp_gpu_count(wpi_gpu_rows asked, wpi_gpu_table table, uint32_t scope,
                                         wpi_gpu_notes notes) {
     const wpi_gpu_rows rows = bounded(asked);
     uint32_t created = 0;
     for (uint32_t i = thread_number(); i < rows.count; i += thread_count()) {
-        const uint32_t row = rows.list != NULL ? rows.list[i] : rows.first + i;
+        const uint32_t row = row_at(&rows, i);
         const uint32_t key = ((const uint32_t *)rows.chunk)[row];
         const place at = place_of(&table, key, 4);
         if (rows.copy != NULL) ((uint32_t *)rows.copy)[row] = key;
@@ -124,59 +28,6 @@ extern "C" __global__ void wp_gpu_count(wpi_gpu_rows asked, wpi_gpu_table table,
     if (created != 0) atomicAdd((word *)&notes.state->created, (word)created);
 }
 
-/* ---- wide buckets -------------------------------------------------------------------------------
- */
-
-static __device__ uint64_t *find_wide(const wpi_gpu_table *table, uint64_t key, place at,
-                                      uint32_t *created) {
-    uint64_t *scope =
-        (uint64_t *)table->buckets + at.scope * table->scope_buckets * table->bucket_words;
-    for (uint32_t probe = 0; probe < table->probe_max; probe++) {
-        uint64_t *bucket = &scope[at.offset * table->bucket_words];
-        uint64_t found = *bucket;
-        if (found == 0) {
-            found = atomicCAS((word *)bucket, (word)0, (word)key);
-            *created += found == 0;
-        }
-        if (found == 0 || found == key) return bucket;
-        at.offset = at.offset + 1 == table->scope_buckets ? 0 : at.offset + 1;
-    }
-    return NULL;
-}
-
-/* A number of 128 bits: what the low word loses goes to the high one, in whatever order. */
-static __device__ void add_wide(uint64_t *sum, wp_type type, uint64_t value) {
-    const uint64_t before = atomicAdd((word *)&sum[0], (word)value);
-    uint64_t high = before + value < before;
-    if (wpi_type_is_signed(type) && (int64_t)value < 0) high--;
-    if (high != 0) atomicAdd((word *)&sum[1], (word)high);
-}
-
-static __device__ uint64_t ordered(wp_type type, uint64_t value) {
-    if (!wpi_type_is_float(type)) return wpi_ordered_integer(type, value);
-    const double number = wpi_double_of(value);
-    return wpi_ordered_float(number != number ? UINT64_C(0x7ff8000000000000) : value);
-}
-
-static __device__ void accumulate(const wpi_gpu_accumulator *how, const wpi_gpu_column *columns,
-                                  const char *chunk, uint32_t row, uint64_t *bucket) {
-    const char *valid = chunk + columns[how->valid].offset_bytes;
-    uint64_t *to = &bucket[how->word];
-    const wp_type type = (wp_type)how->type;
-    if (valid[row] == 0) return;
-    if (how->how == WPI_ACCUMULATE_COUNT) {
-        atomicAdd((word *)to, (word)1);
-        return;
-    }
-    const uint64_t value = wpi_load_word(type, chunk + columns[how->column].offset_bytes, row);
-    switch (how->how) {
-    case WPI_ACCUMULATE_SUM_INTEGER: add_wide(to, type, value); break;
-    case WPI_ACCUMULATE_SUM_FLOAT: atomicAdd((double *)to, wpi_double_of(value)); break;
-    case WPI_ACCUMULATE_MIN: atomicMax((word *)to, (word)~ordered(type, value)); break;
-    default: atomicMax((word *)to, (word)ordered(type, value)); break;
-    }
-}
-
 extern "C" __global__ void wp_gpu_accumulate(wpi_gpu_rows asked, wpi_gpu_table table,
                                              wpi_gpu_layout layout, uint32_t scope,
                                              wpi_gpu_notes notes) {
@@ -184,29 +35,21 @@ extern "C" __global__ void wp_gpu_accumulate(wpi_gpu_rows asked, wpi_gpu_table t
     const uint32_t key_bytes = layout.columns[0].bytes;
     uint32_t created = 0;
     for (uint32_t i = thread_number(); i < rows.count; i += thread_count()) {
-        const uint32_t row = rows.list != NULL ? rows.list[i] : rows.first + i;
+        const uint32_t row = row_at(&rows, i);
         const uint64_t key = key_of(rows.chunk, key_bytes, row);
         const place at = place_of(&table, key, key_bytes);
-        if (rows.copy != NULL) {
-            move_key(key, key_bytes, rows.copy, row);
-            move_values(&layout, rows.chunk, row, rows.copy, row);
-        }
+        if (rows.copy != NULL) move_row(&layout, key, rows.chunk, row, rows.copy, row);
         if (scope != ALL_SCOPES && at.scope != scope) continue;
-        uint64_t *bucket = NULL;
-        if (key != 0)
-            bucket = find_wide(&table, key, at, &created);
-        else if (layout.nulls != WPI_GPU_NONE &&
-                 rows.chunk[layout.columns[layout.nulls].offset_bytes + row] != 0)
-            bucket = table.special + table.bucket_words;
-        else
-            bucket = table.special;
+        uint64_t *bucket =
+            bucket_of(&table, key, is_null_key(&layout, rows.chunk, row), at, &created);
         if (bucket == NULL) {
             note_overflow(&notes, row);
             continue;
         }
         atomicAdd((word *)&bucket[1], (word)1);
         for (uint32_t a = 0; a < layout.accumulator_count; a++)
-            accumulate(&layout.accumulators[a], layout.columns, rows.chunk, row, bucket);
+            accumulate(&layout.accumulators[a],
+                       amount_of(&layout.accumulators[a], layout.columns, rows.chunk, row), bucket);
     }
     if (created != 0) atomicAdd((word *)&notes.state->created, (word)created);
 }
@@ -263,10 +106,7 @@ extern "C" __global__ void wp_gpu_histogram(wpi_gpu_rows rows, wpi_gpu_table tab
     for (uint32_t i = blockIdx.x * partition.tile_rows + threadIdx.x; i < outer; i += blockDim.x) {
         const uint32_t row = rows.first + i;
         const uint64_t key = key_of(rows.chunk, key_bytes, row);
-        if (rows.copy != NULL) {
-            move_key(key, key_bytes, rows.copy, row);
-            move_values(&layout, rows.chunk, row, rows.copy, row);
-        }
+        if (rows.copy != NULL) move_row(&layout, key, rows.chunk, row, rows.copy, row);
         atomicAdd(&wp_gpu_counters[place_of(&table, key, key_bytes).scope], 1u);
     }
     __syncthreads();
@@ -308,15 +148,15 @@ extern "C" __global__ void wp_gpu_scatter(wpi_gpu_rows rows, char *to, wpi_gpu_t
         const uint32_t row = rows.first + i;
         const uint64_t key = key_of(rows.chunk, key_bytes, row);
         const uint32_t at = atomicAdd(&wp_gpu_counters[place_of(&table, key, key_bytes).scope], 1u);
-        move_key(key, key_bytes, to, at);
-        move_values(&layout, rows.chunk, row, to, at);
+        move_row(&layout, key, rows.chunk, row, to, at);
     }
 }
 
 const void *wpi_gpu_kernel_of(uint32_t kernel) {
-    static const void *const kernels[WPI_GPU_KERNEL_COUNT] = {
+    static const void *const kernels[WPI_GPU_COUNT_COMBINED] = {
         (const void *)wp_gpu_count,  (const void *)wp_gpu_accumulate,
         (const void *)wp_gpu_rehash, (const void *)wp_gpu_histogram,
         (const void *)wp_gpu_prefix, (const void *)wp_gpu_scatter};
-    return kernels[kernel];
+    if (kernel < WPI_GPU_COUNT_COMBINED) return kernels[kernel];
+    return wpi_gpu_combined_of(kernel);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What the kernels of group-by (gpu_kernels.cu) and who launches them agree on.
+ * What the kernels of group-by (gpu_kernels.cu, gpu_combined.cu) and who launches them agree on.
  *
  * A table is scopes of as many buckets each, one behind the other. A key's hash says which scope,
  * and where in it probing begins; probing wraps at the end of the scope. Zeros are an empty bucket:
@@ -91,11 +91,14 @@ typedef enum wpi_gpu_kernel {
     WPI_GPU_HISTOGRAM,
     WPI_GPU_PREFIX,
     WPI_GPU_SCATTER,
+    WPI_GPU_COUNT_COMBINED, /* gpu_combined.cu */
+    WPI_GPU_ACCUMULATE_COMBINED,
     WPI_GPU_KERNEL_COUNT /* must be last */
 } wpi_gpu_kernel;
 
 /** The host's name of a kernel, for wp_image_find. */
 const void *wpi_gpu_kernel_of(uint32_t kernel);
+const void *wpi_gpu_combined_of(uint32_t kernel);
 
 #ifdef __cplusplus
 }

@@ -40,10 +40,12 @@ static wp_status insert(wpi_gpu_passes *passes, wpi_gpu_rows rows, uint32_t scop
     wpi_gpu_notes notes = {passes->groups->device_state, passes->overflowed};
     void *narrow[] = {&rows, &table, &scope, &notes};
     void *wide[] = {&rows, &table, &layout, &scope, &notes};
+    const bool is_narrow = table.bucket_words == 0;
+    wpi_gpu_kernel kernel = is_narrow ? WPI_GPU_COUNT : WPI_GPU_ACCUMULATE;
+    if (passes->is_combining)
+        kernel = is_narrow ? WPI_GPU_COUNT_COMBINED : WPI_GPU_ACCUMULATE_COMBINED;
     passes->launches++;
-    if (table.bucket_words == 0)
-        return wpi_gpu_launch_over(passes->gpu, WPI_GPU_COUNT, expected_rows, narrow, err);
-    return wpi_gpu_launch_over(passes->gpu, WPI_GPU_ACCUMULATE, expected_rows, wide, err);
+    return wpi_gpu_launch_over(passes->gpu, kernel, expected_rows, is_narrow ? narrow : wide, err);
 }
 
 static wpi_gpu_rows rows_of(const piece *p) {

@@ -13,9 +13,10 @@ typedef struct wpi_gpu_passes {
     const wpi_gpu_format *format;
     wpi_gpu_groups *groups;
     wp_strategy strategy; /* set from outside; may change whenever a table is made */
-    uint32_t piece_rows;  /* of a launch: few until the table is known to be large enough */
-    char *copy, *parted;  /* chunks in device memory, made when first needed */
-    uint32_t *counts;     /* of a partition */
+    bool is_combining; /* so are rows of a warp that have one key, put together; may change, too */
+    uint32_t piece_rows; /* of a launch: few until the table is known to be large enough */
+    char *copy, *parted; /* chunks in device memory, made when first needed */
+    uint32_t *counts;    /* of a partition */
     uint64_t counts_bytes;
     uint32_t *overflowed, *again; /* [format.capacity] rows, in pinned memory */
     uint64_t launches;

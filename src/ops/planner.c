@@ -8,13 +8,15 @@
 #include "base/units.h"
 
 #define SECTOR_BYTES 32.0
-#define ROW_ACCESSES 2.0        /* of the table: the key is read, the count is added to */
+#define WARP_LANES 32.0
 #define PASS_INSTRUCTIONS 30.0  /* a row is read, hashed, placed, and left alone */
 #define TABLE_INSTRUCTIONS 20.0 /* … or not */
+#define TEAM_OPERATIONS 24.0    /* of a warp, to find its rows of one key … */
+#define JOIN_OPERATIONS 15.0    /* … and to add their values up, for each atomic but the first */
+#define LAUNCH_LATENCIES 4.0    /* accesses that wait for one another in a launch's begin and end */
 #define PASSES_MAX 4096u
-#define GAIN_MIN                                                                                   \
-    0.9 /* what is less simple must cost less than this share: the terms are estimates */
-#define LAUNCH_LATENCIES 4.0 /* accesses that wait for one another in a launch's begin and end */
+/* What is less simple must cost less than this share: the terms are estimates. */
+#define GAIN_MIN 0.9
 
 const char *wpi_strategy_name(wp_strategy strategy) {
     static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
@@ -34,12 +36,18 @@ const char *wpi_placement_name(wp_placement placement) {
 /* Numbers of a simulated GPU, as they come. */
 typedef struct numbers {
     double clock_hz, memory, link, int_lanes, sms, walkers, walk_levels, walk_level_cycles;
-    double l2_latency_cycles, dram_latency_cycles, launch_cycles;
+    double l2_bytes, l2_bandwidth, l2_latency_cycles, atomic_cycles;
+    double dram_banks, dram_channels, dram_latency_cycles, row_miss_cycles;
+    double launch_cycles, warp_lanes;
     uint32_t levels;
     struct {
         double entries, coverage, ports, mshrs, latency_cycles, groups;
     } tlb[WPI_PLANNER_LEVELS_MAX];
 } numbers;
+
+static double larger(double a, double b) {
+    return a > b ? a : b;
+}
 
 static double bytes_in(const char *value) {
     uint64_t bytes = 0;
@@ -49,6 +57,11 @@ static double bytes_in(const char *value) {
     char *per = strchr(amount, '/'); /* of a rate */
     if (per != NULL) *per = '\0';
     return wp_parse_bytes(amount, &bytes, NULL) == WP_STATUS_OK ? (double)bytes : 0;
+}
+
+/* Of "384B/cycle" or "1TB/s", a second. */
+static double rate_in(const char *value, double clock_hz) {
+    return bytes_in(value) * (strstr(value, "/cycle") != NULL ? clock_hz : 1);
 }
 
 /* Of "177cycles" or "2us". */
@@ -85,9 +98,18 @@ static void take_key(void *object, const wp_device_key *key) {
     if (strcmp(key->name, "dram.bandwidth") == 0) n->memory = bytes_in(key->value);
     if (strcmp(key->name, "dram.latency") == 0)
         n->dram_latency_cycles = cycles_in(key->value, n->clock_hz);
+    if (strcmp(key->name, "dram.channels") == 0) n->dram_channels = strtod(key->value, NULL);
+    if (strcmp(key->name, "dram.banks") == 0) n->dram_banks = strtod(key->value, NULL);
+    if (strcmp(key->name, "dram.row_miss") == 0)
+        n->row_miss_cycles = cycles_in(key->value, n->clock_hz);
+    if (strcmp(key->name, "l2.bytes") == 0) n->l2_bytes = bytes_in(key->value);
+    if (strcmp(key->name, "l2.bandwidth") == 0) n->l2_bandwidth = rate_in(key->value, n->clock_hz);
     if (strcmp(key->name, "l2.latency") == 0)
         n->l2_latency_cycles = cycles_in(key->value, n->clock_hz);
     if (strcmp(key->name, "link.bandwidth") == 0) n->link = bytes_in(key->value);
+    if (strcmp(key->name, "l2.atomic_interval") == 0)
+        n->atomic_cycles = cycles_in(key->value, n->clock_hz);
+    if (strcmp(key->name, "class.warp.lanes") == 0) n->warp_lanes = strtod(key->value, NULL);
     if (strcmp(key->name, "class.int.lanes") == 0) n->int_lanes = strtod(key->value, NULL);
     if (strcmp(key->name, "walker.count") == 0) n->walkers = strtod(key->value, NULL);
     if (strcmp(key->name, "walker.levels") == 0) n->walk_levels = strtod(key->value, NULL);
@@ -116,15 +138,40 @@ static void set_levels(wpi_planner *planner, const numbers *n) {
     }
 }
 
+/* What is not known of a device is as usual. */
+static numbers usual_numbers(const wp_device_info *info) {
+    return (numbers){.clock_hz = info->clock_hz != 0 ? (double)info->clock_hz : 1e9,
+                     .memory = (double)info->memory_clock_hz * 2 * info->memory_bus_bits / 8,
+                     .link = 12e9,
+                     .int_lanes = 64,
+                     .warp_lanes = WARP_LANES,
+                     .l2_bytes = (double)info->l2_bytes,
+                     .l2_latency_cycles = 250,
+                     .atomic_cycles = 1,
+                     .dram_channels = 16,
+                     .dram_banks = 16,
+                     .dram_latency_cycles = 200,
+                     .row_miss_cycles = 40,
+                     .launch_cycles = 5e3};
+}
+
+/* A sector that lies in a row of its own keeps the channel for its bytes, a bank for the row. */
+static void set_memory(wpi_planner *planner, const numbers *n) {
+    const double cycle_ns = 1e9 / n->clock_hz;
+    const double row_ns = n->row_miss_cycles * cycle_ns / (n->dram_channels * n->dram_banks);
+    planner->memory_ns_per_byte = 1e9 / n->memory;
+    planner->link_ns_per_byte = 1e9 / n->link;
+    planner->access_ns = larger(SECTOR_BYTES * planner->memory_ns_per_byte, row_ns);
+    planner->memory_latency_ns = (n->dram_latency_cycles + n->row_miss_cycles) * cycle_ns;
+    planner->l2_bytes = n->l2_bytes;
+    planner->l2_access_ns = n->l2_bandwidth > 0 ? SECTOR_BYTES * 1e9 / n->l2_bandwidth : 0;
+    planner->l2_latency_ns = n->l2_latency_cycles * cycle_ns;
+    planner->atomic_ns = n->atomic_cycles * cycle_ns;
+}
+
 void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_count) {
     const wp_device_info *info = wp_device_get_info(device);
-    numbers n = {.clock_hz = info->clock_hz != 0 ? (double)info->clock_hz : 1e9,
-                 .memory = (double)info->memory_clock_hz * 2 * info->memory_bus_bits / 8,
-                 .link = 12e9,
-                 .int_lanes = 64,
-                 .l2_latency_cycles = 250,
-                 .dram_latency_cycles = 200,
-                 .launch_cycles = 5e3};
+    numbers n = usual_numbers(info);
     *planner = (wpi_planner){0};
     memcpy(planner->spec, info->spec, sizeof planner->spec);
     const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
@@ -135,13 +182,11 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
     planner->threads = sms * (info->threads_per_sm_max != 0 ? info->threads_per_sm_max : 1024);
     if (thread_count != 0 && planner->threads > (double)thread_count)
         planner->threads = (double)thread_count;
-    planner->memory_ns_per_byte = 1e9 / n.memory;
-    planner->link_ns_per_byte = 1e9 / n.link;
     planner->instruction_ns = 1e9 / (n.clock_hz * n.int_lanes * sms);
-    planner->access_ns = 2 * SECTOR_BYTES * planner->memory_ns_per_byte; /* rows are not open */
-    planner->latency_ns = (n.l2_latency_cycles + n.dram_latency_cycles) * 1e9 / n.clock_hz;
-    planner->launch_ns =
-        n.launch_cycles * 1e9 / n.clock_hz + LAUNCH_LATENCIES * planner->latency_ns;
+    planner->warp_ns = 1e9 / (n.clock_hz * n.warp_lanes * sms);
+    set_memory(planner, &n);
+    planner->launch_ns = n.launch_cycles * 1e9 / n.clock_hz +
+                         LAUNCH_LATENCIES * (planner->l2_latency_ns + planner->memory_latency_ns);
     set_levels(planner, &n);
 }
 
@@ -149,28 +194,34 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
  */
 
 typedef struct cost {
-    double link, input, passes, table, launches, row;
+    double link, input, passes, table, atomics, launches, row;
 } cost;
 
-static double larger(double a, double b) {
-    return a > b ? a : b;
+static double missed_of(double reach_bytes, double region_bytes) {
+    return region_bytes > reach_bytes ? 1 - reach_bytes / region_bytes : 0;
 }
 
-/* Of an access at random in a region: what is slowest, or waiting, where threads are few. */
-static double access_ns(const wpi_planner *planner, double region_bytes) {
-    double slowest = planner->access_ns, latency = planner->latency_ns;
+/* Of a row: the key is looked at, then atomics go to the bucket, whose sectors are read and written
+ * back. Only the look is waited for. */
+static double table_ns(const wpi_planner *planner, const wpi_plan_task *task, double region_bytes) {
+    const double accesses = task->is_read_only ? 1 : 1 + task->row_atomics;
+    const double beyond = task->bucket_bytes > 8 ? (double)task->bucket_bytes - 8 : 0;
+    const double sectors = (1 + beyond / SECTOR_BYTES) * (task->is_read_only ? 1 : 2);
+    const double missed = missed_of(planner->l2_bytes, region_bytes);
+    double slowest =
+        larger(accesses * planner->l2_access_ns, missed * sectors * planner->access_ns);
+    double latency = planner->l2_latency_ns + missed * planner->memory_latency_ns;
     for (uint32_t i = 0; i < planner->level_count; i++) {
         const wpi_planner_level *level = &planner->levels[i];
-        const double reach = (double)level->reach_bytes;
-        const double missed = region_bytes > reach ? 1 - reach / region_bytes : 0;
-        slowest = larger(slowest, missed * level->service_ns);
-        latency += missed * level->delay_ns;
+        const double walked = missed_of((double)level->reach_bytes, region_bytes);
+        slowest = larger(slowest, accesses * walked * level->service_ns);
+        latency += walked * level->delay_ns;
     }
     return larger(slowest, latency / planner->threads);
 }
 
 static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_strategy strategy,
-                    uint64_t scope_bytes) {
+                    uint64_t scope_bytes, bool is_combined) {
     const double table_bytes = (double)task->table_bytes, row_bytes = (double)task->row_bytes;
     const double region =
         scope_bytes == 0 || scope_bytes > task->table_bytes ? table_bytes : (double)scope_bytes;
@@ -179,18 +230,23 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     const bool is_kept =
         task->placement != WP_PLACEMENT_ZERO_COPY || strategy != WP_STRATEGY_SCOPED;
     const bool is_partition = strategy == WP_STRATEGY_PARTITION;
+    const double touched = is_partition ? 5 : passes, looks = is_partition ? 3 : passes;
     cost c = {0};
     c.link = row_bytes * planner->link_ns_per_byte * (is_kept ? 1 : passes);
-    const double touched = is_partition ? 5 : passes;
     c.input = row_bytes * planner->memory_ns_per_byte * touched;
-    c.passes = PASS_INSTRUCTIONS * planner->instruction_ns * (is_partition ? 3 : passes);
-    c.table = (task->is_read_only ? 1 : ROW_ACCESSES) * (1 - task->hot_share) *
-                  access_ns(planner, region) +
+    c.passes = PASS_INSTRUCTIONS * planner->instruction_ns * looks;
+    c.table = (1 - task->hot_share) * table_ns(planner, task, region) +
               TABLE_INSTRUCTIONS * planner->instruction_ns;
+    c.atomics = task->hottest_share * task->row_atomics * planner->atomic_ns;
+    if (is_combined) { /* the rows of a warp's most frequent key are one */
+        const double joined = task->row_atomics > 1 ? task->row_atomics - 1 : 0;
+        c.atomics /= larger(1, WARP_LANES * task->warp_share);
+        c.passes += (TEAM_OPERATIONS + JOIN_OPERATIONS * joined) * planner->warp_ns * looks;
+    }
     if (task->chunk_rows != 0)
         c.launches =
             (passes + (is_partition ? 3 : 0)) * planner->launch_ns / (double)task->chunk_rows;
-    c.row = larger(c.link, c.input + c.passes + c.table) + c.launches;
+    c.row = larger(c.link, c.input + c.passes + larger(c.table, c.atomics)) + c.launches;
     return c;
 }
 
@@ -205,15 +261,15 @@ typedef struct search {
 } search;
 
 static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
-    const cost c = cost_of(s->planner, s->task, strategy, scope_bytes);
+    const cost c = cost_of(s->planner, s->task, strategy, scope_bytes, false);
     char scope[32] = "the table";
     if (scope_bytes != 0) (void)wp_format_bytes(scope_bytes, scope);
     if (s->text != NULL)
         wp_text_appendf(s->text,
                         "  %-9s  scope %-10s  row %.3f ns: link %.3f, input %.3f, passes %.3f, "
-                        "table %.3f, launches %.3f\n",
+                        "table %.3f, atomics %.3f, launches %.3f\n",
                         wpi_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
-                        c.table, c.launches);
+                        c.table, c.atomics, c.launches);
     if (s->best.strategy == WP_STRATEGY_AUTO || c.row < GAIN_MIN * s->best.row_ns)
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
 }
@@ -259,4 +315,19 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
     if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wpi_strategy_name(s.best.strategy));
     return s.best;
+}
+
+bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
+                          wp_text *text) {
+    const cost alone = cost_of(planner, task, plan.strategy, plan.scope_bytes, false);
+    const cost together = cost_of(planner, task, plan.strategy, plan.scope_bytes, true);
+    const bool combines = together.row < GAIN_MIN * alone.row;
+    if (text != NULL)
+        wp_text_appendf(
+            text,
+            "  the most frequent key has %.0f%% of rows under way: atomics %.3f ns, row "
+            "%.3f; put together in warps %.3f, row %.3f ─► %s\n",
+            100 * task->hottest_share, alone.atomics, alone.row, together.atomics, together.row,
+            combines ? "together" : "each for itself");
+    return combines;
 }

@@ -3,13 +3,15 @@
  * How a table of groups is best accessed: a cost for each strategy and scope, from what is known of
  * the device, and the least of them. Costs are nanoseconds of the device for each row:
  *
- *     row = max(link, input + passes + table) + launches
+ *     row = max(link, input + passes + max(table, atomics)) + launches
  *     link     bytes of the row through the link, again for each pass where nothing keeps them
  *     input    bytes of the row in device memory, each time they are read or written
  *     passes   instructions that look at a row, in each pass
- *     table    two accesses at random in a region (a scope, or the table): the slowest of memory,
- * TLB levels and page walks; a level of reach R misses 1 - R/region of them launches what a launch
- * takes until it is in full swing, over the rows of a chunk
+ *     table    a bucket at random in a region (a scope, or the table): what is slowest of memory,
+ *              L2, TLB levels, page walks, or waiting for them. A level of reach R misses
+ *              1 - R/region of its accesses, L2 as many of its bytes
+ *     atomics  on the most frequent key's bucket go one after the other
+ *     launches what a launch takes until it is in full swing, over the rows of a chunk
  *
  * The keys of a simulated GPU (wp_device_visit_keys) have all of it; a probe's profile is the same
  * keys. Where no TLB is known nothing is gained by scopes, and `direct` is the choice.
@@ -32,18 +34,26 @@ typedef struct wpi_planner {
     char spec[64];
     uint32_t level_count; /* 0: no TLB is known */
     wpi_planner_level levels[WPI_PLANNER_LEVELS_MAX];
-    double memory_ns_per_byte, link_ns_per_byte, access_ns; /* in memory, at random */
-    double latency_ns;                                      /* of an access without misses */
-    double instruction_ns;                                  /* of a thread, all SMs together */
-    double threads;                                         /* at once */
-    double launch_ns; /* until it is in full swing, and its end */
+    double memory_ns_per_byte, link_ns_per_byte;
+    double access_ns, l2_access_ns; /* of a sector at random */
+    double l2_bytes;
+    double l2_latency_ns, memory_latency_ns; /* of an access that hits; what a miss adds */
+    double instruction_ns;                   /* of a thread, all SMs together */
+    double warp_ns;                          /* of an operation of warps, a thread's part */
+    double atomic_ns;                        /* of one on a bucket that others wait for */
+    double threads;                          /* at once */
+    double launch_ns;                        /* until it is in full swing, and its end */
 } wpi_planner;
 
 /** What is to be done. */
 typedef struct wpi_plan_task {
     uint64_t table_bytes, row_bytes;
-    uint64_t chunk_rows; /* of a pass; 0: so many that launches do not count */
-    double hot_share;    /* of rows whose key is so frequent that its bucket stays in a cache */
+    uint64_t bucket_bytes; /* 0: a value, which is read */
+    uint32_t row_atomics;  /* on its bucket */
+    uint64_t chunk_rows;   /* of a pass; 0: so many that launches do not count */
+    double hot_share;      /* of rows whose key is so frequent that its bucket stays in a cache */
+    double hottest_share;  /* of rows under way that have the most frequent key of these */
+    double warp_share;     /* of a warp's rows that have its most frequent key */
     wp_placement placement;
     wp_strategy strategy; /* AUTO, or the one that was asked for */
     uint64_t scope_bytes; /* that was asked for, or 0 */
@@ -60,6 +70,10 @@ typedef struct wpi_plan {
 void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_count);
 /** Chooses; adds a line for each choice to `text` (NULL allowed). */
 wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wp_text *text);
+
+/** Whether rows of a warp that have one key had better be put together before their atomics. */
+bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
+                          wp_text *text);
 
 const char *wpi_strategy_name(wp_strategy strategy);
 const char *wpi_placement_name(wp_placement placement);

@@ -12,14 +12,20 @@ static const wpi_planner kepler = {.spec = "sim:test",
                                    .levels = {{128 * MIB, 1.0, 60}, {2 * GIB, 17.0, 200}},
                                    .memory_ns_per_byte = 0.004,
                                    .link_ns_per_byte = 0.083,
-                                   .access_ns = 0.27,
-                                   .latency_ns = 420,
+                                   .access_ns = 0.133,
+                                   .l2_access_ns = 0.095,
+                                   .l2_bytes = 1.5 * MIB,
+                                   .l2_latency_ns = 275,
+                                   .memory_latency_ns = 172,
                                    .instruction_ns = 0.0006,
+                                   .warp_ns = 0.0028,
+                                   .atomic_ns = 1.14,
                                    .threads = 26000,
                                    .launch_ns = 7000};
 
 static wpi_plan choose(const wpi_planner *planner, wpi_plan_task task) {
     if (task.row_bytes == 0) task.row_bytes = 4;
+    if (task.row_atomics == 0) task.row_atomics = 1;
     if (task.placement == WP_PLACEMENT_AUTO) task.placement = WP_PLACEMENT_ZERO_COPY;
     return wpi_planner_choose(planner, &task, NULL);
 }
@@ -92,6 +98,57 @@ static void a_small_gain_is_none(void **state) {
     assert_int_equal(choose(&kepler, task).strategy, WP_STRATEGY_DIRECT);
 }
 
+static double row_ns(wpi_plan_task task) {
+    task.row_bytes = 1; /* so that the link hides nothing */
+    task.strategy = WP_STRATEGY_DIRECT;
+    task.placement = WP_PLACEMENT_RESIDENT;
+    task.row_atomics = task.row_atomics != 0 ? task.row_atomics : 1;
+    return choose(&kepler, task).row_ns;
+}
+
+/* What fits L2 takes no memory; larger buckets have more sectors, more aggregates more atomics. */
+static void terms_grow_with_what_they_are_about(void **state) {
+    (void)state;
+    const double small = row_ns((wpi_plan_task){.table_bytes = MIB, .bucket_bytes = 8});
+    const double large = row_ns((wpi_plan_task){.table_bytes = 64 * MIB, .bucket_bytes = 8});
+    const double wide = row_ns((wpi_plan_task){.table_bytes = 64 * MIB, .bucket_bytes = 40});
+    const double many =
+        row_ns((wpi_plan_task){.table_bytes = MIB, .bucket_bytes = 40, .row_atomics = 9});
+    assert_true(small < 0.8 * large);
+    assert_true(large < 0.7 * wide);
+    assert_true(many > 2 * small);
+}
+
+static bool combines(double hottest_share, double warp_share, uint32_t row_atomics,
+                     double link_ns_per_byte) {
+    wpi_planner planner = kepler;
+    const wpi_plan_task task = {.table_bytes = MIB,
+                                .row_bytes = 4,
+                                .bucket_bytes = 8,
+                                .row_atomics = row_atomics,
+                                .hottest_share = hottest_share,
+                                .warp_share = warp_share,
+                                .placement = WP_PLACEMENT_ZERO_COPY};
+    planner.link_ns_per_byte = link_ns_per_byte;
+    return wpi_planner_combines(&planner, &task, (wpi_plan){.strategy = WP_STRATEGY_DIRECT}, NULL);
+}
+
+/* Its atomics alone take longer than all else. */
+static void a_hot_key_is_put_together(void **state) {
+    (void)state;
+    assert_true(combines(1, 1, 1, 0.083));
+    assert_true(combines(0.6, 0.6, 1, 0.083));
+    assert_false(combines(0.03, 0.03, 1, 0.083));
+    assert_false(combines(0.03, 0.03, 9, 0.083)); /* also not where there are many atomics */
+}
+
+/* Runs of one key, short beside the rows under way: buckets are many. A slow link hides it all. */
+static void what_does_not_wait_stays_alone(void **state) {
+    (void)state;
+    assert_false(combines(0.05, 1, 1, 0.083));
+    assert_false(combines(1, 1, 1, 0.5));
+}
+
 static void every_term_is_said(void **state) {
     (void)state;
     wp_text text = {0};
@@ -99,7 +156,7 @@ static void every_term_is_said(void **state) {
         .table_bytes = 3 * GIB, .row_bytes = 4, .placement = WP_PLACEMENT_COPIED};
     (void)wpi_planner_choose(&kepler, &task, &text);
     static const char *const wanted[] = {"3.00 GiB", "copied", "direct", "partition", "link",
-                                         "input",    "passes", "table",  "launches"};
+                                         "input",    "passes", "table",  "atomics",   "launches"};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strstr(wp_text_string(&text), wanted[i]) == NULL)
             fail_msg("no '%s' in\n%s", wanted[i], wp_text_string(&text));
@@ -116,6 +173,9 @@ int main(void) {
         cmocka_unit_test(what_was_asked_for_is_done),
         cmocka_unit_test(samples_are_direct_or_scoped),
         cmocka_unit_test(a_small_gain_is_none),
+        cmocka_unit_test(terms_grow_with_what_they_are_about),
+        cmocka_unit_test(a_hot_key_is_put_together),
+        cmocka_unit_test(what_does_not_wait_stays_alone),
         cmocka_unit_test(every_term_is_said),
     };
     return wp_test_main(tests);
