@@ -175,6 +175,21 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* What says how a device does it. */
+static wp_status check_device_options(const request *r, wp_error *err) {
+    static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY};
+    const char *const *values = r->arguments->values;
+    const bool is_processor = values[DEVICE] == NULL || strcmp(values[DEVICE], "cpu") == 0;
+    for (size_t i = 0; is_processor && i < sizeof options / sizeof options[0]; i++)
+        if (values[options[i]] != NULL)
+            return WP_FAIL(err, INVALID,
+                           "--%s is for GPUs: name one, as in --device cuda:0 or sim:k80",
+                           wpi_groupby_options[options[i]].name);
+    if (r->options.strategy == WP_STRATEGY_DIRECT && values[SCOPE] != NULL)
+        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
+    return WP_STATUS_OK;
+}
+
 static wp_status parse_request(request *r, wp_error *err) {
     static const char *const strategies[] = {"auto", "direct", "scoped", "copy", "partition", NULL};
     static const char *const placements[] = {"auto", "zero-copy", "copied", "resident", NULL};
@@ -192,7 +207,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     r->is_json = format == 1;
     r->is_sorted = r->arguments->values[UNSORTED] == NULL;
     r->options.is_sorted = r->is_sorted;
-    return WP_STATUS_OK;
+    return check_device_options(r, err);
 }
 
 static void deinit_request(request *r) {

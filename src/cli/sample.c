@@ -142,6 +142,8 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.strategy = of_names[strategy];
     r->options.placement = places[placement];
+    if (r->options.strategy == WP_STRATEGY_DIRECT && r->arguments->values[SCOPE] != NULL)
+        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
     r->form = (form)chosen;
     return WP_STATUS_OK;
 }

@@ -16,3 +16,12 @@ try --key user --delimiter ab t.csv
 try --key user t.csv --agg count
 try --key user --set a=b t.csv
 try --key user --device gpu t.csv
+# What only a GPU has a use for; one that has too little memory; scopes of a strategy without any.
+try --key user --scope 1MiB t.csv
+try --key user --device cpu --strategy copy t.csv
+try --key user --placement resident t.csv
+try --key user --memory 1GiB t.csv
+try --key user --device sim:k80 --strategy direct --scope 1MiB t.csv
+try --key user --device sim:k80 --placement pinned t.csv
+try --key user --device sim:k80 --memory 1KiB t.csv
+try --key user --device sim:k81 t.csv

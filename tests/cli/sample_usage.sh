@@ -17,3 +17,9 @@ try --column fare --range 3 t.csv
 try --column fare --range 3..2 t.csv
 try --column fare --confidence 100 t.csv
 try --column fare --strategy copy t.csv
+try --column fare --strategy direct --scope 1MiB t.csv
+try --column fare --placement copied t.csv
+try --column fare --scope 7 t.csv
+try --column fare --device sim:k81 t.csv
+awk 'BEGIN { print "fare"; for (i = 0; i < 200000; i++) print i }' >large.csv
+try --column fare --device sim:k80 --set gpu.memory=1MiB large.csv
