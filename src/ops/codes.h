@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Numbers for words, in the order in which they come: 0, 1, 2, … One thread. */
+/**
+ * Numbers for words, by any threads at a time. A word's hash says which of the shards numbers it;
+ * each has a lock, and a call takes it once for all its words.
+ *
+ *     number: place in the shard | shard
+ */
 #ifndef WP_OPS_CODES_H
 #define WP_OPS_CODES_H
 
@@ -7,15 +12,18 @@
 
 #include "base/fail.h"
 
-typedef struct wpi_codes {
-    uint64_t *words; /* [count]: what a number stands for */
-    uint32_t *slots; /* number + 1; 0: free */
-    uint32_t mask, count, capacity;
-} wpi_codes;
+#define WPI_CODES_BATCH 512u /* words of a call, at most */
 
-/** The word's number. NOMEM, also when there are 2^32 - 2 of them. `{0}` is empty. */
-WP_NODISCARD wp_status wpi_codes_number(wpi_codes *codes, uint64_t word, uint32_t *out,
-                                        wp_error *err);
-void wpi_codes_deinit(wpi_codes *codes);
+typedef struct wpi_codes wpi_codes;
+
+WP_NODISCARD wp_status wpi_codes_create(wpi_codes **out, wp_error *err);
+void wpi_codes_destroy(wpi_codes *codes); /* NULL allowed */
+
+/** Numbers for `count` words: below 2^32 - 1, equal for equal words, in no particular order. NOMEM,
+ * also when there are too many. */
+WP_NODISCARD wp_status wpi_codes_number(wpi_codes *codes, const uint64_t *words, uint32_t count,
+                                        uint32_t *numbers, wp_error *err);
+/** What a number stands for. While no words are numbered. */
+uint64_t wpi_codes_word(const wpi_codes *codes, uint32_t number);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/keys.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -17,27 +16,41 @@
 struct wpi_keys {
     const wpi_shape *shape;
     wpi_key_form form;
-    pthread_mutex_t lock; /* of codes and pairs */
-    wpi_codes *codes;     /* CODED: [key_count]; a value's is its number + 1, that of NULL 0 */
-    wpi_codes *pairs;     /* CODED: [key_count - 1], the last one unused */
+    wpi_codes **codes; /* CODED: [key_count]; a value's is its number + 1, that of NULL 0 */
+    wpi_codes **pairs; /* CODED: [key_count], as many as make a word of all columns */
 };
 
 static uint32_t bits_of(wp_type type) {
     return 8 * wp_type_bytes(type);
 }
 
+/* Of a column side by side with others: a NULL has a bit, and its own are 0. */
+static uint32_t part_bits(const wp_key *key) {
+    return bits_of(key->type) + key->is_nullable;
+}
+
 static uint32_t bits_together(const wpi_shape *shape) {
     uint32_t bits = 0;
     for (uint32_t i = 0; i < shape->key_count; i++)
-        bits += bits_of(shape->keys[i].type);
+        bits += part_bits(&shape->keys[i]);
     return bits;
 }
 
 static wpi_key_form form_of(const wpi_shape *shape) {
     if (shape->key_count == 1) return WPI_KEYS_ONE;
-    for (uint32_t i = 0; i < shape->key_count; i++)
-        if (shape->keys[i].is_nullable) return WPI_KEYS_CODED;
     return bits_together(shape) <= 64 ? WPI_KEYS_PACKED : WPI_KEYS_CODED;
+}
+
+static wp_status create_codes(wpi_keys *keys, wp_error *err) {
+    const uint32_t count = keys->shape->key_count;
+    keys->codes = wp_calloc(count, sizeof(wpi_codes *));
+    keys->pairs = wp_calloc(count, sizeof(wpi_codes *));
+    if (keys->codes == NULL || keys->pairs == NULL) return WP_FAIL(err, NOMEM, "keys");
+    for (uint32_t i = 0; i < count; i++) {
+        WP_TRY(wpi_codes_create(&keys->codes[i], err));
+        if (i + 2 < count) WP_TRY(wpi_codes_create(&keys->pairs[i], err));
+    }
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_keys_create(const wpi_shape *shape, wpi_keys **out, wp_error *err) {
@@ -45,14 +58,9 @@ wp_status wpi_keys_create(const wpi_shape *shape, wpi_keys **out, wp_error *err)
     *out = NULL;
     wpi_keys *keys = wp_calloc(1, sizeof *keys);
     if (keys == NULL) return WP_FAIL(err, NOMEM, "keys");
-    pthread_mutex_init(&keys->lock, NULL);
     keys->shape = shape;
     keys->form = form_of(shape);
-    if (keys->form == WPI_KEYS_CODED) {
-        keys->codes = wp_calloc(shape->key_count, sizeof *keys->codes);
-        keys->pairs = wp_calloc(shape->key_count, sizeof *keys->pairs);
-        if (keys->codes == NULL || keys->pairs == NULL) status = WP_FAIL(err, NOMEM, "keys");
-    }
+    if (keys->form == WPI_KEYS_CODED) status = create_codes(keys, err);
     if (status != WP_STATUS_OK) {
         wpi_keys_destroy(keys);
         return status;
@@ -64,12 +72,11 @@ wp_status wpi_keys_create(const wpi_shape *shape, wpi_keys **out, wp_error *err)
 void wpi_keys_destroy(wpi_keys *keys) {
     if (keys == NULL) return;
     for (uint32_t i = 0; i < keys->shape->key_count; i++) {
-        if (keys->codes != NULL) wpi_codes_deinit(&keys->codes[i]);
-        if (keys->pairs != NULL) wpi_codes_deinit(&keys->pairs[i]);
+        if (keys->codes != NULL) wpi_codes_destroy(keys->codes[i]);
+        if (keys->pairs != NULL) wpi_codes_destroy(keys->pairs[i]);
     }
-    wp_free(keys->codes);
-    wp_free(keys->pairs);
-    pthread_mutex_destroy(&keys->lock);
+    wp_free((void *)keys->codes);
+    wp_free((void *)keys->pairs);
     wp_free(keys);
 }
 
@@ -78,6 +85,7 @@ wpi_key_form wpi_keys_form(const wpi_keys *keys) {
 }
 
 uint32_t wpi_keys_bits(const wpi_keys *keys) {
+    if (keys->form == WPI_KEYS_ONE) return bits_of(keys->shape->keys[0].type);
     return keys->form == WPI_KEYS_CODED ? 64 : bits_together(keys->shape);
 }
 
@@ -144,43 +152,72 @@ static void pack_one(const wp_column *column, uint64_t first, uint32_t count, ui
 }
 
 /* Rows whose parts stay in the first cache. */
-#define PART_ROWS 512u
+#define PART_ROWS WPI_CODES_BATCH
+
+/* words_of, but 0 where there is NULL; whether there is. */
+static bool parts_of(const wp_column *column, uint64_t first, uint32_t count, uint64_t *parts,
+                     bool *nulls) {
+    words_of(column, first, count, parts);
+    if (column->valid == NULL) return false;
+    bool is_any = false;
+    for (uint32_t i = 0; i < count; i++) {
+        nulls[i] = !wpi_is_valid(column, first + i);
+        is_any |= nulls[i];
+        if (nulls[i]) parts[i] = 0;
+    }
+    return is_any;
+}
 
 static void pack_side_by_side(const wpi_keys *keys, const wp_column *columns, uint64_t first,
                               uint32_t count, uint64_t *words) {
     uint64_t parts[PART_ROWS];
+    bool nulls[PART_ROWS];
     for (uint32_t at = 0; at < count; at += PART_ROWS) {
         const uint32_t here = count - at < PART_ROWS ? count - at : PART_ROWS;
-        words_of(&columns[0], first + at, here, words + at);
-        for (uint32_t key = 1; key < keys->shape->key_count; key++) {
+        for (uint32_t key = 0; key < keys->shape->key_count; key++) {
             const uint32_t bits = bits_of(keys->shape->keys[key].type);
-            words_of(&columns[key], first + at, here, parts);
-            for (uint32_t i = 0; i < here; i++)
-                words[at + i] = words[at + i] << bits | parts[i];
+            const uint32_t shift = part_bits(&keys->shape->keys[key]);
+            uint64_t *to = key == 0 ? words + at : parts;
+            const bool has_nulls = parts_of(&columns[key], first + at, here, to, nulls);
+            for (uint32_t i = 0; has_nulls && i < here; i++)
+                to[i] |= (uint64_t)nulls[i] << bits;
+            for (uint32_t i = 0; key != 0 && i < here; i++)
+                words[at + i] = words[at + i] << shift | parts[i];
         }
     }
 }
 
-static wp_status code_of(wpi_codes *codes, const wp_column *column, uint64_t row, uint32_t *out,
-                         wp_error *err) {
-    *out = 0;
-    if (!wpi_is_valid(column, row)) return WP_STATUS_OK;
-    WP_TRY(wpi_codes_number(codes, word_of(column, row), out, err));
-    ++*out;
+/* Numbers of a column's values, from 1, or 0 for NULL. */
+static wp_status codes_of(wpi_codes *codes, const wp_column *column, uint64_t first, uint32_t count,
+                          uint32_t *out, wp_error *err) {
+    uint64_t parts[PART_ROWS];
+    bool nulls[PART_ROWS];
+    const bool has_nulls = parts_of(column, first, count, parts, nulls);
+    WP_TRY(wpi_codes_number(codes, parts, count, out, err));
+    for (uint32_t i = 0; i < count; i++)
+        out[i] = has_nulls && nulls[i] ? 0 : out[i] + 1;
     return WP_STATUS_OK;
 }
 
-static wp_status pack_coded(wpi_keys *keys, const wp_column *columns, uint64_t first,
+static wp_status pack_coded(const wpi_keys *keys, const wp_column *columns, uint64_t first,
                             uint32_t count, uint64_t *words, wp_error *err) {
     const uint32_t last = keys->shape->key_count - 1;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t left = 0, right = 0;
-        WP_TRY(code_of(&keys->codes[0], &columns[0], first + i, &left, err));
-        for (uint32_t key = 1; key <= last; key++) {
-            WP_TRY(code_of(&keys->codes[key], &columns[key], first + i, &right, err));
-            words[i] = (uint64_t)left << 32 | right;
-            if (key < last) WP_TRY(wpi_codes_number(&keys->pairs[key - 1], words[i], &left, err));
-        }
+    uint32_t left[PART_ROWS], right[PART_ROWS];
+    WP_TRY(codes_of(keys->codes[0], &columns[0], first, count, left, err));
+    for (uint32_t key = 1; key <= last; key++) {
+        WP_TRY(codes_of(keys->codes[key], &columns[key], first, count, right, err));
+        for (uint32_t i = 0; i < count; i++)
+            words[i] = (uint64_t)left[i] << 32 | right[i];
+        if (key < last) WP_TRY(wpi_codes_number(keys->pairs[key - 1], words, count, left, err));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status pack_all_coded(const wpi_keys *keys, const wp_column *columns, uint64_t first,
+                                uint32_t count, uint64_t *words, wp_error *err) {
+    for (uint32_t at = 0; at < count; at += PART_ROWS) {
+        const uint32_t here = count - at < PART_ROWS ? count - at : PART_ROWS;
+        WP_TRY(pack_coded(keys, columns, first + at, here, words + at, err));
     }
     return WP_STATUS_OK;
 }
@@ -192,11 +229,7 @@ wp_status wpi_keys_pack(wpi_keys *keys, const wp_column *columns, uint64_t first
     switch (keys->form) {
     case WPI_KEYS_ONE: pack_one(&columns[0], first, count, words, nulls); break;
     case WPI_KEYS_PACKED: pack_side_by_side(keys, columns, first, count, words); break;
-    case WPI_KEYS_CODED:
-        pthread_mutex_lock(&keys->lock);
-        status = pack_coded(keys, columns, first, count, words, err);
-        pthread_mutex_unlock(&keys->lock);
-        break;
+    case WPI_KEYS_CODED: status = pack_all_coded(keys, columns, first, count, words, err); break;
     }
     return status;
 }
@@ -216,23 +249,27 @@ wp_status wpi_keys_words(wpi_keys *keys, const wp_column *columns, uint64_t firs
  */
 
 /* The word of column `key`, or false: NULL. */
+static bool side_of(const wpi_shape *shape, uint32_t key, uint64_t word, uint64_t *out) {
+    for (uint32_t i = shape->key_count - 1; i > key; i--)
+        word >>= part_bits(&shape->keys[i]);
+    *out = word;
+    if (!shape->keys[key].is_nullable) return true;
+    return (word >> bits_of(shape->keys[key].type) & 1) == 0;
+}
+
 static bool part_of(const wpi_keys *keys, uint32_t key, uint64_t word, uint64_t *out) {
-    const wpi_shape *shape = keys->shape;
-    if (keys->form != WPI_KEYS_CODED) {
-        for (uint32_t i = shape->key_count - 1; i > key; i--)
-            word >>= bits_of(shape->keys[i].type);
-        *out = word;
-        return true;
-    }
+    if (keys->form == WPI_KEYS_PACKED) return side_of(keys->shape, key, word, out);
+    *out = word;
+    if (keys->form == WPI_KEYS_ONE) return true;
     uint32_t right = (uint32_t)word;
     uint32_t left = (uint32_t)(word >> 32);
-    for (uint32_t at = shape->key_count - 1; at > key && at > 1; at--) {
-        word = keys->pairs[at - 2].words[left];
+    for (uint32_t at = keys->shape->key_count - 1; at > key && at > 1; at--) {
+        word = wpi_codes_word(keys->pairs[at - 2], left);
         right = (uint32_t)word;
         left = (uint32_t)(word >> 32);
     }
     const uint32_t code = key == 0 ? left : right;
-    *out = code == 0 ? 0 : keys->codes[key].words[code - 1];
+    *out = code == 0 ? 0 : wpi_codes_word(keys->codes[key], code - 1);
     return code != 0;
 }
 

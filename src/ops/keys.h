@@ -3,12 +3,13 @@
  * Keys as words of 64 bits, so that groupers know one kind only.
  *
  *     ONE      a column: its bits, widened; its NULL has no word but a bit of its own
- *     PACKED   columns that are never NULL and together have at most 64 bits: side by side
- *     CODED    anything else: each column's values are numbered in the order in which they come,
- * NULL among them; two numbers are a word, and pairs are numbered again where there are more
+ *     PACKED   columns that together have at most 64 bits, with a bit more for each that may be
+ *              NULL: side by side
+ *     CODED    anything else: each column's values are numbered, NULL among them; two numbers are a
+ *              word, and pairs are numbered again where there are more
  *
- * Packing of ONE and PACKED changes nothing and may go on in any thread; numbers of CODED are given
- * under a lock.
+ * Any threads may pack at a time. Numbers of CODED depend on who comes first: words are equal or
+ * not, and nothing else.
  */
 #ifndef WP_OPS_KEYS_H
 #define WP_OPS_KEYS_H
