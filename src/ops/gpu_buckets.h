@@ -47,6 +47,17 @@ static __device__ uint32_t thread_count(void) {
     return gridDim.x * blockDim.x;
 }
 
+#define WARP_LANES 32u
+
+typedef struct warp {
+    uint32_t lanes, lane; /* that there are, of a block's last warp; this one */
+} warp;
+
+static __device__ warp this_warp(void) {
+    const uint32_t lane = threadIdx.x % WARP_LANES, threads = blockDim.x - (threadIdx.x - lane);
+    return (warp){threads >= WARP_LANES ? UINT32_MAX : (1u << threads) - 1, lane};
+}
+
 /* Of a partition, only the device knows which rows are a scope's. */
 static __device__ wpi_gpu_rows bounded(wpi_gpu_rows rows) {
     if (rows.bounds == NULL) return rows;

@@ -4,21 +4,11 @@
  * the first GPUs with shuffles lack. */
 #include "ops/gpu_buckets.h"
 
-#define WARP_LANES 32u
 #define STEPS 5u  /* that put 32 lanes together */
 #define ROUNDS 8u /* keys of a warp that are looked for: a frequent one is among its first rows */
 
 /* ---- teams: lanes whose rows have one key -------------------------------------------------------
  */
-
-typedef struct warp {
-    uint32_t lanes, lane; /* that there are, of a block's last warp; this one */
-} warp;
-
-static __device__ warp this_warp(void) {
-    const uint32_t lane = threadIdx.x % WARP_LANES, threads = blockDim.x - (threadIdx.x - lane);
-    return (warp){threads >= WARP_LANES ? UINT32_MAX : (1u << threads) - 1, lane};
-}
 
 static __device__ uint64_t key_from(warp w, uint64_t key, uint32_t key_bytes, uint32_t lane) {
     if (key_bytes == 4) return __shfl_sync(w.lanes, (uint32_t)key, (int)lane);

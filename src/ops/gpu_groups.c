@@ -132,17 +132,46 @@ static wp_status visit_slice(const wpi_gpu_groups *groups, uint64_t buckets, con
     return WP_STATUS_OK;
 }
 
-static wp_status visit_table(wpi_gpu_groups *groups, const visitor *to, wp_error *err) {
-    const uint64_t bytes = wpi_gpu_bucket_bytes(groups->format), all = bucket_count(&groups->table);
-    const uint64_t of_slice = SLICE_BYTES / bytes;
-    for (uint64_t first = 0; first < all; first += of_slice) {
-        const uint64_t now = all - first < of_slice ? all - first : of_slice;
-        WP_TRY(wpi_gpu_fetch(groups->gpu, groups->slice,
-                             (const char *)groups->table.buckets + first * bytes, now * bytes,
-                             err));
+static wp_status visit_buckets(wpi_gpu_groups *groups, const char *buckets, uint64_t count,
+                               const visitor *to, wp_error *err) {
+    const uint64_t bytes = wpi_gpu_bucket_bytes(groups->format), of_slice = SLICE_BYTES / bytes;
+    for (uint64_t first = 0; first < count; first += of_slice) {
+        const uint64_t now = count - first < of_slice ? count - first : of_slice;
+        WP_TRY(
+            wpi_gpu_fetch(groups->gpu, groups->slice, buckets + first * bytes, now * bytes, err));
         WP_TRY(visit_slice(groups, now, to, err));
     }
     return WP_STATUS_OK;
+}
+
+/* The buckets that are used, one behind the other in device memory, behind a word; NULL: many
+ * are, or there is no memory for them. The link is slower than reading the table. */
+static wp_status compact(wpi_gpu_groups *groups, char **out, wp_error *err) {
+    wpi_gpu *gpu = groups->gpu;
+    wpi_gpu_table table = groups->table;
+    const uint64_t used = groups->state.created, all = bucket_count(&table);
+    const uint64_t bytes = sizeof(uint64_t) + used * wpi_gpu_bucket_bytes(groups->format);
+    *out = NULL;
+    if (used > all / 4 || bytes_of(groups, &table) + bytes > groups->bytes_max)
+        return WP_STATUS_OK;
+    const wp_status status = wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, bytes, out, err);
+    if (status == WP_STATUS_DEVICE_NOMEM) return WP_STATUS_OK;
+    WP_TRY(status);
+    void *args[] = {&table, out};
+    WP_TRY(wp_queue_fill(gpu->work, *out, 0, 4, sizeof(uint64_t) / 4, err));
+    return wpi_gpu_launch_over(gpu, WPI_GPU_COMPACT, all, args, err);
+}
+
+static wp_status visit_table(wpi_gpu_groups *groups, const visitor *to, wp_error *err) {
+    char *used = NULL;
+    wp_status status = compact(groups, &used, err);
+    if (status == WP_STATUS_OK && used != NULL)
+        status = visit_buckets(groups, used + sizeof(uint64_t), groups->state.created, to, err);
+    else if (status == WP_STATUS_OK)
+        status =
+            visit_buckets(groups, groups->table.buckets, bucket_count(&groups->table), to, err);
+    wpi_gpu_free(groups->gpu, used);
+    return status;
 }
 
 static wp_status set_state(wpi_gpu_groups *groups, uint64_t created, wp_error *err) {

@@ -83,6 +83,48 @@ extern "C" __global__ void wp_gpu_rehash(wpi_gpu_table from, wpi_gpu_table to, u
     if (created != 0) atomicAdd((word *)&state->created, (word)created);
 }
 
+/* ---- buckets that are used ----------------------------------------------------------------------
+ */
+
+#define COMPACT_ROWS 8u /* of buckets, that a warp looks at together: most are free */
+
+static __device__ bool is_used(const wpi_gpu_table *table, uint64_t bucket) {
+    if (table->bucket_words == 0) return ((const wpi_gpu_narrow *)table->buckets)[bucket].key != 0;
+    return ((const uint64_t *)table->buckets)[bucket * table->bucket_words] != 0;
+}
+
+/* Each warp takes places for all that it has found. to[0] becomes how many there are, the buckets
+ * are behind it. */
+static __device__ void append(const wpi_gpu_table *table, warp w, uint64_t bucket, bool is_wanted,
+                              uint64_t *to) {
+    const uint32_t words = table->bucket_words == 0 ? 1 : table->bucket_words;
+    const uint32_t wanted = __ballot_sync(w.lanes, is_wanted);
+    word first = 0;
+    if (wanted == 0) return;
+    if (w.lane == 0) first = atomicAdd((word *)to, (word)__popc((int)wanted));
+    first = __shfl_sync(w.lanes, first, 0);
+    if (!is_wanted) return;
+    const uint64_t place = first + (uint32_t)__popc((int)(wanted & ((1u << w.lane) - 1)));
+    for (uint32_t k = 0; k < words; k++)
+        to[1 + place * words + k] = ((const uint64_t *)table->buckets)[bucket * words + k];
+}
+
+extern "C" __global__ void wp_gpu_compact(wpi_gpu_table table, uint64_t *to) {
+    const uint64_t buckets = table.scope_count * table.scope_buckets, stride = thread_count();
+    const warp w = this_warp();
+    for (uint64_t first = thread_number(); first - w.lane < buckets;
+         first += COMPACT_ROWS * stride) {
+        uint32_t used = 0; /* of this lane's, a bit each */
+        for (uint32_t r = 0; r < COMPACT_ROWS; r++) {
+            const uint64_t bucket = first + r * stride;
+            if (bucket < buckets && is_used(&table, bucket)) used |= 1u << r;
+        }
+        if (!__any_sync(w.lanes, used != 0)) continue;
+        for (uint32_t r = 0; r < COMPACT_ROWS; r++)
+            append(&table, w, first + r * stride, (used >> r & 1) != 0, to);
+    }
+}
+
 /* ---- partition: a radix pass into scopes
  * ----------------------------------------------------------
  */
@@ -156,7 +198,8 @@ const void *wpi_gpu_kernel_of(uint32_t kernel) {
     static const void *const kernels[WPI_GPU_COUNT_COMBINED] = {
         (const void *)wp_gpu_count,  (const void *)wp_gpu_accumulate,
         (const void *)wp_gpu_rehash, (const void *)wp_gpu_histogram,
-        (const void *)wp_gpu_prefix, (const void *)wp_gpu_scatter};
+        (const void *)wp_gpu_prefix, (const void *)wp_gpu_scatter,
+        (const void *)wp_gpu_compact};
     if (kernel < WPI_GPU_COUNT_COMBINED) return kernels[kernel];
     return wpi_gpu_combined_of(kernel);
 }
