@@ -11,6 +11,7 @@
 #define WARP_LANES 32.0
 #define PASS_INSTRUCTIONS 30.0  /* a row is read, hashed, placed, and left alone */
 #define TABLE_INSTRUCTIONS 20.0 /* … or not */
+#define PARTITION_PASSES 3.0    /* counting, sorting, and each scope's own */
 #define TEAM_OPERATIONS 24.0    /* of a warp, to find its rows of one key … */
 #define JOIN_OPERATIONS 15.0    /* … and to add their values up, for each atomic but the first */
 #define LAUNCH_LATENCIES 4.0    /* accesses that wait for one another in a launch's begin and end */
@@ -220,6 +221,20 @@ static double table_ns(const wpi_planner *planner, const wpi_plan_task *task, do
     return larger(slowest, latency / planner->threads);
 }
 
+/* What is kept on the device for later passes comes through the link in the first one, beside which
+ * only that one's work is done; chunks that are copied ahead, or read through the link each time,
+ * come beside all of it. */
+static double row_of(const cost *c, const wpi_plan_task *task, wp_strategy strategy,
+                     double passes) {
+    const double looks = c->input + c->passes, work = looks + larger(c->table, c->atomics);
+    double beside = work;
+    if (task->placement == WP_PLACEMENT_ZERO_COPY && strategy == WP_STRATEGY_COPY)
+        beside = work / passes;
+    if (task->placement == WP_PLACEMENT_ZERO_COPY && strategy == WP_STRATEGY_PARTITION)
+        beside = looks / PARTITION_PASSES;
+    return larger(c->link, beside) + work - beside + c->launches;
+}
+
 static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_strategy strategy,
                     uint64_t scope_bytes, bool is_combined) {
     const double table_bytes = (double)task->table_bytes, row_bytes = (double)task->row_bytes;
@@ -230,7 +245,8 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     const bool is_kept =
         task->placement != WP_PLACEMENT_ZERO_COPY || strategy != WP_STRATEGY_SCOPED;
     const bool is_partition = strategy == WP_STRATEGY_PARTITION;
-    const double touched = is_partition ? 5 : passes, looks = is_partition ? 3 : passes;
+    const double touched = is_partition ? 5 : passes,
+                 looks = is_partition ? PARTITION_PASSES : passes;
     cost c = {0};
     c.link = row_bytes * planner->link_ns_per_byte * (is_kept ? 1 : passes);
     c.input = row_bytes * planner->memory_ns_per_byte * touched;
@@ -244,9 +260,9 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
         c.passes += (TEAM_OPERATIONS + JOIN_OPERATIONS * joined) * planner->warp_ns * looks;
     }
     if (task->chunk_rows != 0)
-        c.launches =
-            (passes + (is_partition ? 3 : 0)) * planner->launch_ns / (double)task->chunk_rows;
-    c.row = larger(c.link, c.input + c.passes + larger(c.table, c.atomics)) + c.launches;
+        c.launches = (passes + (is_partition ? PARTITION_PASSES : 0)) * planner->launch_ns /
+                     (double)task->chunk_rows;
+    c.row = row_of(&c, task, strategy, passes);
     return c;
 }
 

@@ -3,7 +3,8 @@
  * How a table of groups is best accessed: a cost for each strategy and scope, from what is known of
  * the device, and the least of them. Costs are nanoseconds of the device for each row:
  *
- *     row = max(link, input + passes + max(table, atomics)) + launches
+ *     row = max(link, input + passes + max(table, atomics)) + launches; where the first pass keeps
+ *           rows that come through the link, the max is of that pass, and the others come behind it
  *     link     bytes of the row through the link, again for each pass where nothing keeps them
  *     input    bytes of the row in device memory, each time they are read or written
  *     passes   instructions that look at a row, in each pass

@@ -119,6 +119,19 @@ static void terms_grow_with_what_they_are_about(void **state) {
     assert_true(many > 2 * small);
 }
 
+/* Behind the first pass the link has nothing to do; chunks that are copied ahead keep it busy. */
+static void the_link_works_beside_the_first_pass(void **state) {
+    (void)state;
+    wpi_plan_task task = {.table_bytes = 11 * GIB, .scope_bytes = 128 * MIB};
+    for (task.strategy = WP_STRATEGY_COPY; task.strategy < WP_STRATEGY_COUNT; task.strategy++) {
+        task.placement = WP_PLACEMENT_ZERO_COPY;
+        const double kept = choose(&kepler, task).row_ns;
+        task.placement = WP_PLACEMENT_COPIED;
+        const double ahead = choose(&kepler, task).row_ns, link = 4 * kepler.link_ns_per_byte;
+        assert_true(kept > ahead + 0.5 * link && kept <= ahead + link);
+    }
+}
+
 static bool combines(double hottest_share, double warp_share, uint32_t row_atomics,
                      double link_ns_per_byte) {
     wpi_planner planner = kepler;
@@ -174,6 +187,7 @@ int main(void) {
         cmocka_unit_test(samples_are_direct_or_scoped),
         cmocka_unit_test(a_small_gain_is_none),
         cmocka_unit_test(terms_grow_with_what_they_are_about),
+        cmocka_unit_test(the_link_works_beside_the_first_pass),
         cmocka_unit_test(a_hot_key_is_put_together),
         cmocka_unit_test(what_does_not_wait_stays_alone),
         cmocka_unit_test(every_term_is_said),
