@@ -152,8 +152,7 @@ static wp_status compact(wpi_gpu_groups *groups, char **out, wp_error *err) {
     const uint64_t used = groups->state.created, all = bucket_count(&table);
     const uint64_t bytes = sizeof(uint64_t) + used * wpi_gpu_bucket_bytes(groups->format);
     *out = NULL;
-    if (used > all / 4 || bytes_of(groups, &table) + bytes > groups->bytes_max)
-        return WP_STATUS_OK;
+    if (used > all / 4 || bytes_of(groups, &table) + bytes > groups->bytes_max) return WP_STATUS_OK;
     const wp_status status = wpi_gpu_alloc(gpu, WP_MEMORY_DEVICE, bytes, out, err);
     if (status == WP_STATUS_DEVICE_NOMEM) return WP_STATUS_OK;
     WP_TRY(status);
