@@ -103,6 +103,18 @@ const wpi_field *wpi_table_field(const wpi_table *table, uint32_t column) {
     return &table->reader->fields[column];
 }
 
+/* What is there instead; in a text of one column another delimiter is likely. */
+static wp_status fail_unknown(const wpi_table *table, const char *name, wp_error *err) {
+    const char *first = table->reader->fields[0].name;
+    if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')
+        return WP_FAIL(err, NOT_FOUND,
+                       "%s has no column '%s'; its only one is '%s': --delimiter says what is "
+                       "between fields, --no-header that there are no names",
+                       table->name, name, first);
+    return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; its first is '%s'", table->name, name,
+                   first);
+}
+
 wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *column,
                          wp_error *err) {
     wp_nearest nearest = {.wanted = name};
@@ -120,8 +132,7 @@ wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *col
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; did you mean '%s'?", table->name,
                        name, meant);
-    return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; its first is '%s'", table->name, name,
-                   table->reader->fields[0].name);
+    return fail_unknown(table, name, err);
 }
 
 wp_status wpi_table_select(wpi_table *table, const wpi_selected *selected, uint32_t count,

@@ -43,6 +43,8 @@ try --key user missing.csv
 try --key user .
 try --key usr short.csv
 try --key colour short.csv
+printf '1;2\n3;4\n' >semicolons.csv
+try --key user semicolons.csv
 try --key user --agg sum:user --types user:text short.csv
 try --key user --types usr:int8 short.csv
 try --key user --types user:int short.csv
