@@ -6,12 +6,10 @@
  *                                   └─► exchange ─► totals, by partitions
  *     the end:  tables of workers ─► totals ─► batches
  */
-#include <stdatomic.h>
-#include <stdio.h>
+#include "ops/cpu_grouper.h"
 
 #include "base/alloc.h"
 #include "ops/cpu_threads.h"
-#include "ops/cpu_worker.h"
 
 #define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
@@ -21,37 +19,10 @@
 #define NEAR_SHARE 4
 #define NEAR_BYTES_MIN ((uint64_t)64 << 10)
 #define PARTITION_BITS 8u
-#define PARTITION_SLOTS_MIN 64u
 #define PARTITION_SLOTS_MAX ((uint32_t)1 << 16) /* to begin with */
 
-typedef struct cpu_grouper {
-    wpi_grouper base;
-    wpi_cpu_shared shared;
-    wpi_cpu_worker **workers; /* [worker_count] */
-    uint32_t worker_count;
-    uint64_t row_count, expected_rows;
-    bool is_broken;
-    wp_status *statuses; /* [worker_count] */
-    wp_error *errors;    /* [worker_count] */
-    char explanation[512];
-} cpu_grouper;
-
-/* What threads of a parallel step share. */
-typedef struct step {
-    cpu_grouper *g;
-    const wp_column *keys, *values;
-    uint64_t first;         /* row of the round */
-    uint64_t count;         /* rows of the round; or partitions */
-    atomic_uint next;       /* morsel or partition */
-    atomic_bool is_stopped; /* a morsel was refused: its values are too wide for sums so far */
-    uint32_t refused[WPI_CPU_THREADS_MAX]; /* 1 + that morsel; 0: none */
-    const uint64_t *firsts;                /* [count]: places of groups */
-    uint64_t before;                       /* groups that come before them */
-    wpi_group_sink sink;
-    void *object;
-} step;
-
-static wp_status run(cpu_grouper *g, step *s, uint64_t parts, wpi_cpu_work work, wp_error *err) {
+wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, wpi_cpu_work work,
+                           wp_error *err) {
     const uint32_t threads = parts < g->worker_count ? (uint32_t)parts : g->worker_count;
     for (uint32_t i = 0; i < threads; i++)
         g->statuses[i] = WP_STATUS_OK;
@@ -70,7 +41,7 @@ static wp_status run(cpu_grouper *g, step *s, uint64_t parts, wpi_cpu_work work,
  */
 
 static void close_grouper(wpi_grouper *grouper) {
-    cpu_grouper *g = (cpu_grouper *)grouper;
+    wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
     for (uint32_t i = 0; g->workers != NULL && i < g->worker_count; i++)
         wpi_cpu_worker_destroy(g->workers[i]);
     wpi_cpu_near_deinit(&g->shared.near);
@@ -88,7 +59,7 @@ static void close_grouper(wpi_grouper *grouper) {
 
 /* The largest power of two of groups that fit. */
 static uint32_t slots_in(uint64_t bytes, const wpi_cpu_layout *layout) {
-    uint32_t slots = PARTITION_SLOTS_MIN;
+    uint32_t slots = WPI_CPU_PARTITION_SLOTS_MIN;
     while (slots < UINT32_C(1) << 30 && (uint64_t)2 * slots * layout->stride * 8 <= bytes)
         slots *= 2;
     return slots;
@@ -96,7 +67,7 @@ static uint32_t slots_in(uint64_t bytes, const wpi_cpu_layout *layout) {
 
 /* Slots for an expected number of groups, so that tables need not grow; at least some. */
 static uint32_t slots_expected(uint64_t group_count) {
-    uint32_t slots = PARTITION_SLOTS_MIN;
+    uint32_t slots = WPI_CPU_PARTITION_SLOTS_MIN;
     while (slots < PARTITION_SLOTS_MAX && slots / 2 < group_count >> PARTITION_BITS)
         slots *= 2;
     return slots;
@@ -136,7 +107,7 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
                               const wp_ops_options *options, wpi_grouper **out, wp_error *err) {
     (void)device;
     wp_status status = WP_STATUS_OK;
-    cpu_grouper *g = wp_calloc(1, sizeof *g);
+    wpi_cpu_grouper *g = wp_calloc(1, sizeof *g);
     *out = NULL;
     if (g == NULL) return WP_FAIL(err, NOMEM, "a group-by");
     g->base.ops = &wpi_grouper_cpu;
@@ -164,7 +135,7 @@ done:
  */
 
 /* The traits are others than those that what is there was made for. */
-static wp_status change_layout(cpu_grouper *g, wp_error *err) {
+static wp_status change_layout(wpi_cpu_grouper *g, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     wpi_cpu_shared *shared = &g->shared;
     wpi_cpu_layout old = shared->layout;
@@ -181,7 +152,7 @@ done:
 }
 
 /* What groups keep, when columns have NULLs for the first time or there are very many rows. */
-static wp_status fit_layout(cpu_grouper *g, const wp_column *values, uint64_t row_count,
+static wp_status fit_layout(wpi_cpu_grouper *g, const wp_column *values, uint64_t row_count,
                             wp_error *err) {
     bool is_new = false;
     const uint64_t before = g->row_count;
@@ -196,7 +167,7 @@ static wp_status fit_layout(cpu_grouper *g, const wp_column *values, uint64_t ro
 }
 
 /* Sums become wide enough for a morsel that could not be taken. */
-static wp_status widen(cpu_grouper *g, const wp_column *values, uint64_t first, uint32_t count,
+static wp_status widen(wpi_cpu_grouper *g, const wp_column *values, uint64_t first, uint32_t count,
                        wp_error *err) {
     bool is_new = false;
     for (uint32_t i = 0; i < g->shared.shape->value_count; i++) {
@@ -208,7 +179,7 @@ static wp_status widen(cpu_grouper *g, const wp_column *values, uint64_t first, 
 
 /* Whether keys are near one another is asked of the first chunk. Their array may take a share of
  * the bytes that rows have: of keys that are few, but far apart, most places would stay empty. */
-static wp_status expect_near(cpu_grouper *g, const wp_column *keys, uint64_t row_count,
+static wp_status expect_near(wpi_cpu_grouper *g, const wp_column *keys, uint64_t row_count,
                              wp_error *err) {
     wpi_cpu_span span;
     wpi_cpu_shared *shared = &g->shared;
@@ -224,13 +195,13 @@ static wp_status expect_near(cpu_grouper *g, const wp_column *keys, uint64_t row
     return WP_STATUS_OK;
 }
 
-static uint32_t rows_of_morsel(const step *s, uint64_t morsel) {
+static uint32_t rows_of_morsel(const wpi_cpu_step *s, uint64_t morsel) {
     const uint64_t left = s->count - morsel * WPI_CPU_MORSEL;
     return left < WPI_CPU_MORSEL ? (uint32_t)left : WPI_CPU_MORSEL;
 }
 
 static void take_morsels(void *object, uint32_t thread) {
-    step *s = object;
+    wpi_cpu_step *s = object;
     for (;;) {
         if (atomic_load(&s->is_stopped) || s->g->statuses[thread] != WP_STATUS_OK) return;
         const uint32_t morsel = atomic_fetch_add(&s->next, 1);
@@ -249,13 +220,13 @@ static void take_morsels(void *object, uint32_t thread) {
 }
 
 static void gather_parts(void *object, uint32_t thread) {
-    step *s = object;
+    wpi_cpu_step *s = object;
     for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
         wpi_cpu_worker_gather_near(s->g->workers[thread], part);
 }
 
 static void gather_partitions(void *object, uint32_t thread) {
-    step *s = object;
+    wpi_cpu_step *s = object;
     for (;;) {
         const uint32_t partition = atomic_fetch_add(&s->next, 1);
         if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
@@ -264,7 +235,7 @@ static void gather_partitions(void *object, uint32_t thread) {
     }
 }
 
-static wp_status prepare_near(cpu_grouper *g, uint32_t morsels, wp_error *err) {
+static wp_status prepare_near(wpi_cpu_grouper *g, uint32_t morsels, wp_error *err) {
     wpi_cpu_near *near = &g->shared.near;
     if (near->span.bits == 0 || near->is_local) return WP_STATUS_OK;
     if (near->exchange.starts == NULL)
@@ -276,30 +247,30 @@ static wp_status prepare_near(cpu_grouper *g, uint32_t morsels, wp_error *err) {
 }
 
 /* Takes the round's morsels until there are no more, or one is refused. */
-static wp_status take_round(cpu_grouper *g, step *take, wp_error *err) {
+static wp_status take_round(wpi_cpu_grouper *g, wpi_cpu_step *take, wp_error *err) {
     const uint64_t morsels = (take->count + WPI_CPU_MORSEL - 1) / WPI_CPU_MORSEL;
     g->shared.used_morsels = (uint32_t)morsels;
     wpi_cpu_exchange_clear(&g->shared.exchange, (uint32_t)morsels);
     WP_TRY(prepare_near(g, (uint32_t)morsels, err));
-    WP_TRY(run(g, take, morsels, take_morsels, err));
+    WP_TRY(wpi_cpu_step_run(g, take, morsels, take_morsels, err));
     if (g->shared.near.exchange.starts != NULL) {
-        step parts = {.count = g->shared.near.part_count};
-        WP_TRY(run(g, &parts, parts.count, gather_parts, err));
+        wpi_cpu_step parts = {.count = g->shared.near.part_count};
+        WP_TRY(wpi_cpu_step_run(g, &parts, parts.count, gather_parts, err));
     }
     if (g->shared.exchange.starts == NULL) return WP_STATUS_OK;
-    step gather = {.count = g->shared.exchange.partition_count};
-    return run(g, &gather, gather.count, gather_partitions, err);
+    wpi_cpu_step gather = {.count = g->shared.exchange.partition_count};
+    return wpi_cpu_step_run(g, &gather, gather.count, gather_partitions, err);
 }
 
 /* Morsels that were refused, after sums were made wide enough for them. */
-static wp_status take_refused(cpu_grouper *g, const step *refusing, wp_error *err) {
+static wp_status take_refused(wpi_cpu_grouper *g, const wpi_cpu_step *refusing, wp_error *err) {
     for (uint32_t i = 0; i < g->worker_count; i++) {
         if (refusing->refused[i] == 0) continue;
         const uint64_t morsel = refusing->refused[i] - 1;
-        step again = {.keys = refusing->keys,
-                      .values = refusing->values,
-                      .first = refusing->first + morsel * WPI_CPU_MORSEL,
-                      .count = rows_of_morsel(refusing, morsel)};
+        wpi_cpu_step again = {.keys = refusing->keys,
+                              .values = refusing->values,
+                              .first = refusing->first + morsel * WPI_CPU_MORSEL,
+                              .count = rows_of_morsel(refusing, morsel)};
         WP_TRY(widen(g, again.values, again.first, (uint32_t)again.count, err));
         WP_TRY(take_round(g, &again, err));
     }
@@ -307,9 +278,9 @@ static wp_status take_refused(cpu_grouper *g, const step *refusing, wp_error *er
 }
 
 /* Rows from `first` on, at most `count`; *taken: how many those were. */
-static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_column *values,
+static wp_status add_round(wpi_cpu_grouper *g, const wp_column *keys, const wp_column *values,
                            uint64_t first, uint64_t count, uint64_t *taken, wp_error *err) {
-    step take = {.keys = keys, .values = values, .first = first, .count = count};
+    wpi_cpu_step take = {.keys = keys, .values = values, .first = first, .count = count};
     WP_TRY(take_round(g, &take, err));
     WP_TRY(take_refused(g, &take, err));
     const uint64_t begun = (uint64_t)atomic_load(&take.next) * WPI_CPU_MORSEL;
@@ -319,7 +290,7 @@ static wp_status add_round(cpu_grouper *g, const wp_column *keys, const wp_colum
 
 /* A round reads and writes all totals, so it should have more rows than they have bytes; and no
  * more than the last cache holds, where totals allow it. */
-static uint64_t rows_of_round(const cpu_grouper *g) {
+static uint64_t rows_of_round(const wpi_cpu_grouper *g) {
     const wpi_cpu_shared *shared = &g->shared;
     const uint64_t totals =
         wpi_cpu_totals_bytes(&shared->totals) + NEAR_WEIGHT * wpi_cpu_near_bytes(&shared->near);
@@ -331,7 +302,7 @@ static uint64_t rows_of_round(const cpu_grouper *g) {
 
 static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_column *values,
                      uint64_t row_count, wp_error *err) {
-    cpu_grouper *g = (cpu_grouper *)grouper;
+    wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     g->is_broken = true; /* until this is done */
     const bool is_first = g->row_count == 0;
@@ -347,115 +318,14 @@ static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_colum
     return WP_STATUS_OK;
 }
 
-/* ---- groups -----------------------------------------------------------------------------------
- */
-
-static void explain_groups(cpu_grouper *g, uint64_t count) {
-    static const char *const modes[] = {"a table of its own", "a table of frequent groups in front",
-                                        "no table in front"};
-    const wpi_cpu_near *near = &g->shared.near;
-    const char *how = modes[wpi_cpu_worker_mode(g->workers[0])];
-    const unsigned long long rows = g->row_count, groups = count;
-    if (near->span.bits == 0)
-        snprintf(g->explanation, sizeof g->explanation,
-                 "%u threads, each with %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
-                 g->worker_count, how, rows, groups, 8 * g->shared.layout.stride,
-                 UINT32_C(1) << g->shared.totals.bits);
-    else
-        snprintf(g->explanation, sizeof g->explanation,
-                 "%u threads, keys in a span of %u: %s, others in %s; %llu rows, %llu groups of %u "
-                 "bytes in %u parts\n",
-                 g->worker_count, wpi_cpu_span_null(&near->span),
-                 near->is_local ? "each with an array" : "an array by parts", how, rows, groups,
-                 8 * wpi_cpu_array_stride(near->layout), near->part_count - 1);
-}
-
-static void use_parts(void *object, uint32_t thread) {
-    (void)thread;
-    step *s = object;
-    wpi_cpu_near *near = &s->g->shared.near;
-    for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
-        near->parts[part].used = wpi_cpu_array_used(&near->parts[part]);
-}
-
-/* Groups of parts come before those of totals. */
-static uint64_t count_near(const wpi_cpu_near *near) {
-    uint64_t count = 0;
-    for (uint32_t i = 0; i < near->part_count; i++)
-        count += near->parts[i].used;
-    return count;
-}
-
-static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err) {
-    cpu_grouper *g = (cpu_grouper *)grouper;
-    wpi_cpu_totals *totals = &g->shared.totals;
-    wpi_cpu_near *near = &g->shared.near;
-    uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
-    if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
-    wpi_cpu_exchange_deinit(&g->shared.exchange);
-    wpi_cpu_exchange_deinit(&near->exchange);
-    WP_TRY(
-        wpi_cpu_totals_make(totals, 0, PARTITION_SLOTS_MIN, err)); /* few groups: one is enough */
-    for (uint32_t i = 0; i < g->worker_count; i++) {
-        WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
-        wpi_cpu_worker_flush_near(g->workers[i]);
-    }
-    step use = {.count = near->part_count};
-    WP_TRY(run(g, &use, use.count, use_parts, err));
-    *group_count = count_near(near) + wpi_cpu_totals_count(totals, firsts);
-    explain_groups(g, *group_count);
-    return WP_STATUS_OK;
-}
-
-static void emit_partitions(void *object, uint32_t thread) {
-    step *s = object;
-    for (;;) {
-        const uint32_t partition = atomic_fetch_add(&s->next, 1);
-        if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
-        s->g->statuses[thread] =
-            wpi_cpu_totals_emit(&s->g->shared.totals, partition, s->before + s->firsts[partition],
-                                s->sink, s->object, &s->g->errors[thread]);
-    }
-}
-
-static void emit_parts(void *object, uint32_t thread) {
-    step *s = object;
-    for (;;) {
-        const uint32_t part = atomic_fetch_add(&s->next, 1);
-        if (part >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
-        s->g->statuses[thread] = wpi_cpu_near_emit(&s->g->shared.near, part, s->firsts[part],
-                                                   s->sink, s->object, &s->g->errors[thread]);
-    }
-}
-
-static wp_status emit(wpi_grouper *grouper, wpi_group_sink sink, void *object, wp_error *err) {
-    cpu_grouper *g = (cpu_grouper *)grouper;
-    const wpi_cpu_near *near = &g->shared.near;
-    uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
-    uint64_t before = 0;
-    for (uint32_t i = 0; i < near->part_count; i++) {
-        firsts[i] = before;
-        before += near->parts[i].used;
-    }
-    step parts = {.count = near->part_count, .firsts = firsts, .sink = sink, .object = object};
-    WP_TRY(run(g, &parts, parts.count, emit_parts, err));
-    (void)wpi_cpu_totals_count(&g->shared.totals, firsts);
-    step s = {.count = UINT32_C(1) << g->shared.totals.bits,
-              .firsts = firsts,
-              .before = before,
-              .sink = sink,
-              .object = object};
-    return run(g, &s, s.count, emit_partitions, err);
-}
-
 static const char *explain(const wpi_grouper *grouper) {
-    return ((const cpu_grouper *)grouper)->explanation;
+    return ((const wpi_cpu_grouper *)grouper)->explanation;
 }
 
 const wpi_grouper_ops wpi_grouper_cpu = {.name = "cpu",
                                          .open = open_grouper,
                                          .add = add,
-                                         .count = count_groups,
-                                         .emit = emit,
+                                         .count = wpi_cpu_count_groups,
+                                         .emit = wpi_cpu_emit_groups,
                                          .explain = explain,
                                          .close = close_grouper};
