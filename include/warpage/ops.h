@@ -6,8 +6,7 @@
  * Group-by takes rows in any number of chunks and gives a row for each distinct key:
  *
  *     wp_groupby_open ─► wp_groupby_add … ─► wp_groupby_finish ─► wp_groups
- *                        (columns of a chunk)                     (a column for each key and
- * aggregate)
+ *                        (columns of a chunk)                     (a column a key, an aggregate)
  *
  * NULL follows SQL: a NULL key is a group, NULL values are not aggregated, and an aggregate of no
  * value but a count is NULL. Sums of integers are exact; one that does not fit 64 bits is an error.
