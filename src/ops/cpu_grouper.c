@@ -221,18 +221,15 @@ static void take_morsels(void *object, uint32_t thread) {
 
 static void gather_parts(void *object, uint32_t thread) {
     wpi_cpu_step *s = object;
-    for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
+    for (uint32_t part; wpi_cpu_step_next(s, thread, &part);)
         wpi_cpu_worker_gather_near(s->g->workers[thread], part);
 }
 
 static void gather_partitions(void *object, uint32_t thread) {
     wpi_cpu_step *s = object;
-    for (;;) {
-        const uint32_t partition = atomic_fetch_add(&s->next, 1);
-        if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+    for (uint32_t partition; wpi_cpu_step_next(s, thread, &partition);)
         s->g->statuses[thread] =
             wpi_cpu_worker_gather(s->g->workers[thread], partition, &s->g->errors[thread]);
-    }
 }
 
 static wp_status prepare_near(wpi_cpu_grouper *g, uint32_t morsels, wp_error *err) {

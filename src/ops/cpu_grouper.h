@@ -39,7 +39,13 @@ typedef struct wpi_cpu_step {
 
 /** Workers take the step's parts, 0 to `parts` - 1, until all are done or one has failed. */
 wp_status wpi_cpu_step_run(wpi_cpu_grouper *g, wpi_cpu_step *s, uint64_t parts, wpi_cpu_work work,
-                      wp_error *err);
+                           wp_error *err);
+
+/** A part for a thread, that no other has; false: none is left, or the thread has failed. */
+static inline bool wpi_cpu_step_next(wpi_cpu_step *s, uint32_t thread, uint32_t *part) {
+    *part = atomic_fetch_add(&s->next, 1);
+    return *part < s->count && s->g->statuses[thread] == WP_STATUS_OK;
+}
 
 /** Of wpi_grouper_ops. */
 wp_status wpi_cpu_count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_error *err);

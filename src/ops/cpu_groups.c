@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the processor's group-by: what threads have by themselves goes to the totals; groups are
- * counted, and handed over by parts and partitions. */
+/* The end of the processor's group-by: what threads have by themselves goes to the totals; groups
+ * are counted, and handed over by parts and partitions. */
 #include <stdio.h>
 
 #include "ops/cpu_grouper.h"
@@ -26,10 +26,9 @@ static void explain_groups(wpi_cpu_grouper *g, uint64_t count) {
 }
 
 static void use_parts(void *object, uint32_t thread) {
-    (void)thread;
     wpi_cpu_step *s = object;
     wpi_cpu_near *near = &s->g->shared.near;
-    for (uint32_t part; (part = atomic_fetch_add(&s->next, 1)) < s->count;)
+    for (uint32_t part; wpi_cpu_step_next(s, thread, &part);)
         near->parts[part].used = wpi_cpu_array_used(&near->parts[part]);
 }
 
@@ -49,8 +48,8 @@ wp_status wpi_cpu_count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_e
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_exchange_deinit(&near->exchange);
-    WP_TRY(
-        wpi_cpu_totals_make(totals, 0, WPI_CPU_PARTITION_SLOTS_MIN, err)); /* few groups: one is enough */
+    WP_TRY(wpi_cpu_totals_make(totals, 0, WPI_CPU_PARTITION_SLOTS_MIN,
+                               err)); /* few groups: one is enough */
     for (uint32_t i = 0; i < g->worker_count; i++) {
         WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
         wpi_cpu_worker_flush_near(g->workers[i]);
@@ -64,26 +63,21 @@ wp_status wpi_cpu_count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_e
 
 static void emit_partitions(void *object, uint32_t thread) {
     wpi_cpu_step *s = object;
-    for (;;) {
-        const uint32_t partition = atomic_fetch_add(&s->next, 1);
-        if (partition >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+    for (uint32_t partition; wpi_cpu_step_next(s, thread, &partition);)
         s->g->statuses[thread] =
             wpi_cpu_totals_emit(&s->g->shared.totals, partition, s->before + s->firsts[partition],
                                 s->sink, s->object, &s->g->errors[thread]);
-    }
 }
 
 static void emit_parts(void *object, uint32_t thread) {
     wpi_cpu_step *s = object;
-    for (;;) {
-        const uint32_t part = atomic_fetch_add(&s->next, 1);
-        if (part >= s->count || s->g->statuses[thread] != WP_STATUS_OK) return;
+    for (uint32_t part; wpi_cpu_step_next(s, thread, &part);)
         s->g->statuses[thread] = wpi_cpu_near_emit(&s->g->shared.near, part, s->firsts[part],
                                                    s->sink, s->object, &s->g->errors[thread]);
-    }
 }
 
-wp_status wpi_cpu_emit_groups(wpi_grouper *grouper, wpi_group_sink sink, void *object, wp_error *err) {
+wp_status wpi_cpu_emit_groups(wpi_grouper *grouper, wpi_group_sink sink, void *object,
+                              wp_error *err) {
     wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
     const wpi_cpu_near *near = &g->shared.near;
     uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
@@ -92,13 +86,14 @@ wp_status wpi_cpu_emit_groups(wpi_grouper *grouper, wpi_group_sink sink, void *o
         firsts[i] = before;
         before += near->parts[i].used;
     }
-    wpi_cpu_step parts = {.count = near->part_count, .firsts = firsts, .sink = sink, .object = object};
+    wpi_cpu_step parts = {
+        .count = near->part_count, .firsts = firsts, .sink = sink, .object = object};
     WP_TRY(wpi_cpu_step_run(g, &parts, parts.count, emit_parts, err));
     (void)wpi_cpu_totals_count(&g->shared.totals, firsts);
     wpi_cpu_step s = {.count = UINT32_C(1) << g->shared.totals.bits,
-              .firsts = firsts,
-              .before = before,
-              .sink = sink,
-              .object = object};
+                      .firsts = firsts,
+                      .before = before,
+                      .sink = sink,
+                      .object = object};
     return wpi_cpu_step_run(g, &s, s.count, emit_partitions, err);
 }
