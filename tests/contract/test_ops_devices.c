@@ -157,6 +157,12 @@ static const rows tables[] = {
     {.count = 1200, .groups = 300, .is_wide = true, .is_pair = true, .has_null_keys = true},
     {.count = 1200, .groups = 900, .hot_pct = 50, .hot = 1, .has_values = true}};
 
+/* Each with each on the first device; simulated GPUs cost more: there each placement meets each
+ * strategy, and each of both every table. */
+static bool is_tried(size_t d, size_t table, wp_strategy strategy, wp_placement placement) {
+    return d == 0 || (table + strategy) % WP_PLACEMENT_COUNT == placement;
+}
+
 /* Scopes of 8 KiB, so that tables have several; chunks of a few hundred rows. */
 static void every_strategy_and_placement_gives_the_same_groups(void **state) {
     (void)state;
@@ -166,6 +172,7 @@ static void every_strategy_and_placement_gives_the_same_groups(void **state) {
             fill(&tables[t], t + 1);
             for (wp_strategy s = WP_STRATEGY_AUTO; s < WP_STRATEGY_COUNT; s++) {
                 for (wp_placement p = WP_PLACEMENT_AUTO; p < WP_PLACEMENT_COUNT; p++) {
+                    if (!is_tried(d, t, s, p)) continue;
                     const wp_ops_options options = {.strategy = s,
                                                     .placement = p,
                                                     .group_count = 3000,
@@ -184,18 +191,20 @@ static bool says(const char *explanation, const char *unwanted) {
     return strstr(explanation, unwanted) != NULL;
 }
 
-/* Estimated: 10; there are a thousand times as many and more. */
+/* Estimated: 10; there are hundreds of times as many and more. */
 static void tables_grow_when_the_estimate_was_low(void **state) {
     (void)state;
     static const rows many = {.count = ROWS_MAX, .groups = 1000000, .is_wide = true};
-    static const rows narrow = {.count = ROWS_MAX, .groups = 1000000};
+    static const rows narrow = {.count = 4000, .groups = 1000000};
     char explanation[4096];
     for (size_t d = 0; d < device_count && d < 2; d++) {
-        fill(&many, 7);
+        fill(d == 0 ? &many : &narrow, 7);
         for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
-            const wp_ops_options options = {.strategy = s,
-                                            .group_count = 10,
-                                            .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 65536};
+            const uint64_t scope_bytes = d == 0 ? 65536 : 16384;
+            const wp_ops_options options = {
+                .strategy = s,
+                .group_count = 10,
+                .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : scope_bytes};
             check_on(devices[d], d == 0 ? &many : &narrow, &options, explanation,
                      sizeof explanation);
             assert_false(says(explanation, "grown 0 times"));
