@@ -112,7 +112,6 @@ void wpi_fault_install(void) {
     struct sigaction now;
     sigaction(SIGSEGV, NULL, &now);
     if (is_ours(&now)) return;
-    pthread_once(&key_once, create_key);
     struct sigaction action = {.sa_flags = SA_SIGINFO | SA_ONSTACK};
     action.sa_sigaction = handle;
     sigemptyset(&action.sa_mask);
@@ -128,6 +127,7 @@ void wpi_fault_install(void) {
 
 void wpi_fault_prepare_thread(void) {
     if (has_signal_stack) return;
+    pthread_once(&key_once, create_key);
     stack_t now;
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) {
         void *memory = wp_malloc(SIGNAL_STACK_BYTES);
