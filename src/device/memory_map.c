@@ -22,6 +22,7 @@ struct wpi_memory_map {
     pthread_rwlock_t lock;
     node *root;
     _Atomic uint64_t removals;
+    _Atomic uint64_t counts[WP_MEMORY_COUNT];
 };
 
 static uintptr_t base_of(const node *n) {
@@ -150,12 +151,17 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
     }
     split(*slot, first, &n->low, &n->high);
     *slot = n;
+    atomic_fetch_add(&map->counts[entry->allocation.kind], 1);
     pthread_rwlock_unlock(&map->lock);
     return WP_STATUS_OK;
 }
 
 uint64_t wpi_memory_map_removals(const wpi_memory_map *map) {
     return atomic_load(&map->removals);
+}
+
+uint64_t wpi_memory_map_count(const wpi_memory_map *map, wp_memory_kind kind) {
+    return atomic_load(&map->counts[kind]);
 }
 
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out) {
@@ -169,6 +175,7 @@ bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_ent
     if (n != NULL) {
         *slot = join(n->low, n->high);
         atomic_fetch_add(&map->removals, 1);
+        atomic_fetch_sub(&map->counts[n->entry.allocation.kind], 1);
     }
     pthread_rwlock_unlock(&map->lock);
     if (n == NULL) return false;

@@ -30,6 +30,8 @@ WP_NODISCARD wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_
 bool wpi_memory_map_remove(wpi_memory_map *map, const void *base, wpi_memory_entry *out);
 /** How many entries were taken out so far: what was found before is still there while it stays. */
 uint64_t wpi_memory_map_removals(const wpi_memory_map *map);
+/** How many entries there are of a kind. */
+uint64_t wpi_memory_map_count(const wpi_memory_map *map, wp_memory_kind kind);
 /** The entry that contains `address`. `out` may be NULL. */
 bool wpi_memory_map_find(wpi_memory_map *map, const void *address, wpi_memory_entry *out);
 /** The entry of `device` (NULL: any) whose range is least far from `address`, and how far: 0

@@ -213,6 +213,10 @@ static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, u
     event->time_ns = executor != NULL ? executor->now_ns(executor) : wpi_now_ns();
 }
 
+const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue) {
+    return queue->first;
+}
+
 wpi_command *wpi_queue_start(wpi_cpu_queue *queue) {
     queue->is_running = true;
     return queue->first;
@@ -281,17 +285,20 @@ static void *run_executor(void *arg) {
     return NULL;
 }
 
-/* A host thread with a small stack leaves kernels to the queue's own thread. */
+/* A host thread with a small stack leaves kernels to others. */
 static bool has_stack_to_help(void) {
     static _Thread_local int answer; /* 0: not known yet */
     if (answer == 0) answer = wpi_thread_stack_bytes() >= HELPER_STACK_BYTES_MIN ? 1 : -1;
     return answer == 1;
 }
 
+bool wpi_queue_may_execute(void) {
+    return executing == NULL && has_stack_to_help();
+}
+
 void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
                            wpi_cpu_queue *helps) {
-    const bool can_help =
-        helps != NULL && device->executor == NULL && executing == NULL && has_stack_to_help();
+    const bool can_help = helps != NULL && device->executor == NULL && wpi_queue_may_execute();
     while (!is_done(arg) && can_help && can_run(helps))
         run_first(device, helps);
     if (can_help && can_run(helps))
@@ -300,7 +307,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     wpi_waiter waiter = {.next = device->waiters, .is_done = is_done, .arg = arg};
     pthread_cond_init(&waiter.changed, NULL);
     device->waiters = &waiter;
-    if (device->executor != NULL) device->executor->wake(device->executor);
+    if (device->executor != NULL) device->executor->wait_until(device->executor, is_done, arg);
     while (!is_done(arg))
         pthread_cond_wait(&waiter.changed, &device->lock);
     wpi_waiter **slot = &device->waiters;
@@ -405,7 +412,10 @@ wp_status wpi_queue_submit(wpi_cpu_queue *queue, wpi_command *command, wp_error 
         queue->submitted++;
         if (command->kind == WPI_COMMAND_RECORD)
             set_last_record(command->u.record, queue, queue->submitted);
-        if (can_run(queue)) pthread_cond_signal(&queue->work);
+        if (device->executor != NULL)
+            device->executor->queued(device->executor);
+        else if (can_run(queue))
+            pthread_cond_signal(&queue->work);
     } else {
         free_command(command);
     }

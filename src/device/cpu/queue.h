@@ -67,17 +67,25 @@ typedef struct wpi_command {
 } wpi_command;
 
 /** Who executes a device's commands in place of its queues' own threads: a clock of its own goes
- * with it. Called with device->lock held. */
+ * with it. Called with device->lock held, and may let go of it meanwhile. */
 typedef struct wpi_executor {
-    void (*wake)(struct wpi_executor *executor); /* a host thread has begun to wait */
-    void (*poll)(
-        struct wpi_executor *executor); /* … asks and does not wait: time passes, a little */
+    void (*queued)(struct wpi_executor *executor); /* a command was */
+    /* A host thread waits: the executor may use it until `is_done(arg)`, or come back before. */
+    void (*wait_until)(struct wpi_executor *executor, bool (*is_done)(const void *),
+                       const void *arg);
+    /* … asks and does not wait: time passes, a little */
+    void (*poll)(struct wpi_executor *executor);
     uint64_t (*now_ns)(const struct wpi_executor *executor);
 } wpi_executor;
 
+/** Whether commands may be executed on the calling thread: its stack is large enough, and it
+ * executes none yet. */
+bool wpi_queue_may_execute(void);
 /** A queue whose first command can start, behind `after` in the device's list (NULL: from its
  * beginning); NULL: there is none. */
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
+/** What such a queue would start. */
+const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue);
 /** The queue's first command is under way from now on. */
 wpi_command *wpi_queue_start(wpi_cpu_queue *queue);
 /** … and is done. */

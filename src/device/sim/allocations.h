@@ -5,7 +5,7 @@
  * same code made it, and as large; so a program that allocates in a loop has a row for each place
  * that does.
  *
- * Thread rule: the executor's thread; wpi_allocations_fill also while it rests.
+ * Thread rule: whoever does the executor's round; wpi_allocations_fill also between rounds.
  */
 #ifndef WP_DEVICE_SIM_ALLOCATIONS_H
 #define WP_DEVICE_SIM_ALLOCATIONS_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One thread: starts what can start, lets the engine run until something has ended, tells the
- * queues; as long as a host thread waits. */
+/* Starts what can start, lets the engine run until something has ended, tells the queues: in
+ * rounds, on one thread at a time (pace.h). */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "base/param.h"
 #include "device/sim/functional.h"
 #include "device/sim/observer.h"
+#include "device/sim/pace.h"
 #include "device/sim/progress.h"
 #include "device/sim/record.h"
 #include "device/sim/threads.h"
@@ -20,7 +22,6 @@
 
 #define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
-#define UNASKED_S 1
 #define COLLECT_WAIT_S 10
 
 const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
@@ -66,15 +67,11 @@ struct wpi_sim_executor {
     job *ended, **ended_last;
     wp_time_ps base_ps;      /* when the engine was at 0 */
     _Atomic uint64_t now_ps; /* a copy for other threads */
-    pthread_t thread;
+    wpi_pace pace;
     wpi_activity activity;
     uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
     uint64_t patience_ns;
-    pthread_cond_t work, polled;      /* under device->lock */
-    uint64_t polls_asked, polls_done; /* under device->lock */
-    bool has_thread, is_stopping, has_said_unasked;
-    bool is_working;      /* the thread has let go of the lock, and uses the model */
-    bool is_in_host_call; /* which may wait for a host thread that polls */
+    bool is_working; /* a thread has let go of the lock, and uses the model */
 };
 
 static uint64_t now_ns(const wpi_executor *base) {
@@ -275,8 +272,7 @@ static void start_transfer(wpi_sim_executor *x, job *j) {
 /* With the lock held; released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
-    x->is_in_host_call = command->kind == WPI_COMMAND_HOST_CALL;
-    if (x->is_in_host_call) pthread_cond_broadcast(&x->polled);
+    wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     job *j = wp_calloc(1, sizeof *j);
@@ -299,17 +295,29 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         end_job(j);
     }
     pthread_mutex_lock(&x->device->lock);
-    x->is_in_host_call = x->is_working = false;
+    wpi_pace_host_call(&x->pace, false);
+    x->is_working = false;
 }
 
 /* ---- the loop
  * ------------------------------------------------------------------------------------- */
 
-static void start_all(wpi_sim_executor *x) {
-    for (wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL); q != NULL;
-         q = wpi_queue_find_startable(x->device, NULL)) {
+static bool is_host_call(const wpi_cpu_queue *queue) {
+    return wpi_queue_first(queue)->kind == WPI_COMMAND_HOST_CALL;
+}
+
+/* The next queue with something to start. */
+static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host) {
+    wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL);
+    while (q != NULL && !calls_host && is_host_call(q))
+        q = wpi_queue_find_startable(x->device, q);
+    return q;
+}
+
+static void start_all(wpi_sim_executor *x, bool calls_host) {
+    wpi_cpu_queue *q;
+    while ((q = find_startable(x, calls_host)) != NULL)
         start_command(x, q);
-    }
 }
 
 /* With the lock held. */
@@ -438,79 +446,76 @@ static void run_model(wpi_sim_executor *x) {
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
     pthread_mutex_lock(&x->device->lock);
     x->is_working = false;
-    pthread_cond_broadcast(&x->polled);
+    pthread_cond_broadcast(&x->pace.polled);
 }
 
-/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
- * same. True: it should. */
-static bool wait_for_host(wpi_sim_executor *x) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += UNASKED_S;
-    if (x->running == NULL && wpi_queue_find_startable(x->device, NULL) == NULL) {
-        pthread_cond_wait(&x->work, &x->device->lock);
-        return false;
-    }
-    if (pthread_cond_timedwait(&x->work, &x->device->lock, &until) == 0) return false;
-    if (!x->has_said_unasked) {
-        wp_log(WP_LOG_WARN, "device.sim",
-               "the program neither waits for the device nor asks it: simulated time passes as "
-               "real time "
-               "does, and results may differ between runs");
-    }
-    x->has_said_unasked = true;
-    return true;
+static void go_on(void *object, bool calls_host) {
+    wpi_sim_executor *x = object;
+    start_all(x, calls_host);
+    if (x->running != NULL || x->ended != NULL) run_model(x);
+    finish_ended(x);
 }
 
-static void *run_executor(void *arg) {
-    wpi_sim_executor *x = arg;
-    wpi_cpu_device *device = x->device;
-    wpi_fault_prepare_thread();
-    pthread_mutex_lock(&device->lock);
-    while (!x->is_stopping) {
-        if (!wpi_device_is_awaited(device) && x->polls_done == x->polls_asked && !wait_for_host(x))
-            continue;
-        start_all(x);
-        if (x->running != NULL || x->ended != NULL) run_model(x);
-        finish_ended(x);
-        x->polls_done = x->polls_asked;
-        pthread_cond_broadcast(&x->polled);
-    }
-    pthread_mutex_unlock(&device->lock);
-    return NULL;
+static bool has_work(const void *object) {
+    const wpi_sim_executor *x = object;
+    return x->running != NULL || wpi_queue_find_startable(x->device, NULL) != NULL;
 }
 
-static void wake(wpi_executor *base) {
-    pthread_cond_signal(&((wpi_sim_executor *)(void *)base)->work);
+static bool has_host_call(const void *object) {
+    const wpi_sim_executor *x = object;
+    wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL);
+    while (q != NULL && !is_host_call(q))
+        q = wpi_queue_find_startable(x->device, q);
+    return q != NULL;
+}
+
+static bool is_awaited(const void *object) {
+    return wpi_device_is_awaited(((const wpi_sim_executor *)object)->device);
+}
+
+static bool is_visible(const void *object) {
+    const wpi_memory_map *map = wpi_memory_map_global();
+    (void)object;
+    return wpi_memory_map_count(map, WP_MEMORY_MANAGED) != 0 ||
+           wpi_memory_map_count(map, WP_MEMORY_PINNED) != 0 ||
+           wpi_memory_map_count(map, WP_MEMORY_REGISTERED) != 0;
+}
+
+static const wpi_paced paced = {go_on, has_work, has_host_call, is_awaited, is_visible};
+
+static wpi_pace *pace_of(wpi_executor *base) {
+    return &((wpi_sim_executor *)(void *)base)->pace;
+}
+
+static void queued(wpi_executor *base) {
+    wpi_pace_queued(pace_of(base));
+}
+
+static void wait_until(wpi_executor *base, bool (*is_done)(const void *), const void *arg) {
+    wpi_pace_wait(pace_of(base), is_done, arg, wpi_queue_may_execute());
 }
 
 static void poll(wpi_executor *base) {
-    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
-    const uint64_t number = ++x->polls_asked;
-    pthread_cond_signal(&x->work);
-    while (x->polls_done < number && !x->is_in_host_call)
-        pthread_cond_wait(&x->polled, &x->device->lock);
+    wpi_pace_poll(pace_of(base), wpi_queue_may_execute());
 }
 
 /* ---- the report
  * ----------------------------------------------------------------------------------- */
 
-/* The process ends. A model that is still at work (another thread waits for it) is given a moment
- * to come to rest; exit may also have been called by a host function, on our own thread. */
+/* The process ends. A model at work on another thread is given a moment to come to rest; the caller
+ * may also be a host function, or the end of a run that was long enough. */
 static void collect(void *object) {
     wpi_sim_executor *x = object;
-    if (pthread_equal(pthread_self(), x->thread)) {
-        wpi_observer_collect(x->observer);
-        return;
-    }
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += COLLECT_WAIT_S;
     pthread_mutex_lock(&x->device->lock);
-    x->is_stopping = x->is_stopping || x->is_working;
-    while (x->is_working && pthread_cond_timedwait(&x->polled, &x->device->lock, &until) == 0)
+    const bool is_mine = wpi_pace_is_mine(&x->pace);
+    x->pace.is_stopping = x->pace.is_stopping || x->is_working;
+    while (x->is_working && !is_mine &&
+           pthread_cond_timedwait(&x->pace.polled, &x->device->lock, &until) == 0)
         ;
-    if (!x->is_working)
+    if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else
         wp_log(WP_LOG_WARN, "device.sim",
@@ -521,28 +526,16 @@ static void collect(void *object) {
 /* ---- life
  * ----------------------------------------------------------------------------------------- */
 
-static wp_status start_thread(wpi_sim_executor *x, wp_error *err) {
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
-    const int failure = pthread_create(&x->thread, &attr, run_executor, x);
-    pthread_attr_destroy(&attr);
-    if (failure != 0) return WP_FAIL(err, NOMEM, "the simulator's thread: %s", strerror(failure));
-    x->has_thread = true;
-    return WP_STATUS_OK;
-}
-
 wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                   wpi_sim_executor **out, wp_error *err) {
     *out = NULL;
     wpi_sim_executor *x = wp_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
-    x->base = (wpi_executor){wake, poll, now_ns};
+    x->base = (wpi_executor){queued, wait_until, poll, now_ns};
     x->device = device;
     x->profile = profile;
     x->ended_last = &x->ended;
-    pthread_cond_init(&x->work, NULL);
-    pthread_cond_init(&x->polled, NULL);
+    wpi_pace_init(&x->pace, &device->lock, &paced, x);
     x->worker = wpi_pool_borrow(device->pool);
     x->addresses = wpi_addresses_create();
     wp_status status;
@@ -562,7 +555,8 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     x->worker->place = wpi_threads_place;
     x->worker->block_max = UINT32_MAX;
     x->worker->has_guards = false;
-    WP_TRY_GOTO(start_thread(x, err), failed);
+    if (!wpi_pace_start(&x->pace))
+        WP_TRY_GOTO(WP_FAIL(err, NOMEM, "the simulator's thread: %s", strerror(errno)), failed);
     if (x->observer != NULL) wpi_report_set_collector(collect, x);
     *out = x;
     return WP_STATUS_OK;
@@ -574,13 +568,7 @@ failed:
 
 void wpi_sim_executor_destroy(wpi_sim_executor *x) {
     if (x == NULL) return;
-    if (x->has_thread) {
-        pthread_mutex_lock(&x->device->lock);
-        x->is_stopping = true;
-        pthread_cond_signal(&x->work);
-        pthread_mutex_unlock(&x->device->lock);
-        pthread_join(x->thread, NULL);
-    }
+    wpi_pace_stop(&x->pace);
     destroy_model(x);
     if (x->observer != NULL) {
         wpi_report_set_collector(NULL, NULL);
@@ -589,8 +577,7 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
     }
     wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
-    pthread_cond_destroy(&x->work);
-    pthread_cond_destroy(&x->polled);
+    wpi_pace_deinit(&x->pace);
     wp_free(x);
 }
 

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds by whoever waits, and a thread for those who cannot. */
+#include "device/sim/pace.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "device/cpu/cpu.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define UNASKED_NS NS_PER_S /* of real time without a word from the host */
+
+static void do_round(wpi_pace *pace, bool calls_host) {
+    pace->is_driven = true;
+    pace->driver = pthread_self();
+    pace->ops->go_on(pace->object, calls_host);
+    pace->is_driven = false;
+    pace->polls_done = pace->polls_asked;
+    pthread_cond_broadcast(&pace->polled);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
+ * same. */
+static bool is_watched(const wpi_pace *pace) {
+    return pace->ops->has_work(pace->object) && pace->ops->is_visible(pace->object);
+}
+
+static bool is_unasked(wpi_pace *pace) {
+    if (!is_watched(pace) || wpi_now_ns() - pace->asked_ns < UNASKED_NS) return false;
+    if (!pace->has_said_unasked) {
+        wp_log(WP_LOG_WARN, "device.sim",
+               "the program neither waits for the device nor asks it: simulated time passes as "
+               "real time does, and results may differ between runs");
+    }
+    pace->has_said_unasked = true;
+    return true;
+}
+
+static bool is_called(const wpi_pace *pace) {
+    return pace->polls_done != pace->polls_asked || pace->ops->is_awaited(pace->object);
+}
+
+static void rest(wpi_pace *pace) {
+    if (pace->is_driven || !is_watched(pace)) {
+        pace->is_resting = true;
+        pthread_cond_wait(&pace->work, pace->lock);
+        pace->is_resting = false;
+        return;
+    }
+    const uint64_t until_ns = pace->asked_ns + UNASKED_NS;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
+}
+
+static void *run(void *object) {
+    wpi_pace *pace = object;
+    wpi_fault_prepare_thread();
+    pthread_mutex_lock(pace->lock);
+    while (!pace->is_stopping) {
+        if (!pace->is_driven && (is_called(pace) || is_unasked(pace)))
+            do_round(pace, true);
+        else
+            rest(pace);
+    }
+    pthread_mutex_unlock(pace->lock);
+    return NULL;
+}
+
+/* ---- host threads ---------------------------------------------------------------------------- */
+
+void wpi_pace_queued(wpi_pace *pace) {
+    pace->asked_ns = wpi_now_ns();
+    if (pace->is_resting && !pace->is_driven && pace->ops->is_visible(pace->object))
+        pthread_cond_signal(&pace->work);
+}
+
+static bool can_drive(const wpi_pace *pace) {
+    return !pace->is_driven && !pace->is_stopping && !pace->ops->has_host_call(pace->object);
+}
+
+void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
+    while (!is_done(arg) && may_drive && can_drive(pace))
+        do_round(pace, false);
+    pace->asked_ns = wpi_now_ns();
+    if (!pace->is_driven && (is_called(pace) || is_watched(pace))) pthread_cond_signal(&pace->work);
+}
+
+void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
+    const uint64_t number = ++pace->polls_asked;
+    pace->asked_ns = wpi_now_ns();
+    if (may_drive && can_drive(pace)) {
+        do_round(pace, false);
+        return;
+    }
+    pthread_cond_signal(&pace->work);
+    while (pace->polls_done < number && !pace->is_in_host_call)
+        pthread_cond_wait(&pace->polled, pace->lock);
+}
+
+void wpi_pace_host_call(wpi_pace *pace, bool begins) {
+    pace->is_in_host_call = begins;
+    if (begins) pthread_cond_broadcast(&pace->polled);
+}
+
+bool wpi_pace_is_mine(const wpi_pace *pace) {
+    return pace->is_driven && pthread_equal(pthread_self(), pace->driver);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void wpi_pace_init(wpi_pace *pace, pthread_mutex_t *lock, const wpi_paced *ops, void *object) {
+    pthread_condattr_t monotonic;
+    *pace = (wpi_pace){.ops = ops, .object = object, .lock = lock};
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pace->work, &monotonic);
+    pthread_cond_init(&pace->polled, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+bool wpi_pace_start(wpi_pace *pace) {
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
+    errno = pthread_create(&pace->thread, &attr, run, pace);
+    pthread_attr_destroy(&attr);
+    pace->has_thread = errno == 0;
+    return pace->has_thread;
+}
+
+void wpi_pace_stop(wpi_pace *pace) {
+    if (!pace->has_thread) return;
+    pthread_mutex_lock(pace->lock);
+    pace->is_stopping = true;
+    pthread_cond_signal(&pace->work);
+    pthread_mutex_unlock(pace->lock);
+    pthread_join(pace->thread, NULL);
+    pace->has_thread = false;
+}
+
+void wpi_pace_deinit(wpi_pace *pace) {
+    pthread_cond_destroy(&pace->work);
+    pthread_cond_destroy(&pace->polled);
+}
