@@ -2,11 +2,17 @@
 #define _GNU_SOURCE /* MAP_FIXED_NOREPLACE, madvise */
 #include "device/cpu/arena.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define UNIT_BYTES UINT64_C(0x200000)
+#define PAGE_BYTES 4096u
+#define PAGES (UNIT_BYTES / PAGE_BYTES)
+#define PAGE_IS_OWN (UINT64_C(1) << 63 | UINT64_C(1) << 56) /* there; and mapped nowhere else */
+#define COLLAPSE 25                                         /* MADV_COLLAPSE, since Linux 6.1 */
 #define SKIP_BYTES UINT64_C(0x40000000) /* over what somebody else has put there */
 #define TRIES_MAX 64
 #define ZERO_MIN_BYTES (4 * UNIT_BYTES) /* less is as fast written */
@@ -50,6 +56,33 @@ void wpi_arena_expect_whole(const void *memory, size_t bytes) {
     const uint64_t outer = ((uintptr_t)memory + bytes) / UNIT_BYTES * UNIT_BYTES;
     if (!wpi_arena_has((uintptr_t)memory) || first >= outer) return;
     (void)madvise((void *)(uintptr_t)first, outer - first, MADV_HUGEPAGE);
+}
+
+/* Pages that were only read are all the system's one page of zeros, which is nobody's own. */
+static bool is_written_all_over(int pagemap, uint64_t unit) {
+    uint64_t entries[PAGES];
+    uint32_t count = 0;
+    if (pread(pagemap, entries, sizeof entries, (off_t)(unit / PAGE_BYTES * sizeof entries[0])) !=
+        (ssize_t)sizeof entries)
+        return false;
+    for (uint32_t i = 0; i < PAGES; i++)
+        count += (entries[i] & PAGE_IS_OWN) == PAGE_IS_OWN;
+    return count > PAGES / 8 * 7;
+}
+
+void wpi_arena_condense(void) {
+    const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    if (pagemap < 0) return;
+    pthread_mutex_lock(&lock);
+    const uint64_t outer = next_of[WPI_ARENA_DEVICE];
+    pthread_mutex_unlock(&lock);
+    for (uint64_t unit = WPI_ARENA_FIRST; unit < outer; unit += UNIT_BYTES) {
+        void *memory = (void *)(uintptr_t)unit;
+        if (!is_written_all_over(pagemap, unit)) continue;
+        (void)madvise(memory, UNIT_BYTES, MADV_HUGEPAGE);
+        (void)madvise(memory, UNIT_BYTES, COLLAPSE); /* an older system does it by and by */
+    }
+    (void)close(pagemap);
 }
 
 bool wpi_arena_zero(void *memory, size_t bytes) {

@@ -48,11 +48,16 @@ static inline bool wpi_arena_has_all(const uint64_t *addresses, uint32_t count) 
 /** Zeroed, readable and writable memory, uncommitted, which begins `offset_bytes` behind a multiple
  * of 2 MiB. NULL: the place is taken, or the area is used up. `bytes` is whole pages. */
 void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes);
-/** The range, of the arena or not, is about to be written whole: where it is, the system may back it
- * by large pages, which would waste memory where a program touches little of what it has. */
+/** The range, of the arena or not, is about to be written whole: where it is, the system may back
+ * it by large pages, which would waste memory where a program touches little of what it has. */
 void wpi_arena_expect_whole(const void *memory, size_t bytes);
-/** Makes a range of device memory zero; its whole pages are uncommitted again, as when they were new.
- * False: it is not from there, or small; nothing was done, or only zeros written. */
+/** Units of 2 MiB of device memory of which nearly all has been written get large pages, if the
+ * system has them: random accesses to gigabytes cost the processor fewer TLB misses. Takes a second
+ * for each few GiB, the first time. What was only read costs no memory, and goes on to cost none.
+ */
+void wpi_arena_condense(void);
+/** Makes a range of device memory zero; its whole pages are uncommitted again, as when they were
+ * new. False: it is not from there, or small; nothing was done, or only zeros written. */
 bool wpi_arena_zero(void *memory, size_t bytes);
 /** Gives back what wpi_arena_map gave; false: it is not from there. Its addresses come again if
  * nothing was given out behind them. */

@@ -22,6 +22,7 @@
 
 #define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
+#define CONDENSE_FIRST_NS UINT64_C(4000000000)
 #define COLLECT_WAIT_S 10
 
 const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
@@ -71,6 +72,7 @@ struct wpi_sim_executor {
     wpi_activity activity;
     uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
     uint64_t patience_ns;
+    uint64_t condense_ns, condense_after_ns; /* real time: when again, and how long after that */
     bool is_working; /* a thread has let go of the lock, and uses the model */
 };
 
@@ -425,6 +427,15 @@ static bool waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
            wpi_now_ns() - x->seen_ns > x->patience_ns;
 }
 
+/* What a long run touches, it touches for long; it is looked at less and less often. */
+static void condense_memory(wpi_sim_executor *x) {
+    const uint64_t now_ns = wpi_now_ns();
+    if (now_ns < x->condense_ns) return;
+    if (x->condense_ns != 0) wpi_arena_condense();
+    x->condense_after_ns = x->condense_after_ns == 0 ? CONDENSE_FIRST_NS : 2 * x->condense_after_ns;
+    x->condense_ns = now_ns + x->condense_after_ns;
+}
+
 /* Until something ends, or other host threads may have queued what this waits for; for a moment
  * only if nobody waits. With the lock held; released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
@@ -434,6 +445,7 @@ static void run_model(wpi_sim_executor *x) {
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
     show_progress(x);
+    condense_memory(x);
     if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
         end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
