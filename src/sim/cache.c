@@ -32,10 +32,13 @@ static set set_at(const wpi_cache *cache, uint32_t number) {
     return (set){number * cache->ways, order, order + cache->row};
 }
 
-static set set_of(const wpi_cache *cache, uint64_t line) {
+uint32_t wpi_cache_set(const wpi_cache *cache, uint64_t line) {
     const uint64_t in_slice = wpi_divide(&cache->slices, line);
-    const uint32_t number = wpi_remainder(&cache->sets, fold(cache->hash, in_slice));
-    return set_at(cache, number);
+    return wpi_remainder(&cache->sets, fold(cache->hash, in_slice));
+}
+
+static set set_of(const wpi_cache *cache, uint64_t line) {
+    return set_at(cache, wpi_cache_set(cache, line));
 }
 
 wp_status wpi_cache_init(wpi_cache *cache, const wpi_cache_profile *profile, wp_error *err) {
@@ -72,6 +75,16 @@ static uint32_t equal_ones(const uint16_t *numbers, uint16_t number) {
     return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi16(here, _mm_set1_epi16((short)number)));
 }
 
+/* The first `count` ways move one place back. */
+static void shift(uint16_t *order, uint32_t count) {
+    for (; count >= GROUP; count -= GROUP) {
+        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(order + count - GROUP));
+        _mm_storeu_si128((__m128i *)(void *)(order + count - GROUP + 1), some);
+    }
+    for (; count > 0; count--)
+        order[count] = order[count - 1];
+}
+
 /* A way was used: it comes first in its set. */
 static void touch(uint16_t *order, uint16_t way) {
     if (order[0] == way) return;
@@ -79,7 +92,7 @@ static void touch(uint16_t *order, uint16_t way) {
     while ((equal = equal_ones(order + group, way)) == 0)
         group += GROUP;
     const uint32_t at = group + (uint32_t)__builtin_ctz(equal) / 2;
-    memmove(order + 1, order, at * sizeof *order);
+    shift(order, at);
     order[0] = way;
 }
 
@@ -145,8 +158,12 @@ static bool make_place(wpi_cache *cache, set at, uint64_t number, wp_time_ps now
     return true;
 }
 
-void wpi_cache_prefetch(const wpi_cache *cache, uint64_t line) {
-    __builtin_prefetch(set_of(cache, line).order);
+void wpi_cache_expect_set(const wpi_cache *cache, uint32_t number, bool is_near) {
+    const set at = set_at(cache, number);
+    if (is_near) /* the line that a miss throws out */
+        __builtin_prefetch(&cache->lines[at.first + at.order[cache->ways - 1]]);
+    else
+        __builtin_prefetch(at.order);
 }
 
 uint8_t wpi_cache_peek(const wpi_cache *cache, uint64_t number, wp_time_ps now) {

@@ -63,8 +63,11 @@ void wpi_cache_deinit(wpi_cache *cache); /* `{0}` is fine */
 /** Which slice of `slices` a line lies in. */
 uint32_t wpi_cache_slice(wpi_hash hash, const wpi_divider *slices, uint64_t line);
 
-/** The line is about to be looked up: what the host needs first for that is fetched. */
-void wpi_cache_prefetch(const wpi_cache *cache, uint64_t line);
+/** The set in which a line of this slice is looked for. */
+uint32_t wpi_cache_set(const wpi_cache *cache, uint64_t line);
+/** A line of the set will be looked up: fetches what is needed first for that into the host's
+ * caches; when it is near, what is needed next, for which the first must have come. */
+void wpi_cache_expect_set(const wpi_cache *cache, uint32_t set, bool is_near);
 void wpi_cache_load(wpi_cache *cache, uint64_t line, uint8_t sectors, wp_time_ps now,
                     wpi_cache_answer *out);
 /** All that is pending in the line will be there at `ready`. */

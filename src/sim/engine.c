@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two wheels of one turn: 2^14 buckets of 256 ps, and, for the bucket being run, 256 lists of 1 ps.
- * Empty places are skipped through bitmaps. What lies beyond the turn waits in a heap; in a memory
- * system, where nearly all delays lie between a cycle and a few microseconds, that is little.
+/* Two wheels of one turn: 2^14 buckets of 1024 ps, and, for the bucket being run, a list for each
+ * ps. Empty places are skipped through bitmaps. What lies beyond the turn waits in a heap; in a
+ * memory system, where nearly all delays lie between a cycle and a few microseconds, that is
+ * little.
  *
  * Order needs no sequence numbers but in the heap. A bucket is a stack, so of two events at the
  * same time the younger one is nearer to its top; dealing pushes to the front of the near lists,
@@ -10,14 +11,16 @@
  * order, as soon as the wheel covers their time: before any younger event can get into that bucket.
  *
  * Links are kept apart from what an event does: the walk through a bucket stays in the processor's
- * cache. */
+ * cache. What an event touches is mostly not there: with tens of thousands of requests under way,
+ * each was put down long ago. So events are announced, and those who handle them fetch ahead: when
+ * their bucket is the next one, and when it is dealt. */
 #include "sim/engine.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 
-#define BUCKET_BITS 8u
+#define BUCKET_BITS 10u
 #define BUCKET_PS (1u << BUCKET_BITS)
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
@@ -31,6 +34,7 @@
 
 typedef struct event {
     wpi_event_fn fn;
+    wpi_announce_fn announce; /* or NULL */
     void *object;
     uint64_t token;
 } event;
@@ -60,6 +64,7 @@ struct wpi_engine {
     key *far;      /* heap */
     size_t far_count, far_capacity;
     uint64_t far_sequence;
+    uint32_t near_word;                   /* the first that may not be 0 */
     uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
     uint64_t summary[SUMMARY_COUNT]; /* a bit a word that is not 0 */
@@ -145,6 +150,7 @@ static void near_append(wpi_engine *engine, uint32_t offset_ps, uint32_t number)
         engine->links[engine->near_last[offset_ps]].next = number;
     }
     engine->near_last[offset_ps] = number;
+    if (offset_ps / 64 < engine->near_word) engine->near_word = offset_ps / 64; /* between runs */
 }
 
 static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
@@ -158,11 +164,16 @@ static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number
 
 void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token) {
+    wpi_engine_at_announced(engine, time, fn, NULL, object, token);
+}
+
+void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
+                             wpi_announce_fn announce, void *object, uint64_t token) {
     WP_ASSERT(time >= engine->now);
     if (engine->free == NO_EVENT) grow_events(engine);
     const uint32_t number = engine->free;
     engine->free = engine->links[number].next;
-    engine->events[number] = (event){fn, object, token};
+    engine->events[number] = (event){fn, announce, object, token};
     engine->pending++;
     const uint64_t ahead = (time >> BUCKET_BITS) - engine->cursor;
     if (ahead == 0)
@@ -202,14 +213,29 @@ static uint64_t next_bucket(const wpi_engine *engine) {
     return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
 }
 
+static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
+    const event *e = &engine->events[number];
+    if (e->announce != NULL) e->announce(e->object, e->token, is_near);
+}
+
+/* The next bucket, as far as is known. */
+static void announce_next(const wpi_engine *engine) {
+    const uint64_t bucket = next_bucket(engine);
+    if (bucket == UINT64_MAX) return;
+    for (uint32_t number = engine->buckets[bucket & (BUCKET_COUNT - 1)]; number != NO_EVENT;
+         number = engine->links[number].next)
+        announce(engine, number, false);
+}
+
 static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
     const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
     for (uint32_t number = engine->buckets[at]; number != NO_EVENT;) {
         const link l = engine->links[number];
-        __builtin_prefetch(&engine->events[number]);
+        announce(engine, number, true);
         near_prepend(engine, l.offset_ps, number);
         number = l.next;
     }
+    engine->near_word = 0;
     engine->buckets[at] = NO_EVENT;
     engine->words[at / 64] &= ~((uint64_t)1 << (at % 64));
     if (engine->words[at / 64] == 0) engine->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
@@ -233,14 +259,16 @@ static bool advance(wpi_engine *engine, wp_time_ps limit) {
     engine->cursor = bucket;
     if (engine->far_count > 0) take_from_far(engine, bucket);
     deal_bucket(engine, bucket);
+    announce_next(engine);
     return true;
 }
 
 /* The first ps of the bucket being run that has an event, or BUCKET_PS. */
-static uint32_t near_offset(const wpi_engine *engine) {
-    for (uint32_t i = 0; i < NEAR_WORD_COUNT; i++)
-        if (engine->near_words[i] != 0)
-            return i * 64 + (uint32_t)__builtin_ctzll(engine->near_words[i]);
+static uint32_t near_offset(wpi_engine *engine) {
+    for (; engine->near_word < NEAR_WORD_COUNT; engine->near_word++) {
+        const uint64_t word = engine->near_words[engine->near_word];
+        if (word != 0) return engine->near_word * 64 + (uint32_t)__builtin_ctzll(word);
+    }
     return BUCKET_PS;
 }
 

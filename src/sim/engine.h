@@ -4,10 +4,10 @@
  * run in order of (time, sequence), the sequence being the order in which they were scheduled. So
  * a run depends on nothing but its input.
  *
- *     now                                  horizon (4.2 us)
+ *     now                                  horizon (16.8 us)
  *      |  near  |  |  |  | buckets |  |  |  |  far
- *      256 lists,   a list without order       heap of the events that no bucket
- *      one for      for each 256 ps            covers yet
+ *      1024 lists,  a list without order       heap of the events that no bucket
+ *      one for      for each 1024 ps           covers yet
  *      each ps
  *
  * A bucket's events are dealt to the near lists when its time has come. So an event costs two list
@@ -36,6 +36,14 @@ void wpi_engine_destroy(wpi_engine *engine); /* NULL allowed; events that are le
  * events has to grow and the host has no memory the process ends (WP_CHECK). */
 void wpi_engine_at(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn, void *object,
                    uint64_t token);
+
+/** An event will come: what it touches may be fetched into the host's caches. `is_near`: within
+ * about a nanosecond; else some nanoseconds before that. Nothing may be changed. */
+typedef void (*wpi_announce_fn)(void *object, uint64_t token, bool is_near);
+
+/** The same, for an event that is worth announcing. It is not in all cases, or twice. */
+void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
+                             wpi_announce_fn announce, void *object, uint64_t token);
 
 /** Runs events until none is left, or one of them called wpi_engine_stop. */
 void wpi_engine_run(wpi_engine *engine);

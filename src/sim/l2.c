@@ -3,6 +3,9 @@
 
 #include "base/alloc.h"
 
+#define SET_BITS 20u /* of a place; a slice with more sets has places in common */
+#define SET_MASK ((1u << SET_BITS) - 1)
+
 static wp_status init_slice(wpi_l2_slice *slice, const wpi_cache_profile *profile, wp_error *err) {
     WP_TRY(wpi_cache_init(&slice->cache, profile, err));
     if (wpi_slots_init(&slice->mshrs, profile->mshrs)) return WP_STATUS_OK;
@@ -153,8 +156,14 @@ static wpi_l2_slice *slice_of(const wpi_l2 *l2, uint64_t line) {
     return &l2->slices[wpi_cache_slice(l2->profile->l2.hash, &l2->slice_count, line)];
 }
 
-void wpi_l2_prefetch(const wpi_l2 *l2, uint64_t line) {
-    wpi_cache_prefetch(&slice_of(l2, line)->cache, line);
+uint32_t wpi_l2_place(const wpi_l2 *l2, uint64_t line) {
+    const uint32_t number = wpi_cache_slice(l2->profile->l2.hash, &l2->slice_count, line);
+    const uint32_t set = wpi_cache_set(&l2->slices[number].cache, line);
+    return number << SET_BITS | (set & SET_MASK);
+}
+
+void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near) {
+    wpi_cache_expect_set(&l2->slices[place >> SET_BITS].cache, place & SET_MASK, is_near);
 }
 
 void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger) {

@@ -50,8 +50,9 @@ typedef struct wpi_l2 {
 WP_NODISCARD wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err);
 void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
 
-/** A request for the line is on its way. */
-void wpi_l2_prefetch(const wpi_l2 *l2, uint64_t line);
+/** Where a line will be looked for, for wpi_l2_expect: a request is on its way, or near. */
+uint32_t wpi_l2_place(const wpi_l2 *l2, uint64_t line);
+void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near);
 
 /** Serves a request that arrives at ledger->at. The ledger goes on until data or result leave L2
  * for the SM (LOAD, ATOMIC), or the write is done there (STORE, REDUCE). */

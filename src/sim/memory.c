@@ -102,7 +102,7 @@ struct wpi_memory {
     counters counters;
 };
 
-static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now);
+static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now);
 static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
 static void store_done(void *object, uint64_t sm_number, wp_time_ps now);
 
@@ -184,9 +184,25 @@ static void finish_part(wpi_memory *m, uint32_t number) {
 /* ---- L2 ---------------------------------------------------------------------------------------
  */
 
+static void expect_part(void *object, uint64_t number) {
+    const wpi_memory *m = object;
+    const char *p = (const char *)m->parts.items + number * sizeof(part);
+    __builtin_prefetch(p);
+    __builtin_prefetch(p + sizeof(part) - 1);
+}
+
+/* Events carry the part, and where L2 will look. */
+static void expect_at_l2(void *object, uint64_t token, bool is_near) {
+    const wpi_memory *m = object;
+    wpi_l2_expect(&m->l2, (uint32_t)(token >> 32), is_near);
+    if (!is_near) expect_part(object, (uint32_t)token);
+}
+
 static void send_to_l2(wpi_memory *m, uint32_t number) {
-    wpi_l2_prefetch(&m->l2, part_of(m, number)->request.line);
-    wpi_engine_at(m->engine, part_of(m, number)->ledger.at + m->to_l2_ps, arrive_at_l2, m, number);
+    const part *p = part_of(m, number);
+    const uint64_t place = wpi_l2_place(&m->l2, p->request.line);
+    wpi_engine_at_announced(m->engine, p->ledger.at + m->to_l2_ps, arrive_at_l2, expect_at_l2, m,
+                            place << 32 | number);
 }
 
 static void tell_performed(const wpi_memory *m, const part *p, wp_time_ps now) {
@@ -205,21 +221,22 @@ static void finish_store(wpi_memory *m, uint32_t number, wp_time_ps now) {
         store_done(m, sm_number, now);
 }
 
-static void arrive_at_l2(void *object, uint64_t number, wp_time_ps now) {
+static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
     wpi_memory *m = object;
+    const uint32_t number = (uint32_t)token;
     part *p = part_of(m, number);
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
     wpi_l2_serve(&m->l2, &p->request, &p->ledger);
     if (p->lanes != 0) tell_performed(m, p, now);
     if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
-        finish_store(m, (uint32_t)number, now);
+        finish_store(m, number, now);
         return;
     }
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, p->ledger.at + m->from_l2_ps);
     if (p->is_l1)
         wpi_engine_at(m->engine, p->ledger.at, return_to_l1, m, number);
     else
-        finish_part(m, (uint32_t)number);
+        finish_part(m, number);
 }
 
 /* ---- stores -----------------------------------------------------------------------------------
@@ -655,7 +672,9 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     WP_TRY_GOTO(status, done);
     WP_TRY_GOTO(wpi_itlb_init(&m->itlb, engine, profile, ask_for_code, m, err), done);
     WP_TRY_GOTO(wpi_l2_init(&m->l2, profile, err), done);
-    WP_TRY_GOTO(wpi_translation_create(engine, profile, translated, m, &m->translation, err), done);
+    WP_TRY_GOTO(
+        wpi_translation_create(engine, profile, translated, expect_part, m, &m->translation, err),
+        done);
     *out = m;
     m = NULL;
 done:

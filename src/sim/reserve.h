@@ -58,8 +58,8 @@ static inline wp_time_ps wpi_ports_take(wpi_ports *ports, wp_time_ps time) {
 }
 
 typedef struct wpi_slots {
-    wp_time_ps *ends; /* heap of those in use */
-    uint32_t capacity, count;
+    wp_time_ps *ends; /* a ring of those in use, in order; they mostly come about so */
+    uint32_t capacity, mask, first, count;
 } wpi_slots;
 
 bool wpi_slots_init(wpi_slots *slots, uint32_t capacity); /* false: no memory */

@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "sim/floorplan.h"
+#include "sim/itlb.h"
 #include "sim/pool.h"
 #include "sim/reserve.h"
 
@@ -61,7 +62,9 @@ struct wpi_translation {
     wpi_engine *engine;
     const wpi_profile *profile;
     wpi_translated translated;
+    wpi_expected expected;
     void *object;
+    wpi_watch *watch; /* or NULL */
     level levels[WPI_TLB_LEVELS_MAX];
     uint32_t level_count;
     wpi_walkers walkers;
@@ -125,11 +128,17 @@ static bool is_last(const wpi_translation *t, uint32_t level_number) {
     return level_number + 1 == t->level_count;
 }
 
+/* A walk's token has the low half of the request's besides: for who may fetch ahead. */
+static void ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time) {
+    const request *r = request_of(t, number);
+    wpi_walkers_ask(&t->walkers, r->address, (uint64_t)(uint32_t)r->token << 32 | number, time);
+}
+
 /* A miss leaves for the next level. */
 static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps looked_up) {
     const wp_time_ps there = looked_up + t->levels[level_number].profile->latency_ps;
     if (is_last(t, level_number) && wpi_walkers_are_idle(&t->walkers))
-        wpi_walkers_ask(&t->walkers, request_of(t, number)->address, number, there);
+        ask_walkers(t, number, there);
     else
         wpi_engine_at(t->engine, there, arrive, t, pack(number, level_number + 1));
 }
@@ -224,7 +233,7 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)(token >> 8), level_number = (uint32_t)token & 0xff;
     if (level_number == t->level_count) {
-        wpi_walkers_ask(&t->walkers, request_of(t, number)->address, number, now);
+        ask_walkers(t, number, now);
         return;
     }
     wp_time_ps looked_up = 0;
@@ -328,13 +337,36 @@ static void feed_starved(wpi_translation *t, wp_time_ps now) {
 
 static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
     wpi_translation *t = object;
+    const uint64_t address = request_of(t, (uint32_t)token)->address;
     const wp_time_ps lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps;
+    const bool is_code = address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
+    if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
     go_back(t, (uint32_t)token, t->level_count, lookup_ps, now);
     feed_starved(t, now);
 }
 
+/* A walk ends soon: its request, then what that fills. */
+static void expect_walk(void *object, uint64_t token, bool is_near) {
+    const wpi_translation *t = object;
+    const request *r = request_of(t, (uint32_t)token);
+    if (!is_near) {
+        __builtin_prefetch(r);
+        t->expected(t->object, token >> 32);
+        return;
+    }
+    for (uint32_t i = r->entry; i < t->level_count; i++) {
+        const level *l = &t->levels[i];
+        const tlb *at = &l->tlbs[l->group_of[r->sm]];
+        wpi_index_prefetch(&at->fills, r->address >> l->fill_bits);
+        wpi_index_prefetch(&at->tags.index, r->address >> l->coverage_bits);
+    }
+}
+
 void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
-    wpi_index_prefetch(&tlb_of(t, 0, sm)->tags.index, address >> t->levels[0].coverage_bits);
+    const level *l = &t->levels[0];
+    const tlb *at = tlb_of(t, 0, sm);
+    wpi_index_prefetch(&at->tags.index, address >> l->coverage_bits);
+    wpi_index_prefetch(&at->fills, address >> l->fill_bits);
 }
 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
@@ -398,8 +430,8 @@ static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floor
 }
 
 wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
-                                 wpi_translated translated, void *object, wpi_translation **out,
-                                 wp_error *err) {
+                                 wpi_translated translated, wpi_expected expected, void *object,
+                                 wpi_translation **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
     wpi_floorplan plan;
@@ -409,12 +441,13 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     t->engine = engine;
     t->profile = profile;
     t->translated = translated;
+    t->expected = expected;
     t->object = object;
     t->level_count = profile->tlb_levels;
     t->starved = (queue){NONE, NONE};
     for (uint32_t i = 0; i < t->level_count; i++)
         WP_TRY_GOTO(init_level(t, i, &plan, err), done);
-    WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, t, err), done);
+    WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, expect_walk, t, err), done);
     *out = t;
     t = NULL;
 done:
@@ -439,7 +472,7 @@ void wpi_translation_destroy(wpi_translation *t) {
 }
 
 void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {
-    t->walkers.watch = watch;
+    t->watch = watch;
 }
 
 void wpi_translation_flush(wpi_translation *t) {

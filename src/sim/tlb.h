@@ -22,6 +22,7 @@
 #include "sim/statistics.h"
 #include "sim/tags.h"
 #include "sim/walker.h"
+#include "sim/watch.h"
 
 typedef struct wpi_translation wpi_translation;
 
@@ -30,10 +31,14 @@ typedef struct wpi_translation wpi_translation;
 typedef void (*wpi_translated)(void *object, uint64_t token, wp_time_ps ready,
                                wp_time_ps lookup_ps);
 
+/** A request may be translated soon: what that touches may be fetched into the host's caches.
+ * `token`: the low half of the request's, or anything else. */
+typedef void (*wpi_expected)(void *object, uint64_t token);
+
 /** `engine` and `profile` must outlive it. NOMEM. */
 WP_NODISCARD wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
-                                              wpi_translated translated, void *object,
-                                              wpi_translation **out, wp_error *err);
+                                              wpi_translated translated, wpi_expected expected,
+                                              void *object, wpi_translation **out, wp_error *err);
 void wpi_translation_destroy(wpi_translation *translation); /* NULL allowed */
 
 /** The SM is about to ask for the page at `address`: what the host needs for that is fetched. */

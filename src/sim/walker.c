@@ -2,7 +2,6 @@
 #include "sim/walker.h"
 
 #include "base/alloc.h"
-#include "sim/itlb.h"
 
 #define NONE UINT32_MAX
 
@@ -70,19 +69,21 @@ static void note_overlap(wpi_walkers *walkers, wp_time_ps begun, wp_time_ps walk
 
 static void finish(void *object, uint64_t number, wp_time_ps now);
 
-/* From `now` on, or a later time if nothing else could begin before. */
+static void count_walk(wpi_walkers *walkers, uint32_t levels, wp_time_ps waited_ps,
+                       wp_time_ps first, wp_time_ps outer) {
+    walkers->walk_count++;
+    walkers->level_count += levels;
+    wpi_histogram_add(&walkers->queue_ps, waited_ps);
+    wpi_utilisation_add(&walkers->utilisation, first, outer);
+}
+
 static void begin(wpi_walkers *walkers, uint32_t number, wp_time_ps now) {
     wpi_walk *walk = walk_of(walkers, number);
     const uint32_t levels = levels_left(walkers, walk->address);
     walk->walk_ps = levels * walkers->profile->walker.level_ps;
     if (has_cache(walkers)) walk->walk_ps += walkers->profile->walker.cache_ps;
-    walkers->busy++;
-    if (!wpi_walkers_are_idle(walkers) && walkers->busy > walkers->busy_max)
-        walkers->busy_max = walkers->busy;
-    walkers->walk_count++;
-    walkers->level_count += levels;
-    wpi_histogram_add(&walkers->queue_ps, now - walk->asked);
-    wpi_utilisation_add(&walkers->utilisation, now, now + walk->walk_ps);
+    if (++walkers->busy > walkers->busy_max) walkers->busy_max = walkers->busy;
+    count_walk(walkers, levels, now - walk->asked, now, now + walk->walk_ps);
     wpi_engine_at(walkers->engine, now + walk->walk_ps, finish, walkers, number);
 }
 
@@ -91,10 +92,7 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     const wpi_walk walk = *walk_of(walkers, number);
     wpi_pool_give(&walkers->walks, (uint32_t)number);
     wpi_histogram_add(&walkers->latency_ps, now - walk.asked);
-    const bool is_code = walk.address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
-    if (walkers->watch != NULL && !is_code) wpi_watch_walk(walkers->watch, walk.address);
     walkers->busy--;
-    if (wpi_walkers_are_idle(walkers)) note_overlap(walkers, now - walk.walk_ps, walk.walk_ps);
     if (has_cache(walkers)) remember(walkers, walk.address);
     if (walkers->first != NONE) {
         const uint32_t next = walkers->first;
@@ -103,6 +101,32 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
         begin(walkers, next, now);
     }
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
+}
+
+/* ---- idle walkers: a walk is its end
+ * ------------------------------------------------------------ */
+
+static wp_time_ps idle_walk_ps(const wpi_walkers *walkers) {
+    return walkers->profile->walker.levels * walkers->profile->walker.level_ps;
+}
+
+static void finish_idle(void *object, uint64_t token, wp_time_ps now) {
+    wpi_walkers *walkers = object;
+    const wp_time_ps walk_ps = idle_walk_ps(walkers);
+    wpi_histogram_add(&walkers->latency_ps, walk_ps);
+    note_overlap(walkers, now - walk_ps, walk_ps);
+    walkers->done(walkers->object, token, walk_ps, now);
+}
+
+static void announce(void *object, uint64_t token, bool is_near) {
+    const wpi_walkers *walkers = object;
+    walkers->announce(walkers->object, token, is_near);
+}
+
+static void ask_idle(wpi_walkers *walkers, uint64_t token, wp_time_ps time) {
+    const wp_time_ps end = time + idle_walk_ps(walkers);
+    count_walk(walkers, walkers->profile->walker.levels, 0, time, end);
+    wpi_engine_at_announced(walkers->engine, end, finish_idle, announce, walkers, token);
 }
 
 static bool is_free(const wpi_walkers *walkers) {
@@ -125,8 +149,12 @@ void wpi_walkers_promise(wpi_walkers *walkers) {
 }
 
 void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_time_ps time) {
-    const uint32_t number = wpi_pool_take(&walkers->walks, sizeof(wpi_walk));
     walkers->promised--;
+    if (wpi_walkers_are_idle(walkers)) {
+        ask_idle(walkers, token, time);
+        return;
+    }
+    const uint32_t number = wpi_pool_take(&walkers->walks, sizeof(wpi_walk));
     *walk_of(walkers, number) =
         (wpi_walk){.address = address, .token = token, .asked = time, .next = NONE};
     if (is_free(walkers)) {
@@ -142,10 +170,12 @@ void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_
 }
 
 wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_profile *profile,
-                           wpi_walk_done done, void *object, wp_error *err) {
+                           wpi_walk_done done, wpi_announce_fn announced, void *object,
+                           wp_error *err) {
     *walkers = (wpi_walkers){.engine = engine,
                              .profile = profile,
                              .done = done,
+                             .announce = announced,
                              .object = object,
                              .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
                              .first = NONE};

@@ -17,7 +17,6 @@
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/tags.h"
-#include "sim/watch.h"
 
 /** The walk for `token` is done. `walk_ps`: what it took, without the queue. */
 typedef void (*wpi_walk_done)(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
@@ -39,23 +38,23 @@ typedef struct wpi_walkers {
     wpi_engine *engine;
     const wpi_profile *profile;
     wpi_walk_done done;
+    wpi_announce_fn announce;
     void *object;
-    wpi_watch *watch; /* or NULL */
     uint32_t page_bits;
     wpi_pool walks;
     uint32_t first, last; /* queue */
     uint32_t busy, waiting, promised;
-    wpi_walk_starts starts; /* of walkers that are idle whatever comes */
+    wpi_walk_starts starts; /* of idle walkers; they use nothing of what is above */
     wpi_tags cache;         /* tag: prefix of the address * 8 + depth of the table */
     uint64_t walk_count, level_count, cache_hit_count, busy_max;
     wpi_histogram queue_ps, latency_ps; /* before and with the walk */
     wpi_utilisation utilisation;
 } wpi_walkers;
 
-/** `done` is called from events. NOMEM. */
+/** `done` is called from events, which `announced` may be told of before. NOMEM. */
 WP_NODISCARD wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine,
                                         const wpi_profile *profile, wpi_walk_done done,
-                                        void *object, wp_error *err);
+                                        wpi_announce_fn announced, void *object, wp_error *err);
 void wpi_walkers_deinit(wpi_walkers *walkers); /* `{0}` is fine */
 /** Another walk can be promised: a walker or a place in the queue will be free for it. */
 bool wpi_walkers_have_room(const wpi_walkers *walkers);

@@ -19,6 +19,7 @@ typedef struct model {
     uint32_t run;
     uint32_t first; /* no event before it is pending */
     uint64_t random;
+    uint64_t announced;
 } model;
 
 static model m;
@@ -29,17 +30,26 @@ static wp_time_ps random_delay(void) {
     const uint64_t r = wp_random_next(&m.random);
     switch (r % 5) {
     case 0: return 0;
-    case 1: return (r >> 8) % 300;                  /* the bucket being run and its neighbours */
-    case 2: return (r >> 8) % 2000000;              /* the wheel */
-    case 3: return 4194304 - 512 + (r >> 8) % 1024; /* its rim */
-    default: return (r >> 8) % 100000000;           /* beyond */
+    case 1: return (r >> 8) % 1200;                   /* the bucket being run and its neighbours */
+    case 2: return (r >> 8) % 2000000;                /* the wheel */
+    case 3: return 16777216 - 2048 + (r >> 8) % 4096; /* its rim */
+    default: return (r >> 8) % 100000000;             /* beyond */
     }
+}
+
+/* What is announced is still to come. */
+static void announce(void *object, uint64_t token, bool is_near) {
+    assert_ptr_equal(object, &m);
+    assert_true(m.events[token].is_pending);
+    assert_true(m.events[token].time >= wpi_engine_now(m.engine));
+    m.announced += is_near;
 }
 
 static void schedule(wp_time_ps time) {
     if (m.count == EVENT_COUNT_MAX) return;
     m.events[m.count] = (model_event){time, true};
-    wpi_engine_at(m.engine, time, happen, &m, m.count);
+    wpi_engine_at_announced(m.engine, time, happen, m.count % 3 == 0 ? NULL : announce, &m,
+                            m.count);
     m.count++;
 }
 
@@ -67,9 +77,10 @@ static void happen(void *object, uint64_t token, wp_time_ps now) {
         schedule(now + random_delay());
 }
 
+/* In one run, or in short ones, between which events are scheduled from outside. */
 static void order_is_that_of_a_search(void **state) {
     (void)state;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= 12; seed++) {
         wp_error err;
         memset(&m, 0, sizeof m);
         m.random = seed * 0x9e3779b97f4a7c15u;
@@ -77,7 +88,14 @@ static void order_is_that_of_a_search(void **state) {
         assert_status_ok(wpi_engine_create(&m.engine, &err), &err);
         for (int i = 0; i < 200; i++)
             schedule(random_delay());
+        while (seed % 2 == 0 && wpi_engine_pending(m.engine) != 0) {
+            wpi_engine_run_until(m.engine,
+                                 wpi_engine_now(m.engine) + wp_random_next(&m.random) % 3000);
+            schedule(wpi_engine_now(m.engine) + random_delay() % 2000);
+            if (m.run > EVENT_COUNT_MAX / 2) break;
+        }
         wpi_engine_run(m.engine);
+        assert_true(m.announced > m.count / 8); /* not those of the bucket being run */
         assert_u64(m.run, m.count);
         assert_u64(wpi_engine_events_run(m.engine), m.count);
         assert_u64(wpi_engine_pending(m.engine), 0);
