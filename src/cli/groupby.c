@@ -381,6 +381,7 @@ static wp_status group(request *r, wp_device *device, wpi_table *table, wp_error
     plan p = {0};
     WP_TRY_GOTO(make_plan(r, table, &p, err), done);
     WP_TRY_GOTO(wpi_table_select(table, p.selected, r->key_count + p.value_count, err), done);
+    r->options.row_count = wpi_table_expected_rows(table);
     const wp_groupby_spec spec = {.key_count = r->key_count,
                                   .value_count = p.value_count,
                                   .aggregate_count = r->aggregate_count,

@@ -174,6 +174,12 @@ static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head,
     return WP_STATUS_OK;
 }
 
+/* Of the first file; the others have as many. A head may say more than the file holds. */
+static uint64_t expected_rows(const column_file *file) {
+    const uint64_t fit = wpi_bytes_total(file->bytes) / file->head.row_bytes;
+    return file->head.row_count < fit ? file->head.row_count : fit;
+}
+
 static bool is_npy(const char *path) {
     const size_t length = strlen(path);
     return length >= 4 && strcmp(path + length - 4, ".npy") == 0;
@@ -234,6 +240,7 @@ wp_status wpi_column_files_open(const char *const *paths, size_t path_count, wpi
     for (uint32_t i = 0; status == WP_STATUS_OK && i < c->file_count; i++)
         status = open_file(c, i, paths[i], err);
     if (status == WP_STATUS_OK) status = make_fields(c, err);
+    if (status == WP_STATUS_OK) c->base.expected_rows = expected_rows(&c->files[0]);
     if (status == WP_STATUS_OK)
         *out = &c->base;
     else

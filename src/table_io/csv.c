@@ -309,6 +309,13 @@ static void progress(const wpi_reader *reader, uint64_t *done_bytes, uint64_t *t
 
 static const wpi_reader_ops csv_ops = {select_columns, next, dictionary, progress, close_reader};
 
+/* The text so far stands for all of it; packed text, too: it took a known part of the file. */
+static uint64_t expected_rows(const csv *c, const wpi_csv_head *head, size_t text_bytes) {
+    const uint64_t done = wpi_bytes_done(c->bytes), total = wpi_bytes_total(c->bytes);
+    if (head->row_bytes == 0 || done == 0) return 0;
+    return (uint64_t)((double)text_bytes / head->row_bytes * ((double)total / (double)done));
+}
+
 /* The first block: its head says what columns there are; its rows are what the filler begins with.
  */
 static wp_status read_head(csv *c, const wpi_table_options *options, uint64_t *bad_line,
@@ -327,6 +334,7 @@ static wp_status read_head(csv *c, const wpi_table_options *options, uint64_t *b
     c->base.width = c->shape.width = head.width;
     c->shape.fields = head.fields;
     c->line += head.line_count;
+    c->base.expected_rows = expected_rows(c, &head, first.size - skip - head.size + c->rest.size);
     /* What is left of the block comes before the rest. */
     const size_t begin = skip + head.size, left = first.size - begin;
     WP_TRY_GOTO(wpi_csv_block_reserve(&first, left + begin + c->rest.size, err), done);

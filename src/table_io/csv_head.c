@@ -144,7 +144,7 @@ static void look_at_field(look *l, const char *text, size_t first, size_t outer,
 static wp_status infer(const char *text, size_t size, const wpi_table_options *options,
                        char delimiter, wpi_csv_head *head, wp_error *err) {
     walk w;
-    uint32_t mark = 0, column = 0;
+    uint32_t mark = 0, column = 0, row = 0;
     size_t first = 0;
     WP_TRY(start_walk(&w, text, size, delimiter, err));
     look *looks = wp_calloc(head->width, sizeof *looks);
@@ -152,7 +152,7 @@ static wp_status infer(const char *text, size_t size, const wpi_table_options *o
         wp_free(w.marks);
         return WP_FAIL(err, NOMEM, "types of columns");
     }
-    for (uint32_t row = 0; row < ROWS_LOOKED_AT && next_mark(&w, &mark);) {
+    while (row < ROWS_LOOKED_AT && next_mark(&w, &mark)) {
         const size_t outer = mark & ~WPI_CSV_NEWLINE;
         if (column < head->width)
             look_at_field(&looks[column], text, first, outer, options->null_text);
@@ -165,6 +165,7 @@ static wp_status infer(const char *text, size_t size, const wpi_table_options *o
     }
     for (uint32_t i = 0; i < head->width; i++)
         conclude(&looks[i], &head->fields[i]);
+    if (row != 0) head->row_bytes = (double)first / row;
     wp_free(looks);
     wp_free(w.marks);
     return WP_STATUS_OK;

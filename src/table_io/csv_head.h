@@ -11,6 +11,7 @@ typedef struct wpi_csv_head {
     uint32_t width;
     size_t size;         /* of the header in the text; 0: there is none */
     uint64_t line_count; /* in it */
+    double row_bytes;    /* of the first rows, on average; 0: there is none */
 } wpi_csv_head;
 
 /** `text` begins with the file's first record and has whole records only, WPI_CSV_PADDING bytes

@@ -22,6 +22,7 @@ struct wpi_reader {
     const wpi_reader_ops *ops;
     wpi_field *fields;
     uint32_t width;
+    uint64_t expected_rows; /* about; 0: not known */
 };
 
 /** Takes `bytes`, also when it fails. `types` as in options, `name` for messages. */

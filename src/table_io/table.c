@@ -103,6 +103,10 @@ const wpi_field *wpi_table_field(const wpi_table *table, uint32_t column) {
     return &table->reader->fields[column];
 }
 
+uint64_t wpi_table_expected_rows(const wpi_table *table) {
+    return table->reader->expected_rows;
+}
+
 /* What is there instead; in a text of one column another delimiter is likely. */
 static wp_status fail_unknown(const wpi_table *table, const char *name, wp_error *err) {
     const char *first = table->reader->fields[0].name;

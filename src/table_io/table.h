@@ -55,6 +55,8 @@ void wpi_table_close(wpi_table *table); /* NULL allowed */
 
 uint32_t wpi_table_width(const wpi_table *table);
 const wpi_field *wpi_table_field(const wpi_table *table, uint32_t column);
+/** About how many rows there are; 0: not known. Of CSV: as its first rows look. */
+uint64_t wpi_table_expected_rows(const wpi_table *table);
 /** NOT_FOUND with the nearest name; INVALID: two columns have that name. */
 WP_NODISCARD wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *column,
                                       wp_error *err);

@@ -121,6 +121,25 @@ static void a_table_can_be_left_before_its_end(void **state) {
     wp_text_deinit(&text);
 }
 
+/* From the first rows, for all of the file. */
+static void how_many_rows_there_are_is_known_about(void **state) {
+    (void)state;
+    static const unsigned counts[] = {0, 1, 1000, ROWS};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        wp_text text = {0};
+        wpi_table *table = NULL;
+        wp_error err = {0};
+        wp_text_append(&text, "n,t\n");
+        for (unsigned row = 0; row < counts[i]; row++)
+            add_row(&text, row);
+        assert_status_ok(open_text(&text, 1, &table, &err), &err);
+        const uint64_t expected = wpi_table_expected_rows(table);
+        assert_in_range(expected, counts[i] - counts[i] / 20, counts[i] + counts[i] / 20);
+        wpi_table_close(table);
+        wp_text_deinit(&text);
+    }
+}
+
 static int make_folder(void **state) {
     wp_error err = {0};
     (void)state;
@@ -137,6 +156,7 @@ static int remove_folder(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_record_once_whatever_the_threads),
                                        cmocka_unit_test(a_mistake_far_behind_is_told_with_its_line),
-                                       cmocka_unit_test(a_table_can_be_left_before_its_end)};
+                                       cmocka_unit_test(a_table_can_be_left_before_its_end),
+                                       cmocka_unit_test(how_many_rows_there_are_is_known_about)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
