@@ -13,23 +13,27 @@
 
 #define SHOWN 40 /* characters of a bad field that a message shows */
 
-typedef struct row_marks { /* of a whole row */
-    size_t start;
-    const uint32_t *marks;
-} row_marks;
-
 typedef struct parser {
     wpi_csv_block *block;
     const wpi_csv_shape *shape;
-    size_t start;    /* of the row */
-    row_marks *rows; /* of the marks at hand */
-    size_t bad_at;   /* a place in the line that is wrong */
+    size_t start;  /* of the row */
+    size_t bad_at; /* a place in the line that is wrong */
     wp_error *err;
 } parser;
 
+/* As many bytes as a byte can count: sums of bytes make the shortest vectors. */
+#define LINES_STEP 192
+
 uint64_t wpi_csv_lines(const char *text, size_t size) {
     uint64_t lines = 0;
-    for (size_t i = 0; i < size; i++)
+    size_t i = 0;
+    for (; size - i >= LINES_STEP; i += LINES_STEP) {
+        uint8_t some = 0;
+        for (size_t k = 0; k < LINES_STEP; k++)
+            some = (uint8_t)(some + (text[i + k] == '\n'));
+        lines += some;
+    }
+    for (; i < size; i++)
         lines += text[i] == '\n';
     return lines;
 }
@@ -83,11 +87,11 @@ static wp_status prepare(const parser *p) {
     if (block->marks == NULL)
         block->marks =
             wp_malloc((WPI_CSV_MARKS_STEP + (size_t)shape->width) * sizeof *block->marks);
-    if (block->rows == NULL)
-        block->rows = wp_malloc((WPI_CSV_MARKS_STEP / shape->width + 1) * sizeof(row_marks));
+    if (block->starts == NULL)
+        block->starts = wp_malloc((WPI_CSV_MARKS_STEP / shape->width + 1) * sizeof *block->starts);
     if (block->columns == NULL)
         block->columns = wp_calloc(shape->selected_count + 1, sizeof *block->columns);
-    if (block->marks == NULL || block->rows == NULL || block->columns == NULL)
+    if (block->marks == NULL || block->starts == NULL || block->columns == NULL)
         return WP_FAIL(p->err, NOMEM, "columns of CSV");
     for (uint32_t i = 0; i < shape->selected_count; i++) {
         wpi_csv_column *column = &block->columns[i];
@@ -106,7 +110,7 @@ void wpi_csv_block_deinit(wpi_csv_block *block, uint32_t selected_count) {
     }
     wp_free(block->columns);
     wp_free(block->marks);
-    wp_free(block->rows);
+    wp_free(block->starts);
     wp_free(block->text);
     *block = (wpi_csv_block){0};
 }
@@ -245,10 +249,11 @@ static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-static bool is_blank(const parser *p, uint32_t mark) {
-    const size_t end = mark & ~WPI_CSV_NEWLINE, length = end - p->start;
-    return (mark & WPI_CSV_NEWLINE) != 0 && p->shape->width > 1 &&
-           (length == 0 || (length == 1 && p->block->text[p->start] == '\r'));
+/* A line without anything; where there is one column, it is a row. */
+static bool is_blank(const parser *p, size_t start, uint32_t mark) {
+    const size_t length = (mark & ~WPI_CSV_NEWLINE) - start;
+    return length <= 1 && (mark & WPI_CSV_NEWLINE) != 0 && p->shape->width > 1 &&
+           (length == 0 || p->block->text[start] == '\r');
 }
 
 static bool is_whole(const uint32_t *marks, uint32_t width) {
@@ -276,59 +281,142 @@ static bool is_plain_text(const parser *p, const char *text, size_t length) {
            p->shape->null_text == NULL;
 }
 
-/* Fields of one column, of rows that follow those in the block. What is plain and short is done
- * here, the rest by put_field. */
-static wp_status put_column(parser *p, uint32_t place, const row_marks *rows, size_t count) {
+/* Rows whose marks are at hand, one behind the other. */
+typedef struct row_marks {
+    const uint32_t *marks;  /* [count][width] */
+    const uint32_t *starts; /* [count]: where each begins */
+    uint32_t width;
+    size_t count;
+} row_marks;
+
+typedef struct span {
+    size_t first, length;
+} span;
+
+static inline span field_of(const row_marks *rows, uint32_t column, size_t row) {
+    const uint32_t *marks = rows->marks + row * rows->width + column;
+    const size_t first = column == 0 ? rows->starts[row] : (size_t)marks[-1] + 1;
+    return (span){first, (*marks & ~WPI_CSV_NEWLINE) - first};
+}
+
+/* Fields of one column, of rows that follow those in the block; on failure `*row` is the one that
+ * is wrong. What is plain and short is done here, the rest by put_field. */
+typedef wp_status put_column(parser *p, uint32_t place, const row_marks *rows, size_t *row);
+
+static wp_status put_rest(parser *p, uint32_t place, const row_marks *rows, size_t row) {
+    const span field = field_of(rows, p->shape->selected[place].column, row);
+    return put_field(p, place, p->block->row_count + row, field.first, field.first + field.length);
+}
+
+static wp_status put_fields(parser *p, uint32_t place, const row_marks *rows, size_t *row) {
+    for (*row = 0; *row < rows->count; ++*row)
+        WP_TRY(put_rest(p, place, rows, *row));
+    return WP_STATUS_OK;
+}
+
+#define WORDS 128 /* that are converted together */
+
+static wp_status put_integers(parser *p, uint32_t place, const row_marks *rows, size_t *row) {
     const uint32_t column = p->shape->selected[place].column;
-    const wp_type type = type_of(p->shape, place);
     const char *text = p->block->text;
-    uint64_t *integers = p->block->columns[place].values;
-    double *floats = p->block->columns[place].values;
-    uint32_t *codes = p->block->columns[place].values;
-    wpi_dictionary *texts = &p->block->columns[place].texts;
-    const bool is_text = p->shape->fields[column].is_text && type == WP_TYPE_UINT32;
-    const uint64_t first_row = p->block->row_count;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t *marks = rows[i].marks;
-        const size_t first = column == 0 ? rows[i].start : (size_t)marks[column - 1] + 1;
-        const size_t outer = marks[column] & ~WPI_CSV_NEWLINE;
-        const uint64_t row = first_row + i;
-        if (type == WP_TYPE_INT64 && wpi_short_integer(text + first, outer - first, &integers[row]))
-            continue;
-        if (type == WP_TYPE_FLOAT64 && wpi_short_decimal(text + first, outer - first, &floats[row]))
-            continue;
-        if (is_text && is_plain_text(p, text + first, outer - first)) {
-            WP_TRY(wpi_dictionary_code(texts, text + first, (uint32_t)(outer - first), &codes[row],
-                                       p->err));
-            continue;
+    uint64_t *integers = (uint64_t *)p->block->columns[place].values + p->block->row_count;
+    uint64_t words[WORDS];
+    for (size_t first = 0; first < rows->count; first += WORDS) {
+        const size_t count = rows->count - first < WORDS ? rows->count - first : WORDS;
+        for (size_t i = 0; i < count; i++) {
+            const span field = field_of(rows, column, first + i);
+            words[i] = wpi_digits_word(text + field.first, field.length);
         }
-        WP_TRY(put_field(p, place, row, first, outer));
+        if (wpi_digits_values(words, count, integers + first)) continue;
+        for (size_t i = 0; i < count; i++) {
+            if (wpi_is_digits(words[i])) continue;
+            *row = first + i;
+            WP_TRY(put_rest(p, place, rows, *row));
+        }
     }
     return WP_STATUS_OK;
 }
 
-/* Rows of the marks; how many marks are left, of a row that is not whole yet. */
-static wp_status take_rows(parser *p, const uint32_t *marks, size_t count, size_t *left) {
+static wp_status put_floats(parser *p, uint32_t place, const row_marks *rows, size_t *row) {
+    const uint32_t column = p->shape->selected[place].column;
+    const char *text = p->block->text;
+    double *floats = (double *)p->block->columns[place].values + p->block->row_count;
+    for (*row = 0; *row < rows->count; ++*row) {
+        const span field = field_of(rows, column, *row);
+        if (!wpi_short_decimal(text + field.first, field.length, &floats[*row]))
+            WP_TRY(put_rest(p, place, rows, *row));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status put_texts(parser *p, uint32_t place, const row_marks *rows, size_t *row) {
+    const uint32_t column = p->shape->selected[place].column;
+    const char *text = p->block->text;
+    uint32_t *codes = (uint32_t *)p->block->columns[place].values + p->block->row_count;
+    wpi_dictionary *texts = &p->block->columns[place].texts;
+    for (*row = 0; *row < rows->count; ++*row) {
+        const span field = field_of(rows, column, *row);
+        if (is_plain_text(p, text + field.first, field.length))
+            WP_TRY(wpi_dictionary_code(texts, text + field.first, (uint32_t)field.length,
+                                       &codes[*row], p->err));
+        else
+            WP_TRY(put_rest(p, place, rows, *row));
+    }
+    return WP_STATUS_OK;
+}
+
+static put_column *putter(const wpi_csv_shape *shape, uint32_t place) {
+    const wpi_selected *selected = &shape->selected[place];
+    const wpi_field *field = &shape->fields[selected->column];
+    if (selected->use == WPI_USE_NULLS) return put_fields;
+    if (field->is_text) return put_texts;
+    return field->type == WP_TYPE_INT64     ? put_integers
+           : field->type == WP_TYPE_FLOAT64 ? put_floats
+                                            : put_fields;
+}
+
+/* Marks of rows that are whole come to lie one behind the other, those of blank lines in between
+ * are left out; how many marks were looked at. It ends before a row that is not whole. */
+static size_t find_rows(parser *p, uint32_t *marks, size_t count, row_marks *rows) {
     const uint32_t width = p->shape->width;
-    size_t at = 0, rows = 0;
+    uint32_t *starts = p->block->starts, *to = marks;
+    size_t at = 0, start = p->start;
     while (at < count) {
-        if (is_blank(p, marks[at])) {
-            p->start = (marks[at++] & ~WPI_CSV_NEWLINE) + (size_t)1;
+        if (is_blank(p, start, marks[at])) {
+            start = (marks[at++] & ~WPI_CSV_NEWLINE) + (size_t)1;
             continue;
         }
-        if (count - at < width) break;
-        if (!is_whole(marks + at, width)) return fail_ragged(p, marks + at, count - at);
-        p->rows[rows++] = (row_marks){p->start, marks + at};
+        if (count - at < width || !is_whole(marks + at, width)) break;
+        if (to != marks + at) memmove(to, marks + at, width * sizeof *to);
+        *starts++ = (uint32_t)start;
+        to += width;
         at += width;
-        p->start = (marks[at - 1] & ~WPI_CSV_NEWLINE) + (size_t)1;
+        start = (to[-1] & ~WPI_CSV_NEWLINE) + (size_t)1;
     }
+    p->start = start;
+    *rows = (row_marks){marks, p->block->starts, width, (size_t)(starts - p->block->starts)};
+    return at;
+}
+
+/* Rows of the marks; how many marks are left, of a row that is not whole yet. Of mistakes the first
+ * row's counts, and in it the first: behind one, only rows before it are looked at. */
+static wp_status take_rows(parser *p, uint32_t *marks, size_t count, size_t *left) {
+    wp_status status = WP_STATUS_OK;
+    row_marks rows;
+    const size_t at = find_rows(p, marks, count, &rows);
     *left = count - at;
-    if (p->block->row_count + rows > p->block->row_capacity)
-        WP_TRY(grow_rows(p, p->block->row_count + rows));
-    for (uint32_t place = 0; place < p->shape->selected_count; place++)
-        WP_TRY(put_column(p, place, p->rows, rows));
-    p->block->row_count += rows;
-    return WP_STATUS_OK;
+    if (*left >= p->shape->width) status = fail_ragged(p, marks + at, *left);
+    if (p->block->row_count + rows.count > p->block->row_capacity)
+        WP_TRY(grow_rows(p, p->block->row_count + rows.count));
+    for (uint32_t place = 0; place < p->shape->selected_count; place++) {
+        size_t row = 0;
+        const wp_status found = putter(p->shape, place)(p, place, &rows, &row);
+        if (found == WP_STATUS_OK) continue;
+        status = found;
+        rows.count = row;
+    }
+    p->block->row_count += rows.count;
+    return status;
 }
 
 static wp_status parse(parser *p) {
@@ -337,7 +425,6 @@ static wp_status parse(parser *p) {
         .text = block->text, .size = block->size, .delimiter = p->shape->delimiter};
     size_t left = 0, more;
     WP_TRY(prepare(p));
-    p->rows = block->rows;
     while ((more = wpi_csv_marks(&marker, block->marks + left)) != 0) {
         const size_t count = left + more;
         WP_TRY(take_rows(p, block->marks, count, &left));

@@ -31,7 +31,7 @@ typedef struct wpi_csv_block {
     char *text; /* [capacity + WPI_CSV_PADDING] */
     size_t size, capacity;
     uint32_t *marks;
-    void *rows; /* marks of each row at hand */
+    uint32_t *starts; /* of rows at hand */
     uint64_t row_count, row_capacity;
     wpi_csv_column *columns; /* [selected_count] */
     uint64_t line_count;     /* newlines in the text */

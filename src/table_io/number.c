@@ -9,9 +9,50 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* ---- integers ---------------------------------------------------------------------------------
  */
+
+#ifdef __SSE2__
+/* Two words side by side; each multiplication adds up neighbours: pairs in 16 bits, fours in 32. */
+static __m128i add_digits_up(__m128i words) {
+    const __m128i low_bytes = _mm_set1_epi16(0xff), weights = _mm_set1_epi32(1 << 16 | 100);
+    const __m128i pairs =
+        _mm_add_epi16(_mm_mullo_epi16(_mm_and_si128(words, low_bytes), _mm_set1_epi16(10)),
+                      _mm_srli_epi16(words, 8));
+    const __m128i fours = _mm_madd_epi16(pairs, weights);
+    return _mm_add_epi64(_mm_mul_epu32(fours, _mm_set1_epi32(10000)), _mm_srli_epi64(fours, 32));
+}
+
+bool wpi_digits_values(const uint64_t *words, size_t count, uint64_t *out) {
+    const __m128i to_sign = _mm_set1_epi8(0x76);
+    __m128i bad = _mm_setzero_si128();
+    size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        const __m128i two = _mm_loadu_si128((const __m128i *)(const void *)(words + i));
+        bad = _mm_or_si128(bad, _mm_or_si128(two, _mm_add_epi8(two, to_sign)));
+        _mm_storeu_si128((__m128i *)(void *)(out + i), add_digits_up(two));
+    }
+    bool is_digits = _mm_movemask_epi8(bad) == 0;
+    if (i < count) {
+        out[i] = wpi_digits_value(words[i]);
+        is_digits = is_digits && wpi_is_digits(words[i]);
+    }
+    return is_digits;
+}
+#else
+bool wpi_digits_values(const uint64_t *words, size_t count, uint64_t *out) {
+    bool is_digits = true;
+    for (size_t i = 0; i < count; i++) {
+        out[i] = wpi_digits_value(words[i]);
+        is_digits = is_digits && wpi_is_digits(words[i]);
+    }
+    return is_digits;
+}
+#endif
 
 static wpi_parsed many_digits(const char *text, size_t length, uint64_t *out) {
     uint64_t value = 0;

@@ -12,28 +12,39 @@
 
 typedef enum wpi_parsed { WPI_PARSED_OK, WPI_PARSED_NO_NUMBER, WPI_PARSED_OUT_OF_RANGE } wpi_parsed;
 
-/** 1 to 8 digits and nothing else; 8 bytes from `text` on must be readable. They are read as one
- * word (little-endian): leading zeros are shifted in, all digits are checked at once, and three
- * multiplications add them up. */
-static inline bool wpi_word_digits(uint64_t word, size_t length, uint64_t *out) {
-    word = (word ^ 0x3030303030303030u) << (64 - 8 * length);
-    if ((((word + 0x7676767676767676u) | word) & 0x8080808080808080u) != 0) return false;
+/* Digits are read 8 at once, as one word (little-endian) of which each byte is one: a shorter
+ * number has leading zeros shifted in, and what is no digit is no byte below 10. */
+
+/** 1 to 8 characters as such a word; of any other length: what is no digits. 8 bytes from `text` on
+ * must be readable. */
+static inline uint64_t wpi_digits_word(const char *text, size_t length) {
+    uint64_t word;
+    memcpy(&word, text, sizeof word);
+    return length - 1 > 7 ? UINT64_MAX : (word ^ 0x3030303030303030u) << (64 - 8 * length);
+}
+static inline bool wpi_is_digits(uint64_t word) {
+    return (((word + 0x7676767676767676u) | word) & 0x8080808080808080u) == 0;
+}
+/** Three multiplications add digits up: pairs, fours, all. */
+static inline uint64_t wpi_digits_value(uint64_t word) {
     word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffu;
     word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffu;
-    *out = (word * 10000 + (word >> 32)) & 0xffffffffu;
-    return true;
+    return (word * 10000 + (word >> 32)) & 0xffffffffu;
 }
+/** Of many words at once. False: some are no digits; what they become is not said. */
+bool wpi_digits_values(const uint64_t *words, size_t count, uint64_t *out);
+
+/** 1 to 8 digits and nothing else; 8 bytes from `text` on must be readable. */
 static inline bool wpi_short_integer(const char *text, size_t length, uint64_t *out) {
-    uint64_t word;
-    if (length - 1 > 7) return false;
-    memcpy(&word, text, sizeof word);
-    return wpi_word_digits(word, length, out);
+    const uint64_t word = wpi_digits_word(text, length);
+    *out = wpi_digits_value(word);
+    return wpi_is_digits(word);
 }
 
 /** 2 to 8 characters: digits and one point among them. The point is taken out of the word. */
 static inline bool wpi_short_decimal(const char *text, size_t length, double *out) {
     static const double tens[8] = {1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7};
-    uint64_t word, digits;
+    uint64_t word;
     if (length - 2 > 6) return false;
     memcpy(&word, text, sizeof word);
     const uint64_t no_point = word ^ 0x2e2e2e2e2e2e2e2eu;
@@ -42,9 +53,9 @@ static inline bool wpi_short_decimal(const char *text, size_t length, double *ou
     if (point >= length) return false;
     const uint64_t below = ((uint64_t)1 << (8 * point)) - 1;
     word = (word & below) | (word >> 8 & ~below);
-    if (!wpi_word_digits(word, length - 1, &digits)) return false;
-    *out = (double)digits / tens[length - 1 - point];
-    return true;
+    word = (word ^ 0x3030303030303030u) << (64 - 8 * (length - 1));
+    *out = (double)wpi_digits_value(word) / tens[length - 1 - point];
+    return wpi_is_digits(word);
 }
 
 /** A decimal integer; 16 bytes from `text` on must be readable. `out`: two's complement. */

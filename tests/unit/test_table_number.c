@@ -50,6 +50,32 @@ static void no_integer_is_refused_at_any_length(void **state) {
     assert_int_equal(integer("", true, &value), WPI_PARSED_NO_NUMBER);
 }
 
+/* Some at once give what each gives by itself; one that is no number is noticed at any place. */
+static void numbers_side_by_side(void **state) {
+    (void)state;
+    enum { COUNT = 13 };
+    static const char odd[] = "x:/-\x80\xff";
+    uint64_t random = 5, words[COUNT] = {0}, values[COUNT];
+    for (size_t count = 0; count <= COUNT; count++)
+        for (size_t bad = 0; bad <= count; bad++) {
+            uint64_t wanted[COUNT];
+            for (size_t i = 0; i < count; i++) {
+                char text[32] = "";
+                wanted[i] = wp_random_next(&random) % 100000000u >> wp_random_next(&random) % 27;
+                const int length =
+                    snprintf(text, sizeof text, "%llu", (unsigned long long)wanted[i]);
+                if (i == bad) text[random % (unsigned)length] = odd[random / 8 % (sizeof odd - 1)];
+                words[i] = wpi_digits_word(text, (size_t)length);
+                assert_int_equal(wpi_is_digits(words[i]), i != bad);
+            }
+            assert_int_equal(wpi_digits_values(words, count, values), bad == count);
+            for (size_t i = 0; i < count; i++)
+                if (i != bad) assert_u64(values[i], wanted[i]);
+        }
+    assert_false(wpi_is_digits(wpi_digits_word("12345678", 0)));
+    assert_false(wpi_is_digits(wpi_digits_word("123456789", 9)));
+}
+
 static void random_integers(void **state) {
     (void)state;
     uint64_t random = 11;
@@ -143,6 +169,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_at_the_ends_of_their_range),
         cmocka_unit_test(no_integer_is_refused_at_any_length),
+        cmocka_unit_test(numbers_side_by_side),
         cmocka_unit_test(random_integers),
         cmocka_unit_test(floats_as_strtod_reads_them),
         cmocka_unit_test(every_short_decimal),
