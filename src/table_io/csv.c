@@ -41,8 +41,9 @@ typedef struct csv {
     wpi_selected *selected;
     uint32_t parser_count;
 
-    wpi_csv_block rest; /* text behind the last whole record: the filler's */
-    bool is_at_end;     /* of the bytes */
+    wpi_csv_block rest; /* text that was read, but not taken: from `rest_at` on; the filler's */
+    size_t rest_at, block_bytes;
+    bool is_at_end; /* of the bytes */
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -71,41 +72,62 @@ static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_
     return WP_FAIL(err, PARSE, "the quote that opens here is not closed within 64 MiB");
 }
 
-/* Puts whole records into the block, and the text behind them aside. An empty block: that was all.
- */
-static wp_status fill_block(csv *c, wpi_csv_block *block, uint64_t *bad_line, wp_error *err) {
-    size_t wanted = BLOCK_BYTES > 2 * c->rest.size ? BLOCK_BYTES : 2 * c->rest.size;
+/* Text that was put aside comes before what is read. */
+static wp_status take_text(csv *c, char *to, size_t size, size_t *got, wp_error *err) {
+    const size_t aside = c->rest.size - c->rest_at, taken = aside < size ? aside : size;
+    size_t more = 0;
+    if (taken != 0) memcpy(to, c->rest.text + c->rest_at, taken);
+    c->rest_at += taken;
+    *got = taken;
+    if (taken == size || c->is_at_end) return WP_STATUS_OK;
+    const wp_status status = wpi_bytes_read(c->bytes, to + taken, size - taken, &more, err);
+    *got += more;
+    c->is_at_end = status == WP_STATUS_OK && *got < size;
+    return status;
+}
+
+/* The end of what was taken last. */
+static wp_status put_aside(csv *c, const char *text, size_t size, wp_error *err) {
+    if (size > c->rest_at) { /* then nothing is left behind it there */
+        WP_TRY(wpi_csv_block_reserve(&c->rest, size, err));
+        c->rest.size = c->rest_at = size;
+    }
+    c->rest_at -= size;
+    if (size != 0) memcpy(c->rest.text + c->rest_at, text, size);
+    return WP_STATUS_OK;
+}
+
+static bool is_all_taken(const csv *c) {
+    return c->is_at_end && c->rest_at == c->rest.size;
+}
+
+/* Puts whole records into the block, about `wanted` bytes, and the text behind them aside. An empty
+ * block: that was all. */
+static wp_status fill_block(csv *c, wpi_csv_block *block, size_t wanted, uint64_t *bad_line,
+                            wp_error *err) {
     size_t got = 0, cut, quote;
-    WP_TRY(wpi_csv_block_reserve(block, wanted + 1, err));
-    if (c->rest.size != 0) memcpy(block->text, c->rest.text, c->rest.size);
-    block->size = c->rest.size;
-    c->rest.size = 0;
+    *bad_line = NEVER;
+    block->size = 0;
     for (;;) {
-        *bad_line = NEVER;
-        if (!c->is_at_end) {
-            const wp_status status = wpi_bytes_read(c->bytes, block->text + block->size,
-                                                    wanted - block->size, &got, err);
-            block->size += got;
-            if (status == WP_STATUS_PARSE) *bad_line = wpi_csv_lines(block->text, block->size);
-            if (status != WP_STATUS_OK) return status;
-            c->is_at_end = block->size < wanted;
-        }
-        if (c->is_at_end && block->size > 0 && block->text[block->size - 1] != '\n')
+        WP_TRY(wpi_csv_block_reserve(block, wanted + 1, err));
+        const wp_status status =
+            take_text(c, block->text + block->size, wanted - block->size, &got, err);
+        block->size += got;
+        if (status == WP_STATUS_PARSE) *bad_line = wpi_csv_lines(block->text, block->size);
+        if (status != WP_STATUS_OK) return status;
+        if (is_all_taken(c) && block->size > 0 && block->text[block->size - 1] != '\n')
             block->text[block->size++] = '\n';
         cut = wpi_csv_cut(block->text, block->size, c->shape.delimiter, &quote);
-        if (cut != 0 || c->is_at_end) break;
+        if (cut != 0 || block->size == 0) break;
+        if (is_all_taken(c)) return fail_open_quote(c, block, quote, bad_line, err);
         if (wanted >= RECORD_BYTES_MAX) {
             if (quote != block->size) return fail_open_quote(c, block, quote, bad_line, err);
             *bad_line = 0;
             return WP_FAIL(err, PARSE, "a line of more than 64 MiB");
         }
         wanted *= 2;
-        WP_TRY(wpi_csv_block_reserve(block, wanted + 1, err));
     }
-    if (c->is_at_end && cut < block->size) return fail_open_quote(c, block, quote, bad_line, err);
-    WP_TRY(wpi_csv_block_reserve(&c->rest, block->size - cut, err));
-    c->rest.size = block->size - cut;
-    if (c->rest.size != 0) memcpy(c->rest.text, block->text + cut, c->rest.size);
+    WP_TRY(put_aside(c, block->text + cut, block->size - cut, err));
     block->size = cut;
     return WP_STATUS_OK;
 }
@@ -121,8 +143,8 @@ static void *fill_blocks(void *object) {
         is_last = c->is_stopping;
         (void)pthread_mutex_unlock(&c->lock);
         if (is_last) break;
-        s->status = fill_block(c, &s->block, &s->bad_line, &s->error);
-        is_last = s->status != WP_STATUS_OK || (c->is_at_end && c->rest.size == 0);
+        s->status = fill_block(c, &s->block, c->block_bytes, &s->bad_line, &s->error);
+        is_last = s->status != WP_STATUS_OK || is_all_taken(c);
         (void)pthread_mutex_lock(&c->lock);
         s->state = SLOT_FILLED;
         c->filled++;
@@ -324,7 +346,7 @@ static wp_status read_head(csv *c, const wpi_table_options *options, uint64_t *b
     wpi_csv_block first = {0};
     wpi_csv_head head;
     wp_status status = WP_STATUS_OK;
-    WP_TRY_GOTO(fill_block(c, &first, bad_line, err), done);
+    WP_TRY_GOTO(fill_block(c, &first, BLOCK_BYTES, bad_line, err), done);
     const size_t skip = first.size >= 3 && memcmp(first.text, bom, 3) == 0 ? 3 : 0;
     memset(first.text + first.size, 0, WPI_CSV_PADDING);
     WP_TRY_GOTO(wpi_csv_head_read(first.text + skip, first.size - skip, c->name, options,
@@ -377,6 +399,7 @@ wp_status wpi_csv_open(wpi_bytes *bytes, const char *name, const wpi_table_optio
     c->outer = NEVER;
     c->line = 1;
     c->parser_count = parsers(options->thread_count);
+    c->block_bytes = options->block_bytes != 0 ? options->block_bytes : BLOCK_BYTES;
     (void)pthread_mutex_init(&c->lock, NULL);
     (void)pthread_cond_init(&c->changed, NULL);
     c->name = wp_strdup(name);

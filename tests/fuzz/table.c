@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whatever a table's file holds: all of it is read, or the reader says what is wrong in one
- * sentence. What begins as .npy does is read as such, anything else as CSV.
+ * sentence. What begins as .npy does is read as such, anything else as CSV, and that twice: again
+ * in small pieces by several threads, which must come to the same.
  *
  * With -DWP_FUZZ (clang -fsanitize=fuzzer) a libFuzzer target; otherwise a driver that tries the
  * files named, and for each of them cut at every byte and with every byte replaced by others.
@@ -21,44 +22,77 @@ static void stop(const char *what, wp_status status, const wp_error *err) {
     abort();
 }
 
-/* Every bit of every value is looked at, so that sanitizers see what is not there. */
-static uint64_t look(const wpi_table *table, const wpi_chunk *chunk, uint32_t columns) {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < columns; i++) {
-        const wp_column *column = &chunk->columns[i];
-        const unsigned char *bytes = column->values;
-        const wpi_dictionary *texts = wpi_table_dictionary(table, i);
-        for (uint64_t at = 0; at < chunk->row_count * wp_type_bytes(column->type); at++)
-            sum += bytes[at];
-        for (uint64_t row = 0; column->valid != NULL && row < chunk->row_count; row++)
-            sum += column->valid[row / 8] >> (row % 8) & 1;
-        if (!wpi_table_field(table, i)->is_text) continue;
-        for (uint64_t row = 0; row < chunk->row_count; row++)
-            if (((const uint32_t *)column->values)[row] > texts->count) abort();
-    }
-    return sum;
+static uint64_t fold(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return hash;
 }
 
-static wp_status read_all(wpi_table *table, uint64_t *sum, wp_error *err) {
+static uint64_t fold_value(const wpi_table *table, uint32_t place, const wp_column *column,
+                           uint64_t row, uint64_t hash) {
+    const wpi_dictionary *texts = wpi_table_dictionary(table, place);
+    const uint32_t bytes = wp_type_bytes(column->type);
+    if (column->valid != NULL && (column->valid[row / 8] >> (row % 8) & 1) == 0)
+        return fold(hash, "NULL", 4);
+    if (!wpi_table_field(table, place)->is_text)
+        return fold(hash, (const char *)column->values + row * bytes, bytes);
+    const uint32_t code = ((const uint32_t *)column->values)[row];
+    if (code > texts->count) abort();
+    if (code == 0) return fold(hash, "NULL", 4);
+    return fold(hash, texts->strings[code - 1].text, texts->strings[code - 1].length);
+}
+
+/* Every bit of every value is looked at, so that sanitizers see what is not there; and how the text
+ * was cut does not show. */
+static uint64_t look(const wpi_table *table, const wpi_chunk *chunk, uint32_t columns,
+                     uint64_t hash) {
+    for (uint64_t row = 0; row < chunk->row_count; row++)
+        for (uint32_t i = 0; i < columns; i++)
+            hash = fold_value(table, i, &chunk->columns[i], row, hash);
+    return hash;
+}
+
+typedef struct reading {
+    wp_status status;
+    uint64_t rows, hash;
+    wp_error err;
+} reading;
+
+static void read_all(wpi_table *table, reading *r) {
     wpi_selected selected[COLUMNS_MAX];
     const uint32_t width = wpi_table_width(table),
                    count = width < COLUMNS_MAX ? width : COLUMNS_MAX;
     for (uint32_t i = 0; i < count; i++)
         selected[i] = (wpi_selected){i, WPI_USE_VALUES};
-    wp_status status = wpi_table_select(table, selected, count, err);
+    r->status = wpi_table_select(table, selected, count, &r->err);
     wpi_chunk chunk = {0};
-    while (status == WP_STATUS_OK) {
-        status = wpi_table_next(table, &chunk, err);
-        if (status != WP_STATUS_OK || chunk.row_count == 0) break;
-        *sum += look(table, &chunk, count);
+    while (r->status == WP_STATUS_OK) {
+        r->status = wpi_table_next(table, &chunk, &r->err);
+        if (r->status != WP_STATUS_OK || chunk.row_count == 0) break;
+        r->hash = look(table, &chunk, count, r->hash);
+        r->rows += chunk.row_count;
     }
-    return status;
 }
 
-static uint64_t try_data(const void *data, size_t size) {
+static reading read_file(const char *path, uint32_t thread_count, size_t block_bytes) {
+    const wpi_table_options options = {
+        .null_text = "NA", .thread_count = thread_count, .block_bytes = block_bytes};
+    reading r = {0};
+    wpi_table *table = NULL;
+    r.status = wpi_table_open(&path, 1, &options, &table, &r.err);
+    if ((r.status == WP_STATUS_OK) != (table != NULL)) stop("open", r.status, &r.err);
+    if (r.status == WP_STATUS_OK) read_all(table, &r);
+    if (r.status != WP_STATUS_OK &&
+        (r.err.message[0] == '\0' || strchr(r.err.message, '\n') != NULL))
+        stop("no sentence", r.status, &r.err);
+    wpi_table_close(table);
+    return r;
+}
+
+static void try_data(const void *data, size_t size) {
     static char *folder, *csv, *npy;
     wp_error err = {0};
-    uint64_t sum = 0;
     if (folder == NULL) {
         if (wp_temp_dir_create(&folder, &err) != WP_STATUS_OK) stop("a folder", err.status, &err);
         csv = wp_path_join(folder, "t.csv");
@@ -68,21 +102,21 @@ static uint64_t try_data(const void *data, size_t size) {
     const char *path = size >= magic && memcmp(data, WPI_NPY_MAGIC, magic) == 0 ? npy : csv;
     FILE *file = fopen(path, "wb");
     if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0) abort();
-    const wpi_table_options options = {.null_text = "NA", .thread_count = 1};
-    wpi_table *table = NULL;
-    wp_status status = wpi_table_open(&path, 1, &options, &table, &err);
-    if ((status == WP_STATUS_OK) != (table != NULL)) stop("open", status, &err);
-    if (status == WP_STATUS_OK) status = read_all(table, &sum, &err);
-    if (status != WP_STATUS_OK && (err.message[0] == '\0' || strchr(err.message, '\n') != NULL))
-        stop("no sentence", status, &err);
-    wpi_table_close(table);
-    return sum;
+    const reading whole = read_file(path, 1, 0);
+    if (path == npy) return;
+    const uint64_t how = fold(0, data, size) >> 16;
+    const reading pieces = read_file(path, 1 + (uint32_t)(how % 5), 1 + how / 5 % 40);
+    const bool is_same =
+        whole.status == pieces.status &&
+        (whole.status == WP_STATUS_OK ? whole.rows == pieces.rows && whole.hash == pieces.hash
+                                      : strcmp(whole.err.message, pieces.err.message) == 0);
+    if (!is_same) stop("in pieces something else", pieces.status, &pieces.err);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    (void)try_data(data, size);
+    try_data(data, size);
     return 0;
 }
 
@@ -91,12 +125,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 static void try_file(char *data, size_t size) {
     static const char others[] = "\",\n\r9-.e\xff";
     for (size_t length = 0; length <= size; length++)
-        (void)try_data(data, length);
+        try_data(data, length);
     for (size_t at = 0; at < size; at++) {
         const char before = data[at];
         for (size_t i = 0; i < sizeof others; i++) { /* the last one is NUL */
             data[at] = others[i];
-            (void)try_data(data, size);
+            try_data(data, size);
         }
         data[at] = before;
     }

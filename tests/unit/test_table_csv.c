@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "wp_random.h"
 #include "wp_test.h"
 
 static char *folder;
@@ -140,6 +141,203 @@ static void how_many_rows_there_are_is_known_about(void **state) {
     }
 }
 
+/* ---- random tables, in pieces ------------------------------------------------------------------
+ */
+
+#define WIDTH 4 /* integers, texts, floats, texts */
+
+typedef struct random_table {
+    uint64_t random;
+    wp_text text;
+    uint64_t line, bad_line; /* from 1 on; bad_line 0: nothing is wrong so far */
+    uint64_t rows, hash;     /* of its fields, as they are to be read */
+} random_table;
+
+static uint64_t below(random_table *t, uint64_t outer) {
+    return wp_random_next(&t->random) % outer;
+}
+
+static uint64_t fold(uint64_t hash, const void *data, size_t size) {
+    const unsigned char *bytes = data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+    return (hash ^ size) * UINT64_C(0x100000001b3);
+}
+
+static void keep_field(random_table *t, const void *data, size_t size) {
+    if (t->bad_line == 0) t->hash = fold(t->hash, data, size);
+}
+
+static void mistake(random_table *t) {
+    if (t->bad_line == 0) t->bad_line = t->line;
+}
+
+static void add_text_field(random_table *t) {
+    static const char *const parts[] = {"a",  "bc",   ",", "\n",  "\r\n",
+                                        "\"", "\"\"", " ", "xyz", "12"};
+    wp_text plain = {0};
+    const uint64_t count = below(t, 5);
+    const bool is_quoted = count > 0 && below(t, 2) == 0;
+    if (is_quoted) wp_text_append(&t->text, "\"");
+    for (uint64_t i = 0; i < count; i++) {
+        const char *part = is_quoted ? parts[below(t, sizeof parts / sizeof parts[0])] : "ab";
+        wp_text_append(&plain, part);
+        for (const char *at = part; *at != '\0'; at++) {
+            wp_text_append_n(&t->text, at, 1);
+            if (*at == '"') wp_text_append(&t->text, "\"");
+            t->line += *at == '\n';
+        }
+    }
+    if (is_quoted) wp_text_append(&t->text, "\"");
+    keep_field(t, plain.data, plain.length);
+    wp_text_deinit(&plain);
+}
+
+static void add_integer_field(random_table *t, bool is_wrong) {
+    const int64_t value = (int64_t)wp_random_next(&t->random) >> below(t, 64);
+    wp_text_appendf(&t->text, "%lld%s", (long long)value, is_wrong ? "x" : "");
+    if (is_wrong) mistake(t);
+    keep_field(t, &value, sizeof value);
+}
+
+static void add_float_field(random_table *t, bool is_wrong) {
+    const double value = (double)below(t, 100000) / 100;
+    wp_text_appendf(&t->text, is_wrong ? "%.2f?" : "%.2f", value);
+    if (is_wrong) mistake(t);
+    keep_field(t, &value, sizeof value);
+}
+
+/* A row, in which one of the three mistakes a row can have may be made. */
+static void add_random_row(random_table *t, unsigned wrong_one_in) {
+    const uint64_t which = wrong_one_in != 0 && below(t, wrong_one_in) == 0 ? 1 + below(t, 4) : 0;
+    const uint64_t rows = t->rows, hash = t->hash;
+    if (which > 2) mistake(t);
+    add_integer_field(t, which == 1);
+    wp_text_append(&t->text, ",");
+    add_text_field(t);
+    wp_text_append(&t->text, ",");
+    add_float_field(t, which == 2);
+    if (which != 3) wp_text_append(&t->text, ",");
+    if (which != 3) add_text_field(t);
+    if (which == 4) wp_text_append(&t->text, ",");
+    wp_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
+    t->line++;
+    t->rows = rows + (t->bad_line == 0);
+    if (t->bad_line != 0) t->hash = hash;
+    for (; below(t, 8) == 0; t->line++)
+        wp_text_append(&t->text, below(t, 2) == 0 ? "\n" : "\r\n");
+}
+
+static void make_random_table(random_table *t, uint64_t seed) {
+    *t = (random_table){.random = seed, .line = 2};
+    wp_text_append(&t->text, "i,s,f,t\n");
+    const uint64_t rows = below(t, 40);
+    const unsigned wrong_one_in = below(t, 2) == 0 ? 20 : 0;
+    for (uint64_t i = 0; i < rows; i++)
+        add_random_row(t, wrong_one_in);
+    if (below(t, 4) == 0) { /* a last row without a line's end, or with a quote that stays open */
+        const bool is_open = below(t, 2) == 0;
+        wp_text_append(&t->text, is_open ? "1,\"no,1.5,end" : "1,,1.5,");
+        if (is_open) {
+            mistake(t);
+        } else if (t->bad_line == 0) {
+            const int64_t one = 1;
+            const double number = 1.5;
+            keep_field(t, &one, sizeof one);
+            keep_field(t, "", 0);
+            keep_field(t, &number, sizeof number);
+            keep_field(t, "", 0);
+            t->rows++;
+        }
+    }
+}
+
+static uint64_t fold_chunk(const wpi_table *table, const wpi_chunk *chunk, uint64_t hash) {
+    for (uint64_t row = 0; row < chunk->row_count; row++)
+        for (uint32_t column = 0; column < WIDTH; column++) {
+            const wpi_dictionary *texts = wpi_table_dictionary(table, column);
+            const void *values = chunk->columns[column].values;
+            assert_null(chunk->columns[column].valid);
+            if (column % 2 == 0) {
+                hash = fold(hash, (const uint64_t *)values + row, sizeof(uint64_t));
+                continue;
+            }
+            const uint32_t code = ((const uint32_t *)values)[row];
+            assert_in_range(code, 0, texts->count);
+            hash = code == 0
+                       ? fold(hash, "", 0)
+                       : fold(hash, texts->strings[code - 1].text, texts->strings[code - 1].length);
+        }
+    return hash;
+}
+
+typedef struct reading {
+    wp_status status;
+    uint64_t rows, hash;
+    wp_error err;
+} reading;
+
+static reading read_in_pieces(const char *path, uint32_t threads, size_t block_bytes) {
+    reading r = {0};
+    const char *const paths[] = {path};
+    const wpi_table_options options = {.types = "i:int64,s:text,f:float64,t:text",
+                                       .thread_count = threads,
+                                       .block_bytes = block_bytes};
+    const wpi_selected selected[WIDTH] = {
+        {.column = 0}, {.column = 1}, {.column = 2}, {.column = 3}};
+    wpi_table *table = NULL;
+    wpi_chunk chunk = {0};
+    r.status = wpi_table_open(paths, 1, &options, &table, &r.err);
+    if (r.status == WP_STATUS_OK) r.status = wpi_table_select(table, selected, WIDTH, &r.err);
+    while (r.status == WP_STATUS_OK) {
+        r.status = wpi_table_next(table, &chunk, &r.err);
+        if (r.status != WP_STATUS_OK || chunk.row_count == 0) break;
+        r.hash = fold_chunk(table, &chunk, r.hash);
+        r.rows += chunk.row_count;
+    }
+    wpi_table_close(table);
+    return r;
+}
+
+static void check_reading(const random_table *t, const reading *r, const reading *whole,
+                          const char *path) {
+    char wanted[256];
+    if (t->bad_line == 0) {
+        assert_status_ok(r->status, &r->err);
+        assert_u64(r->rows, t->rows);
+        assert_u64(r->hash, t->hash);
+        return;
+    }
+    (void)snprintf(wanted, sizeof wanted, "%s:%llu: ", path, (unsigned long long)t->bad_line);
+    assert_int_equal(r->status, WP_STATUS_PARSE);
+    assert_contains(r->err.message, wanted);
+    assert_string_equal(r->err.message, whole->err.message);
+}
+
+/* What is read, and the mistake that is told, do not depend on how the text is cut, nor on who
+ * reads the pieces. */
+static void pieces_of_any_size_are_the_same_table(void **state) {
+    (void)state;
+    const char *said = getenv("SEED");
+    uint64_t seed = said != NULL ? strtoull(said, NULL, 10) | 1 : 7;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    char *path = wp_path_join(folder, "r.csv");
+    for (int i = 0; i < 400; i++) {
+        random_table t;
+        wp_error err = {0};
+        make_random_table(&t, wp_random_next(&seed));
+        assert_status_ok(wp_file_write(path, t.text.data, t.text.length, &err), &err);
+        const reading whole = read_in_pieces(path, 1, 0);
+        check_reading(&t, &whole, &whole, path);
+        for (uint32_t threads = 1; threads <= 5; threads++) {
+            const reading r = read_in_pieces(path, threads, 1 + below(&t, 60));
+            check_reading(&t, &r, &whole, path);
+        }
+        wp_text_deinit(&t.text);
+    }
+    wp_free(path);
+}
+
 static int make_folder(void **state) {
     wp_error err = {0};
     (void)state;
@@ -157,6 +355,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_record_once_whatever_the_threads),
                                        cmocka_unit_test(a_mistake_far_behind_is_told_with_its_line),
                                        cmocka_unit_test(a_table_can_be_left_before_its_end),
-                                       cmocka_unit_test(how_many_rows_there_are_is_known_about)};
+                                       cmocka_unit_test(how_many_rows_there_are_is_known_about),
+                                       cmocka_unit_test(pieces_of_any_size_are_the_same_table)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
