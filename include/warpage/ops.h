@@ -180,6 +180,7 @@ typedef struct wp_sample_result {
 /**
  * Samples a column of `row_count` rows. Values in memory of the device (or in pinned or managed
  * memory of it) are read where they are; others are copied to it, or made readable (ZERO_COPY).
+ * The CPU device reads any memory where it is, unless RESIDENT.
  * `device` NULL: the CPU device. INVALID: no rows, options that contradict each other;
  * DEVICE_NOMEM.
  */

@@ -159,6 +159,16 @@ typedef struct whole {
     uint64_t row_count, capacity;
 } whole;
 
+static wp_status find_column(const wpi_table *table, const char *name, uint32_t *column,
+                             wp_error *err) {
+    WP_TRY(wpi_table_find(table, name, column, err));
+    if (!wpi_table_field(table, *column)->is_text) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "column '%s' is text; say --null NA if NA means NULL, --types %s:float64 if all "
+                   "of it is numbers",
+                   name, name);
+}
+
 static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {
     uint64_t capacity = w->capacity != 0 ? w->capacity : 1 << 16;
     if (wanted <= w->capacity) return WP_STATUS_OK;
@@ -191,22 +201,14 @@ static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count
     return WP_STATUS_OK;
 }
 
-static wp_status read_column(wpi_table *table, const char *name, whole *w, wp_error *err) {
-    wpi_selected selected = {.use = WPI_USE_VALUES};
+static wp_status read_column(wpi_table *table, uint32_t number, whole *w, wp_error *err) {
+    const wpi_selected selected = {.column = number, .use = WPI_USE_VALUES};
     wpi_chunk chunk;
-    WP_TRY(wpi_table_find(table, name, &selected.column, err));
-    const wpi_field *field = wpi_table_field(table, selected.column);
-    if (field->is_text)
-        return WP_FAIL(err, INVALID,
-                       "column '%s' is text; say --null NA if NA means NULL, --types %s:float64 if "
-                       "all of it is "
-                       "numbers",
-                       name, name);
-    w->type = field->type;
+    w->type = wpi_table_field(table, number)->type;
     WP_TRY(wpi_table_select(table, &selected, 1, err));
     for (;;) {
         WP_TRY(wpi_table_next(table, &chunk, err));
-        if (chunk.row_count == 0) break;
+        if (chunk.row_count == 0) return WP_STATUS_OK;
         WP_TRY(grow(w, w->row_count + chunk.row_count, err));
         const uint32_t bytes = wp_type_bytes(w->type);
         memcpy(w->values + w->row_count * bytes, chunk.columns[0].values, chunk.row_count * bytes);
@@ -214,7 +216,25 @@ static wp_status read_column(wpi_table *table, const char *name, whole *w, wp_er
             WP_TRY(add_nulls(w, &chunk.columns[0], chunk.row_count, err));
         w->row_count += chunk.row_count;
     }
+}
+
+/* Where it is, if values there are as they are in memory and the device can look at it; else all of
+ * it is read. A GPU could not be shown a file. */
+static wp_status get_column(const request *r, wp_device *device, wpi_table *table, whole *w,
+                            wp_column *out, uint64_t *row_count, wp_error *err) {
+    const char *name = r->arguments->values[COLUMN];
+    const bool is_shown = device == NULL ||
+                          wp_device_get_info(device)->host_pointers_are_device_pointers ||
+                          r->options.placement != WP_PLACEMENT_ZERO_COPY;
+    uint32_t column;
+    *row_count = 0;
+    WP_TRY(find_column(table, name, &column, err));
+    if (is_shown) WP_TRY(wpi_table_map(table, column, r->options.read_count, out, row_count, err));
+    if (*row_count != 0) return WP_STATUS_OK;
+    WP_TRY(read_column(table, column, w, err));
     if (w->row_count == 0) return WP_FAIL(err, INVALID, "column '%s' has no rows", name);
+    *out = (wp_column){.type = w->type, .values = w->values, .valid = w->valid};
+    *row_count = w->row_count;
     return WP_STATUS_OK;
 }
 
@@ -334,16 +354,15 @@ static wp_status run(const request *r, wp_error *err) {
     wp_device *device = NULL;
     wpi_table *table = NULL;
     whole w = {0};
+    wp_column column;
     estimates e = {.column = arguments->values[COLUMN]};
     wp_status status = WP_STATUS_OK;
     WP_TRY_GOTO(wpi_table_open((const char *const *)arguments->operands,
                                (size_t)arguments->operand_count, &r->table, &table, err),
                 done);
     if (spec != NULL) WP_TRY_GOTO(wp_device_open(spec, &device, err), done);
-    WP_TRY_GOTO(read_column(table, e.column, &w, err), done);
-    const wp_column column = {.type = w.type, .values = w.values, .valid = w.valid};
-    e.row_count = w.row_count;
-    WP_TRY_GOTO(wp_sample(device, &column, w.row_count, &r->options, &e.sampled, err), done);
+    WP_TRY_GOTO(get_column(r, device, table, &w, &column, &e.row_count, err), done);
+    WP_TRY_GOTO(wp_sample(device, &column, e.row_count, &r->options, &e.sampled, err), done);
     WP_TRY_GOTO(write_estimates(r, &e, err), done);
 done:
     wpi_table_close(table);

@@ -4,6 +4,7 @@
 #include "ops/sample_kernels.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "ops/gpu.h"
@@ -19,6 +20,7 @@ typedef struct sampling {
     wp_device *own_device; /* opened here */
     wpi_sample_task task;
     uint32_t blocks;
+    bool is_in_place;                          /* kernels see all memory */
     void *values, *valid;                      /* copies on the device, ours */
     const void *registered, *registered_valid; /* the caller's memory, readable meanwhile */
     wpi_sample_notes device_notes, notes;      /* NOTE_WORDS arrays each, one behind the other */
@@ -34,12 +36,18 @@ static bool is_of_device(wp_device *device, const void *memory) {
     return wp_memory_find(device, memory, &allocation);
 }
 
+/* The processor's kernels see all memory, unless accesses are checked. */
+static bool sees_all(wp_device *device) {
+    const wp_device_info *info = wp_device_get_info(device);
+    return strcmp(info->spec, "cpu") == 0 && info->host_pointers_are_device_pointers;
+}
+
 /* Copied, unless kernels can read it where it is, or are to. */
 static wp_status reach(sampling *s, const void *memory, uint64_t bytes, bool is_zero_copy,
                        void **copy, const void **registered, const void **out, wp_error *err) {
     wp_device *device = s->gpu.device;
     *out = memory;
-    if (is_of_device(device, memory)) return WP_STATUS_OK;
+    if (s->is_in_place || is_of_device(device, memory)) return WP_STATUS_OK;
     if (is_zero_copy) {
         WP_TRY(wp_memory_register(device, (void *)(uintptr_t)memory, bytes, 0, err));
         *registered = memory;
@@ -255,6 +263,7 @@ wp_status wp_sample(wp_device *device, const wp_column *column, uint64_t row_cou
     }
     WP_TRY_GOTO(wpi_gpu_init(&s.gpu, device, wpi_sample_kernel_of, 1, options->thread_count, err),
                 done);
+    s.is_in_place = options->placement == WP_PLACEMENT_AUTO && sees_all(device);
     WP_TRY_GOTO(reach_column(&s, column, row_count, is_zero_copy, err), done);
     plan(&s, options, is_zero_copy);
     WP_TRY_GOTO(prepare(&s, options, err), done);

@@ -129,8 +129,11 @@ static void close_reader(wpi_reader *reader) {
     wp_free(a);
 }
 
-static const wpi_reader_ops arrow_file_ops = {select_columns, next, dictionary, progress,
-                                              close_reader};
+static const wpi_reader_ops arrow_file_ops = {.select = select_columns,
+                                              .next = next,
+                                              .dictionary = dictionary,
+                                              .progress = progress,
+                                              .close = close_reader};
 
 wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options, wpi_reader **out,
                               wp_error *err) {

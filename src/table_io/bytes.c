@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* pipe2: programs started by other threads must not hold our pipe open */
+#define _GNU_SOURCE /* pipe2: programs started by other threads must not hold our pipe open;       \
+                       madvise */
 #include "table_io/bytes.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +36,8 @@ struct wpi_bytes {
     ZSTD_DStream *zstd;
     _Atomic uint64_t done_bytes; /* asked for by other threads */
     uint64_t total_bytes;
+    void *mapped; /* NULL: nothing is */
+    size_t mapped_bytes;
 };
 
 static wp_status fail_errno(wp_error *err, const char *what, const char *name) {
@@ -167,6 +171,7 @@ void wpi_bytes_close(wpi_bytes *bytes) {
     }
     if (bytes->packing == GZIP) (void)inflateEnd(&bytes->gzip);
     (void)ZSTD_freeDStream(bytes->zstd);
+    if (bytes->mapped != NULL) (void)munmap(bytes->mapped, bytes->mapped_bytes);
     wp_free(bytes->stored);
     wp_free(bytes->name);
     wp_free(bytes);
@@ -259,6 +264,26 @@ wp_status wpi_bytes_read(wpi_bytes *bytes, void *to, size_t size_bytes, size_t *
                          wp_error *err) {
     return (bytes->packing == PLAIN ? read_plain : read_packed)(bytes, to, size_bytes, got_bytes,
                                                                 err);
+}
+
+bool wpi_bytes_map(wpi_bytes *bytes, bool is_random, const void **data, size_t *size_bytes) {
+    struct stat info;
+    const off_t read_to = lseek(bytes->fd, 0, SEEK_CUR);
+    if (bytes->packing != PLAIN || bytes->mapped != NULL || read_to < 0 ||
+        fstat(bytes->fd, &info) != 0 || !S_ISREG(info.st_mode))
+        return false;
+    const off_t first = read_to - (off_t)(bytes->filled - bytes->used);
+    const off_t page = first - first % (off_t)sysconf(_SC_PAGESIZE);
+    if (first >= info.st_size) return false;
+    const size_t size = (size_t)(info.st_size - page);
+    void *mapped = mmap(NULL, size, PROT_READ, MAP_PRIVATE, bytes->fd, page);
+    if (mapped == MAP_FAILED) return false;
+    if (is_random) (void)madvise(mapped, size, MADV_RANDOM); /* no page but those accessed */
+    bytes->mapped = mapped;
+    bytes->mapped_bytes = size;
+    *data = (const char *)mapped + (first - page);
+    *size_bytes = (size_t)(info.st_size - first);
+    return true;
 }
 
 uint64_t wpi_bytes_done(const wpi_bytes *bytes) {

@@ -4,6 +4,7 @@
 #ifndef WP_TABLE_IO_BYTES_H
 #define WP_TABLE_IO_BYTES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,6 +23,10 @@ WP_NODISCARD wp_status wpi_bytes_spawn(const char *const argv[], const char *nam
  * or cut off. */
 WP_NODISCARD wp_status wpi_bytes_read(wpi_bytes *bytes, void *to, size_t size_bytes,
                                       size_t *got_bytes, wp_error *err);
+/** What has not been read yet, mapped into memory, of which the system reads what is looked at; for
+ * a few accesses at random, or for any. It lives as long as `bytes`, once. False: it is packed, no
+ * plain file, or has nothing left, and is there to be read as before. */
+bool wpi_bytes_map(wpi_bytes *bytes, bool is_random, const void **data, size_t *size_bytes);
 /** Of the file, as it is stored. The total is 0 where it is not known. */
 uint64_t wpi_bytes_done(const wpi_bytes *bytes);
 uint64_t wpi_bytes_total(const wpi_bytes *bytes);

@@ -40,6 +40,16 @@ typedef struct column_files {
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
+static wp_status fail_short(const column_file *file, uint64_t rows, wp_error *err) {
+    return WP_FAIL(err, PARSE, "%s: is cut off: %llu rows of the %llu it should have", file->name,
+                   (unsigned long long)rows, (unsigned long long)file->head.row_count);
+}
+
+static wp_status fail_within(const column_file *file, wp_error *err) {
+    return WP_FAIL(err, PARSE, "%s: is cut off: it ends within a value of %u bytes", file->name,
+                   file->head.row_bytes);
+}
+
 static wp_status read_rows(column_file *file, uint64_t wanted, uint64_t *got_rows, wp_error *err) {
     size_t got;
     const uint32_t row_bytes = file->head.row_bytes;
@@ -48,12 +58,8 @@ static wp_status read_rows(column_file *file, uint64_t wanted, uint64_t *got_row
     WP_TRY(wpi_bytes_read(file->bytes, file->rows, wanted * row_bytes, &got, err));
     *got_rows = got / row_bytes;
     if (file->head.row_count != UNKNOWN && *got_rows < wanted)
-        return WP_FAIL(err, PARSE, "%s: is cut off: %llu rows of the %llu it should have",
-                       file->name, (unsigned long long)(file->rows_read + *got_rows),
-                       (unsigned long long)file->head.row_count);
-    if (got % row_bytes != 0)
-        return WP_FAIL(err, PARSE, "%s: is cut off: it ends within a value of %u bytes", file->name,
-                       row_bytes);
+        return fail_short(file, file->rows_read + *got_rows, err);
+    if (got % row_bytes != 0) return fail_within(file, err);
     file->rows_read += *got_rows;
     return WP_STATUS_OK;
 }
@@ -117,6 +123,35 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
     return WP_STATUS_OK;
 }
 
+/* ---- a column where it is ---------------------------------------------------------------------
+ */
+
+#define READ_AROUND_BYTES                                                                          \
+    ((uint64_t)128 << 10) /* by the system, where it is not told otherwise                         \
+                           */
+
+/* One column alone: beside others their numbers of rows would have to be compared. */
+static wp_status map_column(wpi_reader *reader, uint32_t column, uint64_t read_count,
+                            wp_column *out, uint64_t *row_count, wp_error *err) {
+    column_files *c = (column_files *)reader;
+    column_file *file = &c->files[0];
+    const uint32_t row_bytes = file->head.row_bytes;
+    const bool is_random = read_count < wpi_bytes_total(file->bytes) / READ_AROUND_BYTES;
+    const void *values;
+    size_t size;
+    *row_count = 0;
+    if (c->base.width != 1 || !wpi_bytes_map(file->bytes, is_random, &values, &size))
+        return WP_STATUS_OK;
+    const bool is_told = file->head.row_count != UNKNOWN;
+    if (is_told && size / row_bytes < file->head.row_count)
+        return fail_short(file, size / row_bytes, err);
+    if (!is_told && size % row_bytes != 0) return fail_within(file, err);
+    if ((uintptr_t)values % row_bytes != 0) return WP_STATUS_OK;
+    *out = (wp_column){.type = c->base.fields[column].type, .values = values};
+    *row_count = is_told ? file->head.row_count : size / row_bytes;
+    return WP_STATUS_OK;
+}
+
 static const wpi_dictionary *dictionary(const wpi_reader *reader, uint32_t number) {
     (void)reader;
     (void)number;
@@ -150,8 +185,12 @@ static void close_reader(wpi_reader *reader) {
     wp_free(c);
 }
 
-static const wpi_reader_ops column_file_ops = {select_columns, next, dictionary, progress,
-                                               close_reader};
+static const wpi_reader_ops column_file_ops = {.select = select_columns,
+                                               .next = next,
+                                               .map = map_column,
+                                               .dictionary = dictionary,
+                                               .progress = progress,
+                                               .close = close_reader};
 
 /* ---- open -------------------------------------------------------------------------------------
  */

@@ -329,7 +329,11 @@ static void progress(const wpi_reader *reader, uint64_t *done_bytes, uint64_t *t
     *total_bytes = wpi_bytes_total(c->bytes);
 }
 
-static const wpi_reader_ops csv_ops = {select_columns, next, dictionary, progress, close_reader};
+static const wpi_reader_ops csv_ops = {.select = select_columns,
+                                       .next = next,
+                                       .dictionary = dictionary,
+                                       .progress = progress,
+                                       .close = close_reader};
 
 /* The text so far stands for all of it; packed text, too: it took a known part of the file. */
 static uint64_t expected_rows(const csv *c, const wpi_csv_head *head, size_t text_bytes) {

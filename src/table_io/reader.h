@@ -13,6 +13,9 @@ typedef struct wpi_reader_ops {
     wp_status (*select)(wpi_reader *reader, const wpi_selected *selected, uint32_t count,
                         wp_error *err);
     wp_status (*next)(wpi_reader *reader, wpi_chunk *out, wp_error *err);
+    /* NULL: never; as wpi_table_map */
+    wp_status (*map)(wpi_reader *reader, uint32_t column, uint64_t read_count, wp_column *out,
+                     uint64_t *row_count, wp_error *err);
     const wpi_dictionary *(*dictionary)(const wpi_reader *reader, uint32_t place);
     void (*progress)(const wpi_reader *reader, uint64_t *done_bytes, uint64_t *total_bytes);
     void (*close)(wpi_reader *reader);

@@ -144,6 +144,14 @@ wp_status wpi_table_select(wpi_table *table, const wpi_selected *selected, uint3
     return tell(table->reader->ops->select(table->reader, selected, count, err), err);
 }
 
+wp_status wpi_table_map(wpi_table *table, uint32_t column, uint64_t read_count, wp_column *out,
+                        uint64_t *row_count, wp_error *err) {
+    *row_count = 0;
+    if (table->reader->ops->map == NULL) return WP_STATUS_OK;
+    return tell(table->reader->ops->map(table->reader, column, read_count, out, row_count, err),
+                err);
+}
+
 wp_status wpi_table_next(wpi_table *table, wpi_chunk *out, wp_error *err) {
     return tell(table->reader->ops->next(table->reader, out, err), err);
 }

@@ -65,6 +65,12 @@ WP_NODISCARD wp_status wpi_table_find(const wpi_table *table, const char *name, 
 /** Once, before the first chunk. */
 WP_NODISCARD wp_status wpi_table_select(wpi_table *table, const wpi_selected *selected,
                                         uint32_t count, wp_error *err);
+/** A column of a file that has its values one behind the other, as memory of which the system reads
+ * what is looked at, about `read_count` values at random. It lives as long as the table, whose
+ * chunks need not be read. `*row_count` 0: it is to be read by chunks. PARSE: the file is cut off.
+ */
+WP_NODISCARD wp_status wpi_table_map(wpi_table *table, uint32_t column, uint64_t read_count,
+                                     wp_column *out, uint64_t *row_count, wp_error *err);
 /** PARSE: what is wrong, in which line of the file; NOMEM, IO. Then the table can only be closed.
  */
 WP_NODISCARD wp_status wpi_table_next(wpi_table *table, wpi_chunk *out, wp_error *err);
