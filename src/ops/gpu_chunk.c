@@ -151,11 +151,12 @@ wp_status wpi_gpu_format_put(wpi_gpu_format *format, const wp_column *keys, cons
 }
 
 wp_status wpi_gpu_format_copy(const wpi_gpu_format *format, wp_queue *queue, char *to,
-                              const char *from, uint32_t rows, wp_error *err) {
+                              const char *from, uint32_t first, uint32_t rows, wp_error *err) {
     if (rows == format->capacity) return wp_queue_copy(queue, to, from, format->chunk_bytes, err);
     for (uint32_t i = 0; i < format->layout.column_count; i++) {
         const wpi_gpu_column *it = &format->layout.columns[i];
-        WP_TRY(wp_queue_copy(queue, to + it->offset_bytes, from + it->offset_bytes,
+        const uint64_t offset_bytes = it->offset_bytes + (uint64_t)first * it->bytes;
+        WP_TRY(wp_queue_copy(queue, to + offset_bytes, from + offset_bytes,
                              (uint64_t)rows * it->bytes, err));
     }
     return WP_STATUS_OK;

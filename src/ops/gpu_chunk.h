@@ -41,8 +41,9 @@ void wpi_gpu_format_deinit(wpi_gpu_format *format, wpi_gpu *gpu);
 WP_NODISCARD wp_status wpi_gpu_format_put(wpi_gpu_format *format, const wp_column *keys,
                                           const wp_column *values, uint64_t first, uint32_t count,
                                           char *chunk, uint32_t at, wp_error *err);
-/** Queues copies of the first `rows` rows of a chunk. */
+/** Queues copies of rows [first, first + rows) of a chunk. */
 WP_NODISCARD wp_status wpi_gpu_format_copy(const wpi_gpu_format *format, wp_queue *queue, char *to,
-                                           const char *from, uint32_t rows, wp_error *err);
+                                           const char *from, uint32_t first, uint32_t rows,
+                                           wp_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * Groups on a device. Rows fill a chunk in pinned memory; a full one is worked on:
  *
  *     zero-copy   the kernels read it where it is
- *     copied      it moves to the device while the one before is worked on
+ *     copied      it moves to the device in slices; one is worked on while those behind it move
  *     resident    it moves to the device and waits there until all are, or memory is full
  */
 #include <inttypes.h>
@@ -19,10 +19,14 @@
 #define CHUNK_BYTES ((uint64_t)128 << 20)
 #define BATCH_GROUPS 4096u
 #define BUFFERS_MAX 4u /* chunks in device memory: two on their way, a copy, a partition */
+#define SLICES_MAX 8u
+/* A slice of fewer bytes is launched and looked at for longer than it moves. */
+#define SLICE_BYTES ((uint64_t)1 << 19)
+#define SLICE_ROWS 64u /* a multiple of these */
 
 typedef struct device_chunk {
     char *memory;
-    uint32_t rows;
+    uint32_t first, rows; /* not worked on yet */
     bool is_combined;
 } device_chunk;
 
@@ -45,6 +49,7 @@ typedef struct gpu_grouper {
     uint32_t chunk_count, combined_count; /* so far; of these, put together in warps */
     device_chunk *moved;                  /* [moved_capacity]: on the device, not worked on yet */
     uint32_t moved_count, moved_capacity, moved_room;
+    wp_event *slice_moved[SLICES_MAX];
     uint64_t rows;
 } gpu_grouper;
 
@@ -143,6 +148,8 @@ static wp_status make_parts(gpu_grouper *g, wp_device *device, wpi_keys *keys, w
     WP_TRY(wpi_gpu_format_init(&g->format, &g->gpu, g->shape, keys, chunk_bytes_of(g, budget_bytes),
                                options->row_count, err));
     WP_TRY(wpi_gpu_alloc(&g->gpu, WP_MEMORY_PINNED, g->format.chunk_bytes, &g->chunk, err));
+    for (uint32_t i = 0; i < SLICES_MAX; i++)
+        WP_TRY(wp_event_create(device, &g->slice_moved[i], err));
     WP_TRY(wpi_gpu_passes_init(&g->passes, &g->gpu, &g->format, &g->groups, err));
     const wpi_gpu_scopes scopes = {scope_bytes_of, g};
     return wpi_gpu_groups_init(&g->groups, &g->gpu, &g->format, options->group_count, scopes,
@@ -154,6 +161,8 @@ static void close_grouper(wpi_grouper *grouper) {
     if (g == NULL) return;
     for (uint32_t i = 0; i < g->moved_room; i++)
         wpi_gpu_free(&g->gpu, g->moved[i].memory);
+    for (uint32_t i = 0; i < SLICES_MAX; i++)
+        wp_event_destroy(g->slice_moved[i]);
     wpi_gpu_passes_deinit(&g->passes);
     wpi_gpu_groups_deinit(&g->groups);
     wpi_gpu_free(&g->gpu, g->chunk);
@@ -187,11 +196,18 @@ static wp_status open_grouper(wp_device *device, const wpi_shape *shape, wpi_key
 /* ---- chunks -------------------------------------------------------------------------------------
  */
 
+/* The next `rows` rows of it. */
+static wp_status work_on(gpu_grouper *g, device_chunk *chunk, uint32_t rows, wp_error *err) {
+    const uint32_t first = chunk->first;
+    chunk->first += rows;
+    chunk->rows -= rows;
+    g->passes.is_combining = chunk->is_combined;
+    return wpi_gpu_passes_run(&g->passes, chunk->memory, first, rows, true, err);
+}
+
 static wp_status work_on_moved(gpu_grouper *g, wp_error *err) {
-    for (uint32_t i = 0; i < g->moved_count; i++) {
-        g->passes.is_combining = g->moved[i].is_combined;
-        WP_TRY(wpi_gpu_passes_run(&g->passes, g->moved[i].memory, g->moved[i].rows, true, err));
-    }
+    for (uint32_t i = 0; i < g->moved_count; i++)
+        WP_TRY(work_on(g, &g->moved[i], g->moved[i].rows, err));
     g->moved_count = 0;
     return WP_STATUS_OK;
 }
@@ -224,16 +240,45 @@ static wp_status find_room(gpu_grouper *g, device_chunk **out, wp_error *err) {
 
 static wp_status work_on_filled(gpu_grouper *g, wp_error *err) {
     g->passes.is_combining = g->is_combined;
-    return wpi_gpu_passes_run(&g->passes, g->chunk, g->filled, false, err);
+    return wpi_gpu_passes_run(&g->passes, g->chunk, 0, g->filled, false, err);
 }
 
-static wp_status move(gpu_grouper *g, device_chunk *to, wp_error *err) {
+/* Rows of a slice of what is filled. Where scopes are passed one after the other, each wants as
+ * many rows as there are; so there are no slices then. */
+static uint32_t slice_rows(const gpu_grouper *g) {
+    const uint64_t bytes = (uint64_t)g->filled * g->format.row_bytes;
+    uint64_t slices = bytes / SLICE_BYTES;
+    if (slices > SLICES_MAX) slices = SLICES_MAX;
+    if (slices <= 1 || g->passes.strategy != WP_STRATEGY_DIRECT) return g->filled;
+    return (uint32_t)((g->filled / slices / SLICE_ROWS + 1) * SLICE_ROWS);
+}
+
+static wp_status move(gpu_grouper *g, device_chunk *to, uint32_t of_slice, wp_error *err) {
+    to->first = 0;
     to->rows = g->filled;
     to->is_combined = g->is_combined;
-    return wpi_gpu_format_copy(&g->format, g->gpu.copies, to->memory, g->chunk, g->filled, err);
+    for (uint32_t first = 0; first < g->filled; first += of_slice) {
+        const uint32_t left = g->filled - first, rows = left < of_slice ? left : of_slice;
+        WP_TRY(
+            wpi_gpu_format_copy(&g->format, g->gpu.copies, to->memory, g->chunk, first, rows, err));
+        WP_TRY(wp_event_record(g->slice_moved[first / of_slice], g->gpu.copies, err));
+    }
+    return WP_STATUS_OK;
 }
 
-/* While it moves, the one before is worked on; they change places then. */
+/* All slices but the last, each when it has arrived. */
+static wp_status work_on_arriving(gpu_grouper *g, device_chunk *chunk, uint32_t of_slice,
+                                  wp_error *err) {
+    while (chunk->rows > of_slice) {
+        wp_event *moved = g->slice_moved[chunk->first / of_slice];
+        WP_TRY(wp_queue_wait_event(g->gpu.work, moved, err));
+        WP_TRY(work_on(g, chunk, of_slice, err));
+    }
+    return WP_STATUS_OK;
+}
+
+/* While it moves, what is left of the one before is worked on, then what has arrived of it; its
+ * last slice stays for when the next chunk moves. They change places then. */
 static wp_status run_copied(gpu_grouper *g, wp_error *err) {
     device_chunk *to = NULL;
     WP_TRY(find_room(g, &to, err));
@@ -242,18 +287,16 @@ static wp_status run_copied(gpu_grouper *g, wp_error *err) {
             return work_on_filled(g, err);
         WP_TRY(work_on_moved(g, err));
         WP_TRY(find_room(g, &to, err));
-        WP_TRY(move(g, to, err));
-        g->moved_count = 1;
-        return wp_queue_wait(g->gpu.copies, err);
     }
-    WP_TRY(move(g, to, err));
+    const uint32_t of_slice = slice_rows(g);
+    WP_TRY(move(g, to, of_slice, err));
     const device_chunk moving = *to;
     WP_TRY(work_on_moved(g, err));
-    WP_TRY(wp_queue_wait(g->gpu.copies, err));
     *to = g->moved[0];
     g->moved[0] = moving;
     g->moved_count = 1;
-    return WP_STATUS_OK;
+    WP_TRY(work_on_arriving(g, &g->moved[0], of_slice, err));
+    return wp_queue_wait(g->gpu.copies, err);
 }
 
 static wp_status run_resident(gpu_grouper *g, wp_error *err) {
@@ -264,7 +307,7 @@ static wp_status run_resident(gpu_grouper *g, wp_error *err) {
         WP_TRY(find_room(g, &to, err));
     }
     if (to == NULL) return work_on_filled(g, err);
-    WP_TRY(move(g, to, err));
+    WP_TRY(move(g, to, g->filled, err));
     g->moved_count++;
     return wp_queue_wait(g->gpu.copies, err);
 }

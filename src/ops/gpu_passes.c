@@ -197,14 +197,14 @@ static uint32_t piece_rows(wpi_gpu_passes *passes) {
     return passes->piece_rows;
 }
 
-wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t rows,
-                             bool is_on_device, wp_error *err) {
+wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t first,
+                             uint32_t rows, bool is_on_device, wp_error *err) {
     uint32_t now = 0;
-    for (uint32_t first = 0; first < rows; first += now) {
+    for (uint32_t done = 0; done < rows; done += now) {
         now = piece_rows(passes);
-        if (now > rows - first) now = rows - first;
+        if (now > rows - done) now = rows - done;
         const piece p = {
-            .chunk = chunk, .first = first, .count = now, .is_on_device = is_on_device};
+            .chunk = chunk, .first = first + done, .count = now, .is_on_device = is_on_device};
         WP_TRY(run_piece(passes, p, err));
     }
     return WP_STATUS_OK;

@@ -27,9 +27,9 @@ WP_NODISCARD wp_status wpi_gpu_passes_init(wpi_gpu_passes *passes, wpi_gpu *gpu,
                                            wp_error *err);
 void wpi_gpu_passes_deinit(wpi_gpu_passes *passes); /* `{0}` is fine */
 
-/** All rows of a chunk, in pinned or device memory; when it returns the chunk is not needed more.
- */
-WP_NODISCARD wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t rows,
-                                          bool is_on_device, wp_error *err);
+/** Rows [first, first + rows) of a chunk, in pinned or device memory; when it returns they are not
+ * needed more. */
+WP_NODISCARD wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t first,
+                                          uint32_t rows, bool is_on_device, wp_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "wp_test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define ROWS_MAX 20000u
+#define ROWS_MAX 50000u
 
 static const char *const without_gpu[] = {"cpu", "sim:k80", "sim:gtx1080ti"};
 static const char *const with_gpu[] = {"cuda:0"}; /* WARPAGE_LIBCUDA says whose */
@@ -194,17 +194,17 @@ static bool says(const char *explanation, const char *unwanted) {
 /* Estimated: 10; there are hundreds of times as many and more. */
 static void tables_grow_when_the_estimate_was_low(void **state) {
     (void)state;
-    static const rows many = {.count = ROWS_MAX, .groups = 1000000, .is_wide = true};
+    static const rows many = {.count = 20000, .groups = 1000000, .is_wide = true};
     static const rows narrow = {.count = 4000, .groups = 1000000};
     char explanation[4096];
     for (size_t d = 0; d < device_count && d < 2; d++) {
         fill(d == 0 ? &many : &narrow, 7);
         for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
             const uint64_t scope_bytes = d == 0 ? 65536 : 16384;
-            const wp_ops_options options = {
-                .strategy = s,
-                .group_count = 10,
-                .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : scope_bytes};
+            const wp_ops_options options = {.strategy = s,
+                                            .group_count = 10,
+                                            .scope_bytes =
+                                                s == WP_STRATEGY_DIRECT ? 0 : scope_bytes};
             check_on(devices[d], d == 0 ? &many : &narrow, &options, explanation,
                      sizeof explanation);
             assert_false(says(explanation, "grown 0 times"));
@@ -216,8 +216,8 @@ static void tables_grow_when_the_estimate_was_low(void **state) {
 static void memory_smaller_than_the_groups_is_enough(void **state) {
     (void)state;
     static const rows many = {
-        .count = ROWS_MAX, .groups = 1000000, .is_wide = true, .has_values = true};
-    static const rows narrow = {.count = ROWS_MAX, .groups = 1000000};
+        .count = 20000, .groups = 1000000, .is_wide = true, .has_values = true};
+    static const rows narrow = {.count = 20000, .groups = 1000000};
     char explanation[4096];
     fill(&many, 8);
     for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
@@ -290,6 +290,49 @@ static void rows_of_a_hot_key_are_put_together(void **state) {
     }
 }
 
+/* Nanoseconds of the device's clock. */
+static uint64_t time_of(wp_device *device, const rows *r, const wp_ops_options *options) {
+    wp_queue *queue = wp_device_default_queue(device);
+    wp_event *begin, *end;
+    wp_error err = {0};
+    assert_status_ok(wp_event_create(device, &begin, &err), &err);
+    assert_status_ok(wp_event_create(device, &end, &err), &err);
+    assert_status_ok(wp_event_record(begin, queue, &err), &err);
+    assert_status_ok(wp_queue_wait(queue, &err), &err);
+    wp_groups_close(group(device, r, options, NULL, 0));
+    assert_status_ok(wp_event_record(end, queue, &err), &err);
+    assert_status_ok(wp_queue_wait(queue, &err), &err);
+    const uint64_t time_ns = wp_event_time_ns(end) - wp_event_time_ns(begin);
+    wp_event_destroy(begin);
+    wp_event_destroy(end);
+    return time_ns;
+}
+
+/* One chunk of a megabyte and more; resident, it is worked on when all of it has arrived. */
+static void a_chunk_is_worked_on_while_it_moves(void **state) {
+    (void)state;
+    const rows r = {.count = ROWS_MAX, .groups = 3000, .is_wide = true, .has_values = true};
+    const wp_ops_options copied = {.strategy = WP_STRATEGY_DIRECT,
+                                   .placement = WP_PLACEMENT_COPIED,
+                                   .group_count = 10000,
+                                   .row_count = ROWS_MAX};
+    wp_ops_options resident = copied;
+    resident.placement = WP_PLACEMENT_RESIDENT;
+    fill(&r, 17);
+    for (size_t d = 0; d < device_count; d++) {
+        wp_device *device = open_device(devices[d]);
+        check(device, &r, &copied, NULL, 0);
+        if (strncmp(devices[d], "sim:", 4) == 0) {
+            const uint64_t copied_ns = time_of(device, &r, &copied);
+            const uint64_t resident_ns = time_of(device, &r, &resident);
+            if (copied_ns >= resident_ns - resident_ns / 32)
+                fail_msg("%s: copied %llu ns, resident %llu ns", devices[d],
+                         (unsigned long long)copied_ns, (unsigned long long)resident_ns);
+        }
+        wp_device_close(device);
+    }
+}
+
 static void few_threads_do_it_too(void **state) {
     (void)state;
     const rows r = {.count = 5000, .groups = 1000};
@@ -336,6 +379,7 @@ int main(void) {
         cmocka_unit_test(few_rows_or_none),
         cmocka_unit_test(all_rows_in_one_group),
         cmocka_unit_test(rows_of_a_hot_key_are_put_together),
+        cmocka_unit_test(a_chunk_is_worked_on_while_it_moves),
         cmocka_unit_test(few_threads_do_it_too),
         cmocka_unit_test(sums_that_do_not_fit_are_found),
     };
