@@ -21,7 +21,7 @@ typedef struct wpi_cpu_array {
 
 /** Words of a group. */
 static inline uint32_t wpi_cpu_array_stride(const wpi_cpu_layout *layout) {
-    return layout->stride - WPI_CPU_ROWS;
+    return layout->stride - layout->rows_at;
 }
 static inline uint64_t *wpi_cpu_array_slot(const wpi_cpu_array *array, uint64_t number) {
     return &array->groups[number * wpi_cpu_array_stride(array->layout)];

@@ -30,7 +30,7 @@ static void flush(wpi_cpu_batch *b) {
     wpi_group_batch *batch = &b->batch;
     if (batch->count == 0) return;
     for (uint32_t i = 0; i < batch->count; i++)
-        b->rows[i] = b->groups[i][WPI_CPU_ROWS];
+        b->rows[i] = wpi_cpu_layout_rows(b->layout, b->groups[i]);
     for (uint32_t i = 0; i < b->layout->field_count; i++)
         wpi_cpu_layout_values(b->layout, i, b->groups, batch->count, b->words[i]);
     if (batch->null_group == UINT32_MAX) batch->null_group = batch->count;

@@ -6,13 +6,6 @@
 #include <string.h>
 
 #include "ops/cpu_vectors.h"
-#include "ops/hash.h"
-
-WPI_CPU_VECTORS void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count,
-                                  uint64_t *restrict hashes) {
-    for (uint32_t i = 0; i < count; i++)
-        hashes[i] = wpi_hash_word(keys[i]);
-}
 
 wp_type wpi_cpu_narrow_type(wp_type type) {
     if (type == WP_TYPE_INT64) return WP_TYPE_INT32;

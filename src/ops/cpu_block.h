@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Rows, a block at a time: hashes of their keys, and their values into the groups they belong to.
- */
+/** Rows, a block at a time: their values into the groups they belong to. */
 #ifndef WP_OPS_CPU_BLOCK_H
 #define WP_OPS_CPU_BLOCK_H
 
@@ -14,8 +13,6 @@ typedef struct wpi_cpu_values {
     const void *values;
     const uint8_t *nulls; /* a byte each; NULL: none is */
 } wpi_cpu_values;
-
-void wpi_cpu_hash(const uint64_t *restrict keys, uint32_t count, uint64_t *restrict hashes);
 
 /** Whether these values of a column are the same in its narrow type. */
 bool wpi_cpu_is_narrow(const wp_column *column, uint64_t first, uint32_t count);

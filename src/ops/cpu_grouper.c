@@ -9,6 +9,7 @@
 #include "ops/cpu_grouper.h"
 
 #include "base/alloc.h"
+#include "ops/cpu_hash.h"
 #include "ops/cpu_threads.h"
 
 #define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
@@ -75,7 +76,7 @@ static uint32_t slots_expected(uint64_t group_count) {
 
 /* Of a row on its way to a partition. */
 static void set_morsel_bytes(wpi_cpu_shared *shared) {
-    uint32_t row_bytes = sizeof(uint64_t);
+    uint32_t row_bytes = wp_type_bytes(wpi_cpu_hash_type(&shared->layout));
     for (uint32_t i = 0; i < shared->shape->value_count; i++) {
         const wp_type type = shared->shape->values[i];
         row_bytes += wp_type_bytes(shared->traits.is_wide[i] ? type : wpi_cpu_narrow_type(type));
@@ -90,6 +91,7 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
     shared->keys = keys;
     shared->has_null_keys = wpi_keys_form(keys) == WPI_KEYS_ONE && shape->keys[0].is_nullable;
     wpi_cpu_traits *traits = &shared->traits;
+    traits->hash_bits = wpi_keys_bits(keys) <= 32 ? 32 : 64;
     traits->has_nulls = wp_calloc(shape->value_count + 1, sizeof *traits->has_nulls);
     traits->is_wide = wp_calloc(shape->value_count + 1, sizeof *traits->is_wide);
     if (traits->has_nulls == NULL || traits->is_wide == NULL)
@@ -139,9 +141,9 @@ static wp_status change_layout(wpi_cpu_grouper *g, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     wpi_cpu_shared *shared = &g->shared;
     wpi_cpu_layout old = shared->layout;
-    set_morsel_bytes(shared);
     wpi_cpu_exchange_deinit(&shared->exchange); /* its columns are others now */
     WP_TRY_GOTO(wpi_cpu_layout_init(&shared->layout, shared->shape, &shared->traits, err), done);
+    set_morsel_bytes(shared);
     for (uint32_t i = 0; i < g->worker_count; i++)
         WP_TRY_GOTO(wpi_cpu_worker_convert(g->workers[i], &old, err), done);
     WP_TRY_GOTO(wpi_cpu_near_convert(&shared->near, &old, err), done);
@@ -158,6 +160,7 @@ static wp_status fit_layout(wpi_cpu_grouper *g, const wp_column *values, uint64_
     const uint64_t before = g->row_count;
     g->row_count += row_count;
     const bool is_over = before <= WPI_CPU_NARROW_ROWS && g->row_count > WPI_CPU_NARROW_ROWS;
+    if (is_over) is_new = g->shared.traits.has_wide_rows = true;
     for (uint32_t i = 0; i < g->shared.shape->value_count; i++) {
         if (values[i].valid != NULL && !g->shared.traits.has_nulls[i])
             is_new = g->shared.traits.has_nulls[i] = true;

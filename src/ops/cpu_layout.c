@@ -13,9 +13,13 @@ static uint32_t words_of(const wpi_cpu_field *field, const bool *has_nulls) {
 wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
                               const wpi_cpu_traits *traits, wp_error *err) {
     const uint32_t count = shape->accumulator_count;
-    *layout = (wpi_cpu_layout){.stride = WPI_CPU_FIELDS, .field_count = count};
+    const uint32_t rows_at = traits->hash_bits > 32 || traits->has_wide_rows;
+    *layout = (wpi_cpu_layout){.stride = rows_at + 1,
+                               .hash_bits = traits->hash_bits,
+                               .rows_at = rows_at,
+                               .field_count = count};
     layout->fields = wp_calloc(count + 1, sizeof *layout->fields);
-    layout->initial = wp_calloc(WPI_CPU_FIELDS + 2 * (size_t)count, sizeof *layout->initial);
+    layout->initial = wp_calloc(2 + 2 * (size_t)count, sizeof *layout->initial);
     if (layout->fields == NULL || layout->initial == NULL) {
         wpi_cpu_layout_deinit(layout);
         return WP_FAIL(err, NOMEM, "%u accumulators", count);
@@ -61,7 +65,7 @@ static void merge_field(const wpi_cpu_field *field, uint64_t *into, const uint64
 }
 
 void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const uint64_t *from) {
-    into[WPI_CPU_ROWS] += from[WPI_CPU_ROWS];
+    into[layout->rows_at] += wpi_cpu_layout_rows(layout, from) * wpi_cpu_layout_row(layout);
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const wpi_cpu_field *field = &layout->fields[i];
         if (field->at != 0) merge_field(field, &into[field->at], &from[field->at]);
@@ -73,10 +77,16 @@ static uint64_t high_word(const wpi_cpu_field *field, uint64_t low) {
     return wpi_type_is_signed(field->accumulator.type) ? (uint64_t)((int64_t)low >> 63) : 0;
 }
 
+static void put_head(const wpi_cpu_layout *layout, uint64_t *group, uint64_t hash, uint64_t rows) {
+    group[0] = hash;
+    if (layout->rows_at != 0) group[layout->rows_at] = 0;
+    group[layout->rows_at] += rows * wpi_cpu_layout_row(layout);
+}
+
 void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,
                             const wpi_cpu_layout *to, uint64_t *out) {
     memcpy(out, to->initial, to->stride * sizeof *out);
-    memcpy(out, group, WPI_CPU_FIELDS * sizeof *out);
+    put_head(to, out, wpi_cpu_layout_hash(layout, group), wpi_cpu_layout_rows(layout, group));
     for (uint32_t i = 0; i < layout->field_count; i++) {
         const wpi_cpu_field *field = &layout->fields[i];
         uint64_t *kept = &out[to->fields[i].at];
@@ -93,7 +103,7 @@ void wpi_cpu_layout_values(const wpi_cpu_layout *layout, uint32_t number,
     const uint32_t at = field->at;
     if (field->accumulator.how == WPI_ACCUMULATE_COUNT) {
         for (uint32_t i = 0; i < count; i++)
-            out[i] = groups[i][WPI_CPU_ROWS] - (at != 0 ? groups[i][at] : 0);
+            out[i] = wpi_cpu_layout_rows(layout, groups[i]) - (at != 0 ? groups[i][at] : 0);
     } else if (field->accumulator.how != WPI_ACCUMULATE_SUM_INTEGER) {
         for (uint32_t i = 0; i < count; i++)
             out[i] = groups[i][at];

@@ -2,7 +2,10 @@
 /**
  * A group on the processor: words side by side, so that a row touches one cache line.
  *
- *     key | rows | what each accumulator keeps: one word, two, or none
+ *     hash | rows | what each accumulator keeps: one word, two, or none
+ *
+ * No two keys have one hash (cpu_hash.h), so it stands for the key. Where it has 32 bits, and rows
+ * are few enough, both are one word: the hash is its low half.
  *
  * A sum of integers is 64 bits wide as long as the column's values fitted 32 bits and rows are few
  * enough that it cannot overflow, else 128. A count of values is kept as the number of NULLs, and
@@ -14,8 +17,6 @@
 
 #include "ops/shape.h"
 
-enum { WPI_CPU_KEY = 0, WPI_CPU_ROWS = 1, WPI_CPU_FIELDS = 2 };
-
 typedef struct wpi_cpu_field {
     wpi_accumulator accumulator;
     uint32_t at; /* word of the group; 0: nothing is kept */
@@ -23,27 +24,45 @@ typedef struct wpi_cpu_field {
 } wpi_cpu_field;
 
 typedef struct wpi_cpu_layout {
-    uint32_t stride; /* words of a group */
+    uint32_t stride;    /* words of a group */
+    uint32_t hash_bits; /* 32 or 64 */
+    uint32_t rows_at;   /* word of its rows: 1; 0: hash and rows are one word */
     uint32_t field_count;
     wpi_cpu_field *fields; /* as the shape's accumulators */
     uint64_t *initial;     /* [stride]: a group without rows */
 } wpi_cpu_layout;
 
-/** Rows that a 64-bit sum of 32-bit values can take. */
+/** Rows that a 64-bit sum of 32-bit values, and a count of 32 bits, can take. */
 #define WPI_CPU_NARROW_ROWS ((uint64_t)1 << 31)
 
-/** What columns of values had so far. [value_count] each. */
+/** What rows had so far. */
 typedef struct wpi_cpu_traits {
-    bool *has_nulls; /* they are to be counted */
-    bool *is_wide;   /* values beyond 32 bits, or too many rows: sums have 128 bits */
+    uint32_t hash_bits;  /* of keys */
+    bool has_wide_rows;  /* too many for 32 bits */
+    bool *has_nulls;     /* [value_count]: they are to be counted */
+    bool *is_wide;       /* [value_count]: values beyond 32 bits, or too many rows: sums have 128 bits */
 } wpi_cpu_traits;
+
+static inline bool wpi_cpu_layout_is_narrow(const wpi_cpu_layout *layout) {
+    return layout->rows_at == 0;
+}
+/** What a row adds to the word of rows. */
+static inline uint64_t wpi_cpu_layout_row(const wpi_cpu_layout *layout) {
+    return layout->rows_at == 0 ? UINT64_C(1) << 32 : 1;
+}
+static inline uint64_t wpi_cpu_layout_rows(const wpi_cpu_layout *layout, const uint64_t *group) {
+    return layout->rows_at == 0 ? group[0] >> 32 : group[1];
+}
+static inline uint64_t wpi_cpu_layout_hash(const wpi_cpu_layout *layout, const uint64_t *group) {
+    return layout->rows_at == 0 ? (uint32_t)group[0] : group[0];
+}
 
 /** NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_layout_init(wpi_cpu_layout *layout, const wpi_shape *shape,
                                            const wpi_cpu_traits *traits, wp_error *err);
 void wpi_cpu_layout_deinit(wpi_cpu_layout *layout);
 
-/** Adds what `from` keeps to `into`; not the key. */
+/** Adds what `from` keeps to `into`; not the hash. */
 void wpi_cpu_layout_merge(const wpi_cpu_layout *layout, uint64_t *into, const uint64_t *from);
 /** The same group for another layout, which keeps no less. */
 void wpi_cpu_layout_convert(const wpi_cpu_layout *layout, const uint64_t *group,

@@ -79,7 +79,7 @@ void wpi_cpu_near_absorb(wpi_cpu_near *near, const wpi_cpu_array *all) {
     const uint32_t places = wpi_cpu_span_null(&near->span) + 1;
     for (uint32_t i = 0; i < all->count; i++) {
         const uint64_t *group = wpi_cpu_array_slot(all, i);
-        if (group[WPI_CPU_ROWS] == 0) continue;
+        if (group[near->layout->rows_at] == 0) continue;
         const uint32_t offset = i % places;
         wpi_cpu_array *part = wpi_cpu_near_part(near, offset >> near->part_bits);
         wpi_cpu_layout_merge(near->layout,
@@ -108,13 +108,13 @@ static void fill_all(wpi_cpu_batch *batch, const wpi_cpu_near *near, uint32_t pa
     const wpi_cpu_array *array = &near->parts[part];
     if (is_of_null(near, part)) {
         const uint64_t *group = wpi_cpu_array_slot(array, 0);
-        if (group[WPI_CPU_ROWS] != 0) wpi_cpu_batch_fill_null(batch, group);
+        if (group[near->layout->rows_at] != 0) wpi_cpu_batch_fill_null(batch, group);
         return;
     }
     const uint32_t first = part << near->part_bits;
     for (uint32_t i = 0; i < array->count; i++) {
         const uint64_t *group = wpi_cpu_array_slot(array, i);
-        if (group[WPI_CPU_ROWS] != 0)
+        if (group[near->layout->rows_at] != 0)
             wpi_cpu_batch_fill(batch, wpi_cpu_span_key(&near->span, first + i), group);
     }
 }

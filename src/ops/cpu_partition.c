@@ -11,8 +11,8 @@ static bool init_stream(wpi_cpu_stream *stream, wp_type type, wp_type given,
     stream->type = type;
     stream->item_bytes = wp_type_bytes(type);
     stream->given_bytes = wp_type_bytes(given);
-    stream->items =
-        wpi_cpu_memory_alloc((size_t)stream->item_bytes * morsel_count * WPI_CPU_MORSEL);
+    const size_t items = (size_t)morsel_count * WPI_CPU_MORSEL + WPI_CPU_AHEAD;
+    stream->items = wpi_cpu_memory_alloc(stream->item_bytes * items);
     return stream->items != NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "ops/cpu_block.h"
 
 #define WPI_CPU_MORSEL 16384u
+#define WPI_CPU_AHEAD 16u /* items that may be read beyond those asked for */
 #define WPI_CPU_PARTITIONS_MAX 4096u
 
 typedef struct wpi_cpu_stream { /* one column of all morsels */

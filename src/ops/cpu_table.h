@@ -6,37 +6,32 @@
  *     slots … | the group of NULL | what found no place (find_only), to be forgotten: some, in
  * turn, so that a row need not wait for the one before
  *
- * A table begins with a key's low bits as its hash, perfect for keys that are numbered, and turns
- * to Murmur3 when that makes it probe too much.
+ * A group's first slot is its hash's low bits.
  */
 #ifndef WP_OPS_CPU_TABLE_H
 #define WP_OPS_CPU_TABLE_H
 
-#include "ops/cpu_layout.h"
+#include "ops/cpu_partition.h"
 
 typedef struct wpi_cpu_table {
     const wpi_cpu_layout *layout;
     uint64_t *groups; /* [mask + 2 + NOWHERE][stride] */
     uint32_t mask;
     uint32_t count, limit; /* without that of NULL */
-    uint32_t probed;       /* steps past a first slot since hashing was last thought about */
-    bool is_hashed;
 } wpi_cpu_table;
 
-/** Keys of rows. `hashes` may be read up to WPI_CPU_AHEAD beyond them. */
+/** Rows, whose hashes (cpu_hash.h) may be read up to WPI_CPU_AHEAD beyond them. */
 typedef struct wpi_cpu_rows {
     uint32_t count;
-    const uint64_t *keys;
-    const uint64_t *hashes;
+    const void *hashes;
     const uint8_t *nulls; /* NULL: no key is */
 } wpi_cpu_rows;
 
-#define WPI_CPU_AHEAD 16u
 #define WPI_CPU_NOWHERE 8u
 
 /** `slots` is a power of two. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
-                                          uint32_t slots, bool is_hashed, wp_error *err);
+                                          uint32_t slots, wp_error *err);
 void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
 
 /**
@@ -46,8 +41,8 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
 uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t *places);
 /**
- * The same for a hashed table, but makes no groups, and looks at a group's first slot only, so that
- * nothing is to be predicted. Rows that it has no group for are put where they are forgotten, and
+ * The same, but makes no groups, and looks at a group's first slot only, so that nothing is to be
+ * predicted. Rows that it has no group for are put where they are forgotten, and
  * their numbers into `others`; gives how many those are.
  */
 uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
@@ -57,17 +52,12 @@ uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows,
 WP_NODISCARD wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t *group,
                                            wp_error *err);
 /** The same groups with this number of slots, which must be enough. NOMEM: nothing has changed. */
-WP_NODISCARD wp_status wpi_cpu_table_resize(wpi_cpu_table *table, uint32_t slots, bool is_hashed,
-                                            wp_error *err);
+WP_NODISCARD wp_status wpi_cpu_table_resize(wpi_cpu_table *table, uint32_t slots, wp_error *err);
 /** Twice the slots, or more. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_grow(wpi_cpu_table *table, wp_error *err);
 /** The layout has changed and was `from`. NOMEM: the table is lost. */
 WP_NODISCARD wp_status wpi_cpu_table_convert(wpi_cpu_table *table, const wpi_cpu_layout *from,
                                              wp_error *err);
-/** To be called now and then, by who has no places in hand: hashes the keys if that is due. NOMEM.
- */
-WP_NODISCARD wp_status wpi_cpu_table_settle(wpi_cpu_table *table, uint32_t row_count,
-                                            wp_error *err);
 
 static inline uint64_t *wpi_cpu_table_slot(const wpi_cpu_table *table, uint64_t slot) {
     return &table->groups[slot * table->layout->stride];

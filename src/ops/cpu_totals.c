@@ -3,8 +3,7 @@
 
 #include "base/alloc.h"
 #include "ops/cpu_batch.h"
-#include "ops/cpu_block.h"
-#include "ops/hash.h"
+#include "ops/cpu_hash.h"
 
 static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_error *err) {
     const uint32_t count = UINT32_C(1) << bits;
@@ -12,7 +11,7 @@ static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_
     if (totals->tables == NULL) return WP_FAIL(err, NOMEM, "%u partitions", count);
     totals->bits = bits;
     for (uint32_t i = 0; i < count; i++)
-        WP_TRY(wpi_cpu_table_init(&totals->tables[i], totals->layout, slots, true, err));
+        WP_TRY(wpi_cpu_table_init(&totals->tables[i], totals->layout, slots, err));
     return WP_STATUS_OK;
 }
 
@@ -38,9 +37,10 @@ static wp_status absorb(wpi_cpu_totals *totals, const wpi_cpu_table *table, uint
                         wp_error *err) {
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(table, slot);
-        if (group[WPI_CPU_ROWS] == 0 || group[WPI_CPU_ROWS] >= rows_outer) continue;
-        const uint64_t hash = wpi_hash_word(group[WPI_CPU_KEY]);
-        const uint32_t partition = wpi_cpu_partition(hash, totals->bits);
+        const uint64_t rows = wpi_cpu_layout_rows(totals->layout, group);
+        if (rows == 0 || rows >= rows_outer) continue;
+        const uint64_t hash = wpi_cpu_layout_hash(totals->layout, group);
+        const uint32_t partition = wpi_cpu_partition(totals, hash);
         WP_TRY(wpi_cpu_table_merge(&totals->tables[partition], group, err));
     }
     wpi_cpu_layout_merge(totals->layout, wpi_cpu_table_null(&totals->tables[0]),
@@ -67,7 +67,8 @@ wp_status wpi_cpu_totals_convert(wpi_cpu_totals *totals, const wpi_cpu_layout *f
  */
 
 static bool has_null(const wpi_cpu_totals *totals) {
-    return totals->tables != NULL && wpi_cpu_table_null(&totals->tables[0])[WPI_CPU_ROWS] != 0;
+    return totals->tables != NULL &&
+           wpi_cpu_table_null(&totals->tables[0])[totals->layout->rows_at] != 0;
 }
 
 uint64_t wpi_cpu_totals_bytes(const wpi_cpu_totals *totals) {
@@ -91,7 +92,9 @@ static void fill_all(wpi_cpu_batch *batch, const wpi_cpu_table *table, bool is_w
     if (is_with_null) wpi_cpu_batch_fill_null(batch, wpi_cpu_table_null(table));
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(table, slot);
-        if (group[WPI_CPU_ROWS] != 0) wpi_cpu_batch_fill(batch, group[WPI_CPU_KEY], group);
+        if (group[table->layout->rows_at] == 0) continue;
+        const uint64_t hash = wpi_cpu_layout_hash(table->layout, group);
+        wpi_cpu_batch_fill(batch, wpi_cpu_unhash(table->layout, hash), group);
     }
 }
 

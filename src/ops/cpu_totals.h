@@ -18,8 +18,8 @@ typedef struct wpi_cpu_totals {
     pthread_mutex_t lock;  /* of all of it while threads absorb */
 } wpi_cpu_totals;
 
-static inline uint32_t wpi_cpu_partition(uint64_t hash, uint32_t bits) {
-    return bits != 0 ? (uint32_t)(hash >> (64 - bits)) : 0;
+static inline uint32_t wpi_cpu_partition(const wpi_cpu_totals *totals, uint64_t hash) {
+    return totals->bits != 0 ? (uint32_t)(hash >> (totals->layout->hash_bits - totals->bits)) : 0;
 }
 
 /** Tables of `slots` each, unless there are some. Locks. NOMEM. */

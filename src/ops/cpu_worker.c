@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "ops/cpu_block.h"
+#include "ops/cpu_hash.h"
+#include "ops/cpu_vectors.h"
 
 #define FIRST_SLOTS 2048u
 
@@ -19,16 +21,15 @@ struct wpi_cpu_worker {
     wpi_cpu_mode mode;
     wpi_cpu_table table;
     uint64_t rows_taken;    /* since its table was empty */
-    uint64_t *words;        /* [MORSEL]: keys */
+    void *hashes;           /* [MORSEL + AHEAD] of rows, of the layout's type */
     uint8_t *nulls;         /* [MORSEL] */
     uint8_t *value_nulls;   /* [value_count][MORSEL] */
     wpi_cpu_values *values; /* [value_count] of the block or the morsel at hand */
     wpi_cpu_routes *routes;
     wpi_cpu_near_rows near;
     uint32_t block_count;            /* rows of the block at hand */
-    uint64_t block[WPI_CPU_BLOCK];   /* its keys, where there is a span, */
-    uint32_t offsets[WPI_CPU_BLOCK]; /* and their offsets in it */
-    uint64_t hashes[WPI_CPU_BLOCK + WPI_CPU_AHEAD];
+    uint64_t block[WPI_CPU_BLOCK];   /* its keys, unless they lie in memory as words, */
+    uint32_t offsets[WPI_CPU_BLOCK]; /* and their offsets in the span, where there is one */
     uint64_t scratch[WPI_CPU_BLOCK];
     uint32_t places[WPI_CPU_BLOCK];
 };
@@ -39,22 +40,22 @@ wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp
     *out = w;
     if (w == NULL) return WP_FAIL(err, NOMEM, "a thread's tables");
     w->shared = shared;
-    w->words = wp_malloc(WPI_CPU_MORSEL * sizeof *w->words);
+    w->hashes = wp_calloc(WPI_CPU_MORSEL + WPI_CPU_AHEAD, sizeof(uint64_t));
     w->nulls = wp_malloc(WPI_CPU_MORSEL);
     w->value_nulls = wp_malloc(value_count * WPI_CPU_MORSEL);
     w->values = wp_calloc(value_count + 1, sizeof *w->values);
     w->routes = wp_malloc(sizeof *w->routes);
-    if (w->words == NULL || w->nulls == NULL || w->value_nulls == NULL || w->values == NULL ||
+    if (w->hashes == NULL || w->nulls == NULL || w->value_nulls == NULL || w->values == NULL ||
         w->routes == NULL)
         return WP_FAIL(err, NOMEM, "a thread's tables");
-    return wpi_cpu_table_init(&w->table, &shared->layout, FIRST_SLOTS, false, err);
+    return wpi_cpu_table_init(&w->table, &shared->layout, FIRST_SLOTS, err);
 }
 
 void wpi_cpu_worker_destroy(wpi_cpu_worker *w) {
     if (w == NULL) return;
     wpi_cpu_table_deinit(&w->table);
     wpi_cpu_near_rows_deinit(&w->near);
-    wp_free(w->words);
+    wp_free(w->hashes);
     wp_free(w->nulls);
     wp_free(w->value_nulls);
     wp_free(w->values);
@@ -80,7 +81,7 @@ static wp_status make_totals(wpi_cpu_shared *shared, wp_error *err) {
 
 static wp_status empty_table(wpi_cpu_worker *w, uint32_t slots, wp_error *err) {
     wpi_cpu_table_deinit(&w->table);
-    return wpi_cpu_table_init(&w->table, &w->shared->layout, slots, true, err);
+    return wpi_cpu_table_init(&w->table, &w->shared->layout, slots, err);
 }
 
 wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
@@ -103,7 +104,8 @@ static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, 
     uint64_t rows = 0;
     *groups = 0;
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
-        const uint64_t here = wpi_cpu_table_slot(table, slot)[WPI_CPU_ROWS];
+        const uint64_t here =
+            wpi_cpu_layout_rows(table->layout, wpi_cpu_table_slot(table, slot));
         if (here < rows_min) continue;
         rows += here;
         ++*groups;
@@ -129,7 +131,7 @@ static wp_status keep_frequent(wpi_cpu_worker *w, uint64_t rows_min, uint32_t gr
     WP_TRY_GOTO(empty_table(w, front_slots(groups, w->shared->local_slots), err), done);
     for (uint64_t slot = 0; slot <= all.mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(&all, slot);
-        if (group[WPI_CPU_ROWS] >= rows_min)
+        if (wpi_cpu_layout_rows(all.layout, group) >= rows_min)
             WP_TRY_GOTO(wpi_cpu_table_merge(&w->table, group, err), done);
     }
 done:
@@ -179,69 +181,78 @@ static wp_status take_local(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_
                             wp_error *err) {
     const uint32_t outer = wpi_cpu_table_find(&w->table, rows, *done, w->places);
     accumulate(w, &w->table, *done, outer);
-    const uint32_t taken = outer - *done;
-    w->rows_taken += taken;
+    w->rows_taken += outer - *done;
     *done = outer;
-    if (outer < rows->count) return make_room(w, err);
-    return wpi_cpu_table_settle(&w->table, taken, err);
+    return outer < rows->count ? make_room(w, err) : WP_STATUS_OK;
 }
 
-static void route_row(wpi_cpu_routes *routes, uint64_t hash, uint32_t row, uint32_t bits) {
-    routes->partitions[routes->count] = (uint16_t)wpi_cpu_partition(hash, bits);
-    routes->rows[routes->count++] = row;
-}
+/* Partitions of a block's rows. */
+#define SPLIT(bits)                                                                                \
+    WPI_CPU_VECTORS static void split_##bits(const uint##bits##_t *restrict hashes,                \
+                                             uint32_t count, uint32_t shift,                       \
+                                             uint16_t *restrict partitions) {                      \
+        for (uint32_t i = 0; i < count; i++)                                                       \
+            partitions[i] = (uint16_t)(hashes[i] >> shift);                                        \
+    }
+SPLIT(32)
+SPLIT(64)
 
-/* Rows of a block to partitions, all of them. */
-static void route_all(wpi_cpu_routes *routes, const wpi_cpu_rows *rows, uint32_t bits) {
-    uint16_t *restrict partitions = &routes->partitions[routes->count];
-    const uint64_t *restrict hashes = rows->hashes;
-    for (uint32_t i = 0; i < rows->count; i++)
-        partitions[i] = (uint16_t)(hashes[i] >> (64 - bits));
-    routes->count += rows->count;
+static void split(const wpi_cpu_totals *totals, const void *hashes, uint32_t count,
+                  uint16_t *partitions) {
+    const uint32_t shift = totals->layout->hash_bits - totals->bits;
+    if (wpi_cpu_layout_is_narrow(totals->layout))
+        split_32(hashes, count, shift, partitions);
+    else
+        split_64(hashes, count, shift, partitions);
 }
 
 /* Rows from `done` on: those that its own table knows go there, the others get routes. */
 static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done, uint32_t at) {
-    const uint32_t bits = w->shared->totals.bits;
     wpi_cpu_routes *routes = w->routes;
     if (routes->is_all) {
-        route_all(routes, rows, bits);
+        split(&w->shared->totals, rows->hashes, rows->count, &routes->partitions[routes->count]);
+        routes->count += rows->count;
         return;
     }
     uint32_t others[WPI_CPU_BLOCK];
+    uint16_t partitions[WPI_CPU_BLOCK];
     const uint32_t count = wpi_cpu_table_find_only(&w->table, rows, done, w->places, others);
     accumulate(w, &w->table, done, rows->count);
-    for (uint32_t i = 0; i < count; i++)
-        route_row(routes, rows->hashes[others[i]], at + others[i], bits);
+    split(&w->shared->totals, rows->hashes, rows->count, partitions);
+    for (uint32_t i = 0; i < count; i++) {
+        routes->partitions[routes->count] = partitions[others[i]];
+        routes->rows[routes->count++] = at + others[i];
+    }
 }
 
 /* Rows from `done` on by their hashes. */
 static wp_status take_hashed(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done,
                              uint32_t at, wp_error *err) {
-    while (done < rows->count && w->mode == WPI_CPU_LOCAL) {
-        const bool was_hashed = w->table.is_hashed;
+    while (done < rows->count && w->mode == WPI_CPU_LOCAL)
         WP_TRY(take_local(w, rows, &done, err));
-        if (w->table.is_hashed && !was_hashed) wpi_cpu_hash(rows->keys, w->block_count, w->hashes);
-    }
     if (done < rows->count) take_through(w, rows, done, at);
     return WP_STATUS_OK;
 }
 
-static void hash_block(wpi_cpu_worker *w, const uint64_t *words) {
-    if (w->table.is_hashed || w->mode != WPI_CPU_LOCAL)
-        wpi_cpu_hash(words, w->block_count, w->hashes);
+/* The block's rows, which begin at `at` of the morsel. */
+static wpi_cpu_rows hash_block(wpi_cpu_worker *w, const uint64_t *keys, const uint8_t *nulls,
+                               uint32_t at) {
+    const wpi_cpu_layout *layout = &w->shared->layout;
+    uint8_t *hashes = (uint8_t *)w->hashes + at * wp_type_bytes(wpi_cpu_hash_type(layout));
+    wpi_cpu_hash(layout, keys, w->block_count, hashes);
+    return (wpi_cpu_rows){.count = w->block_count, .hashes = hashes, .nulls = nulls};
 }
 
 /* Rows of a block some of which are far: by runs of those that are, and those that are not. */
 static wp_status take_mixed(wpi_cpu_worker *w, const uint64_t *words, uint32_t at, wp_error *err) {
     uint32_t outer;
-    hash_block(w, words);
+    wpi_cpu_rows rows = hash_block(w, words, NULL, at);
     for (uint32_t first = 0; first < w->block_count; first = outer) {
         const bool is_far = w->offsets[first] == WPI_CPU_FAR;
         outer = first + 1;
         while (outer < w->block_count && (w->offsets[outer] == WPI_CPU_FAR) == is_far)
             outer++;
-        const wpi_cpu_rows rows = {.count = outer, .keys = words, .hashes = w->hashes};
+        rows.count = outer;
         if (is_far)
             WP_TRY(take_hashed(w, &rows, first, at, err));
         else
@@ -261,21 +272,19 @@ static wp_status take_near(wpi_cpu_worker *w, const wp_column *keys, uint64_t fi
         wpi_cpu_near_rows_take(&w->near, w->offsets, 0, count, at, w->values);
         return WP_STATUS_OK;
     }
-    memcpy(w->words + at, words, count * sizeof *words);
-    return take_mixed(w, w->words + at, at, err);
+    return take_mixed(w, words, at, err);
 }
 
 static wp_status take_block(wpi_cpu_worker *w, const wp_column *keys, const wp_column *values,
                             uint64_t first, uint32_t count, uint32_t at, wp_error *err) {
-    uint64_t *words = w->words + at;
+    const uint64_t *words = NULL;
     uint8_t *nulls = w->shared->has_null_keys ? w->nulls + at : NULL;
     w->block_count = count;
     set_values(w, values, first, count, at);
     if (w->shared->near.span.bits != 0) return take_near(w, keys, first, at, err);
-    WP_TRY(wpi_keys_pack(w->shared->keys, keys, first, count, words, nulls, err));
+    WP_TRY(wpi_keys_words(w->shared->keys, keys, first, count, w->block, nulls, &words, err));
     if (nulls != NULL && memchr(nulls, 1, count) == NULL) nulls = NULL;
-    hash_block(w, words);
-    const wpi_cpu_rows rows = {count, words, w->hashes, nulls};
+    const wpi_cpu_rows rows = hash_block(w, words, nulls, at);
     return take_hashed(w, &rows, 0, at, err);
 }
 
@@ -283,7 +292,7 @@ static wp_status make_exchange(wpi_cpu_shared *shared, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     pthread_mutex_lock(&shared->totals.lock);
     if (shared->exchange.starts == NULL)
-        status = wpi_cpu_exchange_init(&shared->exchange, WP_TYPE_UINT64,
+        status = wpi_cpu_exchange_init(&shared->exchange, wpi_cpu_hash_type(&shared->layout),
                                        UINT32_C(1) << shared->totals.bits, shared->round_morsels,
                                        shared->used_morsels, shared->shape, &shared->traits, err);
     pthread_mutex_unlock(&shared->totals.lock);
@@ -312,7 +321,7 @@ wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp
     wpi_cpu_near_rows_put(&w->near, morsel, w->values);
     if (w->routes->count == 0) return WP_STATUS_OK;
     WP_TRY(make_exchange(w->shared, err));
-    wpi_cpu_exchange_put(&w->shared->exchange, morsel, w->routes, w->words, w->values);
+    wpi_cpu_exchange_put(&w->shared->exchange, morsel, w->routes, w->hashes, w->values);
     return WP_STATUS_OK;
 }
 
@@ -333,15 +342,14 @@ static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
     wpi_cpu_table *table = &w->shared->totals.tables[partition];
+    const uint32_t hash_bytes = exchange->keys.item_bytes;
     for (uint32_t morsel = 0; morsel < exchange->used_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
         wpi_cpu_exchange_prefetch(exchange, morsel + 2, partition);
         for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
             const uint32_t left = run.count - at;
             const wpi_cpu_rows rows = {.count = left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK,
-                                       .keys = (const uint64_t *)run.keys + at,
-                                       .hashes = w->hashes};
-            wpi_cpu_hash(rows.keys, rows.count, w->hashes);
+                                       .hashes = (const uint8_t *)run.keys + at * hash_bytes};
             wpi_cpu_exchange_values(exchange, run.first + at, w->values);
             WP_TRY(gather_block(w, table, &rows, err));
         }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Murmur3's mixers of one word (section 2.2), for host and kernels alike. */
+/** Murmur3's mixers of one word (section 2.2), for host and kernels alike, and their inverses. */
 #ifndef WP_OPS_HASH_H
 #define WP_OPS_HASH_H
 
@@ -24,6 +24,23 @@ WPI_EVERYWHERE uint32_t wpi_hash_half_word(uint32_t x) {
     x *= 0x85ebca6bu;
     x ^= x >> 13;
     x *= 0xc2b2ae35u;
+    return x ^ x >> 16;
+}
+
+/* Each step backwards: shifts by half the bits or more undo themselves. */
+WPI_EVERYWHERE uint64_t wpi_unhash_word(uint64_t x) {
+    x ^= x >> 33;
+    x *= 0x9cb4b2f8129337dbu;
+    x ^= x >> 33;
+    x *= 0x4f74430c22a54005u;
+    return x ^ x >> 33;
+}
+
+WPI_EVERYWHERE uint32_t wpi_unhash_half_word(uint32_t x) {
+    x ^= x >> 16;
+    x *= 0x7ed1b41du;
+    x ^= x >> 13 ^ x >> 26;
+    x *= 0xa5cb9243u;
     return x ^ x >> 16;
 }
 
