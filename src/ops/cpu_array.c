@@ -12,8 +12,9 @@ size_t wpi_cpu_array_bytes(const wpi_cpu_layout *layout, uint32_t count) {
 
 void wpi_cpu_array_init(wpi_cpu_array *array, const wpi_cpu_layout *layout, uint32_t count,
                         void *memory) {
-    *array = (wpi_cpu_array){
-        .layout = layout, .groups = (uint64_t *)memory + LINE_WORDS - layout->rows_at, .count = count};
+    *array = (wpi_cpu_array){.layout = layout,
+                             .groups = (uint64_t *)memory + LINE_WORDS - layout->rows_at,
+                             .count = count};
     memset(memory, 0, wpi_cpu_array_bytes(layout, count));
     bool is_zero = true;
     for (uint32_t i = layout->rows_at; i < layout->stride; i++)
@@ -41,23 +42,9 @@ static void count_rows(uint64_t *rows, const uint32_t *restrict places, uint32_t
         rows[places[i]] += row;
 }
 
-/* The value whose sum, of one word, is all that a group keeps but rows; NULL: it is otherwise. */
-static const wpi_cpu_values *only_sum(const wpi_cpu_layout *layout, const wpi_cpu_values *values) {
-    const wpi_cpu_values *only = NULL;
-    for (uint32_t i = 0; i < layout->field_count; i++) {
-        const wpi_cpu_field *field = &layout->fields[i];
-        const wpi_cpu_values *here = &values[field->accumulator.value];
-        if (field->at == 0) continue;
-        if (field->accumulator.how != WPI_ACCUMULATE_SUM_INTEGER || here->nulls != NULL)
-            return NULL;
-        only = here;
-    }
-    return wpi_cpu_array_stride(layout) == 2 ? only : NULL;
-}
-
 void wpi_cpu_array_add(wpi_cpu_array *array, const uint32_t *places, const wpi_cpu_values *values,
                        uint32_t first, uint32_t outer, uint64_t *scratch) {
-    const wpi_cpu_values *only = only_sum(array->layout, values);
+    const wpi_cpu_values *only = wpi_cpu_only_sum(array->layout, values);
     const uint64_t row = wpi_cpu_layout_row(array->layout);
     uint64_t *rows = array->groups + array->layout->rows_at;
     if (only != NULL) {

@@ -2,6 +2,7 @@
 #include "ops/cpu_batch.h"
 
 #include "base/alloc.h"
+#include "ops/cpu_hash.h"
 
 /* Groups of a batch: their words stay in the second cache until the sink has read them. */
 #define BATCH 2048u
@@ -44,6 +45,23 @@ void wpi_cpu_batch_fill(wpi_cpu_batch *b, uint64_t key, const uint64_t *group) {
     b->keys[b->batch.count] = key;
     b->groups[b->batch.count++] = group;
     if (b->batch.count == BATCH) flush(b);
+}
+
+/* Which slots are free cannot be predicted, so a group is put down in any case. */
+void wpi_cpu_batch_fill_slots(wpi_cpu_batch *b, const uint64_t *slots, uint64_t count) {
+    const wpi_cpu_layout *layout = b->layout;
+    for (uint64_t slot = 0; slot < count;) {
+        uint32_t used = b->batch.count;
+        for (; slot < count && used < BATCH; slot++) {
+            const uint64_t *group = &slots[slot * layout->stride];
+            b->keys[used] = wpi_cpu_layout_hash(layout, group);
+            b->groups[used] = group;
+            used += wpi_cpu_layout_rows(layout, group) != 0;
+        }
+        wpi_cpu_unhash(layout, b->keys + b->batch.count, used - b->batch.count);
+        b->batch.count = used;
+        if (used == BATCH) flush(b);
+    }
 }
 
 void wpi_cpu_batch_fill_null(wpi_cpu_batch *b, const uint64_t *group) {

@@ -23,6 +23,8 @@ WP_NODISCARD wp_status wpi_cpu_batch_begin(wpi_cpu_batch *batch, const wpi_cpu_l
                                            wp_error *err);
 /** The group must stay where it is until the batch has ended. */
 void wpi_cpu_batch_fill(wpi_cpu_batch *batch, uint64_t key, const uint64_t *group);
+/** A table's slots: those that have rows. */
+void wpi_cpu_batch_fill_slots(wpi_cpu_batch *batch, const uint64_t *slots, uint64_t count);
 /** The group of NULL. */
 void wpi_cpu_batch_fill_null(wpi_cpu_batch *batch, const uint64_t *group);
 /** What is left goes to the sink. */

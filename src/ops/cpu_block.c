@@ -166,6 +166,19 @@ static void accumulate_field(const wpi_cpu_field *field, uint64_t *kept, const u
         add_wide(kept, places, words, count, false);
 }
 
+const wpi_cpu_values *wpi_cpu_only_sum(const wpi_cpu_layout *layout, const wpi_cpu_values *values) {
+    const wpi_cpu_values *only = NULL;
+    for (uint32_t i = 0; i < layout->field_count; i++) {
+        const wpi_cpu_field *field = &layout->fields[i];
+        const wpi_cpu_values *here = &values[field->accumulator.value];
+        if (field->at == 0) continue;
+        if (field->accumulator.how != WPI_ACCUMULATE_SUM_INTEGER || here->nulls != NULL)
+            return NULL;
+        only = here;
+    }
+    return layout->stride == layout->rows_at + 2 ? only : NULL;
+}
+
 void wpi_cpu_accumulate(const wpi_cpu_layout *layout, uint64_t *groups, const uint32_t *places,
                         const wpi_cpu_values *values, uint32_t first, uint32_t outer,
                         uint64_t *scratch) {

@@ -26,6 +26,10 @@ void wpi_cpu_nulls(const wp_column *column, uint64_t first, uint32_t count, uint
 const uint64_t *wpi_cpu_words(const wpi_cpu_values *values, uint32_t first, uint32_t count,
                               uint64_t *out);
 
+/** The value whose sum, of one word, is all that a group keeps but rows, and comes behind them;
+ * NULL: it is otherwise. */
+const wpi_cpu_values *wpi_cpu_only_sum(const wpi_cpu_layout *layout, const wpi_cpu_values *values);
+
 /** Adds values [first, outer) of a block to the groups at `places`. `scratch`: a block's words. */
 void wpi_cpu_accumulate(const wpi_cpu_layout *layout, uint64_t *groups, const uint32_t *places,
                         const wpi_cpu_values *values, uint32_t first, uint32_t outer,

@@ -12,7 +12,8 @@
 #include "ops/cpu_hash.h"
 #include "ops/cpu_threads.h"
 
-#define LOCAL_BYTES ((uint64_t)1 << 20) /* of a worker's table: half an L2 cache */
+#define LOCAL_BYTES ((uint64_t)8 << 20) /* of a worker's table: still faster than an exchange */
+#define FRONT_BYTES ((uint64_t)1 << 20) /* of one in front of it: half an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
 #define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */
@@ -98,6 +99,7 @@ static wp_status init_shared(wpi_cpu_shared *shared, const wpi_shape *shape, wpi
         return WP_FAIL(err, NOMEM, "a group-by");
     WP_TRY(wpi_cpu_layout_init(&shared->layout, shape, traits, err));
     shared->local_slots = slots_in(LOCAL_BYTES, &shared->layout);
+    shared->front_slots = slots_in(FRONT_BYTES, &shared->layout);
     shared->partition_bits = PARTITION_BITS;
     shared->partition_slots = slots_expected(options->group_count);
     set_morsel_bytes(shared);
@@ -307,6 +309,7 @@ static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_colum
     g->is_broken = true; /* until this is done */
     const bool is_first = g->row_count == 0;
     WP_TRY(fit_layout(g, values, row_count, err));
+    g->shared.expected_rows = g->row_count > g->expected_rows ? g->row_count : g->expected_rows;
     if (is_first) WP_TRY(expect_near(g, keys, row_count, err));
     for (uint64_t first = 0; first < row_count;) {
         const uint64_t round = rows_of_round(g), left = row_count - first;

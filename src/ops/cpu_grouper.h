@@ -8,8 +8,6 @@
 #include "ops/cpu_threads.h"
 #include "ops/cpu_worker.h"
 
-#define WPI_CPU_PARTITION_SLOTS_MIN 64u
-
 typedef struct wpi_cpu_grouper {
     wpi_grouper base;
     wpi_cpu_shared shared;

@@ -27,3 +27,20 @@ void wpi_cpu_hash(const wpi_cpu_layout *layout, const uint64_t *keys, uint32_t c
     else
         hash_words(keys, count, hashes);
 }
+
+WPI_CPU_VECTORS static void unhash_words(uint64_t *words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = wpi_unhash_word(words[i]);
+}
+
+WPI_CPU_VECTORS static void unhash_halves(uint64_t *words, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        words[i] = wpi_unhash_half_word((uint32_t)words[i]);
+}
+
+void wpi_cpu_unhash(const wpi_cpu_layout *layout, uint64_t *words, uint32_t count) {
+    if (layout->hash_bits == 32)
+        unhash_halves(words, count);
+    else
+        unhash_words(words, count);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Hashes of keys on the processor. No two keys have one, and the key comes back from it: so a row
- * is its hash from its first block to the result, and nothing is hashed twice or compared with more.
- * Keys of up to 32 bits have hashes of 32 bits, which are half words where groups are narrow.
+ * is its hash from its first block to the result, and nothing is hashed twice or compared with
+ * more. Keys of up to 32 bits have hashes of 32 bits, which are half words where groups are narrow.
  */
 #ifndef WP_OPS_CPU_HASH_H
 #define WP_OPS_CPU_HASH_H
@@ -17,8 +17,7 @@ static inline wp_type wpi_cpu_hash_type(const wpi_cpu_layout *layout) {
 /** Hashes of that type. */
 void wpi_cpu_hash(const wpi_cpu_layout *layout, const uint64_t *keys, uint32_t count, void *hashes);
 
-static inline uint64_t wpi_cpu_unhash(const wpi_cpu_layout *layout, uint64_t hash) {
-    return layout->hash_bits == 32 ? wpi_unhash_half_word((uint32_t)hash) : wpi_unhash_word(hash);
-}
+/** Words that are hashes become their keys. */
+void wpi_cpu_unhash(const wpi_cpu_layout *layout, uint64_t *words, uint32_t count);
 
 #endif

@@ -63,9 +63,9 @@ void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count) {
         memset(start_of(exchange, 0, i), 0, used_count * sizeof *exchange->starts);
 }
 
-/* Counts, then places: rows of a partition keep their order. */
-static void route(const wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes) {
-    uint32_t next[WPI_CPU_PARTITIONS_MAX];
+/* Where each partition's first row of the morsel comes to lie. */
+static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, const wpi_cpu_routes *routes,
+                  uint32_t *next) {
     memset(next, 0, exchange->partition_count * sizeof *next);
     for (uint32_t i = 0; i < routes->count; i++)
         next[routes->partitions[i]]++;
@@ -76,6 +76,55 @@ static void route(const wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_rou
         sum += here;
     }
     *start_of(exchange, morsel, exchange->partition_count) = sum;
+}
+
+static void *items_of(const wpi_cpu_stream *stream, uint32_t morsel) {
+    return stream->items + (size_t)morsel * WPI_CPU_MORSEL * stream->item_bytes;
+}
+
+/* ---- rows with one narrow value or none: in one loop --------------------------------------
+ */
+
+#define SCATTER(bits)                                                                              \
+    static void scatter_##bits(const wpi_cpu_routes *routes, uint32_t *restrict next,              \
+                               const uint##bits##_t *restrict keys, uint##bits##_t *restrict to,   \
+                               const uint64_t *restrict values, uint32_t *restrict values_to) {    \
+        for (uint32_t i = 0; i < routes->count; i++) {                                             \
+            const uint32_t row = routes->is_all ? i : routes->rows[i];                             \
+            const uint32_t place = next[routes->partitions[i]]++;                                  \
+            to[place] = keys[row];                                                                 \
+            if (values_to != NULL) values_to[place] = (uint32_t)values[row];                       \
+        }                                                                                          \
+    }
+SCATTER(16)
+SCATTER(32)
+SCATTER(64)
+
+static bool is_simple(const wpi_cpu_exchange *exchange) {
+    const wpi_cpu_stream *value = &exchange->values[0];
+    if (exchange->value_count > 1) return false;
+    return exchange->value_count == 0 ||
+           (value->item_bytes == 4 && value->given_bytes == 8 && exchange->nulls[0].items == NULL);
+}
+
+static void scatter(const wpi_cpu_exchange *exchange, uint32_t morsel, const wpi_cpu_routes *routes,
+                    uint32_t *next, const void *keys, const wpi_cpu_values *values) {
+    const bool is_with_value = exchange->value_count != 0;
+    const void *from = is_with_value ? values[0].values : NULL;
+    void *to = is_with_value ? items_of(&exchange->values[0], morsel) : NULL;
+    void *keys_to = items_of(&exchange->keys, morsel);
+    switch (exchange->keys.item_bytes) {
+    case 2: scatter_16(routes, next, keys, keys_to, from, to); break;
+    case 4: scatter_32(routes, next, keys, keys_to, from, to); break;
+    default: scatter_64(routes, next, keys, keys_to, from, to); break;
+    }
+}
+
+/* ---- others: places, then a column at a time -------------------------------------------------
+ */
+
+/* Rows of a partition keep their order. */
+static void route(wpi_cpu_routes *routes, uint32_t *next) {
     for (uint32_t i = 0; i < routes->count; i++)
         routes->places[i] = next[routes->partitions[i]]++;
 }
@@ -98,7 +147,7 @@ PUT(narrow, uint64_t, uint32_t)
 
 static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_routes *routes,
                 const void *from) {
-    void *to = stream->items + (size_t)morsel * WPI_CPU_MORSEL * stream->item_bytes;
+    void *to = items_of(stream, morsel);
     switch (stream->item_bytes) {
     case 1: put_8(routes, from, to); break;
     case 2: put_16(routes, from, to); break;
@@ -114,7 +163,13 @@ static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_rou
 
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
                           const void *keys, const wpi_cpu_values *values) {
-    route(exchange, morsel, routes);
+    uint32_t next[WPI_CPU_PARTITIONS_MAX];
+    count(exchange, morsel, routes, next);
+    if (is_simple(exchange)) {
+        scatter(exchange, morsel, routes, next, keys, values);
+        return;
+    }
+    route(routes, next);
     put(&exchange->keys, morsel, routes, keys);
     for (uint32_t i = 0; i < exchange->value_count; i++) {
         put(&exchange->values[i], morsel, routes, values[i].values);
@@ -146,6 +201,12 @@ void wpi_cpu_exchange_prefetch(const wpi_cpu_exchange *exchange, uint32_t morsel
     prefetch_items(&exchange->keys, run.first, count);
     for (uint32_t i = 0; i < exchange->value_count; i++)
         prefetch_items(&exchange->values[i], run.first, count);
+}
+
+void wpi_cpu_stream_copy(const wpi_cpu_stream *stream, uint64_t first, uint32_t count, void *to,
+                         uint32_t at) {
+    const size_t bytes = stream->item_bytes;
+    memcpy((uint8_t *)to + at * bytes, stream->items + first * bytes, count * bytes);
 }
 
 void wpi_cpu_exchange_values(const wpi_cpu_exchange *exchange, uint64_t first,

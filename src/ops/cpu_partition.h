@@ -68,6 +68,9 @@ wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t mors
 /** The first rows of a run, which is too short for the processor to see where it goes. */
 void wpi_cpu_exchange_prefetch(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                uint32_t partition);
+/** Puts items from `first` on behind `at` others. */
+void wpi_cpu_stream_copy(const wpi_cpu_stream *stream, uint64_t first, uint32_t count, void *to,
+                         uint32_t at);
 /** Values of a run's rows from `first` on. `values`: [value_count]. */
 void wpi_cpu_exchange_values(const wpi_cpu_exchange *exchange, uint64_t first,
                              wpi_cpu_values *values);

@@ -9,13 +9,13 @@
 #define SLOTS_MAX ((uint32_t)1 << 30)
 #define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */
 
-/* Tables above this are worth a prefetch: half an L2 cache. */
-#define NEAR_BYTES ((uint64_t)1 << 20)
+/* Tables above this are worth a prefetch: most of an L1 cache. */
+#define NEAR_BYTES ((uint64_t)32 << 10)
 
 /* Few collisions while that is cheap: they are what branches are mispredicted for. */
 #define SPARSE_BYTES ((uint64_t)512 << 10)
 
-static uint32_t limit_of(uint32_t slots, uint32_t stride) {
+uint32_t wpi_cpu_table_limit(uint32_t slots, uint32_t stride) {
     return (uint64_t)slots * stride * 8 <= SPARSE_BYTES ? slots / 4 : slots / 8 * 5;
 }
 
@@ -27,7 +27,7 @@ static void put_initial(const wpi_cpu_table *table, uint64_t slot) {
 wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout, uint32_t slots,
                              wp_error *err) {
     *table = (wpi_cpu_table){
-        .layout = layout, .mask = slots - 1, .limit = limit_of(slots, layout->stride)};
+        .layout = layout, .mask = slots - 1, .limit = wpi_cpu_table_limit(slots, layout->stride)};
     /* A place is 32 bits. */
     const size_t places = slots + (size_t)1 + WPI_CPU_NOWHERE;
     const size_t bytes = places * layout->stride * sizeof *table->groups;
@@ -76,9 +76,10 @@ static __attribute__((noinline)) bool insert(wpi_cpu_table *table, uint64_t *gro
 /* One loop, compiled for each of its uses. */
 static inline __attribute__((always_inline)) uint32_t
 find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *restrict places,
-     bool is_narrow, bool is_far, bool has_nulls) {
-    const uint32_t stride = table->layout->stride, mask = table->mask, count = rows->count;
-    const uint32_t null = (mask + 1) * stride, rows_at = is_narrow ? 0 : 1;
+     const uint64_t *restrict addends, bool is_narrow, bool is_far, bool has_nulls) {
+    const uint32_t rows_at = is_narrow ? 0 : 1;
+    const uint32_t stride = addends != NULL ? rows_at + 2 : table->layout->stride;
+    const uint32_t mask = table->mask, null = (mask + 1) * stride, count = rows->count;
     const uint64_t one = is_narrow ? UINT64_C(1) << 32 : 1;
     uint64_t *groups = table->groups;
     uint32_t row = first;
@@ -96,23 +97,39 @@ find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *r
         const uint32_t place = slot_of(groups, stride, mask, hash, is_narrow) * stride;
         if (groups[place + rows_at] < one && !insert(table, &groups[place], hash)) break;
         groups[place + rows_at] += one;
-        places[row] = place;
+        if (addends != NULL)
+            groups[place + rows_at + 1] += addends[row - first];
+        else
+            places[row] = place;
     }
     return row;
 }
 
+/* Whether a look-up may miss the first cache. */
+static bool is_far(const wpi_cpu_table *table) {
+    return (uint64_t)table->mask * table->layout->stride * 8 > NEAR_BYTES;
+}
+
 uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t *places) {
-    const bool is_far = (uint64_t)table->mask * table->layout->stride * 8 > NEAR_BYTES;
     const bool is_narrow = wpi_cpu_layout_is_narrow(table->layout);
     if (rows->nulls != NULL)
-        return is_narrow ? find(table, rows, first, places, true, true, true)
-                         : find(table, rows, first, places, false, true, true);
+        return is_narrow ? find(table, rows, first, places, NULL, true, true, true)
+                         : find(table, rows, first, places, NULL, false, true, true);
     if (is_narrow)
-        return is_far ? find(table, rows, first, places, true, true, false)
-                      : find(table, rows, first, places, true, false, false);
-    return is_far ? find(table, rows, first, places, false, true, false)
-                  : find(table, rows, first, places, false, false, false);
+        return is_far(table) ? find(table, rows, first, places, NULL, true, true, false)
+                             : find(table, rows, first, places, NULL, true, false, false);
+    return is_far(table) ? find(table, rows, first, places, NULL, false, true, false)
+                         : find(table, rows, first, places, NULL, false, false, false);
+}
+
+uint32_t wpi_cpu_table_add(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                           const uint64_t *addends) {
+    if (wpi_cpu_layout_is_narrow(table->layout))
+        return is_far(table) ? find(table, rows, first, NULL, addends, true, true, false)
+                             : find(table, rows, first, NULL, addends, true, false, false);
+    return is_far(table) ? find(table, rows, first, NULL, addends, false, true, false)
+                         : find(table, rows, first, NULL, addends, false, false, false);
 }
 
 static inline __attribute__((always_inline)) uint32_t

@@ -29,6 +29,9 @@ typedef struct wpi_cpu_rows {
 
 #define WPI_CPU_NOWHERE 8u
 
+/** How many groups a table of so many slots takes. */
+uint32_t wpi_cpu_table_limit(uint32_t slots, uint32_t stride);
+
 /** `slots` is a power of two. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
                                           uint32_t slots, wp_error *err);
@@ -40,8 +43,12 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
  */
 uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t *places);
+/** The same for groups that keep one sum of one word, which it adds to; no key is NULL. `addends`:
+ * from row `first` on. */
+uint32_t wpi_cpu_table_add(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                           const uint64_t *addends);
 /**
- * The same, but makes no groups, and looks at a group's first slot only, so that nothing is to be
+ * As find, but makes no groups, and looks at a group's first slot only, so that nothing is to be
  * predicted. Rows that it has no group for are put where they are forgotten, and
  * their numbers into `others`; gives how many those are.
  */

@@ -3,7 +3,6 @@
 
 #include "base/alloc.h"
 #include "ops/cpu_batch.h"
-#include "ops/cpu_hash.h"
 
 static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_error *err) {
     const uint32_t count = UINT32_C(1) << bits;
@@ -16,10 +15,13 @@ static wp_status make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots, wp_
 }
 
 wp_status wpi_cpu_totals_make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots,
-                              wp_error *err) {
+                              uint32_t slots_expected, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     pthread_mutex_lock(&totals->lock);
-    if (totals->tables == NULL) status = make(totals, bits, slots, err);
+    if (totals->tables == NULL) {
+        totals->slots_expected = slots_expected;
+        status = make(totals, bits, slots, err);
+    }
     if (status != WP_STATUS_OK) wpi_cpu_totals_deinit(totals);
     pthread_mutex_unlock(&totals->lock);
     return status;
@@ -88,22 +90,16 @@ uint64_t wpi_cpu_totals_count(const wpi_cpu_totals *totals, uint64_t *firsts) {
     return sum;
 }
 
-static void fill_all(wpi_cpu_batch *batch, const wpi_cpu_table *table, bool is_with_null) {
-    if (is_with_null) wpi_cpu_batch_fill_null(batch, wpi_cpu_table_null(table));
-    for (uint64_t slot = 0; slot <= table->mask; slot++) {
-        const uint64_t *group = wpi_cpu_table_slot(table, slot);
-        if (group[table->layout->rows_at] == 0) continue;
-        const uint64_t hash = wpi_cpu_layout_hash(table->layout, group);
-        wpi_cpu_batch_fill(batch, wpi_cpu_unhash(table->layout, hash), group);
-    }
-}
-
 wp_status wpi_cpu_totals_emit(const wpi_cpu_totals *totals, uint32_t partition, uint64_t first,
                               wpi_group_sink sink, void *object, wp_error *err) {
     wpi_cpu_batch batch;
     const wp_status status = wpi_cpu_batch_begin(&batch, totals->layout, first, sink, object, err);
-    if (status == WP_STATUS_OK)
-        fill_all(&batch, &totals->tables[partition], partition == 0 && has_null(totals));
+    if (status == WP_STATUS_OK) {
+        const wpi_cpu_table *table = &totals->tables[partition];
+        if (partition == 0 && has_null(totals))
+            wpi_cpu_batch_fill_null(&batch, wpi_cpu_table_null(table));
+        wpi_cpu_batch_fill_slots(&batch, table->groups, (uint64_t)table->mask + 1);
+    }
     wpi_cpu_batch_end(&batch);
     return status;
 }

@@ -13,18 +13,21 @@
 
 typedef struct wpi_cpu_totals {
     const wpi_cpu_layout *layout;
-    uint32_t bits;         /* 2^bits partitions; no tables yet: 0 */
-    wpi_cpu_table *tables; /* [2^bits] */
-    pthread_mutex_t lock;  /* of all of it while threads absorb */
+    uint32_t bits;           /* 2^bits partitions; no tables yet: 0 */
+    uint32_t slots_expected; /* of a partition that gets rows */
+    wpi_cpu_table *tables;   /* [2^bits] */
+    pthread_mutex_t lock;    /* of all of it while threads absorb */
 } wpi_cpu_totals;
 
 static inline uint32_t wpi_cpu_partition(const wpi_cpu_totals *totals, uint64_t hash) {
     return totals->bits != 0 ? (uint32_t)(hash >> (totals->layout->hash_bits - totals->bits)) : 0;
 }
 
+#define WPI_CPU_PARTITION_SLOTS_MIN 64u
+
 /** Tables of `slots` each, unless there are some. Locks. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_totals_make(wpi_cpu_totals *totals, uint32_t bits, uint32_t slots,
-                                           wp_error *err);
+                                           uint32_t slots_expected, wp_error *err);
 void wpi_cpu_totals_deinit(wpi_cpu_totals *totals);
 
 /** Adds groups with fewer rows than `rows_outer`, and that of NULL. Locks. NOMEM. */

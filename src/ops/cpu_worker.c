@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cpu_worker.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -10,11 +11,17 @@
 
 #define FIRST_SLOTS 2048u
 
+/* Groups that are expected, but were not seen, may take so many times the memory of those seen. */
+#define GROUPS_EXPECTED_MAX 16.0
+#define PARTITION_SLOTS_MAX ((uint32_t)1 << 17) /* to begin with */
+
 /* A front pays when it takes this share of the rows: a look-up costs about half a partitioning. */
 #define FRONT_SHARE 4
 /* Frequent: so many times as many rows as others. */
 #define FRONT_RATIO 4
+/* Slots a group, if that many fit, and at least. */
 #define FRONT_SPARSE 8
+#define FRONT_DENSE 4
 
 struct wpi_cpu_worker {
     wpi_cpu_shared *shared;
@@ -24,6 +31,7 @@ struct wpi_cpu_worker {
     void *hashes;           /* [MORSEL + AHEAD] of rows, of the layout's type */
     uint8_t *nulls;         /* [MORSEL] */
     uint8_t *value_nulls;   /* [value_count][MORSEL] */
+    uint64_t *lot;          /* [value_count][BLOCK]: values of a partition's rows */
     wpi_cpu_values *values; /* [value_count] of the block or the morsel at hand */
     wpi_cpu_routes *routes;
     wpi_cpu_near_rows near;
@@ -43,10 +51,11 @@ wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp
     w->hashes = wp_calloc(WPI_CPU_MORSEL + WPI_CPU_AHEAD, sizeof(uint64_t));
     w->nulls = wp_malloc(WPI_CPU_MORSEL);
     w->value_nulls = wp_malloc(value_count * WPI_CPU_MORSEL);
+    w->lot = wp_malloc((value_count * WPI_CPU_BLOCK + 1) * sizeof *w->lot);
     w->values = wp_calloc(value_count + 1, sizeof *w->values);
     w->routes = wp_malloc(sizeof *w->routes);
-    if (w->hashes == NULL || w->nulls == NULL || w->value_nulls == NULL || w->values == NULL ||
-        w->routes == NULL)
+    if (w->hashes == NULL || w->nulls == NULL || w->value_nulls == NULL || w->lot == NULL ||
+        w->values == NULL || w->routes == NULL)
         return WP_FAIL(err, NOMEM, "a thread's tables");
     return wpi_cpu_table_init(&w->table, &shared->layout, FIRST_SLOTS, err);
 }
@@ -58,6 +67,7 @@ void wpi_cpu_worker_destroy(wpi_cpu_worker *w) {
     wp_free(w->hashes);
     wp_free(w->nulls);
     wp_free(w->value_nulls);
+    wp_free(w->lot);
     wp_free(w->values);
     wp_free(w->routes);
     wp_free(w);
@@ -74,9 +84,38 @@ wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
 /* ---- modes ------------------------------------------------------------------------------------
  */
 
-static wp_status make_totals(wpi_cpu_shared *shared, wp_error *err) {
-    return wpi_cpu_totals_make(&shared->totals, shared->partition_bits, shared->partition_slots,
-                               err);
+/* Slots of a table for so many groups and some more. */
+static uint32_t slots_for(double groups, uint32_t stride) {
+    uint32_t slots = WPI_CPU_PARTITION_SLOTS_MIN;
+    while (slots < PARTITION_SLOTS_MAX && wpi_cpu_table_limit(slots, stride) < groups * 9 / 8)
+        slots *= 2;
+    return slots;
+}
+
+/* How many groups all rows have, by what the first of them had: as if each were as frequent as any
+ * other, so that it is rather too few. `groups` of the first `rows`. */
+static double groups_expected(double groups, double rows, double all_rows) {
+    double few = groups, many = all_rows;
+    for (int i = 0; i < 40 && groups > 0; i++) {
+        const double middle = (few + many) / 2;
+        *(middle * (1 - exp(-rows / middle)) < groups ? &few : &many) = middle;
+    }
+    return groups > 0 ? few * (1 - exp(-all_rows / few)) : 0;
+}
+
+/* Totals for what this thread's table has, and how large they are to be when they get rows. */
+static wp_status make_totals(wpi_cpu_worker *w, wp_error *err) {
+    wpi_cpu_shared *shared = w->shared;
+    const uint32_t partitions = UINT32_C(1) << shared->partition_bits;
+    const uint32_t stride = shared->layout.stride;
+    const double groups = w->table.count, most = GROUPS_EXPECTED_MAX * groups;
+    const double all =
+        groups_expected(groups, (double)w->rows_taken, (double)shared->expected_rows);
+    const uint32_t slots = slots_for(groups / partitions, stride);
+    const uint32_t expected = slots_for((all < most ? all : most) / partitions, stride);
+    const uint32_t asked = shared->partition_slots;
+    return wpi_cpu_totals_make(&shared->totals, shared->partition_bits, slots,
+                               expected > asked ? expected : asked, err);
 }
 
 static wp_status empty_table(wpi_cpu_worker *w, uint32_t slots, wp_error *err) {
@@ -85,7 +124,7 @@ static wp_status empty_table(wpi_cpu_worker *w, uint32_t slots, wp_error *err) {
 }
 
 wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
-    WP_TRY(make_totals(w->shared, err));
+    WP_TRY(make_totals(w, err));
     WP_TRY(wpi_cpu_totals_absorb(&w->shared->totals, &w->table, UINT64_MAX, err));
     return empty_table(w, FIRST_SLOTS, err);
 }
@@ -104,8 +143,7 @@ static uint64_t rows_of_frequent(const wpi_cpu_table *table, uint64_t rows_min, 
     uint64_t rows = 0;
     *groups = 0;
     for (uint64_t slot = 0; slot <= table->mask; slot++) {
-        const uint64_t here =
-            wpi_cpu_layout_rows(table->layout, wpi_cpu_table_slot(table, slot));
+        const uint64_t here = wpi_cpu_layout_rows(table->layout, wpi_cpu_table_slot(table, slot));
         if (here < rows_min) continue;
         rows += here;
         ++*groups;
@@ -128,7 +166,7 @@ static wp_status keep_frequent(wpi_cpu_worker *w, uint64_t rows_min, uint32_t gr
     wpi_cpu_table all = w->table;
     w->table = (wpi_cpu_table){0};
     WP_TRY_GOTO(wpi_cpu_totals_absorb(&w->shared->totals, &all, rows_min, err), done);
-    WP_TRY_GOTO(empty_table(w, front_slots(groups, w->shared->local_slots), err), done);
+    WP_TRY_GOTO(empty_table(w, front_slots(groups, w->shared->front_slots), err), done);
     for (uint64_t slot = 0; slot <= all.mask; slot++) {
         const uint64_t *group = wpi_cpu_table_slot(&all, slot);
         if (wpi_cpu_layout_rows(all.layout, group) >= rows_min)
@@ -142,10 +180,12 @@ done:
 /* The table is full: it grows, or is too large for the cache. */
 static wp_status make_room(wpi_cpu_worker *w, wp_error *err) {
     if (w->table.mask + 1 < w->shared->local_slots) return wpi_cpu_table_grow(&w->table, err);
-    WP_TRY(make_totals(w->shared, err));
-    const uint64_t rows_min = FRONT_RATIO * (w->rows_taken / w->table.count + 1);
+    WP_TRY(make_totals(w, err));
+    uint64_t rows_min = FRONT_RATIO * (w->rows_taken / w->table.count + 1);
     uint32_t groups = 0;
-    const uint64_t rows = rows_of_frequent(&w->table, rows_min, &groups);
+    uint64_t rows = rows_of_frequent(&w->table, rows_min, &groups);
+    while (groups > w->shared->front_slots / FRONT_DENSE)
+        rows = rows_of_frequent(&w->table, rows_min *= 2, &groups);
     if (rows < w->rows_taken / FRONT_SHARE) {
         w->mode = WPI_CPU_THROUGH;
         return wpi_cpu_worker_flush(w, err);
@@ -176,11 +216,22 @@ static void accumulate(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t first, 
                        w->scratch);
 }
 
+/* Rows of the block from `first` on into a table; gives the first that has no room there. */
+static uint32_t take_into(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
+                          uint32_t first) {
+    const wpi_cpu_values *only = wpi_cpu_only_sum(table->layout, w->values);
+    if (only != NULL && rows->nulls == NULL)
+        return wpi_cpu_table_add(table, rows, first,
+                                 wpi_cpu_words(only, first, rows->count - first, w->scratch));
+    const uint32_t outer = wpi_cpu_table_find(table, rows, first, w->places);
+    accumulate(w, table, first, outer);
+    return outer;
+}
+
 /* Rows of the block from *done on into its own table; as many as it takes before it is full. */
 static wp_status take_local(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t *done,
                             wp_error *err) {
-    const uint32_t outer = wpi_cpu_table_find(&w->table, rows, *done, w->places);
-    accumulate(w, &w->table, *done, outer);
+    const uint32_t outer = take_into(w, &w->table, rows, *done);
     w->rows_taken += outer - *done;
     *done = outer;
     return outer < rows->count ? make_room(w, err) : WP_STATUS_OK;
@@ -328,33 +379,63 @@ wp_status wpi_cpu_worker_take(wpi_cpu_worker *w, const wp_column *keys, const wp
 /* ---- partitions -------------------------------------------------------------------------------
  */
 
-static wp_status gather_block(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
-                              wp_error *err) {
-    for (uint32_t done = 0; done < rows->count;) {
-        const uint32_t outer = wpi_cpu_table_find(table, rows, done, w->places);
-        accumulate(w, table, done, outer);
-        done = outer;
-        if (done < rows->count) WP_TRY(wpi_cpu_table_grow(table, err));
+/* Where a lot's values lie: rows of a partition from one run and another. */
+static void begin_lot(wpi_cpu_worker *w) {
+    const wpi_cpu_exchange *exchange = &w->shared->exchange;
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        const bool has_nulls = exchange->nulls[i].items != NULL;
+        uint8_t *nulls = w->value_nulls + (size_t)i * WPI_CPU_MORSEL;
+        w->values[i] = (wpi_cpu_values){.type = exchange->values[i].type,
+                                        .values = w->lot + (size_t)i * WPI_CPU_BLOCK,
+                                        .nulls = has_nulls ? nulls : NULL};
+    }
+}
+
+static void add_to_lot(wpi_cpu_worker *w, uint64_t first, uint32_t count, uint32_t at) {
+    const wpi_cpu_exchange *exchange = &w->shared->exchange;
+    wpi_cpu_stream_copy(&exchange->keys, first, count, w->hashes, at);
+    for (uint32_t i = 0; i < exchange->value_count; i++) {
+        uint64_t *values = w->lot + (size_t)i * WPI_CPU_BLOCK;
+        uint8_t *nulls = w->value_nulls + (size_t)i * WPI_CPU_MORSEL;
+        wpi_cpu_stream_copy(&exchange->values[i], first, count, values, at);
+        if (exchange->nulls[i].items != NULL)
+            wpi_cpu_stream_copy(&exchange->nulls[i], first, count, nulls, at);
+    }
+}
+
+static wp_status take_lot(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t count, wp_error *err) {
+    const wpi_cpu_rows rows = {.count = count, .hashes = w->hashes};
+    for (uint32_t done = 0; done < count;) {
+        done = take_into(w, table, &rows, done);
+        if (done < count) WP_TRY(wpi_cpu_table_grow(table, err));
     }
     return WP_STATUS_OK;
 }
 
+/* Runs are short, so several make a lot: its slots can be fetched ahead. */
 wp_status wpi_cpu_worker_gather(wpi_cpu_worker *w, uint32_t partition, wp_error *err) {
     const wpi_cpu_exchange *exchange = &w->shared->exchange;
-    wpi_cpu_table *table = &w->shared->totals.tables[partition];
-    const uint32_t hash_bytes = exchange->keys.item_bytes;
+    const wpi_cpu_totals *totals = &w->shared->totals;
+    wpi_cpu_table *table = &totals->tables[partition];
+    uint32_t lot = 0;
+    if (table->mask + 1 < totals->slots_expected)
+        WP_TRY(wpi_cpu_table_resize(table, totals->slots_expected, err));
+    begin_lot(w);
     for (uint32_t morsel = 0; morsel < exchange->used_count; morsel++) {
         const wpi_cpu_run run = wpi_cpu_exchange_run(exchange, morsel, partition);
         wpi_cpu_exchange_prefetch(exchange, morsel + 2, partition);
-        for (uint32_t at = 0; at < run.count; at += WPI_CPU_BLOCK) {
-            const uint32_t left = run.count - at;
-            const wpi_cpu_rows rows = {.count = left < WPI_CPU_BLOCK ? left : WPI_CPU_BLOCK,
-                                       .hashes = (const uint8_t *)run.keys + at * hash_bytes};
-            wpi_cpu_exchange_values(exchange, run.first + at, w->values);
-            WP_TRY(gather_block(w, table, &rows, err));
+        for (uint32_t at = 0; at < run.count;) {
+            const uint32_t left = run.count - at, room = WPI_CPU_BLOCK - lot;
+            const uint32_t count = left < room ? left : room;
+            add_to_lot(w, run.first + at, count, lot);
+            at += count;
+            lot += count;
+            if (lot < WPI_CPU_BLOCK) continue;
+            WP_TRY(take_lot(w, table, lot, err));
+            lot = 0;
         }
     }
-    return WP_STATUS_OK;
+    return take_lot(w, table, lot, err);
 }
 
 void wpi_cpu_worker_gather_near(wpi_cpu_worker *w, uint32_t part) {

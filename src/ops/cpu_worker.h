@@ -28,9 +28,11 @@ typedef struct wpi_cpu_shared {
     wpi_cpu_traits traits;
     bool has_null_keys;
     uint32_t local_slots;    /* of a worker's table, at most */
+    uint32_t front_slots;    /* of one in front, at most */
     uint32_t partition_bits; /* of totals, when they are made */
     uint32_t partition_slots;
-    uint64_t morsel_bytes; /* on its way to partitions */
+    uint64_t expected_rows;
+    uint64_t morsel_bytes;  /* on its way to partitions */
     uint32_t used_morsels;  /* of this round */
     uint32_t round_morsels; /* that the exchange can take */
     wpi_cpu_near near;
