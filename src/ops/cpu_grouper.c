@@ -12,8 +12,8 @@
 #include "ops/cpu_hash.h"
 #include "ops/cpu_threads.h"
 
-#define LOCAL_BYTES ((uint64_t)8 << 20) /* of a worker's table: still faster than an exchange */
-#define FRONT_BYTES ((uint64_t)1 << 20) /* of one in front of it: half an L2 cache */
+#define LOCAL_BYTES ((uint64_t)8 << 20)   /* of a worker's table: still faster than an exchange */
+#define FRONT_BYTES ((uint64_t)256 << 10) /* of one in front of it: little of an L2 cache */
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
 #define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */

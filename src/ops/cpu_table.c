@@ -9,8 +9,8 @@
 #define SLOTS_MAX ((uint32_t)1 << 30)
 #define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */
 
-/* Tables above this are worth a prefetch: most of an L1 cache. */
-#define NEAR_BYTES ((uint64_t)32 << 10)
+/* Tables above this are worth a prefetch: they exceed an L1 cache. */
+#define NEAR_BYTES ((uint64_t)64 << 10)
 
 /* Few collisions while that is cheap: they are what branches are mispredicted for. */
 #define SPARSE_BYTES ((uint64_t)512 << 10)
