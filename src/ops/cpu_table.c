@@ -13,10 +13,13 @@
 #define NEAR_BYTES ((uint64_t)64 << 10)
 
 /* Few collisions while that is cheap: they are what branches are mispredicted for. */
-#define SPARSE_BYTES ((uint64_t)512 << 10)
+#define SPARSE_BYTES ((uint64_t)64 << 10) /* a quarter full */
+#define HALF_BYTES ((uint64_t)512 << 10)
 
 uint32_t wpi_cpu_table_limit(uint32_t slots, uint32_t stride) {
-    return (uint64_t)slots * stride * 8 <= SPARSE_BYTES ? slots / 4 : slots / 8 * 5;
+    const uint64_t bytes = (uint64_t)slots * stride * sizeof(uint64_t);
+    if (bytes <= SPARSE_BYTES) return slots / 4;
+    return bytes <= HALF_BYTES ? slots / 2 : slots / 8 * 5;
 }
 
 static void put_initial(const wpi_cpu_table *table, uint64_t slot) {

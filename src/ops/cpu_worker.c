@@ -87,7 +87,7 @@ wpi_cpu_mode wpi_cpu_worker_mode(const wpi_cpu_worker *w) {
 /* Slots of a table for so many groups and some more. */
 static uint32_t slots_for(double groups, uint32_t stride) {
     uint32_t slots = WPI_CPU_PARTITION_SLOTS_MIN;
-    while (slots < PARTITION_SLOTS_MAX && wpi_cpu_table_limit(slots, stride) < groups * 9 / 8)
+    while (slots < PARTITION_SLOTS_MAX && wpi_cpu_table_limit(slots, stride) < groups * 33 / 32)
         slots *= 2;
     return slots;
 }
