@@ -108,6 +108,9 @@ typedef struct wp_ops_options {
     uint64_t memory_bytes; /* of the device, at most; 0: what is free */
     uint64_t thread_count; /* of a launch, or of the processor, at most; 0: as many as fit */
     bool is_sorted; /* groups in order of their keys, NULL last; else in no particular order */
+    /* Whose numbers the planner takes for the device's: the name or file of a profile, such as a
+     * probe of the device has written. NULL: what the device tells; GPUs tell nothing of TLBs. */
+    const char *profile;
 } wp_ops_options;
 
 typedef struct wp_groupby_spec {
@@ -163,6 +166,7 @@ typedef struct wp_sample_options {
     double low, high;          /* of the predicate low <= value <= high */
     double confidence;         /* of the intervals; 0: 0.95 */
     bool is_sum_only;          /* as in the paper: no other statistics */
+    const char *profile;       /* as in wp_ops_options */
 } wp_sample_options;
 
 /** Estimates, each with half the width of its interval. NULL values are read, but not counted. */

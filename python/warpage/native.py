@@ -31,7 +31,7 @@ class Aggregate(Structure):
 class Options(Structure):
     _fields_ = [("strategy", c_int), ("placement", c_int), ("scope_bytes", c_uint64), ("group_count", c_uint64),
                 ("row_count", c_uint64), ("chunk_bytes", c_uint64), ("memory_bytes", c_uint64),
-                ("thread_count", c_uint64), ("is_sorted", c_bool)]
+                ("thread_count", c_uint64), ("is_sorted", c_bool), ("profile", c_char_p)]
 
 
 class Spec(Structure):

@@ -86,13 +86,14 @@ def _run(device, spec, chunks, places, key_fields, value_fields):
 
 
 def groupby(table, keys, aggs=("count",), *, sort=True, device="cpu", strategy="auto", placement="auto",
-            scope_bytes=0, memory_bytes=0, threads=0, groups=0):
+            scope_bytes=0, memory_bytes=0, threads=0, groups=0, profile=None):
     """Groups of rows that agree in `keys` (a name or several), with aggregates of each: "count", "count:c", "sum:c",
     "min:c", "max:c", "avg:c", or pairs such as ("sum", "c").
 
     As in SQL, a NULL key is a group of its own, and NULL values are not aggregated; a NaN is a value. Sums of
     integers are exact: one that does not fit 64 bits is an error. `sort`: in order of keys, NULL last. `device`:
-    "cpu", "sim:<gpu>", "cuda:<n>". `groups`: about so many are expected. Returns Groups; raises WarpageError.
+    "cpu", "sim:<gpu>", "cuda:<n>". `groups`: about so many are expected. `profile`: whose TLBs the GPU has, such as
+    the file that `warpage probe --write-profile` made of it. Returns Groups; raises WarpageError.
     """
     keys = [keys] if isinstance(keys, str) else list(keys)
     aggregates = [_parse(a) for a in ([aggs] if isinstance(aggs, str) else aggs)]
@@ -114,7 +115,8 @@ def groupby(table, keys, aggs=("count",), *, sort=True, device="cpu", strategy="
     options = native.Options(strategy=_choice("strategy", native.STRATEGIES, strategy),
                              placement=_choice("placement", native.PLACEMENTS, placement), scope_bytes=scope_bytes,
                              memory_bytes=memory_bytes, thread_count=threads, group_count=groups,
-                             is_sorted=sort and not has_texts)
+                             is_sorted=sort and not has_texts,
+                             profile=None if profile is None else str(profile).encode())
     spec = _spec(list(zip(key_fields, nullable)), value_fields, aggregates, options)
     try:
         result, explain = _run(device, spec, chunks, places, key_fields, value_fields)

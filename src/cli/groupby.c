@@ -29,6 +29,7 @@ enum option_index {
     MEMORY,
     THREADS,
     GROUPS,
+    PROFILE,
     SET,
     EXPLAIN
 };
@@ -49,6 +50,8 @@ const wp_option wpi_groupby_options[] = {
     [MEMORY] = {"memory", "BYTES", "of the device, at most: 4GiB"},
     [THREADS] = {"threads", "N", "at most so many"},
     [GROUPS] = {"groups", "N", "about so many are expected"},
+    [PROFILE] = {"profile", "NAME|FILE",
+                 "whose TLBs the GPU has: a probe's profile, or one of `warpage params`"},
     [SET] = {"set", "KEY=VALUE", "change a number of a simulated GPU; may be repeated"},
     [EXPLAIN] = {"explain", NULL, "say on stderr what was chosen and why"},
     {0}};
@@ -170,6 +173,7 @@ static wp_status parse_numbers(request *r, wp_error *err) {
         WP_TRY(wp_parse_count(values[THREADS], &r->options.thread_count, err));
     if (values[GROUPS] != NULL) WP_TRY(wp_parse_count(values[GROUPS], &count, err));
     r->options.group_count = count;
+    r->options.profile = values[PROFILE];
     r->table.thread_count =
         r->options.thread_count < UINT32_MAX ? (uint32_t)r->options.thread_count : UINT32_MAX;
     return WP_STATUS_OK;
@@ -177,7 +181,7 @@ static wp_status parse_numbers(request *r, wp_error *err) {
 
 /* What says how a device does it. */
 static wp_status check_device_options(const request *r, wp_error *err) {
-    static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY};
+    static const int options[] = {STRATEGY, SCOPE, PLACEMENT, MEMORY, PROFILE};
     const char *const *values = r->arguments->values;
     const bool is_processor = values[DEVICE] == NULL || strcmp(values[DEVICE], "cpu") == 0;
     for (size_t i = 0; is_processor && i < sizeof options / sizeof options[0]; i++)

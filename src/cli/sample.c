@@ -29,6 +29,7 @@ enum option_index {
     SCOPE,
     PLACEMENT,
     THREADS,
+    PROFILE,
     SET
 };
 
@@ -46,6 +47,8 @@ const wp_option wpi_sample_options[] = {
     [SCOPE] = {"scope", "BYTES", "of the column, in one pass: 128MiB"},
     [PLACEMENT] = {"placement", "NAME", "auto (default), zero-copy, resident"},
     [THREADS] = {"threads", "N", "of the device, that run at once, at most"},
+    [PROFILE] = {"profile", "NAME|FILE",
+                 "whose TLBs the GPU has: a probe's profile, or one of `warpage params`"},
     [SET] = {"set", "KEY=VALUE", "change a number of a simulated GPU; may be repeated"},
     {0}};
 
@@ -140,6 +143,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     WP_TRY(parse_range(r, err));
     WP_TRY(parse_confidence(r, err));
     WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
+    r->options.profile = r->arguments->values[PROFILE];
     r->options.strategy = of_names[strategy];
     r->options.placement = places[placement];
     if (r->options.strategy == WP_STRATEGY_DIRECT && r->arguments->values[SCOPE] != NULL)

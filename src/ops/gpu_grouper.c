@@ -143,7 +143,7 @@ static wp_status make_parts(gpu_grouper *g, wp_device *device, wpi_keys *keys, w
     const wp_ops_options *options = &g->options;
     WP_TRY(wpi_gpu_init(&g->gpu, device, wpi_gpu_kernel_of, WPI_GPU_KERNEL_COUNT,
                         options->thread_count, err));
-    wpi_planner_init(&g->planner, device, options->thread_count);
+    WP_TRY(wpi_planner_init(&g->planner, device, options->profile, options->thread_count, err));
     const uint64_t budget_bytes = budget_of(g);
     WP_TRY(wpi_gpu_format_init(&g->format, &g->gpu, g->shape, keys, chunk_bytes_of(g, budget_bytes),
                                options->row_count, err));

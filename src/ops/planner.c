@@ -2,9 +2,12 @@
 #include "ops/planner.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/fail.h"
 #include "base/units.h"
 
 #define SECTOR_BYTES 32.0
@@ -170,14 +173,27 @@ static void set_memory(wpi_planner *planner, const numbers *n) {
     planner->atomic_ns = n->atomic_cycles * cycle_ns;
 }
 
-void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_count) {
+/* Simulated GPUs have keys of their own; any device has those of a profile. */
+static wp_status take_keys(const wp_device_info *info, const char *profile, numbers *n,
+                           wp_error *err) {
+    const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
+    if (profile == NULL)
+        return is_simulated ? wp_device_visit_keys(info->spec, take_key, n, err) : WP_STATUS_OK;
+    char *spec = wp_format("sim:%s", profile);
+    if (spec == NULL) return WP_FAIL(err, NOMEM, "profile %s", profile);
+    const wp_status status = wp_device_visit_keys(spec, take_key, n, err);
+    wp_free(spec);
+    return status;
+}
+
+wp_status wpi_planner_init(wpi_planner *planner, wp_device *device, const char *profile,
+                           uint64_t thread_count, wp_error *err) {
     const wp_device_info *info = wp_device_get_info(device);
     numbers n = usual_numbers(info);
     *planner = (wpi_planner){0};
-    memcpy(planner->spec, info->spec, sizeof planner->spec);
-    const bool is_simulated = strncmp(info->spec, "sim:", 4) == 0;
-    if (is_simulated && wp_device_visit_keys(info->spec, take_key, &n, NULL) != WP_STATUS_OK)
-        n.levels = 0;
+    (void)snprintf(planner->spec, sizeof planner->spec, "%s%s%s", info->spec,
+                   profile != NULL ? " as " : "", profile != NULL ? profile : "");
+    WP_TRY(take_keys(info, profile, &n, err));
     if (n.memory <= 0) n.memory = 200e9;
     const double sms = info->sm_count != 0 ? info->sm_count : 1;
     planner->threads = sms * (info->threads_per_sm_max != 0 ? info->threads_per_sm_max : 1024);
@@ -189,6 +205,7 @@ void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_c
     planner->launch_ns = n.launch_cycles * 1e9 / n.clock_hz +
                          LAUNCH_LATENCIES * (planner->l2_latency_ns + planner->memory_latency_ns);
     set_levels(planner, &n);
+    return WP_STATUS_OK;
 }
 
 /* ---- costs --------------------------------------------------------------------------------------
@@ -323,7 +340,8 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
                         planner->spec, wp_format_bytes(task->table_bytes, table), task->row_bytes,
                         wpi_placement_name(task->placement), 100 * task->hot_share);
     if (text != NULL && planner->level_count == 0)
-        wp_text_append(text, "  no TLB is known of this device: scopes are not known to help\n");
+        wp_text_append(text, "  no TLB is known of this device: scopes are not known to help; a "
+                             "probe's profile would tell\n");
     if (is_allowed(task, WP_STRATEGY_DIRECT)) consider(&s, WP_STRATEGY_DIRECT, 0);
     for (wp_strategy it = WP_STRATEGY_SCOPED; it < WP_STRATEGY_COUNT; it++)
         if (is_allowed(task, it)) consider_scopes(&s, it);

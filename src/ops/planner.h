@@ -14,8 +14,9 @@
  *     atomics  on the most frequent key's bucket go one after the other
  *     launches what a launch takes until it is in full swing, over the rows of a chunk
  *
- * The keys of a simulated GPU (wp_device_visit_keys) have all of it; a probe's profile is the same
- * keys. Where no TLB is known nothing is gained by scopes, and `direct` is the choice.
+ * The keys of a simulated GPU (wp_device_visit_keys) have all of it, and so has the profile that a
+ * probe has written of a real one. Where no TLB is known nothing is gained by scopes, and `direct`
+ * is the choice.
  */
 #ifndef WP_OPS_PLANNER_H
 #define WP_OPS_PLANNER_H
@@ -32,7 +33,7 @@ typedef struct wpi_planner_level {
 } wpi_planner_level;
 
 typedef struct wpi_planner {
-    char spec[64];
+    char spec[128];
     uint32_t level_count; /* 0: no TLB is known */
     wpi_planner_level levels[WPI_PLANNER_LEVELS_MAX];
     double memory_ns_per_byte, link_ns_per_byte;
@@ -67,8 +68,10 @@ typedef struct wpi_plan {
     double row_ns;
 } wpi_plan;
 
-/** What can be found out about the device. `thread_count`: of a launch, at most, or 0. */
-void wpi_planner_init(wpi_planner *planner, wp_device *device, uint64_t thread_count);
+/** What can be found out about the device, and what `profile` (NULL: nothing) says of it.
+ * `thread_count`: of a launch, at most, or 0. NOT_FOUND, PARSE, INVALID: of the profile. */
+WP_NODISCARD wp_status wpi_planner_init(wpi_planner *planner, wp_device *device,
+                                        const char *profile, uint64_t thread_count, wp_error *err);
 /** Chooses; adds a line for each choice to `text` (NULL allowed). */
 wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *task, wp_text *text);
 

@@ -92,10 +92,11 @@ static wp_status check(const wp_column *column, uint64_t row_count,
     return WP_STATUS_OK;
 }
 
-static void plan(sampling *s, const wp_sample_options *options, bool is_zero_copy) {
+static wp_status plan(sampling *s, const wp_sample_options *options, bool is_zero_copy,
+                      wp_error *err) {
     const uint64_t value_bytes = wp_type_bytes((wp_type)s->task.type);
     wpi_planner planner;
-    wpi_planner_init(&planner, s->gpu.device, options->thread_count);
+    WP_TRY(wpi_planner_init(&planner, s->gpu.device, options->profile, options->thread_count, err));
     const wpi_plan_task task = {.table_bytes = s->task.row_count * value_bytes,
                                 .placement = WP_PLACEMENT_RESIDENT,
                                 .strategy = options->strategy,
@@ -106,6 +107,7 @@ static void plan(sampling *s, const wp_sample_options *options, bool is_zero_cop
     s->scope_rows =
         is_zero_copy && options->scope_bytes == 0 ? 0 : chosen.scope_bytes / value_bytes;
     if (s->scope_rows == 0 || s->scope_rows > s->task.row_count) s->scope_rows = s->task.row_count;
+    return WP_STATUS_OK;
 }
 
 static uint64_t notes_bytes(const sampling *s) {
@@ -265,7 +267,7 @@ wp_status wp_sample(wp_device *device, const wp_column *column, uint64_t row_cou
                 done);
     s.is_in_place = options->placement == WP_PLACEMENT_AUTO && sees_all(device);
     WP_TRY_GOTO(reach_column(&s, column, row_count, is_zero_copy, err), done);
-    plan(&s, options, is_zero_copy);
+    WP_TRY_GOTO(plan(&s, options, is_zero_copy, err), done);
     WP_TRY_GOTO(prepare(&s, options, err), done);
     WP_TRY_GOTO(run(&s, err), done);
     sum_up(&s, options->confidence == 0 ? CONFIDENCE : options->confidence, out);

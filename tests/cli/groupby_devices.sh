@@ -45,6 +45,20 @@ for device in sim:k80 cuda:0; do
         check $device wide $wide --placement $placement --threads 1000 --groups 500
     done
 done
+# A GPU tells nothing of its TLBs; a profile does, by name or file, and then scopes are considered.
+# shellcheck disable=SC2086
+check cuda:0 wide $wide --groups 1000000
+grep -q 'no TLB is known' explained || echo "the TLBs of a GPU are known"
+printf '[gpu]\nbase = k80\n' >own.ini
+for profile in k80 ./own.ini; do
+    # shellcheck disable=SC2086
+    check cuda:0 wide $wide --groups 1000000 --profile $profile
+    grep -q "^cuda:0 as $profile: " explained && grep -q '^  partition  scope 1.97 MiB' explained ||
+        { echo "--profile $profile changes nothing"; cat explained; }
+done
+warpage groupby --device cuda:0 --key item --profile k81 t.csv 2>&1
+warpage sample --device cuda:0 --column price --profile gone.ini t.csv 2>&1
+warpage groupby --key item --profile k80 t.csv 2>&1
 warpage groupby --device sim:p100 $wide --unsorted t.csv | sort >ours
 sort wide | cmp - ours
 warpage groupby --device cpu $wide t.csv | cmp wide -
