@@ -21,6 +21,7 @@ typedef struct clock_model {
     uint64_t host_call; /* due at that time; 0: none */
     uint32_t host_calls, own_rounds;
     bool is_visible;
+    void (*meanwhile)(struct clock_model *model); /* of a round, without the lock; NULL: nothing */
 } clock_model;
 
 static bool is_own(const clock_model *m) {
@@ -39,6 +40,7 @@ static void turn(void *object, bool calls_host) {
     }
     pthread_mutex_unlock(&m->lock);
     m->unguarded++;
+    if (m->meanwhile != NULL) m->meanwhile(m);
     pthread_mutex_lock(&m->lock);
     if (calls) {
         wpi_pace_host_call(&m->pace, false);
@@ -168,6 +170,42 @@ static void host_functions_are_left_to_the_thread(void **state) {
     close_model(&m);
 }
 
+static pthread_t other_thread;
+static place other_place;
+
+static void *wait_for_ten(void *object) {
+    wait_ticks(object, 10);
+    return NULL;
+}
+
+/* Returns when the other thread waits: it holds the lock from its target to there. */
+static void let_other_wait(clock_model *m) {
+    bool waits = false;
+    m->meanwhile = NULL;
+    other_place = (place){m, 1, true};
+    assert_int_equal(pthread_create(&other_thread, NULL, wait_for_ten, &other_place), 0);
+    while (!waits) {
+        pthread_mutex_lock(&m->lock);
+        waits = m->targets[1] != 0;
+        pthread_mutex_unlock(&m->lock);
+    }
+}
+
+/* Who asks does one round and goes; who began to wait in it must not wait for ever. */
+static void who_waits_beside_one_that_asks_is_not_forgotten(void **state) {
+    (void)state;
+    clock_model m;
+    open_model(&m);
+    m.outer = 1;
+    m.meanwhile = let_other_wait;
+    pthread_mutex_lock(&m.lock);
+    wpi_pace_poll(&m.pace, true);
+    pthread_mutex_unlock(&m.lock);
+    assert_int_equal(pthread_join(other_thread, NULL), 0);
+    assert_true(m.now >= 10);
+    close_model(&m);
+}
+
 /* Real time: what nobody asks for happens after a second, if the host may see it, else never. */
 static void what_is_looked_at_happens_unasked(void **state) {
     (void)state;
@@ -196,6 +234,7 @@ int main(void) {
         cmocka_unit_test(who_waits_does_the_rounds),
         cmocka_unit_test(threads_take_turns),
         cmocka_unit_test(host_functions_are_left_to_the_thread),
+        cmocka_unit_test(who_waits_beside_one_that_asks_is_not_forgotten),
         cmocka_unit_test(what_is_looked_at_happens_unasked),
     };
     return wp_test_main(tests);

@@ -9,7 +9,8 @@
  * Launches at the same time share the memory system: its counts are then of all of them, and the
  * record says how many launches that concerns; what SMs count is each launch's own.
  *
- * Thread rule: whoever does the executor's round, but for wpi_observer_collect: any, while the model rests.
+ * Thread rule: whoever does the executor's round, but for wpi_observer_collect: any, while the
+ * model rests.
  */
 #ifndef WP_DEVICE_SIM_OBSERVER_H
 #define WP_DEVICE_SIM_OBSERVER_H

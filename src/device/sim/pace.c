@@ -82,11 +82,17 @@ static bool can_drive(const wpi_pace *pace) {
     return !pace->is_driven && !pace->is_stopping && !pace->ops->has_host_call(pace->object);
 }
 
+/* A host thread goes its way: what others began to wait for meanwhile is the thread's now. */
+static void hand_over(wpi_pace *pace) {
+    if (pace->is_driven) return;
+    if (is_called(pace) || (pace->is_resting && is_watched(pace))) pthread_cond_signal(&pace->work);
+}
+
 void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
     pace->asked_ns = wpi_now_ns();
-    if (!pace->is_driven && (is_called(pace) || is_watched(pace))) pthread_cond_signal(&pace->work);
+    hand_over(pace);
 }
 
 void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
@@ -94,6 +100,7 @@ void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
     pace->asked_ns = wpi_now_ns();
     if (may_drive && can_drive(pace)) {
         do_round(pace, false);
+        hand_over(pace);
         return;
     }
     pthread_cond_signal(&pace->work);
