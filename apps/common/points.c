@@ -196,6 +196,17 @@ void app_points_free(app_points *points) {
     *points = (app_points){0};
 }
 
+double app_floats_difference(const float *a, const float *b, size_t count) {
+    double largest = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double difference = fabs((double)a[i] - (double)b[i]);
+        if (!(difference <= largest)) {
+            largest = isnan(difference) ? (double)INFINITY : difference;
+        }
+    }
+    return largest;
+}
+
 float *app_floats_read(const char *path, uint64_t *count) {
     float *values = NULL;
     uint64_t capacity = 0;

@@ -31,6 +31,8 @@ void app_points_generate(app_points *points, uint64_t count, uint32_t dimensions
 void app_points_normalize(app_points *points);
 void app_points_free(app_points *points);
 
+/** The largest |a[i] - b[i]|; INFINITY where one of them is not a number. */
+double app_floats_difference(const float *a, const float *b, size_t count);
 /** All numbers of a file, whatever its lines: `*count` floats, malloc'ed. */
 float *app_floats_read(const char *path, uint64_t *count);
 

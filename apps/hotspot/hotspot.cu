@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "common/memory.h"
+#include "common/picture.h"
 #include "common/points.h"
 #include "common/random.h"
 #include "common/report.h"
@@ -172,11 +173,7 @@ static float *serial_heat(chip c, const float *power, const float *start, int64_
 static bool check(chip c, const float *power, const float *start, const float *result,
                   int64_t width, int64_t height, uint64_t steps) {
     float *expected = serial_heat(c, power, start, width, height, steps);
-    double largest = 0.0;
-    for (int64_t i = 0; i < width * height; i++) {
-        double difference = fabs((double)result[i] - (double)expected[i]);
-        largest = difference <= largest ? largest : difference;
-    }
+    double largest = app_floats_difference(result, expected, (size_t)(width * height));
     printf("check      temperatures of %s cells against %s serial steps: %s, largest difference "
            "%g K\n",
            app_count((uint64_t)(width * height)), app_count(steps),
@@ -185,14 +182,8 @@ static bool check(chip c, const float *power, const float *start, const float *r
     return largest == 0.0;
 }
 
-/* The chip as seen by a camera: the mean of the cells under each character. */
 static void print_result(const char *title, const float *result, int64_t width, int64_t height,
                          uint64_t steps) {
-    static const char *const shades[] = {" ", "\u2591", "\u2592", "\u2593", "\u2588"};
-    enum { COLUMNS = 48, ROWS = 16 };
-    double seen[ROWS][COLUMNS];
-    int columns = width < COLUMNS ? (int)width : COLUMNS;
-    int rows = height < ROWS ? (int)height : ROWS;
     double sum = 0.0;
     float coldest = INFINITY;
     float hottest = -INFINITY;
@@ -210,34 +201,7 @@ static void print_result(const char *title, const float *result, int64_t width, 
     printf("after      %s steps: %.3f to %.3f K, mean %.3f K, hottest at column %s, row %s\n\n",
            app_count(steps), (double)coldest, (double)hottest, sum / (double)(width * height),
            app_count((uint64_t)(hottest_at % width)), app_count((uint64_t)(hottest_at / width)));
-    double low = INFINITY;
-    double high = -INFINITY;
-    for (int row = 0; row < rows; row++) {
-        for (int column = 0; column < columns; column++) {
-            double cell_sum = 0.0;
-            int64_t first_y = row * height / rows;
-            int64_t outer_y = (row + 1) * height / rows;
-            int64_t first_x = column * width / columns;
-            int64_t outer_x = (column + 1) * width / columns;
-            for (int64_t y = first_y; y < outer_y; y++) {
-                for (int64_t x = first_x; x < outer_x; x++) {
-                    cell_sum += (double)result[y * width + x];
-                }
-            }
-            double value = cell_sum / (double)((outer_y - first_y) * (outer_x - first_x));
-            seen[row][column] = value;
-            low = value < low ? value : low;
-            high = value > high ? value : high;
-        }
-    }
-    for (int row = 0; row < rows; row++) {
-        printf("  ");
-        for (int column = 0; column < columns; column++) {
-            double place = high > low ? (seen[row][column] - low) / (high - low) : 0.0;
-            fputs(shades[(int)(place * 4.999)], stdout);
-        }
-        putchar('\n');
-    }
+    app_picture(stdout, result, (size_t)width, (size_t)height);
     putchar('\n');
 }
 
