@@ -52,7 +52,7 @@ void app_array_create(app_device *device, app_array *array, size_t count, size_t
     size_t size_bytes = count * item_bytes != 0 ? count * item_bytes : 1;
     array->name = name;
     array->size_bytes = count * item_bytes;
-    if (device->mode == APP_MEMORY_MANAGED) {
+    if (device->mode == APP_MEMORY_MANAGED && role != APP_ROLE_LOCAL) {
         app_cuda_check(cudaMallocManaged(&array->device, size_bytes, cudaMemAttachGlobal),
                        "cudaMallocManaged", name, size_bytes);
         array->host = array->device;
@@ -66,7 +66,7 @@ void app_array_create(app_device *device, app_array *array, size_t count, size_t
         array->is_pinned = true;
     } else {
         app_cuda_check(cudaMalloc(&array->device, size_bytes), "cudaMalloc", name, size_bytes);
-        if (role == APP_ROLE_INPUT) {
+        if (role == APP_ROLE_INPUT || role == APP_ROLE_UPDATED) {
             array->host = app_allocate(size_bytes, 1, name);
         }
     }
@@ -160,6 +160,17 @@ void app_array_write(app_device *device, app_array *array, size_t offset_bytes, 
         "cudaMemcpy to the device", array->name, size_bytes);
     device->to_device_s += app_seconds() - start_s;
     device->to_device_bytes += size_bytes;
+}
+
+const void *app_array_view(app_device *device, const app_array *array, size_t offset_bytes,
+                           void *buffer, size_t size_bytes) {
+    if (array->is_shared) {
+        app_cuda_check(cudaDeviceSynchronize(), "waiting for the kernels before use", array->name,
+                       0);
+        return (const char *)array->host + offset_bytes;
+    }
+    app_array_read(device, array, offset_bytes, buffer, size_bytes);
+    return buffer;
 }
 
 void app_kernels_begin(app_device *device) {

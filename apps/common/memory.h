@@ -2,11 +2,13 @@
 /**
  * One code path for three ways to give a kernel its data.
  *
- *     mode       input arrays                       state arrays
+ *     mode       input arrays                       state and updated arrays
  *     copy       cudaMalloc + copies                cudaMalloc + copies
  *     managed    cudaMallocManaged, pages move      cudaMallocManaged
  *     zerocopy   cudaHostAlloc(mapped), kernels     cudaMalloc + copies (kernels update them at
  *                read over the link                 random and with atomics: they stay near)
+ *
+ * Local arrays are cudaMalloc'ed in every mode.
  *
  * A program fills `array.host`, calls app_array_to_device, launches kernels on `array.device`,
  * calls app_array_to_host and reads `array.host`. Where both are the same memory the calls only
@@ -26,11 +28,13 @@
 /** What a program does with an array. */
 typedef enum app_role {
     APP_ROLE_INPUT = 0, /* written by the host, only read by kernels */
-    APP_ROLE_STATE      /* written by kernels */
+    APP_ROLE_STATE,     /* written by kernels */
+    APP_ROLE_UPDATED,   /* written by the host first, then by kernels */
+    APP_ROLE_LOCAL      /* written and read by kernels alone */
 } app_role;
 
 typedef struct app_array {
-    void *host;   /* NULL for state arrays in device memory until app_array_to_host */
+    void *host;   /* NULL for state and local arrays in device memory until app_array_to_host */
     void *device; /* valid in kernels */
     size_t size_bytes;
     const char *name;
@@ -58,7 +62,7 @@ typedef struct app_device {
  *  is reported as "load". */
 void app_device_open(app_device *device, int mode);
 
-/** An array of `count` items; a state array's content is undefined, see app_array_fill. */
+/** An array of `count` items, whose content is undefined; see app_array_fill. */
 void app_array_create(app_device *device, app_array *array, size_t count, size_t item_bytes,
                       const char *name, app_role role);
 /** An input array whose content is *memory (malloc'ed), which it takes: *memory becomes NULL. */
@@ -77,6 +81,10 @@ void app_array_read(app_device *device, const app_array *array, size_t offset_by
                     size_t size_bytes);
 void app_array_write(app_device *device, app_array *array, size_t offset_bytes, const void *from,
                      size_t size_bytes);
+/** What the kernels wrote at `offset_bytes`, for the host to read: the array itself where it is
+ *  shared, else a copy in `buffer`, which has room for it. Valid until the next launch. */
+const void *app_array_view(app_device *device, const app_array *array, size_t offset_bytes,
+                           void *buffer, size_t size_bytes);
 
 /** Around a group of launches: measures them and reports their failure, by name. */
 void app_kernels_begin(app_device *device);

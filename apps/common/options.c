@@ -156,15 +156,13 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b) {
     return row[b_length];
 }
 
-static const app_option *find_row(const row_table *table, const char *argument, size_t length) {
+/* Ends the program: no row of the table is called so. */
+__attribute__((noreturn)) static void fail_unknown(const row_table *table, const char *argument,
+                                                   size_t length) {
     const app_option *nearest = NULL;
     size_t nearest_distance = 4;
     for (size_t i = 0; i < table->count; i++) {
-        const char *name = table->rows[i].name;
-        if (strlen(name) == length && strncmp(name, argument, length) == 0) {
-            return &table->rows[i];
-        }
-        size_t distance = edit_distance(argument, length, name);
+        size_t distance = edit_distance(argument, length, table->rows[i].name);
         if (distance < nearest_distance) {
             nearest_distance = distance;
             nearest = &table->rows[i];
@@ -175,6 +173,28 @@ static const app_option *find_row(const row_table *table, const char *argument, 
                        nearest->name);
     }
     app_fail_usage("unknown option '%.*s'", (int)length, argument);
+}
+
+/* Programs without input refuse files in the same words, however the user names one. */
+__attribute__((noreturn)) static void fail_no_input(const char *argument) {
+    app_fail_usage("%s: this program reads no files; its data are generated, see --size and --seed",
+                   argument);
+}
+
+static const app_option *find_row(const row_table *table, const app_program *program,
+                                  const char *argument, size_t length) {
+    for (size_t i = 0; i < table->count; i++) {
+        const char *name = table->rows[i].name;
+        if (strlen(name) == length && strncmp(name, argument, length) == 0) {
+            return &table->rows[i];
+        }
+    }
+    static const char input[] = "--input";
+    if (program->input == NULL && length == strlen(input) &&
+        strncmp(argument, input, length) == 0) {
+        fail_no_input(input);
+    }
+    fail_unknown(table, argument, length);
 }
 
 static void print_default(const app_option *option) {
@@ -242,10 +262,12 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
 
     app_start(program->name);
     snprintf(size_help, sizeof size_help, "%s", program->size);
-    snprintf(input_help, sizeof input_help, "%s; without it, generated from --seed",
-             program->input);
-    add_row(&table,
-            (app_option){"--input", APP_OPTION_TEXT, &common->input, "FILE", 0, 0, input_help});
+    if (program->input != NULL) {
+        snprintf(input_help, sizeof input_help, "%s; without it, generated from --seed",
+                 program->input);
+        add_row(&table,
+                (app_option){"--input", APP_OPTION_TEXT, &common->input, "FILE", 0, 0, input_help});
+    }
     add_row(&table, (app_option){"--size", APP_OPTION_SIZE, &common->size, "N", 0, 0, size_help});
     add_row(&table, (app_option){"--seed", APP_OPTION_COUNT, &common->seed, "N", 0, 1e18,
                                  "seed of everything random"});
@@ -269,11 +291,14 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i];
         if (strncmp(argument, "--", 2) != 0) {
+            if (program->input == NULL) {
+                fail_no_input(argument);
+            }
             app_fail_usage("unexpected argument '%s'; input files are given with --input",
                            argument);
         }
         size_t length = strcspn(argument, "=");
-        const app_option *option = find_row(&table, argument, length);
+        const app_option *option = find_row(&table, program, argument, length);
         if (argument[length] == '=') {
             parse_value(option, argument + length + 1);
         } else if (option->kind == APP_OPTION_FLAG) {

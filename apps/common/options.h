@@ -2,9 +2,9 @@
 /**
  * Command lines: a table of options per program, one parser, one form of --help.
  *
- * Every program takes the common options (--input, --size, --seed, --memory, --check, --help) and
- * the rows of its own table. `--name value` and `--name=value` are the same. A mistake ends the
- * program with one sentence and exit status 2.
+ * Every program takes the common options (--input where it can read files, --size, --seed,
+ * --memory, --check, --help) and the rows of its own table. `--name value` and `--name=value` are
+ * the same. A mistake ends the program with one sentence and exit status 2.
  */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
@@ -54,7 +54,7 @@ typedef struct app_program {
     const char *name;
     const char *summary; /* one sentence */
     const char *size;    /* what --size counts: "vertices of the generated graph" */
-    const char *input;   /* what --input accepts */
+    const char *input;   /* what --input accepts; NULL: there is no such option */
     const char *example; /* a command line to try */
 } app_program;
 
