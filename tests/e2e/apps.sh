@@ -173,6 +173,13 @@ if [ "$DEVICES" = cpu ]; then # two million cells take minutes where kernels are
 fi
 check hotspot --input "$TMP/temp" --power "$TMP/power" --iterations 20
 
+check ra --size 5000 --updates 3 --updates-per-thread 7
+grep -q 'table      4,096 words' "$TMP/first" || fail "ra: the table is no power of two"
+check ra --size 1
+check ra --variant lookup --size 20000
+check ra --variant lookup --size 100KiB --stride 1 --seed 5
+check ra --variant lookup --size 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
@@ -192,6 +199,10 @@ wrong 2 "one of copy|managed|zerocopy" sssp --memory far
 wrong 2 "must lie between" kmeans --clusters 0
 wrong 2 "unexpected argument" pvc access.log
 wrong 2 "takes no value" hotspot --check=1
+wrong 2 "reads no files" ra --input "$TMP/temp"
+wrong 2 "reads no files" ra "$TMP/temp"
+wrong 2 "unknown option '--inputs'" ra --inputs "$TMP/temp"
+wrong 2 "items are needed" ra --size 3B
 wrong 2 "go together" hotspot --input "$TMP/temp"
 wrong 2 "more than the" kmeans --size 3 --clusters 4
 wrong 2 "no package 'emacs'" bfs --input "$TMP/Packages" --source emacs
@@ -210,6 +221,7 @@ printf 'a b c\n' >"$TMP/words"
 wrong 1 "holds no row" kmeans --input "$TMP/words"
 printf 'just words\n' >"$TMP/nolog"
 wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
+exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
 [ $failures -eq 0 ]
