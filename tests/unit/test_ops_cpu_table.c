@@ -96,10 +96,8 @@ static void take(wpi_cpu_table *table, const uint64_t *keys) {
     uint32_t places[ROWS];
     wpi_cpu_hash(table->layout, keys, ROWS, hashes);
     const wpi_cpu_rows rows = {.count = ROWS, .hashes = hashes};
-    for (uint32_t done = 0; done < ROWS;) {
-        done = wpi_cpu_table_find(table, &rows, done, places);
-        if (done < ROWS) assert_status_ok(wpi_cpu_table_grow(table, &err), &err);
-    }
+    while (!wpi_cpu_table_find(table, &rows, 0, NULL, places))
+        assert_status_ok(wpi_cpu_table_grow(table, &err), &err);
 }
 
 static uint64_t count_rows(const wpi_cpu_table *table) {
