@@ -116,6 +116,14 @@ EOF
 printf 'host\tlogname\ttime\tmethod\turl\nh\t-\t1\tGET\t/x\t200\nh\t-\t1\tGET\t/x\t200\nh\t-\n' >"$TMP/nasa.tsv"
 awk 'BEGIN { for (i = 0; i < 400; i++) print 320 + i % 13 }' >"$TMP/temp"
 awk 'BEGIN { for (i = 0; i < 400; i++) print (i % 17) / 1000 }' >"$TMP/power"
+# One image in three forms: text, a byte a pixel, two bytes a pixel (as many times the white value).
+mkdir "$TMP/plain" "$TMP/raw" "$TMP/wide"
+awk 'BEGIN { print "P2 # a comment\n# another\n21 17\n85"; for (i = 0; i < 357; i++) print 33 + i * i % 50 }' \
+    >"$TMP/plain/image.pgm"
+LC_ALL=C awk 'BEGIN { printf "P5\n21 17 85\n"; for (i = 0; i < 357; i++) printf "%c", 33 + i * i % 50 }' \
+    >"$TMP/raw/image.pgm"
+LC_ALL=C awk 'BEGIN { printf "P5\n# wide\n21 17\n21845\n"
+    for (i = 0; i < 357; i++) printf "%c%c", 33 + i * i % 50, 33 + i * i % 50 }' >"$TMP/wide/image.pgm"
 
 for variant in queue mask; do
     check bfs --variant $variant --size 3000 --degree 8
@@ -177,6 +185,17 @@ check fdtd-2d --size 5000 --iterations 9
 check fdtd-2d --size 100KiB --iterations 2 --seed 4 # 92 x 92 cells: no multiple of a block
 check fdtd-2d --size 1 --iterations 3
 
+check srad --size 5000 --iterations 3
+check srad --size 2000 --iterations 2 --region 1 --rate 1 --local-scratch
+check srad --size 1 --iterations 2
+check srad --input "$TMP/plain/image.pgm" --iterations 4 --region 5
+grep -q 'image      image.pgm: 21 x 17 pixels' "$TMP/first" || fail "srad: image.pgm is read wrong"
+mv "$TMP/first" "$TMP/plain/result"
+for form in raw wide; do
+    check srad --input "$TMP/$form/image.pgm" --iterations 4 --region 5
+    cmp -s "$TMP/first" "$TMP/plain/result" || fail "srad: the $form image is not the plain one"
+done
+
 check ra --size 5000 --updates 3 --updates-per-thread 7
 grep -q 'table      4,096 words' "$TMP/first" || fail "ra: the table is no power of two"
 check ra --size 1
@@ -226,6 +245,13 @@ printf 'a b c\n' >"$TMP/words"
 wrong 1 "holds no row" kmeans --input "$TMP/words"
 printf 'just words\n' >"$TMP/nolog"
 wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
+wrong 1 "is no PGM image" srad --input "$TMP/words"
+printf 'P2\n2 x' >"$TMP/bad.pgm"
+wrong 1 "the height of the image" srad --input "$TMP/bad.pgm"
+printf 'P2\n2 2\n9\n1 2 10 3\n' >"$TMP/bad.pgm"
+wrong 1 "pixel 3 of 4 is not a number up to 9" srad --input "$TMP/bad.pgm"
+printf 'P5\n2 2\n9\n123' >"$TMP/bad.pgm"
+wrong 1 "is cut off" srad --input "$TMP/bad.pgm"
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
