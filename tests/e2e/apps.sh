@@ -124,6 +124,8 @@ LC_ALL=C awk 'BEGIN { printf "P5\n21 17 85\n"; for (i = 0; i < 357; i++) printf 
     >"$TMP/raw/image.pgm"
 LC_ALL=C awk 'BEGIN { printf "P5\n# wide\n21 17\n21845\n"
     for (i = 0; i < 357; i++) printf "%c%c", 33 + i * i % 50, 33 + i * i % 50 }' >"$TMP/wide/image.pgm"
+printf ';comment\n>longer of the two\nACGTAACCgg\nATTACGT acg\n\n>another\nTTTT\n' >"$TMP/long.fasta"
+printf 'acgtaaccggttacgtacg\n' >"$TMP/short.txt"
 
 for variant in queue mask; do
     check bfs --variant $variant --size 3000 --degree 8
@@ -196,6 +198,16 @@ for form in raw wide; do
     cmp -s "$TMP/first" "$TMP/plain/result" || fail "srad: the $form image is not the plain one"
 done
 
+check nw --size 130
+check nw --size 100KiB --penalty 0 --seed 3
+check nw --size 1
+check nw --input "$TMP/long.fasta" --second "$TMP/short.txt" --scores dna --penalty 3
+grep -q 'sequences  longer: 20 letters; short.txt: 19 letters' "$TMP/first" || fail "nw: FASTA is read wrong"
+grep -q 'score      92: of 20 columns 19 are equal (95.0%), 1 have no partner' "$TMP/first" ||
+    fail "nw: the alignment is wrong"
+grep -q '^  ACGTAACCGG-TTACGTACG$' "$TMP/first" || fail "nw: the gap is elsewhere"
+check nw --input "$TMP/short.txt" --second "$TMP/long.fasta"
+
 check ra --size 5000 --updates 3 --updates-per-thread 7
 grep -q 'table      4,096 words' "$TMP/first" || fail "ra: the table is no power of two"
 check ra --size 1
@@ -252,6 +264,10 @@ printf 'P2\n2 2\n9\n1 2 10 3\n' >"$TMP/bad.pgm"
 wrong 1 "pixel 3 of 4 is not a number up to 9" srad --input "$TMP/bad.pgm"
 printf 'P5\n2 2\n9\n123' >"$TMP/bad.pgm"
 wrong 1 "is cut off" srad --input "$TMP/bad.pgm"
+wrong 2 "go together" nw --second "$TMP/short.txt"
+wrong 1 "points.csv:1: column 1 holds no letter" nw --input "$TMP/points.csv" --second "$TMP/short.txt"
+printf '>name only\n' >"$TMP/empty.fasta"
+wrong 1 "holds no sequence" nw --input "$TMP/empty.fasta" --second "$TMP/short.txt"
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
