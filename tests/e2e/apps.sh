@@ -183,6 +183,10 @@ if [ "$DEVICES" = cpu ]; then # two million cells take minutes where kernels are
 fi
 check hotspot --input "$TMP/temp" --power "$TMP/power" --iterations 20
 
+check backprop --size 3000
+check backprop --size 100KiB --iterations 3 --seed 2 # 483 inputs: no multiple of a block
+check backprop --size 1 --iterations 2
+
 check fdtd-2d --size 5000 --iterations 9
 check fdtd-2d --size 100KiB --iterations 2 --seed 4 # 92 x 92 cells: no multiple of a block
 check fdtd-2d --size 1 --iterations 3
@@ -238,6 +242,7 @@ wrong 2 "reads no files" ra --input "$TMP/temp"
 wrong 2 "reads no files" ra "$TMP/temp"
 wrong 2 "unknown option '--inputs'" ra --inputs "$TMP/temp"
 wrong 2 "items are needed" ra --size 3B
+wrong 2 "reads no files" backprop --input "$TMP/temp"
 wrong 2 "reads no files" fdtd-2d --input="$TMP/temp"
 wrong 2 "go together" hotspot --input "$TMP/temp"
 wrong 2 "more than the" kmeans --size 3 --clusters 4

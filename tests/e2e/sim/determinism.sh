@@ -52,6 +52,7 @@ app pagerank --size 2000
 app pvc --size 2000
 app kmeans --size 2000
 app hotspot --size 3000 --iterations 3
+app backprop --size 500 --iterations 2 --memory managed
 app fdtd-2d --size 3000 --iterations 3 --memory managed
 app srad --size 3000 --iterations 3 --memory managed
 app nw --size 70 --memory managed
