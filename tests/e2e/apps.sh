@@ -219,6 +219,10 @@ check ra --variant lookup --size 20000
 check ra --variant lookup --size 100KiB --stride 1 --seed 5
 check ra --variant lookup --size 1
 
+check triad --size 5000 --iterations 2
+check triad --size 100KiB --type float --seed 3
+check triad --size 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
