@@ -223,6 +223,10 @@ check triad --size 5000 --iterations 2
 check triad --size 100KiB --type float --seed 3
 check triad --size 1
 
+check sgemm --size 5000 # 70 x 70: no multiple of a tile
+check sgemm --m 33 --n 70 --k 15 --alpha 0.5 --beta 0 --seed 2
+check sgemm --size 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
