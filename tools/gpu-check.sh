@@ -34,14 +34,15 @@ list_cases() { # the folder
         for app in "bfs --variant queue" "bfs --variant mask --graph grid" "sssp --variant near-far" \
             "sssp --variant bellman-ford --graph rmat" "pagerank --variant thread" "pagerank --variant warp" \
             "pvc" "kmeans" "hotspot" "backprop" "fdtd-2d" "srad" "nw" \
-            "ra --variant update" "ra --variant lookup" "triad" "triad --type float" "sgemm"; do
+            "ra --variant update" "ra --variant lookup" "triad" "triad --type float" "sgemm" "stencil"; do
             echo "both 40 apps/$app --memory $memory --check"
         done
     done
     for app in "bfs --size 128MiB" "bfs --size 128MiB --memory managed" "sssp --size 4M" "pagerank --size 128MiB" \
         "pvc --size 256MiB" "kmeans --size 128MiB" "hotspot --size 16M --iterations 20" "backprop --size 1M" \
         "fdtd-2d --size 16M --iterations 20" "srad --size 8M --iterations 20" "nw --size 4K" \
-        "ra --size 16M" "triad --size 64M --iterations 10" "sgemm --size 1M"; do
+        "ra --size 16M" "triad --size 64M --iterations 10" "sgemm --size 1M" \
+        "stencil --size 16M --depth 64 --iterations 10"; do
         echo "gpu 60 apps/$app --check"
     done
     for program in "$1"/programs/*; do

@@ -227,6 +227,10 @@ check sgemm --size 5000 # 70 x 70: no multiple of a tile
 check sgemm --m 33 --n 70 --k 15 --alpha 0.5 --beta 0 --seed 2
 check sgemm --size 1
 
+check stencil --size 9000 --depth 9 --iterations 3
+check stencil --size 200KiB --depth 25 --iterations 2 --seed 3 # 32 x 32 x 25 cells
+check stencil --size 27 --depth 3 --iterations 2
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
