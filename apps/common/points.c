@@ -196,13 +196,25 @@ void app_points_free(app_points *points) {
     *points = (app_points){0};
 }
 
+static void note_difference(double *largest, double a, double b) {
+    double difference = fabs(a - b);
+    if (!(difference <= *largest)) {
+        *largest = isnan(difference) ? (double)INFINITY : difference;
+    }
+}
+
 double app_floats_difference(const float *a, const float *b, size_t count) {
     double largest = 0.0;
     for (size_t i = 0; i < count; i++) {
-        double difference = fabs((double)a[i] - (double)b[i]);
-        if (!(difference <= largest)) {
-            largest = isnan(difference) ? (double)INFINITY : difference;
-        }
+        note_difference(&largest, (double)a[i], (double)b[i]);
+    }
+    return largest;
+}
+
+double app_doubles_difference(const double *a, const double *b, size_t count) {
+    double largest = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        note_difference(&largest, a[i], b[i]);
     }
     return largest;
 }

@@ -33,6 +33,7 @@ void app_points_free(app_points *points);
 
 /** The largest |a[i] - b[i]|; INFINITY where one of them is not a number. */
 double app_floats_difference(const float *a, const float *b, size_t count);
+double app_doubles_difference(const double *a, const double *b, size_t count);
 /** All numbers of a file, whatever its lines: `*count` floats, malloc'ed. */
 float *app_floats_read(const char *path, uint64_t *count);
 
