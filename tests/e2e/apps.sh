@@ -126,6 +126,11 @@ LC_ALL=C awk 'BEGIN { printf "P5\n# wide\n21 17\n21845\n"
     for (i = 0; i < 357; i++) printf "%c%c", 33 + i * i % 50, 33 + i * i % 50 }' >"$TMP/wide/image.pgm"
 printf ';comment\n>longer of the two\nACGTAACCgg\nATTACGT acg\n\n>another\nTTTT\n' >"$TMP/long.fasta"
 printf 'acgtaaccggttacgtacg\n' >"$TMP/short.txt"
+printf '%%%%MatrixMarket matrix coordinate real general\n%% c\n\n3 4 5\n3 1 2.5\n1 2 -1e1\n1 1 4\n 3  4\t.5\n1 2 1\n' \
+    >"$TMP/general.mtx"
+printf '%%%%MatrixMarket Matrix Coordinate Integer Symmetric\n3 3 4\n1 1 2\n2 1 -1\n3 2 5\n3 3 7\n' >"$TMP/symmetric.mtx"
+printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n' >"$TMP/skew.mtx"
+printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2\n' >"$TMP/pattern.mtx"
 
 for variant in queue mask; do
     check bfs --variant $variant --size 3000 --degree 8
@@ -231,6 +236,26 @@ check stencil --size 9000 --depth 9 --iterations 3
 check stencil --size 200KiB --depth 25 --iterations 2 --seed 3 # 32 x 32 x 25 cells
 check stencil --size 27 --depth 3 --iterations 2
 
+for variant in thread warp; do
+    check spmv --variant $variant --size 500 --iterations 2
+    check spmv --variant $variant --size 300 --matrix band --degree 100
+    check spmv --variant $variant --input "$TMP/general.mtx" --ones
+    grep -q 'matrix     general.mtx: 3 x 4, 5 entries' "$TMP/first" || fail "spmv: general.mtx is read wrong"
+    grep -q 'product    sum -2, norm 5.83095189' "$TMP/first" || fail "spmv: rows of general.mtx are wrong"
+done
+check spmv --size 1
+check spmv --size 100KiB --degree 3 --seed 2
+check spmv --input "$TMP/symmetric.mtx" --ones
+grep -q 'product    sum 17, norm 12.6885775' "$TMP/first" || fail "spmv: symmetric.mtx is read wrong"
+check spmv --input "$TMP/skew.mtx" --ones
+grep -q 'product    sum 0, norm 7.07106781' "$TMP/first" || fail "spmv: skew.mtx is read wrong"
+check spmv --input "$TMP/pattern.mtx" --ones
+grep -q 'product    sum 2, norm 1.41421356' "$TMP/first" || fail "spmv: pattern.mtx is read wrong"
+if zstd -q "$TMP/general.mtx" -o "$TMP/general.mtx.zst" 2>/dev/null; then
+    check spmv --input "$TMP/general.mtx.zst" --ones
+    grep -q 'product    sum -2, norm 5.83095189' "$TMP/first" || fail "spmv: a packed file is read wrong"
+fi
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
@@ -285,6 +310,23 @@ wrong 2 "go together" nw --second "$TMP/short.txt"
 wrong 1 "points.csv:1: column 1 holds no letter" nw --input "$TMP/points.csv" --second "$TMP/short.txt"
 printf '>name only\n' >"$TMP/empty.fasta"
 wrong 1 "holds no sequence" nw --input "$TMP/empty.fasta" --second "$TMP/short.txt"
+wrong 1 "is no Matrix Market file" spmv --input "$TMP/words"
+printf '%%%%MatrixMarket matrix array real general\n2 2\n' >"$TMP/bad.mtx"
+wrong 1 "bad.mtx:1: this is a 'matrix array'" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n' >"$TMP/bad.mtx"
+wrong 1 "values are 'complex'" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real hermitian\n2 2 1\n1 1 1 0\n' >"$TMP/bad.mtx"
+wrong 1 "the matrix is 'hermitian'" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2\n' >"$TMP/bad.mtx"
+wrong 1 "bad.mtx:2: expected three sizes" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n' >"$TMP/bad.mtx"
+wrong 1 "bad.mtx:3: row 3, column 1 lie outside" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1\n' >"$TMP/bad.mtx"
+wrong 1 "bad.mtx:3: expected a value" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n' >"$TMP/bad.mtx"
+wrong 1 "must be square" spmv --input "$TMP/bad.mtx"
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/bad.mtx"
+wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
