@@ -256,6 +256,11 @@ if zstd -q "$TMP/general.mtx" -o "$TMP/general.mtx.zst" 2>/dev/null; then
     grep -q 'product    sum -2, norm 5.83095189' "$TMP/first" || fail "spmv: a packed file is read wrong"
 fi
 
+check pathfinder --size 50K --rows 30
+check pathfinder --size 20000 --rows 100 --pyramid 100 --seed 2 # one launch; strips are mostly halo
+check pathfinder --size 100KiB --rows 41 --pyramid 1
+check pathfinder --size 2 --rows 2
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
