@@ -261,6 +261,12 @@ check pathfinder --size 20000 --rows 100 --pyramid 100 --seed 2 # one launch; st
 check pathfinder --size 100KiB --rows 41 --pyramid 1
 check pathfinder --size 2 --rows 2
 
+check conv2d --size 5000
+check conv2d --size 100KiB --seed 3 # 113 x 113 pixels: no multiple of a block
+check conv2d --size 1
+check conv2d --input "$TMP/raw/image.pgm"
+grep -q 'image      image.pgm: 21 x 17 pixels' "$TMP/first" || fail "conv2d: image.pgm is read wrong"
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
@@ -332,6 +338,7 @@ printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n' >"$TMP/bad.m
 wrong 1 "must be square" spmv --input "$TMP/bad.mtx"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/bad.mtx"
 wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
+wrong 1 "is no PGM image" conv2d --input "$TMP/words"
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
