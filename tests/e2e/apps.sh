@@ -267,6 +267,10 @@ check conv2d --size 1
 check conv2d --input "$TMP/raw/image.pgm"
 grep -q 'image      image.pgm: 21 x 17 pixels' "$TMP/first" || fail "conv2d: image.pgm is read wrong"
 
+check atax --size 20000
+check atax --size 100KiB --rows 300 --seed 3 # 300 x 85
+check atax --size 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
