@@ -271,6 +271,13 @@ check atax --size 20000
 check atax --size 100KiB --rows 300 --seed 3 # 300 x 85
 check atax --size 1
 
+check xs-lookup --size 20 --lookups 1000
+mv "$TMP/first" "$TMP/union"
+check xs-lookup --size 20 --lookups 1000 --grid nuclide
+cmp -s "$TMP/first" "$TMP/union" || fail "xs-lookup: the grids differ"
+check xs-lookup --size 300KiB --lookups 500 --nuclides 20 --seed 3
+check xs-lookup --size 2 --lookups 1 --nuclides 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
@@ -343,6 +350,7 @@ wrong 1 "must be square" spmv --input "$TMP/bad.mtx"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/bad.mtx"
 wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
 wrong 1 "is no PGM image" conv2d --input "$TMP/words"
+wrong 2 "at least 2 are needed" xs-lookup --size 1
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
