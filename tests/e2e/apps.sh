@@ -278,6 +278,10 @@ cmp -s "$TMP/first" "$TMP/union" || fail "xs-lookup: the grids differ"
 check xs-lookup --size 300KiB --lookups 500 --nuclides 20 --seed 3
 check xs-lookup --size 2 --lookups 1 --nuclides 1
 
+check md --size 500 --iterations 3
+check md --size 1MiB --iterations 2 --seed 3 --temperature 10
+check md --size 600 --iterations 20 --temperature 3 # atoms change their cells
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086
@@ -351,6 +355,7 @@ printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/
 wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
 wrong 1 "is no PGM image" conv2d --input "$TMP/words"
 wrong 2 "at least 2 are needed" xs-lookup --size 1
+wrong 2 "at least 500" md --size 499
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 

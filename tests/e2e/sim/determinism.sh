@@ -65,6 +65,7 @@ app pathfinder --size 20K --rows 30 --memory managed
 app conv2d --size 20000 --memory managed
 app atax --size 20000 --memory managed
 app xs-lookup --size 20 --lookups 1000 --memory managed
+app md --size 500 --iterations 1 --memory managed
 WARPAGE_IN_STEP=always app bfs --size 1500
 WARPAGE_IN_STEP=always app pvc --size 800
 exit $failures
