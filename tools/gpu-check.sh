@@ -36,7 +36,7 @@ list_cases() { # the folder
             "pvc" "kmeans" "hotspot" "backprop" "fdtd-2d" "srad" "nw" \
             "ra --variant update" "ra --variant lookup" "triad" "triad --type float" "sgemm" "stencil" "spmv" \
             "spmv --variant warp --matrix band" "pathfinder" "conv2d" "atax" "xs-lookup" \
-            "xs-lookup --grid nuclide" "md"; do
+            "xs-lookup --grid nuclide" "md" "cg" "cg --format ell"; do
             echo "both 40 apps/$app --memory $memory --check"
         done
     done
@@ -45,7 +45,8 @@ list_cases() { # the folder
         "fdtd-2d --size 16M --iterations 20" "srad --size 8M --iterations 20" "nw --size 4K" \
         "ra --size 16M" "triad --size 64M --iterations 10" "sgemm --size 1M" \
         "stencil --size 16M --depth 64 --iterations 10" "spmv --size 2M" "pathfinder --size 64M" \
-        "conv2d --size 16M" "atax --size 16M" "xs-lookup --size 2K --lookups 1M" "md --size 32000"; do
+        "conv2d --size 16M" "atax --size 16M" "xs-lookup --size 2K --lookups 1M" "md --size 32000" \
+        "cg --size 512K --iterations 20"; do
         echo "gpu 60 apps/$app --check"
     done
     for program in "$1"/programs/*; do

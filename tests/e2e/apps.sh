@@ -282,6 +282,15 @@ check md --size 500 --iterations 3
 check md --size 1MiB --iterations 2 --seed 3 --temperature 10
 check md --size 600 --iterations 20 --temperature 3 # atoms change their cells
 
+check cg --size 500
+grep -q '|b - A x| / |b| is [1-9][.0-9]*e-09$' "$TMP/first" || fail "cg: A x is not b"
+mv "$TMP/first" "$TMP/csr"
+check cg --size 500 --format ell
+cmp -s "$TMP/first" "$TMP/csr" || fail "cg: the formats differ"
+check cg --size 1MiB --iterations 3 --seed 2
+check cg --size 343 --tolerance 0 --iterations 70 --format ell
+check cg --size 1
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
     # shellcheck disable=SC2086

@@ -66,6 +66,7 @@ app conv2d --size 20000 --memory managed
 app atax --size 20000 --memory managed
 app xs-lookup --size 20 --lookups 1000 --memory managed
 app md --size 500 --iterations 1 --memory managed
+app cg --size 500 --iterations 2 --memory managed
 WARPAGE_IN_STEP=always app bfs --size 1500
 WARPAGE_IN_STEP=always app pvc --size 800
 exit $failures
