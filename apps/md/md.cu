@@ -457,7 +457,7 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         {"--iterations", APP_OPTION_COUNT, &steps, "N", 1, 1e9, "time steps"},
         {"--temperature", APP_OPTION_REAL, &temperature, "X", 0, 10,
-         "in the beginning; about half of it turns into potential energy"},
+         "in the beginning; the crystal's own energy takes half of it"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     const double atom_bytes = SLOTS * 128.0 / (DENSITY * CUTOFF * CUTOFF * CUTOFF);

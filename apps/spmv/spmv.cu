@@ -163,7 +163,7 @@ int main(int argc, char **argv) {
         {"--matrix", APP_OPTION_CHOICE, &kind, "random|band", 0, 0,
          "generated: entries anywhere, or around the diagonal"},
         {"--degree", APP_OPTION_COUNT, &degree, "N", 1, 4096,
-         "generated: entries in a row, on average (random) or made odd (band)"},
+         "generated: entries in a row, on average; a band's is odd"},
         {"--ones", APP_OPTION_FLAG, &is_ones, NULL, 0, 0, "x is all ones: y is the sums of rows"},
         {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "how often it is done"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};

@@ -48,8 +48,8 @@ static __host__ __device__ __forceinline__ float next_value(const float *from, b
 }
 
 /* All cells of a column but its ends. */
-static __host__ __device__ __forceinline__ void march(const float *from, float *to, box b,
-                                                      uint32_t x, uint32_t y) {
+static __device__ __forceinline__ void march(const float *from, float *to, box b, uint32_t x,
+                                             uint32_t y) {
     size_t plane = plane_count(b);
     size_t at = plane + (size_t)y * b.width + x;
     float below = from[at - plane];
@@ -89,10 +89,15 @@ static void generate(float *cells, box b, uint64_t seed) {
     }
 }
 
+/* Plane by plane, as the cells lie. */
 static void serial_step(const float *from, float *to, box b) {
-    for (uint32_t y = 1; y + 1 < b.width; y++) {
-        for (uint32_t x = 1; x + 1 < b.width; x++) {
-            march(from, to, b, x, y);
+    size_t plane = plane_count(b);
+    for (uint32_t z = 1; z + 1 < b.depth; z++) {
+        for (uint32_t y = 1; y + 1 < b.width; y++) {
+            for (uint32_t x = 1; x + 1 < b.width; x++) {
+                size_t at = z * plane + (size_t)y * b.width + x;
+                to[at] = next_value(from, b, at, from[at - plane], from[at], from[at + plane]);
+            }
         }
     }
 }
