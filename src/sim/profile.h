@@ -61,6 +61,14 @@ typedef enum wpi_write {
     WPI_WRITE_COUNT        /* must be last */
 } wpi_write;
 
+/** How far faults are served: fault_service.c. */
+typedef enum wpi_fault_service {
+    WPI_FAULT_DRAINED = 0,
+    WPI_FAULT_SERIAL,
+    WPI_FAULT_ADDED,
+    WPI_FAULT_SERVICE_COUNT /* must be last */
+} wpi_fault_service;
+
 typedef struct wpi_tlb_profile {
     uint32_t entries;
     uint32_t set_count;
@@ -171,6 +179,22 @@ typedef struct wpi_profile {
         uint64_t curve_bytes;  /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
         uint32_t engines_to_device, engines_to_host;
     } link;
+
+    struct {
+        uint32_t service;      /* wpi_fault_service */
+        wp_time_ps latency_ps; /* of a far fault's service */
+        uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
+        uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
+        const wpi_policy *prefetch, *prefetch_full; /* … once memory was full */
+        const wpi_policy *evict, *migrate;
+        uint32_t threshold_percent; /* of the driver's prefetcher */
+        uint32_t reserve_percent;   /* of what was used longest ago, that is not evicted */
+        uint32_t free_percent;      /* frames kept free ahead of need */
+        bool drops_clean;           /* what was only read leaves without a write-back */
+        bool frees_at_start;        /* of a write-back; else at its end */
+        uint32_t migrate_threshold; /* t_s */
+        uint64_t migrate_penalty;   /* p */
+    } paging;
 
     uint64_t memory_bytes; /* of the device */
     wp_time_ps launch_ps;  /* from a launch to its first CTA */

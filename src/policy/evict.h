@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Which pages make room for others. */
+#ifndef WP_POLICY_EVICT_H
+#define WP_POLICY_EVICT_H
+
+#include <stddef.h>
+
+#include "policy/policy.h"
+#include "policy/residency.h"
+
+typedef struct wpi_evict_question {
+    const wpi_residency *residency;
+    uint32_t reserve_percent; /* of what could leave, this part, which was used longest ago, stays */
+    bool is_pressed;          /* no answer before: parts of larger things may leave, too */
+    uint64_t *random;         /* state of a generator, never 0 */
+    uint64_t *notes;          /* [chunk]: of the policy; 0 for chunks that are new */
+} wpi_evict_question;
+
+typedef struct wpi_evict_ops {
+    bool needs_page_ages;
+    /* Pages that leave together: of one chunk, resident, of blocks that are not busy. False: none
+     * may leave now; it is asked again, pressed, and when an access or a transfer has ended. */
+    bool (*choose)(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages);
+} wpi_evict_ops;
+
+#define WPI_EVICT_NONE UINT32_MAX
+
+/** When a chunk's age is asked for, by what it is sorted. */
+typedef uint64_t (*wpi_evict_age)(const wpi_chunk *chunk);
+
+/** Of the chunks with resident pages the oldest that is younger than `age`; NONE. */
+uint32_t wpi_evict_next(const wpi_residency *residency, wpi_evict_age age_of, uint64_t age);
+/** The chunk's resident pages may leave as a whole: all that it has if not pressed, none busy. */
+bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk);
+/** … of a block. */
+bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,
+                               uint32_t block);
+/** Takes the oldest chunk that may leave, behind the reserved ones. */
+bool wpi_evict_oldest_chunk(const wpi_evict_question *question, wpi_evict_age age_of,
+                            uint32_t *chunk, wpi_pages *pages);
+/** Takes a block: of the chunk used longest ago the block used longest ago. */
+bool wpi_evict_oldest_block(const wpi_evict_question *question, uint32_t *chunk, uint32_t *block);
+/** Adds the resident pages of a block. */
+void wpi_evict_add_block(const wpi_chunk *chunk, uint32_t block, wpi_pages *pages);
+
+#endif

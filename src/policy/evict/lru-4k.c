@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ages only grow, so the age of a chunk's oldest page, noted when it was looked for, is never more
+ * than what it is now: the chunk with the smallest note is looked through, until its note is true.
+ * Pages of a busy block are in use now, whatever their ages. */
+#include "policy/evict.h"
+
+/* The oldest page that may leave, and its age; UINT64_MAX: none. */
+static uint64_t oldest_page(const wpi_evict_question *question, uint32_t number, uint32_t *page) {
+    const wpi_chunk *chunk = &question->residency->chunks[number];
+    const uint64_t *ages = question->residency->page_ages + (size_t)number * WPI_CHUNK_PAGES;
+    uint64_t best = UINT64_MAX;
+    for (uint32_t at = wpi_pages_next(&chunk->resident, 0); at < WPI_CHUNK_PAGES;
+         at = wpi_pages_next(&chunk->resident, at + 1)) {
+        if (ages[at] >= best || wpi_block_is_busy(chunk, at / WPI_BLOCK_PAGES)) continue;
+        best = ages[at];
+        *page = at;
+    }
+    return best;
+}
+
+static uint32_t smallest_note(const wpi_evict_question *question, uint64_t *second) {
+    uint32_t found = WPI_EVICT_NONE;
+    uint64_t best = UINT64_MAX;
+    *second = UINT64_MAX;
+    for (uint32_t i = 0; i < question->residency->chunk_count; i++) {
+        if (wpi_pages_is_empty(&question->residency->chunks[i].resident)) continue;
+        const uint64_t note = question->notes[i];
+        if (note < best) {
+            *second = best;
+            best = note;
+            found = i;
+        } else if (note < *second) {
+            *second = note;
+        }
+    }
+    return found;
+}
+
+static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages) {
+    for (uint32_t tries = 2 * question->residency->chunk_count; tries > 0; tries--) {
+        uint64_t second = 0;
+        uint32_t page = 0;
+        *chunk = smallest_note(question, &second);
+        if (*chunk == WPI_EVICT_NONE) return false;
+        const uint64_t age = oldest_page(question, *chunk, &page);
+        question->notes[*chunk] = age != UINT64_MAX ? age : question->residency->clock;
+        if (age > second || age == UINT64_MAX) continue;
+        *pages = (wpi_pages){{0}};
+        wpi_pages_add(pages, page);
+        return true;
+    }
+    return false;
+}
+
+static const wpi_evict_ops ops = {.needs_page_ages = true, .choose = choose};
+
+const wpi_policy wpi_policy_evict_lru_4k = {.kind = "evict",
+    .name = "lru-4k",
+    .keys = "",
+    .doc = "the page that was used longest ago",
+    .source = "Ganguly et al., ISCA'19: LRU of 4 KB",
+    .ops = &ops};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The prefetcher's tree, the other way round: a block leaves, and a node of which less than half is
+ * left then loses the rest. */
+#include "policy/evict.h"
+
+static uint32_t left_in(const wpi_chunk *chunk, const wpi_pages *leaving, uint32_t first,
+                        uint32_t pages) {
+    return wpi_pages_count_in(&chunk->resident, first, first + pages) -
+           wpi_pages_count_in(leaving, first, first + pages);
+}
+
+static void drain(const wpi_evict_question *question, const wpi_chunk *chunk, uint32_t first,
+                  uint32_t pages, wpi_pages *leaving) {
+    for (uint32_t page = first; page < first + pages; page += WPI_BLOCK_PAGES) {
+        const uint32_t block = page / WPI_BLOCK_PAGES;
+        if (wpi_evict_block_may_leave(question, chunk, block))
+            wpi_evict_add_block(chunk, block, leaving);
+    }
+}
+
+static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages) {
+    uint32_t block = 0;
+    if (!wpi_evict_oldest_block(question, chunk, &block)) return false;
+    const wpi_chunk *found = &question->residency->chunks[*chunk];
+    *pages = (wpi_pages){{0}};
+    wpi_evict_add_block(found, block, pages);
+    for (uint32_t size = 2 * WPI_BLOCK_PAGES; size <= found->tree_pages; size *= 2) {
+        const uint32_t first = block * WPI_BLOCK_PAGES / size * size;
+        const uint32_t left = left_in(found, pages, first, size);
+        if (left != 0 && 2 * left < size) drain(question, found, first, size, pages);
+    }
+    return true;
+}
+
+static const wpi_evict_ops ops = {.choose = choose};
+
+const wpi_policy wpi_policy_evict_tree = {.kind = "evict",
+    .name = "tree",
+    .keys = "paging.reserve",
+    .doc = "64 KiB as sequential-local, and what is left of larger nodes that are less than half full then",
+    .source = "Ganguly et al., ISCA'19: tree-based eviction",
+    .ops = &ops};

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Whether a page that a GPU reads and has not got comes to it, or is read across the link. */
+#ifndef WP_POLICY_MIGRATE_H
+#define WP_POLICY_MIGRATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "policy/policy.h"
+
+typedef struct wpi_migrate_question {
+    uint32_t accesses;    /* of the page's block, this one with them */
+    uint32_t round_trips; /* of the block */
+    uint64_t frames, taken_frames; /* of the device; resident or on the way */
+    bool is_oversubscribed;        /* memory was full before */
+    uint32_t threshold;            /* paging.migrate_threshold: t_s */
+    uint64_t penalty;              /* paging.migrate_penalty: p */
+} wpi_migrate_question;
+
+typedef struct wpi_migrate_ops {
+    /* How many accesses bring the page; writes bring it in any case. UINT64_MAX: none does. */
+    uint64_t (*threshold)(const wpi_migrate_question *question);
+    bool keeps_writes_remote; /* for zero-copy: not even writes bring pages */
+} wpi_migrate_ops;
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/migrate.h"
+
+static uint64_t threshold(const wpi_migrate_question *question) {
+    (void)question;
+    return UINT64_MAX;
+}
+
+static const wpi_migrate_ops ops = {.threshold = threshold, .keeps_writes_remote = true};
+
+const wpi_policy wpi_policy_migrate_zero_copy = {.kind = "migrate",
+    .name = "zero-copy",
+    .keys = "",
+    .doc = "pages stay on the host",
+    .source = "Ganguly et al., IPDPS'20, section III-C",
+    .ops = &ops};

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Sets of pages of one chunk. A page is 4 KiB: what is resident or not. A block is 64 KiB: what is
+ * fetched together at least, and has an access counter. A chunk is 2 MiB, aligned: what has a tree,
+ * and is the largest thing to be evicted. Thread rule: none, all is in the caller's memory.
+ */
+#ifndef WP_POLICY_PAGES_H
+#define WP_POLICY_PAGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WPI_PAGE_BYTES 4096u
+#define WPI_BLOCK_PAGES 16u
+#define WPI_CHUNK_PAGES 512u
+#define WPI_CHUNK_BLOCKS (WPI_CHUNK_PAGES / WPI_BLOCK_PAGES)
+#define WPI_CHUNK_BYTES (WPI_CHUNK_PAGES * WPI_PAGE_BYTES)
+#define WPI_PAGES_WORDS (WPI_CHUNK_PAGES / 64)
+
+typedef struct wpi_pages {
+    uint64_t words[WPI_PAGES_WORDS];
+} wpi_pages;
+
+static inline bool wpi_pages_has(const wpi_pages *set, uint32_t page) {
+    return (set->words[page / 64] >> (page % 64) & 1) != 0;
+}
+
+static inline void wpi_pages_add(wpi_pages *set, uint32_t page) {
+    set->words[page / 64] |= (uint64_t)1 << (page % 64);
+}
+
+static inline void wpi_pages_remove(wpi_pages *set, uint32_t page) {
+    set->words[page / 64] &= ~((uint64_t)1 << (page % 64));
+}
+
+/** Bits [first, outer) of word `word`. */
+static inline uint64_t wpi_pages_mask(uint32_t word, uint32_t first, uint32_t outer) {
+    const uint32_t begin = word * 64, end = begin + 64;
+    if (first >= end || outer <= begin) return 0;
+    const uint64_t low = first <= begin ? UINT64_MAX : UINT64_MAX << (first - begin);
+    const uint64_t high = outer >= end ? UINT64_MAX : ~(UINT64_MAX << (outer - begin));
+    return low & high;
+}
+
+/** Adds the pages [first, outer). */
+static inline void wpi_pages_add_range(wpi_pages *set, uint32_t first, uint32_t outer) {
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        set->words[i] |= wpi_pages_mask(i, first, outer);
+}
+
+/** How many of the pages [first, outer) are in the set. */
+static inline uint32_t wpi_pages_count_in(const wpi_pages *set, uint32_t first, uint32_t outer) {
+    uint32_t count = 0;
+    for (uint32_t i = first / 64; i < WPI_PAGES_WORDS && i * 64 < outer; i++)
+        count += (uint32_t)__builtin_popcountll(set->words[i] & wpi_pages_mask(i, first, outer));
+    return count;
+}
+
+static inline uint32_t wpi_pages_count(const wpi_pages *set) {
+    return wpi_pages_count_in(set, 0, WPI_CHUNK_PAGES);
+}
+
+/** The first page of the set from `from` on; WPI_CHUNK_PAGES: there is none. */
+static inline uint32_t wpi_pages_next(const wpi_pages *set, uint32_t from) {
+    for (uint32_t i = from / 64; i < WPI_PAGES_WORDS; i++) {
+        const uint64_t left = set->words[i] & wpi_pages_mask(i, from, WPI_CHUNK_PAGES);
+        if (left != 0) return i * 64 + (uint32_t)__builtin_ctzll(left);
+    }
+    return WPI_CHUNK_PAGES;
+}
+
+static inline bool wpi_pages_is_empty(const wpi_pages *set) {
+    return wpi_pages_next(set, 0) == WPI_CHUNK_PAGES;
+}
+
+static inline wpi_pages wpi_pages_or(const wpi_pages *a, const wpi_pages *b) {
+    wpi_pages out;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        out.words[i] = a->words[i] | b->words[i];
+    return out;
+}
+
+static inline wpi_pages wpi_pages_and(const wpi_pages *a, const wpi_pages *b) {
+    wpi_pages out;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        out.words[i] = a->words[i] & b->words[i];
+    return out;
+}
+
+/** What is in `a` and not in `b`. */
+static inline wpi_pages wpi_pages_without(const wpi_pages *a, const wpi_pages *b) {
+    wpi_pages out;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        out.words[i] = a->words[i] & ~b->words[i];
+    return out;
+}
+
+/** The first page behind `first` that is not in the set: the end of a run. */
+static inline uint32_t wpi_pages_run_end(const wpi_pages *set, uint32_t first) {
+    while (first < WPI_CHUNK_PAGES && wpi_pages_has(set, first))
+        first++;
+    return first;
+}
+
+#endif

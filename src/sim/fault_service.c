@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Far faults with a fixed time each round, as the papers have it:
+ *
+ *     drained   all faults in the buffer are taken at once; `latency` later their pages set off, and
+ *               what has come meanwhile is taken (Zheng et al., section 3.1)
+ *     serial    one after the other, each after `latency` on the link (UVMSmart's accurate mode)
+ *     added     pages set off at once; the latency is not simulated, only counted (its default) */
+#include "sim/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+static void served(void *object, uint64_t token, wp_time_ps now);
+
+static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
+    return &((wpi_fault_entry *)p->entries.items)[number];
+}
+
+static wp_time_ps latency_of(const wpi_paging *p) {
+    return p->profile->paging.service == WPI_FAULT_ADDED ? p->profile->cycle_ps
+                                                         : p->profile->paging.latency_ps;
+}
+
+/* The buffer's faults, or only the first one. */
+static wpi_paging_queue take(wpi_paging *p) {
+    wpi_paging_queue taken = p->buffer;
+    if (p->profile->paging.service != WPI_FAULT_SERIAL) {
+        p->buffer.first = NONE;
+        return taken;
+    }
+    p->buffer.first = entry_at(p, taken.first)->next;
+    entry_at(p, taken.first)->next = NONE;
+    return taken;
+}
+
+static void serve(wpi_paging *p, wp_time_ps now) {
+    if (p->is_serving || p->buffer.first == NONE) return;
+    p->is_serving = true;
+    p->counters.services++;
+    p->served = take(p);
+    wpi_engine_at(p->engine, now + latency_of(p), served, p, 0);
+}
+
+void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
+    *entry_at(paging, number) = (wpi_fault_entry){address, NONE};
+    if (paging->buffer.first == NONE)
+        paging->buffer.first = number;
+    else
+        entry_at(paging, paging->buffer.last)->next = number;
+    paging->buffer.last = number;
+    serve(paging, now);
+}
+
+/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. */
+static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
+    const wpi_residency *r = &p->residency;
+    const uint64_t chunk = (entry_at(p, *first)->address - r->first) / WPI_CHUNK_BYTES;
+    *pages = (wpi_pages){{0}};
+    for (uint32_t *link = first; *link != NONE;) {
+        wpi_fault_entry *fault = entry_at(p, *link);
+        if ((fault->address - r->first) / WPI_CHUNK_BYTES != chunk) {
+            link = &fault->next;
+            continue;
+        }
+        wpi_pages_add(pages, wpi_page_of(fault->address));
+        const uint32_t number = *link;
+        *link = fault->next;
+        wpi_pool_give(&p->entries, number);
+    }
+    return (uint32_t)chunk;
+}
+
+static void served(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    (void)token;
+    uint32_t first = p->served.first;
+    p->served.first = NONE;
+    while (first != NONE) {
+        wpi_pages faulting;
+        const uint32_t chunk = take_chunk(p, &first, &faulting);
+        wpi_migrate_in(p, chunk, &faulting, now);
+    }
+    p->is_serving = false;
+    serve(p, now);
+}

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU has
+ * no far fault left or there is no MSHR, the CU's of those that were nacked. */
+#include "base/alloc.h"
+#include "sim/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+static wpi_paging_waiter *waiter_at(const wpi_paging *p, uint32_t number) {
+    return &((wpi_paging_waiter *)p->waiters.items)[number];
+}
+
+static void append(const wpi_paging *p, wpi_paging_queue *queue, uint32_t number) {
+    waiter_at(p, number)->next = NONE;
+    if (queue->first == NONE)
+        queue->first = number;
+    else
+        waiter_at(p, queue->last)->next = number;
+    queue->last = number;
+}
+
+static uint32_t take_first(const wpi_paging *p, wpi_paging_queue *queue) {
+    const uint32_t number = queue->first;
+    queue->first = waiter_at(p, number)->next;
+    return number;
+}
+
+static void replay(wpi_paging *p, uint32_t number, bool is_held, wp_time_ps now) {
+    const uint64_t token = waiter_at(p, number)->token;
+    wpi_pool_give(&p->waiters, number);
+    p->calls.replay(p->calls.object, token, is_held, now);
+}
+
+/* A nacked request takes the place of one that has its page. It may not need a fault any more. */
+static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
+    if (cu->nacked.first != NONE) replay(p, take_first(p, &cu->nacked), false, now);
+}
+
+/* ---- asking -----------------------------------------------------------------------------------
+ */
+
+static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, uint32_t page, bool is_write) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    const uint32_t counter = chunk->counters[page / WPI_BLOCK_PAGES];
+    if (is_write) return ops->keeps_writes_remote;
+    const wpi_residency *r = &p->residency;
+    const wpi_migrate_question question = {
+        .accesses = wpi_counter_accesses(counter),
+        .round_trips = wpi_counter_round_trips(counter),
+        .frames = r->frames,
+        .taken_frames = r->frames - wpi_residency_free(r),
+        .is_oversubscribed = p->is_oversubscribed,
+        .threshold = p->profile->paging.migrate_threshold,
+        .penalty = p->profile->paging.migrate_penalty};
+    return question.accesses < ops->threshold(&question);
+}
+
+static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
+    const uint32_t most = p->profile->paging.cu_faults;
+    return most == 0 || cu->waiting < most;
+}
+
+static bool has_mshr_left(const wpi_paging *p) {
+    return p->profile->paging.mshrs == 0 || p->fault_count < p->profile->paging.mshrs;
+}
+
+/* The page is on its way already, or will be when the fault is served. */
+static uint32_t raise(wpi_paging *p, uint64_t address, bool is_coming, wp_time_ps now) {
+    const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
+    *wpi_fault_at(p, number) = (wpi_far_fault){
+        .address = address, .waiters = {NONE, NONE}, .raised = now};
+    wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
+    p->fault_count++;
+    if (is_coming) return number;
+    p->counters.faults++;
+    wpi_fault_service_add(p, address, now);
+    return number;
+}
+
+static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_coming,
+                          wp_time_ps now) {
+    const uint64_t address = asker->address / WPI_PAGE_BYTES * WPI_PAGE_BYTES;
+    wpi_paging_cu *cu = &p->cus[asker->sm];
+    uint32_t fault = wpi_index_find(&p->fault_of, address / WPI_PAGE_BYTES);
+    const bool is_new = fault == WPI_INDEX_NONE;
+    const uint32_t own = wpi_pool_take(&p->waiters, sizeof(wpi_paging_waiter));
+    *waiter_at(p, own) = (wpi_paging_waiter){.token = asker->token, .sm = asker->sm};
+    if (!has_fault_left(p, cu) || (is_new && !has_mshr_left(p))) {
+        p->counters.nacks++;
+        append(p, &cu->nacked, own);
+        return;
+    }
+    if (is_new)
+        fault = raise(p, address, is_coming, now);
+    else
+        p->counters.joined++;
+    cu->waiting++;
+    append(p, &wpi_fault_at(p, fault)->waiters, own);
+}
+
+wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
+                                 wp_time_ps now) {
+    const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
+    const uint32_t page = wpi_page_of(asker->address);
+    const bool is_local = wpi_pages_has(&chunk->resident, page);
+    const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
+    const bool is_remote =
+        !is_local && !is_coming && stays_remote(paging, chunk, page, asker->is_write);
+    if (!is_local && !is_remote) {
+        wait_for_page(paging, asker, is_coming, now);
+        return WPI_PAGING_WAITS;
+    }
+    /* If it was nacked before, it has no use for the place that was to be its. */
+    wpi_paging_cu *cu = &paging->cus[asker->sm];
+    if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
+    paging->counters.remote += is_remote;
+    return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+/* Where MSHRs are what lacks, CUs that have no page to wait for would never be told. */
+static void replay_any(wpi_paging *p, wp_time_ps now) {
+    for (uint32_t i = 0; i < p->profile->sm_count; i++)
+        if (p->cus[i].waiting == 0) replay_nacked(p, &p->cus[i], now);
+}
+
+void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    const uint64_t page = address / WPI_PAGE_BYTES;
+    if (wpi_index_find(&paging->fault_of, page) == WPI_INDEX_NONE) return; /* nobody waits */
+    const uint32_t number = wpi_index_take(&paging->fault_of, page);
+    wpi_far_fault fault = *wpi_fault_at(paging, number);
+    wpi_pool_give(&paging->faults, number);
+    paging->fault_count--;
+    wpi_histogram_add(&paging->counters.wait_ps, now - fault.raised);
+    while (fault.waiters.first != NONE) {
+        const uint32_t waiter = take_first(paging, &fault.waiters);
+        wpi_paging_cu *cu = &paging->cus[waiter_at(paging, waiter)->sm];
+        cu->waiting--;
+        wpi_paging_hold(paging, address, false);
+        replay(paging, waiter, true, now);
+        replay_nacked(paging, cu, now);
+    }
+    if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
+}
+
+/* ---- accesses under way -----------------------------------------------------------------------
+ */
+
+void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
+    wpi_residency_touch(&paging->residency, wpi_residency_chunk(&paging->residency, address),
+                        wpi_page_of(address));
+}
+
+void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    const uint32_t page = wpi_page_of(address);
+    WP_ASSERT(wpi_pages_has(&chunk->resident, page));
+    chunk->in_use[page / WPI_BLOCK_PAGES]++;
+    if (is_write) wpi_residency_write(chunk, page);
+}
+
+void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    uint32_t *in_use = &chunk->in_use[wpi_page_of(address) / WPI_BLOCK_PAGES];
+    WP_ASSERT(*in_use > 0);
+    if (--*in_use == 0 && paging->planned.first != NONE) wpi_migration_pump(paging, now);
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_link *link,
+                            uint64_t first, const wpi_paging_calls *calls, wpi_paging **out,
+                            wp_error *err) {
+    *out = NULL;
+    wpi_paging *p = wp_calloc(1, sizeof *p);
+    if (p == NULL) return WP_FAIL(err, NOMEM, "paging");
+    *p = (wpi_paging){.engine = engine,
+                      .profile = profile,
+                      .link = link,
+                      .calls = *calls,
+                      .random = profile->seed * 0x9e3779b97f4a7c15u | 1,
+                      .buffer = {NONE, NONE},
+                      .served = {NONE, NONE},
+                      .planned = {NONE, NONE}};
+    wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
+    p->cus = wp_calloc(profile->sm_count, sizeof *p->cus);
+    const bool has_index = wpi_index_init(&p->fault_of, 0);
+    if (p->cus == NULL || !has_index) {
+        wpi_paging_destroy(p);
+        return WP_FAIL(err, NOMEM, "paging");
+    }
+    for (uint32_t i = 0; i < profile->sm_count; i++)
+        p->cus[i].nacked = (wpi_paging_queue){NONE, NONE};
+    *out = p;
+    return WP_STATUS_OK;
+}
+
+void wpi_paging_destroy(wpi_paging *paging) {
+    if (paging == NULL) return;
+    wpi_residency_deinit(&paging->residency);
+    wpi_index_deinit(&paging->fault_of);
+    wpi_pool_deinit(&paging->faults);
+    wpi_pool_deinit(&paging->waiters);
+    wpi_pool_deinit(&paging->entries);
+    wpi_pool_deinit(&paging->transfers);
+    wp_free(paging->cus);
+    wp_free(paging->evict_notes);
+    wp_free(paging);
+}
+
+/* Grows an array of `each` words a chunk, new ones 0. */
+static wp_status grow_words(uint64_t **words, uint64_t before, uint64_t after, uint64_t each,
+                            wp_error *err) {
+    uint64_t *grown = wp_realloc(*words, after * each * sizeof *grown);
+    if (grown == NULL)
+        return WP_FAIL(err, NOMEM, "%llu chunks of managed memory", (unsigned long long)after);
+    for (uint64_t i = before * each; i < after * each; i++)
+        grown[i] = 0;
+    *words = grown;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, wp_error *err) {
+    const wpi_evict_ops *evict = paging->profile->paging.evict->ops;
+    wpi_residency *r = &paging->residency;
+    const uint32_t before = r->chunk_count;
+    WP_TRY(wpi_residency_add(r, address, bytes, err));
+    if (evict->needs_page_ages)
+        WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
+    return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
+}
+
+void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
+    wpi_residency_remove(&paging->residency, address, bytes);
+}
+
+void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {
+    WP_CHECK(frames >= paging->residency.frames - wpi_residency_free(&paging->residency));
+    paging->residency.frames = frames;
+}
+
+bool wpi_paging_has(const wpi_paging *paging, uint64_t address) {
+    return wpi_residency_chunk(&paging->residency, address) != NULL;
+}
+
+const wpi_residency *wpi_paging_residency(const wpi_paging *paging) {
+    return &paging->residency;
+}
+
+void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {
+    const char *prefix = "paging.";
+    wpi_visit_value(visit, object, prefix, "far_faults", "faults", paging->counters.faults);
+    wpi_visit_value(visit, object, prefix, "joined", "requests", paging->counters.joined);
+    wpi_visit_value(visit, object, prefix, "nacks", "requests", paging->counters.nacks);
+    wpi_visit_value(visit, object, prefix, "remote", "requests", paging->counters.remote);
+    wpi_visit_value(visit, object, prefix, "services", "services", paging->counters.services);
+    wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
+    wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
+    wpi_visit_value(visit, object, prefix, "evicted", "pages", paging->counters.evicted);
+    wpi_visit_value(visit, object, prefix, "written_back", "pages", paging->counters.written_back);
+    wpi_visit_value(visit, object, prefix, "thrashed", "pages", paging->counters.thrashed);
+    wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages on their way. What comes is cut into runs, each a transfer: after every page that faults, so
+ * that it comes before what was prefetched with it, and where a page is missing. Transfers start in
+ * order, when there are frames; what has to leave for that goes over the other direction of the link. */
+#include "sim/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+static wpi_transfer *transfer_at(const wpi_paging *p, uint32_t number) {
+    return &((wpi_transfer *)p->transfers.items)[number];
+}
+
+static wpi_pages run_of(uint32_t first, uint32_t outer) {
+    wpi_pages run = {{0}};
+    wpi_pages_add_range(&run, first, outer);
+    return run;
+}
+
+/* ---- out --------------------------------------------------------------------------------------
+ */
+
+static void written_back(void *object, uint64_t frames, wp_time_ps now) {
+    wpi_paging *p = object;
+    wpi_residency_release(&p->residency, frames);
+    wpi_migration_pump(p, now);
+}
+
+static bool needs_write_back(const wpi_paging *p, const wpi_chunk *chunk) {
+    return !p->profile->paging.drops_clean || chunk->is_written;
+}
+
+static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
+    wpi_chunk *chunk = &p->residency.chunks[number];
+    const bool is_written_back = needs_write_back(p, chunk);
+    (void)wpi_residency_evict(&p->residency, chunk, pages);
+    p->counters.evicted += wpi_pages_count(pages);
+    for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = wpi_pages_run_end(pages, first), count = outer - first;
+        const uint64_t bytes = (uint64_t)count * WPI_PAGE_BYTES;
+        p->calls.shoot_down(p->calls.object, wpi_page_address(p, number, first), bytes);
+        wp_time_ps free = now, begun = now;
+        if (is_written_back) {
+            const wp_time_ps done =
+                wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
+            free = p->profile->paging.frees_at_start ? begun : done;
+            p->counters.written_back += count;
+        }
+        if (free > now)
+            wpi_engine_at(p->engine, free, written_back, p, count);
+        else
+            wpi_residency_release(&p->residency, count);
+        first = wpi_pages_next(pages, outer);
+    }
+}
+
+/* One victim; false: nothing may leave now. */
+static bool evict_one(wpi_paging *p, wp_time_ps now) {
+    const wpi_evict_ops *ops = p->profile->paging.evict->ops;
+    wpi_evict_question question = {.residency = &p->residency,
+                                   .reserve_percent = p->profile->paging.reserve_percent,
+                                   .random = &p->random,
+                                   .notes = p->evict_notes};
+    uint32_t chunk = 0;
+    wpi_pages pages;
+    if (!ops->choose(&question, &chunk, &pages)) {
+        question.is_pressed = true;
+        if (!ops->choose(&question, &chunk, &pages)) return false;
+    }
+    evict(p, chunk, &pages, now);
+    return true;
+}
+
+/* Frames that are free, or will be when what leaves is gone. */
+static uint64_t expected_free(const wpi_paging *p) {
+    return wpi_residency_free(&p->residency) + p->residency.leaving;
+}
+
+static bool make_room(wpi_paging *p, uint64_t pages, wp_time_ps now) {
+    if (expected_free(p) < pages) p->is_oversubscribed = true;
+    while (expected_free(p) < pages && evict_one(p, now))
+        ;
+    return wpi_residency_free(&p->residency) >= pages;
+}
+
+/* Some frames are kept free ahead of need. */
+static void evict_ahead(wpi_paging *p, wp_time_ps now) {
+    const uint64_t wanted = p->residency.frames * p->profile->paging.free_percent / 100;
+    while (expected_free(p) < wanted && evict_one(p, now))
+        ;
+}
+
+/* ---- in ---------------------------------------------------------------------------------------
+ */
+
+static void arrived(void *object, uint64_t number, wp_time_ps now) {
+    wpi_paging *p = object;
+    const wpi_transfer t = *transfer_at(p, (uint32_t)number);
+    wpi_pool_give(&p->transfers, (uint32_t)number);
+    const wpi_pages pages = run_of(t.first, t.outer);
+    p->counters.thrashed +=
+        wpi_residency_arrive(&p->residency, &p->residency.chunks[t.chunk], &pages);
+    for (uint32_t page = t.first; page < t.outer; page++)
+        wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
+    wpi_migration_pump(p, now);
+}
+
+static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
+    const wpi_transfer *t = transfer_at(p, number);
+    const uint64_t bytes = (uint64_t)(t->outer - t->first) * WPI_PAGE_BYTES;
+    const wpi_pages pages = run_of(t->first, t->outer);
+    wp_time_ps begun = 0;
+    wpi_residency_fetch(&p->residency, &p->residency.chunks[t->chunk], &pages);
+    const wp_time_ps done = wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_DEVICE, now, &begun);
+    wpi_engine_at(p->engine, done, arrived, p, number);
+}
+
+void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
+    while (paging->planned.first != NONE) {
+        const uint32_t number = paging->planned.first;
+        const wpi_transfer *t = transfer_at(paging, number);
+        if (!make_room(paging, t->outer - t->first, now)) return;
+        paging->planned.first = t->next;
+        start(paging, number, now);
+    }
+    evict_ahead(paging, now);
+}
+
+static void plan(wpi_paging *p, uint32_t chunk, uint32_t first, uint32_t outer) {
+    const uint32_t number = wpi_pool_take(&p->transfers, sizeof(wpi_transfer));
+    *transfer_at(p, number) = (wpi_transfer){
+        .chunk = chunk, .first = (uint16_t)first, .outer = (uint16_t)outer, .next = NONE};
+    if (p->planned.first == NONE)
+        p->planned.first = number;
+    else
+        transfer_at(p, p->planned.last)->next = number;
+    p->planned.last = number;
+}
+
+/* Behind each page that faults a transfer ends. */
+static uint32_t piece_end(const wpi_pages *pages, const wpi_pages *faulting, uint32_t first) {
+    const uint32_t outer = wpi_pages_run_end(pages, first);
+    const uint32_t fault = wpi_pages_next(faulting, first);
+    return fault < outer ? fault + 1 : outer;
+}
+
+static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *faulting,
+                        const wpi_pages *here) {
+    const wpi_policy *policy = p->is_oversubscribed ? p->profile->paging.prefetch_full
+                                                    : p->profile->paging.prefetch;
+    const wpi_prefetch_question question = {.faulting = *faulting,
+                                            .here = *here,
+                                            .page_count = chunk->page_count,
+                                            .tree_pages = chunk->tree_pages,
+                                            .threshold_percent =
+                                                p->profile->paging.threshold_percent,
+                                            .random = &p->random};
+    wpi_pages more = {{0}};
+    ((const wpi_prefetch_ops *)policy->ops)->choose(&question, &more);
+    const wpi_pages exist = run_of(0, chunk->page_count);
+    more = wpi_pages_and(&more, &exist);
+    return wpi_pages_or(&more, faulting);
+}
+
+void wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulting,
+                    wp_time_ps now) {
+    wpi_chunk *chunk = &paging->residency.chunks[number];
+    wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
+    here = wpi_pages_or(&here, &chunk->planned);
+    const wpi_pages still = wpi_pages_without(faulting, &here); /* others may have brought some */
+    if (wpi_pages_is_empty(&still)) return;
+    wpi_pages pages = choose(paging, chunk, &still, &here);
+    pages = wpi_pages_without(&pages, &here);
+    wpi_residency_plan(&paging->residency, chunk, &pages);
+    const uint32_t count = wpi_pages_count(&pages);
+    paging->counters.fetched += count;
+    paging->counters.prefetched += count - wpi_pages_count(&still);
+    for (uint32_t first = wpi_pages_next(&pages, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = piece_end(&pages, &still, first);
+        plan(paging, number, first, outer);
+        first = wpi_pages_next(&pages, outer);
+    }
+    wpi_migration_pump(paging, now);
+}

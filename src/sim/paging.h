@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Unified memory: what happens to a page of managed memory behind a walk. The GMMU says where the
+ * page is; if nowhere the GPU can use, that is a far fault, and whoever wants the page waits until a
+ * service has brought it.
+ *
+ *     walked ─► ask ─┬─ LOCAL: on the device
+ *                    ├─ REMOTE: read where it is, across the link
+ *                    └─ WAITS ─► MSHR ─► service ─► migration ─► arrived ─► replay: walk again
+ *                        └ the CU has as many faults as it may: nacked, replayed when one has ended
+ *
+ * Who got LOCAL holds the page (wpi_paging_hold) until its access is made: it is not evicted before.
+ * So a page that came is used at least once, and memory of one page is enough to go on.
+ *
+ * Sources: Zheng et al., HPCA'16, section 3 (GMMU, MSHRs, nack and replay); Ganguly et al., IPDPS'20
+ * (migration, eviction). One thread.
+ */
+#ifndef WP_SIM_PAGING_H
+#define WP_SIM_PAGING_H
+
+#include "sim/link.h"
+#include "sim/residency.h"
+
+typedef struct wpi_paging wpi_paging;
+
+typedef enum wpi_paging_answer { WPI_PAGING_LOCAL, WPI_PAGING_REMOTE, WPI_PAGING_WAITS } wpi_paging_answer;
+
+/** A page's way, as somebody asks for it. */
+typedef struct wpi_paging_asker {
+    uint64_t address;
+    uint64_t token;
+    uint32_t sm;
+    bool is_write;
+} wpi_paging_asker;
+
+typedef struct wpi_paging_calls {
+    /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it is
+     * released behind that. From an event. */
+    void (*replay)(void *object, uint64_t token, bool is_held, wp_time_ps now);
+    /* TLBs forget the addresses [address, address + bytes). */
+    void (*shoot_down)(void *object, uint64_t address, uint64_t bytes);
+    void *object;
+} wpi_paging_calls;
+
+/** Managed memory lies from `first` on. All arguments must outlive it. NOMEM. */
+WP_NODISCARD wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile,
+                                         wpi_link *link, uint64_t first,
+                                         const wpi_paging_calls *calls, wpi_paging **out,
+                                         wp_error *err);
+void wpi_paging_destroy(wpi_paging *paging); /* NULL allowed */
+
+/** Allocations: wpi_residency_add and _remove. */
+WP_NODISCARD wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes,
+                                      wp_error *err);
+void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes);
+/** How many pages the device has room for, from now on; not fewer than are there. */
+void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
+
+bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
+
+/** An access looks its page up in the TLBs: it is counted, wherever the page is. */
+void wpi_paging_touch(wpi_paging *paging, uint64_t address);
+/** After a walk. WAITS: `replay` will be called. */
+wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
+/** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
+void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
+void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
+
+const wpi_residency *wpi_paging_residency(const wpi_paging *paging);
+void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c (who handles faults, when),
+ * migration.c (frames, transfers, eviction). */
+#ifndef WP_SIM_PAGING_PARTS_H
+#define WP_SIM_PAGING_PARTS_H
+
+#include "policy/evict.h"
+#include "policy/migrate.h"
+#include "policy/prefetch.h"
+#include "sim/index.h"
+#include "sim/paging.h"
+#include "sim/pool.h"
+
+#define WPI_PAGING_NONE UINT32_MAX
+
+typedef struct wpi_paging_queue {
+    uint32_t first, last;
+} wpi_paging_queue;
+
+/** Somebody who wants a page. */
+typedef struct wpi_paging_waiter {
+    uint64_t token;
+    uint32_t sm;
+    uint32_t next; /* of the same MSHR, or nacked */
+} wpi_paging_waiter;
+
+/** A far fault: a page that somebody waits for. */
+typedef struct wpi_far_fault {
+    uint64_t address;
+    wpi_paging_queue waiters;
+    wp_time_ps raised;
+} wpi_far_fault;
+
+/** In the fault buffer: a page that was wanted. It may be there when it is served. */
+typedef struct wpi_fault_entry {
+    uint64_t address;
+    uint32_t next;
+} wpi_fault_entry;
+
+typedef struct wpi_paging_cu {
+    uint32_t waiting; /* for pages */
+    wpi_paging_queue nacked;
+} wpi_paging_cu;
+
+/** Pages of a chunk that come in one piece: a run. */
+typedef struct wpi_transfer {
+    uint32_t chunk;
+    uint16_t first, outer;
+    uint32_t next;
+} wpi_transfer;
+
+
+struct wpi_paging {
+    wpi_engine *engine;
+    const wpi_profile *profile;
+    wpi_link *link;
+    wpi_paging_calls calls;
+    wpi_residency residency;
+    uint64_t random;
+    /* gmmu.c */
+    wpi_index fault_of; /* page number -> far fault */
+    wpi_pool faults, waiters;
+    uint32_t fault_count;
+    wpi_paging_cu *cus;
+    /* fault_service.c */
+    wpi_pool entries;
+    wpi_paging_queue buffer; /* that nobody serves yet */
+    wpi_paging_queue served; /* that are being served */
+    bool is_serving;
+    /* migration.c */
+    wpi_pool transfers;
+    wpi_paging_queue planned; /* transfers that wait for frames */
+    uint64_t *evict_notes;
+    bool is_oversubscribed;
+    struct {
+        uint64_t faults, joined, nacks, remote, services;
+        uint64_t fetched, prefetched, evicted, written_back, thrashed;
+        wpi_histogram wait_ps; /* from a fault to its page */
+    } counters;
+};
+
+/** A page that somebody waits for is resident (gmmu.c). */
+void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
+/** A fault comes into the buffer (fault_service.c). */
+void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now);
+/** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). */
+void wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting, wp_time_ps now);
+/** Transfers that wait go on if they can (migration.c). */
+void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
+
+static inline wpi_far_fault *wpi_fault_at(const wpi_paging *paging, uint32_t number) {
+    return &((wpi_far_fault *)paging->faults.items)[number];
+}
+
+static inline uint64_t wpi_page_address(const wpi_paging *paging, uint32_t chunk, uint32_t page) {
+    return paging->residency.first + (uint64_t)chunk * WPI_CHUNK_BYTES +
+           (uint64_t)page * WPI_PAGE_BYTES;
+}
+
+#endif

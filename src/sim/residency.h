@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What moves pages of managed memory, without time: who asks says when. The first thing that is
+ * wrong ends the process (WP_CHECK): a page has one place, frames are never exceeded.
+ *
+ * Source: Ganguly et al., IPDPS'20, sections II-B (chunks, trees), IV (counters). One thread.
+ */
+#ifndef WP_SIM_RESIDENCY_H
+#define WP_SIM_RESIDENCY_H
+
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "policy/residency.h"
+
+/** Managed memory lies from `first` on, a multiple of 2 MiB. */
+void wpi_residency_init(wpi_residency *residency, uint64_t first, uint64_t frames);
+void wpi_residency_deinit(wpi_residency *residency); /* `{0}` is fine */
+
+/** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address,
+                                         uint64_t bytes, wp_error *err);
+/** It is gone; none of its pages is coming or in use. */
+void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t bytes);
+
+/** The chunk of an address; NULL: that is not managed memory. */
+static inline wpi_chunk *wpi_residency_chunk(const wpi_residency *residency, uint64_t address) {
+    const uint64_t number = (address - residency->first) / WPI_CHUNK_BYTES;
+    if (number >= residency->chunk_count || residency->chunks[number].page_count == 0) return NULL;
+    return &residency->chunks[number];
+}
+
+static inline uint32_t wpi_page_of(uint64_t address) {
+    return (uint32_t)(address / WPI_PAGE_BYTES) % WPI_CHUNK_PAGES;
+}
+
+/** Frames that nothing has and nothing was promised. */
+static inline uint64_t wpi_residency_free(const wpi_residency *residency) {
+    return residency->frames - residency->used - residency->coming - residency->leaving;
+}
+
+/** A page is looked up for an access; it counts, wherever the page is. */
+void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page);
+/** A resident page is written. */
+void wpi_residency_write(wpi_chunk *chunk, uint32_t page);
+/** Pages that are nowhere else will come. */
+void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** Pages that were planned get frames, of which there are enough free. */
+void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** Pages that were coming are resident. Returns how many were so before. */
+uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** Resident pages leave; their frames are `leaving`. Returns those that are dirty. */
+wpi_pages wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** So many frames that were leaving are free. */
+void wpi_residency_release(wpi_residency *residency, uint64_t frames);
+
+/** Where the page is or will be without doing anything: the device. */
+static inline bool wpi_page_is_here(const wpi_chunk *chunk, uint32_t page) {
+    return wpi_pages_has(&chunk->resident, page) || wpi_pages_has(&chunk->coming, page) ||
+           wpi_pages_has(&chunk->planned, page);
+}
+
+#endif
