@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WPI_PAGE_BYTES 4096u
+#define WPI_PAGE_BITS 12u
+#define WPI_PAGE_BYTES (1u << WPI_PAGE_BITS)
 #define WPI_BLOCK_PAGES 16u
 #define WPI_CHUNK_PAGES 512u
 #define WPI_CHUNK_BLOCKS (WPI_CHUNK_PAGES / WPI_BLOCK_PAGES)

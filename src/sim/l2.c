@@ -179,7 +179,7 @@ void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger)
         l2->read_bytes += sectors * WPI_SECTOR_BYTES;
     else
         l2->written_bytes += sectors * WPI_SECTOR_BYTES;
-    if (is_remote(l2, request->line))
+    if (request->is_remote || is_remote(l2, request->line))
         serve_remote(l2, request, ledger);
     else
         serve_local(l2, slice, request, ledger);

@@ -21,6 +21,7 @@ typedef struct wpi_l2_request {
     uint16_t turns; /* of an atomic (coalescer.h) */
     uint8_t kind;   /* wp_trace_access */
     uint8_t sectors;
+    bool is_remote; /* of managed memory that is on the host */
 } wpi_l2_request;
 
 typedef struct wpi_l2_slice {

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "policy/migrate.h"
 #include "sim/coalescer.h"
 #include "sim/l2.h"
 #include "sim/ledger.h"
@@ -50,6 +51,7 @@ typedef struct part {
     uint32_t lanes;  /* that are told when it is performed */
     uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
     bool is_l1;      /* may be cached there */
+    bool is_held;    /* its page may not be evicted */
 } part;
 
 typedef struct queue {
@@ -91,6 +93,7 @@ struct wpi_memory {
     wpi_engine *engine;
     const wpi_profile *profile;
     wpi_translation *translation;
+    wpi_paging *paging; /* NULL: there is no managed memory */
     wpi_itlb itlb;
     wpi_l2 l2;
     sm *sms;
@@ -176,7 +179,15 @@ static void answer_part(wpi_memory *m, uint32_t number) {
     if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, complete, m, p->record);
 }
 
+/* The access is made, as far as the page matters. */
+static void release_page(wpi_memory *m, part *p) {
+    if (!p->is_held) return;
+    p->is_held = false;
+    wpi_paging_release(m->paging, p->request.line * WPI_LINE_BYTES, wpi_engine_now(m->engine));
+}
+
 static void finish_part(wpi_memory *m, uint32_t number) {
+    release_page(m, part_of(m, number));
     answer_part(m, number);
     wpi_pool_give(&m->parts, number);
 }
@@ -225,6 +236,7 @@ static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
     wpi_memory *m = object;
     const uint32_t number = (uint32_t)token;
     part *p = part_of(m, number);
+    release_page(m, p);
     wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
     wpi_l2_serve(&m->l2, &p->request, &p->ledger);
     if (p->lanes != 0) tell_performed(m, p, now);
@@ -448,17 +460,64 @@ static void go_on(wpi_memory *m, uint32_t number) {
     }
 }
 
-/* The page of a chain of parts is known at `ready`. */
-static void translated(void *object, uint64_t first, wp_time_ps ready, wp_time_ps lookup_ps) {
+static bool is_write(uint8_t kind) {
+    return kind != WP_TRACE_LOAD;
+}
+
+static bool is_managed(const wpi_memory *m, uint64_t address) {
+    return m->paging != NULL && wpi_paging_has(m->paging, address);
+}
+
+/* Where the part's page is. */
+static void place_page(wpi_memory *m, part *p, bool is_remote) {
+    const uint64_t address = p->request.line * WPI_LINE_BYTES;
+    if (is_remote) {
+        p->request.is_remote = true;
+        p->is_l1 = false;
+    } else if (is_managed(m, address)) {
+        p->is_held = true;
+        wpi_paging_hold(m->paging, address, is_write(p->request.kind));
+    }
+}
+
+static void translated(void *object, uint64_t first, const wpi_translation_answer *answer);
+
+/* The chain's first page, for all of it. `now` is not before the engine's time. */
+static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
+    const wpi_l2_request *request = &part_of(m, first)->request;
+    wpi_translation_answer found = {.lookup_ps = m->profile->tlb[0].latency_ps};
+    const bool is_hit =
+        wpi_translation_ask(m->translation, request->sm, request->line * WPI_LINE_BYTES,
+                            is_write(request->kind), first, now, &found.ready);
+    if (is_hit) translated(m, first, &found);
+    return is_hit;
+}
+
+/* A write that joined a read's request would be remote as well, but it brings the page. */
+static bool has_to_ask_again(const wpi_memory *m, uint32_t first, bool is_remote) {
+    const wpi_migrate_ops *ops = m->profile->paging.migrate->ops;
+    return is_remote && is_write(part_of(m, first)->request.kind) && !ops->keeps_writes_remote;
+}
+
+/* The page of a chain of parts is known. */
+static void translated(void *object, uint64_t first, const wpi_translation_answer *answer) {
     wpi_memory *m = object;
     if ((first & TOKEN_CODE) != 0) {
-        wpi_itlb_translated(&m->itlb, first & ~TOKEN_CODE, ready);
+        wpi_itlb_translated(&m->itlb, first & ~TOKEN_CODE, answer->ready);
+        return;
+    }
+    if (has_to_ask_again(m, (uint32_t)first, answer->is_remote)) {
+        (void)translate(m, (uint32_t)first, answer->ready);
         return;
     }
     for (uint32_t number = (uint32_t)first; number != NONE;) {
         part *p = part_of(m, number);
         const uint32_t next = p->next;
-        wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, lookup_ps, ready);
+        if (answer->fault_ps != 0)
+            wpi_ledger_work(&p->ledger, WPI_SPENT_FAULT, answer->fault_ps,
+                            answer->ready - answer->lookup_ps);
+        wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, answer->lookup_ps, answer->ready);
+        place_page(m, p, answer->is_remote);
         go_on(m, number);
         number = next;
     }
@@ -550,6 +609,14 @@ static uint32_t make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time
     return number;
 }
 
+/* Pages of managed memory are small. */
+static uint32_t page_bits_of(const wpi_memory *m, const wpi_access *access) {
+    if (m->paging == NULL || m->page_bits == WPI_PAGE_BITS) return m->page_bits;
+    for (uint32_t left = access->mask; left != 0; left &= left - 1)
+        if (is_managed(m, access->addresses[__builtin_ctz(left)])) return WPI_PAGE_BITS;
+    return m->page_bits;
+}
+
 uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
@@ -557,7 +624,8 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     WP_ASSERT(access->performed == NULL || wpi_is_performed_in_l2(access->kind, access->cache));
     wpi_footprint footprint;
     queue chains[WPI_FOOTPRINT_MAX];
-    wpi_coalesce(access, m->page_bits, &footprint);
+    const uint32_t page_bits = page_bits_of(m, access);
+    wpi_coalesce(access, page_bits, &footprint);
     count_access(m, access, &footprint);
     sm *at = &m->sms[access->sm];
     const uint32_t lines = footprint.line_count;
@@ -570,17 +638,14 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     record_of(m, record_number)->performed = access->performed;
     make_parts(m, access, &footprint, record_number, now, turn, chains);
     for (uint32_t i = 0; i < footprint.page_count; i++)
-        wpi_translation_prefetch(m->translation, access->sm, footprint.pages[i] << m->page_bits);
+        wpi_translation_prefetch(m->translation, access->sm, footprint.pages[i] << page_bits);
     for (uint32_t i = 0; i < footprint.page_count; i++) {
-        wp_time_ps ready = 0;
         const uint32_t first = chains[i].first;
         const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
-        const bool is_hit = wpi_translation_ask(m->translation, access->sm, address, first,
-                                                part_of(m, first)->ledger.at, &ready);
+        if (is_managed(m, address)) wpi_paging_touch(m->paging, address);
+        const bool is_hit = translate(m, first, part_of(m, first)->ledger.at);
         if (m->watch != NULL)
-            wpi_watch_access(m->watch, address, access->name, access->kind != WP_TRACE_LOAD,
-                             !is_hit, now);
-        if (is_hit) translated(m, first, ready, m->profile->tlb[0].latency_ps);
+            wpi_watch_access(m->watch, address, access->name, is_write(access->kind), !is_hit, now);
     }
     return lines;
 }
@@ -618,6 +683,28 @@ void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_
 void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
     m->l2.host_first = first / WPI_LINE_BYTES;
     m->l2.host_outer = (outer + WPI_LINE_BYTES - 1) / WPI_LINE_BYTES;
+}
+
+static void replay(void *object, uint64_t token, bool is_held, wp_time_ps now) {
+    wpi_memory *m = object;
+    wpi_translation_replay(m->translation, token, is_held, now);
+}
+
+static void forget(void *object, uint64_t address, uint64_t bytes) {
+    wpi_memory *m = object;
+    wpi_translation_forget(m->translation, address, bytes);
+}
+
+wp_status wpi_memory_manage(wpi_memory *m, uint64_t first, wp_error *err) {
+    WP_CHECK(m->paging == NULL);
+    const wpi_paging_calls calls = {replay, forget, m};
+    WP_TRY(wpi_paging_create(m->engine, m->profile, &m->l2.link, first, &calls, &m->paging, err));
+    wpi_translation_set_paging(m->translation, m->paging);
+    return WP_STATUS_OK;
+}
+
+wpi_paging *wpi_memory_paging(const wpi_memory *m) {
+    return m->paging;
 }
 
 void wpi_memory_set_watch(wpi_memory *m, wpi_watch *watch) {
@@ -693,6 +780,7 @@ void wpi_memory_destroy(wpi_memory *m) {
     if (m->itlb.profile != NULL) wpi_itlb_deinit(&m->itlb);
     wpi_l2_deinit(&m->l2);
     wpi_translation_destroy(m->translation);
+    wpi_paging_destroy(m->paging);
     wpi_pool_deinit(&m->records);
     wpi_pool_deinit(&m->parts);
     wp_free(m);
@@ -702,8 +790,8 @@ void wpi_memory_destroy(wpi_memory *m) {
  */
 
 const char *wpi_spent_name(wpi_spent spent) {
-    static const char *const names[WPI_SPENT_COUNT] = {"issue", "translation", "l1",   "l2",
-                                                       "dram",  "link",        "queue"};
+    static const char *const names[WPI_SPENT_COUNT] = {"issue", "translation", "fault", "l1",
+                                                       "l2",    "dram",        "link",  "queue"};
     return (unsigned)spent < WPI_SPENT_COUNT ? names[spent] : "unknown";
 }
 
@@ -744,6 +832,7 @@ void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
     wpi_visit_value(visit, object, "memory.", "store_stalls", "lines", m->counters.store_stalls);
     wpi_itlb_statistics(&m->itlb, visit, object);
     wpi_translation_statistics(m->translation, visit, object);
+    if (m->paging != NULL) wpi_paging_statistics(m->paging, visit, object);
     visit_l1(m, visit, object);
     wpi_l2_statistics(&m->l2, visit, object);
 }

@@ -58,6 +58,7 @@ static inline bool wpi_is_performed_in_l2(uint8_t kind, uint8_t cache) {
 typedef enum wpi_spent {
     WPI_SPENT_ISSUE = 0,   /* the LSU: its latency, lines before this one */
     WPI_SPENT_TRANSLATION, /* look-ups, walks */
+    WPI_SPENT_FAULT,       /* a page that had to come */
     WPI_SPENT_L1,
     WPI_SPENT_L2, /* with the way there and back */
     WPI_SPENT_DRAM,
@@ -121,6 +122,12 @@ void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction
 
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
 void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
+
+/** There is managed memory, from `first` on (sim/paging.h); to be called once, before any access.
+ * NOMEM. */
+WP_NODISCARD wp_status wpi_memory_manage(wpi_memory *memory, uint64_t first, wp_error *err);
+/** NULL: there is none. */
+struct wpi_paging *wpi_memory_paging(const wpi_memory *memory);
 
 /** From now on accesses are told to `watch` (NULL: to nobody), which must outlive them. */
 void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);

@@ -69,6 +69,14 @@ typedef enum wpi_fault_service {
     WPI_FAULT_SERVICE_COUNT /* must be last */
 } wpi_fault_service;
 
+/** What an SM still does while it waits for pages. */
+typedef enum wpi_on_fault {
+    WPI_ON_FAULT_REPLAYS = 0, /* everything */
+    WPI_ON_FAULT_HITS,        /* what its first TLB has */
+    WPI_ON_FAULT_BLOCKS,      /* no access to global memory */
+    WPI_ON_FAULT_COUNT        /* must be last */
+} wpi_on_fault;
+
 typedef struct wpi_tlb_profile {
     uint32_t entries;
     uint32_t set_count;
@@ -183,6 +191,7 @@ typedef struct wpi_profile {
     struct {
         uint32_t service;      /* wpi_fault_service */
         wp_time_ps latency_ps; /* of a far fault's service */
+        uint32_t on_fault;     /* wpi_on_fault */
         uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
         uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full */

@@ -107,6 +107,27 @@ static void move_to_front(wpi_tags *tags, uint32_t number) {
     set->first = number;
 }
 
+static void move_to_back(wpi_tags *tags, uint32_t number) {
+    wpi_tag_entry *entry = &tags->entries[number];
+    wpi_tag_set *set = &tags->sets[entry->set];
+    if (set->last == number) return;
+    tags->entries[entry->next].previous = entry->previous;
+    if (entry->previous != NONE)
+        tags->entries[entry->previous].next = entry->next;
+    else
+        set->first = entry->next;
+    entry->next = NONE;
+    entry->previous = set->last;
+    tags->entries[set->last].next = number;
+    set->last = number;
+}
+
+void wpi_tags_remove(wpi_tags *tags, uint32_t entry) {
+    (void)wpi_index_take(&tags->index, tags->entries[entry].tag);
+    tags->entries[entry].parts = 0;
+    move_to_back(tags, entry);
+}
+
 void wpi_tags_touch(wpi_tags *tags, uint32_t entry) {
     if (tags->replacement->is_moved_by_use) move_to_front(tags, entry);
 }

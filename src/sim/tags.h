@@ -56,6 +56,8 @@ void wpi_tags_touch(wpi_tags *tags, uint32_t entry);
 /** Gives a tag that is not there an entry with parts 0; what was in it is in *evicted (parts 0:
  * nothing). `evicted` may be NULL. */
 uint32_t wpi_tags_insert(wpi_tags *tags, uint64_t tag, wpi_tag_entry *evicted);
+/** The entry is free again. */
+void wpi_tags_remove(wpi_tags *tags, uint32_t entry);
 uint32_t wpi_tags_set_of(const wpi_tags *tags, uint64_t tag);
 
 #endif

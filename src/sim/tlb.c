@@ -20,9 +20,12 @@ typedef struct request {
     uint64_t address;
     uint64_t token;
     uint16_t sm;
-    uint16_t entry;     /* the level that was asked first, and answers */
-    uint32_t next;      /* at the same MSHR or in the same line */
-    wp_time_ps stalled; /* since: in the line */
+    uint8_t entry; /* the level that was asked first, and answers */
+    bool is_write;
+    bool is_held;        /* its page is, until it has its answer */
+    uint32_t next;       /* at the same MSHR or in the same line */
+    wp_time_ps stalled;  /* since: in the line, or for a page */
+    wp_time_ps fault_ps; /* for which it waited for a page */
 } request;
 
 typedef struct queue {
@@ -42,16 +45,22 @@ typedef struct tlb {
     mshr *mshrs;
     uint32_t free_mshr, used;
     queue line;
+    uint32_t faults; /* requests that came by here first and wait for a page */
     bool is_starved; /* in the list of those that wait for room at the walkers */
     uint32_t next_starved;
 } tlb;
+
+/* Of an address: what an entry covers, and what a fill brings. */
+typedef struct grain {
+    uint32_t coverage_bits, fill_bits;
+} grain;
 
 typedef struct level {
     const wpi_tlb_profile *profile;
     tlb *tlbs;
     uint32_t tlb_count;
     uint32_t group_of[WPI_SMS_MAX];
-    uint32_t coverage_bits, fill_bits;
+    grain grains[2];        /* of memory, of managed memory */
     wp_time_ps latency_sum; /* of this level and those before */
     uint64_t hits, misses, merges, stalls, evictions;
     wp_time_ps stall_wait_ps;
@@ -68,7 +77,8 @@ struct wpi_translation {
     level levels[WPI_TLB_LEVELS_MAX];
     uint32_t level_count;
     wpi_walkers walkers;
-    queue starved; /* TLBs of the last level, by number */
+    wpi_paging *paging; /* or NULL */
+    queue starved;      /* TLBs of the last level, by number */
     wpi_pool requests;
     uint64_t under_way;
 };
@@ -114,12 +124,24 @@ static tlb *tlb_of(const wpi_translation *t, uint32_t level_number, uint32_t sm)
 /* ---- look-up ----------------------------------------------------------------------------------
  */
 
-static bool is_in(const level *l, tlb *at, uint64_t address) {
-    const uint32_t entry = wpi_tags_find(&at->tags, address >> l->coverage_bits);
+static bool is_managed(const wpi_translation *t, uint64_t address) {
+    return t->paging != NULL && wpi_paging_has(t->paging, address);
+}
+
+static const grain *grain_of(const wpi_translation *t, const level *l, uint64_t address) {
+    return &l->grains[is_managed(t, address)];
+}
+
+/* The bit of a fill in its entry's parts. */
+static uint64_t part_of(const grain *g, uint64_t address) {
+    const uint64_t mask = ((uint64_t)1 << (g->coverage_bits - g->fill_bits)) - 1;
+    return (uint64_t)1 << (address >> g->fill_bits & mask);
+}
+
+static bool is_in(const grain *g, tlb *at, uint64_t address) {
+    const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
     if (entry == WPI_INDEX_NONE) return false;
-    const uint64_t parts_mask = ((uint64_t)1 << (l->coverage_bits - l->fill_bits)) - 1;
-    const uint32_t part = (uint32_t)(address >> l->fill_bits & parts_mask);
-    if ((at->tags.entries[entry].parts >> part & 1) == 0) return false;
+    if ((at->tags.entries[entry].parts & part_of(g, address)) == 0) return false;
     wpi_tags_touch(&at->tags, entry);
     return true;
 }
@@ -156,16 +178,22 @@ static void starve(wpi_translation *t, tlb *at) {
     t->starved.last = number;
 }
 
+/* Pages are waited for that keep this TLB from more than `least`. */
+static bool waits_for_pages(const wpi_translation *t, const tlb *at, wpi_on_fault least) {
+    return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
+}
+
 static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                     wp_time_ps looked_up) {
     level *l = &t->levels[level_number];
-    const uint64_t fill = request_of(t, number)->address >> l->fill_bits;
+    const uint64_t address = request_of(t, number)->address;
+    const uint64_t fill = address >> grain_of(t, l, address)->fill_bits;
     const uint32_t known = wpi_index_find(&at->fills, fill);
     if (known != WPI_INDEX_NONE) {
         append(t, &at->mshrs[known].joined, number);
         return JOINED;
     }
-    if (at->free_mshr == NONE) return STALLED;
+    if (at->free_mshr == NONE || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
     if (is_last(t, level_number)) {
         if (!wpi_walkers_have_room(&t->walkers)) {
             starve(t, at);
@@ -183,19 +211,21 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     return SENT;
 }
 
-static bool is_blocked(const level *l, const tlb *at) {
-    return !l->profile->is_hit_under_miss && at->used > 0;
+static bool is_blocked(const wpi_translation *t, const level *l, const tlb *at) {
+    return (!l->profile->is_hit_under_miss && at->used > 0) ||
+           waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
 }
 
 /* Looks a request up; *looked_up is when its port was free. */
 static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                        wp_time_ps now, wp_time_ps *looked_up) {
     level *l = &t->levels[level_number];
+    const uint64_t address = request_of(t, number)->address;
     *looked_up = now;
-    if (is_blocked(l, at)) return STALLED;
+    if (is_blocked(t, l, at)) return STALLED;
     *looked_up = wpi_ports_take(&at->ports, now);
     wpi_histogram_add(&l->wait_ps, *looked_up - now);
-    if (is_in(l, at, request_of(t, number)->address)) return HIT;
+    if (is_in(grain_of(t, l, address), at, address)) return HIT;
     return miss(t, number, level_number, at, *looked_up);
 }
 
@@ -223,8 +253,12 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
     return o;
 }
 
+/* The page must not leave before that. */
 static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
                       wp_time_ps looked_up) {
+    request *r = request_of(t, number);
+    r->is_held = is_managed(t, r->address);
+    if (r->is_held) wpi_paging_hold(t->paging, r->address, false);
     wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps, answer, t,
                   pack(number, level_number));
 }
@@ -266,63 +300,119 @@ static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps
 }
 
 /* A fill that is all of an entry has no entry yet. */
-static void insert(level *l, tlb *at, uint64_t address) {
-    const uint64_t tag = address >> l->coverage_bits;
+static void insert(level *l, const grain *g, tlb *at, uint64_t address) {
+    const uint64_t tag = address >> g->coverage_bits;
     uint32_t entry =
-        l->fill_bits < l->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
+        g->fill_bits < g->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
     if (entry == WPI_INDEX_NONE) {
         wpi_tag_entry evicted;
         entry = wpi_tags_insert(&at->tags, tag, &evicted);
         l->evictions += evicted.parts != 0;
     }
-    const uint64_t parts_mask = ((uint64_t)1 << (l->coverage_bits - l->fill_bits)) - 1;
-    at->tags.entries[entry].parts |= (uint64_t)1 << (address >> l->fill_bits & parts_mask);
+    at->tags.entries[entry].parts |= part_of(g, address);
 }
 
-static void give_back(wpi_translation *t, uint32_t number, wp_time_ps ready, wp_time_ps lookup_ps) {
+static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
     const uint64_t token = request_of(t, number)->token;
     wpi_pool_give(&t->requests, number);
     t->under_way--;
-    t->translated(t->object, token, ready, lookup_ps);
+    t->translated(t->object, token, answer);
 }
 
 static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
-                 wp_time_ps lookup_ps, wp_time_ps now);
+                 const wpi_translation_answer *answer);
 
 /* A request has its translation from level `from` (the walkers: level_count): the level before
  * learns it, and with it all that wait there. */
-static void go_back(wpi_translation *t, uint32_t number, uint32_t from, wp_time_ps lookup_ps,
-                    wp_time_ps now) {
-    if (from == request_of(t, number)->entry)
-        give_back(t, number, now, lookup_ps);
+static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
+                    const wpi_translation_answer *answer) {
+    const request *r = request_of(t, number);
+    if (from == r->entry)
+        give_back(t, number, answer);
     else
-        fill(t, from - 1, request_of(t, number)->sm, request_of(t, number)->address, lookup_ps,
-             now);
+        fill(t, from - 1, r->sm, r->address, answer);
 }
 
 static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
-                 wp_time_ps lookup_ps, wp_time_ps now) {
+                 const wpi_translation_answer *answer) {
     level *l = &t->levels[level_number];
     tlb *at = tlb_of(t, level_number, sm);
-    const uint32_t own = wpi_index_take(&at->fills, address >> l->fill_bits);
+    const grain *g = grain_of(t, l, address);
+    const uint32_t own = wpi_index_take(&at->fills, address >> g->fill_bits);
     const uint32_t sent = at->mshrs[own].sent;
     queue joined = at->mshrs[own].joined;
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
-    insert(l, at, address);
-    go_back(t, sent, level_number, lookup_ps, now);
+    if (!answer->is_remote) insert(l, g, at, address);
+    go_back(t, sent, level_number, answer);
     while (joined.first != NONE)
-        go_back(t, take_first(t, &joined), level_number, lookup_ps, now);
-    drain(t, level_number, at, now);
+        go_back(t, take_first(t, &joined), level_number, answer);
+    drain(t, level_number, at, answer->ready);
+}
+
+/* The request, and all that wait for the same, have their answer; only then may the page leave. */
+static void finish(wpi_translation *t, uint32_t number, uint32_t from,
+                   const wpi_translation_answer *answer) {
+    const uint64_t address = request_of(t, number)->address;
+    const bool is_held = request_of(t, number)->is_held;
+    go_back(t, number, from, answer);
+    if (is_held) wpi_paging_release(t->paging, address, answer->ready);
 }
 
 /* A hit, a latency after its look-up. */
 static void answer(void *object, uint64_t token, wp_time_ps now) {
     wpi_translation *t = object;
     const uint32_t level_number = (uint32_t)token & 0xff;
-    go_back(t, (uint32_t)(token >> 8), level_number, t->levels[level_number].latency_sum, now);
+    const wpi_translation_answer found = {.ready = now,
+                                          .lookup_ps = t->levels[level_number].latency_sum};
+    finish(t, (uint32_t)(token >> 8), level_number, &found);
 }
+
+/* ---- pages that are elsewhere -----------------------------------------------------------------
+ */
+
+/* Where the page is; false: the request waits for it. */
+static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_time_ps now) {
+    request *r = request_of(t, number);
+    const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write};
+    const wpi_paging_answer found = wpi_paging_ask(t->paging, &asker, now);
+    *is_remote = found == WPI_PAGING_REMOTE;
+    if (found != WPI_PAGING_WAITS) return true;
+    request_of(t, number)->stalled = now;
+    tlb_of(t, 0, asker.sm)->faults++;
+    return false;
+}
+
+void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp_time_ps now) {
+    const uint32_t number = (uint32_t)token;
+    request *r = request_of(t, number);
+    tlb *at = tlb_of(t, 0, r->sm);
+    r->is_held = is_held;
+    r->fault_ps += now - r->stalled;
+    at->faults--;
+    wpi_walkers_promise(&t->walkers);
+    ask_walkers(t, number, now);
+    if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) drain(t, 0, at, now);
+}
+
+static void forget(tlb *at, const grain *g, uint64_t address, uint64_t bytes) {
+    for (uint64_t to = address + bytes; address < to; address += (uint64_t)1 << g->fill_bits) {
+        const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
+        if (entry == WPI_INDEX_NONE) continue;
+        at->tags.entries[entry].parts &= ~part_of(g, address);
+        if (at->tags.entries[entry].parts == 0) wpi_tags_remove(&at->tags, entry);
+    }
+}
+
+void wpi_translation_forget(wpi_translation *t, uint64_t address, uint64_t bytes) {
+    for (uint32_t i = 0; i < t->level_count; i++)
+        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
+            forget(&t->levels[i].tlbs[k], grain_of(t, &t->levels[i], address), address, bytes);
+}
+
+/* ---- walks ------------------------------------------------------------------------------------
+ */
 
 static void feed_starved(wpi_translation *t, wp_time_ps now) {
     level *last = &t->levels[t->level_count - 1];
@@ -337,11 +427,16 @@ static void feed_starved(wpi_translation *t, wp_time_ps now) {
 
 static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
     wpi_translation *t = object;
-    const uint64_t address = request_of(t, (uint32_t)token)->address;
-    const wp_time_ps lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps;
+    const uint32_t number = (uint32_t)token;
+    const uint64_t address = request_of(t, number)->address;
     const bool is_code = address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
     if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
-    go_back(t, (uint32_t)token, t->level_count, lookup_ps, now);
+    wpi_translation_answer found = {
+        .ready = now, .lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps};
+    const bool is_found =
+        !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
+    found.fault_ps = request_of(t, number)->fault_ps;
+    if (is_found) finish(t, number, t->level_count, &found);
     feed_starved(t, now);
 }
 
@@ -356,24 +451,26 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
     }
     for (uint32_t i = r->entry; i < t->level_count; i++) {
         const level *l = &t->levels[i];
+        const grain *g = grain_of(t, l, r->address);
         const tlb *at = &l->tlbs[l->group_of[r->sm]];
-        wpi_index_prefetch(&at->fills, r->address >> l->fill_bits);
-        wpi_index_prefetch(&at->tags.index, r->address >> l->coverage_bits);
+        wpi_index_prefetch(&at->fills, r->address >> g->fill_bits);
+        wpi_index_prefetch(&at->tags.index, r->address >> g->coverage_bits);
     }
 }
 
 void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
     const level *l = &t->levels[0];
+    const grain *g = grain_of(t, l, address);
     const tlb *at = tlb_of(t, 0, sm);
-    wpi_index_prefetch(&at->tags.index, address >> l->coverage_bits);
-    wpi_index_prefetch(&at->fills, address >> l->fill_bits);
+    wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
+    wpi_index_prefetch(&at->fills, address >> g->fill_bits);
 }
 
-bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
-                         wp_time_ps now, wp_time_ps *ready) {
+bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool is_write,
+                         uint64_t token, wp_time_ps now, wp_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) =
-        (request){.address = address, .token = token, .sm = (uint16_t)sm, .next = NONE};
+    *request_of(t, number) = (request){
+        .address = address, .token = token, .sm = (uint16_t)sm, .is_write = is_write, .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
@@ -410,13 +507,21 @@ static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cy
     return WP_STATUS_OK;
 }
 
+/* As many of the small pages of managed memory as of pages elsewhere, one at least. */
+static uint32_t scaled(uint32_t bits, uint32_t page_bits) {
+    return bits > page_bits ? bits - page_bits + WPI_PAGE_BITS : WPI_PAGE_BITS;
+}
+
 static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
                             wp_error *err) {
     level *l = &t->levels[number];
     const wpi_tlb_profile *profile = &t->profile->tlb[number];
     l->profile = profile;
-    l->coverage_bits = (uint32_t)__builtin_ctzll(profile->coverage_bytes);
-    l->fill_bits = (uint32_t)__builtin_ctzll(profile->fill_bytes);
+    const uint32_t page_bits = (uint32_t)__builtin_ctzll(t->profile->page_bytes);
+    const grain g = {(uint32_t)__builtin_ctzll(profile->coverage_bytes),
+                     (uint32_t)__builtin_ctzll(profile->fill_bytes)};
+    l->grains[0] = g;
+    l->grains[1] = (grain){scaled(g.coverage_bits, page_bits), scaled(g.fill_bits, page_bits)};
     l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
     WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
                                 err));
@@ -469,6 +574,10 @@ void wpi_translation_destroy(wpi_translation *t) {
     wpi_walkers_deinit(&t->walkers);
     wpi_pool_deinit(&t->requests);
     wp_free(t);
+}
+
+void wpi_translation_set_paging(wpi_translation *t, wpi_paging *paging) {
+    t->paging = paging;
 }
 
 void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {

@@ -2,8 +2,8 @@
 /* Far faults, prefetching and eviction against counts made by hand, and under random traffic with
  * every pair of policies: nothing is lost, frames are never exceeded (which residency checks). */
 #include "sim/paging.h"
+#include "sim_rig.h"
 #include "wp_random.h"
-#include "wp_test.h"
 
 #define PROFILE                                                                                    \
     "[gpu]\ncore_clock = 1481MHz\nmemory = 1GiB\n"                                                 \
@@ -303,6 +303,81 @@ static void random_traffic_ends_under_all_policies(void **state) {
     assert_true(runs >= 36);
 }
 
+/* ---- behind TLBs, in front of caches ----------------------------------------------------------
+ */
+
+typedef struct traffic {
+    rig rig;
+    uint64_t random, left;
+} traffic;
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
+
+/* Lanes in a row, or all over; loads, stores and atomics. */
+static void issue_warp(traffic *t, uint32_t sm, wp_time_ps now) {
+    if (t->left == 0) return;
+    t->left--;
+    static const uint8_t kinds[] = {WP_TRACE_LOAD, WP_TRACE_LOAD, WP_TRACE_STORE, WP_TRACE_ATOMIC};
+    uint64_t addresses[WPI_LANES];
+    const uint64_t r = wp_random_next(&t->random);
+    const uint64_t base = FIRST + (r >> 8) % (16 * MIB - 4096);
+    for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+        addresses[lane] = (r & 4) != 0
+                              ? base / 4 * 4 + lane * 4
+                              : FIRST + wp_random_next(&t->random) % (4 * MIB) / 4 * 4;
+    const wpi_access access = {.sm = sm,
+                               .kind = kinds[r % 4],
+                               .cache = WP_TRACE_CACHE_ALL,
+                               .size_bytes = 4,
+                               .mask = ~0u,
+                               .addresses = addresses};
+    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
+}
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
+    traffic *t = object;
+    rig_note(&t->rig, 0, answer);
+    issue_warp(t, (uint32_t)sm, answer->answered);
+}
+
+static void run_traffic(const char *on_fault, const char *migrate, const char *evict,
+                        const char *more) {
+    traffic t = {.random = 99, .left = 3000};
+    wp_error err = {0};
+    RIG_OPEN(&t.rig, on_fault, migrate, evict, more, "gpu.memory=3MiB", "walker.queue=8",
+             "paging.migrate_threshold=3", );
+    assert_status_ok(wpi_memory_manage(t.rig.memory, FIRST, &err), &err);
+    wpi_paging *paging = wpi_memory_paging(t.rig.memory);
+    assert_status_ok(wpi_paging_add(paging, FIRST, 16 * MIB, &err), &err);
+    for (uint32_t i = 0; i < 64; i++)
+        issue_warp(&t, i % 8, 0);
+    wpi_engine_run(t.rig.engine);
+    if (t.rig.answers != 3000)
+        fail_msg("%s, %s, %s, %s: %llu of 3000 accesses", on_fault, migrate, evict, more,
+                 (unsigned long long)t.rig.answers);
+    const wpi_residency *r = wpi_paging_residency(paging);
+    for (uint32_t i = 0; i < r->chunk_count; i++)
+        assert_false(wpi_chunk_is_busy(&r->chunks[i]));
+    assert_true(r->used <= r->frames);
+    rig_close(&t.rig);
+}
+
+static void warps_over_more_than_memory_end(void **state) {
+    (void)state;
+    static const char *const on_fault[] = {"paging.on_fault=replay",
+                                           "paging.on_fault=hit-under-fault",
+                                           "paging.on_fault=block"};
+    static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive",
+                                          "paging.migrate=zero-copy", "paging.migrate=always"};
+    static const char *const evict[] = {"paging.evict=lru-2m", "paging.evict=tree",
+                                        "paging.evict=lru-4k", "paging.evict=random"};
+    static const char *const more[] = {"paging.cu_faults=0", "paging.cu_faults=4",
+                                       "paging.mshrs=2", "tlb.levels=1"};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t k = 0; k < 16; k++)
+            run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], more[(i + k + k / 4) % 4]);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_each_page_without_prefetching),
@@ -313,6 +388,7 @@ int main(void) {
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
         cmocka_unit_test(counters_delay_migration),
         cmocka_unit_test(random_traffic_ends_under_all_policies),
+        cmocka_unit_test(warps_over_more_than_memory_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
