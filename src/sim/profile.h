@@ -189,11 +189,13 @@ typedef struct wpi_profile {
     } link;
 
     struct {
-        uint32_t service;      /* wpi_fault_service */
-        wp_time_ps latency_ps; /* of a far fault's service */
-        uint32_t on_fault;     /* wpi_on_fault */
-        uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
-        uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
+        bool is_on;                     /* managed memory moves; off: it stays on the host */
+        uint32_t oversubscribe_percent; /* 0: the device has memory_bytes */
+        uint32_t service;               /* wpi_fault_service */
+        wp_time_ps latency_ps;          /* of a far fault's service */
+        uint32_t on_fault;              /* wpi_on_fault */
+        uint32_t cu_faults;             /* pages an SM may wait for at a time; 0: any number */
+        uint32_t mshrs;                 /* far faults of the GPU at a time; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full */
         const wpi_policy *evict, *migrate;
         uint32_t threshold_percent; /* of the driver's prefetcher */

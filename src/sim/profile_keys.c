@@ -176,6 +176,10 @@ const wpi_key wpi_keys[] = {
     {"dram.queue", WPI_KEY_NUMBER, "64", 1, 65536, AT(dram.queue), NULL,
      "lines that wait to be written, in each channel; more hold up the store"},
 
+    {"paging.on", WPI_KEY_FLAG, "off", 0, 1, AT(paging.is_on), NULL,
+     "pages of managed memory move to the GPU; off: they are read and written across the link"},
+    {"paging.oversubscribe", WPI_KEY_NUMBER, "0", 0, 10000, AT(paging.oversubscribe_percent), NULL,
+     "percent: the program's managed memory is so much of what there is; 0: there is gpu.memory"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service), "drained serial added",
      "far faults are served all at once, one by one on the link, or their latency is only counted"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,

@@ -18,10 +18,18 @@
 #define ZERO_MIN_BYTES (4 * UNIT_BYTES) /* less is as fast written */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t next_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_FIRST,
+static const uint64_t first_of[WPI_ARENA_AREA_COUNT + 1] = {
+    WPI_ARENA_FIRST, WPI_ARENA_MANAGED_FIRST, WPI_ARENA_HOST_FIRST,
+    WPI_ARENA_FIRST + WPI_ARENA_BYTES};
+static uint64_t next_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_FIRST, WPI_ARENA_MANAGED_FIRST,
                                                  WPI_ARENA_HOST_FIRST}; /* whole units */
-static const uint64_t outer_of[WPI_ARENA_AREA_COUNT] = {WPI_ARENA_HOST_FIRST,
-                                                        WPI_ARENA_FIRST + WPI_ARENA_BYTES};
+
+static wpi_arena_area area_of(uint64_t address) {
+    wpi_arena_area area = WPI_ARENA_DEVICE;
+    while (address >= first_of[area + 1])
+        area++;
+    return area;
+}
 
 static uint64_t units(uint64_t bytes) {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
@@ -42,7 +50,7 @@ void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
     void *got = NULL;
     pthread_mutex_lock(&lock);
     for (int i = 0; i < TRIES_MAX && got == NULL; i++) {
-        const uint64_t left_bytes = outer_of[area] - *next;
+        const uint64_t left_bytes = first_of[area + 1] - *next;
         if (bytes > left_bytes || units(offset_bytes + bytes) > left_bytes) break;
         got = map_at(*next + offset_bytes, bytes);
         *next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
@@ -88,7 +96,7 @@ void wpi_arena_condense(void) {
 bool wpi_arena_zero(void *memory, size_t bytes) {
     const uint64_t first = (uintptr_t)memory, outer = first + bytes;
     const uint64_t first_whole = units(first), outer_whole = outer / UNIT_BYTES * UNIT_BYTES;
-    if (bytes < ZERO_MIN_BYTES || first < WPI_ARENA_FIRST || outer > WPI_ARENA_HOST_FIRST)
+    if (bytes < ZERO_MIN_BYTES || first < WPI_ARENA_FIRST || outer > WPI_ARENA_MANAGED_FIRST)
         return false;
     void *whole = (void *)(uintptr_t)first_whole;
     if (madvise(whole, outer_whole - first_whole, MADV_DONTNEED) != 0) return false;
@@ -104,7 +112,7 @@ bool wpi_arena_unmap(void *memory, size_t bytes) {
     pthread_mutex_lock(&lock);
     munmap(memory, bytes);
     const uint64_t unit = address / UNIT_BYTES * UNIT_BYTES;
-    uint64_t *next = &next_of[address < WPI_ARENA_HOST_FIRST ? WPI_ARENA_DEVICE : WPI_ARENA_HOST];
+    uint64_t *next = &next_of[area_of(address)];
     if (unit + units(address - unit + bytes) == *next) *next = unit;
     pthread_mutex_unlock(&lock);
     return true;

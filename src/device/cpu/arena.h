@@ -3,8 +3,9 @@
  * Addresses that are the same in every run: a range of the address space that systems leave alone,
  * given out from its start. Memory of simulated devices lies there, so that what depends on
  * addresses (pages of a TLB, sets of a cache, a hash of pointers) does not depend on where the
- * system happened to put things. Memory of the device and memory of the host (page-locked, managed)
- * have an area each, so that an address says which it is.
+ * system happened to put things. Memory of the device, managed memory where its pages move, and
+ * memory of the host (page-locked; managed elsewhere) have an area each, so that an address says
+ * which it is.
  *
  * Thread rule: any thread.
  */
@@ -24,10 +25,12 @@
 #define WPI_ARENA_FIRST UINT64_C(0x200000000000)
 #define WPI_ARENA_BYTES UINT64_C(0x200000000000)
 #endif
+#define WPI_ARENA_MANAGED_FIRST (WPI_ARENA_FIRST + WPI_ARENA_BYTES / 4)
 #define WPI_ARENA_HOST_FIRST (WPI_ARENA_FIRST + WPI_ARENA_BYTES / 2)
 
 typedef enum wpi_arena_area {
     WPI_ARENA_DEVICE = 0,
+    WPI_ARENA_MANAGED,
     WPI_ARENA_HOST,
     WPI_ARENA_AREA_COUNT /* must be last */
 } wpi_arena_area;

@@ -45,10 +45,9 @@ static size_t whole_pages(size_t size_bytes) {
 }
 
 /* NULL: there is no room at fixed addresses. */
-static void *map_fixed(wp_memory_kind kind, size_t size_bytes, size_t *mapped_bytes) {
+static void *map_fixed(wpi_arena_area area, size_t size_bytes, size_t *mapped_bytes) {
     const size_t margin = margin_bytes(), bytes = whole_pages(size_bytes);
     const size_t offset = (HUGE_PAGE_BYTES - margin) % HUGE_PAGE_BYTES;
-    const wpi_arena_area area = kind == WP_MEMORY_DEVICE ? WPI_ARENA_DEVICE : WPI_ARENA_HOST;
     char *raw = wpi_arena_map(area, margin + bytes + margin, offset);
     if (raw == NULL) return NULL;
     *mapped_bytes = bytes;
@@ -78,10 +77,17 @@ static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     return base;
 }
 
+static wpi_arena_area area_of(const wpi_cpu_device *device, wp_memory_kind kind) {
+    if (kind == WP_MEMORY_DEVICE) return WPI_ARENA_DEVICE;
+    return kind == WP_MEMORY_MANAGED && device->moves_pages ? WPI_ARENA_MANAGED : WPI_ARENA_HOST;
+}
+
 static void *map_pages(const wpi_cpu_device *device, wp_memory_kind kind, size_t size_bytes,
                        size_t *mapped_bytes) {
     if (size_bytes > SIZE_MAX / 2) return NULL;
-    void *base = device->has_fixed_addresses ? map_fixed(kind, size_bytes, mapped_bytes) : NULL;
+    void *base = device->has_fixed_addresses
+                     ? map_fixed(area_of(device, kind), size_bytes, mapped_bytes)
+                     : NULL;
     return base != NULL ? base : map_anywhere(size_bytes, mapped_bytes);
 }
 

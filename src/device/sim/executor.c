@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "device/sim/functional.h"
+#include "device/sim/managed.h"
 #include "device/sim/observer.h"
 #include "device/sim/pace.h"
 #include "device/sim/progress.h"
@@ -72,6 +73,7 @@ struct wpi_sim_executor {
     wpi_activity activity;
     uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
     uint64_t patience_ns;
+    wpi_managed managed;
     uint64_t condense_ns, condense_after_ns; /* real time: when again, and how long after that */
     bool is_working; /* a thread has let go of the lock, and uses the model */
 };
@@ -212,6 +214,12 @@ static void close_source(job *j) {
     wpi_threads_destroy(j->threads);
 }
 
+static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
+    uint64_t free_bytes, total_bytes;
+    wpi_cpu_memory_info(&x->device->base, &free_bytes, &total_bytes);
+    return wpi_managed_make_room(&x->managed, x->memory, x->profile, total_bytes - free_bytes, err);
+}
+
 static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     wpi_sim_executor *x = j->executor;
@@ -224,6 +232,7 @@ static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     wp_status status = open_source(j, &source, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
+    if (status == WP_STATUS_OK && x->profile->paging.is_on) status = make_room(x, &error);
     if (status == WP_STATUS_OK && wpi_recorder_is_functional(device_of(x)->recorder)) {
         status = launch_functionally(j, source, &error);
     } else if (status == WP_STATUS_OK) {
@@ -349,6 +358,7 @@ static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
     wpi_memory_set_host_range(x->memory, WPI_HOST_FIRST, WPI_HOST_OUTER);
     WP_TRY(wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err));
+    if (x->profile->paging.is_on) WP_TRY(wpi_managed_begin(&x->managed, x->memory, err));
     if (x->observer != NULL)
         wpi_observer_attach(x->observer, x->engine, x->gpu, x->memory, x->base_ps);
     return WP_STATUS_OK;
@@ -511,6 +521,21 @@ static void poll(wpi_executor *base) {
     wpi_pace_poll(pace_of(base), wpi_queue_may_execute());
 }
 
+/* What is freed may still be moving: that ends first. */
+void wpi_sim_executor_manage(wpi_sim_executor *x, uint64_t address, uint64_t bytes) {
+    wp_error error = {0};
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    if (bytes != 0) {
+        const wpi_managed_range range = {address, bytes};
+        if (wpi_managed_add(&x->managed, x->memory, range, &error) != WP_STATUS_OK) fail(x, &error);
+    } else {
+        if (x->running == NULL) wpi_engine_run(x->engine);
+        wpi_managed_remove(&x->managed, x->memory, address);
+    }
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 /* ---- the report
  * ----------------------------------------------------------------------------------- */
 
@@ -587,6 +612,7 @@ void wpi_sim_executor_destroy(wpi_sim_executor *x) {
         wpi_observer_collect(x->observer);
         wpi_observer_destroy(x->observer);
     }
+    wpi_managed_deinit(&x->managed);
     wpi_addresses_destroy(x->addresses);
     if (x->worker != NULL) wpi_pool_return(x->device->pool, x->worker);
     wpi_pace_deinit(&x->pace);

@@ -108,6 +108,11 @@ void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
         pthread_cond_wait(&pace->polled, pace->lock);
 }
 
+void wpi_pace_settle(wpi_pace *pace) {
+    while (pace->is_driven && !wpi_pace_is_mine(pace))
+        pthread_cond_wait(&pace->polled, pace->lock);
+}
+
 void wpi_pace_host_call(wpi_pace *pace, bool begins) {
     pace->is_in_host_call = begins;
     if (begins) pthread_cond_broadcast(&pace->polled);

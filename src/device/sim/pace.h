@@ -55,6 +55,9 @@ void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *ar
 /** A host thread asks how things are, after one round more. */
 void wpi_pace_poll(wpi_pace *pace, bool may_drive);
 
+/** Until nobody does a round, but the caller himself: what is paced may be changed then. */
+void wpi_pace_settle(wpi_pace *pace);
+
 /** A host function begins or ends, in a round. */
 void wpi_pace_host_call(wpi_pace *pace, bool begins);
 /** Whether it is the caller who does the round under way. */

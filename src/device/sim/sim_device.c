@@ -27,6 +27,23 @@ static void close_device(wp_device *base) {
     wpi_cpu_device_ops.close(base);
 }
 
+/* The model knows managed memory, too. */
+static wp_status alloc_memory(wp_device *base, wp_memory_kind kind, size_t size_bytes,
+                              uint32_t flags, void **out, wp_error *err) {
+    wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    WP_TRY(wpi_cpu_device_ops.memory_alloc(base, kind, size_bytes, flags, out, err));
+    if (kind == WP_MEMORY_MANAGED && device->cpu.moves_pages)
+        wpi_sim_executor_manage(device->executor, (uintptr_t)*out, size_bytes);
+    return WP_STATUS_OK;
+}
+
+static wp_status free_memory(wp_device *base, const wp_allocation *allocation, wp_error *err) {
+    wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    if (allocation->kind == WP_MEMORY_MANAGED && device->cpu.moves_pages)
+        wpi_sim_executor_manage(device->executor, (uintptr_t)allocation->base, 0);
+    return wpi_cpu_device_ops.memory_free(base, allocation, err);
+}
+
 static void fill_info(wp_device_info *info, const wpi_profile *p) {
     snprintf(info->spec, sizeof info->spec, "sim:%s", p->name);
     snprintf(info->name, sizeof info->name, "%s, simulated", p->title);
@@ -85,9 +102,12 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     ops = wpi_cpu_device_ops;
     ops.kind = "sim";
     ops.close = close_device;
+    ops.memory_alloc = alloc_memory;
+    ops.memory_free = free_memory;
     device->cpu.base.ops = &ops;
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
+    device->cpu.moves_pages = profile->paging.is_on;
     device->cpu.variant =
         in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
     if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;

@@ -31,6 +31,9 @@ typedef struct wpi_sim_device {
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                                wpi_sim_executor **out, wp_error *err);
 void wpi_sim_executor_destroy(wpi_sim_executor *executor); /* NULL allowed */
+/** Managed memory was allocated, or (0 bytes) is about to be freed, and nothing uses it any more.
+ */
+void wpi_sim_executor_manage(wpi_sim_executor *executor, uint64_t address, uint64_t bytes);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
 
 #endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/managed.h"
+
+#include "base/alloc.h"
+#include "base/units.h"
+
+void wpi_managed_deinit(wpi_managed *managed) {
+    wp_free(managed->ranges);
+    *managed = (wpi_managed){0};
+}
+
+static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
+    return wpi_paging_add(wpi_memory_paging(memory), range.address, range.bytes, err);
+}
+
+wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory, wp_error *err) {
+    WP_TRY(wpi_memory_manage(memory, WPI_ARENA_MANAGED_FIRST, err));
+    for (size_t i = 0; i < managed->count; i++)
+        WP_TRY(tell(memory, managed->ranges[i], err));
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_range range,
+                          wp_error *err) {
+    if (managed->count == managed->capacity) {
+        const size_t capacity = managed->capacity == 0 ? 16 : 2 * managed->capacity;
+        wpi_managed_range *ranges = wp_realloc(managed->ranges, capacity * sizeof *ranges);
+        if (ranges == NULL) return WP_FAIL(err, NOMEM, "managed memory");
+        managed->ranges = ranges;
+        managed->capacity = capacity;
+    }
+    WP_TRY(tell(memory, range, err));
+    managed->ranges[managed->count++] = range;
+    managed->bytes += range.bytes;
+    if (managed->bytes > managed->bytes_max) managed->bytes_max = managed->bytes;
+    return WP_STATUS_OK;
+}
+
+void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t address) {
+    size_t i = 0;
+    while (i < managed->count && managed->ranges[i].address != address)
+        i++;
+    if (i == managed->count) return;
+    wpi_paging_remove(wpi_memory_paging(memory), address, managed->ranges[i].bytes);
+    managed->bytes -= managed->ranges[i].bytes;
+    managed->ranges[i] = managed->ranges[--managed->count];
+}
+
+/* What the device has, or, oversubscribed, a part of what the program has allocated at most. */
+static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profile,
+                           uint64_t taken_bytes) {
+    if (profile->paging.oversubscribe_percent != 0)
+        return managed->bytes_max * 100 / profile->paging.oversubscribe_percent;
+    return profile->memory_bytes > taken_bytes ? profile->memory_bytes - taken_bytes : 0;
+}
+
+wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
+                                const wpi_profile *profile, uint64_t taken_bytes, wp_error *err) {
+    wpi_paging *paging = wpi_memory_paging(memory);
+    const wpi_residency *r = wpi_paging_residency(paging);
+    uint64_t frames = room_bytes(managed, profile, taken_bytes) / WPI_PAGE_BYTES;
+    if (managed->count == 0) return WP_STATUS_OK;
+    if (frames < WPI_CHUNK_PAGES) {
+        char room[32];
+        return WP_FAIL(err, INVALID,
+                       "managed memory has %s of device memory; it needs 2 MiB at least: raise "
+                       "gpu.memory, or lower paging.oversubscribe",
+                       wp_format_bytes(frames * WPI_PAGE_BYTES, room));
+    }
+    /* What is there stays until something else comes. */
+    const uint64_t taken = r->frames - wpi_residency_free(r);
+    wpi_paging_set_frames(paging, frames > taken ? frames : taken);
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Managed memory of a simulated GPU, between the host threads that allocate it and the model that
+ * moves its pages: what there is, for a model that is made anew, and how many pages the device has
+ * room for. Thread rule: the executor's thread.
+ */
+#ifndef WP_DEVICE_SIM_MANAGED_H
+#define WP_DEVICE_SIM_MANAGED_H
+
+#include "device/cpu/arena.h"
+#include "sim/memory.h"
+#include "sim/paging.h"
+
+typedef struct wpi_managed_range {
+    uint64_t address, bytes;
+} wpi_managed_range;
+
+typedef struct wpi_managed {
+    wpi_managed_range *ranges;
+    size_t count, capacity;
+    uint64_t bytes, bytes_max; /* of all; the most there were */
+} wpi_managed;
+
+void wpi_managed_deinit(wpi_managed *managed); /* `{0}` is fine */
+
+/** The model is new: its memory gets paging, and all ranges. NOMEM. */
+WP_NODISCARD wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory,
+                                         wp_error *err);
+WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
+                                       wpi_managed_range range, wp_error *err);
+/** Nothing is under way. Does nothing for an address that is unknown. */
+void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t address);
+/** A launch begins: `taken_bytes` of device memory are allocated as such. INVALID: there is room for
+ * less than 2 MiB. */
+WP_NODISCARD wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
+                                             const wpi_profile *profile, uint64_t taken_bytes,
+                                             wp_error *err);
+
+#endif
