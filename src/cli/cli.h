@@ -57,10 +57,20 @@ WP_NODISCARD wp_status wpi_arguments_parse(const wp_option *options, int argc, c
 /** The next value given for an option, in order; NULL behind the last. `*cursor` starts at 0. */
 const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor);
 
-/** All of --set, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on, and a row of
- * `environment` (may be NULL) for a program to be run. INVALID: no simulated GPU. */
-WP_NODISCARD wp_status wpi_set_keys(const wp_arguments *arguments, size_t option,
-                                    const char *device, wp_strings *environment, wp_error *err);
+/** Keys of a simulated GPU that are options of their own, and their rows from number `first` on. */
+#define WPI_PAGING_KEYS "oversubscribe", "prefetch", "evict", "migrate"
+#define WPI_PAGING_OPTIONS(first)                                                                  \
+    [first] = {"oversubscribe", "PERCENT",                                                         \
+               "managed memory is so much of the device's memory: 125%"},                          \
+    [(first) + 1] = {"prefetch", "POLICY", "which pages come with those that fault"},              \
+    [(first) + 2] = {"evict", "POLICY", "which pages make room (see `warpage policies`)"},         \
+    [(first) + 3] = {"migrate", "POLICY", "whether a page comes, or is read across the link"}
+
+/** All of --set, and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on,
+ * and a row of `environment` (may be NULL) for a program to be run. Does nothing where there are
+ * none. INVALID: no simulated GPU. */
+WP_NODISCARD wp_status wpi_set_keys(const wp_arguments *arguments, const char *device,
+                                    wp_strings *environment, wp_error *err);
 
 /** Prints "warpage <command>: <message>" and where help is; gives WP_EXIT_USAGE or WP_EXIT_FAILED.
  */

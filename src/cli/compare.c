@@ -31,11 +31,21 @@
 
 #define KEYS_MAX 8u /* with the results, what a table holds */
 
-enum option_index { DEVICE, SET, VARY, FUNCTIONAL, JOBS, FORMAT, OUTPUT };
+enum option_index {
+    DEVICE,
+    SET,
+    OVERSUBSCRIBE, /* … and three more of paging */
+    VARY = OVERSUBSCRIBE + 4,
+    FUNCTIONAL,
+    JOBS,
+    FORMAT,
+    OUTPUT
+};
 
 const wp_option wpi_compare_options[] = {
     [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
     [SET] = {"set", "KEY=VALUE", "a number of it in all combinations"},
+    WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
     [VARY] = {"vary", "KEY=A,B,C",
               "a number with several values, or device=sim:A,sim:B; repeatable"},
     [FUNCTIONAL] = {"functional", NULL,
@@ -91,8 +101,7 @@ static wp_status read_variation(comparison *c, wp_error *err) {
 static wp_status make_variants(comparison *c, wp_error *err) {
     const char *device = c->arguments->values[DEVICE];
     if (device == NULL) device = WPI_TRACE_DEVICE;
-    if (c->arguments->values[SET] != NULL)
-        WP_TRY(wpi_set_keys(c->arguments, SET, device, NULL, err));
+    WP_TRY(wpi_set_keys(c->arguments, device, NULL, err));
     char *base = wp_format("%s", getenv("WARPAGE_SET") != NULL ? getenv("WARPAGE_SET") : "");
     wp_status status = WP_STATUS_OK;
     c->variants = wp_calloc(count_of(c), sizeof *c->variants);

@@ -429,8 +429,7 @@ int wpi_groupby_main(int argc, char **argv) {
     request r = {.arguments = &arguments};
     if (wpi_arguments_parse(wpi_groupby_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         parse_request(&r, &err) != WP_STATUS_OK ||
-        (arguments.values[SET] != NULL &&
-         wpi_set_keys(&arguments, SET, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK)) {
+        wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK) {
         deinit_request(&r);
         return wpi_usage_error("groupby", "%s", err.message);
     }

@@ -98,8 +98,7 @@ int wpi_params_main(int argc, char **argv) {
     const char *wanted = arguments.operands[0];
     wp_nearest nearest = {.wanted = wanted};
     wp_table table = {.columns = device != NULL ? key_columns : columns};
-    if (arguments.values[SET] != NULL &&
-        wpi_set_keys(&arguments, SET, device, NULL, &err) != WP_STATUS_OK)
+    if (wpi_set_keys(&arguments, device, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
     if (device == NULL) {
         list_params(&table, wanted, &nearest);

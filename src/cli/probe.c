@@ -98,7 +98,7 @@ static wp_status parse_request(const wp_arguments *arguments, wpi_probe_request 
         return WP_FAIL(err, INVALID, "--budget: more than 0");
     if (values[MAX_MEMORY] != NULL && out->max_memory_bytes == 0)
         return WP_FAIL(err, INVALID, "--max-memory: more than 0");
-    if (values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, out->spec, NULL, err));
+    WP_TRY(wpi_set_keys(arguments, out->spec, NULL, err));
     return WP_STATUS_OK;
 }
 

@@ -22,7 +22,8 @@
 enum option_index {
     DEVICE,
     SET,
-    DEVICE_MEMORY,
+    OVERSUBSCRIBE, /* … and three more of paging */
+    DEVICE_MEMORY = OVERSUBSCRIBE + 4,
     WORKERS,
     IN_STEP,
     CHECK,
@@ -39,6 +40,7 @@ enum option_index {
 const wp_option wpi_run_options[] = {
     [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
     [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
+    WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
     [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
     [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
     [IN_STEP] = {"in-step", "WHEN",
@@ -111,7 +113,7 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
         if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
         wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
-    if (values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, values[DEVICE], environment, err));
+    WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
     if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
     if (values[DEVICE] != NULL) {
         wp_device *device = NULL;

@@ -382,8 +382,7 @@ int wpi_sample_main(int argc, char **argv) {
     request r = {.arguments = &arguments};
     if (wpi_arguments_parse(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         parse_request(&r, &err) != WP_STATUS_OK ||
-        (arguments.values[SET] != NULL &&
-         wpi_set_keys(&arguments, SET, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK))
+        wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("sample", "%s", err.message);
     if (arguments.operand_count == 0)
         return wpi_usage_error("sample", "which table? A file, or - for stdin");

@@ -119,8 +119,7 @@ int wpi_trace_record_main(int argc, char **argv) {
                                         "-o app.wpt -- ./app");
     const char *device = values[DEVICE] != NULL ? values[DEVICE] : WPI_TRACE_DEVICE;
     int exit_code;
-    if ((values[SET] != NULL &&
-         wpi_set_keys(&arguments, SET, device, &environment, &err) != WP_STATUS_OK) ||
+    if (wpi_set_keys(&arguments, device, &environment, &err) != WP_STATUS_OK ||
         check_device(device, &err) != WP_STATUS_OK ||
         check_target(values[OUTPUT], &err) != WP_STATUS_OK) {
         exit_code = wpi_usage_error("trace", "record: %s", err.message);

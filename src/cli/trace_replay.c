@@ -56,7 +56,7 @@ static wp_status check_arguments(const wp_arguments *arguments, wp_error *err) {
     const char *device = arguments->values[DEVICE], *report = arguments->values[REPORT];
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
         return WP_FAIL(err, INVALID, "on which simulated GPU? --device sim:p100, say");
-    if (arguments->values[SET] != NULL) WP_TRY(wpi_set_keys(arguments, SET, device, NULL, err));
+    WP_TRY(wpi_set_keys(arguments, device, NULL, err));
     return report != NULL ? wp_run_record_check_path(report, err) : WP_STATUS_OK;
 }
 

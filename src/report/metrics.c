@@ -137,6 +137,7 @@ static const row rows[] = {
      {"shared_accesses"}},
     SPENT("issue", "time of accesses: issue"),
     SPENT("translation", "… translation"),
+    SPENT("fault", "… far faults"), /* where pages move */
     SPENT("l1", "… L1"),
     SPENT("l2", "… L2"),
     SPENT("dram", "… DRAM"),

@@ -16,6 +16,7 @@
 
 #define KERNELS_MAX 8u
 #define ALLOCATIONS_MAX 12u /* named beside the map */
+#define SHARES_MAX 12u
 #define NAME_WIDTH 24
 #define NAMES_APART 16u /* of the axis */
 
@@ -162,19 +163,29 @@ static bool draw_pages(const wp_run_record *record, wp_text *out) {
 /* ---- where time went
  * ------------------------------------------------------------------------------ */
 
+/* Of one kernel: the same in each. */
 typedef struct shares {
     wp_text *out;
+    char titles[SHARES_MAX][NAME_WIDTH + 1];
+    size_t count;
 } shares;
 
+/* "time of accesses: issue", "… L1" */
+static const char *title_of(const char *label) {
+    const char *colon = strstr(label, ": "), *dots = strstr(label, "… ");
+    if (colon != NULL) return colon + 2;
+    return dots != NULL ? dots + strlen("… ") : label;
+}
+
 static void append_share(void *object, const wpi_metric *metric) {
-    const shares *row = object;
-    if (strncmp(metric->name, "spent_", 6) == 0) wp_text_appendf(row->out, " %.6g", metric->value);
+    shares *row = object;
+    if (strncmp(metric->name, "spent_", 6) != 0 || row->count == SHARES_MAX) return;
+    wp_text_appendf(row->out, " %.6g", metric->value);
+    (void)snprintf(row->titles[row->count++], sizeof row->titles[0], "%s", title_of(metric->label));
 }
 
 static bool draw_spent(const wp_run_record *record, wp_text *out) {
-    static const char *const parts[] = {"issue", "translation", "L1",     "L2",
-                                        "DRAM",  "link",        "waiting"};
-    shares row = {out};
+    shares row = {.out = out};
     size_t count = 0;
     wp_text_append(out, "$spent << EOD\n");
     for (size_t i = 0; i < record->kernel_count && count < KERNELS_MAX; i++) {
@@ -187,6 +198,7 @@ static bool draw_spent(const wp_run_record *record, wp_text *out) {
         for (char *c = name; *c != '\0'; c++)
             if (*c == '"' || *c == ' ') *c = '_';
         wp_text_appendf(out, "\"%s\"", name);
+        row.count = 0;
         wpi_metrics_visit(record->simulation, k->values,
                           wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);
         wp_text_append(out, "\n");
@@ -195,9 +207,9 @@ static bool draw_spent(const wp_run_record *record, wp_text *out) {
     wp_text_append(out, "EOD\nset style data histogram\nset style histogram rowstacked\n"
                         "set style fill solid 0.8 noborder\nset boxwidth 0.6\nset yrange [0:100]\n"
                         "set ylabel 'share of the time of accesses, %'\nset key outside right\n");
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+    for (size_t i = 0; i < row.count; i++)
         wp_text_appendf(out, "%s using %zu%s title '%s'", i == 0 ? "plot $spent" : ", ''", i + 2,
-                        i == 0 ? ":xtic(1)" : "", parts[i]);
+                        i == 0 ? ":xtic(1)" : "", row.titles[i]);
     wp_text_append(out, "\n");
     return count > 0;
 }

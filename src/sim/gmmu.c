@@ -233,7 +233,17 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
 }
 
+/* Another allocation may come to these addresses: TLBs must not know them then. */
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
+    for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
+        const wpi_pages *resident = &wpi_residency_chunk(&paging->residency, at)->resident;
+        for (uint32_t first = wpi_pages_next(resident, 0); first < WPI_CHUNK_PAGES;) {
+            const uint32_t outer = wpi_pages_run_end(resident, first);
+            paging->calls.shoot_down(paging->calls.object, at + (uint64_t)first * WPI_PAGE_BYTES,
+                                     (uint64_t)(outer - first) * WPI_PAGE_BYTES);
+            first = wpi_pages_next(resident, outer);
+        }
+    }
     wpi_residency_remove(&paging->residency, address, bytes);
 }
 

@@ -826,9 +826,11 @@ static void visit_l1(const wpi_memory *m, wpi_visit visit, void *object) {
 void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
     for (uint32_t kind = 0; kind < WP_TRACE_ACCESS_COUNT; kind++)
         visit_kind(m, kind, visit, object);
-    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++)
+    for (uint32_t i = 0; i < WPI_SPENT_COUNT; i++) {
+        if (i == WPI_SPENT_FAULT && m->paging == NULL) continue;
         wpi_visit_value(visit, object, "memory.spent.", wpi_spent_name((wpi_spent)i), "ps",
                         m->counters.spent_ps[i]);
+    }
     wpi_visit_value(visit, object, "memory.", "store_stalls", "lines", m->counters.store_stalls);
     wpi_itlb_statistics(&m->itlb, visit, object);
     wpi_translation_statistics(m->translation, visit, object);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pages on their way. What comes is cut into runs, each a transfer: after every page that faults, so
- * that it comes before what was prefetched with it, and where a page is missing. Transfers start in
- * order, when there are frames; what has to leave for that goes over the other direction of the link. */
+/* Pages on their way. What comes is cut into runs, each a transfer: after every page that faults,
+ * so that it comes before what was prefetched with it, and where a page is missing. Transfers start
+ * in order, when there are frames; what has to leave for that goes over the other direction of the
+ * link. */
 #include "sim/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -145,8 +146,9 @@ static uint32_t piece_end(const wpi_pages *pages, const wpi_pages *faulting, uin
 
 static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *faulting,
                         const wpi_pages *here) {
-    const wpi_policy *policy = p->is_oversubscribed ? p->profile->paging.prefetch_full
-                                                    : p->profile->paging.prefetch;
+    const wpi_policy *full = p->profile->paging.prefetch_full;
+    const wpi_policy *policy =
+        p->is_oversubscribed && full != NULL ? full : p->profile->paging.prefetch;
     const wpi_prefetch_question question = {.faulting = *faulting,
                                             .here = *here,
                                             .page_count = chunk->page_count,

@@ -268,6 +268,15 @@ static wp_status read_file(wpi_profile *profile, const char *path, uint32_t dept
 /* ---- settings ---------------------------------------------------------------------------------
  */
 
+/* Of the keys of [paging] the last part is enough: oversubscribe=125%, migrate=adaptive. */
+static wpi_written *find_setting(const wpi_profile *profile, const char *name) {
+    char full[WPI_KEY_NAME_MAX];
+    wpi_written *w = find_written(profile, name);
+    if (w != NULL || strchr(name, '.') != NULL) return w;
+    (void)snprintf(full, sizeof full, "paging.%s", name);
+    return find_written(profile, full);
+}
+
 static wp_status apply_setting(wpi_profile *profile, const char *setting, wp_error *err) {
     const char *equals = strchr(setting, '=');
     if (equals == NULL || equals == setting)
@@ -277,7 +286,7 @@ static wp_status apply_setting(wpi_profile *profile, const char *setting, wp_err
     for (size_t length = strlen(name); length > 0 && name[length - 1] == ' ';)
         name[--length] = '\0';
     wp_status status = WP_STATUS_OK;
-    wpi_written *w = find_written(profile, name);
+    wpi_written *w = find_setting(profile, name);
     if (w == NULL) {
         status = unknown_key(profile, "--set", name, err);
     } else {

@@ -196,7 +196,7 @@ typedef struct wpi_profile {
         uint32_t on_fault;              /* wpi_on_fault */
         uint32_t cu_faults;             /* pages an SM may wait for at a time; 0: any number */
         uint32_t mshrs;                 /* far faults of the GPU at a time; 0: any number */
-        const wpi_policy *prefetch, *prefetch_full; /* … once memory was full */
+        const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */
         const wpi_policy *evict, *migrate;
         uint32_t threshold_percent; /* of the driver's prefetcher */
         uint32_t reserve_percent;   /* of what was used longest ago, that is not evicted */

@@ -212,6 +212,13 @@ static wp_status check_dram(const wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static wp_status check_paging(const wpi_profile *p, wp_error *err) {
+    if (!p->paging.is_on && p->paging.oversubscribe_percent != 0)
+        return REFUSE(p, "paging.oversubscribe", err,
+                      "pages do not move on this GPU; paging.on=on lets them");
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     profile->l1.slices = 1;
     WP_TRY(check_floorplan(profile, err));
@@ -221,5 +228,6 @@ wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     WP_TRY(check_tlbs(profile, err));
     WP_TRY(check_itlb(profile, err));
     WP_TRY(check_walker(profile, err));
+    WP_TRY(check_paging(profile, err));
     return check_dram(profile, err);
 }

@@ -11,6 +11,7 @@
 #define AT(field) offsetof(wpi_profile, field)
 #define TLB(field) (AT(tlb) + offsetof(wpi_tlb_profile, field))
 #define CLASS(field) (AT(classes) + offsetof(wpi_class_profile, field))
+#define SAME "same" /* where it is the default: as the key before */
 #define ANY_PS (1000 * WP_PS_PER_S)
 #define ANY_RATE ((uint64_t)1 << 50)
 #define ANY_BYTES ((uint64_t)1 << 50)
@@ -178,8 +179,8 @@ const wpi_key wpi_keys[] = {
 
     {"paging.on", WPI_KEY_FLAG, "off", 0, 1, AT(paging.is_on), NULL,
      "pages of managed memory move to the GPU; off: they are read and written across the link"},
-    {"paging.oversubscribe", WPI_KEY_NUMBER, "0", 0, 10000, AT(paging.oversubscribe_percent), NULL,
-     "percent: the program's managed memory is so much of what there is; 0: there is gpu.memory"},
+    {"paging.oversubscribe", WPI_KEY_PERCENT, "0%", 0, 10000, AT(paging.oversubscribe_percent), NULL,
+     "of the device's memory that the program's managed memory takes; 0%: there is gpu.memory"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service), "drained serial added",
      "far faults are served all at once, one by one on the link, or their latency is only counted"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
@@ -193,16 +194,16 @@ const wpi_key wpi_keys[] = {
      "far faults at a time; 0: any number"},
     {"paging.prefetch", WPI_KEY_POLICY, "tree", 0, 0, AT(paging.prefetch), "prefetch",
      "which pages come with those that fault"},
-    {"paging.prefetch_full", WPI_KEY_POLICY, "tree", 0, 0, AT(paging.prefetch_full), "prefetch",
-     "the same, once memory was full"},
-    {"paging.prefetch_threshold", WPI_KEY_NUMBER, "51", 1, 100, AT(paging.threshold_percent), NULL,
-     "percent of a region that must be exceeded, for the driver's prefetcher"},
+    {"paging.prefetch_full", WPI_KEY_POLICY, SAME, 0, 0, AT(paging.prefetch_full), "prefetch",
+     "once memory was full; same: as before"},
+    {"paging.prefetch_threshold", WPI_KEY_PERCENT, "51%", 1, 100, AT(paging.threshold_percent), NULL,
+     "of a region that must be exceeded, for the driver's prefetcher"},
     {"paging.evict", WPI_KEY_POLICY, "lru-2m", 0, 0, AT(paging.evict), "evict",
      "which pages make room for others"},
-    {"paging.reserve", WPI_KEY_NUMBER, "0", 0, 99, AT(paging.reserve_percent), NULL,
-     "percent of what could be evicted that stays: what was used longest ago"},
-    {"paging.free", WPI_KEY_NUMBER, "0", 0, 99, AT(paging.free_percent), NULL,
-     "percent of memory that is kept free by evicting ahead of need"},
+    {"paging.reserve", WPI_KEY_PERCENT, "0%", 0, 99, AT(paging.reserve_percent), NULL,
+     "of what could be evicted, that stays: what was used longest ago"},
+    {"paging.free", WPI_KEY_PERCENT, "0%", 0, 99, AT(paging.free_percent), NULL,
+     "of memory, that is kept free by evicting ahead of need"},
     {"paging.drop_clean", WPI_KEY_FLAG, "off", 0, 1, AT(paging.drops_clean), NULL,
      "what was only read is evicted without writing it back"},
     {"paging.free_at_start", WPI_KEY_FLAG, "off", 0, 1, AT(paging.frees_at_start), NULL,
@@ -238,9 +239,9 @@ const char *wpi_class_name(wp_trace_class class) {
 }
 
 const char *wpi_key_unit_name(wpi_key_unit unit) {
-    static const char *const names[WPI_KEY_UNIT_COUNT] = {"number", "number", "bytes", "frequency",
-                                                          "time",   "cycles", "rate",  "flag",
-                                                          "word",   "policy", "text"};
+    static const char *const names[WPI_KEY_UNIT_COUNT] = {"number",    "percent", "number", "bytes",
+                                                          "frequency", "time",    "cycles", "rate",
+                                                          "flag",      "word",    "policy", "text"};
     return (unsigned)unit < WPI_KEY_UNIT_COUNT ? names[unit] : "unknown";
 }
 
@@ -335,6 +336,23 @@ static wp_status read_rate(const char *text, const wpi_profile *profile, uint64_
     return WP_STATUS_OK;
 }
 
+static wp_status read_policy(const wpi_key *key, const char *text, const wpi_policy **policy,
+                             wp_error *err) {
+    *policy = NULL;
+    if (strcmp(key->default_text, SAME) == 0 && strcmp(text, SAME) == 0) return WP_STATUS_OK;
+    return wpi_policy_find(key->words, text, policy, err);
+}
+
+/* "125%", or "125". */
+static wp_status read_percent(const char *text, uint64_t *percent, wp_error *err) {
+    char digits[24];
+    size_t length = strlen(text);
+    if (length != 0 && text[length - 1] == '%') length--;
+    (void)snprintf(digits, sizeof digits, "%.*s", length < sizeof digits ? (int)length : 0, text);
+    if (wp_parse_count(digits, percent, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
+    return WP_FAIL(err, PARSE, "'%s' is no whole number of percent such as 125%%", text);
+}
+
 static wp_status read_choice(const char *words, const char *text, uint64_t *out, wp_error *err) {
     const size_t length = strlen(text);
     uint64_t number = 0;
@@ -367,6 +385,7 @@ static wp_status read_flag(const char *text, uint64_t *value, wp_error *err) {
 static void store(wpi_key_unit unit, uint64_t value, void *field) {
     switch (unit) {
     case WPI_KEY_NUMBER:
+    case WPI_KEY_PERCENT:
     case WPI_KEY_CYCLES:
     case WPI_KEY_CHOICE: *(uint32_t *)field = (uint32_t)value; break;
     case WPI_KEY_FLAG: *(bool *)field = value != 0; break;
@@ -381,6 +400,7 @@ wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wp
     switch (key->unit) {
     case WPI_KEY_NUMBER:
     case WPI_KEY_SEED: WP_TRY(wp_parse_count(text, &value, err)); break;
+    case WPI_KEY_PERCENT: WP_TRY(read_percent(text, &value, err)); break;
     case WPI_KEY_BYTES: WP_TRY(wp_parse_bytes(text, &value, err)); break;
     case WPI_KEY_HZ: WP_TRY(wp_parse_hz(text, &value, err)); break;
     case WPI_KEY_TIME: WP_TRY(read_time(text, profile, &value, err)); break;
@@ -388,7 +408,7 @@ wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text, wp
     case WPI_KEY_RATE: WP_TRY(read_rate(text, profile, &value, err)); break;
     case WPI_KEY_FLAG: WP_TRY(read_flag(text, &value, err)); break;
     case WPI_KEY_CHOICE: WP_TRY(read_choice(key->words, text, &value, err)); break;
-    case WPI_KEY_POLICY: return wpi_policy_find(key->words, text, field, err);
+    case WPI_KEY_POLICY: return read_policy(key, text, field, err);
     case WPI_KEY_TEXT: return read_text(text, field, err);
     case WPI_KEY_UNIT_COUNT: WP_CHECK(false);
     }

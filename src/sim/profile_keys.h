@@ -7,6 +7,7 @@
 
 typedef enum wpi_key_unit {
     WPI_KEY_NUMBER = 0, /* uint32_t */
+    WPI_KEY_PERCENT,    /* uint32_t */
     WPI_KEY_SEED,       /* uint64_t */
     WPI_KEY_BYTES,      /* uint64_t */
     WPI_KEY_HZ,         /* uint64_t */

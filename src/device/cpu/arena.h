@@ -3,9 +3,8 @@
  * Addresses that are the same in every run: a range of the address space that systems leave alone,
  * given out from its start. Memory of simulated devices lies there, so that what depends on
  * addresses (pages of a TLB, sets of a cache, a hash of pointers) does not depend on where the
- * system happened to put things. Memory of the device, managed memory where its pages move, and
- * memory of the host (page-locked; managed elsewhere) have an area each, so that an address says
- * which it is.
+ * system happened to put things. Memory of the device, managed memory and page-locked memory of the
+ * host have an area each, so that an address says which it is.
  *
  * Thread rule: any thread.
  */

@@ -357,7 +357,6 @@ struct wpi_cpu_device {
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory lies where it lies in every run (arena.h) */
-    bool moves_pages;              /* of managed memory, which has an area there of its own */
     const char *variant;           /* what kernels are compiled as; NULL: as the program has them */
     /* NULL, or says of a variant's tables whether all of the module's kernels should be another one
      */

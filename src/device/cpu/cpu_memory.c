@@ -77,17 +77,19 @@ static void *map_anywhere(size_t size_bytes, size_t *mapped_bytes) {
     return base;
 }
 
-static wpi_arena_area area_of(const wpi_cpu_device *device, wp_memory_kind kind) {
-    if (kind == WP_MEMORY_DEVICE) return WPI_ARENA_DEVICE;
-    return kind == WP_MEMORY_MANAGED && device->moves_pages ? WPI_ARENA_MANAGED : WPI_ARENA_HOST;
+static wpi_arena_area area_of(wp_memory_kind kind) {
+    switch (kind) {
+    case WP_MEMORY_DEVICE: return WPI_ARENA_DEVICE;
+    case WP_MEMORY_MANAGED: return WPI_ARENA_MANAGED;
+    default: return WPI_ARENA_HOST;
+    }
 }
 
 static void *map_pages(const wpi_cpu_device *device, wp_memory_kind kind, size_t size_bytes,
                        size_t *mapped_bytes) {
     if (size_bytes > SIZE_MAX / 2) return NULL;
-    void *base = device->has_fixed_addresses
-                     ? map_fixed(area_of(device, kind), size_bytes, mapped_bytes)
-                     : NULL;
+    void *base =
+        device->has_fixed_addresses ? map_fixed(area_of(kind), size_bytes, mapped_bytes) : NULL;
     return base != NULL ? base : map_anywhere(size_bytes, mapped_bytes);
 }
 

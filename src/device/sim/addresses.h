@@ -11,7 +11,7 @@
  *     device memory that found no place there                     as a whole, from 2 MiB on
  *
  * Host memory lies in [WPI_HOST_FIRST, WPI_HOST_OUTER): the GPU reaches it across the link. Managed
- * memory is host memory, too, as long as nothing moves its pages.
+ * memory lies right in front of that: where nothing moves its pages, it is host memory, too.
  *
  * Thread rule: one thread.
  */

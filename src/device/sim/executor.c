@@ -356,7 +356,9 @@ static void destroy_model(wpi_sim_executor *x) {
 static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     WP_TRY(wpi_engine_create(&x->engine, err));
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
-    wpi_memory_set_host_range(x->memory, WPI_HOST_FIRST, WPI_HOST_OUTER);
+    wpi_memory_set_host_range(x->memory,
+                              x->profile->paging.is_on ? WPI_HOST_FIRST : WPI_ARENA_MANAGED_FIRST,
+                              WPI_HOST_OUTER);
     WP_TRY(wpi_gpu_create(x->profile, x->engine, x->memory, &x->gpu, err));
     if (x->profile->paging.is_on) WP_TRY(wpi_managed_begin(&x->managed, x->memory, err));
     if (x->observer != NULL)
@@ -521,18 +523,25 @@ static void poll(wpi_executor *base) {
     wpi_pace_poll(pace_of(base), wpi_queue_may_execute());
 }
 
-/* What is freed may still be moving: that ends first. */
-void wpi_sim_executor_manage(wpi_sim_executor *x, uint64_t address, uint64_t bytes) {
-    wp_error error = {0};
+wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, wp_error *err) {
+    if (!x->profile->paging.is_on || !wpi_managed_has_place(range)) return WP_STATUS_OK;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
-    if (bytes != 0) {
-        const wpi_managed_range range = {address, bytes};
-        if (wpi_managed_add(&x->managed, x->memory, range, &error) != WP_STATUS_OK) fail(x, &error);
-    } else {
-        if (x->running == NULL) wpi_engine_run(x->engine);
+    const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
+    pthread_mutex_unlock(&x->device->lock);
+    return status;
+}
+
+/* It may still be moving: that ends first. */
+void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
+    if (!x->profile->paging.is_on) return;
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    if (x->running == NULL) wpi_engine_run(x->engine);
+    if (address == 0)
+        wpi_managed_remove_all(&x->managed, x->memory);
+    else
         wpi_managed_remove(&x->managed, x->memory, address);
-    }
     pthread_mutex_unlock(&x->device->lock);
 }
 

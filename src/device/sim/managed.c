@@ -9,6 +9,12 @@ void wpi_managed_deinit(wpi_managed *managed) {
     *managed = (wpi_managed){0};
 }
 
+bool wpi_managed_has_place(wpi_managed_range range) {
+    return range.address % WPI_CHUNK_BYTES == 0 && range.address >= WPI_ARENA_MANAGED_FIRST &&
+           range.address < WPI_ARENA_HOST_FIRST &&
+           range.bytes <= WPI_ARENA_HOST_FIRST - range.address;
+}
+
 static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
     return wpi_paging_add(wpi_memory_paging(memory), range.address, range.bytes, err);
 }
@@ -44,6 +50,11 @@ void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t addre
     wpi_paging_remove(wpi_memory_paging(memory), address, managed->ranges[i].bytes);
     managed->bytes -= managed->ranges[i].bytes;
     managed->ranges[i] = managed->ranges[--managed->count];
+}
+
+void wpi_managed_remove_all(wpi_managed *managed, wpi_memory *memory) {
+    while (managed->count != 0)
+        wpi_managed_remove(managed, memory, managed->ranges[managed->count - 1].address);
 }
 
 /* What the device has, or, oversubscribed, a part of what the program has allocated at most. */

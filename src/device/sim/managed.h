@@ -23,6 +23,10 @@ typedef struct wpi_managed {
 
 void wpi_managed_deinit(wpi_managed *managed); /* `{0}` is fine */
 
+/** Whether memory lies where managed memory of simulated GPUs does. Otherwise its pages do not
+ * move. */
+bool wpi_managed_has_place(wpi_managed_range range);
+
 /** The model is new: its memory gets paging, and all ranges. NOMEM. */
 WP_NODISCARD wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory,
                                          wp_error *err);
@@ -30,8 +34,10 @@ WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
                                        wpi_managed_range range, wp_error *err);
 /** Nothing is under way. Does nothing for an address that is unknown. */
 void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t address);
-/** A launch begins: `taken_bytes` of device memory are allocated as such. INVALID: there is room for
- * less than 2 MiB. */
+void wpi_managed_remove_all(wpi_managed *managed,
+                            wpi_memory *memory); /* the same, of all there is */
+/** A launch begins: `taken_bytes` of device memory are allocated as such. INVALID: there is room
+ * for less than 2 MiB. */
 WP_NODISCARD wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
                                              const wpi_profile *profile, uint64_t taken_bytes,
                                              wp_error *err);

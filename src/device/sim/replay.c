@@ -104,7 +104,18 @@ static wp_status check_launch(const check *c, uint64_t number, wp_error *err) {
     return check_cooperative(c, &launch, err);
 }
 
+/* Pages can move only of memory that has an area of its own. */
+static wp_status check_managed(const check *c, const wpi_op *op, wp_error *err) {
+    const wpi_sim_device *device = (const wpi_sim_device *)(const void *)c->device;
+    const wpi_managed_range range = {op->fields[2], op->fields[1]};
+    if (!device->profile->paging.is_on || wpi_managed_has_place(range)) return WP_STATUS_OK;
+    return WP_FAIL(err, UNSUPPORTED,
+                   "%s: its managed memory does not lie where pages can be moved; record it again",
+                   wpi_trace_path(c->trace));
+}
+
 static wp_status check_memory(const check *c, const wpi_op *op, wp_error *err) {
+    if (op->fields[0] == WP_MEMORY_MANAGED) return check_managed(c, op, err);
     if (op->fields[0] != WP_MEMORY_DEVICE || op->fields[1] <= c->device->info.memory_bytes)
         return WP_STATUS_OK;
     return WP_FAIL(err, UNSUPPORTED,
@@ -336,13 +347,18 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     count_memory(r, op);
     WP_TRY(wpi_memory_map_add(wpi_memory_map_global(), &entry, err));
     r->live_count++;
-    return WP_STATUS_OK;
+    if (op->fields[0] != WP_MEMORY_MANAGED) return WP_STATUS_OK;
+    const wpi_managed_range range = {op->fields[2], op->fields[1]};
+    return wpi_sim_executor_manage(r->device->executor, range, err);
 }
 
 static wp_status leave_memory(replay *r, const wpi_op *op, wp_error *err) {
+    wpi_memory_entry entry;
     if (!wpi_memory_map_remove(wpi_memory_map_global(), (const void *)(uintptr_t)op->fields[2],
-                               NULL))
+                               &entry))
         return fail_number(r, "memory at", op->fields[2], err);
+    if (entry.allocation.kind == WP_MEMORY_MANAGED)
+        wpi_sim_executor_unmanage(r->device->executor, op->fields[2]);
     r->live_count--;
     count_memory(r, op);
     return WP_STATUS_OK;

@@ -32,16 +32,26 @@ static wp_status alloc_memory(wp_device *base, wp_memory_kind kind, size_t size_
                               uint32_t flags, void **out, wp_error *err) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
     WP_TRY(wpi_cpu_device_ops.memory_alloc(base, kind, size_bytes, flags, out, err));
-    if (kind == WP_MEMORY_MANAGED && device->cpu.moves_pages)
-        wpi_sim_executor_manage(device->executor, (uintptr_t)*out, size_bytes);
-    return WP_STATUS_OK;
+    if (kind != WP_MEMORY_MANAGED) return WP_STATUS_OK;
+    const wpi_managed_range range = {(uintptr_t)*out, size_bytes};
+    const wp_status status = wpi_sim_executor_manage(device->executor, range, err);
+    const wp_allocation allocation = {*out, size_bytes, kind, flags};
+    if (status != WP_STATUS_OK) (void)wpi_cpu_device_ops.memory_free(base, &allocation, NULL);
+    return status;
 }
 
 static wp_status free_memory(wp_device *base, const wp_allocation *allocation, wp_error *err) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
-    if (allocation->kind == WP_MEMORY_MANAGED && device->cpu.moves_pages)
-        wpi_sim_executor_manage(device->executor, (uintptr_t)allocation->base, 0);
+    if (allocation->kind == WP_MEMORY_MANAGED)
+        wpi_sim_executor_unmanage(device->executor, (uintptr_t)allocation->base);
     return wpi_cpu_device_ops.memory_free(base, allocation, err);
+}
+
+static wp_status reset_device(wp_device *base, wp_error *err) {
+    wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    WP_TRY(wpi_cpu_device_ops.reset(base, err));
+    wpi_sim_executor_unmanage(device->executor, 0);
+    return WP_STATUS_OK;
 }
 
 static void fill_info(wp_device_info *info, const wpi_profile *p) {
@@ -104,10 +114,10 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     ops.close = close_device;
     ops.memory_alloc = alloc_memory;
     ops.memory_free = free_memory;
+    ops.reset = reset_device;
     device->cpu.base.ops = &ops;
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
-    device->cpu.moves_pages = profile->paging.is_on;
     device->cpu.variant =
         in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
     if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;

@@ -15,6 +15,7 @@
 
 #include "device/cpu/queue.h"
 #include "device/sim/in_step.h"
+#include "device/sim/managed.h"
 #include "sim/gpu.h"
 
 typedef struct wpi_sim_executor wpi_sim_executor;
@@ -31,9 +32,12 @@ typedef struct wpi_sim_device {
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                                wpi_sim_executor **out, wp_error *err);
 void wpi_sim_executor_destroy(wpi_sim_executor *executor); /* NULL allowed */
-/** Managed memory was allocated, or (0 bytes) is about to be freed, and nothing uses it any more.
- */
-void wpi_sim_executor_manage(wpi_sim_executor *executor, uint64_t address, uint64_t bytes);
+/** Managed memory was allocated: from now on its pages move, if the profile says that they do.
+ * NOMEM. */
+WP_NODISCARD wp_status wpi_sim_executor_manage(wpi_sim_executor *executor, wpi_managed_range range,
+                                               wp_error *err);
+/** … is about to be freed, and nothing uses it any more. 0: all of it. */
+void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # DEVICES: sim:gtx1080ti
-# Kernels reach host memory across the link, whatever it is (page-locked, registered, managed, of nobody), and
+# Kernels reach host memory across the link, whatever it is (page-locked, registered, managed that does not move, of nobody), and
 # device memory not: the bytes are those of the kernel's words, and a dependent access takes link.remote_latency
 # (200 cycles of 675 ps) more than one that L2 has.
 set -u
@@ -9,7 +9,7 @@ failures=0
 "$WPCC" -O2 "$E2E/sim/host_memory.cu" -o "$TMP/host_memory" || exit 1
 
 run() { # kind, what: counts of its second launch in $TMP/json
-    "$WARPAGE" run --device sim:gtx1080ti --warmup 1 --report "$TMP/r.json" -- "$TMP/host_memory" "$1" "$2" >"$TMP/out" 2>&1 ||
+    "$WARPAGE" run --device sim:gtx1080ti --set paging.on=off --warmup 1 --report "$TMP/r.json" -- "$TMP/host_memory" "$1" "$2" >"$TMP/out" 2>&1 ||
         { cat "$TMP/out"; exit 1; }
 }
 member() { sed -n "s/^ *\"$1\": \([0-9]*\).*/\1/p" "$TMP/r.json" | head -n 1; }
