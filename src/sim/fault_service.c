@@ -16,7 +16,7 @@ static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
 }
 
 static wp_time_ps latency_of(const wpi_paging *p) {
-    return p->profile->paging.service == WPI_FAULT_ADDED ? p->profile->cycle_ps
+    return p->profile->paging.service == WPI_FAULT_ADDED ? 0
                                                          : p->profile->paging.latency_ps;
 }
 
