@@ -37,6 +37,8 @@ static const struct {
     {"paging_evicted", "pages evicted", false},
     {"paging_thrashed", "pages fetched again", false},
     {"paging_remote", "remote accesses", false},
+    {"paging_host_faults", "far faults of the host", false},
+    {"paging_host_fetched", "pages back to the host", false},
     {"dram_read_bytes", "DRAM read", true},
     {"dram_written_bytes", "DRAM written", true},
     {"link_to_device_copied_bytes", "link to device, copies", true},

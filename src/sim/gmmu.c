@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU has
- * no far fault left or there is no MSHR, the CU's of those that were nacked. */
+/* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU
+ * has no far fault left or there is no MSHR, the CU's of those that were nacked. */
 #include "base/alloc.h"
 #include "sim/paging_parts.h"
 
@@ -44,14 +44,13 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, uint32_t page, b
     const uint32_t counter = chunk->counters[page / WPI_BLOCK_PAGES];
     if (is_write) return ops->keeps_writes_remote;
     const wpi_residency *r = &p->residency;
-    const wpi_migrate_question question = {
-        .accesses = wpi_counter_accesses(counter),
-        .round_trips = wpi_counter_round_trips(counter),
-        .frames = r->frames,
-        .taken_frames = r->frames - wpi_residency_free(r),
-        .is_oversubscribed = p->is_oversubscribed,
-        .threshold = p->profile->paging.migrate_threshold,
-        .penalty = p->profile->paging.migrate_penalty};
+    const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
+                                           .round_trips = wpi_counter_round_trips(counter),
+                                           .frames = r->frames,
+                                           .taken_frames = r->frames - wpi_residency_free(r),
+                                           .is_oversubscribed = p->is_oversubscribed,
+                                           .threshold = p->profile->paging.migrate_threshold,
+                                           .penalty = p->profile->paging.migrate_penalty};
     return question.accesses < ops->threshold(&question);
 }
 
@@ -67,8 +66,8 @@ static bool has_mshr_left(const wpi_paging *p) {
 /* The page is on its way already, or will be when the fault is served. */
 static uint32_t raise(wpi_paging *p, uint64_t address, bool is_coming, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) = (wpi_far_fault){
-        .address = address, .waiters = {NONE, NONE}, .raised = now};
+    *wpi_fault_at(p, number) =
+        (wpi_far_fault){.address = address, .waiters = {NONE, NONE}, .raised = now};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
     p->fault_count++;
     if (is_coming) return number;
@@ -272,5 +271,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "evicted", "pages", paging->counters.evicted);
     wpi_visit_value(visit, object, prefix, "written_back", "pages", paging->counters.written_back);
     wpi_visit_value(visit, object, prefix, "thrashed", "pages", paging->counters.thrashed);
+    wpi_visit_value(visit, object, prefix, "host_faults", "faults", paging->counters.host_faults);
+    wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
     wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
 }

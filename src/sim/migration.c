@@ -30,28 +30,43 @@ static bool needs_write_back(const wpi_paging *p, const wpi_chunk *chunk) {
     return !p->profile->paging.drops_clean || chunk->is_written;
 }
 
-static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
-    wpi_chunk *chunk = &p->residency.chunks[number];
-    const bool is_written_back = needs_write_back(p, chunk);
-    (void)wpi_residency_evict(&p->residency, chunk, pages);
-    p->counters.evicted += wpi_pages_count(pages);
+/* A run of pages over the link, whose frames are free then. */
+static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
+    wp_time_ps begun = 0;
+    const uint64_t bytes = (uint64_t)pages * WPI_PAGE_BYTES;
+    const wp_time_ps done = wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
+    const wp_time_ps free = p->profile->paging.frees_at_start ? begun : done;
+    if (free > now)
+        wpi_engine_at(p->engine, free, written_back, p, pages);
+    else
+        wpi_residency_release(&p->residency, pages);
+    return done;
+}
+
+wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                           bool is_copied, wp_time_ps now) {
+    wp_time_ps done = now;
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = wpi_pages_run_end(pages, first), count = outer - first;
-        const uint64_t bytes = (uint64_t)count * WPI_PAGE_BYTES;
-        p->calls.shoot_down(p->calls.object, wpi_page_address(p, number, first), bytes);
-        wp_time_ps free = now, begun = now;
-        if (is_written_back) {
-            const wp_time_ps done =
-                wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
-            free = p->profile->paging.frees_at_start ? begun : done;
-            p->counters.written_back += count;
-        }
-        if (free > now)
-            wpi_engine_at(p->engine, free, written_back, p, count);
+        paging->calls.shoot_down(paging->calls.object, wpi_page_address(paging, chunk, first),
+                                 (uint64_t)count * WPI_PAGE_BYTES);
+        if (is_copied)
+            done = write_back(paging, count, now);
         else
-            wpi_residency_release(&p->residency, count);
+            wpi_residency_release(&paging->residency, count);
         first = wpi_pages_next(pages, outer);
     }
+    return done;
+}
+
+static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
+    wpi_chunk *chunk = &p->residency.chunks[number];
+    const bool is_copied = needs_write_back(p, chunk);
+    const uint32_t count = wpi_pages_count(pages);
+    wpi_residency_evict(&p->residency, chunk, pages);
+    p->counters.evicted += count;
+    p->counters.written_back += is_copied ? count : 0;
+    (void)wpi_migrate_out(p, number, pages, is_copied, now);
 }
 
 /* One victim; false: nothing may leave now. */

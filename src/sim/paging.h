@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Unified memory: what happens to a page of managed memory behind a walk. The GMMU says where the
- * page is; if nowhere the GPU can use, that is a far fault, and whoever wants the page waits until a
- * service has brought it.
+ * page is; if nowhere the GPU can use, that is a far fault, and whoever wants the page waits until
+ * a service has brought it.
  *
  *     walked ─► ask ─┬─ LOCAL: on the device
  *                    ├─ REMOTE: read where it is, across the link
  *                    └─ WAITS ─► MSHR ─► service ─► migration ─► arrived ─► replay: walk again
  *                        └ the CU has as many faults as it may: nacked, replayed when one has ended
  *
- * Who got LOCAL holds the page (wpi_paging_hold) until its access is made: it is not evicted before.
- * So a page that came is used at least once, and memory of one page is enough to go on.
+ * Who got LOCAL holds the page (wpi_paging_hold) until its access is made: it is not evicted
+ * before. So a page that came is used at least once, and memory of one page is enough to go on.
  *
- * Sources: Zheng et al., HPCA'16, section 3 (GMMU, MSHRs, nack and replay); Ganguly et al., IPDPS'20
- * (migration, eviction). One thread.
+ * Sources: Zheng et al., HPCA'16, section 3 (GMMU, MSHRs, nack and replay); Ganguly et al.,
+ * IPDPS'20 (migration, eviction). One thread.
  */
 #ifndef WP_SIM_PAGING_H
 #define WP_SIM_PAGING_H
@@ -23,7 +23,11 @@
 
 typedef struct wpi_paging wpi_paging;
 
-typedef enum wpi_paging_answer { WPI_PAGING_LOCAL, WPI_PAGING_REMOTE, WPI_PAGING_WAITS } wpi_paging_answer;
+typedef enum wpi_paging_answer {
+    WPI_PAGING_LOCAL,
+    WPI_PAGING_REMOTE,
+    WPI_PAGING_WAITS
+} wpi_paging_answer;
 
 /** A page's way, as somebody asks for it. */
 typedef struct wpi_paging_asker {
@@ -34,8 +38,8 @@ typedef struct wpi_paging_asker {
 } wpi_paging_asker;
 
 typedef struct wpi_paging_calls {
-    /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it is
-     * released behind that. From an event. */
+    /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it
+     * is released behind that. From an event. */
     void (*replay)(void *object, uint64_t token, bool is_held, wp_time_ps now);
     /* TLBs forget the addresses [address, address + bytes). */
     void (*shoot_down)(void *object, uint64_t address, uint64_t bytes);
@@ -65,6 +69,12 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
+
+/** The host touches pages of the chunk at `address`. The first of `touched` that is on the device
+ * faults: it goes back, with what the prefetcher adds, by *done; those pages are no longer in
+ * `touched`. False: there is none. Pages that kernels are using stay. */
+bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
+                           wp_time_ps *done);
 
 const wpi_residency *wpi_paging_residency(const wpi_paging *paging);
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object);

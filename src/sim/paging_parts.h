@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c (who handles faults, when),
- * migration.c (frames, transfers, eviction). */
+ * migration.c (frames, transfers, eviction), host_fault.c (what the host touches). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -49,7 +49,6 @@ typedef struct wpi_transfer {
     uint32_t next;
 } wpi_transfer;
 
-
 struct wpi_paging {
     wpi_engine *engine;
     const wpi_profile *profile;
@@ -75,6 +74,7 @@ struct wpi_paging {
     struct {
         uint64_t faults, joined, nacks, remote, services;
         uint64_t fetched, prefetched, evicted, written_back, thrashed;
+        uint64_t host_faults, host_fetched;
         wpi_histogram wait_ps; /* from a fault to its page */
     } counters;
 };
@@ -85,6 +85,10 @@ void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
 void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now);
 /** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). */
 void wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting, wp_time_ps now);
+/** Pages that are no longer resident leave; their frames get free. `is_copied`: over the link, and
+ * when the last one is on the host is returned (migration.c). */
+wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                           bool is_copied, wp_time_ps now);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 

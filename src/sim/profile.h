@@ -193,6 +193,7 @@ typedef struct wpi_profile {
         uint32_t oversubscribe_percent; /* 0: the device has memory_bytes */
         uint32_t service;               /* wpi_fault_service */
         wp_time_ps latency_ps;          /* of a far fault's service */
+        wp_time_ps host_latency_ps;     /* of a fault of the host's */
         uint32_t on_fault;              /* wpi_on_fault */
         uint32_t cu_faults;             /* pages an SM may wait for at a time; 0: any number */
         uint32_t mshrs;                 /* far faults of the GPU at a time; 0: any number */

@@ -185,6 +185,8 @@ const wpi_key wpi_keys[] = {
      "far faults are served all at once, one by one on the link, or their latency is only counted"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
      "of a service of far faults"},
+    {"paging.host_latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.host_latency_ps), NULL,
+     "of a fault of the host's on a page that is on the device"},
     {"paging.on_fault", WPI_KEY_CHOICE, "replay", 0, 0, AT(paging.on_fault),
      "replay hit-under-fault block",
      "an SM that waits for a page goes on, with what its first TLB has, or not at all"},

@@ -39,7 +39,8 @@ wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t
     uint64_t pages = (bytes + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES;
     const uint64_t number = (address - residency->first) / WPI_CHUNK_BYTES;
     const uint64_t outer = number + (pages + WPI_CHUNK_PAGES - 1) / WPI_CHUNK_PAGES;
-    if (outer > UINT32_MAX) return WP_FAIL(err, NOMEM, "managed memory beyond %u chunks", UINT32_MAX);
+    if (outer > UINT32_MAX)
+        return WP_FAIL(err, NOMEM, "managed memory beyond %u chunks", UINT32_MAX);
     WP_TRY(grow(residency, (uint32_t)outer, err));
     for (wpi_chunk *chunk = &residency->chunks[number]; pages > 0; chunk++) {
         WP_CHECK(chunk->page_count == 0);
@@ -156,23 +157,28 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
     return wpi_pages_count(&again);
 }
 
-wpi_pages wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
+static bool has_pages(const wpi_pages *pages, uint32_t block) {
+    const uint32_t page = block * WPI_BLOCK_PAGES;
+    return wpi_pages_count_in(pages, page, page + WPI_BLOCK_PAGES) != 0;
+}
+
+void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     const uint32_t count = wpi_pages_count(pages);
     WP_CHECK(are_in(pages, &chunk->resident));
-    const wpi_pages dirty = wpi_pages_and(&chunk->dirty, pages);
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+        WP_CHECK(chunk->in_use[block] == 0 || !has_pages(pages, block));
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->resident = wpi_pages_without(&chunk->resident, pages);
     residency->used -= count;
     residency->leaving += count;
-    chunk->left = wpi_pages_or(&chunk->left, pages);
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-        const uint32_t page = block * WPI_BLOCK_PAGES;
-        if (wpi_pages_count_in(pages, page, page + WPI_BLOCK_PAGES) == 0) continue;
-        WP_CHECK(chunk->in_use[block] == 0);
-        count_round_trip(residency, &chunk->counters[block]);
-    }
     if (!has_frames(chunk)) chunk->is_written = false;
-    return dirty;
+}
+
+void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
+    wpi_residency_leave(residency, chunk, pages);
+    chunk->left = wpi_pages_or(&chunk->left, pages);
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+        if (has_pages(pages, block)) count_round_trip(residency, &chunk->counters[block]);
 }
 
 void wpi_residency_release(wpi_residency *residency, uint64_t frames) {

@@ -30,7 +30,8 @@
     X(KERNEL_NAME, "name", 2, true)    /* tables, kernel in them; its name for people */           \
     X(QUERY, "query", 1, true)         /* set of WPI_INFO_SET; the call */                         \
     X(OCCUPANCY, "occupancy", 5, true) /* threads, shared: dynamic, static, registers, */          \
-    /* answer; kernel */
+    /* answer; kernel */                                                                           \
+    X(HOST_TOUCH, "touch", 2, false) /* address, bytes: of managed memory; whole pages */
 
 typedef enum wpi_op_kind {
 #define WPI_OP_ENUM(name, word, fields, has_text) WPI_OP_##name,

@@ -35,11 +35,13 @@ static uint64_t units(uint64_t bytes) {
     return (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
 }
 
-/* NULL: something is there, or the system knows no fixed places. */
-static void *map_at(uint64_t address, size_t bytes) {
+/* NULL: something is there, or the system knows no fixed places. Pages of shared memory keep what
+ * is in them when the process forgets that it has mapped them (device/sim/touch.h). */
+static void *map_at(wpi_arena_area area, uint64_t address, size_t bytes) {
     void *wanted = (void *)(uintptr_t)address;
+    const int sharing = area == WPI_ARENA_MANAGED ? MAP_SHARED : MAP_PRIVATE;
     void *got = mmap(wanted, bytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+                     sharing | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
     if (got == wanted) return got;
     if (got != MAP_FAILED) munmap(got, bytes);
     return NULL;
@@ -52,7 +54,7 @@ void *wpi_arena_map(wpi_arena_area area, size_t bytes, size_t offset_bytes) {
     for (int i = 0; i < TRIES_MAX && got == NULL; i++) {
         const uint64_t left_bytes = first_of[area + 1] - *next;
         if (bytes > left_bytes || units(offset_bytes + bytes) > left_bytes) break;
-        got = map_at(*next + offset_bytes, bytes);
+        got = map_at(area, *next + offset_bytes, bytes);
         *next += got != NULL ? units(offset_bytes + bytes) : SKIP_BYTES;
     }
     pthread_mutex_unlock(&lock);

@@ -4,7 +4,8 @@
  * given out from its start. Memory of simulated devices lies there, so that what depends on
  * addresses (pages of a TLB, sets of a cache, a hash of pointers) does not depend on where the
  * system happened to put things. Memory of the device, managed memory and page-locked memory of the
- * host have an area each, so that an address says which it is.
+ * host have an area each, so that an address says which it is. Managed memory is shared (mmap's
+ * word), the rest private.
  *
  * Thread rule: any thread.
  */

@@ -310,6 +310,7 @@ void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *)
     if (device->executor != NULL) device->executor->wait_until(device->executor, is_done, arg);
     while (!is_done(arg))
         pthread_cond_wait(&waiter.changed, &device->lock);
+    if (device->executor != NULL) device->executor->waited(device->executor);
     wpi_waiter **slot = &device->waiters;
     while (*slot != &waiter)
         slot = &(*slot)->next;

@@ -73,6 +73,7 @@ typedef struct wpi_executor {
     /* A host thread waits: the executor may use it until `is_done(arg)`, or come back before. */
     void (*wait_until)(struct wpi_executor *executor, bool (*is_done)(const void *),
                        const void *arg);
+    void (*waited)(struct wpi_executor *executor); /* … it goes its way */
     /* … asks and does not wait: time passes, a little */
     void (*poll)(struct wpi_executor *executor);
     uint64_t (*now_ns)(const struct wpi_executor *executor);

@@ -74,6 +74,9 @@ struct wpi_sim_executor {
     uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
     uint64_t patience_ns;
     wpi_managed managed;
+    uint32_t host_threads; /* that wait, or ask: they touch no memory */
+    bool host_was_here;    /* and may have touched managed memory since it was last forgotten */
+    bool is_blurred;       /* kernels may have done so as well */
     uint64_t condense_ns, condense_after_ns; /* real time: when again, and how long after that */
     bool is_working; /* a thread has let go of the lock, and uses the model */
 };
@@ -280,6 +283,63 @@ static void start_transfer(wpi_sim_executor *x, job *j) {
     }
 }
 
+/* ---- what the host touches ------------------------------------------------------------------- */
+
+static bool watches_host(const wpi_sim_executor *x) {
+    const wpi_sim_device *device = device_of((wpi_sim_executor *)x);
+    if (device->trace != NULL || x->managed.count == 0) return false;
+    return x->profile->paging.is_on || device->recorder != NULL;
+}
+
+/* The host goes on: what it touches from now on is its. */
+static void let_host_in(wpi_sim_executor *x) {
+    if (!watches_host(x)) return;
+    wpi_managed_forget_touched(&x->managed);
+    x->host_was_here = true;
+    x->is_blurred = false;
+}
+
+/* Commands that have not started wait; what runs goes on. With the lock held; released meanwhile.
+ */
+static void pass_until(wpi_sim_executor *x, wp_time_ps time) {
+    x->is_working = true;
+    pthread_mutex_unlock(&x->device->lock);
+    while (wpi_engine_now(x->engine) < time && !atomic_load(&x->device->has_failed))
+        wpi_engine_run_until(x->engine, time);
+    atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
+    pthread_mutex_lock(&x->device->lock);
+    x->is_working = false;
+    pthread_cond_broadcast(&x->pace.polled);
+}
+
+void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
+    wpi_pages touched = *pages;
+    wp_time_ps done = 0;
+    while (x->profile->paging.is_on &&
+           wpi_paging_host_fault(wpi_memory_paging(x->memory), chunk, &touched,
+                                 wpi_engine_now(x->engine), &done))
+        pass_until(x, done);
+}
+
+static void note_touched(void *object, uint64_t chunk, const wpi_pages *touched) {
+    wpi_sim_executor *x = object;
+    wpi_recorder_host_touched(device_of(x)->recorder, chunk, touched);
+    wpi_sim_executor_host_touched(x, chunk, touched);
+}
+
+/* Before anything else happens. */
+static void ask_what_host_did(wpi_sim_executor *x) {
+    if (!x->host_was_here || !watches_host(x)) return;
+    x->host_was_here = false;
+    if (!x->is_blurred) wpi_managed_visit_touched(&x->managed, note_touched, x);
+}
+
+void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
+    pthread_mutex_lock(&x->device->lock);
+    if (!x->is_working && !x->pace.is_driven) ask_what_host_did(x);
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 /* With the lock held; released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
@@ -302,12 +362,14 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     } else if (command->kind == WPI_COMMAND_COPY || command->kind == WPI_COMMAND_FILL) {
         start_transfer(x, j);
     } else {
+        if (command->kind == WPI_COMMAND_HOST_CALL) let_host_in(x);
         wpi_command_execute(x->device, command);
         end_job(j);
     }
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_host_call(&x->pace, false);
     x->is_working = false;
+    ask_what_host_did(x); /* a host function, that is */
 }
 
 /* ---- the loop
@@ -475,6 +537,8 @@ static void run_model(wpi_sim_executor *x) {
 
 static void go_on(void *object, bool calls_host) {
     wpi_sim_executor *x = object;
+    if (x->host_threads == 0) x->is_blurred = true;
+    ask_what_host_did(x);
     start_all(x, calls_host);
     if (x->running != NULL || x->ended != NULL) run_model(x);
     finish_ended(x);
@@ -516,15 +580,29 @@ static void queued(wpi_executor *base) {
 }
 
 static void wait_until(wpi_executor *base, bool (*is_done)(const void *), const void *arg) {
-    wpi_pace_wait(pace_of(base), is_done, arg, wpi_queue_may_execute());
+    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
+    x->host_threads++;
+    wpi_pace_wait(&x->pace, is_done, arg, wpi_queue_may_execute());
+}
+
+static void waited(wpi_executor *base) {
+    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
+    x->host_threads--;
+    let_host_in(x);
 }
 
 static void poll(wpi_executor *base) {
-    wpi_pace_poll(pace_of(base), wpi_queue_may_execute());
+    wpi_sim_executor *x = (wpi_sim_executor *)(void *)base;
+    x->host_threads++;
+    wpi_pace_poll(&x->pace, wpi_queue_may_execute());
+    x->host_threads--;
+    let_host_in(x);
 }
 
 wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, wp_error *err) {
-    if (!x->profile->paging.is_on || !wpi_managed_has_place(range)) return WP_STATUS_OK;
+    const wpi_sim_device *device = device_of(x);
+    if (!x->profile->paging.is_on && device->recorder == NULL) return WP_STATUS_OK;
+    if (!wpi_managed_has_place(range)) return WP_STATUS_OK;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
     const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
@@ -534,9 +612,10 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
 
 /* It may still be moving: that ends first. */
 void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
-    if (!x->profile->paging.is_on) return;
+    if (x->managed.count == 0) return;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
+    if (!wpi_pace_is_mine(&x->pace)) ask_what_host_did(x);
     if (x->running == NULL) wpi_engine_run(x->engine);
     if (address == 0)
         wpi_managed_remove_all(&x->managed, x->memory);
@@ -561,6 +640,7 @@ static void collect(void *object) {
     while (x->is_working && !is_mine &&
            pthread_cond_timedwait(&x->pace.polled, &x->device->lock, &until) == 0)
         ;
+    if (!x->is_working && !x->pace.is_driven) ask_what_host_did(x);
     if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else
@@ -577,11 +657,12 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     *out = NULL;
     wpi_sim_executor *x = wp_calloc(1, sizeof *x);
     if (x == NULL) return WP_FAIL(err, NOMEM, "simulator");
-    x->base = (wpi_executor){queued, wait_until, poll, now_ns};
+    x->base = (wpi_executor){queued, wait_until, waited, poll, now_ns};
     x->device = device;
     x->profile = profile;
     x->ended_last = &x->ended;
     wpi_pace_init(&x->pace, &device->lock, &paced, x);
+    wpi_managed_init(&x->managed);
     x->worker = wpi_pool_borrow(device->pool);
     x->addresses = wpi_addresses_create();
     wp_status status;

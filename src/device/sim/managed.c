@@ -4,9 +4,15 @@
 #include "base/alloc.h"
 #include "base/units.h"
 
-void wpi_managed_deinit(wpi_managed *managed) {
-    wp_free(managed->ranges);
+void wpi_managed_init(wpi_managed *managed) {
     *managed = (wpi_managed){0};
+    (void)wpi_touch_init(&managed->touch);
+}
+
+void wpi_managed_deinit(wpi_managed *managed) {
+    wpi_touch_deinit(&managed->touch);
+    wp_free(managed->ranges);
+    managed->ranges = NULL;
 }
 
 bool wpi_managed_has_place(wpi_managed_range range) {
@@ -15,8 +21,11 @@ bool wpi_managed_has_place(wpi_managed_range range) {
            range.bytes <= WPI_ARENA_HOST_FIRST - range.address;
 }
 
+/* Where pages do not move, the model needs not know. */
 static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
-    return wpi_paging_add(wpi_memory_paging(memory), range.address, range.bytes, err);
+    wpi_paging *paging = wpi_memory_paging(memory);
+    if (paging == NULL) return WP_STATUS_OK;
+    return wpi_paging_add(paging, range.address, range.bytes, err);
 }
 
 wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory, wp_error *err) {
@@ -37,6 +46,7 @@ wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_
     }
     WP_TRY(tell(memory, range, err));
     managed->ranges[managed->count++] = range;
+    wpi_touch_watch(&managed->touch, range.address, range.bytes);
     managed->bytes += range.bytes;
     if (managed->bytes > managed->bytes_max) managed->bytes_max = managed->bytes;
     return WP_STATUS_OK;
@@ -47,7 +57,8 @@ void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t addre
     while (i < managed->count && managed->ranges[i].address != address)
         i++;
     if (i == managed->count) return;
-    wpi_paging_remove(wpi_memory_paging(memory), address, managed->ranges[i].bytes);
+    wpi_paging *paging = wpi_memory_paging(memory);
+    if (paging != NULL) wpi_paging_remove(paging, address, managed->ranges[i].bytes);
     managed->bytes -= managed->ranges[i].bytes;
     managed->ranges[i] = managed->ranges[--managed->count];
 }
@@ -55,6 +66,24 @@ void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t addre
 void wpi_managed_remove_all(wpi_managed *managed, wpi_memory *memory) {
     while (managed->count != 0)
         wpi_managed_remove(managed, memory, managed->ranges[managed->count - 1].address);
+}
+
+void wpi_managed_forget_touched(const wpi_managed *managed) {
+    for (size_t i = 0; i < managed->count; i++)
+        wpi_touch_forget(managed->ranges[i].address, managed->ranges[i].bytes);
+}
+
+void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit visit, void *object) {
+    for (size_t i = 0; i < managed->count; i++) {
+        const wpi_managed_range range = managed->ranges[i];
+        for (uint64_t at = 0; at < range.bytes; at += WPI_CHUNK_BYTES) {
+            const uint64_t left = range.bytes - at;
+            wpi_pages touched = {{0}};
+            wpi_touch_find(&managed->touch, range.address + at,
+                           left < WPI_CHUNK_BYTES ? left : WPI_CHUNK_BYTES, &touched);
+            if (!wpi_pages_is_empty(&touched)) visit(object, range.address + at, &touched);
+        }
+    }
 }
 
 /* What the device has, or, oversubscribed, a part of what the program has allocated at most. */

@@ -8,6 +8,7 @@
 #define WP_DEVICE_SIM_MANAGED_H
 
 #include "device/cpu/arena.h"
+#include "device/sim/touch.h"
 #include "sim/memory.h"
 #include "sim/paging.h"
 
@@ -19,9 +20,11 @@ typedef struct wpi_managed {
     wpi_managed_range *ranges;
     size_t count, capacity;
     uint64_t bytes, bytes_max; /* of all; the most there were */
+    wpi_touch touch;
 } wpi_managed;
 
-void wpi_managed_deinit(wpi_managed *managed); /* `{0}` is fine */
+void wpi_managed_init(wpi_managed *managed);
+void wpi_managed_deinit(wpi_managed *managed);
 
 /** Whether memory lies where managed memory of simulated GPUs does. Otherwise its pages do not
  * move. */
@@ -36,6 +39,11 @@ WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
 void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t address);
 void wpi_managed_remove_all(wpi_managed *managed,
                             wpi_memory *memory); /* the same, of all there is */
+/** What the host touches from now on is asked for later. */
+void wpi_managed_forget_touched(const wpi_managed *managed);
+/** … which is: chunk by chunk, where there is any. */
+typedef void (*wpi_managed_visit)(void *object, uint64_t chunk, const wpi_pages *touched);
+void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit visit, void *object);
 /** A launch begins: `taken_bytes` of device memory are allocated as such. INVALID: there is room
  * for less than 2 MiB. */
 WP_NODISCARD wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,

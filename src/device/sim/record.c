@@ -302,6 +302,17 @@ static void replace_ops(wp_device_ops *ops) {
     ops->note_occupancy = note_occupancy;
 }
 
+void wpi_recorder_host_touched(wpi_recorder *r, uint64_t chunk, const wpi_pages *pages) {
+    if (r == NULL) return;
+    for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = wpi_pages_run_end(pages, first);
+        const uint64_t fields[] = {chunk + (uint64_t)first * WPI_PAGE_BYTES,
+                                   (uint64_t)(outer - first) * WPI_PAGE_BYTES};
+        wpi_trace_writer_op(r->writer, WPI_OP_HOST_TOUCH, fields, NULL);
+        first = wpi_pages_next(pages, outer);
+    }
+}
+
 /* ---- launches ------------------------------------------------------------------------------- */
 
 static uint32_t find_kernel(const wp_trace_tables *tables, const char *name) {
@@ -377,6 +388,7 @@ static void read_program(wp_strings *program) {
 
 static wp_status write_trace(wpi_recorder *r, wp_error *err) {
     wp_error failure = {0};
+    wpi_sim_executor_ask_host(r->device->executor);
     if (wp_device_sticky_error(&r->device->cpu.base, &failure) != WP_STATUS_OK) {
         wpi_trace_writer_abandon(r->writer);
         return WP_FAIL(err, DEVICE, "the device failed: %.400s", failure.message);

@@ -24,6 +24,8 @@ void wpi_recorder_finish(wpi_recorder *recorder);
 /** Whether launches take no simulated time. */
 bool wpi_recorder_is_functional(const wpi_recorder *recorder);
 
+/** Executor's thread: the host has touched pages of the chunk. NULL allowed. */
+void wpi_recorder_host_touched(wpi_recorder *recorder, uint64_t chunk, const wpi_pages *pages);
 /** Executor's thread: a source to be used in place of `source`, which records; `*out` is NULL, and
  *  nothing but the launch is written, where it runs in step. */
 WP_NODISCARD wp_status wpi_recorder_launch(wpi_recorder *recorder, const wpi_launch *launch,

@@ -352,6 +352,24 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     return wpi_sim_executor_manage(r->device->executor, range, err);
 }
 
+static wp_status touch_memory(replay *r, const wpi_op *op, wp_error *err) {
+    const uint64_t address = op->fields[0], bytes = op->fields[1];
+    const uint64_t chunk = address / WPI_CHUNK_BYTES * WPI_CHUNK_BYTES;
+    wpi_memory_entry entry;
+    wpi_pages pages = {{0}};
+    const bool is_known =
+        wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)address, &entry) &&
+        entry.allocation.kind == WP_MEMORY_MANAGED;
+    if (!is_known || bytes == 0 || bytes > WPI_CHUNK_BYTES - (address - chunk))
+        return fail_number(r, "memory at", address, err);
+    const uint32_t first = (uint32_t)((address - chunk) / WPI_PAGE_BYTES);
+    wpi_pages_add_range(&pages, first, first + (uint32_t)(bytes / WPI_PAGE_BYTES));
+    pthread_mutex_lock(&r->device->cpu.lock);
+    wpi_sim_executor_host_touched(r->device->executor, chunk, &pages);
+    pthread_mutex_unlock(&r->device->cpu.lock);
+    return WP_STATUS_OK;
+}
+
 static wp_status leave_memory(replay *r, const wpi_op *op, wp_error *err) {
     wpi_memory_entry entry;
     if (!wpi_memory_map_remove(wpi_memory_map_global(), (const void *)(uintptr_t)op->fields[2],
@@ -436,6 +454,7 @@ static wp_status do_op(void *object, const wpi_op *op, wp_error *err) {
     case WPI_OP_RESET: return reset(r, err);
     case WPI_OP_ALLOC: return enter_memory(r, op, err);
     case WPI_OP_FREE: return leave_memory(r, op, err);
+    case WPI_OP_HOST_TOUCH: return touch_memory(r, op, err);
     default: return WP_STATUS_OK;
     }
 }

@@ -19,10 +19,11 @@ static void close_device(wp_device *base) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
     if (device->executor != NULL) {
         (void)wpi_cpu_device_wait(base, NULL);
+        wpi_recorder_finish(device->recorder);
+        device->recorder = NULL;
         device->cpu.executor = NULL;
         wpi_sim_executor_destroy(device->executor);
     }
-    wpi_recorder_finish(device->recorder);
     wpi_profile_destroy(device->profile);
     wpi_cpu_device_ops.close(base);
 }
