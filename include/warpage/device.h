@@ -157,6 +157,9 @@ WP_NODISCARD WP_API wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_
 /** Fills with a pattern of 1, 2 or 4 bytes. */
 WP_NODISCARD WP_API wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value,
                                             uint32_t value_bytes, size_t count, wp_error *err);
+/** Pages of managed memory go to the device, or to the host, where they can move. */
+WP_NODISCARD WP_API wp_status wp_queue_prefetch(wp_queue *queue, const void *address,
+                                                size_t size_bytes, bool to_device, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch,
                                               wp_error *err);
 WP_NODISCARD WP_API wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg,
@@ -178,7 +181,8 @@ WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *imag
                                              wp_error *err);
 WP_API void wp_module_unload(wp_module *module);
 /** The image that has a `__global__` function of this program, named by its host address, and the
- * kernel's name there. NOT_FOUND: it is none, or not compiled by this wpcc. Both are static storage. */
+ * kernel's name there. NOT_FOUND: it is none, or not compiled by this wpcc. Both are static
+ * storage. */
 WP_NODISCARD WP_API wp_status wp_image_find(const void *function, const void **image,
                                             const char **name, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a pointer is, and advice about managed memory. Advice and prefetches change where pages are,
- * never what they hold; on a device that shares the host's memory there is nothing to move, so the
- * advice is kept for those who ask for it: per range of pages, as a sorted list of ranges with the
- * same advice.
+ * never what they hold. Devices are told; what was said is kept for those who ask, too: per range
+ * of pages, as a sorted list of ranges with the same advice.
  */
 #include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "cudart/cudart.h"
+#include "device/device.h"
 
 #define PAGE_BYTES 4096u
 
@@ -144,14 +144,25 @@ static void apply(range_advice *a, int what, int location) {
     }
 }
 
-static cudaError_t change_range(const void *pointer, size_t count, int what, int location) {
+static void tell(wp_device *device, const range *r) {
+    const wpi_advice advice = {.is_read_mostly = r->advice.is_read_mostly,
+                               .prefers_host = r->advice.preferred == cudaCpuDeviceId,
+                               .is_accessed_by_device =
+                                   (r->advice.accessed_by & ACCESSED_BY_DEVICE) != 0};
+    wpi_memory_advise(device, (const void *)r->first, r->outer - r->first, &advice);
+}
+
+static cudaError_t change_range(wp_device *device, const void *pointer, size_t count, int what,
+                                int location) {
     const uintptr_t first = (uintptr_t)pointer / PAGE_BYTES * PAGE_BYTES;
     const uintptr_t outer = ((uintptr_t)pointer + count + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
     size_t i;
     pthread_mutex_lock(&ranges.lock);
     const bool is_covered = cover(first, outer, &i);
-    for (; is_covered && i < ranges.count && ranges.items[i].first < outer; i++)
+    for (; is_covered && i < ranges.count && ranges.items[i].first < outer; i++) {
         apply(&ranges.items[i].advice, what, location);
+        if (what != PREFETCHED) tell(device, &ranges.items[i]);
+    }
     pthread_mutex_unlock(&ranges.lock);
     return wpi_note(is_covered ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -168,7 +179,7 @@ WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemo
                               advice == cudaMemAdviseSetAccessedBy ||
                               advice == cudaMemAdviseUnsetAccessedBy;
     if (has_location) WPI_TRY(check_location(device));
-    return change_range(devPtr, count, (int)advice, device);
+    return change_range(opened, devPtr, count, (int)advice, device);
 }
 
 WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int dstDevice,
@@ -179,7 +190,10 @@ WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int ds
     WPI_TRY(wpi_stream_queue(device, stream, &queue));
     WPI_TRY(check_managed(device, devPtr, count));
     WPI_TRY(check_location(dstDevice));
-    return change_range(devPtr, count, PREFETCHED, dstDevice);
+    wp_error err = {0};
+    const bool to_device = dstDevice != cudaCpuDeviceId;
+    WPI_TRY(wpi_result(wp_queue_prefetch(queue, devPtr, count, to_device, &err), &err));
+    return change_range(device, devPtr, count, PREFETCHED, dstDevice);
 }
 
 /* A location of the newer signatures as a device number. Host memory is one place here. */

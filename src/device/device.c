@@ -190,6 +190,12 @@ static wp_status find_base(wp_device *device, const void *base, wp_allocation *o
     return WP_STATUS_OK;
 }
 
+void wpi_memory_advise(wp_device *device, const void *address, size_t size_bytes,
+                       const wpi_advice *advice) {
+    if (device->ops->memory_advise != NULL)
+        device->ops->memory_advise(device, address, size_bytes, advice);
+}
+
 wp_status wp_memory_free(wp_device *device, void *base, wp_error *err) {
     if (base == NULL) return WP_STATUS_OK;
     wp_allocation allocation;
@@ -380,6 +386,13 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
         }
     }
     return queue->device->ops->queue->launch(queue, launch, err);
+}
+
+wp_status wp_queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
+                            wp_error *err) {
+    const wp_queue_ops *ops = queue->device->ops->queue;
+    if (ops->prefetch == NULL || size_bytes == 0) return WP_STATUS_OK;
+    return ops->prefetch(queue, address, size_bytes, to_device, err);
 }
 
 wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {

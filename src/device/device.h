@@ -60,6 +60,13 @@ typedef enum wpi_event_flag {
     WPI_EVENT_NO_TIMING = 2      /* nobody will ask for its time: it may be unknown, 0 */
 } wpi_event_flag;
 
+/** What a program has said of a range of managed memory; all false at first. */
+typedef struct wpi_advice {
+    bool is_read_mostly;
+    bool prefers_host; /* its preferred location is the host */
+    bool is_accessed_by_device;
+} wpi_advice;
+
 typedef struct wp_queue_ops {
     /** `priority`: as cudaStreamCreateWithPriority's, lower numbers first; a hint. */
     wp_status (*create)(wp_device *device, bool is_blocking, int priority, wp_queue **out,
@@ -75,6 +82,9 @@ typedef struct wp_queue_ops {
     wp_status (*launch)(wp_queue *queue, const wp_launch *launch, wp_error *err);
     wp_status (*host_call)(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err);
     wp_status (*wait_event)(wp_queue *queue, wp_event *event, wp_error *err);
+    /** Optional; default: nothing. A range of managed memory, not empty. */
+    wp_status (*prefetch)(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
+                          wp_error *err);
 } wp_queue_ops;
 
 typedef struct wp_event_ops {
@@ -126,6 +136,9 @@ struct wp_device_ops {
     wp_status (*memory_unregister)(wp_device *device, const wp_allocation *allocation,
                                    wp_error *err);
     void (*memory_info)(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
+    /** Optional: from now on that is said of a range of managed memory, in whole pages. */
+    void (*memory_advise)(wp_device *device, const void *address, size_t size_bytes,
+                          const wpi_advice *advice);
 
     /** Optional, both; default: UNSUPPORTED. */
     wp_status (*set_limit)(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err);
@@ -164,6 +177,10 @@ typedef struct wp_device_kind {
     const char *example; /* a rest that names one of them */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
 } wp_device_kind;
+
+/** Tells the device, if it wants to know. */
+void wpi_memory_advise(wp_device *device, const void *address, size_t size_bytes,
+                       const wpi_advice *advice);
 
 extern const wp_device_kind wp_device_kind_cpu;
 extern const wp_device_kind wp_device_kind_sim;

@@ -12,33 +12,34 @@
 
 #include "policy/pages.h"
 
-/** A block's counter: accesses, local and remote, and round trips. When one is full the same part of
- * all counters is halved (Ganguly et al., IPDPS'20, section IV). */
+/** A block's counter: accesses, local and remote, and round trips. When one is full the same part
+ * of all counters is halved (Ganguly et al., IPDPS'20, section IV). */
 #define WPI_COUNTER_BITS 27u
 #define WPI_COUNTER_MAX ((1u << WPI_COUNTER_BITS) - 1)
 #define WPI_ROUND_TRIPS_MAX (UINT32_MAX >> WPI_COUNTER_BITS)
 
 typedef struct wpi_chunk {
-    uint32_t page_count;                      /* of its allocation; 0: nothing is there */
-    uint32_t tree_pages;                      /* WPI_BLOCK_PAGES times a power of two */
-    wpi_pages resident;                       /* on the device */
-    wpi_pages planned; /* will come when there are frames */
-    wpi_pages coming; /* on their way, with a frame */
-    wpi_pages dirty;                          /* resident, and written since they came */
-    uint32_t counters[WPI_CHUNK_BLOCKS];      /* round trips << COUNTER_BITS | accesses */
-    uint32_t in_use[WPI_CHUNK_BLOCKS];        /* accesses that found a page there, not made yet */
-    uint64_t block_ages[WPI_CHUNK_BLOCKS];    /* of its last use or arrival; 0: never */
-    uint64_t age;                             /* the youngest of these */
-    uint64_t frames_age;                      /* when it was last given frames */
-    wpi_pages left;                           /* were resident once, and evicted */
-    bool is_written;                          /* a page was written since it had no frame */
+    uint32_t page_count;                   /* of its allocation; 0: nothing is there */
+    uint32_t tree_pages;                   /* WPI_BLOCK_PAGES times a power of two */
+    wpi_pages resident;                    /* on the device */
+    wpi_pages planned;                     /* will come when there are frames */
+    wpi_pages coming;                      /* on their way, with a frame */
+    wpi_pages dirty;                       /* resident, and written since they came */
+    uint32_t counters[WPI_CHUNK_BLOCKS];   /* round trips << COUNTER_BITS | accesses */
+    uint32_t in_use[WPI_CHUNK_BLOCKS];     /* accesses that found a page there, not made yet */
+    uint64_t block_ages[WPI_CHUNK_BLOCKS]; /* of its last use or arrival; 0: never */
+    uint64_t age;                          /* the youngest of these */
+    uint64_t frames_age;                   /* when it was last given frames */
+    wpi_pages left;                        /* were resident once, and evicted */
+    wpi_pages read_mostly, stays_on_host;  /* said so by the program */
+    bool is_written;                       /* a page was written since it had no frame */
 } wpi_chunk;
 
 typedef struct wpi_residency {
     uint64_t first; /* address of chunks[0]; a multiple of WPI_CHUNK_BYTES */
     wpi_chunk *chunks;
     uint32_t chunk_count;
-    uint64_t frames;       /* of the device */
+    uint64_t frames;                /* of the device */
     uint64_t used, coming, leaving; /* of these: resident, on the way here, not written back yet */
     uint64_t clock;
     uint64_t *page_ages; /* [chunk][page], of resident ones; NULL: no policy asked */

@@ -37,6 +37,8 @@ static const struct {
     {"paging_evicted", "pages evicted", false},
     {"paging_thrashed", "pages fetched again", false},
     {"paging_remote", "remote accesses", false},
+    {"paging_requested", "pages prefetched by the program", false},
+    {"paging_sent_back", "pages sent back by the program", false},
     {"paging_host_faults", "far faults of the host", false},
     {"paging_host_fetched", "pages back to the host", false},
     {"dram_read_bytes", "DRAM read", true},

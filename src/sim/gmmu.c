@@ -39,10 +39,21 @@ static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
 /* ---- asking -----------------------------------------------------------------------------------
  */
 
+static bool is_brought_by_writes(const wpi_paging *p, const wpi_chunk *chunk, uint32_t page) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    return !ops->keeps_writes_remote && !wpi_pages_has(&chunk->stays_on_host, page);
+}
+
+bool wpi_paging_is_brought_by_writes(const wpi_paging *paging, uint64_t address) {
+    const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    return is_brought_by_writes(paging, chunk, wpi_page_of(address));
+}
+
 static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, uint32_t page, bool is_write) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
     const uint32_t counter = chunk->counters[page / WPI_BLOCK_PAGES];
-    if (is_write) return ops->keeps_writes_remote;
+    if (is_write) return !is_brought_by_writes(p, chunk, page);
+    if (wpi_pages_has(&chunk->stays_on_host, page)) return true;
     const wpi_residency *r = &p->residency;
     const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
                                            .round_trips = wpi_counter_round_trips(counter),
@@ -205,6 +216,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->waiters);
     wpi_pool_deinit(&paging->entries);
     wpi_pool_deinit(&paging->transfers);
+    wpi_pool_deinit(&paging->requests);
     wp_free(paging->cus);
     wp_free(paging->evict_notes);
     wp_free(paging);
@@ -273,5 +285,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "thrashed", "pages", paging->counters.thrashed);
     wpi_visit_value(visit, object, prefix, "host_faults", "faults", paging->counters.host_faults);
     wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
+    wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);
+    wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
     wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
 }

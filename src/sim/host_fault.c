@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A host thread touches a page that is on the device: the driver's prefetcher works in this direction,
- * too, and the thread waits for the page and what comes with it. */
+/* A host thread touches a page that is on the device: the driver's prefetcher works in this
+ * direction, too, and the thread waits for the page and what comes with it. */
 #include "sim/paging_parts.h"
 
-static wpi_pages idle_pages(const wpi_chunk *chunk) {
+wpi_pages wpi_idle_pages(const wpi_chunk *chunk) {
     wpi_pages idle = chunk->resident;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         if (!wpi_block_is_busy(chunk, block)) continue;
@@ -31,18 +31,20 @@ static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, uint32_t page,
     return wpi_pages_and(&more, idle);
 }
 
-bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched,
-                           wp_time_ps now, wp_time_ps *done) {
+bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
+                           wp_time_ps *done) {
     const uint64_t number = (address - paging->residency.first) / WPI_CHUNK_BYTES;
     wpi_chunk *chunk = &paging->residency.chunks[number];
-    const wpi_pages idle = idle_pages(chunk);
+    const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
+    const wpi_pages all_idle = wpi_idle_pages(chunk);
+    const wpi_pages idle = wpi_pages_without(&all_idle, &twice);
     const wpi_pages wanted = wpi_pages_and(touched, &idle);
     const uint32_t page = wpi_pages_next(&wanted, 0);
     if (page == WPI_CHUNK_PAGES) return false;
     const wpi_pages pages = choose(paging, chunk, page, &idle);
     wpi_residency_leave(&paging->residency, chunk, &pages);
     *touched = wpi_pages_without(touched, &pages);
-    *done = wpi_migrate_out(paging, (uint32_t)number, &pages, true,
+    *done = wpi_migrate_out(paging, (uint32_t)number, &pages, &pages,
                             now + paging->profile->paging.host_latency_ps);
     paging->counters.host_faults++;
     paging->counters.host_fetched += wpi_pages_count(&pages);

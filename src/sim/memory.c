@@ -495,8 +495,9 @@ static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
 
 /* A write that joined a read's request would be remote as well, but it brings the page. */
 static bool has_to_ask_again(const wpi_memory *m, uint32_t first, bool is_remote) {
-    const wpi_migrate_ops *ops = m->profile->paging.migrate->ops;
-    return is_remote && is_write(part_of(m, first)->request.kind) && !ops->keeps_writes_remote;
+    const wpi_l2_request *request = &part_of(m, first)->request;
+    return is_remote && is_write(request->kind) &&
+           wpi_paging_is_brought_by_writes(m->paging, request->line * WPI_LINE_BYTES);
 }
 
 /* The page of a chain of parts is known. */

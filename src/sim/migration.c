@@ -26,8 +26,12 @@ static void written_back(void *object, uint64_t frames, wp_time_ps now) {
     wpi_migration_pump(p, now);
 }
 
-static bool needs_write_back(const wpi_paging *p, const wpi_chunk *chunk) {
-    return !p->profile->paging.drops_clean || chunk->is_written;
+/* Which of the pages are not on the host as they are here. */
+static wpi_pages to_write_back(const wpi_paging *p, const wpi_chunk *chunk,
+                               const wpi_pages *pages) {
+    if (p->profile->paging.drops_clean && !chunk->is_written) return (wpi_pages){{0}};
+    const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
+    return wpi_pages_without(pages, &twice);
 }
 
 /* A run of pages over the link, whose frames are free then. */
@@ -43,30 +47,35 @@ static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     return done;
 }
 
-wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
-                           bool is_copied, wp_time_ps now) {
-    wp_time_ps done = now;
+static void shoot_down(wpi_paging *p, uint32_t chunk, const wpi_pages *pages) {
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
-        const uint32_t outer = wpi_pages_run_end(pages, first), count = outer - first;
-        paging->calls.shoot_down(paging->calls.object, wpi_page_address(paging, chunk, first),
-                                 (uint64_t)count * WPI_PAGE_BYTES);
-        if (is_copied)
-            done = write_back(paging, count, now);
-        else
-            wpi_residency_release(&paging->residency, count);
+        const uint32_t outer = wpi_pages_run_end(pages, first);
+        p->calls.shoot_down(p->calls.object, wpi_page_address(p, chunk, first),
+                            (uint64_t)(outer - first) * WPI_PAGE_BYTES);
         first = wpi_pages_next(pages, outer);
+    }
+}
+
+wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                           const wpi_pages *copied, wp_time_ps now) {
+    wp_time_ps done = now;
+    shoot_down(paging, chunk, pages);
+    wpi_residency_release(&paging->residency, wpi_pages_count(pages) - wpi_pages_count(copied));
+    for (uint32_t first = wpi_pages_next(copied, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = wpi_pages_run_end(copied, first);
+        done = write_back(paging, outer - first, now);
+        first = wpi_pages_next(copied, outer);
     }
     return done;
 }
 
 static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
     wpi_chunk *chunk = &p->residency.chunks[number];
-    const bool is_copied = needs_write_back(p, chunk);
-    const uint32_t count = wpi_pages_count(pages);
+    const wpi_pages copied = to_write_back(p, chunk, pages);
     wpi_residency_evict(&p->residency, chunk, pages);
-    p->counters.evicted += count;
-    p->counters.written_back += is_copied ? count : 0;
-    (void)wpi_migrate_out(p, number, pages, is_copied, now);
+    p->counters.evicted += wpi_pages_count(pages);
+    p->counters.written_back += wpi_pages_count(&copied);
+    (void)wpi_migrate_out(p, number, pages, &copied, now);
 }
 
 /* One victim; false: nothing may leave now. */
@@ -117,6 +126,7 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
         wpi_residency_arrive(&p->residency, &p->residency.chunks[t.chunk], &pages);
     for (uint32_t page = t.first; page < t.outer; page++)
         wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
+    if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
     wpi_migration_pump(p, now);
 }
 
@@ -141,10 +151,9 @@ void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
     evict_ahead(paging, now);
 }
 
-static void plan(wpi_paging *p, uint32_t chunk, uint32_t first, uint32_t outer) {
+static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     const uint32_t number = wpi_pool_take(&p->transfers, sizeof(wpi_transfer));
-    *transfer_at(p, number) = (wpi_transfer){
-        .chunk = chunk, .first = (uint16_t)first, .outer = (uint16_t)outer, .next = NONE};
+    *transfer_at(p, number) = *transfer;
     if (p->planned.first == NONE)
         p->planned.first = number;
     else
@@ -157,6 +166,22 @@ static uint32_t piece_end(const wpi_pages *pages, const wpi_pages *faulting, uin
     const uint32_t outer = wpi_pages_run_end(pages, first);
     const uint32_t fault = wpi_pages_next(faulting, first);
     return fault < outer ? fault + 1 : outer;
+}
+
+void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                      const wpi_pages *faulting, uint32_t request) {
+    wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
+    paging->counters.fetched += wpi_pages_count(pages);
+    for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = piece_end(pages, faulting, first);
+        plan(paging, &(wpi_transfer){.chunk = chunk,
+                                     .first = (uint16_t)first,
+                                     .outer = (uint16_t)outer,
+                                     .next = NONE,
+                                     .request = request});
+        if (request != NONE) ((wpi_page_request *)paging->requests.items)[request].left++;
+        first = wpi_pages_next(pages, outer);
+    }
 }
 
 static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *faulting,
@@ -187,14 +212,8 @@ void wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulti
     if (wpi_pages_is_empty(&still)) return;
     wpi_pages pages = choose(paging, chunk, &still, &here);
     pages = wpi_pages_without(&pages, &here);
-    wpi_residency_plan(&paging->residency, chunk, &pages);
-    const uint32_t count = wpi_pages_count(&pages);
-    paging->counters.fetched += count;
-    paging->counters.prefetched += count - wpi_pages_count(&still);
-    for (uint32_t first = wpi_pages_next(&pages, 0); first < WPI_CHUNK_PAGES;) {
-        const uint32_t outer = piece_end(&pages, &still, first);
-        plan(paging, number, first, outer);
-        first = wpi_pages_next(&pages, outer);
-    }
+    pages = wpi_pages_without(&pages, &chunk->stays_on_host);
+    paging->counters.prefetched += wpi_pages_count(&pages) - wpi_pages_count(&still);
+    wpi_migrate_plan(paging, number, &pages, &still, NONE);
     wpi_migration_pump(paging, now);
 }

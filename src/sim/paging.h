@@ -62,6 +62,8 @@ void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
+bool wpi_paging_is_brought_by_writes(const wpi_paging *paging, uint64_t address);
+
 /** An access looks its page up in the TLBs: it is counted, wherever the page is. */
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */
@@ -69,6 +71,21 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
+
+/** Pages that the program wants elsewhere; what lies outside of managed memory is left out. `done`
+ * is called from an event, when all that moved is there. */
+typedef struct wpi_paging_range {
+    uint64_t address, bytes;
+} wpi_paging_range;
+void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,
+                         wpi_event_fn done, void *object);
+
+/** What a program says of pages. Read-mostly ones stay on the host, too, until they are written.
+ * Those that stay on the host are used across the link, unless something brings them. */
+typedef struct wpi_paging_advice {
+    bool is_read_mostly, stays_on_host;
+} wpi_paging_advice;
+void wpi_paging_advise(wpi_paging *paging, wpi_paging_range range, wpi_paging_advice advice);
 
 /** The host touches pages of the chunk at `address`. The first of `touched` that is on the device
  * faults: it goes back, with what the prefetcher adds, by *done; those pages are no longer in

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c (who handles faults, when),
- * migration.c (frames, transfers, eviction), host_fault.c (what the host touches). */
+ * migration.c (frames, transfers, eviction), host_fault.c (what the host touches), request.c
+ * (what the program wants where). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -47,7 +48,15 @@ typedef struct wpi_transfer {
     uint32_t chunk;
     uint16_t first, outer;
     uint32_t next;
+    uint32_t request; /* of the program, that it is part of; NONE */
 } wpi_transfer;
+
+/** What a program asked for by cudaMemPrefetchAsync. */
+typedef struct wpi_page_request {
+    wpi_event_fn done;
+    void *object;
+    uint32_t left; /* transfers; and one until all are planned */
+} wpi_page_request;
 
 struct wpi_paging {
     wpi_engine *engine;
@@ -67,7 +76,7 @@ struct wpi_paging {
     wpi_paging_queue served; /* that are being served */
     bool is_serving;
     /* migration.c */
-    wpi_pool transfers;
+    wpi_pool transfers, requests;
     wpi_paging_queue planned; /* transfers that wait for frames */
     uint64_t *evict_notes;
     bool is_oversubscribed;
@@ -75,7 +84,8 @@ struct wpi_paging {
         uint64_t faults, joined, nacks, remote, services;
         uint64_t fetched, prefetched, evicted, written_back, thrashed;
         uint64_t host_faults, host_fetched;
-        wpi_histogram wait_ps; /* from a fault to its page */
+        uint64_t requested, sent_back; /* pages, by the program */
+        wpi_histogram wait_ps;         /* from a fault to its page */
     } counters;
 };
 
@@ -85,10 +95,17 @@ void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
 void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now);
 /** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). */
 void wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting, wp_time_ps now);
-/** Pages that are no longer resident leave; their frames get free. `is_copied`: over the link, and
- * when the last one is on the host is returned (migration.c). */
+/** The pages will come, in runs; each ends behind one that faults. `request`: or NONE. */
+void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                      const wpi_pages *faulting, uint32_t request);
+/** A part of a request has ended (request.c). */
+void wpi_request_part_ended(wpi_paging *paging, uint32_t request, wp_time_ps now);
+/** Resident pages that nobody is using (host_fault.c). */
+wpi_pages wpi_idle_pages(const wpi_chunk *chunk);
+/** Pages that are no longer resident leave; their frames get free. `copied`: those of them that go
+ * over the link; when the last one is on the host is returned (migration.c). */
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
-                           bool is_copied, wp_time_ps now);
+                           const wpi_pages *copied, wp_time_ps now);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 

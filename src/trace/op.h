@@ -31,7 +31,13 @@
     X(QUERY, "query", 1, true)         /* set of WPI_INFO_SET; the call */                         \
     X(OCCUPANCY, "occupancy", 5, true) /* threads, shared: dynamic, static, registers, */          \
     /* answer; kernel */                                                                           \
-    X(HOST_TOUCH, "touch", 2, false) /* address, bytes: of managed memory; whole pages */
+    X(HOST_TOUCH, "touch", 2, false)  /* address, bytes: of managed memory; whole pages */         \
+    X(PREFETCH, "prefetch", 4, false) /* queue, address, bytes, to the device */                   \
+    X(ADVICE, "advice", 3, false)     /* address, bytes, set of WPI_ADVICE */
+
+#define WPI_ADVICE_READ_MOSTLY 1u
+#define WPI_ADVICE_PREFERS_HOST 2u
+#define WPI_ADVICE_ACCESSED_BY 4u
 
 typedef enum wpi_op_kind {
 #define WPI_OP_ENUM(name, word, fields, has_text) WPI_OP_##name,

@@ -461,6 +461,17 @@ static wp_status host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_
     return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
 }
 
+static wp_status prefetch(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
+                          wp_error *err) {
+    wpi_command *command = wpi_command_create(WPI_COMMAND_PREFETCH, 0);
+    if (command != NULL) {
+        command->u.prefetch.address = (uintptr_t)address;
+        command->u.prefetch.size_bytes = size_bytes;
+        command->u.prefetch.to_device = to_device;
+    }
+    return wpi_queue_submit((wpi_cpu_queue *)queue, command, err);
+}
+
 static size_t align_up(size_t value, size_t align) {
     return (value + align - 1) / align * align;
 }
@@ -668,4 +679,5 @@ const wp_queue_ops wpi_cpu_queue_ops = {
     .launch = launch,
     .host_call = host_call,
     .wait_event = wait_event,
+    .prefetch = prefetch,
 };

@@ -34,6 +34,7 @@ typedef enum wpi_command_kind {
     WPI_COMMAND_HOST_CALL,
     WPI_COMMAND_RECORD,
     WPI_COMMAND_WAIT_EVENT,
+    WPI_COMMAND_PREFETCH,
     WPI_COMMAND_COUNT /* must be last */
 } wpi_command_kind;
 
@@ -60,6 +61,10 @@ typedef struct wpi_command {
             void (*call)(void *);
             void *arg;
         } host_call;
+        struct {
+            uint64_t address, size_bytes;
+            bool to_device;
+        } prefetch;            /* for an executor: here memory is where it is */
         wpi_cpu_event *record; /* holds a reference */
         wpi_dependency wait;   /* for the record that was the event's last one at that time */
     } u;

@@ -283,6 +283,22 @@ static void start_transfer(wpi_sim_executor *x, job *j) {
     }
 }
 
+static void prefetched(void *object, uint64_t token, wp_time_ps now) {
+    (void)token;
+    (void)now;
+    end_job(object);
+}
+
+static void start_prefetch(wpi_sim_executor *x, job *j) {
+    const wpi_paging_range range = {j->command->u.prefetch.address,
+                                    j->command->u.prefetch.size_bytes};
+    if (!x->profile->paging.is_on)
+        end_job(j);
+    else
+        wpi_paging_prefetch(wpi_memory_paging(x->memory), range, j->command->u.prefetch.to_device,
+                            wpi_engine_now(x->engine), prefetched, j);
+}
+
 /* ---- what the host touches ------------------------------------------------------------------- */
 
 static bool watches_host(const wpi_sim_executor *x) {
@@ -361,6 +377,8 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
     } else if (command->kind == WPI_COMMAND_COPY || command->kind == WPI_COMMAND_FILL) {
         start_transfer(x, j);
+    } else if (command->kind == WPI_COMMAND_PREFETCH) {
+        start_prefetch(x, j);
     } else {
         if (command->kind == WPI_COMMAND_HOST_CALL) let_host_in(x);
         wpi_command_execute(x->device, command);
@@ -608,6 +626,19 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
     const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
     pthread_mutex_unlock(&x->device->lock);
     return status;
+}
+
+void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
+                             const wpi_advice *advice) {
+    const wpi_paging_range pages = {range.address, range.bytes};
+    const wpi_paging_advice said = {.is_read_mostly = advice->is_read_mostly,
+                                    .stays_on_host =
+                                        advice->prefers_host || advice->is_accessed_by_device};
+    if (!x->profile->paging.is_on) return;
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    wpi_paging_advise(wpi_memory_paging(x->memory), pages, said);
+    pthread_mutex_unlock(&x->device->lock);
 }
 
 /* It may still be moving: that ends first. */

@@ -162,6 +162,14 @@ static wp_status queue_wait_event(wp_queue *queue, wp_event *event, wp_error *er
     return WP_STATUS_OK;
 }
 
+static wp_status queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes,
+                                bool to_device, wp_error *err) {
+    WP_TRY(inner.queue->prefetch(queue, address, size_bytes, to_device, err));
+    const uint64_t fields[] = {queue_number(queue), (uintptr_t)address, size_bytes, to_device};
+    wpi_trace_writer_op(active->writer, WPI_OP_PREFETCH, fields, NULL);
+    return WP_STATUS_OK;
+}
+
 static const wp_queue_ops recording_queue_ops = {
     .create = queue_create,
     .destroy = queue_destroy,
@@ -172,6 +180,7 @@ static const wp_queue_ops recording_queue_ops = {
     .launch = queue_launch,
     .host_call = queue_host_call,
     .wait_event = queue_wait_event,
+    .prefetch = queue_prefetch,
 };
 
 /* ---- events --------------------------------------------------------------------------------- */
@@ -256,6 +265,15 @@ static wp_status memory_unregister(wp_device *device, const wp_allocation *alloc
     return WP_STATUS_OK;
 }
 
+static void memory_advise(wp_device *device, const void *address, size_t size_bytes,
+                          const wpi_advice *advice) {
+    inner.memory_advise(device, address, size_bytes, advice);
+    const uint64_t said = (advice->is_read_mostly ? WPI_ADVICE_READ_MOSTLY : 0) |
+                          (advice->prefers_host ? WPI_ADVICE_PREFERS_HOST : 0) |
+                          (advice->is_accessed_by_device ? WPI_ADVICE_ACCESSED_BY : 0);
+    write_op(WPI_OP_ADVICE, (uintptr_t)address, size_bytes, said);
+}
+
 static wp_status memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err) {
     const wp_allocation freed = *allocation;
     WP_TRY(inner.memory_free(device, allocation, err));
@@ -296,6 +314,7 @@ static void replace_ops(wp_device_ops *ops) {
     ops->reset = device_reset;
     ops->memory_alloc = memory_alloc;
     ops->memory_free = memory_free;
+    ops->memory_advise = memory_advise;
     ops->memory_register = memory_register;
     ops->memory_unregister = memory_unregister;
     ops->note_query = note_query;

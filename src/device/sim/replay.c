@@ -259,6 +259,16 @@ static void do_nothing(void *arg) {
     (void)arg;
 }
 
+static wp_status prefetch(replay *r, const wpi_op *op, wp_error *err) {
+    wpi_command *command = wpi_command_create(WPI_COMMAND_PREFETCH, 0);
+    if (command != NULL) {
+        command->u.prefetch.address = op->fields[1];
+        command->u.prefetch.size_bytes = op->fields[2];
+        command->u.prefetch.to_device = op->fields[3] != 0;
+    }
+    return submit(r, op->fields[0], command, err);
+}
+
 static wp_status host_call(replay *r, const wpi_op *op, wp_error *err) {
     wpi_command *command = wpi_command_create(WPI_COMMAND_HOST_CALL, 0);
     if (command != NULL) command->u.host_call.call = do_nothing;
@@ -350,6 +360,16 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     if (op->fields[0] != WP_MEMORY_MANAGED) return WP_STATUS_OK;
     const wpi_managed_range range = {op->fields[2], op->fields[1]};
     return wpi_sim_executor_manage(r->device->executor, range, err);
+}
+
+static wp_status advise(replay *r, const wpi_op *op) {
+    const wpi_advice advice = {.is_read_mostly = (op->fields[2] & WPI_ADVICE_READ_MOSTLY) != 0,
+                               .prefers_host = (op->fields[2] & WPI_ADVICE_PREFERS_HOST) != 0,
+                               .is_accessed_by_device =
+                                   (op->fields[2] & WPI_ADVICE_ACCESSED_BY) != 0};
+    wpi_memory_advise(&r->device->cpu.base, (const void *)(uintptr_t)op->fields[0],
+                      (size_t)op->fields[1], &advice);
+    return WP_STATUS_OK;
 }
 
 static wp_status touch_memory(replay *r, const wpi_op *op, wp_error *err) {
@@ -455,6 +475,8 @@ static wp_status do_op(void *object, const wpi_op *op, wp_error *err) {
     case WPI_OP_ALLOC: return enter_memory(r, op, err);
     case WPI_OP_FREE: return leave_memory(r, op, err);
     case WPI_OP_HOST_TOUCH: return touch_memory(r, op, err);
+    case WPI_OP_PREFETCH: return prefetch(r, op, err);
+    case WPI_OP_ADVICE: return advise(r, op);
     default: return WP_STATUS_OK;
     }
 }

@@ -48,6 +48,13 @@ static wp_status free_memory(wp_device *base, const wp_allocation *allocation, w
     return wpi_cpu_device_ops.memory_free(base, allocation, err);
 }
 
+static void advise_memory(wp_device *base, const void *address, size_t size_bytes,
+                          const wpi_advice *advice) {
+    wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    const wpi_managed_range range = {(uintptr_t)address, size_bytes};
+    wpi_sim_executor_advise(device->executor, range, advice);
+}
+
 static wp_status reset_device(wp_device *base, wp_error *err) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
     WP_TRY(wpi_cpu_device_ops.reset(base, err));
@@ -115,6 +122,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     ops.close = close_device;
     ops.memory_alloc = alloc_memory;
     ops.memory_free = free_memory;
+    ops.memory_advise = advise_memory;
     ops.reset = reset_device;
     device->cpu.base.ops = &ops;
     device->in_step = in_step;

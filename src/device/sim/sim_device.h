@@ -42,6 +42,9 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
  * passes. With the device's lock held; released meanwhile. */
 void wpi_sim_executor_host_touched(wpi_sim_executor *executor, uint64_t chunk,
                                    const wpi_pages *pages);
+/** The program has said something of managed memory. */
+void wpi_sim_executor_advise(wpi_sim_executor *executor, wpi_managed_range range,
+                             const wpi_advice *advice);
 /** What has the host touched since it was asked last? Nothing, if the simulator is at work. */
 void wpi_sim_executor_ask_host(wpi_sim_executor *executor);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
