@@ -40,9 +40,10 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     wpi_engine_at(p->engine, now + latency_of(p), served, p, 0);
 }
 
-void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
-    *entry_at(paging, number) = (wpi_fault_entry){address, NONE};
+    *entry_at(paging, number) = (wpi_fault_entry){asker->address, NONE};
+    paging->counters.faults++;
     if (paging->buffer.first == NONE)
         paging->buffer.first = number;
     else
@@ -78,8 +79,10 @@ static void served(void *object, uint64_t token, wp_time_ps now) {
     while (first != NONE) {
         wpi_pages faulting;
         const uint32_t chunk = take_chunk(p, &first, &faulting);
-        wpi_migrate_in(p, chunk, &faulting, now);
+        (void)wpi_migrate_in(p, chunk, &faulting, now);
     }
     p->is_serving = false;
     serve(p, now);
 }
+
+const wpi_fault_service_ops wpi_fault_rounds = {.add = add};

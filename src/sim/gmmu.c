@@ -74,17 +74,31 @@ static bool has_mshr_left(const wpi_paging *p) {
     return p->profile->paging.mshrs == 0 || p->fault_count < p->profile->paging.mshrs;
 }
 
-/* The page is on its way already, or will be when the fault is served. */
-static uint32_t raise(wpi_paging *p, uint64_t address, bool is_coming, wp_time_ps now) {
+/* In order, where all are replayed together. */
+static void append_fault(wpi_paging *p, uint32_t number) {
+    if (p->raised.first == NONE)
+        p->raised.first = number;
+    else
+        wpi_fault_at(p, p->raised.last)->next = number;
+    p->raised.last = number;
+}
+
+static uint32_t raise(wpi_paging *p, uint64_t address, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
     *wpi_fault_at(p, number) =
-        (wpi_far_fault){.address = address, .waiters = {NONE, NONE}, .raised = now};
+        (wpi_far_fault){.address = address, .waiters = {NONE, NONE}, .raised = now, .next = NONE};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
     p->fault_count++;
-    if (is_coming) return number;
-    p->counters.faults++;
-    wpi_fault_service_add(p, address, now);
+    if (p->service->is_replaying) append_fault(p, number);
     return number;
+}
+
+/* Notes that the SM has a waiter. False: it had one before. */
+static bool is_first_of_sm(wpi_far_fault *fault, uint32_t sm) {
+    uint64_t *word = &fault->sms[sm / 64];
+    const uint64_t bit = (uint64_t)1 << sm % 64, before = *word;
+    *word |= bit;
+    return (before & bit) == 0;
 }
 
 static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_coming,
@@ -100,12 +114,17 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         append(p, &cu->nacked, own);
         return;
     }
-    if (is_new)
-        fault = raise(p, address, is_coming, now);
-    else
-        p->counters.joined++;
+    if (is_new) fault = raise(p, address, now);
     cu->waiting++;
     append(p, &wpi_fault_at(p, fault)->waiters, own);
+    const bool is_first = is_first_of_sm(wpi_fault_at(p, fault), asker->sm);
+    if (!is_new && !(is_first && p->service->is_replaying)) {
+        p->counters.joined++;
+    } else if (!is_coming || p->service->is_replaying) {
+        /* Page tables do not know what is coming. */
+        const wpi_paging_asker of_page = {address, asker->token, asker->sm, asker->is_write};
+        p->service->add(p, &of_page, now);
+    }
 }
 
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
@@ -136,21 +155,44 @@ static void replay_any(wpi_paging *p, wp_time_ps now) {
         if (p->cus[i].waiting == 0) replay_nacked(p, &p->cus[i], now);
 }
 
-void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now) {
-    const uint64_t page = address / WPI_PAGE_BYTES;
-    if (wpi_index_find(&paging->fault_of, page) == WPI_INDEX_NONE) return; /* nobody waits */
-    const uint32_t number = wpi_index_take(&paging->fault_of, page);
-    wpi_far_fault fault = *wpi_fault_at(paging, number);
-    wpi_pool_give(&paging->faults, number);
-    paging->fault_count--;
-    wpi_histogram_add(&paging->counters.wait_ps, now - fault.raised);
+static bool is_resident(const wpi_paging *p, uint64_t address) {
+    return wpi_pages_has(&wpi_residency_chunk(&p->residency, address)->resident,
+                         wpi_page_of(address));
+}
+
+/* Its waiters walk again; they hold the page if it is there. */
+static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
+    wpi_far_fault fault = *wpi_fault_at(p, number);
+    const bool is_held = is_resident(p, fault.address);
+    (void)wpi_index_take(&p->fault_of, fault.address / WPI_PAGE_BYTES);
+    wpi_pool_give(&p->faults, number);
+    p->fault_count--;
+    wpi_histogram_add(&p->counters.wait_ps, now - fault.raised);
     while (fault.waiters.first != NONE) {
-        const uint32_t waiter = take_first(paging, &fault.waiters);
-        wpi_paging_cu *cu = &paging->cus[waiter_at(paging, waiter)->sm];
+        const uint32_t waiter = take_first(p, &fault.waiters);
+        wpi_paging_cu *cu = &p->cus[waiter_at(p, waiter)->sm];
         cu->waiting--;
-        wpi_paging_hold(paging, address, false);
-        replay(paging, waiter, true, now);
-        replay_nacked(paging, cu, now);
+        if (is_held) wpi_paging_hold(p, fault.address, false);
+        replay(p, waiter, is_held, now);
+        replay_nacked(p, cu, now);
+    }
+}
+
+void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    if (paging->service->is_replaying) return;
+    const uint32_t number = wpi_index_find(&paging->fault_of, address / WPI_PAGE_BYTES);
+    if (number == WPI_INDEX_NONE) return; /* nobody waits */
+    release(paging, number, now);
+    if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
+}
+
+void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
+    uint32_t number = paging->raised.first;
+    paging->raised.first = NONE;
+    while (number != NONE) {
+        const uint32_t next = wpi_fault_at(paging, number)->next;
+        release(paging, number, now);
+        number = next;
     }
     if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
 }
@@ -192,6 +234,9 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .link = link,
                       .calls = *calls,
                       .random = profile->seed * 0x9e3779b97f4a7c15u | 1,
+                      .service = profile->paging.service == WPI_FAULT_BATCH ? &wpi_fault_batches
+                                                                            : &wpi_fault_rounds,
+                      .raised = {NONE, NONE},
                       .buffer = {NONE, NONE},
                       .served = {NONE, NONE},
                       .planned = {NONE, NONE}};
@@ -204,12 +249,18 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     }
     for (uint32_t i = 0; i < profile->sm_count; i++)
         p->cus[i].nacked = (wpi_paging_queue){NONE, NONE};
+    const wp_status status = p->service->create != NULL ? p->service->create(p, err) : WP_STATUS_OK;
+    if (status != WP_STATUS_OK) {
+        wpi_paging_destroy(p);
+        return status;
+    }
     *out = p;
     return WP_STATUS_OK;
 }
 
 void wpi_paging_destroy(wpi_paging *paging) {
     if (paging == NULL) return;
+    if (paging->service->destroy != NULL) paging->service->destroy(paging);
     wpi_residency_deinit(&paging->residency);
     wpi_index_deinit(&paging->fault_of);
     wpi_pool_deinit(&paging->faults);
@@ -288,4 +339,5 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);
     wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
     wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
+    if (paging->service->statistics != NULL) paging->service->statistics(paging, visit, object);
 }

@@ -124,9 +124,11 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     const wpi_pages pages = run_of(t.first, t.outer);
     p->counters.thrashed +=
         wpi_residency_arrive(&p->residency, &p->residency.chunks[t.chunk], &pages);
+    p->transfers_arrived++;
     for (uint32_t page = t.first; page < t.outer; page++)
         wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
     if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
+    if (p->service->arrived != NULL) p->service->arrived(p, now);
     wpi_migration_pump(p, now);
 }
 
@@ -154,6 +156,7 @@ void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
 static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     const uint32_t number = wpi_pool_take(&p->transfers, sizeof(wpi_transfer));
     *transfer_at(p, number) = *transfer;
+    p->transfers_planned++;
     if (p->planned.first == NONE)
         p->planned.first = number;
     else
@@ -161,9 +164,11 @@ static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     p->planned.last = number;
 }
 
-/* Behind each page that faults a transfer ends. */
-static uint32_t piece_end(const wpi_pages *pages, const wpi_pages *faulting, uint32_t first) {
+/* Behind each page that faults a transfer ends, where who waits goes on with the page. */
+static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *faulting,
+                          uint32_t first) {
     const uint32_t outer = wpi_pages_run_end(pages, first);
+    if (p->service->is_replaying) return outer;
     const uint32_t fault = wpi_pages_next(faulting, first);
     return fault < outer ? fault + 1 : outer;
 }
@@ -173,7 +178,7 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
     wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
     paging->counters.fetched += wpi_pages_count(pages);
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
-        const uint32_t outer = piece_end(pages, faulting, first);
+        const uint32_t outer = piece_end(paging, pages, faulting, first);
         plan(paging, &(wpi_transfer){.chunk = chunk,
                                      .first = (uint16_t)first,
                                      .outer = (uint16_t)outer,
@@ -203,17 +208,19 @@ static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *
     return wpi_pages_or(&more, faulting);
 }
 
-void wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulting,
-                    wp_time_ps now) {
+uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulting,
+                        wp_time_ps now) {
     wpi_chunk *chunk = &paging->residency.chunks[number];
     wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
     here = wpi_pages_or(&here, &chunk->planned);
     const wpi_pages still = wpi_pages_without(faulting, &here); /* others may have brought some */
-    if (wpi_pages_is_empty(&still)) return;
+    const uint32_t missing = wpi_pages_count(&still);
+    if (missing == 0) return 0;
     wpi_pages pages = choose(paging, chunk, &still, &here);
     pages = wpi_pages_without(&pages, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
-    paging->counters.prefetched += wpi_pages_count(&pages) - wpi_pages_count(&still);
+    paging->counters.prefetched += wpi_pages_count(&pages) - missing;
     wpi_migrate_plan(paging, number, &pages, &still, NONE);
     wpi_migration_pump(paging, now);
+    return missing;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c (who handles faults, when),
- * migration.c (frames, transfers, eviction), host_fault.c (what the host touches), request.c
- * (what the program wants where). */
+/** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
+ * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
+ * request.c (what the program wants where). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -30,6 +30,8 @@ typedef struct wpi_far_fault {
     uint64_t address;
     wpi_paging_queue waiters;
     wp_time_ps raised;
+    uint64_t sms[WPI_SMS_MAX / 64]; /* that have a waiter */
+    uint32_t next;                  /* raised behind it, where a service replays */
 } wpi_far_fault;
 
 /** In the fault buffer: a page that was wanted. It may be there when it is served. */
@@ -58,6 +60,21 @@ typedef struct wpi_page_request {
     uint32_t left; /* transfers; and one until all are planned */
 } wpi_page_request;
 
+/** A way of serving far faults. */
+typedef struct wpi_fault_service_ops {
+    /* Optional; `destroy` comes behind a create that failed, too. NOMEM. */
+    wp_status (*create)(wpi_paging *paging, wp_error *err);
+    void (*destroy)(wpi_paging *paging);
+    /* Somebody waits for the page. Who asks for it is told when the page comes; or `is_replaying`:
+     * when the service says so (wpi_gmmu_replay), so then it hears of each SM that waits. */
+    void (*add)(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
+    bool is_replaying;
+    void (*arrived)(wpi_paging *paging, wp_time_ps now); /* a transfer has; optional */
+    void (*statistics)(const wpi_paging *paging, wpi_visit visit, void *object); /* optional */
+} wpi_fault_service_ops;
+
+extern const wpi_fault_service_ops wpi_fault_rounds, wpi_fault_batches;
+
 struct wpi_paging {
     wpi_engine *engine;
     const wpi_profile *profile;
@@ -65,9 +82,11 @@ struct wpi_paging {
     wpi_paging_calls calls;
     wpi_residency residency;
     uint64_t random;
+    const wpi_fault_service_ops *service;
     /* gmmu.c */
     wpi_index fault_of; /* page number -> far fault */
     wpi_pool faults, waiters;
+    wpi_paging_queue raised; /* far faults, where a service replays */
     uint32_t fault_count;
     wpi_paging_cu *cus;
     /* fault_service.c */
@@ -75,9 +94,11 @@ struct wpi_paging {
     wpi_paging_queue buffer; /* that nobody serves yet */
     wpi_paging_queue served; /* that are being served */
     bool is_serving;
+    struct wpi_fault_batch *batch; /* fault_batch.c */
     /* migration.c */
     wpi_pool transfers, requests;
-    wpi_paging_queue planned; /* transfers that wait for frames */
+    uint64_t transfers_planned, transfers_arrived; /* so far */
+    wpi_paging_queue planned;                      /* transfers that wait for frames */
     uint64_t *evict_notes;
     bool is_oversubscribed;
     struct {
@@ -85,16 +106,18 @@ struct wpi_paging {
         uint64_t fetched, prefetched, evicted, written_back, thrashed;
         uint64_t host_faults, host_fetched;
         uint64_t requested, sent_back; /* pages, by the program */
-        wpi_histogram wait_ps;         /* from a fault to its page */
+        wpi_histogram wait_ps; /* from a fault to its page, or to the replay */
     } counters;
 };
 
 /** A page that somebody waits for is resident (gmmu.c). */
 void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
-/** A fault comes into the buffer (fault_service.c). */
-void wpi_fault_service_add(wpi_paging *paging, uint64_t address, wp_time_ps now);
-/** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). */
-void wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting, wp_time_ps now);
+/** All who wait try again; of pages that are there, holding them (gmmu.c). */
+void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now);
+/** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). Returns how many
+ * of the faults were on pages that nothing had brought before. */
+uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+                        wp_time_ps now);
 /** The pages will come, in runs; each ends behind one that faults. `request`: or NONE. */
 void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request);

@@ -61,13 +61,23 @@ typedef enum wpi_write {
     WPI_WRITE_COUNT        /* must be last */
 } wpi_write;
 
-/** How far faults are served: fault_service.c. */
+/** How far faults are served: fault_service.c; BATCH: fault_batch.c. */
 typedef enum wpi_fault_service {
     WPI_FAULT_DRAINED = 0,
     WPI_FAULT_SERIAL,
     WPI_FAULT_ADDED,
+    WPI_FAULT_BATCH,
     WPI_FAULT_SERVICE_COUNT /* must be last */
 } wpi_fault_service;
+
+/** When those who wait are told to try again, in batches. Numbered as the driver does. */
+typedef enum wpi_replay_policy {
+    WPI_REPLAY_BLOCK = 0,   /* after each 2 MiB that were served */
+    WPI_REPLAY_BATCH,       /* after each batch */
+    WPI_REPLAY_BATCH_FLUSH, /* after each batch; what is in the buffer is dropped before */
+    WPI_REPLAY_ONCE,        /* when there is nothing left to be served */
+    WPI_REPLAY_COUNT        /* must be last */
+} wpi_replay_policy;
 
 /** What an SM still does while it waits for pages. */
 typedef enum wpi_on_fault {
@@ -194,9 +204,17 @@ typedef struct wpi_profile {
         uint32_t service;               /* wpi_fault_service */
         wp_time_ps latency_ps;          /* of a far fault's service */
         wp_time_ps host_latency_ps;     /* of a fault of the host's */
-        uint32_t on_fault;              /* wpi_on_fault */
-        uint32_t cu_faults;             /* pages an SM may wait for at a time; 0: any number */
-        uint32_t mshrs;                 /* far faults of the GPU at a time; 0: any number */
+        uint32_t buffer_entries;        /* of batches, from here … */
+        uint32_t batch_entries;         /* fetched at a time */
+        uint32_t service_batches;       /* until the driver waits for an interrupt again */
+        uint32_t replay;                /* wpi_replay_policy */
+        uint32_t flush_percent;         /* duplicates from which on a flush looks for new entries */
+        bool is_coalescing;             /* equal entries become one as they are fetched */
+        wp_time_ps interrupt_ps;        /* until the driver fetches */
+        wp_time_ps batch_ps, fault_ps, block_ps; /* … to here: what each of them takes */
+        uint32_t on_fault;                       /* wpi_on_fault */
+        uint32_t cu_faults; /* pages an SM may wait for at a time; 0: any number */
+        uint32_t mshrs;     /* far faults of the GPU at a time; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */
         const wpi_policy *evict, *migrate;
         uint32_t threshold_percent; /* of the driver's prefetcher */

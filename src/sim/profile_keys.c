@@ -181,10 +181,39 @@ const wpi_key wpi_keys[] = {
      "pages of managed memory move to the GPU; off: they are read and written across the link"},
     {"paging.oversubscribe", WPI_KEY_PERCENT, "0%", 0, 10000, AT(paging.oversubscribe_percent), NULL,
      "of the device's memory that the program's managed memory takes; 0%: there is gpu.memory"},
-    {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service), "drained serial added",
-     "far faults are served all at once, one by one on the link, or their latency is only counted"},
+    {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service),
+     "drained serial added batch",
+     "far faults are served all at once, one by one on the link, their latency is only counted, or "
+     "as NVIDIA's driver does"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
-     "of a service of far faults"},
+     "of a service of far faults, but for batch"},
+    {"paging.batch", WPI_KEY_NUMBER, "256", 1, 1 << 20, AT(paging.batch_entries), NULL,
+     "faults that the driver fetches at a time (uvm_perf_fault_batch_count)"},
+    {"paging.fault_buffer", WPI_KEY_NUMBER, "4096", 1, 1 << 20, AT(paging.buffer_entries), NULL,
+     "faults that the GPU can keep for the driver; others come again with the next replay. The size "
+     "is an assumption"},
+    {"paging.coalesce", WPI_KEY_FLAG, "on", 0, 1, AT(paging.is_coalescing), NULL,
+     "faults on one page become one as they are fetched, where the SM's last or the batch's last "
+     "was on it (uvm_perf_fault_coalesce)"},
+    {"paging.replay", WPI_KEY_CHOICE, "batch-flush", 0, 0, AT(paging.replay),
+     "block batch batch-flush once",
+     "those who wait try again after each 2 MiB, each batch, each batch with the buffer emptied, or "
+     "when nothing is left to be served (uvm_perf_fault_replay_policy)"},
+    {"paging.flush_update", WPI_KEY_PERCENT, "50%", 0, 100, AT(paging.flush_percent), NULL,
+     "of a batch: with more duplicates what came meanwhile is flushed, too "
+     "(uvm_perf_fault_replay_update_put_ratio)"},
+    {"paging.service_batches", WPI_KEY_NUMBER, "20", 1, 1 << 20, AT(paging.service_batches), NULL,
+     "batches of an interrupt (uvm_perf_fault_max_batches_per_service)"},
+    {"paging.interrupt", WPI_KEY_TIME, "4us", 0, ANY_PS, AT(paging.interrupt_ps), NULL,
+     "from the first fault to the driver; with the next three 20us for a fault alone, as "
+     "paging.latency: how these are divided is estimated"},
+    {"paging.batch_latency", WPI_KEY_TIME, "5us", 0, ANY_PS, AT(paging.batch_ps), NULL,
+     "of a batch: fetch, sort, replay"},
+    {"paging.fault_latency", WPI_KEY_TIME, "350ns", 0, ANY_PS, AT(paging.fault_ps), NULL,
+     "of each fault of a batch, coalesced; a kernel that reads managed memory in order gets some "
+     "5GB/s with it"},
+    {"paging.block_latency", WPI_KEY_TIME, "10650ns", 0, ANY_PS, AT(paging.block_ps), NULL,
+     "of each 2 MiB of a batch: unmapping on the host, choice, mapping on the device"},
     {"paging.host_latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.host_latency_ps), NULL,
      "of a fault of the host's on a page that is on the device"},
     {"paging.on_fault", WPI_KEY_CHOICE, "replay", 0, 0, AT(paging.on_fault),

@@ -37,6 +37,16 @@ for pair in lru-2m:first-touch lru-4k:adaptive lfu-2m:adaptive random:oversub tr
     cmp -s "$TMP/out" "$TMP/wanted" || { echo "$pair: another output"; failures=1; }
     [ "$(member paging_evicted)" -gt 0 ] || { echo "$pair: nothing was evicted"; failures=1; }
 done
+# As the driver serves faults: as many for one thread that reads page after page, a replay each; the same output however they are replayed.
+run r.json --set service=batch --prefetch driver -- "$TMP/paging" walk
+for metric in far_faults batch_fetched batch_replays services; do
+    expect "batch: $metric" "$(member paging_$metric)" 18
+done
+for replay in block batch batch-flush once; do
+    run r.json --oversubscribe 150% --evict driver --set service=batch --set replay=$replay -- "$TMP/paging"
+    cmp -s "$TMP/out" "$TMP/wanted" || { echo "batch, $replay: another output"; failures=1; }
+    [ "$(member paging_batch_fetched)" -ge "$(member paging_far_faults)" ] || { echo "batch, $replay: faults out of nothing"; failures=1; }
+done
 run 1.json --oversubscribe 150% -- "$TMP/paging"
 run 2.json --oversubscribe 150% -- "$TMP/paging"
 for n in 1 2; do
