@@ -39,6 +39,8 @@ static const struct {
     {"paging_prefetched", "pages prefetched", false},
     {"paging_evicted", "pages evicted", false},
     {"paging_thrashed", "pages fetched again", false},
+    {"paging_throttled", "faults throttled", false},
+    {"paging_pinned", "faults that pinned a page", false},
     {"paging_remote", "remote accesses", false},
     {"paging_requested", "pages prefetched by the program", false},
     {"paging_sent_back", "pages sent back by the program", false},

@@ -37,18 +37,23 @@ struct wpi_fault_batch {
     fault *buffer; /* a ring */
     uint32_t first, count;
     uint32_t known; /* entries in it, of which the driver knows */
-    fault *faults;  /* of the batch, coalesced, by address */
-    uint32_t fault_count, served_count, fetched, missing; /* of its faults: that brought a page */
-    uint32_t *last_of_sm;                                 /* its last fault of the batch */
-    uint32_t batches;                                     /* of this service */
-    bool is_serving, is_waiting;                          /* for a replay, to go on behind it */
+    /* The batch. */
+    fault *faults; /* coalesced, by address */
+    uint32_t fault_count, served_count, fetched;
+    uint32_t missing;            /* of these, that brought a page */
+    uint32_t blocks;             /* served */
+    uint32_t *last_of_sm;        /* its last fault of the batch */
+    uint64_t throttled, refused; /* faults, before */
+    /* The service. */
+    uint32_t batches, throttled_batches;
+    bool is_serving;
+    bool is_waiting; /* for a replay, to go on behind it */
     wpi_pool replays;
     wpi_paging_queue pending;
     struct {
         uint64_t raised, overflows, fetched, coalesced, duplicates, flushed, replays;
         wpi_histogram sizes, blocks; /* of batches */
     } counters;
-    uint32_t blocks; /* of this batch */
 };
 
 static void next_batch(wpi_paging *p, wp_time_ps now);
@@ -66,9 +71,14 @@ static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count)
     b->known -= count;
 }
 
+/* Faults of the batch on pages that another one, or a batch before, brought. */
+static uint64_t duplicates_of(const wpi_paging *p) {
+    const struct wpi_fault_batch *b = p->batch;
+    return b->fetched - b->missing - (p->faults_refused - b->refused);
+}
+
 static void flush(const wpi_paging *p, struct wpi_fault_batch *b) {
-    const uint64_t duplicates = b->fetched - b->missing;
-    if (duplicates * 100 > (uint64_t)b->fetched * p->profile->paging.flush_percent)
+    if (duplicates_of(p) * 100 > (uint64_t)b->fetched * p->profile->paging.flush_percent)
         b->known = b->count;
     b->counters.flushed += b->known;
     drop(p, b, b->known);
@@ -166,9 +176,10 @@ static uint32_t take_block(const wpi_paging *p, struct wpi_fault_batch *b, wpi_p
 
 static void end_batch(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
-    b->counters.duplicates += b->fetched - b->missing;
+    b->counters.duplicates += duplicates_of(p);
     wpi_histogram_add(&b->counters.sizes, b->fetched);
     wpi_histogram_add(&b->counters.blocks, b->blocks);
+    if (p->faults_throttled != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
     b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
     const bool goes_on = !b->is_waiting;
@@ -200,7 +211,7 @@ static void begin(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     p->counters.services++;
-    p->batch->batches = 0;
+    p->batch->batches = p->batch->throttled_batches = 0;
     next_batch(p, now);
 }
 
@@ -218,11 +229,14 @@ static void end_service(wpi_paging *p, wp_time_ps now) {
 
 static void next_batch(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
-    if (b->batches == p->profile->paging.service_batches || !fetch(p, b)) {
+    if (b->batches == p->profile->paging.service_batches ||
+        b->throttled_batches == p->profile->paging.service_throttles || !fetch(p, b)) {
         end_service(p, now);
         return;
     }
     b->batches++;
+    b->throttled = p->faults_throttled;
+    b->refused = p->faults_refused;
     const wp_time_ps took =
         p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
     wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);

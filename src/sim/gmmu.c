@@ -39,21 +39,19 @@ static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
 /* ---- asking -----------------------------------------------------------------------------------
  */
 
-static bool is_brought_by_writes(const wpi_paging *p, const wpi_chunk *chunk, uint32_t page) {
-    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
-    return !ops->keeps_writes_remote && !wpi_pages_has(&chunk->stays_on_host, page);
-}
-
-bool wpi_paging_is_brought_by_writes(const wpi_paging *paging, uint64_t address) {
+bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    return is_brought_by_writes(paging, chunk, wpi_page_of(address));
+    return ops->keeps_writes_remote || wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
+           wpi_thrashing_is_pinned(paging, address, now);
 }
 
-static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, uint32_t page, bool is_write) {
+static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging_asker *asker,
+                         wp_time_ps now) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
-    const uint32_t counter = chunk->counters[page / WPI_BLOCK_PAGES];
-    if (is_write) return !is_brought_by_writes(p, chunk, page);
-    if (wpi_pages_has(&chunk->stays_on_host, page)) return true;
+    const uint32_t counter = chunk->counters[wpi_page_of(asker->address) / WPI_BLOCK_PAGES];
+    if (wpi_paging_keeps_writes_remote(p, asker->address, now)) return true;
+    if (asker->is_write) return false;
     const wpi_residency *r = &p->residency;
     const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
                                            .round_trips = wpi_counter_round_trips(counter),
@@ -133,8 +131,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     const uint32_t page = wpi_page_of(asker->address);
     const bool is_local = wpi_pages_has(&chunk->resident, page);
     const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
-    const bool is_remote =
-        !is_local && !is_coming && stays_remote(paging, chunk, page, asker->is_write);
+    const bool is_remote = !is_local && !is_coming && stays_remote(paging, chunk, asker, now);
     if (!is_local && !is_remote) {
         wait_for_page(paging, asker, is_coming, now);
         return WPI_PAGING_WAITS;
@@ -241,6 +238,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .served = {NONE, NONE},
                       .planned = {NONE, NONE}};
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
+    wpi_thrashing_init(p);
     p->cus = wp_calloc(profile->sm_count, sizeof *p->cus);
     const bool has_index = wpi_index_init(&p->fault_of, 0);
     if (p->cus == NULL || !has_index) {
@@ -261,6 +259,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
 void wpi_paging_destroy(wpi_paging *paging) {
     if (paging == NULL) return;
     if (paging->service->destroy != NULL) paging->service->destroy(paging);
+    wpi_thrashing_deinit(paging);
     wpi_residency_deinit(&paging->residency);
     wpi_index_deinit(&paging->fault_of);
     wpi_pool_deinit(&paging->faults);
@@ -290,6 +289,7 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     wpi_residency *r = &paging->residency;
     const uint32_t before = r->chunk_count;
     WP_TRY(wpi_residency_add(r, address, bytes, err));
+    WP_TRY(wpi_thrashing_grow(paging, err));
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
     return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
@@ -305,6 +305,8 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
                                      (uint64_t)(outer - first) * WPI_PAGE_BYTES);
             first = wpi_pages_next(resident, outer);
         }
+        wpi_thrash_forget(&paging->thrash,
+                          (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES));
     }
     wpi_residency_remove(&paging->residency, address, bytes);
 }
@@ -338,6 +340,8 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
     wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);
     wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
+    wpi_visit_value(visit, object, prefix, "throttled", "faults", paging->counters.throttled);
+    wpi_visit_value(visit, object, prefix, "pinned", "faults", paging->counters.pinned);
     wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
     if (paging->service->statistics != NULL) paging->service->statistics(paging, visit, object);
 }

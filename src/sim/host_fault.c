@@ -16,8 +16,9 @@ wpi_pages wpi_idle_pages(const wpi_chunk *chunk) {
 }
 
 /* The page, and what comes with it. */
-static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, uint32_t page,
-                        const wpi_pages *idle) {
+static wpi_pages choose(wpi_paging *p, uint32_t number, uint32_t page, const wpi_pages *idle) {
+    const wpi_chunk *chunk = &p->residency.chunks[number];
+    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number);
     wpi_pages exist = {{0}}, more = {{0}};
     wpi_pages_add_range(&exist, 0, chunk->page_count);
     wpi_prefetch_question question = {.here = wpi_pages_without(&exist, &chunk->resident),
@@ -27,13 +28,15 @@ static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, uint32_t page,
                                       .random = &p->random};
     wpi_pages_add(&question.faulting, page);
     ((const wpi_prefetch_ops *)p->profile->paging.prefetch->ops)->choose(&question, &more);
+    more = wpi_pages_without(&more, &thrashing);
     wpi_pages_add(&more, page);
     return wpi_pages_and(&more, idle);
 }
 
 bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
                            wp_time_ps *done) {
-    const uint64_t number = (address - paging->residency.first) / WPI_CHUNK_BYTES;
+    const uint32_t number = (uint32_t)((address - paging->residency.first) / WPI_CHUNK_BYTES);
+    const wpi_thrash_ops *thrash = paging->profile->paging.thrash->ops;
     wpi_chunk *chunk = &paging->residency.chunks[number];
     const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
     const wpi_pages all_idle = wpi_idle_pages(chunk);
@@ -41,11 +44,15 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
     const wpi_pages wanted = wpi_pages_and(touched, &idle);
     const uint32_t page = wpi_pages_next(&wanted, 0);
     if (page == WPI_CHUNK_PAGES) return false;
-    const wpi_pages pages = choose(paging, chunk, page, &idle);
+    const wpi_thrash_hint hint = wpi_thrashing_ask(paging, number, page, WPI_PROCESSOR_HOST, now);
+    *done = hint.until;
+    if (hint.answer == WPI_THRASH_THROTTLE) return true;
+    const wpi_pages pages = choose(paging, number, page, &idle);
     wpi_residency_leave(&paging->residency, chunk, &pages);
     *touched = wpi_pages_without(touched, &pages);
-    *done = wpi_migrate_out(paging, (uint32_t)number, &pages, &pages,
+    *done = wpi_migrate_out(paging, number, &pages, &pages,
                             now + paging->profile->paging.host_latency_ps);
+    thrash->moved(&paging->thrash, number, &pages, WPI_PROCESSOR_HOST, now);
     paging->counters.host_faults++;
     paging->counters.host_fetched += wpi_pages_count(&pages);
     return true;

@@ -494,10 +494,12 @@ static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
 }
 
 /* A write that joined a read's request would be remote as well, but it brings the page. */
-static bool has_to_ask_again(const wpi_memory *m, uint32_t first, bool is_remote) {
+static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
+                             const wpi_translation_answer *answer) {
     const wpi_l2_request *request = &part_of(m, first)->request;
-    return is_remote && is_write(request->kind) &&
-           wpi_paging_is_brought_by_writes(m->paging, request->line * WPI_LINE_BYTES);
+    return answer->is_remote && is_write(request->kind) &&
+           !wpi_paging_keeps_writes_remote(m->paging, request->line * WPI_LINE_BYTES,
+                                           answer->ready);
 }
 
 /* The page of a chain of parts is known. */
@@ -507,7 +509,7 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
         wpi_itlb_translated(&m->itlb, first & ~TOKEN_CODE, answer->ready);
         return;
     }
-    if (has_to_ask_again(m, (uint32_t)first, answer->is_remote)) {
+    if (has_to_ask_again(m, (uint32_t)first, answer)) {
         (void)translate(m, (uint32_t)first, answer->ready);
         return;
     }

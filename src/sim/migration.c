@@ -189,8 +189,9 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
     }
 }
 
-static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *faulting,
+static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faulting,
                         const wpi_pages *here) {
+    const wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_policy *full = p->profile->paging.prefetch_full;
     const wpi_policy *policy =
         p->is_oversubscribed && full != NULL ? full : p->profile->paging.prefetch;
@@ -204,7 +205,9 @@ static wpi_pages choose(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *
     wpi_pages more = {{0}};
     ((const wpi_prefetch_ops *)policy->ops)->choose(&question, &more);
     const wpi_pages exist = run_of(0, chunk->page_count);
+    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number);
     more = wpi_pages_and(&more, &exist);
+    more = wpi_pages_without(&more, &thrashing);
     return wpi_pages_or(&more, faulting);
 }
 
@@ -213,14 +216,17 @@ uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *fa
     wpi_chunk *chunk = &paging->residency.chunks[number];
     wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
     here = wpi_pages_or(&here, &chunk->planned);
-    const wpi_pages still = wpi_pages_without(faulting, &here); /* others may have brought some */
+    const wpi_pages wanted = wpi_pages_without(faulting, &here); /* others may have brought some */
+    const wpi_pages still = wpi_thrashing_let(paging, number, &wanted, now);
     const uint32_t missing = wpi_pages_count(&still);
     if (missing == 0) return 0;
-    wpi_pages pages = choose(paging, chunk, &still, &here);
+    wpi_pages pages = choose(paging, number, &still, &here);
     pages = wpi_pages_without(&pages, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
     paging->counters.prefetched += wpi_pages_count(&pages) - missing;
     wpi_migrate_plan(paging, number, &pages, &still, NONE);
+    const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
+    ops->moved(&paging->thrash, number, &pages, WPI_PROCESSOR_DEVICE, now);
     wpi_migration_pump(paging, now);
     return missing;
 }

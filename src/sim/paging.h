@@ -11,6 +11,7 @@
  *
  * Who got LOCAL holds the page (wpi_paging_hold) until its access is made: it is not evicted
  * before. So a page that came is used at least once, and memory of one page is enough to go on.
+ * Batches tell who waits later: what was evicted meanwhile faults again.
  *
  * Sources: Zheng et al., HPCA'16, section 3 (GMMU, MSHRs, nack and replay); Ganguly et al.,
  * IPDPS'20 (migration, eviction). One thread.
@@ -62,8 +63,6 @@ void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
-bool wpi_paging_is_brought_by_writes(const wpi_paging *paging, uint64_t address);
-
 /** An access looks its page up in the TLBs: it is counted, wherever the page is. */
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */
@@ -71,6 +70,9 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
+
+/** Writes to the page may go across the link, too. */
+bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now);
 
 /** Pages that the program wants elsewhere; what lies outside of managed memory is left out. `done`
  * is called from an event, when all that moved is there. */
@@ -89,7 +91,8 @@ void wpi_paging_advise(wpi_paging *paging, wpi_paging_range range, wpi_paging_ad
 
 /** The host touches pages of the chunk at `address`. The first of `touched` that is on the device
  * faults: it goes back, with what the prefetcher adds, by *done; those pages are no longer in
- * `touched`. False: there is none. Pages that kernels are using stay. */
+ * `touched`. Or the host has to wait for its turn until *done, and touches the page again. False:
+ * there is none. Pages that kernels are using stay. */
 bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
                            wp_time_ps *done);
 

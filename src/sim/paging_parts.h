@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
  * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * request.c (what the program wants where). */
+ * request.c (what the program wants where), thrashing.c (pages that both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
 #include "policy/evict.h"
 #include "policy/migrate.h"
 #include "policy/prefetch.h"
+#include "policy/thrash.h"
 #include "sim/index.h"
 #include "sim/paging.h"
 #include "sim/pool.h"
@@ -97,16 +98,19 @@ struct wpi_paging {
     struct wpi_fault_batch *batch; /* fault_batch.c */
     /* migration.c */
     wpi_pool transfers, requests;
-    uint64_t transfers_planned, transfers_arrived; /* so far */
     wpi_paging_queue planned;                      /* transfers that wait for frames */
+    uint64_t transfers_planned, transfers_arrived; /* so far */
     uint64_t *evict_notes;
     bool is_oversubscribed;
+    /* thrashing.c */
+    wpi_thrash thrash;
+    uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
     struct {
         uint64_t faults, joined, nacks, remote, services;
         uint64_t fetched, prefetched, evicted, written_back, thrashed;
-        uint64_t host_faults, host_fetched;
+        uint64_t host_faults, host_fetched, throttled, pinned;
         uint64_t requested, sent_back; /* pages, by the program */
-        wpi_histogram wait_ps; /* from a fault to its page, or to the replay */
+        wpi_histogram wait_ps;         /* from a fault to its page, or to the replay */
     } counters;
 };
 
@@ -129,6 +133,18 @@ wpi_pages wpi_idle_pages(const wpi_chunk *chunk);
  * over the link; when the last one is on the host is returned (migration.c). */
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now);
+/** What the policy says of a page that faults (thrashing.c). */
+wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
+                                  wpi_processor processor, wp_time_ps now);
+/** Of far faults those whose pages may come: others are throttled or pinned (thrashing.c). */
+wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+                            wp_time_ps now);
+/** The page is pinned on the host (thrashing.c). */
+bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps now);
+void wpi_thrashing_init(wpi_paging *paging);
+/** There are more chunks (thrashing.c). NOMEM. */
+wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err);
+void wpi_thrashing_deinit(wpi_paging *paging);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 

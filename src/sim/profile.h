@@ -212,7 +212,13 @@ typedef struct wpi_profile {
         bool is_coalescing;             /* equal entries become one as they are fetched */
         wp_time_ps interrupt_ps;        /* until the driver fetches */
         wp_time_ps batch_ps, fault_ps, block_ps; /* … to here: what each of them takes */
-        uint32_t on_fault;                       /* wpi_on_fault */
+        uint32_t service_throttles;              /* batches with throttled faults, likewise */
+        const wpi_policy *thrash;
+        uint32_t thrash_threshold, thrash_pin_threshold, thrash_resets, thrash_votes;
+        uint32_t thrash_adapt; /* wpi_lapse_votes */
+        wp_time_ps thrash_lapse_ps;
+        uint32_t thrash_nap, thrash_epoch, thrash_pin; /* lapses */
+        uint32_t on_fault;                             /* wpi_on_fault */
         uint32_t cu_faults; /* pages an SM may wait for at a time; 0: any number */
         uint32_t mshrs;     /* far faults of the GPU at a time; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */

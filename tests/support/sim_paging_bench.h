@@ -29,7 +29,7 @@ typedef struct bench {
         bool is_write, is_held;
     } accesses[4096];
     uint32_t open; /* accesses without an end */
-    uint64_t local, remote, shot_down_bytes;
+    uint64_t local, remote, waits, shot_down_bytes;
     void (*ended)(struct bench *b, uint32_t number);
     uint64_t random, left, span_bytes;
 } bench;
@@ -70,6 +70,8 @@ static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
     } else if (answer == WPI_PAGING_REMOTE) {
         b->remote++;
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_remote_ended, b, number);
+    } else {
+        b->waits++;
     }
     if (is_held) wpi_paging_release(b->paging, asker.address, now);
 }

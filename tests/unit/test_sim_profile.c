@@ -181,13 +181,15 @@ static bool is_of_missing_level(const wpi_profile *p, const char *name) {
            (uint32_t)(name[5] - '0') > p->tlb_levels;
 }
 
-/* What only batches look at. */
+/* What only batches, or a policy against thrashing, look at. */
 static bool is_of_missing_driver(const wpi_profile *p, const char *name) {
-    static const char *const of_batches[] = {"paging.batch",         "paging.fault_buffer",
-                                             "paging.coalesce",      "paging.replay",
-                                             "paging.flush_update",  "paging.service_batches",
-                                             "paging.interrupt",     "paging.batch_latency",
-                                             "paging.fault_latency", "paging.block_latency"};
+    static const char *const of_batches[] = {
+        "paging.batch",         "paging.fault_buffer",     "paging.coalesce",
+        "paging.replay",        "paging.flush_update",     "paging.service_batches",
+        "paging.interrupt",     "paging.batch_latency",    "paging.fault_latency",
+        "paging.block_latency", "paging.service_throttles"};
+    if (strncmp(name, "paging.thrash_", 14) == 0)
+        return strcmp(p->paging.thrash->name, "none") == 0;
     for (size_t i = 0; i < sizeof of_batches / sizeof of_batches[0]; i++)
         if (strcmp(name, of_batches[i]) == 0) return p->paging.service != WPI_FAULT_BATCH;
     return false;

@@ -42,6 +42,16 @@ static void CUDART_CB touch_later(void *bytes)
     touch((unsigned char *)bytes, "write");
 }
 
+/* Kernels and the host want one page in turn. */
+static void fight(unsigned char *bytes)
+{
+    for (int i = 1; i <= 20; i++) {
+        add_one<<<1, 1>>>(bytes);
+        CUDA_OK(cudaDeviceSynchronize());
+        CHECK(bytes[0] == 7 + i);
+    }
+}
+
 int main(int count, char **arguments)
 {
     const char *how = count > 1 ? arguments[1] : "read";
@@ -50,6 +60,10 @@ int main(int count, char **arguments)
     unsigned char *bytes;
     CUDA_OK(cudaMallocManaged((void **)&bytes, (size_t)PAGES * PAGE));
     memset(bytes, 7, (size_t)PAGES * PAGE);
+    if (strcmp(how, "fight") == 0) {
+        fight(bytes);
+        return check_done();
+    }
     add_one<<<PAGES / 64, 64>>>(bytes);
     CUDA_OK(cudaDeviceSynchronize());
     touch(bytes, how);

@@ -39,4 +39,12 @@ expect "tree: far faults of the host" "$(member r paging_host_faults)" 6
 slow_ns=$(member r simulated_time_ns)
 run end --prefetch tree --set paging.host_latency=0
 expect "tree: time of 6 faults" $((slow_ns - $(member r simulated_time_ns))) 600000
+# A page that goes back and forth 8 times is pinned on the host, as the driver does it: the other 12 kernels read and write it there.
+run fight --prefetch none
+expect "fight: pages back" "$(member r paging_host_fetched)" 20
+run fight --prefetch none --set thrash=driver
+expect "fight against thrashing: pages back" "$(member r paging_host_fetched)" 8
+expect "fight against thrashing: pinned" "$(member r paging_pinned)" 1
+expect "fight against thrashing: throttled" "$(member r paging_throttled)" 10
+expect "fight against thrashing: accesses across the link" "$(member r paging_remote)" 24
 exit $failures

@@ -43,7 +43,7 @@ for metric in far_faults batch_fetched batch_replays services; do
     expect "batch: $metric" "$(member paging_$metric)" 18
 done
 for replay in block batch batch-flush once; do
-    run r.json --oversubscribe 150% --evict driver --set service=batch --set replay=$replay -- "$TMP/paging"
+    run r.json --oversubscribe 150% --evict driver --set service=batch --set replay=$replay --set thrash=driver -- "$TMP/paging"
     cmp -s "$TMP/out" "$TMP/wanted" || { echo "batch, $replay: another output"; failures=1; }
     [ "$(member paging_batch_fetched)" -ge "$(member paging_far_faults)" ] || { echo "batch, $replay: faults out of nothing"; failures=1; }
 done
