@@ -150,6 +150,11 @@ foreach(label unit contract model)
     endforeach()
 endforeach()
 
+file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/policies/*/*.c)
+if(NOT WARPAGE_POLICIES) # else they may be in the library already
+    target_sources(unit_test_example_policies PRIVATE ${sources})
+endif()
+
 # Thousands of probed hierarchies: half a minute, more under sanitizers.
 set_tests_properties(model.probe_visible model.probe_any PROPERTIES TIMEOUT 600)
 
