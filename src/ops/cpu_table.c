@@ -5,12 +5,10 @@
 
 #include "base/alloc.h"
 #include "ops/cpu_memory.h"
+#include "ops/cpu_vectors.h"
 
 #define SLOTS_MAX ((uint32_t)1 << 30)
 #define SMALL_SLOTS ((uint32_t)1 << 12) /* grow faster */
-
-/* Tables above this are worth a prefetch: they exceed an L1 cache. */
-#define NEAR_BYTES ((uint64_t)64 << 10)
 
 /* Few collisions while that is cheap: they are what branches are mispredicted for. */
 #define SPARSE_BYTES ((uint64_t)64 << 10) /* a quarter full */
@@ -38,6 +36,9 @@ wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_layout *layout,
         table->groups = wpi_cpu_memory_alloc(bytes);
     if (table->groups == NULL) return WP_FAIL(err, NOMEM, "a table of %u groups", slots);
     memset(table->groups, 0, bytes);
+    for (size_t i = 0; i < slots; i++)
+        wpi_cpu_table_slot(table, i)[0] =
+            i ^ slots / 2; /* while free: a hash that begins far off */
     for (size_t i = slots; i < places; i++)
         put_initial(table, i);
     return WP_STATUS_OK;
@@ -49,11 +50,113 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table) {
 }
 
 /* ---- finding ----------------------------------------------------------------------------------
+ * A block's rows are first looked for in the slots where their groups most likely are, one after
+ * another for all of them: there is nothing to be predicted, and no row waits for what the one
+ * before writes. Only those that are not there are probed for.
  */
 
-/* What a group's rows are found by, at compile time or not: two kinds of heads. */
+#define STEPS 4u /* slots */
+
 static inline uint64_t hash_at(const void *hashes, bool is_narrow, uint32_t row) {
     return is_narrow ? ((const uint32_t *)hashes)[row] : ((const uint64_t *)hashes)[row];
+}
+
+/* Places of rows, as if each group had its first slot; else those where they are forgotten. */
+#define FIND_FIRST(bits)                                                                           \
+    WPI_CPU_VECTORS static void find_first_##bits(                                                 \
+        const uint64_t *restrict groups, uint64_t stride, uint64_t mask,                           \
+        const uint##bits##_t *restrict hashes, uint32_t count, uint32_t *restrict places) {        \
+        const uint64_t nowhere = (mask + 2) * stride;                                              \
+        for (uint32_t i = 0; i < count; i++) {                                                     \
+            const uint64_t home = (hashes[i] & mask) * stride;                                     \
+            const uint64_t lost = nowhere + i % WPI_CPU_NOWHERE * stride;                          \
+            places[i] = (uint32_t)((uint##bits##_t)groups[home] == hashes[i] ? home : lost);       \
+        }                                                                                          \
+    }
+FIND_FIRST(32)
+FIND_FIRST(64)
+
+/* Rows that have no place yet, of those from `first` on. */
+static uint32_t list_lost(const uint32_t *restrict places, uint32_t first, uint32_t outer,
+                          uint32_t nowhere, uint32_t *restrict lost) {
+    uint32_t count = 0;
+    for (uint32_t row = first; row < outer; row++) {
+        lost[count] = row;
+        count += places[row] >= nowhere;
+    }
+    return count;
+}
+
+/* The same for rows that had no place so far, `step` slots further; gives how many are left. */
+#define FIND_NEXT(bits)                                                                            \
+    static uint32_t find_next_##bits(const uint64_t *restrict groups, uint64_t stride,             \
+                                     uint64_t mask, const uint##bits##_t *restrict hashes,         \
+                                     uint64_t step, uint32_t *restrict lost, uint32_t count,       \
+                                     uint32_t *restrict places) {                                  \
+        uint32_t left = 0;                                                                         \
+        for (uint32_t i = 0; i < count; i++) {                                                     \
+            const uint32_t row = lost[i];                                                          \
+            const uint64_t place = ((hashes[row] + step) & mask) * stride;                         \
+            const bool is_lost = (uint##bits##_t)groups[place] != hashes[row];                     \
+            places[row] = (uint32_t)place;                                                         \
+            lost[left] = row;                                                                      \
+            left += is_lost;                                                                       \
+        }                                                                                          \
+        return left;                                                                               \
+    }
+FIND_NEXT(32)
+FIND_NEXT(64)
+
+/* Looks at `steps` slots; gives how many rows are lost, and their numbers. */
+static uint32_t find_places(const wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                            uint32_t steps, uint32_t *places, uint32_t *lost) {
+    const uint32_t stride = table->layout->stride, mask = table->mask, outer = rows->count;
+    const bool is_narrow = wpi_cpu_layout_is_narrow(table->layout);
+    if (is_narrow)
+        find_first_32(table->groups, stride, mask, (const uint32_t *)rows->hashes + first,
+                      outer - first, places + first);
+    else
+        find_first_64(table->groups, stride, mask, (const uint64_t *)rows->hashes + first,
+                      outer - first, places + first);
+    for (uint32_t row = first; rows->nulls != NULL && row < outer; row++)
+        if (rows->nulls[row]) places[row] = (mask + 1) * stride;
+    uint32_t count = list_lost(places, first, outer, (mask + 2) * stride, lost);
+    for (uint32_t step = 1; step < steps; step++)
+        count = is_narrow ? find_next_32(table->groups, stride, mask, rows->hashes, step, lost,
+                                         count, places)
+                          : find_next_64(table->groups, stride, mask, rows->hashes, step, lost,
+                                         count, places);
+    for (uint32_t i = 0; i < count; i++)
+        places[lost[i]] = (mask + 2 + i % WPI_CPU_NOWHERE) * stride;
+    return count;
+}
+
+/* Counts rows where they are, and adds. */
+static inline __attribute__((always_inline)) void count_rows(uint64_t *restrict kept,
+                                                             const uint32_t *restrict places,
+                                                             const uint64_t *restrict addends,
+                                                             uint32_t count, uint64_t one) {
+    for (uint32_t i = 0; i < count; i++) {
+        kept[places[i]] += one;
+        if (addends != NULL) kept[places[i] + 1] += addends[i];
+    }
+}
+
+static void count_all(wpi_cpu_table *table, const uint32_t *places, const uint64_t *addends,
+                      uint32_t count) {
+    const wpi_cpu_layout *layout = table->layout;
+    uint64_t *kept = table->groups + layout->rows_at;
+    if (addends != NULL)
+        count_rows(kept, places, addends, count, wpi_cpu_layout_row(layout));
+    else
+        count_rows(kept, places, NULL, count, wpi_cpu_layout_row(layout));
+}
+
+uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                                 const uint64_t *addends, uint32_t *places, uint32_t *others) {
+    const uint32_t count = find_places(table, rows, first, 1, places, others);
+    count_all(table, places + first, addends, rows->count - first);
+    return count;
 }
 
 /* The slot of a hash, which may be free. */
@@ -62,111 +165,47 @@ static inline uint32_t slot_of(const uint64_t *groups, uint32_t stride, uint32_t
     for (uint32_t at = (uint32_t)hash & mask;; at = (at + 1) & mask) {
         const uint64_t *group = &groups[(size_t)at * stride];
         const uint64_t found = is_narrow ? (uint32_t)group[0] : group[0];
-        const uint64_t rows = group[is_narrow ? 0 : 1]; /* of a free slot all bits are 0 */
+        const uint64_t rows = is_narrow ? group[0] >> 32 : group[1];
         if (found == hash || rows == 0) return at;
     }
 }
 
-/* Out of line, so that the loop around it keeps what it needs in registers. */
-static __attribute__((noinline)) bool insert(wpi_cpu_table *table, uint64_t *group, uint64_t hash) {
-    if (table->count == table->limit) return false;
+static void insert(wpi_cpu_table *table, uint64_t *group, uint64_t hash) {
     table->count++;
     memcpy(group, table->layout->initial, table->layout->stride * sizeof *group);
     group[0] = hash;
-    return true;
 }
 
-/* One loop, compiled for each of its uses. */
-static inline __attribute__((always_inline)) uint32_t
-find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *restrict places,
-     const uint64_t *restrict addends, bool is_narrow, bool is_far, bool has_nulls) {
-    const uint32_t rows_at = is_narrow ? 0 : 1;
-    const uint32_t stride = addends != NULL ? rows_at + 2 : table->layout->stride;
-    const uint32_t mask = table->mask, null = (mask + 1) * stride, count = rows->count;
-    const uint64_t one = is_narrow ? UINT64_C(1) << 32 : 1;
-    uint64_t *groups = table->groups;
-    uint32_t row = first;
-    for (; row < count; row++) {
-        if (has_nulls && rows->nulls[row]) {
-            places[row] = null;
-            groups[null + rows_at] += one;
-            continue;
-        }
-        if (is_far) {
-            const uint64_t ahead = hash_at(rows->hashes, is_narrow, row + WPI_CPU_AHEAD);
-            __builtin_prefetch(&groups[(size_t)((uint32_t)ahead & mask) * stride], 1);
-        }
-        const uint64_t hash = hash_at(rows->hashes, is_narrow, row);
-        const uint32_t place = slot_of(groups, stride, mask, hash, is_narrow) * stride;
-        if (groups[place + rows_at] < one && !insert(table, &groups[place], hash)) break;
-        groups[place + rows_at] += one;
-        if (addends != NULL)
-            groups[place + rows_at + 1] += addends[row - first];
-        else
-            places[row] = place;
-    }
-    return row;
-}
-
-/* Whether a look-up may miss the first cache. */
-static bool is_far(const wpi_cpu_table *table) {
-    return (uint64_t)table->mask * table->layout->stride * 8 > NEAR_BYTES;
-}
-
-uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                            uint32_t *places) {
-    const bool is_narrow = wpi_cpu_layout_is_narrow(table->layout);
-    if (rows->nulls != NULL)
-        return is_narrow ? find(table, rows, first, places, NULL, true, true, true)
-                         : find(table, rows, first, places, NULL, false, true, true);
-    if (is_narrow)
-        return is_far(table) ? find(table, rows, first, places, NULL, true, true, false)
-                             : find(table, rows, first, places, NULL, true, false, false);
-    return is_far(table) ? find(table, rows, first, places, NULL, false, true, false)
-                         : find(table, rows, first, places, NULL, false, false, false);
-}
-
-uint32_t wpi_cpu_table_add(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                           const uint64_t *addends) {
-    if (wpi_cpu_layout_is_narrow(table->layout))
-        return is_far(table) ? find(table, rows, first, NULL, addends, true, true, false)
-                             : find(table, rows, first, NULL, addends, true, false, false);
-    return is_far(table) ? find(table, rows, first, NULL, addends, false, true, false)
-                         : find(table, rows, first, NULL, addends, false, false, false);
-}
-
-static inline __attribute__((always_inline)) uint32_t
-find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, uint32_t *restrict places,
-          uint32_t *restrict others, bool is_narrow) {
+/* Rows whose groups have other slots, or none yet. */
+static inline __attribute__((always_inline)) void
+probe(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first, const uint32_t *others,
+      uint32_t count, const uint64_t *addends, uint32_t *places, bool is_narrow) {
     const uint32_t stride = table->layout->stride, mask = table->mask;
-    const uint32_t null = (mask + 1) * stride, nowhere = (mask + 2) * stride;
+    const uint32_t rows_at = is_narrow ? 0 : 1;
     const uint64_t one = is_narrow ? UINT64_C(1) << 32 : 1;
-    uint64_t *groups = table->groups;
-    uint32_t count = 0;
-    for (uint32_t row = first; row < rows->count; row++) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t row = others[i];
         const uint64_t hash = hash_at(rows->hashes, is_narrow, row);
-        const uint32_t home = ((uint32_t)hash & mask) * stride;
-        const uint64_t *group = &groups[home];
-        const uint64_t wrong = is_narrow ? (uint32_t)(group[0] ^ hash) | (group[0] < one)
-                                         : (group[0] ^ hash) | (group[1] == 0);
-        /* All bits where it is right: compilers would make a branch of a choice. */
-        const uint32_t is_right = (uint32_t)((wrong | (0 - wrong)) >> 63) - 1;
-        const uint32_t lost = nowhere + row % WPI_CPU_NOWHERE * stride;
-        uint32_t place = lost + ((home - lost) & is_right);
-        if (rows->nulls != NULL && rows->nulls[row]) place = null;
-        others[count] = row;
-        count += place == lost;
-        groups[place + (is_narrow ? 0 : 1)] += one;
+        const uint32_t place = slot_of(table->groups, stride, mask, hash, is_narrow) * stride;
+        uint64_t *group = &table->groups[place];
+        if (group[rows_at] < one) insert(table, group, hash);
+        group[rows_at] += one;
+        if (addends != NULL) group[rows_at + 1] += addends[row - first];
         places[row] = place;
     }
-    return count;
 }
 
-uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                                 uint32_t *places, uint32_t *others) {
-    return wpi_cpu_layout_is_narrow(table->layout)
-               ? find_only(table, rows, first, places, others, true)
-               : find_only(table, rows, first, places, others, false);
+bool wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                        const uint64_t *addends, uint32_t *places) {
+    uint32_t others[WPI_CPU_BLOCK];
+    const uint32_t count = find_places(table, rows, first, STEPS, places, others);
+    if (table->count + count > (table->mask + 1) / 8 * 7) return false;
+    count_all(table, places + first, addends, rows->count - first);
+    if (wpi_cpu_layout_is_narrow(table->layout))
+        probe(table, rows, first, others, count, addends, places, true);
+    else
+        probe(table, rows, first, others, count, addends, places, false);
+    return true;
 }
 
 /* ---- changing ---------------------------------------------------------------------------------
@@ -186,7 +225,7 @@ wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t *group, wp_er
     const wpi_cpu_layout *layout = table->layout;
     const uint64_t hash = wpi_cpu_layout_hash(layout, group);
     uint64_t *into = group_of(table, hash);
-    if (is_free(layout, into) && table->count == table->limit) {
+    if (is_free(layout, into) && table->count >= table->limit) {
         WP_TRY(wpi_cpu_table_grow(table, err));
         into = group_of(table, hash);
     }

@@ -20,7 +20,7 @@ typedef struct wpi_cpu_table {
     uint32_t count, limit; /* without that of NULL */
 } wpi_cpu_table;
 
-/** Rows, whose hashes (cpu_hash.h) may be read up to WPI_CPU_AHEAD beyond them. */
+/** At most a block of rows. */
 typedef struct wpi_cpu_rows {
     uint32_t count;
     const void *hashes;
@@ -29,7 +29,7 @@ typedef struct wpi_cpu_rows {
 
 #define WPI_CPU_NOWHERE 8u
 
-/** How many groups a table of so many slots takes. */
+/** How many groups a table of so many slots should have, at most. */
 uint32_t wpi_cpu_table_limit(uint32_t slots, uint32_t stride);
 
 /** `slots` is a power of two. NOMEM. */
@@ -38,22 +38,22 @@ WP_NODISCARD wp_status wpi_cpu_table_init(wpi_cpu_table *table, const wpi_cpu_la
 void wpi_cpu_table_deinit(wpi_cpu_table *table); /* `{0}` is fine */
 
 /**
- * Where the groups of rows from `first` on are, as words from `groups`, and counts the rows. Gives
- * the first row that it could not place: its group would be one too many.
+ * Where the groups of rows from `first` on are, as words from `groups`, and counts the rows.
+ * `addends`, from row `first` on, NULL allowed: for groups that keep one sum of one word, what is
+ * added to it. False: there may be no room for all of them, and nothing has happened.
  */
-uint32_t wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                            uint32_t *places);
-/** The same for groups that keep one sum of one word, which it adds to; no key is NULL. `addends`:
- * from row `first` on. */
-uint32_t wpi_cpu_table_add(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                           const uint64_t *addends);
+bool wpi_cpu_table_find(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
+                        const uint64_t *addends, uint32_t *places);
 /**
- * As find, but makes no groups, and looks at a group's first slot only, so that nothing is to be
- * predicted. Rows that it has no group for are put where they are forgotten, and
- * their numbers into `others`; gives how many those are.
+ * As find, but makes no groups, and looks at a group's first slot only. Rows that it has no group
+ * for are put where they are forgotten, and their numbers into `others`; gives how many those are.
  */
 uint32_t wpi_cpu_table_find_only(wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
-                                 uint32_t *places, uint32_t *others);
+                                 const uint64_t *addends, uint32_t *places, uint32_t *others);
+/** It has more groups than it should: it is to grow before the next rows. */
+static inline bool wpi_cpu_table_is_full(const wpi_cpu_table *table) {
+    return table->count > table->limit;
+}
 
 /** Adds a group, which may be the table's already. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_table_merge(wpi_cpu_table *table, const uint64_t *group,

@@ -216,25 +216,19 @@ static void accumulate(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t first, 
                        w->scratch);
 }
 
-/* Rows of the block from `first` on into a table; gives the first that has no room there. */
-static uint32_t take_into(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
-                          uint32_t first) {
-    const wpi_cpu_values *only = wpi_cpu_only_sum(table->layout, w->values);
-    if (only != NULL && rows->nulls == NULL)
-        return wpi_cpu_table_add(table, rows, first,
-                                 wpi_cpu_words(only, first, rows->count - first, w->scratch));
-    const uint32_t outer = wpi_cpu_table_find(table, rows, first, w->places);
-    accumulate(w, table, first, outer);
-    return outer;
+/* What is added to the only sum that groups keep; NULL: they keep more, or other things. */
+static const uint64_t *addends_of(wpi_cpu_worker *w, uint32_t first, uint32_t outer) {
+    const wpi_cpu_values *only = wpi_cpu_only_sum(&w->shared->layout, w->values);
+    return only != NULL ? wpi_cpu_words(only, first, outer - first, w->scratch) : NULL;
 }
 
-/* Rows of the block from *done on into its own table; as many as it takes before it is full. */
-static wp_status take_local(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t *done,
-                            wp_error *err) {
-    const uint32_t outer = take_into(w, &w->table, rows, *done);
-    w->rows_taken += outer - *done;
-    *done = outer;
-    return outer < rows->count ? make_room(w, err) : WP_STATUS_OK;
+/* Rows of the block from `first` on into a table, unless there may be no room. */
+static bool take_into(wpi_cpu_worker *w, wpi_cpu_table *table, const wpi_cpu_rows *rows,
+                      uint32_t first) {
+    const uint64_t *addends = addends_of(w, first, rows->count);
+    if (!wpi_cpu_table_find(table, rows, first, addends, w->places)) return false;
+    if (addends == NULL) accumulate(w, table, first, rows->count);
+    return true;
 }
 
 /* Partitions of a block's rows. */
@@ -257,8 +251,8 @@ static void split(const wpi_cpu_totals *totals, const void *hashes, uint32_t cou
         split_64(hashes, count, shift, partitions);
 }
 
-/* Rows from `done` on: those that its own table knows go there, the others get routes. */
-static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done, uint32_t at) {
+/* Rows from `first` on: those that its own table knows go there, the others get routes. */
+static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t first, uint32_t at) {
     wpi_cpu_routes *routes = w->routes;
     if (routes->is_all) {
         split(&w->shared->totals, rows->hashes, rows->count, &routes->partitions[routes->count]);
@@ -267,8 +261,10 @@ static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t d
     }
     uint32_t others[WPI_CPU_BLOCK];
     uint16_t partitions[WPI_CPU_BLOCK];
-    const uint32_t count = wpi_cpu_table_find_only(&w->table, rows, done, w->places, others);
-    accumulate(w, &w->table, done, rows->count);
+    const uint64_t *addends = addends_of(w, first, rows->count);
+    const uint32_t count =
+        wpi_cpu_table_find_only(&w->table, rows, first, addends, w->places, others);
+    if (addends == NULL) accumulate(w, &w->table, first, rows->count);
     split(&w->shared->totals, rows->hashes, rows->count, partitions);
     for (uint32_t i = 0; i < count; i++) {
         routes->partitions[routes->count] = partitions[others[i]];
@@ -276,12 +272,17 @@ static void take_through(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t d
     }
 }
 
-/* Rows from `done` on by their hashes. */
-static wp_status take_hashed(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t done,
+/* Rows from `first` on by their hashes. */
+static wp_status take_hashed(wpi_cpu_worker *w, const wpi_cpu_rows *rows, uint32_t first,
                              uint32_t at, wp_error *err) {
-    while (done < rows->count && w->mode == WPI_CPU_LOCAL)
-        WP_TRY(take_local(w, rows, &done, err));
-    if (done < rows->count) take_through(w, rows, done, at);
+    while (w->mode == WPI_CPU_LOCAL) {
+        if (take_into(w, &w->table, rows, first)) {
+            w->rows_taken += rows->count - first;
+            return wpi_cpu_table_is_full(&w->table) ? make_room(w, err) : WP_STATUS_OK;
+        }
+        WP_TRY(make_room(w, err));
+    }
+    take_through(w, rows, first, at);
     return WP_STATUS_OK;
 }
 
@@ -405,11 +406,9 @@ static void add_to_lot(wpi_cpu_worker *w, uint64_t first, uint32_t count, uint32
 
 static wp_status take_lot(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t count, wp_error *err) {
     const wpi_cpu_rows rows = {.count = count, .hashes = w->hashes};
-    for (uint32_t done = 0; done < count;) {
-        done = take_into(w, table, &rows, done);
-        if (done < count) WP_TRY(wpi_cpu_table_grow(table, err));
-    }
-    return WP_STATUS_OK;
+    while (!take_into(w, table, &rows, 0))
+        WP_TRY(wpi_cpu_table_grow(table, err));
+    return wpi_cpu_table_is_full(table) ? wpi_cpu_table_grow(table, err) : WP_STATUS_OK;
 }
 
 /* Runs are short, so several make a lot: its slots can be fetched ahead. */
