@@ -11,7 +11,7 @@ static bool init_stream(wpi_cpu_stream *stream, wp_type type, wp_type given,
     stream->type = type;
     stream->item_bytes = wp_type_bytes(type);
     stream->given_bytes = wp_type_bytes(given);
-    const size_t items = (size_t)morsel_count * WPI_CPU_MORSEL + WPI_CPU_AHEAD;
+    const size_t items = (size_t)morsel_count * WPI_CPU_MORSEL;
     stream->items = wpi_cpu_memory_alloc(stream->item_bytes * items);
     return stream->items != NULL;
 }
@@ -59,27 +59,32 @@ static uint32_t *start_of(const wpi_cpu_exchange *exchange, uint32_t morsel, uin
 
 void wpi_cpu_exchange_clear(wpi_cpu_exchange *exchange, uint32_t used_count) {
     exchange->used_count = used_count;
+    atomic_store(&exchange->row_count, 0);
     for (uint32_t i = 0; exchange->starts != NULL && i <= exchange->partition_count; i++)
         memset(start_of(exchange, 0, i), 0, used_count * sizeof *exchange->starts);
 }
 
-/* Where each partition's first row of the morsel comes to lie. */
-static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, const wpi_cpu_routes *routes,
-                  uint32_t *next) {
+/* Where each partition's first row comes to lie: in the exchange, whose rows of the morsel begin at
+ * `first`, and of those rows. */
+static void count(const wpi_cpu_exchange *exchange, uint32_t morsel, uint32_t first,
+                  const wpi_cpu_routes *routes, uint32_t *next) {
     memset(next, 0, exchange->partition_count * sizeof *next);
     for (uint32_t i = 0; i < routes->count; i++)
         next[routes->partitions[i]]++;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < exchange->partition_count; i++) {
         const uint32_t here = next[i];
-        *start_of(exchange, morsel, i) = next[i] = sum;
+        *start_of(exchange, morsel, i) = first + sum;
+        next[i] = sum;
         sum += here;
     }
-    *start_of(exchange, morsel, exchange->partition_count) = sum;
+    *start_of(exchange, morsel, exchange->partition_count) = first + sum;
 }
 
-static void *items_of(const wpi_cpu_stream *stream, uint32_t morsel) {
-    return stream->items + (size_t)morsel * WPI_CPU_MORSEL * stream->item_bytes;
+/* Rows that were put in order go to the exchange. */
+static void move(const wpi_cpu_stream *stream, uint32_t first, uint32_t count, const void *items) {
+    const size_t bytes = stream->item_bytes;
+    memcpy(stream->items + first * bytes, items, count * bytes);
 }
 
 /* ---- rows with one narrow value or none: in one loop --------------------------------------
@@ -107,17 +112,19 @@ static bool is_simple(const wpi_cpu_exchange *exchange) {
            (value->item_bytes == 4 && value->given_bytes == 8 && exchange->nulls[0].items == NULL);
 }
 
-static void scatter(const wpi_cpu_exchange *exchange, uint32_t morsel, const wpi_cpu_routes *routes,
+static void scatter(const wpi_cpu_exchange *exchange, uint32_t first, wpi_cpu_routes *routes,
                     uint32_t *next, const void *keys, const wpi_cpu_values *values) {
     const bool is_with_value = exchange->value_count != 0;
     const void *from = is_with_value ? values[0].values : NULL;
-    void *to = is_with_value ? items_of(&exchange->values[0], morsel) : NULL;
-    void *keys_to = items_of(&exchange->keys, morsel);
+    uint32_t *to = is_with_value ? (uint32_t *)routes->places : NULL;
+    void *keys_to = routes->ordered;
     switch (exchange->keys.item_bytes) {
     case 2: scatter_16(routes, next, keys, keys_to, from, to); break;
     case 4: scatter_32(routes, next, keys, keys_to, from, to); break;
     default: scatter_64(routes, next, keys, keys_to, from, to); break;
     }
+    move(&exchange->keys, first, routes->count, keys_to);
+    if (is_with_value) move(&exchange->values[0], first, routes->count, to);
 }
 
 /* ---- others: places, then a column at a time -------------------------------------------------
@@ -145,9 +152,9 @@ PUT(32, uint32_t, uint32_t)
 PUT(64, uint64_t, uint64_t)
 PUT(narrow, uint64_t, uint32_t)
 
-static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_routes *routes,
+static void put(const wpi_cpu_stream *stream, uint32_t first, wpi_cpu_routes *routes,
                 const void *from) {
-    void *to = items_of(stream, morsel);
+    void *to = routes->ordered;
     switch (stream->item_bytes) {
     case 1: put_8(routes, from, to); break;
     case 2: put_16(routes, from, to); break;
@@ -159,31 +166,32 @@ static void put(const wpi_cpu_stream *stream, uint32_t morsel, const wpi_cpu_rou
         break;
     default: put_64(routes, from, to); break;
     }
+    move(stream, first, routes->count, to);
 }
 
 void wpi_cpu_exchange_put(wpi_cpu_exchange *exchange, uint32_t morsel, wpi_cpu_routes *routes,
                           const void *keys, const wpi_cpu_values *values) {
     uint32_t next[WPI_CPU_PARTITIONS_MAX];
-    count(exchange, morsel, routes, next);
+    const uint32_t first = atomic_fetch_add(&exchange->row_count, routes->count);
+    count(exchange, morsel, first, routes, next);
     if (is_simple(exchange)) {
-        scatter(exchange, morsel, routes, next, keys, values);
+        scatter(exchange, first, routes, next, keys, values);
         return;
     }
     route(routes, next);
-    put(&exchange->keys, morsel, routes, keys);
+    put(&exchange->keys, first, routes, keys);
     for (uint32_t i = 0; i < exchange->value_count; i++) {
-        put(&exchange->values[i], morsel, routes, values[i].values);
+        put(&exchange->values[i], first, routes, values[i].values);
         if (exchange->nulls[i].items != NULL)
-            put(&exchange->nulls[i], morsel, routes, values[i].nulls);
+            put(&exchange->nulls[i], first, routes, values[i].nulls);
     }
 }
 
 wpi_cpu_run wpi_cpu_exchange_run(const wpi_cpu_exchange *exchange, uint32_t morsel,
                                  uint32_t partition) {
-    const uint32_t start = *start_of(exchange, morsel, partition);
-    const uint64_t first = (uint64_t)morsel * WPI_CPU_MORSEL + start;
-    return (wpi_cpu_run){.count = *start_of(exchange, morsel, partition + 1) - start,
-                         .keys = exchange->keys.items + first * exchange->keys.item_bytes,
+    const uint32_t first = *start_of(exchange, morsel, partition);
+    return (wpi_cpu_run){.count = *start_of(exchange, morsel, partition + 1) - first,
+                         .keys = exchange->keys.items + (size_t)first * exchange->keys.item_bytes,
                          .first = first};
 }
 

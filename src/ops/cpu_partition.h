@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Rows on their way to partitions. A morsel of rows is put in order of partitions within a cache
- * and stays where it is: a partition's rows are a run in each morsel.
+ * Rows on their way to partitions. A morsel of rows is put in order of partitions within a cache,
+ * then behind those of other morsels, and stays there: a partition's rows are a run in each morsel.
  *
  *     morsel 0: | p0 p0 p0 | p1 | p2 p2 … |   morsel 1: | p0 | p1 p1 p1 | …
  *
@@ -10,10 +10,11 @@
 #ifndef WP_OPS_CPU_PARTITION_H
 #define WP_OPS_CPU_PARTITION_H
 
+#include <stdatomic.h>
+
 #include "ops/cpu_block.h"
 
 #define WPI_CPU_MORSEL 16384u
-#define WPI_CPU_AHEAD 16u /* items that may be read beyond those asked for */
 #define WPI_CPU_PARTITIONS_MAX 4096u
 
 typedef struct wpi_cpu_stream { /* one column of all morsels */
@@ -30,7 +31,8 @@ typedef struct wpi_cpu_exchange {
     wpi_cpu_stream keys;
     wpi_cpu_stream *values; /* [value_count] */
     wpi_cpu_stream *nulls;  /* [value_count]; bytes; no items where there are none */
-    uint32_t *starts;       /* [partition_count + 1][morsel_count] of runs within a morsel */
+    atomic_uint row_count;  /* of this round */
+    uint32_t *starts;       /* [partition_count + 1][morsel_count] of runs */
 } wpi_cpu_exchange;
 
 /** Which of a morsel's rows go where. */
@@ -40,6 +42,7 @@ typedef struct wpi_cpu_routes {
     uint16_t partitions[WPI_CPU_MORSEL]; /* of the i-th row that goes */
     uint32_t rows[WPI_CPU_MORSEL];       /* which row of the morsel that is */
     uint32_t places[WPI_CPU_MORSEL];     /* where it comes to lie; set by route */
+    uint64_t ordered[WPI_CPU_MORSEL];    /* a column on its way */
 } wpi_cpu_routes;
 
 /** NOMEM. */

@@ -28,7 +28,7 @@ struct wpi_cpu_worker {
     wpi_cpu_mode mode;
     wpi_cpu_table table;
     uint64_t rows_taken;    /* since its table was empty */
-    void *hashes;           /* [MORSEL + AHEAD] of rows, of the layout's type */
+    void *hashes;           /* [MORSEL] of rows, of the layout's type */
     uint8_t *nulls;         /* [MORSEL] */
     uint8_t *value_nulls;   /* [value_count][MORSEL] */
     uint64_t *lot;          /* [value_count][BLOCK]: values of a partition's rows */
@@ -48,7 +48,7 @@ wp_status wpi_cpu_worker_create(wpi_cpu_shared *shared, wpi_cpu_worker **out, wp
     *out = w;
     if (w == NULL) return WP_FAIL(err, NOMEM, "a thread's tables");
     w->shared = shared;
-    w->hashes = wp_calloc(WPI_CPU_MORSEL + WPI_CPU_AHEAD, sizeof(uint64_t));
+    w->hashes = wp_calloc(WPI_CPU_MORSEL, sizeof(uint64_t));
     w->nulls = wp_malloc(WPI_CPU_MORSEL);
     w->value_nulls = wp_malloc(value_count * WPI_CPU_MORSEL);
     w->lot = wp_malloc((value_count * WPI_CPU_BLOCK + 1) * sizeof *w->lot);

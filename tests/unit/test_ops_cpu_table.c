@@ -92,7 +92,7 @@ static uint64_t key_of(uint32_t row) {
 
 static void take(wpi_cpu_table *table, const uint64_t *keys) {
     wp_error err;
-    uint64_t hashes[ROWS + WPI_CPU_AHEAD] = {0};
+    uint64_t hashes[ROWS];
     uint32_t places[ROWS];
     wpi_cpu_hash(table->layout, keys, ROWS, hashes);
     const wpi_cpu_rows rows = {.count = ROWS, .hashes = hashes};
