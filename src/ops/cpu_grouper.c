@@ -17,7 +17,7 @@
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
 #define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */
-#define ROUND_BYTES ((uint64_t)512 << 20) /* of rows on their way to partitions */
+#define ROUND_BYTES ((uint64_t)256 << 20) /* of rows on their way to partitions */
 #define NEAR_SHARE 4
 #define NEAR_BYTES_MIN ((uint64_t)64 << 10)
 #define PARTITION_BITS 8u

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/cpu_worker.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -92,15 +91,17 @@ static uint32_t slots_for(double groups, uint32_t stride) {
     return slots;
 }
 
-/* How many groups all rows have, by what the first of them had: as if each were as frequent as any
- * other, so that it is rather too few. `groups` of the first `rows`. */
-static double groups_expected(double groups, double rows, double all_rows) {
-    double few = groups, many = all_rows;
-    for (int i = 0; i < 40 && groups > 0; i++) {
-        const double middle = (few + many) / 2;
-        *(middle * (1 - exp(-rows / middle)) < groups ? &few : &many) = middle;
+/* How many groups all rows have, by those that were seen in one row, and in two (Chao's estimate):
+ * right where each is as frequent as any other, else too few. */
+static double groups_expected(const wpi_cpu_table *table, uint64_t rows_left) {
+    uint64_t counts[3] = {0};
+    for (uint64_t slot = 0; slot <= table->mask; slot++) {
+        const uint64_t rows = wpi_cpu_layout_rows(table->layout, wpi_cpu_table_slot(table, slot));
+        counts[rows < 3 ? rows : 0]++;
     }
-    return groups > 0 ? few * (1 - exp(-all_rows / few)) : 0;
+    const double once = (double)counts[1];
+    const double unseen = once * once / 2 / (double)(counts[2] + 1);
+    return table->count + (unseen < (double)rows_left ? unseen : (double)rows_left);
 }
 
 /* Totals for what this thread's table has, and how large they are to be when they get rows. */
@@ -109,8 +110,8 @@ static wp_status make_totals(wpi_cpu_worker *w, wp_error *err) {
     const uint32_t partitions = UINT32_C(1) << shared->partition_bits;
     const uint32_t stride = shared->layout.stride;
     const double groups = w->table.count, most = GROUPS_EXPECTED_MAX * groups;
-    const double all =
-        groups_expected(groups, (double)w->rows_taken, (double)shared->expected_rows);
+    const uint64_t rows = w->rows_taken, all_rows = shared->expected_rows;
+    const double all = groups_expected(&w->table, all_rows > rows ? all_rows - rows : 0);
     const uint32_t slots = slots_for(groups / partitions, stride);
     const uint32_t expected = slots_for((all < most ? all : most) / partitions, stride);
     const uint32_t asked = shared->partition_slots;
@@ -404,11 +405,19 @@ static void add_to_lot(wpi_cpu_worker *w, uint64_t first, uint32_t count, uint32
     }
 }
 
+/* A partition's table becomes as large as it is to be, or nearly. */
+static wp_status grow_total(wpi_cpu_table *table, wp_error *err) {
+    const uint32_t slots = table->mask + 1;
+    const uint32_t expected =
+        slots_for(groups_expected(table, UINT64_MAX), table->layout->stride);
+    return wpi_cpu_table_resize(table, expected > 2 * slots ? 4 * slots : 2 * slots, err);
+}
+
 static wp_status take_lot(wpi_cpu_worker *w, wpi_cpu_table *table, uint32_t count, wp_error *err) {
     const wpi_cpu_rows rows = {.count = count, .hashes = w->hashes};
     while (!take_into(w, table, &rows, 0))
-        WP_TRY(wpi_cpu_table_grow(table, err));
-    return wpi_cpu_table_is_full(table) ? wpi_cpu_table_grow(table, err) : WP_STATUS_OK;
+        WP_TRY(grow_total(table, err));
+    return wpi_cpu_table_is_full(table) ? grow_total(table, err) : WP_STATUS_OK;
 }
 
 /* Runs are short, so several make a lot: its slots can be fetched ahead. */
