@@ -11,9 +11,9 @@
 #define LINE_BYTES ((size_t)64)
 
 void *wpi_cpu_memory_alloc(size_t bytes) {
-    const bool is_large = bytes >= HUGE_BYTES / 2;
+    const bool is_large = bytes >= HUGE_BYTES;
     void *memory = wp_malloc_aligned(is_large ? HUGE_BYTES : LINE_BYTES, bytes);
     if (memory != NULL && is_large) /* a wish */
-        (void)madvise(memory, (bytes + HUGE_BYTES - 1) / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
+        (void)madvise(memory, bytes / HUGE_BYTES * HUGE_BYTES, MADV_HUGEPAGE);
     return memory;
 }
