@@ -14,7 +14,7 @@
 
 #include "ops/cpu_block.h"
 
-#define WPI_CPU_MORSEL 16384u
+#define WPI_CPU_MORSEL 32768u
 #define WPI_CPU_PARTITIONS_MAX 4096u
 
 typedef struct wpi_cpu_stream { /* one column of all morsels */
