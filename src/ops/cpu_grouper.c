@@ -17,7 +17,8 @@
 #define ROUND_BYTES_MIN ((uint64_t)32 << 20)
 #define ROUND_RATIO 2
 #define NEAR_WEIGHT 2 /* rows that are near take less than half of what others do */
-#define ROUND_BYTES ((uint64_t)256 << 20) /* of rows on their way to partitions */
+#define ROUND_BYTES ((uint64_t)512 << 20)    /* of rows on their way to partitions, at most */
+#define ROUND_BYTES_ENOUGH (ROUND_BYTES / 2) /* unless totals are larger than twice that */
 #define NEAR_SHARE 4
 #define NEAR_BYTES_MIN ((uint64_t)64 << 10)
 #define PARTITION_BITS 8u
@@ -296,7 +297,8 @@ static uint64_t rows_of_round(const wpi_cpu_grouper *g) {
     const wpi_cpu_shared *shared = &g->shared;
     const uint64_t totals =
         wpi_cpu_totals_bytes(&shared->totals) + NEAR_WEIGHT * wpi_cpu_near_bytes(&shared->near);
-    const uint64_t wanted = ROUND_RATIO * totals;
+    const uint64_t enough = totals / 2 < ROUND_BYTES_ENOUGH ? ROUND_BYTES_ENOUGH : totals / 2;
+    const uint64_t wanted = ROUND_RATIO * totals < enough ? ROUND_RATIO * totals : enough;
     const uint64_t most = (uint64_t)shared->round_morsels * shared->morsel_bytes;
     const uint64_t bytes = wanted < ROUND_BYTES_MIN ? ROUND_BYTES_MIN : wanted;
     return (bytes < most ? bytes : most) / shared->morsel_bytes * WPI_CPU_MORSEL;

@@ -56,6 +56,7 @@ void wpi_cpu_table_deinit(wpi_cpu_table *table) {
  */
 
 #define STEPS 4u /* slots */
+#define FEW 4u   /* a look that finds less than such a part is the last: groups are new */
 
 static inline uint64_t hash_at(const void *hashes, bool is_narrow, uint32_t row) {
     return is_narrow ? ((const uint32_t *)hashes)[row] : ((const uint64_t *)hashes)[row];
@@ -107,7 +108,7 @@ static uint32_t list_lost(const uint32_t *restrict places, uint32_t first, uint3
 FIND_NEXT(32)
 FIND_NEXT(64)
 
-/* Looks at `steps` slots; gives how many rows are lost, and their numbers. */
+/* Looks at up to `steps` slots; gives how many rows are lost, and their numbers. */
 static uint32_t find_places(const wpi_cpu_table *table, const wpi_cpu_rows *rows, uint32_t first,
                             uint32_t steps, uint32_t *places, uint32_t *lost) {
     const uint32_t stride = table->layout->stride, mask = table->mask, outer = rows->count;
@@ -121,11 +122,14 @@ static uint32_t find_places(const wpi_cpu_table *table, const wpi_cpu_rows *rows
     for (uint32_t row = first; rows->nulls != NULL && row < outer; row++)
         if (rows->nulls[row]) places[row] = (mask + 1) * stride;
     uint32_t count = list_lost(places, first, outer, (mask + 2) * stride, lost);
-    for (uint32_t step = 1; step < steps; step++)
+    uint32_t before = outer - first;
+    for (uint32_t step = 1; step < steps && count <= before / FEW * (FEW - 1); step++) {
+        before = count;
         count = is_narrow ? find_next_32(table->groups, stride, mask, rows->hashes, step, lost,
                                          count, places)
                           : find_next_64(table->groups, stride, mask, rows->hashes, step, lost,
                                          count, places);
+    }
     for (uint32_t i = 0; i < count; i++)
         places[lost[i]] = (mask + 2 + i % WPI_CPU_NOWHERE) * stride;
     return count;

@@ -408,8 +408,8 @@ static void add_to_lot(wpi_cpu_worker *w, uint64_t first, uint32_t count, uint32
 /* A partition's table becomes as large as it is to be, or nearly. */
 static wp_status grow_total(wpi_cpu_table *table, wp_error *err) {
     const uint32_t slots = table->mask + 1;
-    const uint32_t expected =
-        slots_for(groups_expected(table, UINT64_MAX), table->layout->stride);
+    if (slots >= PARTITION_SLOTS_MAX / 2) return wpi_cpu_table_grow(table, err);
+    const uint32_t expected = slots_for(groups_expected(table, UINT64_MAX), table->layout->stride);
     return wpi_cpu_table_resize(table, expected > 2 * slots ? 4 * slots : 2 * slots, err);
 }
 
