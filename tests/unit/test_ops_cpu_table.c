@@ -83,6 +83,57 @@ static void keys_come_back_from_hashes(void **state) {
     check_hashes(64, false);
 }
 
+/* ---- finding -----------------------------------------------------------------------------------
+ */
+
+/* Two groups begin at one slot, so one has another; free slots are none's. */
+static void a_hash_of_zero_has_rows_of_its_own(void **state) {
+    (void)state;
+    wp_error err;
+    fixture f;
+    wpi_cpu_table table;
+    const uint64_t hashes[] = {64, 0, 0, 128, 0, 64};
+    const uint64_t rows_of[] = {2, 3, 1}; /* of slots from the first on */
+    uint32_t places[6];
+    const wpi_cpu_rows rows = {.count = 6, .hashes = hashes};
+    set_up(&f, 64, false);
+    assert_status_ok(wpi_cpu_table_init(&table, &f.layout, 64, &err), &err);
+    for (uint64_t times = 1; times <= 2; times++) { /* they are new, then known */
+        assert_true(wpi_cpu_table_find(&table, &rows, 0, NULL, places));
+        assert_u64(table.count, 3);
+        for (uint32_t slot = 0; slot < 3; slot++)
+            assert_u64(wpi_cpu_table_slot(&table, slot)[1], times * rows_of[slot]);
+    }
+    assert_int_equal(places[1], places[4]);
+    wpi_cpu_table_deinit(&table);
+    tear_down(&f);
+}
+
+static void rows_that_may_not_fit_change_nothing(void **state) {
+    (void)state;
+    wp_error err;
+    fixture f;
+    wpi_cpu_table table;
+    uint64_t hashes[ROWS];
+    uint32_t places[ROWS], others[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++)
+        hashes[i] = i % GROUPS;
+    const wpi_cpu_rows all = {.count = ROWS, .hashes = hashes},
+                       few = {.count = 8, .hashes = hashes};
+    set_up(&f, 64, false);
+    assert_status_ok(wpi_cpu_table_init(&table, &f.layout, 64, &err), &err);
+    assert_false(wpi_cpu_table_find(&table, &all, 0, NULL, places));
+    assert_u64(table.count, 0);
+    assert_true(wpi_cpu_table_find(&table, &few, 5, NULL, places)); /* rows 5 to 7 */
+    assert_u64(table.count, 3);
+    assert_int_equal(wpi_cpu_table_find_only(&table, &few, 0, NULL, places, others), 5);
+    assert_int_equal(others[4], 4);
+    assert_u64(wpi_cpu_table_slot(&table, 7)[1], 2);
+    assert_u64(wpi_cpu_table_slot(&table, 4)[1], 0);
+    wpi_cpu_table_deinit(&table);
+    tear_down(&f);
+}
+
 /* ---- more rows than half a word counts ---------------------------------------------------------
  */
 
@@ -158,6 +209,8 @@ static void an_array_keeps_its_groups_when_heads_become_wide(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(keys_come_back_from_hashes),
+        cmocka_unit_test(a_hash_of_zero_has_rows_of_its_own),
+        cmocka_unit_test(rows_that_may_not_fit_change_nothing),
         cmocka_unit_test(a_table_keeps_its_groups_when_heads_become_wide),
         cmocka_unit_test(an_array_keeps_its_groups_when_heads_become_wide),
     };
