@@ -48,8 +48,7 @@ wp_status wpi_cpu_count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_e
     if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_exchange_deinit(&near->exchange);
-    WP_TRY(wpi_cpu_totals_make(totals, 0, WPI_CPU_PARTITION_SLOTS_MIN, 0,
-                               err)); /* few groups: one is enough */
+    if (totals->tables == NULL) WP_TRY(wpi_cpu_worker_give(g->workers[0], err));
     for (uint32_t i = 0; i < g->worker_count; i++) {
         WP_TRY(wpi_cpu_worker_flush(g->workers[i], err));
         wpi_cpu_worker_flush_near(g->workers[i]);

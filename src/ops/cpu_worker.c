@@ -130,6 +130,15 @@ wp_status wpi_cpu_worker_flush(wpi_cpu_worker *w, wp_error *err) {
     return empty_table(w, FIRST_SLOTS, err);
 }
 
+wp_status wpi_cpu_worker_give(wpi_cpu_worker *w, wp_error *err) {
+    wpi_cpu_totals *totals = &w->shared->totals;
+    WP_TRY(wpi_cpu_totals_make(totals, 0, WPI_CPU_PARTITION_SLOTS_MIN, 0, err));
+    const wpi_cpu_table own = w->table;
+    w->table = totals->tables[0];
+    totals->tables[0] = own;
+    return WP_STATUS_OK;
+}
+
 void wpi_cpu_worker_flush_near(wpi_cpu_worker *w) {
     wpi_cpu_near_rows_flush(&w->near);
 }

@@ -68,6 +68,8 @@ WP_NODISCARD wp_status wpi_cpu_worker_convert(wpi_cpu_worker *worker, const wpi_
                                               wp_error *err);
 /** What its own table keeps goes to the totals. NOMEM. */
 WP_NODISCARD wp_status wpi_cpu_worker_flush(wpi_cpu_worker *worker, wp_error *err);
+/** There are no totals, and few groups: its own table becomes the only one. NOMEM. */
+WP_NODISCARD wp_status wpi_cpu_worker_give(wpi_cpu_worker *worker, wp_error *err);
 /** What its own array keeps goes to the parts; one worker at a time. */
 void wpi_cpu_worker_flush_near(wpi_cpu_worker *worker);
 
