@@ -2,9 +2,9 @@
 /* Pages that the host and the device both want: what the policy says goes between a far fault, or a
  * touch of the host's, and the migration.
  *
- *     far fault ─► MIGRATE ─► comes              touch ─► MIGRATE ─► goes to the host
- *               ─► THROTTLE ─► faults again            ─► THROTTLE ─► made again when the nap is
- * over ─► PIN on the host ─► remote           ─► PIN on the host ─► goes there, and stays */
+ *     far fault ─► MIGRATE ─► comes                  touch ─► MIGRATE ─► goes to the host
+ *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► waits out the nap
+ *               ─► PIN on the host ─► remote               ─► PIN on the host ─► goes, and stays */
 #include <string.h>
 
 #include "base/alloc.h"

@@ -15,6 +15,7 @@
 #include "sim/reserve.h"
 
 #define NONE UINT32_MAX
+#define PARTS_BITS 6 /* an entry has 64 */
 
 typedef struct request {
     uint64_t address;
@@ -433,8 +434,7 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
     if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
     wpi_translation_answer found = {
         .ready = now, .lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps};
-    const bool is_found =
-        !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
+    const bool is_found = !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
     found.fault_ps = request_of(t, number)->fault_ps;
     if (is_found) finish(t, number, t->level_count, &found);
     feed_starved(t, now);
@@ -507,9 +507,11 @@ static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cy
     return WP_STATUS_OK;
 }
 
-/* As many of the small pages of managed memory as of pages elsewhere, one at least. */
-static uint32_t scaled(uint32_t bits, uint32_t page_bits) {
-    return bits > page_bits ? bits - page_bits + WPI_PAGE_BITS : WPI_PAGE_BITS;
+/* An entry stands for as many of the small pages of managed memory as of pages elsewhere, one at
+ * least. A miss brings one: its neighbours may not be there. */
+static grain grain_of_managed(const grain *g, uint32_t page_bits) {
+    const uint32_t more = g->coverage_bits > page_bits ? g->coverage_bits - page_bits : 0;
+    return (grain){WPI_PAGE_BITS + (more < PARTS_BITS ? more : PARTS_BITS), WPI_PAGE_BITS};
 }
 
 static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
@@ -521,7 +523,7 @@ static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floor
     const grain g = {(uint32_t)__builtin_ctzll(profile->coverage_bytes),
                      (uint32_t)__builtin_ctzll(profile->fill_bytes)};
     l->grains[0] = g;
-    l->grains[1] = (grain){scaled(g.coverage_bits, page_bits), scaled(g.fill_bits, page_bits)};
+    l->grains[1] = grain_of_managed(&g, page_bits);
     l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
     WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
                                 err));
