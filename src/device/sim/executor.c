@@ -646,7 +646,10 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
     if (x->managed.count == 0) return;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
-    if (!wpi_pace_is_mine(&x->pace)) ask_what_host_did(x);
+    if (!wpi_pace_is_mine(&x->pace)) {
+        ask_what_host_did(x);
+        let_host_in(x); /* it does not wait */
+    }
     if (x->running == NULL) wpi_engine_run(x->engine);
     if (address == 0)
         wpi_managed_remove_all(&x->managed, x->memory);

@@ -57,7 +57,8 @@ int main(int count, char **arguments)
     const char *how = count > 1 ? arguments[1] : "read";
     if (strcmp(how, "exact") == 0) /* whether reading maps one page */
         return syscall(SYS_userfaultfd, O_CLOEXEC | 1) >= 0 ? 0 : 1;
-    unsigned char *bytes;
+    unsigned char *bytes, *other;
+    CUDA_OK(cudaMallocManaged((void **)&other, PAGE));
     CUDA_OK(cudaMallocManaged((void **)&bytes, (size_t)PAGES * PAGE));
     memset(bytes, 7, (size_t)PAGES * PAGE);
     if (strcmp(how, "fight") == 0) {
@@ -71,7 +72,8 @@ int main(int count, char **arguments)
     add_one<<<PAGES / 64, 64>>>(bytes);
     CUDA_OK(cudaDeviceSynchronize());
     unsigned sum = 0;
-    if (strcmp(how, "end") == 0)
+    if (strcmp(how, "freed") == 0) CUDA_OK(cudaFree(other));
+    if (strcmp(how, "end") == 0 || strcmp(how, "freed") == 0)
         for (int i = 0; i < PAGES; i++)
             sum += bytes[i * PAGE];
     CHECK(sum == 0 || sum == 9 * PAGES);

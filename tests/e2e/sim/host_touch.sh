@@ -17,14 +17,14 @@ run() { # how, options...
         { echo "$how:"; cat "$TMP/out"; failures=1; }
 }
 
-for case in read:171 write:171 memcpy:10 system:5 fread:7 function:171 nothing:0 end:512; do
+for case in read:171 write:171 memcpy:10 system:5 fread:7 function:171 nothing:0 end:512 freed:512; do
     how=${case%:*} pages=${case#*:}
     [ "$how" = read ] && ! "$TMP/host_touch" exact && continue
     run "$how" --prefetch none
     expect "$how: far faults of the host" "$(member r paging_host_faults)" "$pages"
     expect "$how: pages back" "$(member r paging_host_fetched)" "$pages"
     again=$pages
-    [ "$how" = end ] && again=0
+    case $how in end | freed) again=0 ;; esac
     expect "$how: pages that kernels wanted" "$(member r paging_fetched)" $((512 + again))
     "$WARPAGE" trace record -o "$TMP/t.wpt" --set paging.on=off -- "$TMP/host_touch" "$how" >/dev/null 2>&1 &&
         "$WARPAGE" trace replay --device sim:gtx1080ti --set prefetch=none --report "$TMP/t.json" "$TMP/t.wpt" || failures=1
