@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program says of its managed memory: where it wants pages (cudaMemPrefetchAsync), and how it
- * will use them (cudaMemAdvise). */
+/* What a program says of its managed memory: where it wants pages (cudaMemPrefetchAsync), and how
+ * it will use them (cudaMemAdvise). */
 #include "sim/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -14,11 +14,10 @@ static void visit_chunks(wpi_paging *p, wpi_paging_range range, chunk_visit visi
     for (uint32_t number = 0; number < r->chunk_count; number++) {
         const uint64_t at = r->first + (uint64_t)number * WPI_CHUNK_BYTES;
         const uint64_t end = at + (uint64_t)r->chunks[number].page_count * WPI_PAGE_BYTES;
-        if (end <= range.address || range.bytes == 0) continue;
+        if (end == at || end <= range.address || range.bytes == 0) continue;
         if (at > range.address && at - range.address >= range.bytes) continue;
-        const uint64_t last = range.bytes - 1 < end - 1 - range.address
-                                  ? range.address + range.bytes - 1
-                                  : end - 1;
+        const uint64_t last =
+            range.bytes - 1 < end - 1 - range.address ? range.address + range.bytes - 1 : end - 1;
         wpi_pages pages = {{0}};
         wpi_pages_add_range(&pages, range.address > at ? wpi_page_of(range.address) : 0,
                             wpi_page_of(last) + 1);
@@ -71,8 +70,8 @@ static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, vo
     p->counters.sent_back += wpi_pages_count(&leaving);
 }
 
-void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device,
-                         wp_time_ps now, wpi_event_fn done, void *object) {
+void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,
+                         wpi_event_fn done, void *object) {
     uint32_t request = wpi_pool_take(&paging->requests, sizeof(wpi_page_request));
     *request_at(paging, request) = (wpi_page_request){done, object, 1};
     sending s = {now, now};

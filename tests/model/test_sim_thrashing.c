@@ -138,8 +138,8 @@ static uint64_t batches_of(const bench *b) {
     return sizes->count;
 }
 
-/* Page 0 is the host's for now; it and three others fault. With batches of one fault, of 9 us each,
- * the first has a throttled one, and is the interrupt's last if one such batch is enough. */
+/* It is the host's turn on page 0; it and three others fault. With batches of one fault, of 9 us
+ * each, the first has a throttled one, and is the interrupt's last if one such batch is enough. */
 static void batches_with_throttled_faults_end_a_service(void **state) {
     (void)state;
     for (uint32_t most = 1; most <= 2; most++) {

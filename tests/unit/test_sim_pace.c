@@ -206,6 +206,28 @@ static void who_waits_beside_one_that_asks_is_not_forgotten(void **state) {
     close_model(&m);
 }
 
+/* Who takes it lets go of the lock, and still nobody does a round; what was asked for comes then.
+ */
+static void nobody_does_a_round_while_it_is_taken(void **state) {
+    (void)state;
+    clock_model m;
+    open_model(&m);
+    const struct timespec moment = {.tv_nsec = 20000000};
+    pthread_mutex_lock(&m.lock);
+    wpi_pace_take(&m.pace);
+    pthread_mutex_unlock(&m.lock);
+    let_other_wait(&m);
+    nanosleep(&moment, NULL);
+    m.unguarded++; /* as in a round */
+    pthread_mutex_lock(&m.lock);
+    assert_u64(m.now, 0);
+    wpi_pace_give(&m.pace);
+    pthread_mutex_unlock(&m.lock);
+    assert_int_equal(pthread_join(other_thread, NULL), 0);
+    assert_u64(m.now, 10);
+    close_model(&m);
+}
+
 /* Real time: what nobody asks for happens after a second, if the host may see it, else never. */
 static void what_is_looked_at_happens_unasked(void **state) {
     (void)state;
@@ -235,6 +257,7 @@ int main(void) {
         cmocka_unit_test(threads_take_turns),
         cmocka_unit_test(host_functions_are_left_to_the_thread),
         cmocka_unit_test(who_waits_beside_one_that_asks_is_not_forgotten),
+        cmocka_unit_test(nobody_does_a_round_while_it_is_taken),
         cmocka_unit_test(what_is_looked_at_happens_unasked),
     };
     return wp_test_main(tests);

@@ -328,7 +328,7 @@ static void pass_until(wpi_sim_executor *x, wp_time_ps time) {
     pthread_cond_broadcast(&x->pace.polled);
 }
 
-void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
+static void bring_back(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
     wpi_pages touched = *pages;
     wp_time_ps done = 0;
     while (x->profile->paging.is_on &&
@@ -340,7 +340,15 @@ void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wp
 static void note_touched(void *object, uint64_t chunk, const wpi_pages *touched) {
     wpi_sim_executor *x = object;
     wpi_recorder_host_touched(device_of(x)->recorder, chunk, touched);
-    wpi_sim_executor_host_touched(x, chunk, touched);
+    bring_back(x, chunk, touched);
+}
+
+void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wpi_pages *pages) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_take(&x->pace);
+    bring_back(x, chunk, pages);
+    wpi_pace_give(&x->pace);
+    pthread_mutex_unlock(&x->device->lock);
 }
 
 /* Before anything else happens. */
@@ -350,9 +358,17 @@ static void ask_what_host_did(wpi_sim_executor *x) {
     if (!x->is_blurred) wpi_managed_visit_touched(&x->managed, note_touched, x);
 }
 
+/* If the simulator is at rest. */
+static void ask_at_rest(wpi_sim_executor *x) {
+    if (x->is_working || x->pace.is_driven) return;
+    wpi_pace_take(&x->pace);
+    ask_what_host_did(x);
+    wpi_pace_give(&x->pace);
+}
+
 void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
     pthread_mutex_lock(&x->device->lock);
-    if (!x->is_working && !x->pace.is_driven) ask_what_host_did(x);
+    ask_at_rest(x);
     pthread_mutex_unlock(&x->device->lock);
 }
 
@@ -645,8 +661,9 @@ void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
 void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
     if (x->managed.count == 0) return;
     pthread_mutex_lock(&x->device->lock);
-    wpi_pace_settle(&x->pace);
-    if (!wpi_pace_is_mine(&x->pace)) {
+    const bool is_mine = wpi_pace_is_mine(&x->pace); /* a host function frees memory */
+    if (!is_mine) {
+        wpi_pace_take(&x->pace);
         ask_what_host_did(x);
         let_host_in(x); /* it does not wait */
     }
@@ -655,6 +672,7 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
         wpi_managed_remove_all(&x->managed, x->memory);
     else
         wpi_managed_remove(&x->managed, x->memory, address);
+    if (!is_mine) wpi_pace_give(&x->pace);
     pthread_mutex_unlock(&x->device->lock);
 }
 
@@ -674,7 +692,7 @@ static void collect(void *object) {
     while (x->is_working && !is_mine &&
            pthread_cond_timedwait(&x->pace.polled, &x->device->lock, &until) == 0)
         ;
-    if (!x->is_working && !x->pace.is_driven) ask_what_host_did(x);
+    ask_at_rest(x);
     if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else

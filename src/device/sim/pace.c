@@ -113,6 +113,18 @@ void wpi_pace_settle(wpi_pace *pace) {
         pthread_cond_wait(&pace->polled, pace->lock);
 }
 
+void wpi_pace_take(wpi_pace *pace) {
+    wpi_pace_settle(pace);
+    pace->is_driven = true;
+    pace->driver = pthread_self();
+}
+
+void wpi_pace_give(wpi_pace *pace) {
+    pace->is_driven = false;
+    pthread_cond_broadcast(&pace->polled);
+    hand_over(pace);
+}
+
 void wpi_pace_host_call(wpi_pace *pace, bool begins) {
     pace->is_in_host_call = begins;
     if (begins) pthread_cond_broadcast(&pace->polled);

@@ -58,6 +58,11 @@ void wpi_pace_poll(wpi_pace *pace, bool may_drive);
 /** Until nobody does a round, but the caller himself: what is paced may be changed then. */
 void wpi_pace_settle(wpi_pace *pace);
 
+/** … and nobody does one before the caller gives it back, who may let go of the lock meanwhile. Not
+ * for who does a round. */
+void wpi_pace_take(wpi_pace *pace);
+void wpi_pace_give(wpi_pace *pace);
+
 /** A host function begins or ends, in a round. */
 void wpi_pace_host_call(wpi_pace *pace, bool begins);
 /** Whether it is the caller who does the round under way. */

@@ -384,9 +384,7 @@ static wp_status touch_memory(replay *r, const wpi_op *op, wp_error *err) {
         return fail_number(r, "memory at", address, err);
     const uint32_t first = (uint32_t)((address - chunk) / WPI_PAGE_BYTES);
     wpi_pages_add_range(&pages, first, first + (uint32_t)(bytes / WPI_PAGE_BYTES));
-    pthread_mutex_lock(&r->device->cpu.lock);
     wpi_sim_executor_host_touched(r->device->executor, chunk, &pages);
-    pthread_mutex_unlock(&r->device->cpu.lock);
     return WP_STATUS_OK;
 }
 

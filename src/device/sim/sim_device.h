@@ -39,7 +39,7 @@ WP_NODISCARD wp_status wpi_sim_executor_manage(wpi_sim_executor *executor, wpi_m
 /** … is about to be freed, and nothing uses it any more. 0: all of it. */
 void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
 /** The host has touched pages of the chunk: what of that is on the device comes back, and time
- * passes. With the device's lock held; released meanwhile. */
+ * passes. */
 void wpi_sim_executor_host_touched(wpi_sim_executor *executor, uint64_t chunk,
                                    const wpi_pages *pages);
 /** The program has said something of managed memory. */
