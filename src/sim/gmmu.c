@@ -288,6 +288,7 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     const wpi_evict_ops *evict = paging->profile->paging.evict->ops;
     wpi_residency *r = &paging->residency;
     const uint32_t before = r->chunk_count;
+    if (paging->profile->paging.rounds_up) bytes = wpi_residency_tree_bytes(bytes);
     WP_TRY(wpi_residency_add(r, address, bytes, err));
     WP_TRY(wpi_thrashing_grow(paging, err));
     if (evict->needs_page_ages)

@@ -69,8 +69,12 @@ static wpi_grid *oldest_with_ctas(const wpi_gpu *gpu, const wpi_sm *sm) {
 static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
+    const wp_time_ps now = wpi_engine_now(gpu->engine);
+    const wp_time_ps first = launch->numbers.start_ps + wpi_sm_number(sm) * gpu->profile->skew_ps;
     launch->live_threads += launch->source->threads_per_cta;
-    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, NULL) == WP_STATUS_OK) return true;
+    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > first ? now : first, NULL) ==
+        WP_STATUS_OK)
+        return true;
     end_launch(gpu, launch, false);
     return false;
 }

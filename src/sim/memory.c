@@ -99,7 +99,8 @@ struct wpi_memory {
     sm *sms;
     uint32_t page_bits;
     wp_time_ps to_l2_ps, from_l2_ps;
-    wpi_watch *watch; /* or NULL */
+    wp_time_ps replay_ps; /* of a line that waited for its page; 0: no time */
+    wpi_watch *watch;     /* or NULL */
     wpi_pool records, parts;
     uint64_t under_way;
     counters counters;
@@ -493,6 +494,12 @@ static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
     return is_hit;
 }
 
+/* When a line whose page has come goes on: an SM has some a cycle. */
+static wp_time_ps replay_turn(wpi_memory *m, const part *p, wp_time_ps ready) {
+    return m->replay_ps != 0 ? wpi_bus_take(&m->sms[p->request.sm].lsu, ready, m->replay_ps)
+                             : ready;
+}
+
 /* A write that joined a read's request would be remote as well, but it brings the page. */
 static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
                              const wpi_translation_answer *answer) {
@@ -520,6 +527,7 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
             wpi_ledger_work(&p->ledger, WPI_SPENT_FAULT, answer->fault_ps,
                             answer->ready - answer->lookup_ps);
         wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, answer->lookup_ps, answer->ready);
+        if (answer->fault_ps != 0) wpi_ledger_wait(&p->ledger, replay_turn(m, p, answer->ready));
         place_page(m, p, answer->is_remote);
         go_on(m, number);
         number = next;
@@ -754,6 +762,7 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     m->profile = profile;
     m->page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes);
     m->to_l2_ps = profile->l2.latency_ps / 2;
+    if (profile->paging.replay_lines != 0) m->replay_ps = profile->cycle_ps / profile->paging.replay_lines;
     m->from_l2_ps = profile->l2.latency_ps - m->to_l2_ps;
     m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
     if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);

@@ -200,6 +200,7 @@ typedef struct wpi_profile {
 
     struct {
         bool is_on;                     /* managed memory moves; off: it stays on the host */
+        bool rounds_up;                 /* allocations are as large as their trees */
         uint32_t oversubscribe_percent; /* 0: the device has memory_bytes */
         uint32_t service;               /* wpi_fault_service */
         wp_time_ps latency_ps;          /* of a far fault's service */
@@ -221,6 +222,7 @@ typedef struct wpi_profile {
         uint32_t on_fault;                             /* wpi_on_fault */
         uint32_t cu_faults; /* pages an SM may wait for at a time; 0: any number */
         uint32_t mshrs;     /* far faults of the GPU at a time; 0: any number */
+        uint32_t replay_lines; /* that an SM sends on in a cycle; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */
         const wpi_policy *evict, *migrate;
         uint32_t threshold_percent; /* of the driver's prefetcher */
@@ -234,6 +236,7 @@ typedef struct wpi_profile {
 
     uint64_t memory_bytes; /* of the device */
     wp_time_ps launch_ps;  /* from a launch to its first CTA */
+    wp_time_ps skew_ps;    /* … to that of the next SM */
     wp_time_ps slice_ps;   /* of statistics over time */
 
     struct wpi_profile_text *text; /* the keys as they were written: profile.c */
@@ -252,10 +255,11 @@ typedef struct wpi_profile_value {
 
 /**
  * Loads a profile. `spec` is a name ("k80": looked up in wpi_profile_dir) or the path of a file
- * (has a '/' or ends in .ini). `settings` are "key=value" texts that come last; NULL allowed when
- * there are none. Every mistake is one sentence that names key and place: NOT_FOUND (no such
- * profile or key; the nearest one is named), PARSE, INVALID (out of range, impossible geometry),
- * IO, NOMEM.
+ * (has a '/' or ends in .ini); behind each '+' is an overlay, whose keys come on top: a name
+ * (looked up in the folder `as` there) or a file NAME.ini of this folder. `settings` are
+ * "key=value" texts that come last; NULL allowed when there are none. Every mistake is one sentence
+ * that names key and place: NOT_FOUND (no such profile or key; the nearest one is named), PARSE,
+ * INVALID (out of range, impossible geometry), IO, NOMEM.
  */
 WP_NODISCARD wp_status wpi_profile_load(const char *spec, const char *const *settings,
                                         size_t setting_count, wpi_profile **out, wp_error *err);

@@ -33,6 +33,12 @@ static uint32_t tree_pages(uint32_t pages) {
     return tree;
 }
 
+uint64_t wpi_residency_tree_bytes(uint64_t bytes) {
+    const uint64_t rest = bytes % WPI_CHUNK_BYTES;
+    const uint32_t pages = (uint32_t)((rest + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES);
+    return rest == 0 ? bytes : bytes - rest + (uint64_t)tree_pages(pages) * WPI_PAGE_BYTES;
+}
+
 wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                             wp_error *err) {
     WP_CHECK(address >= residency->first && address % WPI_CHUNK_BYTES == 0 && bytes > 0);

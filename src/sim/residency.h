@@ -23,6 +23,9 @@ WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t addr
 /** It is gone; none of its pages is coming or in use. */
 void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t bytes);
 
+/** What an allocation's trees cover: its bytes, and the rest of the last chunk's tree. */
+uint64_t wpi_residency_tree_bytes(uint64_t bytes);
+
 /** The chunk of an address; NULL: that is not managed memory. */
 static inline wpi_chunk *wpi_residency_chunk(const wpi_residency *residency, uint64_t address) {
     const uint64_t number = (address - residency->first) / WPI_CHUNK_BYTES;

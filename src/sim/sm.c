@@ -170,7 +170,8 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
-wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_error *err) {
+wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_time_ps when,
+                           wp_error *err) {
     wpi_warp_source *source = launch->source;
     wpi_cta *cta = obtain_cta(sm, source->warps_per_cta);
     if (cta == NULL) return WP_FAIL(err, NOMEM, "CTA of the simulated GPU");
@@ -192,9 +193,8 @@ wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_err
     if (cta->next != NULL) cta->next->link = &cta->next;
     sm->ctas = cta;
     take_room(sm, source);
-    const wp_time_ps now = wpi_engine_now(sm->engine);
     for (uint32_t w = 0; w < cta->warp_count; w++)
-        start_warp(sm, cta, w, now);
+        start_warp(sm, cta, w, when);
     return WP_STATUS_OK;
 }
 

@@ -53,8 +53,9 @@ void wpi_sm_destroy(wpi_sm *sm); /* NULL allowed */
 bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source);
 bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
                           const char **what);
-/** Starts CTA number `cta`; there is room. */
-WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta, wp_error *err);
+/** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
+WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta, wp_time_ps when,
+                                        wp_error *err);
 /** All threads of a cooperative launch are at the grid barrier. */
 void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch);
 uint32_t wpi_sm_number(const wpi_sm *sm);

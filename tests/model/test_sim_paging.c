@@ -36,6 +36,28 @@ static void six_faults_a_chunk_with_the_tree(void **state) {
     bench_close(&b);
 }
 
+/* Of a rest of 5 blocks a tree has 8: the fifth makes it more than half full. */
+static void a_rounded_allocation_is_as_large_as_its_trees(void **state) {
+    (void)state;
+    const struct {
+        uint64_t bytes, pages;
+    } cases[] = {{1, 16},
+                 {65536, 16},
+                 {65537, 32},
+                 {2 * MIB, 512},
+                 {2 * MIB + 5 * 65536, 512 + 128},
+                 {4 * MIB - 1, 1024}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_u64(wpi_residency_tree_bytes(cases[i].bytes), cases[i].pages * WPI_PAGE_BYTES);
+    for (uint32_t is_rounded = 0; is_rounded < 2; is_rounded++) {
+        bench b;
+        BENCH_OPEN(&b, 5 * 65536, is_rounded != 0 ? "paging.round_up=on" : "paging.round_up=off");
+        bench_touch_pages(&b, 5 * 65536, 1);
+        assert_u64(bench_count_of(&b, "paging.fetched"), is_rounded != 0 ? 128 : 80);
+        bench_close(&b);
+    }
+}
+
 /* 2,605 cycles for 4 KiB and 8,240 for 60 KiB, which UVMSmart has; behind a walk and the service.
  */
 static void transfers_take_what_the_curve_says(void **state) {
@@ -131,7 +153,8 @@ static void random_traffic_ends_under_all_policies(void **state) {
     const char *const more[] = {
         "paging.cu_faults=0",    "paging.cu_faults=1",      "paging.mshrs=3",
         "paging.service=serial", "paging.service=added",    "paging.free=10",
-        "paging.reserve=20",     "paging.free_at_start=on", "paging.drop_clean=on"};
+        "paging.reserve=20",     "paging.free_at_start=on", "paging.drop_clean=on",
+        "paging.round_up=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++) {
@@ -228,17 +251,51 @@ static void warps_over_more_than_memory_end(void **state) {
     }
 }
 
+/* 32 lines of one page, when the last one is there. */
+static wp_time_ps time_of_lines(const char *replays) {
+    rig r;
+    wp_error err = {0};
+    uint64_t addresses[WPI_LANES];
+    for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+        addresses[lane] = BENCH_FIRST + (uint64_t)lane * WPI_LINE_BYTES;
+    RIG_OPEN(&r, replays, "l2.bandwidth=10000B/cycle", "l2.sm_bandwidth=10000B/cycle",
+             "dram.bandwidth=10000B/cycle", "dram.row_miss=0ns", );
+    assert_status_ok(wpi_memory_manage(r.memory, BENCH_FIRST, &err), &err);
+    assert_status_ok(wpi_paging_add(wpi_memory_paging(r.memory), BENCH_FIRST, MIB, &err), &err);
+    const wpi_access access = {.kind = WP_TRACE_LOAD,
+                               .cache = WP_TRACE_CACHE_GLOBAL,
+                               .size_bytes = 4,
+                               .mask = ~0u,
+                               .addresses = addresses};
+    (void)wpi_memory_access(r.memory, &access, 0, rig_note, &r, 0);
+    wpi_engine_run(r.engine);
+    const wp_time_ps took = r.last.answered;
+    rig_close(&r);
+    return took;
+}
+
+static void so_many_lines_a_cycle_go_on_when_their_page_has_come(void **state) {
+    (void)state;
+    const wp_time_ps at_once = time_of_lines("paging.replay_lines=0");
+    const double one = (double)(time_of_lines("paging.replay_lines=1") - at_once);
+    const double two = (double)(time_of_lines("paging.replay_lines=2") - at_once);
+    assert_near(one, 31e3, 0.01); /* cycles of 1 ns */
+    assert_near(two, 15.5e3, 0.02);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_each_page_without_prefetching),
         cmocka_unit_test(a_fault_each_block_with_sequential_local),
         cmocka_unit_test(six_faults_a_chunk_with_the_tree),
+        cmocka_unit_test(a_rounded_allocation_is_as_large_as_its_trees),
         cmocka_unit_test(transfers_take_what_the_curve_says),
         cmocka_unit_test(a_service_drains_the_buffer),
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
         cmocka_unit_test(counters_delay_migration),
         cmocka_unit_test(random_traffic_ends_under_all_policies),
         cmocka_unit_test(warps_over_more_than_memory_end),
+        cmocka_unit_test(so_many_lines_a_cycle_go_on_when_their_page_has_come),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

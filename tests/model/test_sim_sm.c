@@ -94,6 +94,18 @@ static void a_chain_takes_its_latency_and_free_instructions_their_slots(void **s
     assert_u64(time_of(free_ones, 1, 1, 32), 8 * 1000 * WP_PS_PER_NS);
 }
 
+/* Four SMs with a chain of 600 ns each; the last begins three skews after the first. */
+static void sms_begin_one_after_the_other(void **state) {
+    (void)state;
+    const script_stop chain[] = {{CHAIN, ALL}};
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "floorplan.tpcs=4", "gpu.sm_skew=7ns", );
+    script *s = new_script(chain, 1, 8, 1);
+    assert_u64(script_run(&r, s), (600 + 3 * 7) * WP_PS_PER_NS);
+    free(s);
+    rig_close(&r);
+}
+
 static void divergence_serialises(void **state) {
     (void)state;
     const script_stop together[] = {{CHAIN, ALL}, {HALF, ALL}, {CHAIN, ALL}};
@@ -263,6 +275,7 @@ static void stores_do_not_pile_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
+        cmocka_unit_test(sms_begin_one_after_the_other),
         cmocka_unit_test(divergence_serialises),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(as_many_ctas_fit_as_the_calculator_says),
