@@ -47,7 +47,8 @@ typedef struct wp_arguments {
     int operand_count;
     const wp_option *options;
     char **argv;
-    int options_end; /* in argv */
+    int options_end;   /* in argv */
+    char device[1024]; /* what wpi_device_as makes of --device and --as */
 } wp_arguments;
 
 /** Reads options up to the first operand or "--". INVALID, with a message, on a wrong one. */
@@ -65,6 +66,13 @@ const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int
     [(first) + 1] = {"prefetch", "POLICY", "which pages come with those that fault"},              \
     [(first) + 2] = {"evict", "POLICY", "which pages make room (see `warpage policies`)"},         \
     [(first) + 3] = {"migrate", "POLICY", "whether a page comes, or is read across the link"}
+
+#define WPI_AS_OPTION                                                                              \
+    { "as", "NAME", "with the numbers of another simulator, such as uvmsmart, where they differ" }
+
+/** --as NAME is an overlay of --device (else `otherwise`, else WARPAGE_DEVICE's): "sim:k80" becomes
+ * "sim:k80+NAME" in the values. Does nothing where there is none. INVALID: no simulated GPU. */
+WP_NODISCARD wp_status wpi_device_as(wp_arguments *arguments, const char *otherwise, wp_error *err);
 
 /** All of --set, and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on,
  * and a row of `environment` (may be NULL) for a program to be run. Does nothing where there are

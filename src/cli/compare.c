@@ -33,6 +33,7 @@
 
 enum option_index {
     DEVICE,
+    AS,
     SET,
     OVERSUBSCRIBE, /* … and three more of paging */
     VARY = OVERSUBSCRIBE + 4,
@@ -44,6 +45,7 @@ enum option_index {
 
 const wp_option wpi_compare_options[] = {
     [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
+    [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "a number of it in all combinations"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
     [VARY] = {"vary", "KEY=A,B,C",
@@ -94,6 +96,9 @@ static wp_status read_variation(comparison *c, wp_error *err) {
         return WP_FAIL(err, INVALID, "what differs? --vary l2.bytes=1MiB,2MiB, say");
     if (c->variation.key_count > KEYS_MAX)
         return WP_FAIL(err, INVALID, "--vary: at most %u keys", KEYS_MAX);
+    if (c->arguments->values[AS] != NULL && wpi_variation_device(&c->variation, 0, NULL) != NULL)
+        return WP_FAIL(err, INVALID, "--as is of --device; in --vary write device=sim:k80+%s",
+                       c->arguments->values[AS]);
     return WP_STATUS_OK;
 }
 
@@ -429,7 +434,8 @@ int wpi_compare_main(int argc, char **argv) {
                                           "l2.bytes=1MiB,2MiB -- ./app");
     comparison c = {.arguments = &arguments};
     int exit_code;
-    if (read_variation(&c, &err) != WP_STATUS_OK || make_variants(&c, &err) != WP_STATUS_OK) {
+    if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK ||
+        read_variation(&c, &err) != WP_STATUS_OK || make_variants(&c, &err) != WP_STATUS_OK) {
         exit_code = wpi_usage_error("compare", "%s", err.message);
     } else if (prepare(&c, &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("compare", "%s", err.message);

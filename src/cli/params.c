@@ -13,11 +13,12 @@
 #include "report/param_table.h"
 #include "warpage/device.h"
 
-enum option_index { DEVICE, SET, FORMAT };
+enum option_index { DEVICE, AS, SET, FORMAT };
 
 const wp_option wpi_params_options[] = {
     [DEVICE] = {"device", "sim:PROFILE",
                 "the numbers of this simulated GPU, and where they are from"},
+    [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "with this number changed; may be given again"},
     [FORMAT] = {"format", "text|json|csv", "form of the list"},
     {0}};
@@ -94,6 +95,8 @@ int wpi_params_main(int argc, char **argv) {
         return wpi_usage_error("params", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("params", "one name at most");
 
+    if (wpi_device_as(&arguments, NULL, &err) != WP_STATUS_OK)
+        return wpi_usage_error("params", "%s", err.message);
     const char *device = arguments.values[DEVICE];
     const char *wanted = arguments.operands[0];
     wp_nearest nearest = {.wanted = wanted};

@@ -21,6 +21,7 @@
 
 enum option_index {
     DEVICE,
+    AS,
     SET,
     OVERSUBSCRIBE, /* … and three more of paging */
     DEVICE_MEMORY = OVERSUBSCRIBE + 4,
@@ -39,6 +40,7 @@ enum option_index {
 
 const wp_option wpi_run_options[] = {
     [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
+    [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
     [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
@@ -100,8 +102,7 @@ static wp_status set_in_step(const char *when, wp_strings *environment, wp_error
 }
 
 /* Checks values and turns them into environment rows. */
-static wp_status set_environment(const wp_arguments *arguments, wp_strings *environment,
-                                 wp_error *err) {
+static wp_status set_environment(wp_arguments *arguments, wp_strings *environment, wp_error *err) {
     uint64_t number = 0;
     const char *const *values = arguments->values;
     if (values[DEVICE_MEMORY] != NULL) {
@@ -113,6 +114,7 @@ static wp_status set_environment(const wp_arguments *arguments, wp_strings *envi
         if (number == 0) return WP_FAIL(err, INVALID, "--workers: at least 1");
         wp_strings_addf(environment, "WARPAGE_WORKERS=%s", values[WORKERS]);
     }
+    WP_TRY(wpi_device_as(arguments, NULL, err));
     WP_TRY(wpi_set_keys(arguments, values[DEVICE], environment, err));
     if (values[IN_STEP] != NULL) WP_TRY(set_in_step(values[IN_STEP], environment, err));
     if (values[DEVICE] != NULL) {

@@ -1,12 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --set KEY=VALUE, and the keys that are options of their own: what becomes WARPAGE_SET, here and
- * in the program that is run. */
+ * in the program that is run. --as NAME: another simulated GPU. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/text.h"
 #include "cli/cli.h"
+
+static bool is_simulated(const char *device) {
+    return device != NULL && strncmp(device, "sim:", 4) == 0;
+}
+
+static wp_status fail_not_simulated(const char *option, wp_error *err) {
+    return WP_FAIL(err, INVALID, "--%s changes a simulated GPU: name one, as in --device sim:p100",
+                   option);
+}
+
+/* The option's number, which the command has. */
+static size_t number_of(const wp_option *options, const char *name) {
+    size_t i = 0;
+    while (strcmp(options[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+wp_status wpi_device_as(wp_arguments *arguments, const char *otherwise, wp_error *err) {
+    const char *overlay = arguments->values[number_of(arguments->options, "as")];
+    const char **device = &arguments->values[number_of(arguments->options, "device")];
+    if (overlay == NULL) return WP_STATUS_OK;
+    if (otherwise == NULL) otherwise = getenv("WARPAGE_DEVICE");
+    if (*device == NULL) *device = otherwise;
+    if (!is_simulated(*device)) return fail_not_simulated("as", err);
+    const int length =
+        snprintf(arguments->device, sizeof arguments->device, "%s+%s", *device, overlay);
+    if (length < 0 || (size_t)length >= sizeof arguments->device)
+        return WP_FAIL(err, INVALID, "--device: its name is too long");
+    *device = arguments->device;
+    return WP_STATUS_OK;
+}
 
 static bool is_key(const char *option) {
     static const char *const keys[] = {WPI_PAGING_KEYS};
@@ -50,9 +83,8 @@ wp_status wpi_set_keys(const wp_arguments *arguments, const char *device, wp_str
     wp_text_deinit(&settings);
     wp_status status = WP_STATUS_OK;
     if (device == NULL) device = getenv("WARPAGE_DEVICE");
-    if (device == NULL || strncmp(device, "sim:", 4) != 0) {
-        status = WP_FAIL(err, INVALID,
-                         "--%s changes a simulated GPU: name one, as in --device sim:p100", given);
+    if (!is_simulated(device)) {
+        status = fail_not_simulated(given, err);
     } else {
         (void)setenv("WARPAGE_SET", joined, 1);
         if (environment != NULL) wp_strings_addf(environment, "WARPAGE_SET=%s", joined);

@@ -14,10 +14,11 @@
 #include "warpage/device.h"
 #include "warpage/trace.h"
 
-enum option_index { OUTPUT, DEVICE, SET, FUNCTIONAL };
+enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL };
 
 static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
                                     [DEVICE] = {"device", "sim:GPU", ""},
+                                    [AS] = WPI_AS_OPTION,
                                     [SET] = {"set", "KEY=VALUE", ""},
                                     [FUNCTIONAL] = {"functional", NULL, ""},
                                     {0}};
@@ -117,6 +118,8 @@ int wpi_trace_record_main(int argc, char **argv) {
     if (arguments.operand_count == 0)
         return wpi_usage_error("trace", "record: which program? For example: warpage trace record "
                                         "-o app.wpt -- ./app");
+    if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK)
+        return wpi_usage_error("trace", "record: %s", err.message);
     const char *device = values[DEVICE] != NULL ? values[DEVICE] : WPI_TRACE_DEVICE;
     int exit_code;
     if (wpi_set_keys(&arguments, device, &environment, &err) != WP_STATUS_OK ||

@@ -10,13 +10,12 @@
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, SET, FORMAT, REPORT };
+enum option_index { DEVICE, AS, SET, FORMAT, REPORT };
 
-static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
-                                    [SET] = {"set", "KEY=VALUE", ""},
-                                    [FORMAT] = {"format", "text|json|csv", ""},
-                                    [REPORT] = {"report", "FILE", ""},
-                                    {0}};
+static const wp_option options[] = {
+    [DEVICE] = {"device", "sim:GPU", ""}, [AS] = WPI_AS_OPTION,
+    [SET] = {"set", "KEY=VALUE", ""},     [FORMAT] = {"format", "text|json|csv", ""},
+    [REPORT] = {"report", "FILE", ""},    {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
     wp_run_record *record = object;
@@ -52,7 +51,8 @@ static wp_status replay(const wp_arguments *arguments, const char *folder, wp_ta
     return status;
 }
 
-static wp_status check_arguments(const wp_arguments *arguments, wp_error *err) {
+static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
+    WP_TRY(wpi_device_as(arguments, NULL, err));
     const char *device = arguments->values[DEVICE], *report = arguments->values[REPORT];
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
         return WP_FAIL(err, INVALID, "on which simulated GPU? --device sim:p100, say");

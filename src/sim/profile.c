@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading goes in two steps. First all keys are collected as text, a file after the one it is based
- * on and settings last; then the texts in force are read, the core clock before all others, because
- * times may be written in its cycles. So each key is checked once, and a message can always say
- * where it stood. */
+ * on, then overlays, settings last; then the texts in force are read, the core clock before all
+ * others, because times may be written in its cycles. So each key is checked once, and a message
+ * can always say where it stood. */
 #define _GNU_SOURCE /* dladdr */
 #include "sim/profile.h"
 
@@ -32,13 +32,21 @@ typedef struct reading {
     uint32_t line;
     uint32_t depth; /* of files that are based on this one */
     uint32_t keys;  /* read so far */
+    bool is_overlay;
     char section[WPI_KEY_NAME_MAX];
     char *section_source;
     wp_status status;
     wp_error *err;
 } reading;
 
-static wp_status read_file(wpi_profile *profile, const char *path, uint32_t depth, wp_error *err);
+/* A file to be read, and as what. */
+typedef struct wanted_file {
+    const char *path;
+    uint32_t depth;
+    bool is_overlay;
+} wanted_file;
+
+static wp_status read_file(wpi_profile *profile, wanted_file wanted, wp_error *err);
 
 /* ---- the keys as text -------------------------------------------------------------------------
  */
@@ -144,13 +152,14 @@ static char *base_path(const char *from, const char *name) {
 
 /* A base is read when it is named, so what follows overrides it. */
 static wp_status read_base(reading *r, const char *name) {
+    if (r->is_overlay) return fail_at(r, WP_STATUS_INVALID, "an overlay has no base");
     if (r->keys > 0) return fail_at(r, WP_STATUS_INVALID, "base must be the first key of the file");
     if (r->depth >= BASES_MAX)
         return fail_at(r, WP_STATUS_INVALID, "more than %u profiles are based on each other",
                        BASES_MAX);
     char *path = base_path(r->file, name);
     if (wp_file_exists(path))
-        r->status = read_file(r->profile, path, r->depth + 1, r->err);
+        r->status = read_file(r->profile, (wanted_file){path, r->depth + 1, false}, r->err);
     else
         (void)fail_at(r, WP_STATUS_NOT_FOUND, "base '%s': there is no %s", name, path);
     wp_free(path);
@@ -239,9 +248,14 @@ static char *next_line(char *out, int size, void *stream) {
     return out;
 }
 
-static wp_status read_text_of(wpi_profile *profile, const char *ini, const char *where,
-                              uint32_t depth, wp_error *err) {
-    reading r = {.profile = profile, .file = where, .rest = ini, .depth = depth, .err = err};
+static wp_status read_text_of(wpi_profile *profile, const char *ini, wanted_file wanted,
+                              wp_error *err) {
+    reading r = {.profile = profile,
+                 .file = wanted.path,
+                 .rest = ini,
+                 .depth = wanted.depth,
+                 .is_overlay = wanted.is_overlay,
+                 .err = err};
     const int line = ini_parse_stream(next_line, &r, on_pair, &r);
     if (line > 0 && (r.status == WP_STATUS_OK || (uint32_t)line < r.line)) {
         r.status = WP_STATUS_OK; /* what failed later may follow from this */
@@ -252,15 +266,15 @@ static wp_status read_text_of(wpi_profile *profile, const char *ini, const char 
     return r.status;
 }
 
-static wp_status read_file(wpi_profile *profile, const char *path, uint32_t depth, wp_error *err) {
+static wp_status read_file(wpi_profile *profile, wanted_file wanted, wp_error *err) {
     char *ini = NULL;
     size_t size_bytes = 0;
-    WP_TRY(wp_file_read(path, &ini, &size_bytes, err));
+    WP_TRY(wp_file_read(wanted.path, &ini, &size_bytes, err));
     wp_status status = WP_STATUS_OK;
     if (strlen(ini) != size_bytes)
-        status = WP_FAIL(err, PARSE, "%s: is no text, byte %zu is 0", path, strlen(ini));
+        status = WP_FAIL(err, PARSE, "%s: is no text, byte %zu is 0", wanted.path, strlen(ini));
     else
-        status = read_text_of(profile, ini, path, depth, err);
+        status = read_text_of(profile, ini, wanted, err);
     wp_free(ini);
     return status;
 }
@@ -344,8 +358,10 @@ static int is_profile(const struct dirent *entry) {
     return length > ending && strcmp(entry->d_name + length - ending, ENDING) == 0;
 }
 
-void wpi_profile_names(wp_strings *names) {
-    char *dir = wpi_profile_dir();
+/* Of the folder `below` that of the profiles; "": that one itself. */
+static void list_names(const char *below, wp_strings *names) {
+    char *own = wpi_profile_dir();
+    char *dir = own != NULL ? wp_path_join(own, below) : NULL;
     struct dirent **entries = NULL;
     const int count = dir != NULL ? scandir(dir, &entries, is_profile, alphasort) : 0;
     for (int i = 0; i < count; i++) {
@@ -355,28 +371,40 @@ void wpi_profile_names(wp_strings *names) {
     }
     free(entries);
     wp_free(dir);
+    wp_free(own);
 }
 
-static wp_status fail_unknown(const char *spec, wp_error *err) {
+void wpi_profile_names(wp_strings *names) {
+    list_names("", names);
+}
+
+/* What is looked up by name: a folder below that of the profiles, and what is said of its files. */
+typedef struct shelf {
+    const char *folder, *noun, *listing;
+} shelf;
+
+static const shelf profiles = {"", "simulated GPU", "`warpage devices` lists them"};
+static const shelf overlays = {"as", "overlay of simulated GPUs", "they are in configs/as"};
+
+static wp_status fail_unknown(const shelf *of, const char *spec, wp_error *err) {
     wp_strings names = {0};
     wp_nearest nearest = {.wanted = spec};
-    wpi_profile_names(&names);
+    list_names(of->folder, &names);
     for (size_t i = 0; i < names.count; i++)
         wp_nearest_offer(&nearest, names.items[i]);
     const char *found = wp_nearest_result(&nearest);
     const wp_status status =
         found != NULL
-            ? WP_FAIL(err, NOT_FOUND, "there is no simulated GPU '%s'; did you mean '%s'?", spec,
+            ? WP_FAIL(err, NOT_FOUND, "there is no %s '%s'; did you mean '%s'?", of->noun, spec,
                       found)
             : WP_FAIL(err, NOT_FOUND,
-                      "there is no simulated GPU '%s'; `warpage devices` lists them, and a file "
-                      "of your own has a '/' or ends in .ini",
-                      spec);
+                      "there is no %s '%s'; %s, and a file of your own has a '/' or ends in .ini",
+                      of->noun, spec, of->listing);
     wp_strings_deinit(&names);
     return status;
 }
 
-static wp_status find_file(const char *spec, char **path, wp_error *err) {
+static wp_status find_file(const shelf *of, const char *spec, char **path, wp_error *err) {
     *path = NULL;
     char *extension = wp_path_extension(spec);
     const bool is_path = strchr(spec, '/') != NULL || strcmp(extension, ".ini") == 0;
@@ -389,11 +417,11 @@ static wp_status find_file(const char *spec, char **path, wp_error *err) {
     if (dir == NULL)
         return WP_FAIL(err, NOT_FOUND,
                        "profile '%s': no folder lib/warpage/configs beside the library", spec);
-    char *name = wp_format("%s.ini", spec);
+    char *name = wp_format("%s%s%s.ini", of->folder, of->folder[0] != '\0' ? "/" : "", spec);
     *path = wp_path_join(dir, name);
     wp_status status = WP_STATUS_OK;
     if (!wp_file_exists(*path)) {
-        status = fail_unknown(spec, err);
+        status = fail_unknown(of, spec, err);
         wp_free(*path);
         *path = NULL;
     }
@@ -409,21 +437,50 @@ static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
     return create_written(*out, err);
 }
 
+/* To the first '+' of "k80+uvmsmart" behind the folders of a path. */
+static size_t part_length(const char *spec) {
+    const char *slash = strrchr(spec, '/');
+    const char *name = slash != NULL ? slash + 1 : spec;
+    return (size_t)(name - spec) + strcspn(name, "+");
+}
+
+/* The profile, or an overlay: the first `length` characters of `spec` name it. */
+static wp_status read_part(const char *spec, size_t length, wpi_profile **profile, wp_error *err) {
+    const bool is_overlay = *profile != NULL;
+    char *part = wp_strndup(spec, length), *path = NULL;
+    if (part == NULL) return WP_FAIL(err, NOMEM, "profile %s", spec);
+    wp_status status = WP_STATUS_OK;
+    WP_TRY_GOTO(find_file(is_overlay ? &overlays : &profiles, part, &path, err), done);
+    if (is_overlay) {
+        char *stem = wp_path_stem(path), *name = wp_format("%s+%s", (*profile)->name, stem);
+        wp_free((*profile)->name);
+        (*profile)->name = name;
+        wp_free(stem);
+    } else {
+        WP_TRY_GOTO(create(path, profile, err), done);
+    }
+    WP_TRY_GOTO(read_file(*profile, (wanted_file){path, 0, is_overlay}, err), done);
+done:
+    wp_free(path);
+    wp_free(part);
+    return status;
+}
+
 wp_status wpi_profile_load(const char *spec, const char *const *settings, size_t setting_count,
                            wpi_profile **out, wp_error *err) {
     *out = NULL;
-    char *path = NULL;
     wpi_profile *profile = NULL;
     wp_status status = WP_STATUS_OK;
-    WP_TRY_GOTO(find_file(spec, &path, err), done);
-    WP_TRY_GOTO(create(path, &profile, err), done);
-    WP_TRY_GOTO(read_file(profile, path, 0, err), done);
+    for (const char *at = spec; at != NULL;) {
+        const size_t length = part_length(at);
+        WP_TRY_GOTO(read_part(at, length, &profile, err), done);
+        at = at[length] == '+' ? at + length + 1 : NULL;
+    }
     WP_TRY_GOTO(finish(profile, settings, setting_count, err), done);
     *out = profile;
     profile = NULL;
 done:
     wpi_profile_destroy(profile);
-    wp_free(path);
     return status;
 }
 
@@ -433,7 +490,7 @@ wp_status wpi_profile_parse(const char *ini, const char *where, const char *cons
     wpi_profile *profile = NULL;
     wp_status status = WP_STATUS_OK;
     WP_TRY_GOTO(create(where, &profile, err), done);
-    WP_TRY_GOTO(read_text_of(profile, ini, where, 0, err), done);
+    WP_TRY_GOTO(read_text_of(profile, ini, (wanted_file){.path = where}, err), done);
     WP_TRY_GOTO(finish(profile, settings, setting_count, err), done);
     *out = profile;
     profile = NULL;

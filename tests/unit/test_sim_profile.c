@@ -209,27 +209,77 @@ static void check_source(const char *path, const wpi_profile_value *value) {
         fail_msg("%s: %s: the source does not say whose number it is", path, value->name);
 }
 
+static void check_sources(const char *spec) {
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    assert_status_ok(wpi_profile_load(spec, NULL, 0, &p, &err), &err);
+    wpi_profile_value value;
+    for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++) {
+        const bool is_absent = is_of_missing_level(p, value.name) ||
+                               is_of_missing_driver(p, value.name) ||
+                               (!p->itlb.is_on && strncmp(value.name, "itlb.", 5) == 0) ||
+                               (!p->paging.is_on && strncmp(value.name, "paging.", 7) == 0);
+        if (!is_absent) check_source(spec, &value);
+    }
+    assert_true(p->title[0] != '\0');
+    wpi_profile_destroy(p);
+}
+
 static void every_profile_loads_and_every_number_has_a_source(void **state) {
     (void)state;
     glob_t found;
     assert_int_equal(glob(WP_TEST_SOURCE_DIR "/configs/*.ini", 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 12);
+    for (size_t i = 0; i < found.gl_pathc; i++)
+        check_sources(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+static void so_has_every_number_of_an_overlay(void **state) {
+    (void)state;
+    glob_t found;
+    char spec[300];
+    assert_int_equal(glob(WP_TEST_SOURCE_DIR "/configs/as/*.ini", 0, NULL, &found), 0);
+    assert_true(found.gl_pathc >= 1);
     for (size_t i = 0; i < found.gl_pathc; i++) {
-        wp_error err = {0};
-        wpi_profile *p = NULL;
-        assert_status_ok(wpi_profile_load(found.gl_pathv[i], NULL, 0, &p, &err), &err);
-        wpi_profile_value value;
-        for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++) {
-            const bool is_absent = is_of_missing_level(p, value.name) ||
-                                   is_of_missing_driver(p, value.name) ||
-                                   (!p->itlb.is_on && strncmp(value.name, "itlb.", 5) == 0) ||
-                                   (!p->paging.is_on && strncmp(value.name, "paging.", 7) == 0);
-            if (!is_absent) check_source(found.gl_pathv[i], &value);
-        }
-        assert_true(p->title[0] != '\0');
-        wpi_profile_destroy(p);
+        char *stem = wp_path_stem(found.gl_pathv[i]);
+        (void)snprintf(spec, sizeof spec, WP_TEST_SOURCE_DIR "/configs/gtx1080ti.ini+%s", stem);
+        check_sources(spec);
+        wp_free(stem);
     }
     globfree(&found);
+}
+
+static void an_overlay_lies_between_profile_and_settings(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    const char *const settings[] = {"l2.mshrs=7"};
+    assert_status_ok(wpi_profile_load("gtx1080ti+uvmsmart", settings, 1, &p, &err), &err);
+    assert_string_equal(p->name, "gtx1080ti+uvmsmart");
+    assert_u64(p->paging.service, WPI_FAULT_ADDED);
+    assert_u64(p->l2.mshrs, 7);
+    assert_u64(p->sm_count, 28); /* of the profile */
+    assert_contains(source_of(p, "paging.round_up"), "UVMSmart");
+    wpi_profile_destroy(p);
+    assert_status_fails(wpi_profile_load("gtx1080ti+uvmsmarx", NULL, 0, &p, &err),
+                        WP_STATUS_NOT_FOUND, &err, "did you mean 'uvmsmart'?");
+    assert_status_fails(wpi_profile_load("gtx1080to+uvmsmart", NULL, 0, &p, &err),
+                        WP_STATUS_NOT_FOUND, &err, "did you mean 'gtx1080ti'?");
+    assert_status_fails(wpi_profile_load("gtx1080ti+", NULL, 0, &p, &err), WP_STATUS_NOT_FOUND,
+                        &err, "there is no overlay of simulated GPUs ''");
+}
+
+/* A file of one's own; it would bring all numbers of its base. */
+static void an_overlay_has_no_base(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    const char *const path = "overlay-with-base.ini", *const ini = "[gpu]\nbase = k80\n";
+    assert_status_ok(wp_file_write(path, ini, strlen(ini), &err), &err);
+    assert_status_fails(wpi_profile_load("k80+overlay-with-base.ini", NULL, 0, &p, &err),
+                        WP_STATUS_INVALID, &err, "overlay-with-base.ini:2: an overlay has no base");
+    assert_int_equal(remove(path), 0);
 }
 
 static void names_are_looked_up_beside_the_library(void **state) {
@@ -366,6 +416,9 @@ int main(void) {
         cmocka_unit_test(mistakes_are_named_with_their_place),
         cmocka_unit_test(a_line_that_is_too_long_is_refused),
         cmocka_unit_test(every_profile_loads_and_every_number_has_a_source),
+        cmocka_unit_test(so_has_every_number_of_an_overlay),
+        cmocka_unit_test(an_overlay_lies_between_profile_and_settings),
+        cmocka_unit_test(an_overlay_has_no_base),
         cmocka_unit_test(names_are_looked_up_beside_the_library),
         cmocka_unit_test(a_number_of_the_base_says_so),
         cmocka_unit_test(disabled_sms_give_the_measured_groups),
