@@ -13,6 +13,8 @@
  *     │   └────────┘   │
  *     └────────────────┘
  *
+ * Steps go from one of two arrays of temperatures to the other and back, and the first one holds
+ * the start.
  * Every multiply-add is a fused one by name, so all devices and the serial check agree to the bit.
  * Units: temperatures in kelvin, power in watts; a chip of 16 mm x 16 mm, 0.5 mm thick, as in
  * Rodinia's benchmark of this name.
@@ -267,43 +269,38 @@ int main(int argc, char **argv) {
     chip c = make_chip(side, side);
 
     app_device device;
-    app_array start_array; /* kept for the check */
     app_array power_array;
     app_array heat[2];
     app_device_open(&device, common.memory);
-    app_array_take(&device, &start_array, (void **)&temperature, count, sizeof(float),
-                   "start temperatures");
-    app_array_take(&device, &power_array, (void **)&power, count, sizeof(float), "power");
-    app_array_create(&device, &heat[0], count, sizeof(float), "temperatures", APP_ROLE_STATE);
+    app_array_create(&device, &heat[0], count, sizeof(float), "temperatures", APP_ROLE_UPDATED);
     app_array_create(&device, &heat[1], count, sizeof(float), "next temperatures", APP_ROLE_STATE);
-    app_array_to_device(&device, &start_array);
+    app_array_take(&device, &power_array, (void **)&power, count, sizeof(float), "power");
+    memcpy(heat[0].host, temperature, count * sizeof *temperature);
+    app_array_to_device(&device, &heat[0]);
     app_array_to_device(&device, &power_array);
 
-    int now = 0;
-    const float *from = (const float *)start_array.device;
+    int now = 0; /* which of the two has the temperatures */
     for (uint64_t done = 0; done < steps;) {
         int launch_steps = (int)(steps - done < steps_per_launch ? steps - done : steps_per_launch);
         unsigned inner = (unsigned)(TILE - 2 * launch_steps);
         unsigned blocks = ((unsigned)side + inner - 1) / inner;
         app_kernels_begin(&device);
         spread_heat<<<dim3(blocks, blocks), dim3(TILE, TILE)>>>(
-            c, (const float *)power_array.device, from, (float *)heat[now].device, (int)side,
-            (int)side, launch_steps);
+            c, (const float *)power_array.device, (const float *)heat[now].device,
+            (float *)heat[1 - now].device, (int)side, (int)side, launch_steps);
         app_kernels_end(&device, "spread_heat", 1);
-        from = (const float *)heat[now].device;
         done += (uint64_t)launch_steps;
         now = 1 - now;
     }
-    app_array *result = &heat[1 - now]; /* written last */
-    app_array_to_host(&device, result);
+    app_array_to_host(&device, &heat[now]);
 
-    const float *temperatures = (const float *)result->host;
+    const float *temperatures = (const float *)heat[now].host;
     print_result(title, temperatures, (int64_t)side, (int64_t)side, steps);
     app_device_report(&device, (double)count * (double)steps, "cells");
     bool is_right =
-        !common.check || check(c, (const float *)power_array.host, (const float *)start_array.host,
-                               temperatures, (int64_t)side, (int64_t)side, steps);
-    app_array_free(&device, &start_array);
+        !common.check || check(c, (const float *)power_array.host, temperature, temperatures,
+                               (int64_t)side, (int64_t)side, steps);
+    free(temperature);
     app_array_free(&device, &power_array);
     app_array_free(&device, &heat[0]);
     app_array_free(&device, &heat[1]);
