@@ -4,7 +4,8 @@
  *     drained   all faults in the buffer are taken at once; `latency` later their pages set off, and
  *               what has come meanwhile is taken (Zheng et al., section 3.1)
  *     serial    one after the other, each after `latency` on the link (UVMSmart's accurate mode)
- *     added     pages set off at once; the latency is not simulated, only counted (its default) */
+ *     added     those of a core cycle set off together at its end; the latency is not simulated, only
+ *               counted (its default) */
 #include "sim/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -15,9 +16,15 @@ static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_fault_entry *)p->entries.items)[number];
 }
 
-static wp_time_ps latency_of(const wpi_paging *p) {
-    return p->profile->paging.service == WPI_FAULT_ADDED ? 0
-                                                         : p->profile->paging.latency_ps;
+/* A service is what happens at the end of a cycle, of all faults that it had. */
+static bool is_of_a_cycle(const wpi_paging *p) {
+    return p->profile->paging.service == WPI_FAULT_ADDED;
+}
+
+static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
+    const wp_time_ps cycle_ps = p->profile->cycle_ps;
+    if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
+    return now + p->profile->paging.latency_ps;
 }
 
 /* The buffer's faults, or only the first one. */
@@ -36,8 +43,8 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     if (p->is_serving || p->buffer.first == NONE) return;
     p->is_serving = true;
     p->counters.services++;
-    p->served = take(p);
-    wpi_engine_at(p->engine, now + latency_of(p), served, p, 0);
+    if (!is_of_a_cycle(p)) p->served = take(p);
+    wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
 static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
@@ -74,6 +81,7 @@ static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
 static void served(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
+    if (is_of_a_cycle(p)) p->served = take(p);
     uint32_t first = p->served.first;
     p->served.first = NONE;
     while (first != NONE) {

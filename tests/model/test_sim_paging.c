@@ -93,6 +93,27 @@ static void a_service_drains_the_buffer(void **state) {
     bench_close(&b);
 }
 
+/* Cycles of 675 ps, walks end at 70,000: two pages of a block are two faults if the second is asked
+ * for before the end of the first one's cycle, at 70,200. */
+static void faults_of_a_cycle_are_served_together(void **state) {
+    (void)state;
+    const struct {
+        wp_time_ps later_ps;
+        uint64_t faults, services;
+    } cases[] = {{0, 2, 1}, {199, 2, 1}, {201, 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=sequential-local", "paging.service=added");
+        bench_issue(&b, 0, 0, BENCH_FIRST, false, 0);
+        bench_issue(&b, 1, 1, BENCH_FIRST + WPI_PAGE_BYTES, false, cases[i].later_ps);
+        wpi_engine_run(b.engine);
+        assert_u64(bench_count_of(&b, "paging.far_faults"), cases[i].faults);
+        assert_u64(bench_count_of(&b, "paging.services"), cases[i].services);
+        assert_u64(bench_count_of(&b, "paging.fetched"), 16);
+        bench_close(&b);
+    }
+}
+
 static void an_sm_waits_for_no_more_pages_than_it_may(void **state) {
     (void)state;
     bench b;
@@ -291,6 +312,7 @@ int main(void) {
         cmocka_unit_test(a_rounded_allocation_is_as_large_as_its_trees),
         cmocka_unit_test(transfers_take_what_the_curve_says),
         cmocka_unit_test(a_service_drains_the_buffer),
+        cmocka_unit_test(faults_of_a_cycle_are_served_together),
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
         cmocka_unit_test(counters_delay_migration),
         cmocka_unit_test(random_traffic_ends_under_all_policies),
