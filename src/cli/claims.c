@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/claims.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +8,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "base/subprocess.h"
-#include "warpage/report.h"
+#include "base/text.h"
+#include "cli/claims_run.h"
 
 #define TOLERANCE 0.10 /* of the published value, where a claim does not have its own */
 
@@ -34,19 +33,15 @@ static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static const char *text_in(const json_t *object, const char *key) {
-    return json_string_value(json_object_get(object, key));
-}
-
 /* A claim says what it is about, where its value comes from, and what the paper has or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
     const json_t *published = json_object_get(object, "published");
-    const char *run = text_in(object, "run");
-    *claim = (wpi_claim){.text = text_in(object, "claim"),
-                         .unit = text_in(object, "unit"),
-                         .calibrated = text_in(object, "calibrated"),
-                         .reason = text_in(object, "reason"),
+    const char *run = wpi_json_text(object, "run");
+    *claim = (wpi_claim){.text = wpi_json_text(object, "claim"),
+                         .unit = wpi_json_text(object, "unit"),
+                         .calibrated = wpi_json_text(object, "calibrated"),
+                         .reason = wpi_json_text(object, "reason"),
                          .has_published = json_is_number(published),
                          .published = json_number_value(published)};
     return claim->text != NULL && claim->unit != NULL && run != NULL &&
@@ -62,7 +57,7 @@ static void read_results(wpi_figure *figure) {
         for (size_t i = 0; i < figure->claim_count; i++) {
             wpi_claim *claim = &figure->claims[i];
             const json_t *row = json_object_get(results, claim->text);
-            const char *verdict = text_in(row, "verdict");
+            const char *verdict = wpi_json_text(row, "verdict");
             claim->has_ours = json_is_number(json_object_get(row, "ours"));
             claim->ours = json_number_value(json_object_get(row, "ours"));
             for (int v = 0; verdict != NULL && v < WPI_VERDICT_COUNT; v++) {
@@ -86,12 +81,13 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
     if (status == WP_STATUS_OK) {
         const json_t *claims = json_object_get(out->json, "claims");
         const json_t *runs = json_object_get(out->json, "runs");
-        out->title = text_in(out->json, "title");
-        out->source = text_in(out->json, "source");
+        out->title = wpi_json_text(out->json, "title");
+        out->source = wpi_json_text(out->json, "source");
         out->claim_count = json_array_size(claims);
         out->claims = wp_calloc(out->claim_count + 1, sizeof *out->claims);
         WP_CHECK(out->claims != NULL);
-        if (out->title == NULL || out->source == NULL || text_in(out->json, "program") == NULL)
+        if (out->title == NULL || out->source == NULL ||
+            wpi_json_text(out->json, "program") == NULL)
             status = WP_FAIL(err, PARSE, "%s: title, source or program is missing", path);
         for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
             if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
@@ -116,147 +112,8 @@ void wpi_figure_deinit(wpi_figure *figure) {
     *figure = (wpi_figure){0};
 }
 
-/* ---- running ------------------------------------------------------------------------------------
+/* ---- verdicts -----------------------------------------------------------------------------------
  */
-
-/* "name value" lines become an object of numbers. */
-static wp_status parse_values(const char *text, json_t *values, const char *program,
-                              wp_error *err) {
-    while (*text != '\0') {
-        const size_t length = strcspn(text, "\n");
-        char *line = wp_strndup(text, length), *end = NULL;
-        WP_CHECK(line != NULL);
-        char *space = strrchr(line, ' ');
-        const double value = space != NULL ? strtod(space + 1, &end) : 0.0;
-        const bool is_good = space != NULL && end != space + 1 && *end == '\0' && isfinite(value);
-        if (is_good) {
-            *space = '\0';
-            WP_CHECK(json_object_set_new(values, line, json_real(value)) == 0);
-        }
-        wp_status status = WP_STATUS_OK;
-        if (!is_good)
-            status = WP_FAIL(err, PARSE, "%s printed '%s', not NAME VALUE", program, line);
-        wp_free(line);
-        WP_TRY(status);
-        text += length + (text[length] == '\n');
-    }
-    return WP_STATUS_OK;
-}
-
-static wp_status compile(const wpi_figure *figure, const char *wpcc, const char *program,
-                         wp_error *err) {
-    char *source = wp_path_join(figure->folder, text_in(figure->json, "program"));
-    wp_text errors = {0};
-    const char *library = text_in(figure->json, "library");
-    char *bin = wp_path_dir(wpcc), *prefix = wp_path_dir(bin);
-    char *headers = wp_format("-I%s/include", prefix);
-    const char *const argv[] = {wpcc, "-O2", headers, source, "-o", program, library, NULL};
-    const wp_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
-    int code = 0;
-    wp_status status = wp_subprocess_run(argv, &options, &code, err);
-    if (status == WP_STATUS_OK && code != 0)
-        status = WP_FAIL(err, TOOLCHAIN, "%s: wpcc failed: %s", source, wp_text_string(&errors));
-    wp_text_deinit(&errors);
-    wp_free(headers);
-    wp_free(prefix);
-    wp_free(bin);
-    wp_free(source);
-    return status;
-}
-
-/* Whose program is what a figure's `program` says. */
-static bool has_program(const wpi_figure *figure, const char *name) {
-    return strcmp(text_in(figure->json, "program"), name) == 0;
-}
-
-static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
-    size_t i;
-    json_t *value;
-    json_array_foreach(json_object_get(run, "arguments"), i, value)
-        if (i >= first)
-            wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
-}
-
-/* Runs what is in `argv`; what it prints goes to `out`. */
-static wp_status run_once(const json_t *run, const wp_strings *argv, wp_text *out, wp_error *err) {
-    wp_strings environment = {0};
-    wp_text errors = {0};
-    const char *program = argv->items[0];
-    wp_strings_addf(&environment, "WARPAGE_DEVICE=%s", text_in(run, "device"));
-    wp_strings_addf(&environment, "WARPAGE_SET=%s",
-                    text_in(run, "set") != NULL ? text_in(run, "set") : "");
-    const wp_subprocess_options options = {
-        .stdout_text = out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
-    int code = 0;
-    wp_status status = wp_subprocess_run(wp_strings_argv(argv), &options, &code, err);
-    if (status == WP_STATUS_OK && code != 0)
-        status = WP_FAIL(err, IO, "%s on %s ended with %d: %s", program, text_in(run, "device"),
-                         code, wp_text_string(&errors));
-    wp_text_deinit(&errors);
-    wp_strings_deinit(&environment);
-    return status;
-}
-
-/* The values are what the program prints. */
-static wp_status run_program(const json_t *run, const char *program, json_t *values,
-                             wp_error *err) {
-    wp_strings argv = {0};
-    wp_text out = {0};
-    wp_strings_add(&argv, program);
-    add_arguments(run, 0, &argv);
-    wp_status status = run_once(run, &argv, &out, err);
-    if (status == WP_STATUS_OK) status = parse_values(wp_text_string(&out), values, program, err);
-    wp_text_deinit(&out);
-    wp_strings_deinit(&argv);
-    return status;
-}
-
-static void set_value(json_t *values, const char *name, uint64_t value) {
-    WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
-}
-
-/* What a report counts, by its names. */
-static wp_status read_report(const char *path, json_t *values, wp_error *err) {
-    wp_run_record record = {0};
-    WP_TRY(wp_run_record_read(path, &record, err));
-    const wp_run_simulation *simulation = record.simulation;
-    uint64_t kernel_ns = 0;
-    for (size_t i = 0; i < record.kernel_count; i++)
-        kernel_ns += record.kernels[i].time_ns;
-    set_value(values, "kernel_time_ns", kernel_ns);
-    for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
-        const char *name = simulation->columns[i].name;
-        set_value(values, name, wp_run_count(&record, simulation->values, name));
-    }
-    wp_run_record_deinit(&record);
-    return WP_STATUS_OK;
-}
-
-/* An app, which the first argument names, under `warpage run`. */
-static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
-                         wp_error *err) {
-    const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
-    char *bin = wp_path_dir(warpage), *prefix = wp_path_dir(bin);
-    char *app = wp_format("%s/apps/%s", prefix, name != NULL ? name : "");
-    wp_strings argv = {0};
-    wp_text out = {0};
-    wp_strings_add(&argv, warpage);
-    wp_strings_add(&argv, "run");
-    wp_strings_addf(&argv, "--report=%s", report);
-    wp_strings_add(&argv, "--");
-    wp_strings_add(&argv, app);
-    add_arguments(run, 1, &argv);
-    wp_status status = wp_file_exists(app)
-                           ? run_once(run, &argv, &out, err)
-                           : WP_FAIL(err, NOT_FOUND, "%s: apps are in the build tree only", app);
-    if (status == WP_STATUS_OK) status = read_report(report, values, err);
-    wp_text_deinit(&out);
-    wp_strings_deinit(&argv);
-    wp_free(app);
-    wp_free(prefix);
-    wp_free(bin);
-    return status;
-}
 
 /* What came out of all runs, and the one whose values are meant by a name without a run. */
 typedef struct outcome {
@@ -321,7 +178,7 @@ static wp_status conclude(wpi_figure *figure, json_t *values, wp_error *err) {
     for (size_t i = 0; i < figure->claim_count; i++) {
         const json_t *object = json_array_get(claims, i);
         wpi_claim *claim = &figure->claims[i];
-        const outcome from = {values, text_in(object, "run")};
+        const outcome from = {values, wpi_json_text(object, "run")};
         json_t *names = json_object_get(object, "ascending");
         bool is_known = true;
         claim->has_ours = names == NULL;
@@ -339,65 +196,12 @@ static wp_status conclude(wpi_figure *figure, json_t *values, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* How a figure is run. */
-typedef struct runner {
-    const char *program; /* or `warpage`, for an app */
-    const char *report;  /* of an app; NULL: the program prints its values */
-    void (*say)(const char *text);
-} runner;
-
-static wp_status run_all(wpi_figure *figure, const runner *how, json_t *all, wp_error *err) {
-    const char *name;
-    json_t *run;
-    json_object_foreach(json_object_get(figure->json, "runs"), name, run) {
-        char *text = wp_format("%s/%s: %s on %s", figure->paper, figure->name, name,
-                               text_in(run, "device") != NULL ? text_in(run, "device") : "?");
-        if (how->say != NULL) how->say(text);
-        wp_free(text);
-        json_t *values = json_object();
-        WP_CHECK(json_object_set_new(all, name, values) == 0);
-        WP_TRY(how->report != NULL ? run_app(run, how->program, how->report, values, err)
-                                   : run_program(run, how->program, values, err));
-    }
-    return conclude(figure, all, err);
-}
-
-static wp_status run_figure(wpi_figure *figure, const runner *how, wp_error *err) {
-    json_t *all = json_object();
-    const wp_status status = run_all(figure, how, all, err);
-    json_decref(all);
-    return status;
-}
-
-static wp_status run_source(wpi_figure *figure, const char *wpcc, const char *folder,
-                            void (*say)(const char *text), wp_error *err) {
-    char *stem = wp_path_stem(text_in(figure->json, "program"));
-    char *program = wp_path_join(folder, stem);
-    wp_status status = compile(figure, wpcc, program, err);
-    if (status == WP_STATUS_OK) status = run_figure(figure, &(runner){program, NULL, say}, err);
-    wp_free(program);
-    wp_free(stem);
-    return status;
-}
-
 wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
                          wp_error *err) {
-    char *temp = NULL;
-    WP_TRY(wp_temp_dir_create(&temp, err));
-    char *bin = wp_path_dir(wpcc), *warpage = wp_path_join(bin, "warpage");
-    char *report = wp_path_join(temp, "report.json");
-    wp_status status;
-    if (has_program(figure, "warpage"))
-        status = run_figure(figure, &(runner){warpage, NULL, say}, err);
-    else if (has_program(figure, "apps"))
-        status = run_figure(figure, &(runner){warpage, report, say}, err);
-    else
-        status = run_source(figure, wpcc, temp, say, err);
-    wp_temp_dir_remove(temp);
-    wp_free(report);
-    wp_free(warpage);
-    wp_free(bin);
-    wp_free(temp);
+    json_t *values = json_object();
+    wp_status status = wpi_claims_run(figure, wpcc, say, values, err);
+    if (status == WP_STATUS_OK) status = conclude(figure, values, err);
+    json_decref(values);
     return status;
 }
 

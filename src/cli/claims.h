@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What papers claim, and what came out here. A figure is a folder, repro/<paper>/<figure>: claims.json
- * has the claims and how their values are measured, results.json the values of the committed run.
- * docs/rooms/repro.md has the forms.
+ * What papers claim, and what came out here. A figure is a folder, repro/<paper>/<figure>:
+ * claims.json has the claims and how their values are measured, results.json the values of the
+ * committed run. docs/rooms/repro.md has the forms.
  *
  * One thread at a time.
  */
@@ -15,13 +15,13 @@
 #include "base/fail.h"
 
 typedef enum wpi_verdict {
-    WPI_VERDICT_OPEN = 0,     /* no run has been recorded */
-    WPI_VERDICT_REPRODUCED,   /* within the tolerance, 10% unless the claim says otherwise */
-    WPI_VERDICT_ORDER,        /* "same shape": the stated order holds */
-    WPI_VERDICT_CALIBRATED,   /* as published, as it must be: the profile was made to */
+    WPI_VERDICT_OPEN = 0,   /* no run has been recorded */
+    WPI_VERDICT_REPRODUCED, /* within the tolerance, 10% unless the claim says otherwise */
+    WPI_VERDICT_ORDER,      /* "same shape": the stated order holds */
+    WPI_VERDICT_CALIBRATED, /* as published, as it must be: the profile was made to */
     WPI_VERDICT_DIFFERS,
-    WPI_VERDICT_UNPUBLISHED,  /* the paper has no number for it */
-    WPI_VERDICT_COUNT         /* must be last */
+    WPI_VERDICT_UNPUBLISHED, /* the paper has no number for it */
+    WPI_VERDICT_COUNT        /* must be last */
 } wpi_verdict;
 
 typedef struct wpi_claim {
@@ -48,8 +48,10 @@ WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, cons
                                        wpi_figure *out, wp_error *err);
 void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
 
-/** Compiles the figure's program with `wpcc` (or takes the `warpage` beside it), runs it, and puts values and verdicts into the claims;
- * `say` (may be NULL) is told of each run. TOOLCHAIN; IO: the program failed; PARSE: it printed something else than "name value". */
+/** Compiles the figure's program with `wpcc` (or takes the `warpage` or the apps beside it), runs
+ * it, and puts values and verdicts into the claims; `say` (may be NULL) is told of each run.
+ * TOOLCHAIN; NOT_FOUND: no such app; IO: the program failed; PARSE: it printed something else than
+ * "name value". */
 WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,
                                       void (*say)(const char *text), wp_error *err);
 /** Writes results.json. */

@@ -5,3 +5,33 @@ set -eu
 "$WARPAGE" reproduce --list --format csv tlb-damon17/table2 >"$TMP/recorded"
 "$WARPAGE" reproduce --format csv tlb-damon17/table2 >"$TMP/again"
 diff "$TMP/recorded" "$TMP/again"
+
+# Claims about the reports of apps, over several runs, in a tree of their own.
+prefix=$(dirname "$(dirname "$WARPAGE")")
+mkdir -p "$TMP/bin" "$TMP/lib/warpage/repro/paper/figure"
+cp "$WARPAGE" "$TMP/bin"
+ln -s "$prefix"/lib/lib* "$TMP/lib"
+ln -s "$prefix/apps" "$TMP/apps"
+write() { # claim
+    cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
+{"title": "Walks", "source": "nowhere", "program": "apps",
+ "runs": {"all": {"device": "sim:gtx1080ti", "arguments": ["hotspot", "--size", "3000", "--iterations", "2"]},
+          "half": {"device": "sim:gtx1080ti", "set": "sm.warps=8", "arguments": ["hotspot", "--size", "3000", "--iterations", "1"]}},
+ "claims": [{"claim": "c", "run": "all", "unit": "u", $1}]}
+CLAIMS
+}
+claim() { # claim, verdict
+    write "$1"
+    "$TMP/bin/warpage" reproduce --format csv paper/figure >"$TMP/out" 2>/dev/null
+    grep -q ",c,.*,u,$2," "$TMP/out" || { echo "$1:"; cat "$TMP/out"; exit 1; }
+}
+claim '"ascending": ["half:kernel_ctas", "kernel_ctas"]' 'same shape'
+claim '"ascending": ["kernel_ctas", "half:kernel_ctas"]' differs
+claim '"value": ["kernel_ctas", "-half:kernel_ctas"], "published": 9' reproduced
+claim '"value": ["kernel_ctas"], "published": 0' differs
+write '"value": ["neither:kernel_ctas"]'
+"$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value of no run is taken"; exit 1; }
+grep -q "'c' needs a value that its program does not print" "$TMP/out"
+rm "$TMP/apps"
+"$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "an app that is not there runs"; exit 1; }
+grep -q 'apps/hotspot: apps are in the build tree only' "$TMP/out"
