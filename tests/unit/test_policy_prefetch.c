@@ -234,39 +234,45 @@ static void the_drivers_regions_end_with_the_allocation(void **state) {
 /* ---- random -----------------------------------------------------------------------------------
  */
 
-static void random_brings_one_more_for_each_fault(void **state) {
+static void random_brings_one_more_at_most_for_each_fault(void **state) {
     (void)state;
     scene s = new_scene(200, 256);
     s.question.here = range(0, 50);
     s.question.faulting = range(60, 70);
-    ask(&s, "random");
-    assert_u64(wpi_pages_count(&s.chosen), 20);
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < 100; i++) {
+        ask(&s, "random");
+        const uint32_t count = wpi_pages_count(&s.chosen);
+        assert_true(count >= 10 && count <= 20);
+        most = count > most ? count : most;
+    }
+    assert_true(most >= 14); /* of ten draws, 5.5 in the mean are missing */
     s.question.here = range(0, 195); /* 195 to 199 fault, and nothing else is missing */
     s.question.faulting = range(195, 200);
     ask(&s, "random");
     assert_range(&s.chosen, 195, 200);
 }
 
-/* 40,000 draws from 100 pages: 400 each. The deviation of a count is 19.9, of chi-squared, with 99
- * degrees of freedom, 14.1; bounds are five of these. */
-static void random_pages_are_uniform_over_what_is_missing(void **state) {
+/* 40,000 draws from 256 pages of a tree: 156.25 each of the 100 that are missing. The deviation of
+ * a count is 12.5, of chi-squared, of 100 such counts, 14.1; bounds are five of these. */
+static void random_pages_are_uniform_over_the_tree(void **state) {
     (void)state;
-    uint32_t counts[WPI_CHUNK_PAGES] = {0};
+    uint32_t counts[WPI_CHUNK_PAGES + 1] = {0};
     scene s = new_scene(250, 256);
     s.question.here = range(0, 149);
     s.question.faulting = range(149, 150); /* 150 to 249 are missing */
     for (uint32_t i = 0; i < 40000; i++) {
         ask(&s, "random");
-        assert_u64(wpi_pages_count(&s.chosen), 2);
+        assert_true(wpi_pages_count(&s.chosen) <= 2);
         counts[wpi_pages_next(&s.chosen, 150)]++;
     }
     double chi_squared = 0;
     for (uint32_t page = 150; page < 250; page++) {
-        const double off = (double)counts[page] - 400;
-        chi_squared += off * off / 400;
-        assert_within((double)counts[page], 400, 5 * 19.9);
+        const double off = (double)counts[page] - 156.25;
+        chi_squared += off * off / 156.25;
+        assert_within((double)counts[page], 156.25, 5 * 12.5);
     }
-    assert_within(chi_squared, 99, 5 * 14.1);
+    assert_within(chi_squared, 99.6, 5 * 14.1);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -311,8 +317,8 @@ int main(void) {
         cmocka_unit_test(the_drivers_threshold_is_exceeded_not_met),
         cmocka_unit_test(the_driver_takes_the_largest_region_that_is_dense),
         cmocka_unit_test(the_drivers_regions_end_with_the_allocation),
-        cmocka_unit_test(random_brings_one_more_for_each_fault),
-        cmocka_unit_test(random_pages_are_uniform_over_what_is_missing),
+        cmocka_unit_test(random_brings_one_more_at_most_for_each_fault),
+        cmocka_unit_test(random_pages_are_uniform_over_the_tree),
         cmocka_unit_test(all_answers_are_of_the_tree),
     };
     return wp_test_main(tests);
