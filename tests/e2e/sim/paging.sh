@@ -25,6 +25,15 @@ for case in none:1536 sequential-local:96 tree:18; do
     expect "${case%:*}: bytes to the device" "$(member link_to_device_copied_bytes)" $((1536 * 4096))
     expect "${case%:*}: evicted" "$(member paging_evicted)" 0
 done
+# As UVMSmart: no latency, the same faults of one thread; below --set, and in replays as in runs.
+run r.json --as uvmsmart -- "$TMP/paging" walk
+expect "as uvmsmart: far faults" "$(member paging_far_faults)" 18
+run 1.json --as uvmsmart --set paging.service=serial -- "$TMP/paging" walk
+[ "$(member time_ps)" -lt "$(sed -n 's/^ *"time_ps": \([0-9]*\).*/\1/p' "$TMP/1.json" | head -n 1)" ] ||
+    { echo "as uvmsmart: latencies take time"; failures=1; }
+"$WARPAGE" trace record -o "$TMP/as.wpt" --as uvmsmart -- "$TMP/paging" walk >/dev/null 2>&1 &&
+    "$WARPAGE" trace replay --device sim:gtx1080ti --as uvmsmart --report "$TMP/2.json" "$TMP/as.wpt" || failures=1
+expect "as uvmsmart: a replay's device" "$(sed -n 's/^ *"spec": "\(.*\)".*/\1/p' "$TMP/2.json" | head -n 1)" sim:gtx1080ti+uvmsmart
 run r.json --set paging.migrate=zero-copy -- "$TMP/paging" walk
 expect "zero-copy: far faults" "$(member paging_far_faults)" 0
 expect "zero-copy: remote" "$(member paging_remote)" 1536
