@@ -33,6 +33,7 @@ typedef struct wpi_chunk {
     wpi_pages left;                        /* were resident once, and evicted */
     wpi_pages read_mostly, stays_on_host;  /* said so by the program */
     bool is_written;                       /* a page was written since it had no frame */
+    bool is_whole;                         /* all of 2 MiB is resident */
 } wpi_chunk;
 
 typedef struct wpi_residency {

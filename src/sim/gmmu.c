@@ -210,6 +210,11 @@ void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     if (is_write) wpi_residency_write(chunk, page);
 }
 
+bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
+    return paging->profile->page_bytes == WPI_CHUNK_BYTES &&
+           wpi_residency_chunk(&paging->residency, address)->is_whole;
+}
+
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     uint32_t *in_use = &chunk->in_use[wpi_page_of(address) / WPI_BLOCK_PAGES];

@@ -509,6 +509,17 @@ static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
                                            answer->ready);
 }
 
+/* What was one page is many. */
+static void ask_one_by_one(wpi_memory *m, uint32_t first, wp_time_ps now) {
+    for (uint32_t number = first; number != NONE;) {
+        part *p = part_of(m, number);
+        const uint32_t next = p->next;
+        p->next = NONE;
+        (void)translate(m, number, now);
+        number = next;
+    }
+}
+
 /* The page of a chain of parts is known. */
 static void translated(void *object, uint64_t first, const wpi_translation_answer *answer) {
     wpi_memory *m = object;
@@ -518,6 +529,10 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
     }
     if (has_to_ask_again(m, (uint32_t)first, answer)) {
         (void)translate(m, (uint32_t)first, answer->ready);
+        return;
+    }
+    if (answer->is_broken) {
+        ask_one_by_one(m, (uint32_t)first, answer->ready);
         return;
     }
     for (uint32_t number = (uint32_t)first; number != NONE;) {
@@ -620,12 +635,26 @@ static uint32_t make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time
     return number;
 }
 
-/* Pages of managed memory are small. */
+/* Pages of managed memory are small, or as large as any. */
 static uint32_t page_bits_of(const wpi_memory *m, const wpi_access *access) {
     if (m->paging == NULL || m->page_bits == WPI_PAGE_BITS) return m->page_bits;
-    for (uint32_t left = access->mask; left != 0; left &= left - 1)
-        if (is_managed(m, access->addresses[__builtin_ctz(left)])) return WPI_PAGE_BITS;
+    for (uint32_t left = access->mask; left != 0; left &= left - 1) {
+        const uint64_t address = access->addresses[__builtin_ctz(left)];
+        if (is_managed(m, address) && !wpi_paging_is_large(m->paging, address))
+            return WPI_PAGE_BITS;
+    }
     return m->page_bits;
+}
+
+/* Counted once for each of its blocks, as pages are that are small. */
+static void touch_pages(wpi_memory *m, uint32_t first) {
+    uint64_t before = UINT64_MAX;
+    for (uint32_t number = first; number != NONE; number = part_of(m, number)->next) {
+        const uint64_t address = part_of(m, number)->request.line * WPI_LINE_BYTES;
+        const uint64_t block = address / (WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
+        if (block != before) wpi_paging_touch(m->paging, address);
+        before = block;
+    }
 }
 
 uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
@@ -653,7 +682,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     for (uint32_t i = 0; i < footprint.page_count; i++) {
         const uint32_t first = chains[i].first;
         const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
-        if (is_managed(m, address)) wpi_paging_touch(m->paging, address);
+        if (is_managed(m, address)) touch_pages(m, first);
         const bool is_hit = translate(m, first, part_of(m, first)->ledger.at);
         if (m->watch != NULL)
             wpi_watch_access(m->watch, address, access->name, is_write(access->kind), !is_hit, now);

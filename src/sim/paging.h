@@ -63,6 +63,10 @@ void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
+/** Where the page table's pages have 2 MiB: all of the address's 2 MiB is there, and is one page.
+ */
+bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address);
+
 /** An access looks its page up in the TLBs: it is counted, wherever the page is. */
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */

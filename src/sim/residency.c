@@ -154,6 +154,7 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
     WP_CHECK(are_in(pages, &chunk->coming));
     chunk->coming = wpi_pages_without(&chunk->coming, pages);
     chunk->resident = wpi_pages_or(&chunk->resident, pages);
+    chunk->is_whole = wpi_pages_count(&chunk->resident) == WPI_CHUNK_PAGES;
     residency->coming -= count;
     residency->used += count;
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
@@ -175,6 +176,7 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
         WP_CHECK(chunk->in_use[block] == 0 || !has_pages(pages, block));
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->resident = wpi_pages_without(&chunk->resident, pages);
+    chunk->is_whole = false;
     residency->used -= count;
     residency->leaving += count;
     if (!has_frames(chunk)) chunk->is_written = false;

@@ -22,6 +22,7 @@ typedef struct request {
     uint64_t token;
     uint16_t sm;
     uint8_t entry; /* the level that was asked first, and answers */
+    uint8_t grain; /* its page's, when it was asked for */
     bool is_write;
     bool is_held;        /* its page is, until it has its answer */
     uint32_t next;       /* at the same MSHR or in the same line */
@@ -51,6 +52,10 @@ typedef struct tlb {
     uint32_t next_starved;
 } tlb;
 
+/* Managed memory has small pages, but where all of 2 MiB is there. A request's kind is what its
+ * page was when it was asked for; if that breaks meanwhile, it is asked again. */
+enum { GRAIN_MEMORY = 0, GRAIN_SMALL, GRAIN_LARGE, GRAIN_COUNT };
+
 /* Of an address: what an entry covers, and what a fill brings. */
 typedef struct grain {
     uint32_t coverage_bits, fill_bits;
@@ -61,7 +66,7 @@ typedef struct level {
     tlb *tlbs;
     uint32_t tlb_count;
     uint32_t group_of[WPI_SMS_MAX];
-    grain grains[2];        /* of memory, of managed memory */
+    grain grains[GRAIN_COUNT];
     wp_time_ps latency_sum; /* of this level and those before */
     uint64_t hits, misses, merges, stalls, evictions;
     wp_time_ps stall_wait_ps;
@@ -129,8 +134,13 @@ static bool is_managed(const wpi_translation *t, uint64_t address) {
     return t->paging != NULL && wpi_paging_has(t->paging, address);
 }
 
-static const grain *grain_of(const wpi_translation *t, const level *l, uint64_t address) {
-    return &l->grains[is_managed(t, address)];
+static uint8_t grain_number(const wpi_translation *t, uint64_t address) {
+    if (!is_managed(t, address)) return GRAIN_MEMORY;
+    return wpi_paging_is_large(t->paging, address) ? GRAIN_LARGE : GRAIN_SMALL;
+}
+
+static const grain *grain_of(const level *l, const request *r) {
+    return &l->grains[r->grain];
 }
 
 /* The bit of a fill in its entry's parts. */
@@ -187,8 +197,8 @@ static bool waits_for_pages(const wpi_translation *t, const tlb *at, wpi_on_faul
 static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                     wp_time_ps looked_up) {
     level *l = &t->levels[level_number];
-    const uint64_t address = request_of(t, number)->address;
-    const uint64_t fill = address >> grain_of(t, l, address)->fill_bits;
+    const request *r = request_of(t, number);
+    const uint64_t fill = r->address >> grain_of(l, r)->fill_bits;
     const uint32_t known = wpi_index_find(&at->fills, fill);
     if (known != WPI_INDEX_NONE) {
         append(t, &at->mshrs[known].joined, number);
@@ -221,12 +231,12 @@ static bool is_blocked(const wpi_translation *t, const level *l, const tlb *at) 
 static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                        wp_time_ps now, wp_time_ps *looked_up) {
     level *l = &t->levels[level_number];
-    const uint64_t address = request_of(t, number)->address;
+    const request *r = request_of(t, number);
     *looked_up = now;
     if (is_blocked(t, l, at)) return STALLED;
     *looked_up = wpi_ports_take(&at->ports, now);
     wpi_histogram_add(&l->wait_ps, *looked_up - now);
-    if (is_in(grain_of(t, l, address), at, address)) return HIT;
+    if (is_in(grain_of(l, r), at, r->address)) return HIT;
     return miss(t, number, level_number, at, *looked_up);
 }
 
@@ -320,36 +330,40 @@ static void give_back(wpi_translation *t, uint32_t number, const wpi_translation
     t->translated(t->object, token, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
+static void fill(wpi_translation *t, uint32_t level_number, const request *r,
                  const wpi_translation_answer *answer);
 
 /* A request has its translation from level `from` (the walkers: level_count): the level before
  * learns it, and with it all that wait there. */
 static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
                     const wpi_translation_answer *answer) {
-    const request *r = request_of(t, number);
-    if (from == r->entry)
+    const request r = *request_of(t, number);
+    if (from == r.entry)
         give_back(t, number, answer);
     else
-        fill(t, from - 1, r->sm, r->address, answer);
+        fill(t, from - 1, &r, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, uint32_t sm, uint64_t address,
+static void fill(wpi_translation *t, uint32_t level_number, const request *r,
                  const wpi_translation_answer *answer) {
     level *l = &t->levels[level_number];
-    tlb *at = tlb_of(t, level_number, sm);
-    const grain *g = grain_of(t, l, address);
-    const uint32_t own = wpi_index_take(&at->fills, address >> g->fill_bits);
+    tlb *at = tlb_of(t, level_number, r->sm);
+    const grain *g = grain_of(l, r);
+    const uint32_t own = wpi_index_take(&at->fills, r->address >> g->fill_bits);
     const uint32_t sent = at->mshrs[own].sent;
     queue joined = at->mshrs[own].joined;
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
-    if (!answer->is_remote) insert(l, g, at, address);
+    if (!answer->is_remote && !answer->is_broken) insert(l, g, at, r->address);
     go_back(t, sent, level_number, answer);
     while (joined.first != NONE)
         go_back(t, take_first(t, &joined), level_number, answer);
     drain(t, level_number, at, answer->ready);
+}
+
+static bool is_broken(const wpi_translation *t, const request *r) {
+    return r->grain == GRAIN_LARGE && !wpi_paging_is_large(t->paging, r->address);
 }
 
 /* The request, and all that wait for the same, have their answer; only then may the page leave. */
@@ -365,9 +379,11 @@ static void finish(wpi_translation *t, uint32_t number, uint32_t from,
 static void answer(void *object, uint64_t token, wp_time_ps now) {
     wpi_translation *t = object;
     const uint32_t level_number = (uint32_t)token & 0xff;
+    const uint32_t number = (uint32_t)(token >> 8);
     const wpi_translation_answer found = {.ready = now,
-                                          .lookup_ps = t->levels[level_number].latency_sum};
-    finish(t, (uint32_t)(token >> 8), level_number, &found);
+                                          .lookup_ps = t->levels[level_number].latency_sum,
+                                          .is_broken = is_broken(t, request_of(t, number))};
+    finish(t, number, level_number, &found);
 }
 
 /* ---- pages that are elsewhere -----------------------------------------------------------------
@@ -398,7 +414,8 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
 }
 
 static void forget(tlb *at, const grain *g, uint64_t address, uint64_t bytes) {
-    for (uint64_t to = address + bytes; address < to; address += (uint64_t)1 << g->fill_bits) {
+    const uint64_t to = address + bytes, step = (uint64_t)1 << g->fill_bits;
+    for (address = address / step * step; address < to; address += step) {
         const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
         if (entry == WPI_INDEX_NONE) continue;
         at->tags.entries[entry].parts &= ~part_of(g, address);
@@ -407,9 +424,13 @@ static void forget(tlb *at, const grain *g, uint64_t address, uint64_t bytes) {
 }
 
 void wpi_translation_forget(wpi_translation *t, uint64_t address, uint64_t bytes) {
-    for (uint32_t i = 0; i < t->level_count; i++)
-        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
-            forget(&t->levels[i].tlbs[k], grain_of(t, &t->levels[i], address), address, bytes);
+    for (uint32_t i = 0; i < t->level_count; i++) {
+        const level *l = &t->levels[i];
+        for (uint32_t k = 0; k < l->tlb_count; k++) {
+            forget(&l->tlbs[k], &l->grains[GRAIN_SMALL], address, bytes);
+            forget(&l->tlbs[k], &l->grains[GRAIN_LARGE], address, bytes);
+        }
+    }
 }
 
 /* ---- walks ------------------------------------------------------------------------------------
@@ -432,9 +453,12 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
     const uint64_t address = request_of(t, number)->address;
     const bool is_code = address - WPI_CODE_FIRST < WPI_CODE_BYTES; /* of no allocation */
     if (t->watch != NULL && !is_code) wpi_watch_walk(t->watch, address);
-    wpi_translation_answer found = {
-        .ready = now, .lookup_ps = t->levels[t->level_count - 1].latency_sum + walk_ps};
-    const bool is_found = !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
+    wpi_translation_answer found = {.ready = now,
+                                    .lookup_ps =
+                                        t->levels[t->level_count - 1].latency_sum + walk_ps,
+                                    .is_broken = is_broken(t, request_of(t, number))};
+    const bool is_found =
+        found.is_broken || !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
     found.fault_ps = request_of(t, number)->fault_ps;
     if (is_found) finish(t, number, t->level_count, &found);
     feed_starved(t, now);
@@ -451,7 +475,7 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
     }
     for (uint32_t i = r->entry; i < t->level_count; i++) {
         const level *l = &t->levels[i];
-        const grain *g = grain_of(t, l, r->address);
+        const grain *g = grain_of(l, r);
         const tlb *at = &l->tlbs[l->group_of[r->sm]];
         wpi_index_prefetch(&at->fills, r->address >> g->fill_bits);
         wpi_index_prefetch(&at->tags.index, r->address >> g->coverage_bits);
@@ -460,7 +484,7 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
 
 void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
     const level *l = &t->levels[0];
-    const grain *g = grain_of(t, l, address);
+    const grain *g = &l->grains[grain_number(t, address)];
     const tlb *at = tlb_of(t, 0, sm);
     wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
     wpi_index_prefetch(&at->fills, address >> g->fill_bits);
@@ -469,8 +493,12 @@ void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t ad
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool is_write,
                          uint64_t token, wp_time_ps now, wp_time_ps *ready) {
     const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) = (request){
-        .address = address, .token = token, .sm = (uint16_t)sm, .is_write = is_write, .next = NONE};
+    *request_of(t, number) = (request){.address = address,
+                                       .token = token,
+                                       .sm = (uint16_t)sm,
+                                       .grain = grain_number(t, address),
+                                       .is_write = is_write,
+                                       .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
@@ -507,11 +535,11 @@ static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cy
     return WP_STATUS_OK;
 }
 
-/* An entry stands for as many of the small pages of managed memory as of pages elsewhere, one at
- * least. A miss brings one: its neighbours may not be there. */
-static grain grain_of_managed(const grain *g, uint32_t page_bits) {
+/* An entry stands for as many pages of managed memory, small or large, as of pages elsewhere, one
+ * at least. A miss brings one: its neighbours may not be there. */
+static grain grain_of_managed(const grain *g, uint32_t page_bits, uint32_t own_bits) {
     const uint32_t more = g->coverage_bits > page_bits ? g->coverage_bits - page_bits : 0;
-    return (grain){WPI_PAGE_BITS + (more < PARTS_BITS ? more : PARTS_BITS), WPI_PAGE_BITS};
+    return (grain){own_bits + (more < PARTS_BITS ? more : PARTS_BITS), own_bits};
 }
 
 static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
@@ -522,8 +550,9 @@ static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floor
     const uint32_t page_bits = (uint32_t)__builtin_ctzll(t->profile->page_bytes);
     const grain g = {(uint32_t)__builtin_ctzll(profile->coverage_bytes),
                      (uint32_t)__builtin_ctzll(profile->fill_bytes)};
-    l->grains[0] = g;
-    l->grains[1] = grain_of_managed(&g, page_bits);
+    l->grains[GRAIN_MEMORY] = g;
+    l->grains[GRAIN_SMALL] = grain_of_managed(&g, page_bits, WPI_PAGE_BITS);
+    l->grains[GRAIN_LARGE] = grain_of_managed(&g, page_bits, page_bits);
     l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
     WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
                                 err));

@@ -47,6 +47,12 @@ int main(int count, char **arguments)
         CUDA_OK(cudaMemPrefetchAsync(bytes + 100, (size_t)HALF * PAGE - 200, device, 0));
         use_by_kernel(PAGES, 0);
     }
+    if (strcmp(what, "all") == 0) { /* twice 2 MiB, and then a page of it back */
+        CUDA_OK(cudaMemPrefetchAsync(bytes, (size_t)PAGES * PAGE, device, 0));
+        use_by_kernel(PAGES, 0);
+        CHECK_EQ(use_by_host(1), 5u);
+        use_by_kernel(PAGES, 0);
+    }
     if (strcmp(what, "to_host") == 0) {
         use_by_kernel(PAGES, 1);
         CUDA_OK(cudaMemPrefetchAsync(bytes, (size_t)HALF * PAGE, cudaCpuDeviceId, 0));

@@ -27,4 +27,9 @@ check to_device "512 1024 512 0 0 0"
 check to_host "1536 1536 0 512 0 0"
 check stays "512 512 0 0 512 0"
 check read_mostly "1024 1024 0 0 0 512"
+# What is there as a whole is one page of 2 MiB for TLBs, until a part of it leaves.
+"$WARPAGE" run --device sim:p100 --set paging.on=on --prefetch none --report "$TMP/r.json" -- "$TMP/page_advice" all >"$TMP/out" 2>&1 ||
+    { cat "$TMP/out"; failures=1; }
+walks=$(member r walker_walks) # a few, then 512 pages and one again, and a few
+[ "$walks" -gt 512 ] && [ "$walks" -lt 600 ] || { echo "all: $walks page walks"; failures=1; }
 exit $failures
