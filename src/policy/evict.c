@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What eviction policies share: chunks in order of age, found by looking at all of them. */
+/* What eviction policies share: chunks in order of age. Ages only grow, so a chunk's age, noted when
+ * it was looked at, is never more than what it is now: only chunks whose notes are smaller than the
+ * best age found are looked at. */
 #include "policy/evict.h"
 
-uint32_t wpi_evict_next(const wpi_residency *residency, wpi_evict_age age_of, uint64_t age) {
+static bool has_frames(const wpi_chunk *chunk) {
+    return !wpi_pages_is_empty(&chunk->resident) || !wpi_pages_is_empty(&chunk->coming);
+}
+
+/* Of the chunks that may be taken the oldest that is younger than `age`. */
+static uint32_t next_chunk(const wpi_evict_question *question, wpi_evict_age age_of, uint64_t age,
+                           bool (*may)(const wpi_evict_question *question, const wpi_chunk *chunk)) {
+    const wpi_residency *residency = question->residency;
     uint32_t found = WPI_EVICT_NONE;
     uint64_t best = UINT64_MAX;
     for (uint32_t i = 0; i < residency->chunk_count; i++) {
-        const uint64_t own = age_of(&residency->chunks[i]);
-        if (own <= age || own >= best || wpi_pages_is_empty(&residency->chunks[i].resident)) continue;
+        if (question->notes[i] >= best) continue;
+        const wpi_chunk *chunk = &residency->chunks[i];
+        const uint64_t own = age_of(chunk);
+        question->notes[i] = has_frames(chunk) ? own : residency->clock; /* what comes is younger */
+        if (own <= age || own >= best || !may(question, chunk)) continue;
         found = i;
         best = own;
     }
     return found;
 }
 
+static bool is_resident(const wpi_evict_question *question, const wpi_chunk *chunk) {
+    (void)question;
+    return !wpi_pages_is_empty(&chunk->resident);
+}
+
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk) {
-    if (wpi_chunk_is_busy(chunk)) return false;
+    if (wpi_pages_is_empty(&chunk->resident) || wpi_chunk_is_busy(chunk)) return false;
     return question->is_pressed || wpi_pages_count(&chunk->resident) == chunk->page_count;
 }
 
@@ -61,21 +78,14 @@ static uint64_t resident_blocks(const wpi_chunk *chunk) {
 
 bool wpi_evict_oldest_chunk(const wpi_evict_question *question, wpi_evict_age age_of,
                             uint32_t *chunk, wpi_pages *pages) {
-    const wpi_residency *residency = question->residency;
-    uint64_t age = 0, skip = reserved(question, one_if_resident);
-    for (;;) {
-        const uint32_t number = wpi_evict_next(residency, age_of, age);
-        if (number == WPI_EVICT_NONE) return false;
-        const wpi_chunk *found = &residency->chunks[number];
-        age = age_of(found);
-        if (skip > 0) {
-            skip--;
-        } else if (wpi_evict_may_leave(question, found)) {
-            *chunk = number;
-            *pages = found->resident;
-            return true;
-        }
-    }
+    const wpi_chunk *chunks = question->residency->chunks;
+    uint64_t age = 0;
+    for (uint64_t skip = reserved(question, one_if_resident); skip > 0; skip--)
+        age = age_of(&chunks[next_chunk(question, age_of, age, is_resident)]);
+    *chunk = next_chunk(question, age_of, age, wpi_evict_may_leave);
+    if (*chunk == WPI_EVICT_NONE) return false;
+    *pages = chunks[*chunk].resident;
+    return true;
 }
 
 static uint64_t age_by_use(const wpi_chunk *chunk) {
@@ -104,11 +114,17 @@ static uint32_t oldest_in(const wpi_evict_question *question, const wpi_chunk *c
     }
 }
 
+static bool has_block(const wpi_evict_question *question, const wpi_chunk *chunk) {
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+        if (wpi_evict_block_may_leave(question, chunk, block)) return true;
+    return false;
+}
+
 bool wpi_evict_oldest_block(const wpi_evict_question *question, uint32_t *chunk, uint32_t *block) {
     const wpi_residency *residency = question->residency;
     uint64_t age = 0, skip = reserved(question, resident_blocks);
     for (;;) {
-        *chunk = wpi_evict_next(residency, age_by_use, age);
+        *chunk = next_chunk(question, age_by_use, age, skip > 0 ? is_resident : has_block);
         if (*chunk == WPI_EVICT_NONE) return false;
         const wpi_chunk *found = &residency->chunks[*chunk];
         age = found->age;

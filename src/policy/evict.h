@@ -25,12 +25,10 @@ typedef struct wpi_evict_ops {
 
 #define WPI_EVICT_NONE UINT32_MAX
 
-/** When a chunk's age is asked for, by what it is sorted. */
+/** By what chunks are sorted; it only grows. Who sorts leaves the notes alone, and has one order. */
 typedef uint64_t (*wpi_evict_age)(const wpi_chunk *chunk);
 
-/** Of the chunks with resident pages the oldest that is younger than `age`; NONE. */
-uint32_t wpi_evict_next(const wpi_residency *residency, wpi_evict_age age_of, uint64_t age);
-/** The chunk's resident pages may leave as a whole: all that it has if not pressed, none busy. */
+/** The chunk has resident pages that may leave as a whole: all there are if not pressed, none busy. */
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk);
 /** … of a block. */
 bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,

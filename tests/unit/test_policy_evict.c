@@ -2,6 +2,8 @@
 /* What leaves first, on residencies made by hand: ages come from the order of arrivals and uses. */
 #include "policy/evict.h"
 
+#include <string.h>
+
 #include "sim/residency.h"
 #include "wp_random.h"
 #include "wp_test.h"
@@ -14,7 +16,8 @@ typedef struct scene {
     uint64_t random, notes[CHUNKS];
     bool is_pressed;
     uint32_t reserve_percent;
-    uint32_t chunk; /* the answer */
+    const wpi_policy *policy; /* the last one, whose notes these are */
+    uint32_t chunk;           /* the answer */
     wpi_pages pages;
 } scene;
 
@@ -62,6 +65,8 @@ static bool ask(scene *s, const char *name) {
     const wpi_policy *policy = NULL;
     wp_error err = {0};
     assert_status_ok(wpi_policy_find("evict", name, &policy, &err), &err);
+    if (policy != s->policy) memset(s->notes, 0, sizeof s->notes);
+    s->policy = policy;
     const wpi_evict_question question = {.residency = &s->residency,
                                          .reserve_percent = s->reserve_percent,
                                          .is_pressed = s->is_pressed,

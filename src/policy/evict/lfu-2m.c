@@ -19,7 +19,7 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
     const wpi_chunk *best = NULL;
     for (uint32_t i = 0; i < question->residency->chunk_count; i++) {
         const wpi_chunk *own = &question->residency->chunks[i];
-        if (wpi_pages_is_empty(&own->resident) || !wpi_evict_may_leave(question, own)) continue;
+        if (!wpi_evict_may_leave(question, own)) continue;
         if (best == NULL || leaves_before(own, best)) best = own;
     }
     if (best == NULL) return false;

@@ -23,7 +23,6 @@ static uint32_t smallest_note(const wpi_evict_question *question, uint64_t *seco
     uint64_t best = UINT64_MAX;
     *second = UINT64_MAX;
     for (uint32_t i = 0; i < question->residency->chunk_count; i++) {
-        if (wpi_pages_is_empty(&question->residency->chunks[i].resident)) continue;
         const uint64_t note = question->notes[i];
         if (note < best) {
             *second = best;
