@@ -24,11 +24,14 @@ static uint32_t smallest_note(const wpi_evict_question *question, uint64_t *seco
     *second = UINT64_MAX;
     for (uint32_t i = 0; i < question->residency->chunk_count; i++) {
         const uint64_t note = question->notes[i];
-        if (note < best) {
+        if (note >= *second) continue;
+        if (wpi_pages_is_empty(&question->residency->chunks[i].resident)) {
+            question->notes[i] = question->residency->clock; /* what comes is younger */
+        } else if (note < best) {
             *second = best;
             best = note;
             found = i;
-        } else if (note < *second) {
+        } else {
             *second = note;
         }
     }
