@@ -215,6 +215,15 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
            wpi_residency_chunk(&paging->residency, address)->is_whole;
 }
 
+void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb) {
+    const uint64_t block =
+        (address - paging->residency.first) / ((uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
+    const uint64_t first = is_large ? block / WPI_CHUNK_BLOCKS * WPI_CHUNK_BLOCKS : block;
+    const uint64_t count = is_large ? WPI_CHUNK_BLOCKS : 1;
+    for (uint64_t i = first; i < first + count; i++)
+        paging->known[i] |= (uint64_t)1 << tlb % 64;
+}
+
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     uint32_t *in_use = &chunk->in_use[wpi_page_of(address) / WPI_BLOCK_PAGES];
@@ -274,6 +283,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->requests);
     wp_free(paging->cus);
     wp_free(paging->evict_notes);
+    wp_free(paging->known);
     wp_free(paging);
 }
 
@@ -298,21 +308,16 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     WP_TRY(wpi_thrashing_grow(paging, err));
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
+    WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_BLOCKS, err));
     return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
 }
 
 /* Another allocation may come to these addresses: TLBs must not know them then. */
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
-        const wpi_pages *resident = &wpi_residency_chunk(&paging->residency, at)->resident;
-        for (uint32_t first = wpi_pages_next(resident, 0); first < WPI_CHUNK_PAGES;) {
-            const uint32_t outer = wpi_pages_run_end(resident, first);
-            paging->calls.shoot_down(paging->calls.object, at + (uint64_t)first * WPI_PAGE_BYTES,
-                                     (uint64_t)(outer - first) * WPI_PAGE_BYTES);
-            first = wpi_pages_next(resident, outer);
-        }
-        wpi_thrash_forget(&paging->thrash,
-                          (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES));
+        const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
+        wpi_shoot_down(paging, chunk, &paging->residency.chunks[chunk].resident);
+        wpi_thrash_forget(&paging->thrash, chunk);
     }
     wpi_residency_remove(&paging->residency, address, bytes);
 }

@@ -730,9 +730,9 @@ static void replay(void *object, uint64_t token, bool is_held, wp_time_ps now) {
     wpi_translation_replay(m->translation, token, is_held, now);
 }
 
-static void forget(void *object, uint64_t address, uint64_t bytes) {
+static void forget(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs) {
     wpi_memory *m = object;
-    wpi_translation_forget(m->translation, address, bytes);
+    wpi_translation_forget(m->translation, address, bytes, tlbs);
 }
 
 wp_status wpi_memory_manage(wpi_memory *m, uint64_t first, wp_error *err) {
@@ -791,7 +791,8 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     m->profile = profile;
     m->page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes);
     m->to_l2_ps = profile->l2.latency_ps / 2;
-    if (profile->paging.replay_lines != 0) m->replay_ps = profile->cycle_ps / profile->paging.replay_lines;
+    if (profile->paging.replay_lines != 0)
+        m->replay_ps = profile->cycle_ps / profile->paging.replay_lines;
     m->from_l2_ps = profile->l2.latency_ps - m->to_l2_ps;
     m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
     if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);

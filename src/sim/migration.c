@@ -47,19 +47,27 @@ static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     return done;
 }
 
-static void shoot_down(wpi_paging *p, uint32_t chunk, const wpi_pages *pages) {
-    for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
-        const uint32_t outer = wpi_pages_run_end(pages, first);
-        p->calls.shoot_down(p->calls.object, wpi_page_address(p, chunk, first),
-                            (uint64_t)(outer - first) * WPI_PAGE_BYTES);
-        first = wpi_pages_next(pages, outer);
+/* Of each block only the TLBs that have ever had pages of it. */
+void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    uint64_t *known = &paging->known[(size_t)chunk * WPI_CHUNK_BLOCKS];
+    const wpi_pages stay = wpi_pages_without(&paging->residency.chunks[chunk].resident, pages);
+    for (uint32_t first = wpi_pages_next(pages, 0), outer = 0; first < WPI_CHUNK_PAGES;
+         first = wpi_pages_next(pages, outer)) {
+        const uint32_t block = first / WPI_BLOCK_PAGES, end = (block + 1) * WPI_BLOCK_PAGES;
+        outer = wpi_pages_run_end(pages, first);
+        if (outer > end) outer = end;
+        paging->calls.shoot_down(paging->calls.object, wpi_page_address(paging, chunk, first),
+                                 (uint64_t)(outer - first) * WPI_PAGE_BYTES, known[block]);
+        if (wpi_pages_next(pages, outer) >= end &&
+            wpi_pages_count_in(&stay, end - WPI_BLOCK_PAGES, end) == 0)
+            known[block] = 0;
     }
 }
 
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now) {
     wp_time_ps done = now;
-    shoot_down(paging, chunk, pages);
+    wpi_shoot_down(paging, chunk, pages);
     wpi_residency_release(&paging->residency, wpi_pages_count(pages) - wpi_pages_count(copied));
     for (uint32_t first = wpi_pages_next(copied, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = wpi_pages_run_end(copied, first);

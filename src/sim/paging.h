@@ -42,8 +42,9 @@ typedef struct wpi_paging_calls {
     /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it
      * is released behind that. From an event. */
     void (*replay)(void *object, uint64_t token, bool is_held, wp_time_ps now);
-    /* TLBs forget the addresses [address, address + bytes). */
-    void (*shoot_down)(void *object, uint64_t address, uint64_t bytes);
+    /* TLBs forget the addresses [address, address + bytes), all in 64 KiB; of the first TLBs those
+     * whose numbers modulo 64 are in `tlbs` may have them. */
+    void (*shoot_down)(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs);
     void *object;
 } wpi_paging_calls;
 
@@ -71,6 +72,8 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address);
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
+/** The first TLB of that number has got the page, or all of the 2 MiB. */
+void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb);
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);

@@ -101,6 +101,7 @@ struct wpi_paging {
     wpi_paging_queue planned;                      /* transfers that wait for frames */
     uint64_t transfers_planned, transfers_arrived; /* so far */
     uint64_t *evict_notes;
+    uint64_t *known; /* [chunk][block]: which TLBs may have pages of it, a bit each */
     bool is_oversubscribed;
     /* thrashing.c */
     wpi_thrash thrash;
@@ -125,6 +126,8 @@ uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *fau
 /** The pages will come, in runs; each ends behind one that faults. `request`: or NONE. */
 void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request);
+/** TLBs forget pages of the chunk (migration.c). */
+void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** A part of a request has ended (request.c). */
 void wpi_request_part_ended(wpi_paging *paging, uint32_t request, wp_time_ps now);
 /** Resident pages that nobody is using (host_fault.c). */

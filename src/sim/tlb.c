@@ -355,7 +355,12 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
-    if (!answer->is_remote && !answer->is_broken) insert(l, g, at, r->address);
+    if (!answer->is_remote && !answer->is_broken) {
+        insert(l, g, at, r->address);
+        if (level_number == 0 && r->grain != GRAIN_MEMORY)
+            wpi_paging_known(t->paging, r->address, r->grain == GRAIN_LARGE,
+                             (uint32_t)(at - l->tlbs));
+    }
     go_back(t, sent, level_number, answer);
     while (joined.first != NONE)
         go_back(t, take_first(t, &joined), level_number, answer);
@@ -423,10 +428,11 @@ static void forget(tlb *at, const grain *g, uint64_t address, uint64_t bytes) {
     }
 }
 
-void wpi_translation_forget(wpi_translation *t, uint64_t address, uint64_t bytes) {
+void wpi_translation_forget(wpi_translation *t, uint64_t address, uint64_t bytes, uint64_t tlbs) {
     for (uint32_t i = 0; i < t->level_count; i++) {
         const level *l = &t->levels[i];
         for (uint32_t k = 0; k < l->tlb_count; k++) {
+            if (i == 0 && (tlbs >> k % 64 & 1) == 0) continue;
             forget(&l->tlbs[k], &l->grains[GRAIN_SMALL], address, bytes);
             forget(&l->tlbs[k], &l->grains[GRAIN_LARGE], address, bytes);
         }

@@ -82,8 +82,9 @@ static inline void bench_replay(void *object, uint64_t number, bool is_held, wp_
     wpi_engine_at(b->engine, now + BENCH_WALK_PS, bench_walked, b, number);
 }
 
-static inline void bench_shoot_down(void *object, uint64_t address, uint64_t bytes) {
+static inline void bench_shoot_down(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs) {
     (void)address;
+    (void)tlbs;
     ((bench *)object)->shot_down_bytes += bytes;
 }
 
