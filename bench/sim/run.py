@@ -111,14 +111,16 @@ def build(program, tree, folder):
 
 
 def run_once(command, environment):
-    """Wall seconds and the largest resident set in bytes."""
+    """Wall seconds, and those of processors."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started = time.monotonic()
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, errors = process.communicate()
     seconds = time.monotonic() - started
     if process.returncode != 0 or b"WRONG" in out:
         sys.exit(f"run.py: {' '.join(map(str, command))}: {out.decode()}{errors.decode()}")
-    return seconds
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def measure(case, tree, folder, runs):
@@ -127,14 +129,15 @@ def measure(case, tree, folder, runs):
     environment = dict(os.environ, WARPAGE_CACHE=str(folder / f"cache-{case.program}"))
     command = [str(tree / "bin/warpage"), "run", "--device", case.device, *case.options.split(), "--report", str(report),
                "--", str(path), *case.arguments.split()]
-    cold = run_once(command, environment) if runs > 1 else None
-    times = [run_once(command, environment) for _ in range(runs)]
+    cold = run_once(command, environment)[0] if runs > 1 else None
+    times, processor_times = zip(*(run_once(command, environment) for _ in range(runs)))
     numbers = json.loads(report.read_text())
     row = {
         **case._asdict(),
         "cold_s": cold,
         "times_s": times,
         "median_s": statistics.median(times),
+        "median_processor_s": statistics.median(processor_times),
         "thread_instructions": numbers["thread_instructions"],
         "simulated_time_ns": numbers["simulated_time_ns"],
     }
@@ -149,18 +152,18 @@ def measure(case, tree, folder, runs):
 
 def table(results):
     lines = [
-        "| case | ours, s (cold) | of resident | thread instructions | M/s | UVMSmart, s | thread instructions | ratio "
+        "| case | ours, s (cold) | processor, s | of resident | thread instructions | M/s | UVMSmart, s | thread instructions | ratio "
         "| ratio of rates |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for name, row in results.items():
         cold = f" ({row['cold_s']:.2f})" if row["cold_s"] is not None else ""
         resident = results.get(row["resident"])
-        share = f"{row['median_s'] / resident['median_s']:.2f}" if resident else ""
+        share = f"{row['median_processor_s'] / resident['median_processor_s']:.2f}" if resident else ""
         theirs = row.get("uvmsmart")
         other = (f"{theirs['seconds']:,} {theirs['whose']} | {theirs['thread_instructions']:,} | "
                  f"{row['ratio']:,.0f} | {row['ratio_of_rates']:,.0f}" if theirs else "| | |")
-        lines.append(f"| {name} | {row['median_s']:.2f}{cold} | {share} | {row['thread_instructions']:,} | "
+        lines.append(f"| {name} | {row['median_s']:.2f}{cold} | {row['median_processor_s']:.2f} | {share} | {row['thread_instructions']:,} | "
                      f"{row['thread_instructions_per_s'] / 1e6:.1f} | {other} |")
     return "\n".join(lines)
 
@@ -177,7 +180,7 @@ def page(header, results):
             f"Command: `{header['command']}`\n\n{table(results)}{verdict}\n\n"
             "UVMSmart's times are not taken here: \"logged\" is a run in the logs that its repository carries (resident: the\n"
             "shortest; paged: of the same experiment), \"run\" one on 2 virtual processors at 2.5 GHz. Its programs always page\n"
-            "through unified memory. \"Of resident\": our time over that of the same program by copies.\n"
+            "through unified memory. \"Of resident\": our processor time over that of the same program by copies.\n"
             f"Largest resident set of a program: {header['largest_resident_bytes'] / 2**20:,.0f} MiB.\n")
 
 
