@@ -292,11 +292,16 @@ static void prefetched(void *object, uint64_t token, wp_time_ps now) {
 static void start_prefetch(wpi_sim_executor *x, job *j) {
     const wpi_paging_range range = {j->command->u.prefetch.address,
                                     j->command->u.prefetch.size_bytes};
-    if (!x->profile->paging.is_on)
+    wp_error error = {0};
+    if (!x->profile->paging.is_on) {
         end_job(j);
-    else
+    } else if (make_room(x, &error) != WP_STATUS_OK) { /* no launch need have said how much */
+        fail(x, &error);
+        end_job(j);
+    } else {
         wpi_paging_prefetch(wpi_memory_paging(x->memory), range, j->command->u.prefetch.to_device,
                             wpi_engine_now(x->engine), prefetched, j);
+    }
 }
 
 /* ---- what the host touches ------------------------------------------------------------------- */
