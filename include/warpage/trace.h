@@ -25,7 +25,7 @@ typedef struct wp_trace_launch_info {
     const char *kernel;
     uint32_t grid[3], block[3];
     uint32_t shared_bytes, registers;
-    bool is_in_step; /* not recorded: it cannot be replayed */
+    bool is_in_step;                  /* not recorded: it cannot be replayed */
     uint64_t blocks, accesses, bytes; /* of code executed by warps; of memory; before compression */
 } wp_trace_launch_info;
 
@@ -48,14 +48,30 @@ WP_NODISCARD WP_API wp_status wp_trace_read_info(
  *  told the program something else (which is said), or a kernel runs in step. */
 WP_NODISCARD WP_API wp_status wp_trace_check(const char *path, const char *device, wp_error *err);
 
+/** A managed allocation of a trace. Strings live during the visit. */
+typedef struct wp_trace_allocation {
+    uint64_t number; /* from 1, in the order in which the program asked */
+    uint64_t bytes;
+    const char *site; /* who asked, "main+0x1d in app"; "" */
+} wp_trace_allocation;
+
+/** Calls `visit` with each managed allocation. */
+WP_NODISCARD WP_API wp_status wp_trace_read_managed(
+    const char *path, void (*visit)(void *object, const wp_trace_allocation *allocation),
+    void *object, wp_error *err);
+
 /** Replays a trace on a simulated GPU and writes the run record, as the program itself would have
- *  (include/warpage/report.h). UNSUPPORTED as wp_trace_check; else the error of the device. */
+ *  (include/warpage/report.h). `hints` (NULL: none) is what the program might have said of its
+ *  managed memory: "2=host;all=prefetch", words are host, read-mostly, prefetch and copy
+ *  (docs/rooms/wpt.md). UNSUPPORTED as wp_trace_check; INVALID: no such hints; else the error of
+ *  the device. */
 WP_NODISCARD WP_API wp_status wp_trace_replay(const char *path, const char *device,
-                                              const char *record_path, wp_error *err);
+                                              const char *hints, const char *record_path,
+                                              wp_error *err);
 
 /** Which launches a cut keeps. */
 typedef struct wp_trace_selection {
-    const char *kernels;           /* extended regular expression, of names for people; NULL: all */
+    const char *kernels; /* extended regular expression, of names for people; NULL: all */
     uint64_t first_launch, outer_launch; /* half-open; 0, UINT64_MAX: all */
 } wp_trace_selection;
 

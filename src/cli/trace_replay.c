@@ -5,17 +5,21 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, AS, SET, FORMAT, REPORT };
+enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT };
 
-static const wp_option options[] = {
-    [DEVICE] = {"device", "sim:GPU", ""}, [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", ""},     [FORMAT] = {"format", "text|json|csv", ""},
-    [REPORT] = {"report", "FILE", ""},    {0}};
+static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
+                                    [AS] = WPI_AS_OPTION,
+                                    [SET] = {"set", "KEY=VALUE", ""},
+                                    [HINT] = {"hint", "N=WORD", ""},
+                                    [FORMAT] = {"format", "text|json|csv", ""},
+                                    [REPORT] = {"report", "FILE", ""},
+                                    {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
     wp_run_record *record = object;
@@ -31,12 +35,23 @@ static void print_record(const wp_run_record *record, wp_table_format format) {
     wp_run_text_free(text);
 }
 
+/* All of --hint, as a replay wants them; NULL: none. */
+static char *join_hints(const wp_arguments *arguments) {
+    wp_text hints = {0};
+    int cursor = 0;
+    const char *text;
+    while ((text = wpi_arguments_next(arguments, HINT, &cursor)) != NULL)
+        wp_text_appendf(&hints, "%s%s", hints.length != 0 ? ";" : "", text);
+    return hints.length != 0 ? wp_text_take(&hints) : NULL;
+}
+
 static wp_status replay(const wp_arguments *arguments, const char *folder, wp_table_format format,
                         wp_error *err) {
     const char *trace = arguments->operands[0], *report = arguments->values[REPORT];
     wp_run_record record = {0};
     char *record_path = wp_path_join(folder, "record.json");
-    wp_status status = wp_trace_replay(trace, arguments->values[DEVICE], record_path, err);
+    char *hints = join_hints(arguments);
+    wp_status status = wp_trace_replay(trace, arguments->values[DEVICE], hints, record_path, err);
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
     if (status == WP_STATUS_OK)
         status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);
@@ -48,6 +63,7 @@ static wp_status replay(const wp_arguments *arguments, const char *folder, wp_ta
     }
     wp_run_record_deinit(&record);
     wp_free(record_path);
+    wp_free(hints);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "trace/names.h"
 #include "trace/reader.h"
+#include "warpage/device.h"
 #include "warpage/trace.h"
 
 static void visit_root(const wpi_trace *trace, void (*visit)(void *, const wp_trace_info *),
@@ -58,6 +59,33 @@ wp_status wp_trace_read_info(const char *path,
     if (status == WP_STATUS_OK && launch != NULL)
         status = visit_launches(trace, &names, launch, object, err);
     wpi_names_deinit(&names);
+    wpi_trace_close(trace);
+    return status;
+}
+
+typedef struct managed_visit {
+    void (*visit)(void *object, const wp_trace_allocation *allocation);
+    void *object;
+    uint64_t count;
+} managed_visit;
+
+static wp_status visit_if_managed(void *object, const wpi_op *op, wp_error *err) {
+    managed_visit *v = object;
+    (void)err;
+    if (op->kind != WPI_OP_ALLOC || op->fields[0] != WP_MEMORY_MANAGED) return WP_STATUS_OK;
+    const wp_trace_allocation allocation = {
+        .number = ++v->count, .bytes = op->fields[1], .site = op->text};
+    v->visit(v->object, &allocation);
+    return WP_STATUS_OK;
+}
+
+wp_status wp_trace_read_managed(const char *path,
+                                void (*visit)(void *object, const wp_trace_allocation *allocation),
+                                void *object, wp_error *err) {
+    wpi_trace *trace;
+    managed_visit v = {visit, object, 0};
+    WP_TRY(wpi_trace_open(path, &trace, err));
+    const wp_status status = wpi_trace_visit_ops(trace, visit_if_managed, &v, err);
     wpi_trace_close(trace);
     return status;
 }

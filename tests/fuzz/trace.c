@@ -97,7 +97,7 @@ static void try_trace(const char *path) {
 static void try_replay(const char *path) {
     char *record = file_in_folder("record.json");
     wp_error err = {0};
-    check_said(wp_trace_replay(path, "sim:gtx680", record, &err), &err, "replay");
+    check_said(wp_trace_replay(path, "sim:gtx680", NULL, record, &err), &err, "replay");
     wp_free(record);
 }
 

@@ -12,6 +12,7 @@
 #include "base/strings.h"
 #include "base/symbol.h"
 #include "device/sim/sim_device.h"
+#include "trace/hints.h"
 #include "trace/names.h"
 #include "warpage/trace.h"
 
@@ -27,6 +28,7 @@ typedef struct replayed_kernel {
 
 typedef struct replay {
     wpi_trace *trace;
+    const char *hints; /* NULL: none */
     wpi_sim_device *device;
     replayed_kernel **kernels; /* [tables][kernel] */
     wpi_names names;
@@ -501,12 +503,13 @@ static wp_status run(replay *r, wp_error *err) {
     wpi_report_set_namer(name_of);
     wp_symbol_set_namer(describe_site);
     WP_TRY(add_queue(r, wp_device_default_queue(&r->device->cpu.base), err));
-    WP_TRY(wpi_trace_visit_ops(r->trace, do_op, r, err));
+    WP_TRY(wpi_hints_visit_ops(r->trace, r->hints, do_op, r, err));
     return wp_device_wait(&r->device->cpu.base, err);
 }
 
-static wp_status run_on(wpi_trace *trace, wpi_trace *warps, wp_device *device, wp_error *err) {
-    replay r = {.trace = trace, .device = (wpi_sim_device *)(void *)device};
+static wp_status run_on(wpi_trace *trace, wpi_trace *warps, const char *hints, wp_device *device,
+                        wp_error *err) {
+    replay r = {.trace = trace, .hints = hints, .device = (wpi_sim_device *)(void *)device};
     r.device->trace = warps;
     active = &r;
     wp_status status = run(&r, err);
@@ -531,9 +534,10 @@ static wp_status run_on(wpi_trace *trace, wpi_trace *warps, wp_device *device, w
     return status;
 }
 
-static wp_status check_all(wpi_trace *trace, const wp_device *device, wp_error *err) {
+static wp_status check_all(wpi_trace *trace, const char *hints, const wp_device *device,
+                           wp_error *err) {
     check c = {.trace = trace, .device = device};
-    return wpi_trace_visit_ops(trace, check_op, &c, err);
+    return wpi_hints_visit_ops(trace, hints, check_op, &c, err);
 }
 
 wp_status wp_trace_check(const char *path, const char *device_spec, wp_error *err) {
@@ -541,14 +545,14 @@ wp_status wp_trace_check(const char *path, const char *device_spec, wp_error *er
     wp_device *device = NULL;
     WP_TRY(wpi_trace_open(path, &trace, err));
     wp_status status = open_device(device_spec, &device, err);
-    if (status == WP_STATUS_OK) status = check_all(trace, device, err);
+    if (status == WP_STATUS_OK) status = check_all(trace, NULL, device, err);
     wp_device_close(device);
     wpi_trace_close(trace);
     return status;
 }
 
-wp_status wp_trace_replay(const char *path, const char *device_spec, const char *record_path,
-                          wp_error *err) {
+wp_status wp_trace_replay(const char *path, const char *device_spec, const char *hints,
+                          const char *record_path, wp_error *err) {
     wpi_trace *trace = NULL, *warps = NULL;
     wp_device *device = NULL;
     wp_status status;
@@ -556,8 +560,8 @@ wp_status wp_trace_replay(const char *path, const char *device_spec, const char 
     WP_TRY_GOTO(wpi_trace_open(path, &warps, err), done);
     wpi_report_restart(record_path);
     WP_TRY_GOTO(open_device(device_spec, &device, err), done);
-    WP_TRY_GOTO(check_all(trace, device, err), done);
-    status = run_on(trace, warps, device, err);
+    WP_TRY_GOTO(check_all(trace, hints, device, err), done);
+    status = run_on(trace, warps, hints, device, err);
 done:
     wp_device_close(device);
     wpi_report_restart(NULL);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Hints: what the program might say of its managed memory, laid over a trace. Operations of the
+ * host are added, or take another's place; whoever replays them sees a program that says so itself.
+ *
+ *     operations of the trace ─► hints ─► operations that are replayed
+ *
+ * "2=host,read-mostly" is of the second managed allocation, as the program asked for them, "all=…"
+ * of those that have no hint of their own; several lie between semicolons.
+ *
+ * | word          | is as                                                                     |
+ * | `host`        | cudaMemAdvise: the preferred location is the host, the device has access  |
+ * | `read-mostly` | cudaMemAdviseSetReadMostly                                                |
+ * | `prefetch`    | cudaMemPrefetchAsync to the device before each launch, in its stream      |
+ * | `copy`        | cudaMalloc; all is copied before the first launch that follows, what the  |
+ * |               | host touches behind a launch comes back, and goes over before the next    |
+ */
+#ifndef WP_TRACE_HINTS_H
+#define WP_TRACE_HINTS_H
+
+#include "trace/reader.h"
+
+/** As wpi_trace_visit_ops, with `hints` (NULL: none) in them. INVALID: it is none, or of an
+ * allocation that the trace has not. */
+WP_NODISCARD wp_status wpi_hints_visit_ops(wpi_trace *trace, const char *hints, wpi_op_visit visit,
+                                           void *object, wp_error *err);
+
+/** The same for operations that come one by one. All given out by `_create` goes with `_destroy`,
+ * which accepts NULL. */
+typedef struct wpi_hints wpi_hints;
+WP_NODISCARD wp_status wpi_hints_create(const char *text, wpi_op_visit visit, void *object,
+                                        wpi_hints **out, wp_error *err);
+WP_NODISCARD wp_status wpi_hints_op(void *hints, const wpi_op *op, wp_error *err);
+/** Behind the last operation. INVALID: as above. */
+WP_NODISCARD wp_status wpi_hints_check(const wpi_hints *hints, wp_error *err);
+void wpi_hints_destroy(wpi_hints *hints);
+
+#endif
