@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The parts of `warpage compare`: what is varied, and the picture of what came out. */
+/** The part of `warpage compare` that says what is varied. */
 #ifndef WP_CLI_COMPARE_H
 #define WP_CLI_COMPARE_H
 
@@ -33,11 +33,5 @@ void wpi_variation_settings(const wp_variation *variation, size_t number, const 
                             wp_text *out);
 /** "tlb.l2.entries=64 gpu.sms=2", for people. */
 void wpi_variation_label(const wp_variation *variation, size_t number, wp_text *out);
-
-/** Draws times as an SVG file with gnuplot; best and worst stand out. NOT_FOUND: there is no
- *  gnuplot. */
-WP_NODISCARD wp_status wpi_compare_plot(const wp_variation *variation, const uint64_t *times_ns,
-                                        size_t best, size_t worst, const char *folder,
-                                        wp_error *err);
 
 #endif
