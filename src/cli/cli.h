@@ -92,6 +92,7 @@ int wpi_finish(const char *command);
 
 int wpi_run_main(int argc, char **argv);
 int wpi_compare_main(int argc, char **argv);
+int wpi_advise_main(int argc, char **argv);
 int wpi_trace_main(int argc, char **argv);
 int wpi_probe_main(int argc, char **argv);
 int wpi_groupby_main(int argc, char **argv);
@@ -109,6 +110,7 @@ extern const wp_option wpi_probe_options[];
 extern const wp_option wpi_groupby_options[];
 extern const wp_option wpi_sample_options[];
 extern const wp_option wpi_compare_options[];
+extern const wp_option wpi_advise_options[];
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];
 extern const wp_option wpi_params_options[];

@@ -28,6 +28,19 @@ const wp_command wpi_commands[] = {
                 "program reads has changed.",
      .options = wpi_compare_options,
      .run = wpi_compare_main},
+    {.name = "advise",
+     .summary = "say what would help a program with managed memory, and how to get it in CUDA",
+     .usage = "advise [options] [--] PROGRAM [ARGUMENT...]",
+     .details = "Records the program once, and replays it with prefetches, with advice for its "
+                "allocations, under\n"
+                "other driver parameters and policies, and with enough memory; ranks them by "
+                "simulated time of the\n"
+                "whole run. `--set service=batch` serves faults as NVIDIA's driver does, and tries "
+                "its parameters of\n"
+                "that, too. A program that depends on time, or is told what the GPU is, may not be "
+                "replayed.",
+     .options = wpi_advise_options,
+     .run = wpi_advise_main},
     {.name = "trace",
      .summary = "record what a program does on a simulated GPU, and replay it on others",
      .usage = "trace record|info|replay|cut|import [options] …",

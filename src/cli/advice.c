@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How `warpage advise` answers: for people, as JSON, as a table, as a plot. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/units.h"
+#include "cli/advise.h"
+#include "cli/bars.h"
+
+#define SAME 0.01 /* of the time: no difference */
+#define SCHEMA "warpage.advise/1"
+
+static const wp_try *find_now(const wp_tries *tries) {
+    size_t i = 0;
+    while (tries->items[i].kind != WP_TRY_NOW)
+        i++;
+    return &tries->items[i];
+}
+
+static double times_faster(const wp_tries *tries, const wp_try *tried) {
+    const double time_ns = (double)tried->facts.time_ns;
+    return time_ns > 0 ? (double)find_now(tries)->facts.time_ns / time_ns : 1;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static void print_count(const char *label, uint64_t count) {
+    (void)printf("  %-28s %" PRIu64 "\n", label, count);
+}
+
+static void print_now(const wp_paging_facts *now, const wp_advice_shown *shown) {
+    char text[32];
+    (void)printf("Now: ");
+    for (int i = 0; i < shown->program_count; i++)
+        (void)printf("%s%s", i != 0 ? " " : "", shown->program[i]);
+    (void)printf(" on %s%s%s\n", shown->device, shown->settings[0] != '\0' ? ", " : "",
+                 shown->settings);
+    (void)printf("  %-28s %s\n", "simulated time", wp_format_duration(now->time_ns, text));
+    (void)printf("  %-28s %.1f %%\n", "accesses wait for pages", now->wait_pct);
+    (void)printf("  %-28s %s\n", "managed memory", wp_format_bytes(now->managed_bytes, text));
+    print_count("far faults", now->far_faults);
+    print_count("pages fetched", now->fetched_pages);
+    print_count("pages fetched again", now->again_pages);
+    print_count("pages evicted", now->evicted_pages);
+    print_count("far faults of the host", now->host_faults);
+    print_count("pages back to the host", now->host_pages);
+    (void)printf("  %-28s %s\n\n", "over the link", wp_format_bytes(now->link_bytes, text));
+}
+
+/* Within a hundredth of the time now. */
+static bool is_different(const wp_tries *tries, const wp_try *tried) {
+    const double faster = times_faster(tries, tried);
+    return faster < 1 - SAME || faster > 1 + SAME;
+}
+
+static void print_ranked(const wp_tries *tries) {
+    static const char *const columns[] = {"tried", "time", "faster", "where", "how", NULL};
+    wp_table table = {.columns = columns};
+    for (size_t i = 0; i < tries->count; i++) {
+        const wp_try *t = &tries->items[i];
+        char time[32];
+        if (!t->has_result || (t->kind != WP_TRY_NOW && !is_different(tries, t))) continue;
+        wp_strings_add(&table.cells, t->name);
+        wp_strings_add(&table.cells, wp_format_duration(t->facts.time_ns, time));
+        wp_strings_addf(&table.cells, "%.2f", times_faster(tries, t));
+        wp_strings_add(&table.cells, wpi_try_kind_name(t->kind));
+        wp_strings_add(&table.cells, t->how);
+    }
+    wpi_table_print(&table, WP_TABLE_TEXT);
+    wpi_table_deinit(&table);
+}
+
+static void print_same(const wp_tries *tries) {
+    const char *before = "\nNo difference: ";
+    for (size_t i = 0; i < tries->count; i++) {
+        const wp_try *t = &tries->items[i];
+        if (!t->has_result || t->kind == WP_TRY_NOW || is_different(tries, t)) continue;
+        (void)printf("%s%s", before, t->name);
+        before = "; ";
+    }
+    (void)printf("%s", before[0] == ';' ? ".\n" : "");
+}
+
+static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
+    wp_text diagnosis = {0};
+    const wp_try *now = find_now(tries);
+    wpi_paging_diagnose(&now->facts, &diagnosis);
+    print_now(&now->facts, shown);
+    (void)printf("%s\n\n", wp_text_string(&diagnosis));
+    print_ranked(tries);
+    print_same(tries);
+    (void)printf("\nprogram: calls in the program; driver: parameters of the kernel module "
+                 "nvidia-uvm;\nsimulated: in no real GPU; reference: what there is to gain.\n");
+    wp_text_deinit(&diagnosis);
+}
+
+/* ---- for programs --------------------------------------------------------------------------- */
+
+static void print_csv(const wp_tries *tries) {
+    static const char *const columns[] = {"tried",       "simulated_time_ns", "times_faster",
+                                          "far_faults",  "pages_fetched",     "pages_evicted",
+                                          "host_faults", "link_bytes",        "where",
+                                          "how",         "settings",          "hints",
+                                          NULL};
+    wp_table table = {.columns = columns};
+    for (size_t i = 0; i < tries->count; i++) {
+        const wp_try *t = &tries->items[i];
+        const wp_paging_facts *f = &t->facts;
+        if (!t->has_result) continue;
+        const uint64_t counts[] = {f->far_faults, f->fetched_pages, f->evicted_pages,
+                                   f->host_faults, f->link_bytes};
+        wp_strings_add(&table.cells, t->name);
+        wp_strings_addf(&table.cells, "%" PRIu64, f->time_ns);
+        wp_strings_addf(&table.cells, "%.3f", times_faster(tries, t));
+        for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
+            wp_strings_addf(&table.cells, "%" PRIu64, counts[k]);
+        wp_strings_add(&table.cells, wpi_try_kind_name(t->kind));
+        wp_strings_add(&table.cells, t->how);
+        wp_strings_add(&table.cells, t->settings);
+        wp_strings_add(&table.cells, t->hints != NULL ? t->hints : "");
+    }
+    wpi_table_print(&table, WP_TABLE_CSV);
+    wpi_table_deinit(&table);
+}
+
+static json_t *facts_json(const wp_paging_facts *f) {
+    return json_pack(
+        "{s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "simulated_time_ns",
+        (json_int_t)f->time_ns, "wait_pct", f->wait_pct, "far_faults", (json_int_t)f->far_faults,
+        "pages_fetched", (json_int_t)f->fetched_pages, "pages_prefetched",
+        (json_int_t)f->prefetched_pages, "pages_fetched_again", (json_int_t)f->again_pages,
+        "pages_evicted", (json_int_t)f->evicted_pages, "host_faults", (json_int_t)f->host_faults,
+        "host_pages", (json_int_t)f->host_pages, "remote_accesses", (json_int_t)f->remote_accesses,
+        "link_bytes", (json_int_t)f->link_bytes, "managed_bytes", (json_int_t)f->managed_bytes);
+}
+
+static json_t *try_json(const wp_tries *tries, const wp_try *t) {
+    return json_pack("{s:s, s:f, s:s, s:s, s:s, s:s, s:o}", "tried", t->name, "times_faster",
+                     times_faster(tries, t), "where", wpi_try_kind_name(t->kind), "how", t->how,
+                     "settings", t->settings, "hints", t->hints != NULL ? t->hints : "", "counts",
+                     facts_json(&t->facts));
+}
+
+static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
+    wp_text diagnosis = {0};
+    const wp_try *now = find_now(tries);
+    json_t *tried = json_array(), *program = json_array();
+    wpi_paging_diagnose(&now->facts, &diagnosis);
+    for (int i = 0; i < shown->program_count; i++)
+        (void)json_array_append_new(program, json_string(shown->program[i]));
+    for (size_t i = 0; i < tries->count; i++)
+        if (tries->items[i].has_result)
+            (void)json_array_append_new(tried, try_json(tries, &tries->items[i]));
+    json_t *all =
+        json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "schema", SCHEMA, "device", shown->device,
+                  "settings", shown->settings, "program", program, "diagnosis",
+                  wp_text_string(&diagnosis), "now", facts_json(&now->facts), "tried", tried);
+    WP_CHECK(all != NULL);
+    (void)json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    (void)printf("\n");
+    json_decref(all);
+    wp_text_deinit(&diagnosis);
+}
+
+void wpi_advice_print(const wp_tries *tries, const wp_advice_shown *shown, wp_table_format format) {
+    switch (format) {
+    case WP_TABLE_JSON: print_json(tries, shown); break;
+    case WP_TABLE_CSV: print_csv(tries); break;
+    case WP_TABLE_TEXT:
+    case WP_TABLE_FORMAT_COUNT: print_people(tries, shown); break;
+    }
+}
+
+/* ---- the plot ------------------------------------------------------------------------------- */
+
+wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *err) {
+    wp_bar *bars = wp_calloc(tries->count, sizeof *bars);
+    size_t count = 0;
+    if (bars == NULL) return WP_FAIL(err, NOMEM, "a plot");
+    const uint64_t now_ns = find_now(tries)->facts.time_ns;
+    for (size_t i = 0; i < tries->count; i++) {
+        const wp_try *t = &tries->items[i];
+        if (!t->has_result) continue;
+        bars[count++] = (wp_bar){.label = t->name,
+                                 .time_ns = t->facts.time_ns,
+                                 .mark = t->facts.time_ns < now_ns   ? WP_BAR_GOOD
+                                         : t->facts.time_ns > now_ns ? WP_BAR_BAD
+                                                                     : WP_BAR_PLAIN};
+    }
+    const wp_status status =
+        wpi_bars_plot(bars, count, "simulated time (ms)", folder, "advise", err);
+    wp_free(bars);
+    return status;
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warpage advise: what would help a program with managed memory.
+ *
+ *     record once ─► replay as it is ─► what to try (tries.h) ─► replay each ─► the best
+ * allocations together, greedily ─► ranked, with how it is had on a real GPU
+ */
+#include "cli/advise.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "cli/trace.h"
+#include "cli/trials.h"
+#include "warpage/device.h"
+
+#define GAIN_MIN 0.99 /* of the time, from which on a try is said to help */
+#define MEMBERS_MAX 4u
+
+enum option_index {
+    DEVICE,
+    AS,
+    SET,
+    OVERSUBSCRIBE, /* … and three more of paging */
+    FUNCTIONAL = OVERSUBSCRIBE + 4,
+    LIMIT,
+    JOBS,
+    FORMAT,
+    OUTPUT
+};
+
+const wp_option wpi_advise_options[] = {
+    [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
+    [AS] = WPI_AS_OPTION,
+    [SET] = {"set", "KEY=VALUE", "a number of it; may be given again"},
+    WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
+    [FUNCTIONAL] = {"functional", NULL,
+                    "record without a model: faster (see `warpage help trace`)"},
+    [LIMIT] = {"limit", "N", "try at most N things (default: all)"},
+    [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
+    [FORMAT] = {"format", "text|json|csv", "form of the answer"},
+    [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
+    {0}};
+
+typedef struct search {
+    const wp_arguments *arguments;
+    const char *device;
+    char *settings; /* WARPAGE_SET, of all tries */
+    wp_strings keys;
+    uint64_t limit;
+    wp_trials trials; /* one for each try */
+    wp_tries tries;
+    wp_managed_groups groups;
+} search;
+
+/* ---- what is asked for ---------------------------------------------------------------------- */
+
+static void keep_key(void *object, const wp_device_key *key) {
+    wp_strings_add(object, key->name);
+    wp_strings_add(object, key->value);
+}
+
+static wp_status read_device(search *s, wp_error *err) {
+    s->device = s->arguments->values[DEVICE];
+    if (s->device == NULL) s->device = WPI_TRACE_DEVICE;
+    if (strncmp(s->device, "sim:", 4) != 0)
+        return WP_FAIL(err, INVALID, "'%s' is not a simulated GPU", s->device);
+    WP_TRY(wpi_set_keys(s->arguments, s->device, NULL, err));
+    const char *settings = getenv("WARPAGE_SET");
+    s->settings = wp_format("%s", settings != NULL ? settings : "");
+    WP_TRY(wp_device_visit_keys(s->device, keep_key, &s->keys, err));
+    if (strcmp(wpi_key_value(&s->keys, "paging.on"), "on") == 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "pages do not move on %s, so nothing can be advised; --set paging.on=on lets "
+                   "them",
+                   s->device);
+}
+
+static wp_status read_limit(const char *text, uint64_t *limit, wp_error *err) {
+    *limit = UINT64_MAX;
+    if (text == NULL) return WP_STATUS_OK;
+    WP_TRY(wp_parse_count(text, limit, err));
+    return *limit != 0 ? WP_STATUS_OK : WP_FAIL(err, INVALID, "--limit: at least 1");
+}
+
+/* ---- trying --------------------------------------------------------------------------------- */
+
+static wp_status read_result(const wp_trial *trial, wp_run_record *record, wp_error *err) {
+    if (trial->failure != NULL) return WP_FAIL(err, DEVICE, "%s", trial->failure);
+    WP_TRY(wp_run_record_read(trial->result_path, record, err));
+    if (record->simulation != NULL) return WP_STATUS_OK;
+    wp_run_record_deinit(record);
+    return WP_FAIL(err, DEVICE, "the report has no simulation");
+}
+
+static void add_trial(search *s, const wp_try *tried) {
+    char *settings =
+        wp_format("%s%s%s", s->settings,
+                  s->settings[0] != '\0' && tried->settings[0] != '\0' ? ";" : "", tried->settings);
+    wpi_trials_add(&s->trials, s->device, settings, tried->hints, tried->name);
+    wp_free(settings);
+}
+
+/* All that were added and have no trial yet. One that fails is said, and has no result. */
+static void run_tries(search *s) {
+    const size_t first = s->trials.count;
+    for (size_t i = first; i < s->tries.count; i++)
+        add_trial(s, &s->tries.items[i]);
+    wpi_trials_run(&s->trials, first);
+    for (size_t i = first; i < s->tries.count; i++) {
+        wp_try *tried = &s->tries.items[i];
+        wp_run_record record = {0};
+        wp_error err = {0};
+        tried->has_result = read_result(&s->trials.items[i], &record, &err) == WP_STATUS_OK;
+        if (tried->has_result)
+            tried->facts = wpi_paging_facts_of(&record);
+        else
+            (void)fprintf(stderr, "warpage advise: %s: %s\n", tried->name, err.message);
+        wp_run_record_deinit(&record);
+    }
+}
+
+static bool is_faster(const wp_try *tried, uint64_t than_ns) {
+    return tried->has_result && (double)tried->facts.time_ns < GAIN_MIN * (double)than_ns;
+}
+
+/* The single allocation that gains most and is not among the members; NULL: none gains. */
+static const wp_try *next_single(const search *s, const size_t *members, size_t count) {
+    const uint64_t now_ns = s->tries.items[0].facts.time_ns;
+    const wp_try *best = NULL;
+    for (size_t i = 0; i < s->tries.count; i++) {
+        const wp_try *tried = &s->tries.items[i];
+        bool is_member = tried->group == WP_NO_GROUP;
+        for (size_t k = 0; k < count; k++)
+            is_member |= members[k] == tried->group;
+        if (is_member || !is_faster(tried, now_ns)) continue;
+        if (best == NULL || tried->facts.time_ns < best->facts.time_ns) best = tried;
+    }
+    return best;
+}
+
+/* Runs them together, as far as that was not tried yet, and with all others prefetched; the better
+ * time, or UINT64_MAX. */
+static uint64_t try_together(search *s, const size_t *members, size_t count) {
+    const size_t first = s->tries.count;
+    uint64_t best_ns = UINT64_MAX;
+    for (int prefetches = count > 1 ? 0 : 1; prefetches < 2; prefetches++)
+        if (s->tries.count <= s->limit)
+            wpi_tries_add_combination(&s->tries, &s->groups, members, count, prefetches != 0);
+    run_tries(s);
+    for (size_t i = first; i < s->tries.count; i++) {
+        const wp_try *tried = &s->tries.items[i];
+        if (tried->has_result && tried->facts.time_ns < best_ns) best_ns = tried->facts.time_ns;
+    }
+    return best_ns;
+}
+
+/* Allocations that gain alone, together as long as each adds something. All of them together were
+ * tried before. */
+static void try_greedily(search *s) {
+    size_t members[MEMBERS_MAX] = {0}, seen[MEMBERS_MAX] = {0}, count = 0, seen_count = 0;
+    uint64_t best_ns = UINT64_MAX;
+    const wp_try *single;
+    while (seen_count < MEMBERS_MAX && count + 1 < s->groups.count &&
+           (single = next_single(s, seen, seen_count)) != NULL) {
+        if (count == 0) best_ns = single->facts.time_ns;
+        seen[seen_count++] = members[count] = single->group;
+        const uint64_t time_ns = try_together(s, members, count + 1);
+        if (count != 0 && time_ns >= best_ns) continue;
+        if (time_ns < best_ns) best_ns = time_ns;
+        count++;
+    }
+}
+
+/* Those behind the limit are left out: the run as it is comes first, and is not one of them. */
+static void cut_tries(search *s) {
+    if (s->tries.count - 1 <= s->limit) return;
+    (void)fprintf(stderr, "warpage advise: %zu more are not tried (--limit)\n",
+                  s->tries.count - 1 - (size_t)s->limit);
+    while (s->tries.count - 1 > s->limit)
+        wpi_tries_drop_last(&s->tries);
+}
+
+/* ---- the search ----------------------------------------------------------------------------- */
+
+static wp_status record(search *s, wp_error *err) {
+    WP_TRY(wpi_trials_record(&s->trials, err));
+    WP_TRY(wp_trace_check(s->trials.trace_path, s->device, err));
+    WP_TRY(wp_trace_read_managed(s->trials.trace_path, wpi_managed_groups_add, &s->groups, err));
+    if (s->groups.count != 0) return WP_STATUS_OK;
+    return WP_FAIL(err, INVALID,
+                   "%s allocates no managed memory (cudaMallocManaged): no page moves, and there "
+                   "is nothing to advise",
+                   s->arguments->operands[0]);
+}
+
+static wp_status run_as_it_is(search *s, wp_error *err) {
+    wp_run_record result = {0};
+    wpi_trials_run(&s->trials, 0);
+    WP_TRY(read_result(&s->trials.items[0], &result, err));
+    const wp_try_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
+    wpi_managed_groups_describe(&s->groups, &result);
+    wpi_tries_add_all(&s->tries, &base);
+    s->tries.items[0].facts = base.facts;
+    s->tries.items[0].has_result = true;
+    wp_run_record_deinit(&result);
+    return WP_STATUS_OK;
+}
+
+static wp_status search_all(search *s, wp_error *err) {
+    WP_TRY(wpi_trials_open(&s->trials, s->arguments->values[OUTPUT], err));
+    wpi_trials_add(&s->trials, s->device, s->settings, NULL, "as it is now");
+    WP_TRY(record(s, err));
+    WP_TRY(run_as_it_is(s, err));
+    cut_tries(s);
+    run_tries(s);
+    try_greedily(s);
+    return WP_STATUS_OK;
+}
+
+static int answer(search *s, wp_table_format format) {
+    wp_error err = {0};
+    const wp_advice_shown shown = {.device = s->device,
+                                   .settings = s->settings,
+                                   .program = s->arguments->operands,
+                                   .program_count = s->arguments->operand_count};
+    wpi_tries_rank(&s->tries);
+    wpi_advice_print(&s->tries, &shown, format);
+    if (!s->trials.is_temporary &&
+        wpi_advice_plot(&s->tries, s->trials.folder, &err) != WP_STATUS_OK)
+        (void)fprintf(stderr, "warpage advise: %s\n", err.message);
+    return wpi_finish("advise");
+}
+
+static void deinit(search *s) {
+    wpi_trials_deinit(&s->trials);
+    wpi_tries_deinit(&s->tries);
+    wpi_managed_groups_deinit(&s->groups);
+    wp_strings_deinit(&s->keys);
+    wp_free(s->settings);
+}
+
+int wpi_advise_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_table_format format;
+    wp_error err = {0};
+    search s = {.arguments = &arguments, .trials = {.command = "advise", .only_replays = true}};
+    int exit_code;
+    wpi_expand_short_options(argc, argv);
+    if (wpi_arguments_parse(wpi_advise_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
+        read_limit(arguments.values[LIMIT], &s.limit, &err) != WP_STATUS_OK ||
+        wpi_trials_read_jobs(arguments.values[JOBS], &s.trials.jobs, &err) != WP_STATUS_OK)
+        return wpi_usage_error("advise", "%s", err.message);
+    if (arguments.operand_count == 0)
+        return wpi_usage_error("advise",
+                               "which program? For example: warpage advise --oversubscribe "
+                               "125%% -- ./app");
+    s.trials.program = arguments.operands;
+    s.trials.program_count = arguments.operand_count;
+    s.trials.is_functional = arguments.values[FUNCTIONAL] != NULL;
+    if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK ||
+        read_device(&s, &err) != WP_STATUS_OK)
+        exit_code = wpi_usage_error("advise", "%s", err.message);
+    else if (search_all(&s, &err) != WP_STATUS_OK)
+        exit_code = wpi_failure("advise", "%s", err.message);
+    else
+        exit_code = answer(&s, format);
+    deinit(&s);
+    return exit_code;
+}

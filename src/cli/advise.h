@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The answer of `warpage advise`: what the run is like, and what helped, ranked. */
+#ifndef WP_CLI_ADVISE_H
+#define WP_CLI_ADVISE_H
+
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "cli/tries.h"
+
+/** What the answer is of. */
+typedef struct wp_advice_shown {
+    const char *device, *settings;
+    char *const *program;
+    int program_count;
+} wp_advice_shown;
+
+/** `tries` are ranked. */
+void wpi_advice_print(const wp_tries *tries, const wp_advice_shown *shown, wp_table_format format);
+/** "<folder>/advise.svg". NOT_FOUND: there is no gnuplot. */
+WP_NODISCARD wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *err);
+
+#endif

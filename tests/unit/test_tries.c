@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What is tried for which program, what a run means in words, and how tries are ranked. */
+#include "cli/tries.h"
+
+#include "wp_test.h"
+
+static wp_paging_facts fitting(void) {
+    return (wp_paging_facts){.time_ns = 1000,
+                             .wait_pct = 40,
+                             .far_faults = 10,
+                             .fetched_pages = 100,
+                             .prefetched_pages = 90};
+}
+
+static void expect_words(const wp_paging_facts *facts, const char *expected) {
+    wp_text words = {0};
+    wpi_paging_diagnose(facts, &words);
+    assert_string_equal(wp_text_string(&words), expected);
+    wp_text_deinit(&words);
+}
+
+static void words_for_data_that_fits(void **state) {
+    (void)state;
+    wp_paging_facts facts = fitting();
+    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages touched the "
+                         "first time.");
+    facts.wait_pct = 2;
+    expect_words(&facts, "The data fits, and waiting for pages is 2.0 % of accesses' time: little "
+                         "can be gained here.");
+    expect_words(&(wp_paging_facts){0}, "No page comes to the device.");
+}
+
+static void words_for_thrashing(void **state) {
+    (void)state;
+    wp_paging_facts facts = fitting();
+    facts.evicted_pages = 80;
+    expect_words(&facts,
+                 "Memory is smaller than the data, but no page that left was wanted again.");
+    facts.again_pages = 75; /* 25 pages, 4 times each */
+    expect_words(&facts, "It thrashes: memory is smaller than the data, and a page that is used "
+                         "came 4.0 times in the mean.");
+}
+
+static void words_for_a_fight_with_the_host(void **state) {
+    (void)state;
+    wp_paging_facts facts = fitting();
+    facts.host_faults = 5;
+    facts.host_pages = 50;
+    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages touched the "
+                         "first time. The host took 50 pages back, in 5 faults.");
+    facts.again_pages = 45;
+    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages that come. "
+                         "Host and device fight: the host took 50 pages back, and 45 came again.");
+}
+
+/* "edges" is larger and colder than "state", which is written; "flag" is small. */
+static void make_groups(wp_managed_groups *groups) {
+    static const wp_trace_allocation allocations[] = {
+        {1, 1 << 20, "a"}, {2, 8 << 20, "b"}, {3, 4096, "c"}, {4, 1 << 20, "a"}};
+    for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++)
+        wpi_managed_groups_add(groups, &allocations[i]);
+    char names[3][8] = {"state", "edges", "flag"}, sites[3][2] = {"a", "b", "c"};
+    char kind[] = "managed";
+    wp_run_allocation rows[3];
+    const wp_run_touches touches[3] = {{1000, 1000, 0, 0}, {100, 0, 0, 0}, {1, 1, 0, 0}};
+    for (size_t i = 0; i < 3; i++)
+        rows[i] = (wp_run_allocation){.name = names[i],
+                                      .site = sites[i],
+                                      .kind = kind,
+                                      .count = i == 0 ? 2 : 1,
+                                      .bytes = allocations[i].bytes,
+                                      .touches = touches[i]};
+    wp_run_simulation simulation = {.allocations = rows, .allocation_count = 3};
+    wpi_managed_groups_describe(groups, &(wp_run_record){.simulation = &simulation});
+}
+
+static const wp_try *find(const wp_tries *tries, const char *name) {
+    for (size_t i = 0; i < tries->count; i++)
+        if (strcmp(tries->items[i].name, name) == 0) return &tries->items[i];
+    return NULL;
+}
+
+/* All tries, with the GPU's keys "name", "value", … NULL. */
+static void choose(wp_tries *tries, const wp_paging_facts *facts, const char *const *keys) {
+    wp_managed_groups groups = {0};
+    wp_strings list = {0};
+    make_groups(&groups);
+    for (size_t i = 0; keys[i] != NULL; i++)
+        wp_strings_add(&list, keys[i]);
+    wpi_tries_add_all(tries, &(wp_try_base){*facts, &groups, &list});
+    wp_strings_deinit(&list);
+    wpi_managed_groups_deinit(&groups);
+}
+
+static const char *const tree[] = {"paging.prefetch", "tree", "paging.service", "drained", NULL};
+static const char *const batch[] = {
+    "paging.prefetch", "none", "paging.service", "batch", "paging.replay", "batch-flush", NULL};
+
+static void allocations_of_one_place_are_one_group(void **state) {
+    (void)state;
+    wp_managed_groups groups = {0};
+    make_groups(&groups);
+    assert_u64(groups.count, 3);
+    assert_u64(groups.items[0].count, 2);
+    assert_u64(groups.items[0].writes, 1000);
+    assert_string_equal(groups.items[0].name, "state");
+    wp_tries tries = {0};
+    const size_t members[] = {1, 0};
+    wpi_tries_add_combination(&tries, &groups, members, 2, true);
+    assert_string_equal(tries.items[0].hints, "2=host;1=host;4=host;all=prefetch");
+    assert_string_equal(tries.items[0].name,
+                        "across the link: edges, state; the others prefetched");
+    wpi_tries_deinit(&tries);
+    wpi_managed_groups_deinit(&groups);
+}
+
+static void the_coldest_allocation_is_tried_first_and_small_ones_not_alone(void **state) {
+    (void)state;
+    wp_tries tries = {0};
+    const wp_paging_facts facts = fitting();
+    choose(&tries, &facts, tree);
+    assert_int_equal(tries.items[0].kind, WP_TRY_NOW);
+    assert_string_equal(tries.items[1].name, "across the link: edges");
+    assert_string_equal(tries.items[2].name, "across the link: state");
+    assert_null(find(&tries, "across the link: flag"));
+    const wp_try *read_mostly = find(&tries, "read-mostly: edges");
+    assert_non_null(read_mostly);
+    assert_string_equal(read_mostly->hints, "2=read-mostly");
+    wpi_tries_deinit(&tries);
+}
+
+static void what_makes_no_sense_is_not_tried(void **state) {
+    (void)state;
+    wp_tries tries = {0};
+    wp_paging_facts facts = fitting();
+    choose(&tries, &facts, tree);
+    assert_non_null(find(&tries, "all copied"));
+    assert_non_null(find(&tries, "prefetch threshold 25 %"));
+    assert_null(find(&tries, "enough memory"));
+    assert_null(find(&tries, "replay once"));
+    assert_null(find(&tries, "pages both want are held or pinned"));
+    wpi_tries_deinit(&tries);
+    facts.evicted_pages = 5;
+    facts.host_pages = 5;
+    choose(&tries, &facts, batch);
+    assert_null(find(&tries, "all copied"));
+    assert_null(find(&tries, "no prefetcher"));
+    assert_null(find(&tries, "prefetch threshold 25 %"));
+    assert_null(find(&tries, "replay by batch, flush"));
+    assert_non_null(find(&tries, "replay once"));
+    assert_non_null(find(&tries, "enough memory"));
+    assert_non_null(find(&tries, "pages both want are held or pinned"));
+    wpi_tries_deinit(&tries);
+}
+
+static void the_fastest_comes_first_and_those_without_a_result_last(void **state) {
+    (void)state;
+    wp_tries tries = {0};
+    const wp_paging_facts facts = fitting();
+    choose(&tries, &facts, tree);
+    while (tries.count > 4)
+        wpi_tries_drop_last(&tries);
+    static const uint64_t times_ns[] = {300, 0, 200, 200};
+    char *third = tries.items[2].name, *failed = tries.items[1].name;
+    for (size_t i = 0; i < 4; i++) {
+        tries.items[i].facts.time_ns = times_ns[i];
+        tries.items[i].has_result = i != 1;
+    }
+    wpi_tries_rank(&tries);
+    assert_ptr_equal(tries.items[0].name, third); /* as they came */
+    assert_u64(tries.items[1].facts.time_ns, 200);
+    assert_u64(tries.items[2].facts.time_ns, 300);
+    assert_ptr_equal(tries.items[3].name, failed);
+    wpi_tries_deinit(&tries);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_for_data_that_fits),
+        cmocka_unit_test(words_for_thrashing),
+        cmocka_unit_test(words_for_a_fight_with_the_host),
+        cmocka_unit_test(allocations_of_one_place_are_one_group),
+        cmocka_unit_test(the_coldest_allocation_is_tried_first_and_small_ones_not_alone),
+        cmocka_unit_test(what_makes_no_sense_is_not_tried),
+        cmocka_unit_test(the_fastest_comes_first_and_those_without_a_result_last),
+    };
+    return wp_test_main(tests);
+}
