@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "cli/claims_run.h"
+#include "cli/claims_value.h"
 
 #define TOLERANCE 0.10 /* of the published value, where a claim does not have its own */
 
@@ -33,6 +34,19 @@ static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static bool are_valid(const json_t *values) {
+    for (size_t i = 0; i < json_array_size(values); i++)
+        if (!wpi_claims_value_is_valid(json_array_get(values, i))) return false;
+    return json_array_size(values) > 0;
+}
+
+/* What the claim is about: a value, or values in an order. */
+static bool has_values(const json_t *object) {
+    const json_t *value = json_object_get(object, "value");
+    return value != NULL ? wpi_claims_value_is_valid(value)
+                         : are_valid(json_object_get(object, "ascending"));
+}
+
 /* A claim says what it is about, where its value comes from, and what the paper has or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
@@ -44,10 +58,8 @@ static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *clai
                          .reason = wpi_json_text(object, "reason"),
                          .has_published = json_is_number(published),
                          .published = json_number_value(published)};
-    return claim->text != NULL && claim->unit != NULL && run != NULL &&
-           json_object_get(runs, run) != NULL &&
-           (json_is_array(json_object_get(object, "value")) ||
-            json_is_array(json_object_get(object, "ascending")));
+    return claim->text != NULL && claim->unit != NULL &&
+           (run == NULL || json_object_get(runs, run) != NULL) && has_values(object);
 }
 
 static void read_results(wpi_figure *figure) {
@@ -91,8 +103,9 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
             status = WP_FAIL(err, PARSE, "%s: title, source or program is missing", path);
         for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
             if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
-                status = WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, run, or value",
-                                 path, i + 1);
+                status =
+                    WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, or value, or its run",
+                            path, i + 1);
         }
     }
     wp_free(path);
@@ -115,49 +128,18 @@ void wpi_figure_deinit(wpi_figure *figure) {
 /* ---- verdicts -----------------------------------------------------------------------------------
  */
 
-/* What came out of all runs, and the one whose values are meant by a name without a run. */
-typedef struct outcome {
-    json_t *values; /* run -> name -> value */
-    const char *run;
-} outcome;
-
-/* "name", or "run:name". */
-static const json_t *find_value(const outcome *from, const char *text) {
-    const char *colon = strchr(text, ':');
-    if (colon == NULL) return json_object_get(json_object_get(from->values, from->run), text);
-    char *run = wp_strndup(text, (size_t)(colon - text));
-    const json_t *value = json_object_get(json_object_get(from->values, run), colon + 1);
-    wp_free(run);
-    return value;
-}
-
-/* The sum of values by name, "-name" is taken off. */
-static bool add_up(json_t *names, const outcome *from, double *sum) {
-    size_t i;
-    json_t *name;
-    *sum = 0.0;
-    json_array_foreach(names, i, name) {
-        const char *text = json_string_value(name) != NULL ? json_string_value(name) : "";
-        const json_t *value = find_value(from, text + (text[0] == '-'));
-        if (!json_is_number(value)) return false;
-        *sum += text[0] == '-' ? -json_number_value(value) : json_number_value(value);
-    }
-    return true;
-}
-
-static bool is_ascending(json_t *names, const outcome *from, bool *is_known) {
+/* Each is larger than the one before. */
+static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,
+                              wp_error *err) {
     double before = -INFINITY;
-    size_t i;
-    json_t *name;
-    *is_known = true;
-    json_array_foreach(names, i, name) {
-        const char *text = json_string_value(name);
-        const json_t *value = text != NULL ? find_value(from, text) : NULL;
-        *is_known = *is_known && json_is_number(value);
-        if (!*is_known || json_number_value(value) <= before) return false;
-        before = json_number_value(value);
+    *out = true;
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        double value = 0.0;
+        WP_TRY(wpi_claims_value(json_array_get(values, i), from, &value, err));
+        *out = *out && value > before;
+        before = value;
     }
-    return true;
+    return WP_STATUS_OK;
 }
 
 static bool is_within(const json_t *object, const wpi_claim *claim) {
@@ -173,25 +155,30 @@ static wpi_verdict judge(const json_t *object, const wpi_claim *claim) {
     return claim->calibrated != NULL ? WPI_VERDICT_CALIBRATED : WPI_VERDICT_REPRODUCED;
 }
 
-static wp_status conclude(wpi_figure *figure, json_t *values, wp_error *err) {
+static wp_status conclude_one(const json_t *object, const json_t *values, wpi_claim *claim,
+                              wp_error *err) {
+    const wpi_outcome from = {values, wpi_json_text(object, "run")};
+    const json_t *order = json_object_get(object, "ascending");
+    claim->has_ours = order == NULL;
+    if (order == NULL) {
+        WP_TRY(wpi_claims_value(json_object_get(object, "value"), &from, &claim->ours, err));
+        claim->verdict = judge(object, claim);
+        return WP_STATUS_OK;
+    }
+    bool is_as_stated = false;
+    WP_TRY(is_ascending(order, &from, &is_as_stated, err));
+    claim->verdict = is_as_stated ? WPI_VERDICT_ORDER : WPI_VERDICT_DIFFERS;
+    return WP_STATUS_OK;
+}
+
+static wp_status conclude(wpi_figure *figure, const json_t *values, wp_error *err) {
     const json_t *claims = json_object_get(figure->json, "claims");
     for (size_t i = 0; i < figure->claim_count; i++) {
-        const json_t *object = json_array_get(claims, i);
         wpi_claim *claim = &figure->claims[i];
-        const outcome from = {values, wpi_json_text(object, "run")};
-        json_t *names = json_object_get(object, "ascending");
-        bool is_known = true;
-        claim->has_ours = names == NULL;
-        if (names == NULL) {
-            is_known = add_up(json_object_get(object, "value"), &from, &claim->ours);
-            claim->verdict = judge(object, claim);
-        } else {
-            claim->verdict =
-                is_ascending(names, &from, &is_known) ? WPI_VERDICT_ORDER : WPI_VERDICT_DIFFERS;
-        }
-        if (!is_known)
-            return WP_FAIL(err, PARSE, "%s/%s: '%s' needs a value that its program does not print",
-                           figure->paper, figure->name, claim->text);
+        wp_error why = {0};
+        if (conclude_one(json_array_get(claims, i), values, claim, &why) != WP_STATUS_OK)
+            return WP_FAIL(err, PARSE, "%s/%s: '%s': %s", figure->paper, figure->name, claim->text,
+                           why.message);
     }
     return WP_STATUS_OK;
 }

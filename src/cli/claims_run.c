@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
+#include "base/time.h"
 #include "warpage/report.h"
 
 /* "name value" lines become an object of numbers. */
@@ -115,6 +116,13 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     for (size_t i = 0; i < record.kernel_count; i++)
         kernel_ns += record.kernels[i].time_ns;
     set_value(values, "kernel_time_ns", kernel_ns);
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
+        char *name = wp_format("copy_%s_time_ns", wp_copy_kind_name((wp_copy_kind)kind));
+        set_value(values, name, record.copies[kind].time_ns);
+        wp_free(name);
+    }
+    if (simulation != NULL)
+        set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
     for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
         const char *name = simulation->columns[i].name;
         set_value(values, name, wp_run_count(&record, simulation->values, name));

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/claims_value.h"
 #include "wp_test.h"
 
 static char *root;
@@ -122,6 +123,78 @@ static void broken_claims_are_refused(void **state) {
                    WP_STATUS_PARSE, "claim 1");
     expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\"}]}", WP_STATUS_PARSE,
                    "claim 1");
+    expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"value\": {\"over\": [\"x\"]}}]}",
+                   WP_STATUS_PARSE, "claim 1");
+}
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+/* Of runs "one", where x is 8 and y is 2, and "two", where x is 32. */
+static wp_status value_of(const char *text, double *out, wp_error *err) {
+    json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    json_t *values =
+        json_pack("{s:{s:f,s:f},s:{s:f}}", "one", "x", 8.0, "y", 2.0, "two", "x", 32.0);
+    assert_true(wpi_claims_value_is_valid(value));
+    const wp_status status = wpi_claims_value(value, &(wpi_outcome){values, "one"}, out, err);
+    json_decref(value);
+    json_decref(values);
+    return status;
+}
+
+static void values_are_computed_from_several_runs(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } cases[] = {
+        {"\"x\"", 8},
+        {"[\"two:x\", \"-x\", \"-one:y\", 1.5]", 23.5},
+        {"{\"over\": [\"two:x\", \"x\"]}", 4},
+        {"{\"over\": [[\"x\", \"y\"], {\"over\": [\"two:x\", 16]}]}", 5},
+        {"{\"mean\": [\"x\", \"y\", \"two:x\"]}", 14},
+        {"{\"geomean\": [\"x\", \"y\", \"two:x\"]}", 8},
+        {"{\"min\": [\"x\", \"y\", \"two:x\"]}", 2},
+        {"{\"max\": [\"x\", \"y\", \"two:x\"]}", 32},
+        {"{\"share\": [\"x\", \"y\", \"two:x\", 9], \"from\": 8}", 0.75},
+        {"{\"share\": [\"x\", \"y\", \"two:x\", 9], \"from\": 8, \"to\": 9}", 0.5},
+        {"{\"share\": [\"x\", \"y\", \"two:x\", 9], \"to\": 2}", 0.25},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double value = 0;
+        wp_error err = {0};
+        assert_status_ok(value_of(cases[i].text, &value, &err), &err);
+        assert_near(value, cases[i].value, 1e-12);
+    }
+}
+
+static void values_without_a_number_are_refused(void **state) {
+    (void)state;
+    double value;
+    wp_error err = {0};
+    assert_status_fails(value_of("{\"mean\": [\"x\", \"two:y\"]}", &value, &err), WP_STATUS_PARSE,
+                        &err, "'two:y'");
+    assert_status_fails(value_of("{\"over\": [\"x\", [\"x\", \"-x\"]]}", &value, &err),
+                        WP_STATUS_PARSE, &err, "'over'");
+}
+
+static void other_forms_are_no_values(void **state) {
+    (void)state;
+    static const char *const texts[] = {"true",
+                                        "[]",
+                                        "{}",
+                                        "{\"over\": [1]}",
+                                        "{\"over\": [1, 2, 3]}",
+                                        "{\"mean\": []}",
+                                        "{\"mean\": 1}",
+                                        "{\"median\": [1]}",
+                                        "[{\"max\": [null]}]"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        json_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+        assert_non_null(value);
+        if (wpi_claims_value_is_valid(value)) fail_msg("%s is taken", texts[i]);
+        json_decref(value);
+    }
 }
 
 static int open_root(void **state) {
@@ -141,6 +214,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(values_become_verdicts, open_root, close_root),
         cmocka_unit_test_setup_teardown(what_programs_print_is_checked, open_root, close_root),
         cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
+        cmocka_unit_test(values_are_computed_from_several_runs),
+        cmocka_unit_test(values_without_a_number_are_refused),
+        cmocka_unit_test(other_forms_are_no_values),
     };
     return wp_test_main(tests);
 }
