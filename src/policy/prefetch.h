@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which pages come with those that far-faulted. */
+/** Which pages come with those that far-faulted, and which while the link has nothing to bring. */
 #ifndef WP_POLICY_PREFETCH_H
 #define WP_POLICY_PREFETCH_H
 
-#include "policy/pages.h"
 #include "policy/policy.h"
+#include "policy/residency.h"
 
 /** Far faults of one service on one chunk of an allocation. */
 typedef struct wpi_prefetch_question {
@@ -16,11 +16,45 @@ typedef struct wpi_prefetch_question {
     uint64_t *random;           /* state of a generator, never 0 */
 } wpi_prefetch_question;
 
+/** The link to the device is idle, and nothing has been evicted yet. */
+typedef struct wpi_prefetch_idle {
+    const wpi_residency *residency;
+    uint64_t *position; /* the policy's own note; 0 at first */
+    uint64_t *random;   /* state of a generator, never 0 */
+} wpi_prefetch_idle;
+
 typedef struct wpi_prefetch_ops {
-    /* Adds to `out`, which is empty, what should come too. Pages that are here, fault or are not the
-     * allocation's are left out by who asks. */
+    /* Adds to `out`, which is empty, what should come too. Pages that are here, fault or are not
+     * the allocation's are left out by who asks. */
     void (*choose)(const wpi_prefetch_question *question, wpi_pages *out);
+    /* Optional: pages of which chunk come next, of wpi_prefetch_missing; few, as faults wait behind
+     * them. Those for which there is no frame are left out. False: none. */
+    bool (*next)(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *out);
 } wpi_prefetch_ops;
+
+/** Nothing comes but what faults. */
+static inline void wpi_prefetch_nothing(const wpi_prefetch_question *question, wpi_pages *out) {
+    (void)question;
+    (void)out;
+}
+
+/** Pages that exist, are neither here nor on the way, and need not stay on the host. */
+static inline wpi_pages wpi_prefetch_missing(const wpi_chunk *chunk) {
+    wpi_pages missing = {{0}};
+    wpi_pages_add_range(&missing, 0, chunk->page_count);
+    missing = wpi_pages_without(&missing, &chunk->resident);
+    missing = wpi_pages_without(&missing, &chunk->coming);
+    missing = wpi_pages_without(&missing, &chunk->planned);
+    return wpi_pages_without(&missing, &chunk->stays_on_host);
+}
+
+/** Those of `pages` that are in the block of `page`. */
+static inline wpi_pages wpi_prefetch_of_block(const wpi_pages *pages, uint32_t page) {
+    const uint32_t first = page / WPI_BLOCK_PAGES * WPI_BLOCK_PAGES;
+    wpi_pages block = {{0}};
+    wpi_pages_add_range(&block, first, first + WPI_BLOCK_PAGES);
+    return wpi_pages_and(pages, &block);
+}
 
 /** The blocks of 64 KiB that fault, whole. */
 static inline void wpi_prefetch_blocks(const wpi_pages *faulting, wpi_pages *out) {

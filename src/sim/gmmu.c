@@ -122,6 +122,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         /* Page tables do not know what is coming. */
         const wpi_paging_asker of_page = {address, asker->token, asker->sm, asker->is_write};
         p->service->add(p, &of_page, now);
+        wpi_migration_idle(p, now);
     }
 }
 
@@ -198,6 +199,7 @@ void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
  */
 
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
+    paging->was_touched = true;
     wpi_residency_touch(&paging->residency, wpi_residency_chunk(&paging->residency, address),
                         wpi_page_of(address));
 }

@@ -57,6 +57,10 @@ wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction directi
     return turn;
 }
 
+bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
+    return link->ways[direction].bus.free <= now;
+}
+
 void wpi_link_statistics(const wpi_link *link, wpi_visit visit, void *object) {
     static const char *const prefixes[WPI_DIRECTION_COUNT] = {"link.to_device.", "link.to_host."};
     for (uint32_t i = 0; i < WPI_DIRECTION_COUNT; i++) {

@@ -81,6 +81,7 @@ static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_tim
     wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_pages copied = to_write_back(p, chunk, pages);
     wpi_residency_evict(&p->residency, chunk, pages);
+    p->has_evicted = true;
     p->counters.evicted += wpi_pages_count(pages);
     p->counters.written_back += wpi_pages_count(&copied);
     (void)wpi_migrate_out(p, number, pages, &copied, now);
@@ -138,6 +139,7 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
     if (p->service->arrived != NULL) p->service->arrived(p, now);
     wpi_migration_pump(p, now);
+    wpi_migration_idle(p, now);
 }
 
 static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
@@ -197,6 +199,15 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
     }
 }
 
+/* Of what a prefetcher says, what exists, is missing, and is neither kept on the host nor fought
+ * for. */
+static wpi_pages that_may_come(const wpi_paging *p, uint32_t number, const wpi_pages *pages) {
+    const wpi_pages missing = wpi_prefetch_missing(&p->residency.chunks[number]);
+    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number);
+    const wpi_pages may = wpi_pages_without(&missing, &thrashing);
+    return wpi_pages_and(pages, &may);
+}
+
 static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faulting,
                         const wpi_pages *here) {
     const wpi_chunk *chunk = &p->residency.chunks[number];
@@ -212,11 +223,18 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
                                             .random = &p->random};
     wpi_pages more = {{0}};
     ((const wpi_prefetch_ops *)policy->ops)->choose(&question, &more);
-    const wpi_pages exist = run_of(0, chunk->page_count);
-    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number);
-    more = wpi_pages_and(&more, &exist);
-    more = wpi_pages_without(&more, &thrashing);
+    more = that_may_come(p, number, &more);
     return wpi_pages_or(&more, faulting);
+}
+
+/* Pages set off for the device, of which `faulting` are waited for. */
+static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const wpi_pages *faulting,
+                  wp_time_ps now) {
+    const wpi_thrash_ops *thrash = p->profile->paging.thrash->ops;
+    p->counters.prefetched += wpi_pages_count(pages) - wpi_pages_count(faulting);
+    wpi_migrate_plan(p, number, pages, faulting, NONE);
+    thrash->moved(&p->thrash, number, pages, WPI_PROCESSOR_DEVICE, now);
+    wpi_migration_pump(p, now);
 }
 
 uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulting,
@@ -229,12 +247,48 @@ uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *fa
     const uint32_t missing = wpi_pages_count(&still);
     if (missing == 0) return 0;
     wpi_pages pages = choose(paging, number, &still, &here);
-    pages = wpi_pages_without(&pages, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
-    paging->counters.prefetched += wpi_pages_count(&pages) - missing;
-    wpi_migrate_plan(paging, number, &pages, &still, NONE);
-    const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
-    ops->moved(&paging->thrash, number, &pages, WPI_PROCESSOR_DEVICE, now);
-    wpi_migration_pump(paging, now);
+    bring(paging, number, &pages, &still, now);
     return missing;
+}
+
+/* ---- meanwhile --------------------------------------------------------------------------------
+ */
+
+/* Frames that may be filled ahead of need: none has to be freed for it. */
+static uint64_t spare_frames(const wpi_paging *p) {
+    const uint64_t kept = p->residency.frames * p->profile->paging.free_percent / 100;
+    const uint64_t free = wpi_residency_free(&p->residency);
+    return free > kept ? free - kept : 0;
+}
+
+/* Kernels wait for pages, or have used some since it was last asked. */
+static bool is_in_use(const wpi_paging *p) {
+    return p->fault_count != 0 || p->was_touched;
+}
+
+static wpi_pages first_of(const wpi_pages *pages, uint64_t count) {
+    wpi_pages out = {{0}};
+    uint32_t page = wpi_pages_next(pages, 0);
+    for (; page < WPI_CHUNK_PAGES && count > 0; count--) {
+        wpi_pages_add(&out, page);
+        page = wpi_pages_next(pages, page + 1);
+    }
+    return out;
+}
+
+void wpi_migration_idle(wpi_paging *paging, wp_time_ps now) {
+    const wpi_prefetch_ops *ops = paging->profile->paging.prefetch->ops;
+    if (ops->next == NULL || paging->has_evicted || !is_in_use(paging)) return;
+    const bool is_idle = paging->planned.first == NONE && paging->residency.coming == 0 &&
+                         wpi_link_is_idle(paging->link, WPI_DIRECTION_TO_DEVICE, now);
+    const wpi_prefetch_idle question = {&paging->residency, &paging->prefetch_position,
+                                        &paging->random};
+    uint32_t chunk = 0;
+    wpi_pages pages = {{0}};
+    if (!is_idle || !ops->next(&question, &chunk, &pages)) return;
+    pages = that_may_come(paging, chunk, &pages);
+    pages = first_of(&pages, spare_frames(paging));
+    paging->was_touched = false;
+    if (!wpi_pages_is_empty(&pages)) bring(paging, chunk, &pages, &(wpi_pages){{0}}, now);
 }

@@ -102,7 +102,10 @@ struct wpi_paging {
     uint64_t transfers_planned, transfers_arrived; /* so far */
     uint64_t *evict_notes;
     uint64_t *known; /* [chunk][block]: which TLBs may have pages of it, a bit each */
+    uint64_t prefetch_position; /* a prefetcher's note */
     bool is_oversubscribed;
+    bool has_evicted;
+    bool was_touched; /* since a prefetcher was asked what comes next */
     /* thrashing.c */
     wpi_thrash thrash;
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
@@ -150,6 +153,8 @@ wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
+/** If the link has nothing to bring, a prefetcher may say what comes meanwhile (migration.c). */
+void wpi_migration_idle(wpi_paging *paging, wp_time_ps now);
 
 static inline wpi_far_fault *wpi_fault_at(const wpi_paging *paging, uint32_t number) {
     return &((wpi_far_fault *)paging->faults.items)[number];

@@ -146,6 +146,78 @@ static void counters_delay_migration(void **state) {
     bench_close(&b);
 }
 
+/* ---- while the link is idle -------------------------------------------------------------------
+ */
+
+/* A far fault waits for its service for 45 us, in which ten blocks come, of 4.096 us each, and most
+ * of another one, behind which its page comes. Then nobody uses memory, and nothing more comes. */
+static void an_idle_link_brings_blocks_until_nobody_waits(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=idle-sequential", "link.curve=0",
+               "link.bandwidth=16GB/s");
+    bench_issue(&b, 0, 0, BENCH_FIRST + 3 * MIB, false, 0);
+    wpi_engine_run(b.engine);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), 1);
+    assert_u64(bench_count_of(&b, "paging.prefetched"), 11 * WPI_BLOCK_PAGES);
+    assert_u64(wpi_pages_next(&wpi_paging_residency(b.paging)->chunks[0].resident, 0), 0);
+    assert_near((double)wpi_engine_now(b.engine),
+                11 * 4.096e6 + 0.256e6 + 2.0 * BENCH_WALK_PS + BENCH_ACCESS_PS, 1e-9);
+    bench_close(&b);
+}
+
+/* It comes at once, not when its fault is served. */
+static void a_page_that_is_on_its_way_is_waited_for(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=idle-sequential", "link.curve=0",
+               "link.bandwidth=16GB/s");
+    bench_issue(&b, 0, 0, BENCH_FIRST, false, 0);
+    bench_issue(&b, 1, 1, BENCH_FIRST + 3 * WPI_PAGE_BYTES, false, 0);
+    wpi_engine_run(b.engine);
+    assert_u64(b.local, 2);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), 1);
+    assert_u64(bench_count_of(&b, "paging.fetched"), WPI_BLOCK_PAGES);
+    bench_close(&b);
+}
+
+/* All of its pages at once, and then for long enough to fill memory. */
+static void use_the_first_mib(bench *b) {
+    b->random = 7;
+    b->left = 300000;
+    b->span_bytes = MIB;
+    b->ended = bench_issue_random;
+    for (uint32_t i = 0; i < MIB / WPI_PAGE_BYTES; i++)
+        bench_issue(b, i, i % 4, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, false, 0);
+    wpi_engine_run(b->engine);
+    b->ended = NULL;
+}
+
+static void nothing_is_evicted_to_prefetch(void **state) {
+    (void)state;
+    static const char *const names[] = {"paging.prefetch=idle-sequential",
+                                        "paging.prefetch=idle-random"};
+    static const struct {
+        const char *kept;
+        uint64_t used;
+    } cases[] = {{"paging.free=0", 512}, {"paging.free=10", 512 - 51}};
+    for (uint32_t i = 0; i < 4; i++) {
+        bench b;
+        BENCH_OPEN(&b, 8 * MIB, names[i / 2], cases[i % 2].kept, "gpu.memory=2MiB");
+        use_the_first_mib(&b);
+        assert_u64(bench_count_of(&b, "paging.evicted"), 0);
+        assert_u64(wpi_paging_residency(b.paging)->used, cases[i % 2].used);
+        bench_check_residency(&b);
+
+        /* Memory that was full once is the faults' alone. */
+        const uint64_t before = bench_count_of(&b, "paging.prefetched");
+        bench_touch_pages(&b, 8 * MIB, 16);
+        assert_true(bench_count_of(&b, "paging.evicted") > 0);
+        assert_u64(bench_count_of(&b, "paging.prefetched"), before);
+        bench_close(&b);
+    }
+}
+
 /* ---- random traffic ---------------------------------------------------------------------------
  */
 
@@ -315,6 +387,9 @@ int main(void) {
         cmocka_unit_test(faults_of_a_cycle_are_served_together),
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
         cmocka_unit_test(counters_delay_migration),
+        cmocka_unit_test(an_idle_link_brings_blocks_until_nobody_waits),
+        cmocka_unit_test(a_page_that_is_on_its_way_is_waited_for),
+        cmocka_unit_test(nothing_is_evicted_to_prefetch),
         cmocka_unit_test(random_traffic_ends_under_all_policies),
         cmocka_unit_test(warps_over_more_than_memory_end),
         cmocka_unit_test(so_many_lines_a_cycle_go_on_when_their_page_has_come),

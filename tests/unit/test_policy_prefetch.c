@@ -246,7 +246,7 @@ static void random_brings_one_more_at_most_for_each_fault(void **state) {
         assert_true(count >= 10 && count <= 20);
         most = count > most ? count : most;
     }
-    assert_true(most >= 14); /* of ten draws, 5.5 in the mean are missing */
+    assert_true(most >= 14);         /* of ten draws, 5.5 in the mean are missing */
     s.question.here = range(0, 195); /* 195 to 199 fault, and nothing else is missing */
     s.question.faulting = range(195, 200);
     ask(&s, "random");
@@ -273,6 +273,106 @@ static void random_pages_are_uniform_over_the_tree(void **state) {
         assert_within((double)counts[page], 156.25, 5 * 12.5);
     }
     assert_within(chi_squared, 99.6, 5 * 14.1);
+}
+
+/* ---- while the link is idle -------------------------------------------------------------------
+ */
+
+#define IDLE_CHUNKS 3u
+
+/* Managed memory of three chunks, the second one free, the last one with 40 pages. */
+typedef struct idle_scene {
+    wpi_chunk chunks[IDLE_CHUNKS];
+    wpi_residency residency;
+    uint64_t position, random;
+} idle_scene;
+
+static void open_idle(idle_scene *s) {
+    *s = (idle_scene){.random = 88172645463325252u};
+    s->chunks[0].page_count = WPI_CHUNK_PAGES;
+    s->chunks[2].page_count = 40;
+    s->residency = (wpi_residency){.chunks = s->chunks, .chunk_count = IDLE_CHUNKS};
+}
+
+/* What is chosen is resident then. */
+static bool bring_next(idle_scene *s, const char *name, uint32_t *chunk, wpi_pages *pages) {
+    const wpi_policy *policy = NULL;
+    wp_error err = {0};
+    assert_status_ok(wpi_policy_find("prefetch", name, &policy, &err), &err);
+    const wpi_prefetch_ops *ops = policy->ops;
+    const wpi_prefetch_idle question = {&s->residency, &s->position, &s->random};
+    *chunk = IDLE_CHUNKS;
+    *pages = (wpi_pages){{0}};
+    if (!ops->next(&question, chunk, pages)) return false;
+    assert_true(*chunk < IDLE_CHUNKS && !wpi_pages_is_empty(pages));
+    const wpi_pages missing = wpi_prefetch_missing(&s->chunks[*chunk]);
+    const wpi_pages strange = wpi_pages_without(pages, &missing);
+    assert_true(wpi_pages_is_empty(&strange));
+    s->chunks[*chunk].resident = wpi_pages_or(&s->chunks[*chunk].resident, pages);
+    return true;
+}
+
+static void idle_sequential_follows_addresses(void **state) {
+    (void)state;
+    idle_scene s;
+    uint32_t chunk;
+    wpi_pages pages;
+    open_idle(&s);
+    s.chunks[0].resident = range(0, 20);
+    s.chunks[0].coming = range(40, 44);
+    s.chunks[0].planned = range(44, 48);
+    s.chunks[0].stays_on_host = range(BLOCK(3), WPI_CHUNK_PAGES);
+    const struct {
+        uint32_t chunk, first, outer;
+    } steps[] = {{0, 20, 32}, {0, 32, 40}, {2, 0, 16}, {2, 16, 32}, {2, 32, 40}};
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        assert_true(bring_next(&s, "idle-sequential", &chunk, &pages));
+        assert_u64(chunk, steps[i].chunk);
+        assert_range(&pages, steps[i].first, steps[i].outer);
+    }
+    assert_false(bring_next(&s, "idle-sequential", &chunk, &pages));
+    /* What has left lies behind: it comes when the end has been reached. */
+    wpi_pages_remove(&s.chunks[0].resident, 5);
+    assert_true(bring_next(&s, "idle-sequential", &chunk, &pages));
+    assert_u64(chunk, 0);
+    assert_range(&pages, 5, 6);
+}
+
+/* 16 pages are missing in one chunk, 40 in the other: of 14000 draws 4000 are of the first, with a
+ * deviation of 53.5, of which the bound is five. */
+static void idle_random_takes_any_missing_page(void **state) {
+    (void)state;
+    uint32_t first_count = 0, chunk;
+    wpi_pages pages;
+    idle_scene s;
+    open_idle(&s);
+    for (uint32_t i = 0; i < 14000; i++) {
+        s.chunks[0].resident = range(BLOCK(1), WPI_CHUNK_PAGES);
+        s.chunks[2].resident = (wpi_pages){{0}};
+        assert_true(bring_next(&s, "idle-random", &chunk, &pages));
+        first_count += chunk == 0;
+    }
+    assert_within((double)first_count, 4000, 5 * 53.5);
+}
+
+/* 35 blocks, whole, each once. */
+static void idle_random_ends_when_all_is_there(void **state) {
+    (void)state;
+    uint32_t count = 0, chunk;
+    wpi_pages pages;
+    idle_scene s;
+    open_idle(&s);
+    while (bring_next(&s, "idle-random", &chunk, &pages))
+        count++;
+    assert_u64(count, 35);
+    assert_range(&s.chunks[0].resident, 0, WPI_CHUNK_PAGES);
+    assert_range(&s.chunks[2].resident, 0, 40);
+}
+
+static void idle_ones_add_nothing_to_faults(void **state) {
+    (void)state;
+    assert_u64(sequential_faults("idle-sequential", 512, 512), 512);
+    assert_u64(sequential_faults("idle-random", 512, 512), 512);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -319,6 +419,10 @@ int main(void) {
         cmocka_unit_test(the_drivers_regions_end_with_the_allocation),
         cmocka_unit_test(random_brings_one_more_at_most_for_each_fault),
         cmocka_unit_test(random_pages_are_uniform_over_the_tree),
+        cmocka_unit_test(idle_sequential_follows_addresses),
+        cmocka_unit_test(idle_random_takes_any_missing_page),
+        cmocka_unit_test(idle_random_ends_when_all_is_there),
+        cmocka_unit_test(idle_ones_add_nothing_to_faults),
         cmocka_unit_test(all_answers_are_of_the_tree),
     };
     return wp_test_main(tests);

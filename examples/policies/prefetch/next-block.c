@@ -10,7 +10,7 @@ static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
     }
 }
 
-static const wpi_prefetch_ops ops = {choose};
+static const wpi_prefetch_ops ops = {.choose = choose};
 
 const wpi_policy wpi_policy_prefetch_next_block = {.kind = "prefetch",
                                                    .name = "next-block",

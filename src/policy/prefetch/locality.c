@@ -11,7 +11,7 @@ static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
     }
 }
 
-static const wpi_prefetch_ops ops = {choose};
+static const wpi_prefetch_ops ops = {.choose = choose};
 
 const wpi_policy wpi_policy_prefetch_locality = {
     .kind = "prefetch",

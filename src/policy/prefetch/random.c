@@ -18,7 +18,7 @@ static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
         add_any(question, out);
 }
 
-static const wpi_prefetch_ops ops = {choose};
+static const wpi_prefetch_ops ops = {.choose = choose};
 
 const wpi_policy wpi_policy_prefetch_random = {
     .kind = "prefetch",

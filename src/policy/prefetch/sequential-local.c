@@ -5,7 +5,7 @@ static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
     wpi_prefetch_blocks(&question->faulting, out);
 }
 
-static const wpi_prefetch_ops ops = {choose};
+static const wpi_prefetch_ops ops = {.choose = choose};
 
 const wpi_policy wpi_policy_prefetch_sequential_local = {
     .kind = "prefetch",
