@@ -29,7 +29,7 @@ claim '"ascending": ["half:kernel_ctas", "kernel_ctas"]' 'same shape'
 claim '"ascending": ["kernel_ctas", "half:kernel_ctas"]' differs
 claim '"value": ["kernel_ctas", "-half:kernel_ctas"], "published": 9' reproduced
 claim '"value": ["kernel_ctas"], "published": 0' differs
-claim '"value": {"over": ["kernel_ctas", "half:kernel_ctas"]}, "published": 2' reproduced
+claim '"value": {"over": ["kernel_ctas", "half:kernel_ctas"]}, "published": 1.5' reproduced
 claim '"value": {"max": ["copy_h2d_time_ns", {"over": ["simulated_time_ns", 2]}]}, "published": 0' differs
 write '"value": ["neither:kernel_ctas"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value of no run is taken"; exit 1; }
