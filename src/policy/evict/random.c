@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/random.h"
 #include "policy/evict.h"
-
-static uint64_t next_random(uint64_t *state) { /* xorshift64* */
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 0x2545f4914f6cdd1du;
-}
 
 /* The chunk's first page from `from` on that may leave. */
 static uint32_t next_page(const wpi_chunk *chunk, uint32_t from) {
@@ -21,7 +15,7 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
     const wpi_residency *residency = question->residency;
     if (residency->chunk_count == 0) return false;
     const uint64_t start =
-        next_random(question->random) % ((uint64_t)residency->chunk_count * WPI_CHUNK_PAGES);
+        wpi_random_next(question->random) % ((uint64_t)residency->chunk_count * WPI_CHUNK_PAGES);
     uint32_t from = (uint32_t)(start % WPI_CHUNK_PAGES);
     for (uint32_t i = 0; i <= residency->chunk_count; i++, from = 0) {
         *chunk = (uint32_t)((start / WPI_CHUNK_PAGES + i) % residency->chunk_count);

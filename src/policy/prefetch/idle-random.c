@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "policy/prefetch.h"
-
-static uint64_t next_random(uint64_t *state) { /* xorshift64* */
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 0x2545f4914f6cdd1du;
-}
+#include "policy/random.h"
 
 static uint64_t count_missing(const wpi_residency *r) {
     uint64_t count = 0;
@@ -29,7 +23,7 @@ static bool next(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *
     const wpi_residency *r = question->residency;
     const uint64_t count = count_missing(r);
     if (count == 0) return false;
-    uint64_t left = next_random(question->random) % count;
+    uint64_t left = wpi_random_next(question->random) % count;
     for (*chunk = 0;; ++*chunk) {
         const wpi_pages missing = wpi_prefetch_missing(&r->chunks[*chunk]);
         const uint32_t here = wpi_pages_count(&missing);

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "policy/random.h"
 #include "policy/prefetch.h"
-
-static uint64_t next_random(uint64_t *state) { /* xorshift64* */
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * 0x2545f4914f6cdd1du;
-}
 
 /* Any page of the tree, each as likely as the others; one that is here already is left out. */
 static void add_any(const wpi_prefetch_question *question, wpi_pages *out) {
-    wpi_pages_add(out, (uint32_t)(next_random(question->random) % question->tree_pages));
+    wpi_pages_add(out, (uint32_t)(wpi_random_next(question->random) % question->tree_pages));
 }
 
 static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
