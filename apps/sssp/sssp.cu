@@ -7,8 +7,12 @@
  *                  then the threshold moves behind the smallest distance in far, and far is split
  *                  again (the two-list form of delta-stepping).
  *   bellman-ford   Every round relaxes every vertex whose distance dropped in the round before.
+ *   mask           As bellman-ford, with a flag per vertex instead of a list: one launch looks at
+ *                  all flags and offers the neighbours of flagged vertices shorter ways, a second
+ *                  one looks at all offers. A round knows nothing of its own offers, so after n
+ *                  rounds the least distances over at most n edges are known.
  *
- * Distances only ever drop (atomicMin), so both end in the same, least distances whatever the
+ * Distances only ever drop (atomicMin), so all end in the same, least distances whatever the
  * order of threads.
  *
  *                    drop < threshold            drop >= threshold
@@ -28,7 +32,7 @@
 #define THREADS 256
 #define UNREACHED UINT32_MAX
 
-enum { VARIANT_NEAR_FAR, VARIANT_BELLMAN_FORD };
+enum { VARIANT_NEAR_FAR, VARIANT_BELLMAN_FORD, VARIANT_MASK };
 
 /* What the kernels count; the host reads all of it after a round. */
 typedef struct counters {
@@ -118,8 +122,56 @@ __global__ void split(const uint32_t *far, uint32_t far_count, const uint32_t *d
     }
 }
 
+/* What the kernels of mask say; the host reads both after a round. */
+typedef struct round_flags {
+    uint32_t has_dropped;
+    uint32_t has_overflow;
+} round_flags;
+
+__global__ void offer(const uint64_t *first, const uint32_t *target, const uint32_t *weight,
+                      uint32_t vertex_count, const uint32_t *distance, unsigned char *is_dropped,
+                      uint32_t *offered, round_flags *flags) {
+    uint64_t vertex = app_thread();
+    if (vertex >= vertex_count || !is_dropped[vertex]) {
+        return;
+    }
+    is_dropped[vertex] = 0;
+    uint32_t here = distance[vertex];
+    for (uint64_t e = first[vertex]; e < first[vertex + 1u]; e++) {
+        uint32_t length = weight[e];
+        if (length >= UNREACHED - here) {
+            flags->has_overflow = 1u;
+            continue;
+        }
+        atomicMin(&offered[target[e]], here + length);
+    }
+}
+
+/* Stores all offers anew, as the program does that studies of page migration use. */
+__global__ void settle(uint32_t vertex_count, uint32_t *distance, uint32_t *offered,
+                       unsigned char *is_dropped, round_flags *flags) {
+    uint64_t vertex = app_thread();
+    if (vertex >= vertex_count) {
+        return;
+    }
+    uint32_t here = distance[vertex];
+    if (offered[vertex] < here) {
+        here = offered[vertex];
+        distance[vertex] = here;
+        is_dropped[vertex] = 1;
+        flags->has_dropped = 1u; /* any thread may say that there is more to do */
+    }
+    offered[vertex] = here;
+}
+
 static uint32_t *items(const app_array *array) {
     return (uint32_t *)array->device;
+}
+
+static void fail_on_overflow(uint32_t has_overflow) {
+    if (has_overflow) {
+        app_fail("a distance does not fit 32 bits; scale the lengths down");
+    }
 }
 
 static void swap_arrays(app_array *a, app_array *b) {
@@ -166,9 +218,7 @@ static uint64_t search(app_device *device, const app_array *first, const app_arr
             items(&is_far), items(&far), (counters *)count_array.device);
         app_kernels_end(device, "relax", 1);
         app_array_read(device, &count_array, 0, &count, sizeof count);
-        if (count.has_overflow) {
-            app_fail("a distance does not fit 32 bits; scale the lengths down");
-        }
+        fail_on_overflow(count.has_overflow);
         swap_arrays(&near, &next_near);
         round++;
         while (count.near_count == 0 && count.far_count != 0) {
@@ -206,6 +256,48 @@ static uint64_t search(app_device *device, const app_array *first, const app_arr
     app_array_free(device, &is_far);
     app_array_free(device, &count_array);
     return relaxed;
+}
+
+/* Flags are in memory of the device alone. Ends after `rounds` of them, or when nothing drops;
+ * returns how many vertices were looked at. */
+static uint64_t search_mask(app_device *device, const app_array *first, const app_array *target,
+                            const app_array *weight, const app_array *distance,
+                            uint32_t vertex_count, uint32_t source, uint64_t rounds) {
+    app_array is_dropped;
+    app_array offered;
+    app_array flags_array;
+    round_flags flags = {1, 0};
+    const uint32_t zero = 0;
+    const unsigned char one = 1;
+    app_array_create(device, &is_dropped, vertex_count, 1, "drop mask", APP_ROLE_LOCAL);
+    app_array_create(device, &offered, vertex_count, 4, "offers", APP_ROLE_STATE);
+    app_array_create(device, &flags_array, 1, sizeof flags, "round flags", APP_ROLE_LOCAL);
+    app_array_fill(device, &is_dropped, 0);
+    app_array_fill(device, &offered, 0xff);
+    app_array_write(device, &is_dropped, source, &one, sizeof one);
+    app_array_write(device, &offered, source * sizeof(uint32_t), &zero, sizeof zero);
+
+    unsigned blocks = app_blocks(vertex_count, THREADS);
+    uint64_t round = 0;
+    for (; flags.has_dropped != 0 && (rounds == 0 || round < rounds); round++) {
+        flags.has_dropped = 0;
+        app_array_write(device, &flags_array, 0, &flags, sizeof flags);
+        app_kernels_begin(device);
+        offer<<<blocks, THREADS>>>((const uint64_t *)first->device, items(target), items(weight),
+                                   vertex_count, items(distance),
+                                   (unsigned char *)is_dropped.device, items(&offered),
+                                   (round_flags *)flags_array.device);
+        settle<<<blocks, THREADS>>>(vertex_count, items(distance), items(&offered),
+                                    (unsigned char *)is_dropped.device,
+                                    (round_flags *)flags_array.device);
+        app_kernels_end(device, "offer", 2);
+        app_array_read(device, &flags_array, 0, &flags, sizeof flags);
+        fail_on_overflow(flags.has_overflow);
+    }
+    app_array_free(device, &is_dropped);
+    app_array_free(device, &offered);
+    app_array_free(device, &flags_array);
+    return round * vertex_count;
 }
 
 /* ---- the serial check: Dijkstra with a binary heap ------------------------------------------ */
@@ -270,18 +362,45 @@ static uint32_t *serial_distances(const app_graph *graph, uint32_t source) {
     return distance;
 }
 
-static bool check(const app_graph *graph, uint32_t source, const uint32_t *distance) {
-    uint32_t *expected = serial_distances(graph, source);
+/* The least distances over at most `rounds` edges. */
+static uint32_t *serial_rounds(const app_graph *graph, uint32_t source, uint64_t rounds) {
+    const size_t bytes = graph->vertex_count * sizeof(uint32_t);
+    uint32_t *distance =
+        (uint32_t *)app_allocate(graph->vertex_count, sizeof *distance, "the check");
+    uint32_t *before = (uint32_t *)app_allocate(graph->vertex_count, sizeof *before, "the check");
+    memset(distance, 0xff, bytes);
+    memset(before, 0, bytes);
+    distance[source] = 0;
+    for (uint64_t round = 0; round < rounds && memcmp(before, distance, bytes) != 0; round++) {
+        memcpy(before, distance, bytes);
+        for (uint32_t v = 0; v < graph->vertex_count; v++) {
+            for (uint64_t e = graph->first[v];
+                 before[v] != UNREACHED && e < graph->first[v + 1u]; e++) {
+                uint32_t through = before[v] + graph->weight[e];
+                if (through < distance[graph->target[e]]) {
+                    distance[graph->target[e]] = through;
+                }
+            }
+        }
+    }
+    free(before);
+    return distance;
+}
+
+static bool check(const app_graph *graph, uint32_t source, uint64_t rounds,
+                  const uint32_t *distance) {
+    uint32_t *expected = rounds == 0 ? serial_distances(graph, source)
+                                     : serial_rounds(graph, source, rounds);
     uint32_t largest = 0;
     for (uint32_t v = 0; v < graph->vertex_count; v++) {
         uint32_t difference =
             distance[v] > expected[v] ? distance[v] - expected[v] : expected[v] - distance[v];
         largest = difference > largest ? difference : largest;
     }
-    printf("check      distances of %s vertices against Dijkstra's algorithm: %s, largest "
-           "difference %s\n",
-           app_count(graph->vertex_count), largest == 0 ? "equal" : "DIFFERENT",
-           app_count(largest));
+    printf("check      distances of %s vertices against %s: %s, largest difference %s\n",
+           app_count(graph->vertex_count),
+           rounds == 0 ? "Dijkstra's algorithm" : "serial rounds",
+           largest == 0 ? "equal" : "DIFFERENT", app_count(largest));
     free(expected);
     return largest == 0;
 }
@@ -331,6 +450,7 @@ int main(int argc, char **argv) {
     const char *source_text = NULL;
     int variant = VARIANT_NEAR_FAR;
     uint64_t delta = 0;
+    uint64_t rounds = 0;
     graph_options.kind = 2; /* grid */
     graph_options.needs_weights = true;
     const app_option options[] = {APP_GRAPH_OPTIONS(graph_options),
@@ -339,11 +459,17 @@ int main(int argc, char **argv) {
                                   {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
                                    "where to start: number or package (default: most edges)"},
                                   {"--variant", APP_OPTION_CHOICE, &variant,
-                                   "near-far|bellman-ford", 0, 0, "order of relaxation"},
+                                   "near-far|bellman-ford|mask", 0, 0, "order of relaxation"},
+                                  {"--rounds", APP_OPTION_COUNT, &rounds, "N", 0, 4e9,
+                                   "of mask, at most; 0: until no distance drops"},
                                   {"--delta", APP_OPTION_COUNT, &delta, "N", 0, 4e9,
                                    "width of the near list; 0: chosen from lengths and degree"},
                                   {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
+
+    if (rounds != 0 && variant != VARIANT_MASK) {
+        app_fail_usage("--rounds is for --variant mask; the others end when no distance drops");
+    }
 
     app_graph graph;
     app_graph_load(&graph, &common, &graph_options, 1u << 17);
@@ -383,8 +509,11 @@ int main(int argc, char **argv) {
     app_array_to_device(&device, &weight);
     app_array_fill(&device, &distance, 0xff);
     app_array_write(&device, &distance, source * sizeof(uint32_t), &zero, sizeof zero);
-    uint64_t relaxed = search(&device, &first, &target, &weight, &distance, graph.vertex_count,
-                              source, (uint32_t)delta);
+    uint64_t relaxed = variant == VARIANT_MASK
+                           ? search_mask(&device, &first, &target, &weight, &distance,
+                                         graph.vertex_count, source, rounds)
+                           : search(&device, &first, &target, &weight, &distance,
+                                    graph.vertex_count, source, (uint32_t)delta);
     app_array_to_host(&device, &distance);
 
     graph.first = (uint64_t *)first.host;
@@ -392,7 +521,7 @@ int main(int argc, char **argv) {
     graph.weight = (uint32_t *)weight.host;
     print_result(&graph, source, (const uint32_t *)distance.host);
     app_device_report(&device, (double)relaxed, "vertices");
-    bool is_right = !common.check || check(&graph, source, (const uint32_t *)distance.host);
+    bool is_right = !common.check || check(&graph, source, rounds, (const uint32_t *)distance.host);
 
     graph.first = NULL;
     graph.target = NULL;

@@ -147,13 +147,14 @@ grep -q 'graph      packages of .*: 4 vertices, 5 edges' "$TMP/first" || fail "b
 check bfs --input "$TMP/Packages" --reverse --source libc
 grep -q 'reached    4 vertices' "$TMP/first" || fail "bfs: packages above libc are wrong"
 
-for variant in near-far bellman-ford; do
+for variant in near-far bellman-ford mask; do
     check sssp --variant $variant --graph grid --size 3000
     check sssp --variant $variant --graph rmat --size 2000 --weights 1000
     check sssp --variant $variant --input "$TMP/roads.gr" --source 1
     grep -q 'farthest   6 at distance 4,000,000,003' "$TMP/first" || fail "sssp: roads.gr is wrong"
 done
 check sssp --graph grid --size 1000 --weights 1 --delta 1
+check sssp --variant mask --graph uniform --degree 2 --size 3000 --rounds 7
 check sssp --input "$TMP/rodinia.txt"
 
 for variant in thread warp; do
@@ -292,7 +293,7 @@ check cg --size 343 --tolerance 0 --iterations 70 --format ell
 check cg --size 1
 
 # The same generated problem gives the same answer whichever variant finds it.
-for pair in "bfs queue mask" "sssp near-far bellman-ford"; do
+for pair in "bfs queue mask" "sssp near-far bellman-ford" "sssp near-far mask"; do
     # shellcheck disable=SC2086
     set -- $pair
     exe=$(program "$1") || continue
@@ -307,6 +308,7 @@ done
 wrong 2 "did you mean --size" bfs --sise 10
 wrong 2 "needs a value" bfs --size
 wrong 2 "one of copy|managed|zerocopy" sssp --memory far
+wrong 2 "--rounds is for --variant mask" sssp --rounds 3
 wrong 2 "must lie between" kmeans --clusters 0
 wrong 2 "unexpected argument" pvc access.log
 wrong 2 "takes no value" hotspot --check=1
