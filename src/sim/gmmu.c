@@ -337,6 +337,12 @@ const wpi_residency *wpi_paging_residency(const wpi_paging *paging) {
     return &paging->residency;
 }
 
+/* What faults take that are only counted, and is no part of the kernels' time. */
+static uint64_t added_ns(const wpi_paging *p) {
+    if (p->profile->paging.service != WPI_FAULT_ADDED) return 0;
+    return p->counters.faults * p->profile->paging.latency_ps / WP_PS_PER_NS;
+}
+
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {
     const char *prefix = "paging.";
     wpi_visit_value(visit, object, prefix, "far_faults", "faults", paging->counters.faults);
@@ -344,6 +350,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "nacks", "requests", paging->counters.nacks);
     wpi_visit_value(visit, object, prefix, "remote", "requests", paging->counters.remote);
     wpi_visit_value(visit, object, prefix, "services", "services", paging->counters.services);
+    wpi_visit_value(visit, object, prefix, "added_ns", "ns", added_ns(paging));
     wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
     wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
     wpi_visit_value(visit, object, prefix, "evicted", "pages", paging->counters.evicted);

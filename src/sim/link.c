@@ -49,9 +49,12 @@ wp_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction
 wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction direction,
                            wp_time_ps time) {
     wpi_link_way *way = &link->ways[direction];
-    const wp_time_ps transfer_ps = wpi_bytes_ps(bytes, link->profile->link.bytes_per_s);
-    const wp_time_ps turn = wpi_bus_take(&way->bus, time, transfer_ps);
-    wpi_utilisation_add(&way->utilisation, turn, turn + transfer_ps);
+    const wp_time_ps bytes_ps = wpi_bytes_ps(bytes, link->profile->link.bytes_per_s);
+    const wp_time_ps least_ps = link->profile->link.remote_turn_ps;
+    const wp_time_ps transfer_ps = bytes_ps > least_ps ? bytes_ps : least_ps;
+    const wp_time_ps turn = wpi_bus_take(&way->accesses, time, transfer_ps);
+    const wp_time_ps taken = wpi_bus_take(&way->bus, turn, transfer_ps);
+    wpi_utilisation_add(&way->utilisation, taken, taken + transfer_ps);
     way->remote_accesses++;
     way->remote_bytes += bytes;
     return turn;

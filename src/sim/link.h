@@ -2,7 +2,8 @@
 /**
  * The way between device and host: a bus in each direction, and copy engines. A copy takes an
  * engine for its latency and its turn on the bus; engines of a direction share the bus. SMs'
- * accesses to host memory use the same buses without an engine.
+ * accesses to host memory use the same buses without an engine, and wait for one another only:
+ * they go between the packets of copies, and the copies behind those take that much longer.
  *
  *     engine 0   latency |████ transfer ████|
  *     engine 1   latency .......waits.......|████ transfer ████|
@@ -17,6 +18,7 @@
 
 typedef struct wpi_link_way {
     wpi_bus bus;
+    wpi_bus accesses; /* of SMs */
     wpi_slots engines;
     uint64_t copies, copied_bytes, remote_accesses, remote_bytes;
     wpi_utilisation utilisation;

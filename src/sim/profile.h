@@ -191,10 +191,11 @@ typedef struct wpi_profile {
     } dram;
 
     struct {
-        wp_time_ps latency_ps; /* of a copy */
-        wp_time_ps remote_ps;  /* of an access to host memory, there and back */
-        uint64_t bytes_per_s;  /* each direction */
-        uint64_t curve_bytes;  /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
+        wp_time_ps latency_ps;     /* of a copy */
+        wp_time_ps remote_ps;      /* of an access to host memory, there and back */
+        wp_time_ps remote_turn_ps; /* for which it has the link, at least */
+        uint64_t bytes_per_s;      /* each direction */
+        uint64_t curve_bytes;      /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
         uint32_t engines_to_device, engines_to_host;
     } link;
 
@@ -220,8 +221,8 @@ typedef struct wpi_profile {
         wp_time_ps thrash_lapse_ps;
         uint32_t thrash_nap, thrash_epoch, thrash_pin; /* lapses */
         uint32_t on_fault;                             /* wpi_on_fault */
-        uint32_t cu_faults; /* pages an SM may wait for at a time; 0: any number */
-        uint32_t mshrs;     /* far faults of the GPU at a time; 0: any number */
+        uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
+        uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
         uint32_t replay_lines; /* that an SM sends on in a cycle; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */
         const wpi_policy *evict, *migrate;

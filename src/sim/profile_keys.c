@@ -279,6 +279,8 @@ const wpi_key wpi_keys[] = {
     {"link.latency", WPI_KEY_TIME, "2us", 0, ANY_PS, AT(link.latency_ps), NULL, "of a copy"},
     {"link.remote_latency", WPI_KEY_TIME, "1us", 0, ANY_PS, AT(link.remote_ps), NULL,
      "of an SM's access to host memory, beyond L2's way"},
+    {"link.remote_turn", WPI_KEY_TIME, "0ns", 0, ANY_PS, AT(link.remote_turn_ps), NULL,
+     "for which such an access has the link, if its bytes do not take longer"},
     {"link.bandwidth", WPI_KEY_RATE, "12GB/s", 1000000, ANY_RATE, AT(link.bytes_per_s), NULL,
      "in each direction"},
     {"link.curve", WPI_KEY_BYTES, "0", 0, 1 << 30, AT(link.curve_bytes), NULL,

@@ -101,6 +101,39 @@ static void host_memory_is_across_the_link(void **state) {
     rig_close(&r);
 }
 
+/* Copies that come after it wait for the 2 ns that it has the link. */
+static void accesses_to_host_memory_do_not_wait_for_copies(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, "link.latency=0ns", );
+    const uint64_t bytes = 16000; /* 1 us */
+    wpi_memory_set_host_range(r.memory, 1 << 30, 2u << 30);
+    for (int i = 0; i < 3; i++)
+        wpi_memory_copy(r.memory, bytes, WPI_DIRECTION_TO_DEVICE, 0, rig_note, &r, 0);
+    rig_issue(&r, 0, WP_TRACE_LOAD, 1, 1 << 30, 0, 0);
+    wpi_engine_run_until(r.engine, 900 * WP_PS_PER_NS);
+    assert_u64(r.answers, 1);
+    assert_u64(r.last.answered, (LSU + TLB1 + TLB2 + WALK + L1 + L2 + 500) * WP_PS_PER_NS);
+    wpi_memory_copy(r.memory, bytes, WPI_DIRECTION_TO_DEVICE, wpi_engine_now(r.engine), rig_note,
+                    &r, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(r.last.answered, 4002 * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void accesses_to_host_memory_may_take_turns(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, "link.remote_turn=100ns", );
+    wpi_memory_set_host_range(r.memory, 1 << 30, 2u << 30);
+    for (uint32_t i = 0; i < 4; i++)
+        rig_issue(&r, i, WP_TRACE_LOAD, 1, (1 << 30) + 4096 * i, 0, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(r.answers, 4);
+    assert_u64(r.last.spent_ps[WPI_SPENT_LINK], (3 * 100 + 500) * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
 static void the_account_names_the_stations(void **state) {
     (void)state;
     rig r;
@@ -186,6 +219,8 @@ int main(void) {
         cmocka_unit_test(a_fence_waits_for_the_stores_before_it),
         cmocka_unit_test(atomics_on_one_address_take_turns),
         cmocka_unit_test(host_memory_is_across_the_link),
+        cmocka_unit_test(accesses_to_host_memory_do_not_wait_for_copies),
+        cmocka_unit_test(accesses_to_host_memory_may_take_turns),
         cmocka_unit_test(the_account_names_the_stations),
         cmocka_unit_test(the_walk_cache_spares_all_levels_but_the_last),
     };
