@@ -362,6 +362,10 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
     wpi_visit_value(visit, object, prefix, "throttled", "faults", paging->counters.throttled);
     wpi_visit_value(visit, object, prefix, "pinned", "faults", paging->counters.pinned);
+    wpi_visit_value(visit, object, prefix, "link_to_device", "ps",
+                    paging->counters.link_ps[WPI_DIRECTION_TO_DEVICE]);
+    wpi_visit_value(visit, object, prefix, "link_to_host", "ps",
+                    paging->counters.link_ps[WPI_DIRECTION_TO_HOST]);
     wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
     if (paging->service->statistics != NULL) paging->service->statistics(paging, visit, object);
 }

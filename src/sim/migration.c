@@ -17,6 +17,14 @@ static wpi_pages run_of(uint32_t first, uint32_t outer) {
     return run;
 }
 
+/* Pages over the link: when they are there. */
+static wp_time_ps copy(wpi_paging *p, uint32_t pages, wpi_direction direction, wp_time_ps now,
+                       wp_time_ps *begun) {
+    const uint64_t bytes = (uint64_t)pages * WPI_PAGE_BYTES;
+    p->counters.link_ps[direction] += wpi_link_transfer_ps(p->profile, bytes);
+    return wpi_link_copy(p->link, bytes, direction, now, begun);
+}
+
 /* ---- out --------------------------------------------------------------------------------------
  */
 
@@ -37,8 +45,7 @@ static wpi_pages to_write_back(const wpi_paging *p, const wpi_chunk *chunk,
 /* A run of pages over the link, whose frames are free then. */
 static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     wp_time_ps begun = 0;
-    const uint64_t bytes = (uint64_t)pages * WPI_PAGE_BYTES;
-    const wp_time_ps done = wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
+    const wp_time_ps done = copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
     const wp_time_ps free = p->profile->paging.frees_at_start ? begun : done;
     if (free > now)
         wpi_engine_at(p->engine, free, written_back, p, pages);
@@ -144,11 +151,11 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
 
 static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
     const wpi_transfer *t = transfer_at(p, number);
-    const uint64_t bytes = (uint64_t)(t->outer - t->first) * WPI_PAGE_BYTES;
     const wpi_pages pages = run_of(t->first, t->outer);
     wp_time_ps begun = 0;
     wpi_residency_fetch(&p->residency, &p->residency.chunks[t->chunk], &pages);
-    const wp_time_ps done = wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_DEVICE, now, &begun);
+    const wp_time_ps done =
+        copy(p, (uint32_t)(t->outer - t->first), WPI_DIRECTION_TO_DEVICE, now, &begun);
     wpi_engine_at(p->engine, done, arrived, p, number);
 }
 

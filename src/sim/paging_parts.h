@@ -114,6 +114,7 @@ struct wpi_paging {
         uint64_t fetched, prefetched, evicted, written_back, thrashed;
         uint64_t host_faults, host_fetched, throttled, pinned;
         uint64_t requested, sent_back; /* pages, by the program */
+        wp_time_ps link_ps[WPI_DIRECTION_COUNT]; /* for which pages took the link */
         wpi_histogram wait_ps;         /* from a fault to its page, or to the replay */
     } counters;
 };

@@ -77,6 +77,25 @@ static void transfers_take_what_the_curve_says(void **state) {
     bench_close(&b);
 }
 
+/* 16 GB/s: 256 ns a page. 1,024 pages come where 512 have room, all of them written. */
+static void pages_take_the_link_for_their_bytes(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=none", "paging.evict=lru-4k", "link.curve=0",
+               "link.bandwidth=16GB/s", "gpu.memory=2MiB");
+    for (uint32_t i = 0; i < 1024; i++) {
+        bench_issue(&b, 0, 0, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, true,
+                    wpi_engine_now(b.engine));
+        wpi_engine_run(b.engine);
+    }
+    const uint64_t evicted = bench_count_of(&b, "paging.evicted");
+    assert_true(evicted >= 512);
+    assert_u64(bench_count_of(&b, "paging.written_back"), evicted);
+    assert_u64(bench_count_of(&b, "paging.link_to_device"), 1024 * 256000);
+    assert_u64(bench_count_of(&b, "paging.link_to_host"), evicted * 256000);
+    bench_close(&b);
+}
+
 /* All faults of a round take one latency: 16 pages of 16 blocks, of as many SMs' requests. */
 static void a_service_drains_the_buffer(void **state) {
     (void)state;
@@ -383,6 +402,7 @@ int main(void) {
         cmocka_unit_test(six_faults_a_chunk_with_the_tree),
         cmocka_unit_test(a_rounded_allocation_is_as_large_as_its_trees),
         cmocka_unit_test(transfers_take_what_the_curve_says),
+        cmocka_unit_test(pages_take_the_link_for_their_bytes),
         cmocka_unit_test(a_service_drains_the_buffer),
         cmocka_unit_test(faults_of_a_cycle_are_served_together),
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
