@@ -57,6 +57,12 @@ static inline uint32_t wpi_pages_count_in(const wpi_pages *set, uint32_t first, 
     return count;
 }
 
+/** Pages of the block are in the set. */
+static inline bool wpi_block_has(const wpi_pages *set, uint32_t block) {
+    const uint32_t page = block * WPI_BLOCK_PAGES;
+    return (set->words[page / 64] >> (page % 64) & 0xffff) != 0;
+}
+
 static inline uint32_t wpi_pages_count(const wpi_pages *set) {
     return wpi_pages_count_in(set, 0, WPI_CHUNK_PAGES);
 }

@@ -31,6 +31,9 @@ typedef struct wpi_chunk {
     uint64_t age;                          /* the youngest of these */
     uint64_t frames_age;                   /* when it was last given frames */
     wpi_pages left;                        /* were resident once, and evicted */
+    wpi_pages unused;                      /* prefetched, and not used since */
+    uint32_t evictions[WPI_CHUNK_BLOCKS];  /* of pages of the block, at once; never halved */
+    uint32_t came;                         /* a bit for each block: pages of it were resident */
     wpi_pages read_mostly, stays_on_host;  /* said so by the program */
     bool is_written;                       /* a page was written since it had no frame */
     bool is_whole;                         /* all of 2 MiB is resident */

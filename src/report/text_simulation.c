@@ -37,7 +37,9 @@ static const struct {
     {"paging_batch_replays", "replays", false},
     {"paging_fetched", "pages fetched", false},
     {"paging_prefetched", "pages prefetched", false},
+    {"paging_prefetched_used", "… used", false},
     {"paging_evicted", "pages evicted", false},
+    {"paging_evicted_dirty", "… dirty", false},
     {"paging_thrashed", "pages fetched again", false},
     {"paging_throttled", "faults throttled", false},
     {"paging_pinned", "faults that pinned a page", false},
@@ -92,10 +94,15 @@ static void find_columns(table *t) {
     all->time_ps = record->simulation->counted_ps;
 }
 
+/* "…" has three bytes, and the width of one. */
+static int label_width(const char *label) {
+    return LABEL_WIDTH + (strstr(label, "…") != NULL ? 2 : 0);
+}
+
 static void append_counts(const table *t) {
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (wp_run_count(t->record, t->record->simulation->values, counts[i].name) == 0) continue;
-        wp_text_appendf(t->out, "  %-*s", LABEL_WIDTH, counts[i].label);
+        wp_text_appendf(t->out, "  %-*s", label_width(counts[i].label), counts[i].label);
         for (size_t k = 0; k < t->count; k++) {
             char cell[32];
             const uint64_t count = wp_run_count(t->record, t->columns[k].values, counts[i].name);
@@ -122,8 +129,7 @@ static void look(void *object, const wpi_metric *metric) {
 /* Called for each metric of the run: its row over all columns. */
 static void append_metric(void *object, const wpi_metric *metric) {
     const table *t = object;
-    wp_text_appendf(t->out, "  %-*s", LABEL_WIDTH + (strchr(metric->label, '\xe2') != NULL ? 2 : 0),
-                    metric->label);
+    wp_text_appendf(t->out, "  %-*s", label_width(metric->label), metric->label);
     for (size_t k = 0; k < t->count; k++) {
         char cell[32] = "-";
         wanted w = {metric->name, cell};

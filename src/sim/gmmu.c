@@ -209,6 +209,10 @@ void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     const uint32_t page = wpi_page_of(address);
     WP_ASSERT(wpi_pages_has(&chunk->resident, page));
     chunk->in_use[page / WPI_BLOCK_PAGES]++;
+    if (wpi_pages_has(&chunk->unused, page)) {
+        wpi_pages_remove(&chunk->unused, page);
+        paging->counters.prefetched_used++;
+    }
     if (is_write) wpi_residency_write(chunk, page);
 }
 
@@ -353,9 +357,14 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "added_ns", "ns", added_ns(paging));
     wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
     wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
+    wpi_visit_value(visit, object, prefix, "prefetched_used", "pages",
+                    paging->counters.prefetched_used);
     wpi_visit_value(visit, object, prefix, "evicted", "pages", paging->counters.evicted);
+    wpi_visit_value(visit, object, prefix, "evicted_dirty", "pages",
+                    paging->counters.evicted_dirty);
     wpi_visit_value(visit, object, prefix, "written_back", "pages", paging->counters.written_back);
     wpi_visit_value(visit, object, prefix, "thrashed", "pages", paging->counters.thrashed);
+    wpi_migration_statistics(paging, visit, object);
     wpi_visit_value(visit, object, prefix, "host_faults", "faults", paging->counters.host_faults);
     wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
     wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);

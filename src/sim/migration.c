@@ -84,12 +84,39 @@ wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *
     return done;
 }
 
+static const struct {
+    uint32_t count;
+    const char *name;
+} round_trips[WPI_ROUND_TRIP_ROWS] = {
+    {1, "round_trips_1"}, {2, "round_trips_2"},   {3, "round_trips_3"},  {4, "round_trips_4"},
+    {8, "round_trips_8"}, {16, "round_trips_16"}, {32, "round_trips_32"}};
+
+/* A block's pages leave once more. */
+static void count_round_trips(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *pages) {
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        if (!wpi_block_has(pages, block)) continue;
+        for (uint32_t row = 0; row < WPI_ROUND_TRIP_ROWS; row++)
+            p->counters.round_trips[row] += chunk->evictions[block] == round_trips[row].count;
+    }
+}
+
+void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {
+    wpi_visit_value(visit, object, "paging.blocks.", "fetched", "blocks",
+                    paging->counters.blocks_fetched);
+    for (uint32_t row = 0; row < WPI_ROUND_TRIP_ROWS; row++)
+        wpi_visit_value(visit, object, "paging.blocks.", round_trips[row].name, "blocks",
+                        paging->counters.round_trips[row]);
+}
+
 static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
     wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_pages copied = to_write_back(p, chunk, pages);
+    const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
     wpi_residency_evict(&p->residency, chunk, pages);
     p->has_evicted = true;
+    count_round_trips(p, chunk, pages);
     p->counters.evicted += wpi_pages_count(pages);
+    p->counters.evicted_dirty += wpi_pages_count(&dirty);
     p->counters.written_back += wpi_pages_count(&copied);
     (void)wpi_migrate_out(p, number, pages, &copied, now);
 }
@@ -133,13 +160,24 @@ static void evict_ahead(wpi_paging *p, wp_time_ps now) {
 /* ---- in ---------------------------------------------------------------------------------------
  */
 
+/* Blocks that were never here before. */
+static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages) {
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        const uint32_t bit = 1u << block;
+        if ((chunk->came & bit) != 0 || !wpi_block_has(pages, block)) continue;
+        chunk->came |= bit;
+        p->counters.blocks_fetched++;
+    }
+}
+
 static void arrived(void *object, uint64_t number, wp_time_ps now) {
     wpi_paging *p = object;
     const wpi_transfer t = *transfer_at(p, (uint32_t)number);
     wpi_pool_give(&p->transfers, (uint32_t)number);
     const wpi_pages pages = run_of(t.first, t.outer);
-    p->counters.thrashed +=
-        wpi_residency_arrive(&p->residency, &p->residency.chunks[t.chunk], &pages);
+    wpi_chunk *chunk = &p->residency.chunks[t.chunk];
+    p->counters.thrashed += wpi_residency_arrive(&p->residency, chunk, &pages);
+    count_blocks(p, chunk, &pages);
     p->transfers_arrived++;
     for (uint32_t page = t.first; page < t.outer; page++)
         wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
@@ -238,7 +276,10 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
 static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const wpi_pages *faulting,
                   wp_time_ps now) {
     const wpi_thrash_ops *thrash = p->profile->paging.thrash->ops;
-    p->counters.prefetched += wpi_pages_count(pages) - wpi_pages_count(faulting);
+    const wpi_pages more = wpi_pages_without(pages, faulting);
+    wpi_chunk *chunk = &p->residency.chunks[number];
+    p->counters.prefetched += wpi_pages_count(&more);
+    chunk->unused = wpi_pages_or(&chunk->unused, &more);
     wpi_migrate_plan(p, number, pages, faulting, NONE);
     thrash->moved(&p->thrash, number, pages, WPI_PROCESSOR_DEVICE, now);
     wpi_migration_pump(p, now);

@@ -14,6 +14,7 @@
 #include "sim/pool.h"
 
 #define WPI_PAGING_NONE UINT32_MAX
+#define WPI_ROUND_TRIP_ROWS 7u /* 1, 2, 3, 4, 8, 16, 32 */
 
 typedef struct wpi_paging_queue {
     uint32_t first, last;
@@ -111,11 +112,14 @@ struct wpi_paging {
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
     struct {
         uint64_t faults, joined, nacks, remote, services;
-        uint64_t fetched, prefetched, evicted, written_back, thrashed;
+        uint64_t fetched, prefetched, prefetched_used;
+        uint64_t evicted, evicted_dirty, written_back, thrashed;
+        uint64_t blocks_fetched;                   /* that came for the first time */
+        uint64_t round_trips[WPI_ROUND_TRIP_ROWS]; /* blocks that have made so many */
         uint64_t host_faults, host_fetched, throttled, pinned;
-        uint64_t requested, sent_back; /* pages, by the program */
+        uint64_t requested, sent_back;           /* pages, by the program */
         wp_time_ps link_ps[WPI_DIRECTION_COUNT]; /* for which pages took the link */
-        wpi_histogram wait_ps;         /* from a fault to its page, or to the replay */
+        wpi_histogram wait_ps;                   /* from a fault to its page, or to the replay */
     } counters;
 };
 
@@ -152,6 +156,8 @@ void wpi_thrashing_init(wpi_paging *paging);
 /** There are more chunks (thrashing.c). NOMEM. */
 wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
+/** Blocks that came, and how often they left again (migration.c). */
+void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 /** If the link has nothing to bring, a prefetcher may say what comes meanwhile (migration.c). */

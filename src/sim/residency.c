@@ -164,17 +164,13 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
     return wpi_pages_count(&again);
 }
 
-static bool has_pages(const wpi_pages *pages, uint32_t block) {
-    const uint32_t page = block * WPI_BLOCK_PAGES;
-    return wpi_pages_count_in(pages, page, page + WPI_BLOCK_PAGES) != 0;
-}
-
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     const uint32_t count = wpi_pages_count(pages);
     WP_CHECK(are_in(pages, &chunk->resident));
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        WP_CHECK(chunk->in_use[block] == 0 || !has_pages(pages, block));
+        WP_CHECK(chunk->in_use[block] == 0 || !wpi_block_has(pages, block));
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
+    chunk->unused = wpi_pages_without(&chunk->unused, pages);
     chunk->resident = wpi_pages_without(&chunk->resident, pages);
     chunk->is_whole = false;
     residency->used -= count;
@@ -185,8 +181,11 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     wpi_residency_leave(residency, chunk, pages);
     chunk->left = wpi_pages_or(&chunk->left, pages);
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        if (has_pages(pages, block)) count_round_trip(residency, &chunk->counters[block]);
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        if (!wpi_block_has(pages, block)) continue;
+        count_round_trip(residency, &chunk->counters[block]);
+        chunk->evictions[block]++;
+    }
 }
 
 void wpi_residency_release(wpi_residency *residency, uint64_t frames) {

@@ -165,6 +165,50 @@ static void counters_delay_migration(void **state) {
     bench_close(&b);
 }
 
+/* The first page of a block faults and 15 come with it, of which 3 are used, one of them twice. */
+static void prefetched_pages_count_as_used_once(void **state) {
+    (void)state;
+    static const uint32_t touched[] = {0, 3, 3, 7, 15, 0};
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=sequential-local");
+    for (uint32_t i = 0; i < sizeof touched / sizeof touched[0]; i++) {
+        bench_issue(&b, 0, 0, BENCH_FIRST + (uint64_t)touched[i] * WPI_PAGE_BYTES, false,
+                    wpi_engine_now(b.engine));
+        wpi_engine_run(b.engine);
+    }
+    assert_u64(bench_count_of(&b, "paging.far_faults"), 1);
+    assert_u64(bench_count_of(&b, "paging.prefetched"), 15);
+    assert_u64(bench_count_of(&b, "paging.prefetched_used"), 3);
+    bench_close(&b);
+}
+
+/* Room for 2 MiB, and two chunks in turn, one page of each: so each touch evicts the other chunk's
+ * block of 16 pages. The first of its pages is written in every second round. */
+static void blocks_are_counted_by_round_trips(void **state) {
+    (void)state;
+    enum { ROUNDS = 5 };
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=sequential-local", "paging.evict=lru-2m",
+               "gpu.memory=2MiB");
+    wpi_paging_set_frames(b.paging, WPI_BLOCK_PAGES);
+    for (uint32_t i = 0; i < 2 * ROUNDS; i++) {
+        bench_issue(&b, 0, 0, BENCH_FIRST + i % 2 * 2 * MIB, i / 2 % 2 == 1,
+                    wpi_engine_now(b.engine));
+        wpi_engine_run(b.engine);
+    }
+    /* The first chunk's block left 5 times, the second one's 4: it is there at the end. */
+    assert_u64(bench_count_of(&b, "paging.blocks.fetched"), 2);
+    assert_u64(bench_count_of(&b, "paging.blocks.round_trips_1"), 2);
+    assert_u64(bench_count_of(&b, "paging.blocks.round_trips_4"), 2);
+    assert_u64(bench_count_of(&b, "paging.blocks.round_trips_8"), 0);
+    assert_u64(bench_count_of(&b, "paging.evicted"), 9 * 16);
+    assert_u64(bench_count_of(&b, "paging.evicted_dirty"), 4); /* of rounds 1 and 3 */
+    assert_u64(bench_count_of(&b, "paging.thrashed"), 8 * 16);
+    assert_u64(bench_count_of(&b, "paging.prefetched"), 10 * 15);
+    assert_u64(bench_count_of(&b, "paging.prefetched_used"), 0);
+    bench_close(&b);
+}
+
 /* ---- while the link is idle -------------------------------------------------------------------
  */
 
@@ -262,11 +306,11 @@ static void run_random(const char *prefetch, const char *evict, const char *migr
 
 static void random_traffic_ends_under_all_policies(void **state) {
     (void)state;
-    const char *const more[] = {
-        "paging.cu_faults=0",    "paging.cu_faults=1",      "paging.mshrs=3",
-        "paging.service=serial", "paging.service=added",    "paging.free=10",
-        "paging.reserve=20",     "paging.free_at_start=on", "paging.drop_clean=on",
-        "paging.round_up=on"};
+    const char *const more[] = {"paging.cu_faults=0",   "paging.cu_faults=1",
+                                "paging.mshrs=3",       "paging.service=serial",
+                                "paging.service=added", "paging.free=10",
+                                "paging.reserve=20",    "paging.free_at_start=on",
+                                "paging.drop_clean=on", "paging.round_up=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++) {
@@ -410,6 +454,8 @@ int main(void) {
         cmocka_unit_test(an_idle_link_brings_blocks_until_nobody_waits),
         cmocka_unit_test(a_page_that_is_on_its_way_is_waited_for),
         cmocka_unit_test(nothing_is_evicted_to_prefetch),
+        cmocka_unit_test(prefetched_pages_count_as_used_once),
+        cmocka_unit_test(blocks_are_counted_by_round_trips),
         cmocka_unit_test(random_traffic_ends_under_all_policies),
         cmocka_unit_test(warps_over_more_than_memory_end),
         cmocka_unit_test(so_many_lines_a_cycle_go_on_when_their_page_has_come),
