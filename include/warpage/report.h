@@ -95,6 +95,45 @@ typedef struct wp_run_map {
     uint32_t *accesses; /* [slice_count * row_count] */
 } wp_run_map;
 
+/** What happens to a page of managed memory. An access is a warp instruction: once for each page.
+ */
+typedef enum wp_run_page_event {
+    WP_RUN_PAGE_READ = 0,
+    WP_RUN_PAGE_WRITTEN,  /* atomics, too */
+    WP_RUN_PAGE_REMOTE,   /* translated to the host: accesses across the link */
+    WP_RUN_PAGE_FAULTED,  /* far faults */
+    WP_RUN_PAGE_FETCHED,  /* it came, asked for or prefetched */
+    WP_RUN_PAGE_EVICTED,  /* it left for another */
+    WP_RUN_PAGE_RETURNED, /* it went back, for the host */
+    WP_RUN_PAGE_EVENTS    /* must be last */
+} wp_run_page_event;
+
+/** Of one address and size. */
+typedef struct wp_run_managed_allocation {
+    char *name; /* as in wp_run_allocation; "" */
+    uint64_t address, bytes, page_count;
+    size_t first_row, row_count;           /* on the map */
+    uint64_t (*pages)[WP_RUN_PAGE_EVENTS]; /* [page_count] */
+} wp_run_managed_allocation;
+
+typedef struct wp_run_launch {
+    char *kernel; /* its name for people */
+    uint64_t start_ps, end_ps;
+} wp_run_launch;
+
+/** Pages of managed memory, by what happened to them, and when. */
+typedef struct wp_run_managed {
+    wp_run_managed_allocation *allocations; /* in order of allocation */
+    size_t allocation_count;
+    uint64_t allocations_left_out; /* too many */
+    wp_run_launch *launches;       /* in order of their starts */
+    size_t launch_count;
+    uint64_t launches_left_out;
+    uint64_t row_pages, slice_ps; /* a row has pages of one allocation */
+    size_t row_count, slice_count;
+    uint32_t (*map)[WP_RUN_PAGE_EVENTS]; /* [slice_count * row_count] */
+} wp_run_managed;
+
 /** What a simulated GPU counted. */
 typedef struct wp_run_simulation {
     uint64_t time_ps;    /* simulated: all of the run */
@@ -113,6 +152,7 @@ typedef struct wp_run_simulation {
     size_t page_count;
     wp_run_touches *footprint; /* [row_count of map]: all pages, in the map's rows */
     wp_run_map map;
+    wp_run_managed *managed; /* NULL: nobody asked, or pages do not move */
 } wp_run_simulation;
 
 typedef struct wp_run_kernel {
@@ -179,6 +219,16 @@ WP_NODISCARD WP_API wp_status wp_run_record_write_folder(const wp_run_record *re
                                                          wp_error *err);
 /** INVALID, with a message, if `dir` has files that are not of a report. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_folder(const char *dir, wp_error *err);
+
+/** Writes what happened to pages of managed memory, as tables and plots (if gnuplot is there), into
+ *  the folder `dir`, as wp_run_record_write_folder. NOT_FOUND: the record has nothing of that. */
+WP_NODISCARD WP_API wp_status wp_run_record_write_pages(const wp_run_record *record,
+                                                        const char *dir, wp_error *err);
+/** INVALID, with a message, if `dir` has files that are not of that. */
+WP_NODISCARD WP_API wp_status wp_run_record_check_pages(const char *dir, wp_error *err);
+
+/** "reads", "writes", "remote", "faults", …, as in the JSON. */
+WP_API const char *wp_run_page_event_name(wp_run_page_event event);
 
 /** "h2d", …, as in the JSON. */
 WP_API const char *wp_copy_kind_name(wp_copy_kind kind);

@@ -5,6 +5,7 @@
  * before the program starts.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ enum option_index {
     REPORT,
     OUTPUT,
     TIMELINE,
+    PAGES,
     KERNELS,
     LAUNCHES,
     WARMUP,
@@ -52,6 +54,8 @@ const wp_option wpi_run_options[] = {
     [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json, .csv or .html"},
     [OUTPUT] = {"output", "DIR", "write all forms, plots and a page, index.html, to DIR"},
     [TIMELINE] = {"timeline", "FILE", "write kernels and copies over time, for Perfetto"},
+    [PAGES] = {"pages", "DIR",
+               "write which pages of managed memory were accessed and moved when, to DIR"},
     [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
     [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
     [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
@@ -139,15 +143,28 @@ static wp_status check_folder_of(const char *option, const char *path, wp_error 
     return WP_STATUS_OK;
 }
 
+/* Elsewhere nobody knows what happens to a page. */
+static wp_status check_pages(const char *device, const char *pages, wp_error *err) {
+    if (device == NULL) device = getenv("WARPAGE_DEVICE");
+    if (device == NULL || strncmp(device, "sim:", 4) != 0)
+        return WP_FAIL(err, INVALID,
+                       "--pages %s: only simulated GPUs can tell: name one, as in --device "
+                       "sim:gtx1080ti",
+                       pages);
+    return wp_run_record_check_pages(pages, err);
+}
+
 static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
     const char *report = arguments->values[REPORT];
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
+    const char *pages = arguments->values[PAGES];
     if (report != NULL) {
         WP_TRY(wp_run_record_check_path(report, err));
         WP_TRY(check_folder_of("report", report, err));
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
+    if (pages != NULL) WP_TRY(check_pages(arguments->values[DEVICE], pages, err));
     return WP_STATUS_OK;
 }
 
@@ -172,6 +189,7 @@ static wp_status write_reports(const wp_arguments *arguments, const wp_run_recor
                                const char *timeline_path, wp_error *err) {
     const char *report = arguments->values[REPORT];
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
+    const char *pages = arguments->values[PAGES];
     if (report != NULL) WP_TRY(write_report(record, report, err));
     if (output != NULL) WP_TRY(wp_run_record_write_folder(record, output, timeline_path, err));
     if (timeline != NULL) WP_TRY(copy_timeline(timeline_path, timeline, err));
@@ -180,7 +198,7 @@ static wp_status write_reports(const wp_arguments *arguments, const wp_run_recor
         (void)fputs(text, stderr);
         wp_run_text_free(text);
     }
-    return WP_STATUS_OK;
+    return pages != NULL ? wp_run_record_write_pages(record, pages, err) : WP_STATUS_OK;
 }
 
 /* Why there is no record, in one sentence. */
@@ -203,7 +221,7 @@ static int report_run(const wp_arguments *arguments, const char *record_path,
                       const char *timeline_path, int exit_code) {
     const bool has_target = arguments->values[REPORT] != NULL ||
                             arguments->values[OUTPUT] != NULL ||
-                            arguments->values[TIMELINE] != NULL;
+                            arguments->values[TIMELINE] != NULL || arguments->values[PAGES] != NULL;
     const int failed_code = exit_code != 0 ? exit_code : WP_EXIT_FAILED;
     if (!wp_file_exists(record_path)) {
         explain_missing(arguments->operands[0], exit_code);
@@ -251,6 +269,7 @@ int wpi_run_main(int argc, char **argv) {
     timeline_path = wp_path_join(temp, "timeline.json");
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)
         wp_strings_addf(&environment, "WARPAGE_TIMELINE=%s", timeline_path);
+    if (arguments.values[PAGES] != NULL) wp_strings_add(&environment, "WARPAGE_PAGES=on");
     if (isatty(STDERR_FILENO)) wp_strings_add(&environment, "WARPAGE_PROGRESS=on");
     found_path = wp_path_join(temp, "found");
     if (arguments.values[CHECK] != NULL)

@@ -23,10 +23,15 @@
 #include "report/timeline.h"
 #include "warpage/version.h"
 
+enum { RUN_RECORD, TIMELINE, PAGES };
+
 const wp_param wpi_report_params[] = {
-    {"run-record", WP_UNIT_TEXT, "", 0, 0, "file for the run record (JSON) written at exit"},
-    {"timeline", WP_UNIT_TEXT, "", 0, 0,
-     "file for a timeline (Chrome's trace format) beside the run record"},
+    [RUN_RECORD] = {"run-record", WP_UNIT_TEXT, "", 0, 0,
+                    "file for the run record (JSON) written at exit"},
+    [TIMELINE] = {"timeline", WP_UNIT_TEXT, "", 0, 0,
+                  "file for a timeline (Chrome's trace format) beside the run record"},
+    [PAGES] = {"pages", WP_UNIT_FLAG, "off", 0, 1,
+               "the run record has what happens to each page of managed memory, and when"},
     {0}};
 
 bool wpi_report_enabled;
@@ -151,6 +156,13 @@ void wpi_report_set_collector(void (*collect)(void *object), void *object) {
     collector = collect;
     collected = object;
     (void)pthread_mutex_unlock(&mutex);
+}
+
+bool wpi_report_wants_pages(void) {
+    wp_param_value wanted = {0};
+    return wpi_report_enabled &&
+           wp_param_load(&wpi_report_params[PAGES], &wanted, NULL) == WP_STATUS_OK &&
+           wanted.number != 0;
 }
 
 bool wpi_report_is_selective(void) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "report/managed.h"
 
 const wp_run_column *wpi_simulation_column(const wp_run_simulation *simulation, const char *name) {
     for (size_t i = 0; i < simulation->column_count; i++)
@@ -39,5 +40,6 @@ void wpi_simulation_destroy(wp_run_simulation *simulation) {
     wp_free(simulation->pages);
     wp_free(simulation->footprint);
     wp_free(simulation->map.accesses);
+    wpi_managed_destroy(simulation->managed);
     wp_free(simulation);
 }

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "report/json_parts.h"
+#include "report/managed.h"
 #include "report/metrics.h"
 #include "report/simulation.h"
 
@@ -281,6 +282,7 @@ json_t *wpi_simulation_to_json(const wp_run_simulation *s) {
         wpi_json_set(units, s->columns[i].name, wpi_json_string(s->columns[i].unit));
     wpi_json_set(object, "units", units);
     places_to_json(s, object);
+    if (s->managed != NULL) wpi_json_set(object, "managed", wpi_managed_to_json(s->managed));
     return object;
 }
 
@@ -338,6 +340,8 @@ wp_status wpi_simulation_from_json(const json_t *object, const char *where, wp_r
     read_columns(&r, counters, units, false, s);
     read_columns(&r, histograms, units, true, s);
     read_places(&r, object, s);
+    const json_t *managed = json_object_get(object, "managed");
+    if (managed != NULL) s->managed = wpi_managed_from_json(&r, managed);
     if (r.status == WP_STATUS_OK) s->values = wpi_simulation_values_from_json(s, object);
     *out = s;
     if (r.status == WP_STATUS_OK) return WP_STATUS_OK;

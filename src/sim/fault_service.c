@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Far faults with a fixed time each round, as the papers have it:
  *
- *     drained   all faults in the buffer are taken at once; `latency` later their pages set off, and
- *               what has come meanwhile is taken (Zheng et al., section 3.1)
- *     serial    one after the other, each after `latency` on the link (UVMSmart's accurate mode)
- *     added     those of a core cycle set off together at its end; the latency is not simulated, only
- *               counted (its default) */
+ *     drained   all faults in the buffer are taken at once; `latency` later their pages set off,
+ * and what has come meanwhile is taken (Zheng et al., section 3.1) serial    one after the other,
+ * each after `latency` on the link (UVMSmart's accurate mode) added     those of a core cycle set
+ * off together at its end; the latency is not simulated, only counted (its default) */
 #include "sim/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -51,6 +50,7 @@ static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps no
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){asker->address, NONE};
     paging->counters.faults++;
+    wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_FAULTED, now);
     if (paging->buffer.first == NONE)
         paging->buffer.first = number;
     else

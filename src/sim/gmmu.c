@@ -141,6 +141,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     wpi_paging_cu *cu = &paging->cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     paging->counters.remote += is_remote;
+    if (is_remote) wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_REMOTE, now);
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
@@ -309,8 +310,12 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     const wpi_evict_ops *evict = paging->profile->paging.evict->ops;
     wpi_residency *r = &paging->residency;
     const uint32_t before = r->chunk_count;
-    if (paging->profile->paging.rounds_up) bytes = wpi_residency_tree_bytes(bytes);
-    WP_TRY(wpi_residency_add(r, address, bytes, err));
+    const uint64_t covered =
+        paging->profile->paging.rounds_up ? wpi_residency_tree_bytes(bytes) : bytes;
+    if (paging->history != NULL)
+        WP_TRY(wpi_page_history_add(paging->history, address, bytes,
+                                    (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
+    WP_TRY(wpi_residency_add(r, address, covered, err));
     WP_TRY(wpi_thrashing_grow(paging, err));
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
@@ -326,6 +331,10 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
         wpi_thrash_forget(&paging->thrash, chunk);
     }
     wpi_residency_remove(&paging->residency, address, bytes);
+}
+
+void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history) {
+    paging->history = history;
 }
 
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {

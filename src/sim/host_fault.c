@@ -49,6 +49,7 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
     if (hint.answer == WPI_THRASH_THROTTLE) return true;
     const wpi_pages pages = choose(paging, number, page, &idle);
     wpi_residency_leave(&paging->residency, chunk, &pages);
+    wpi_paging_note(paging, number, &pages, WP_RUN_PAGE_RETURNED, now);
     *touched = wpi_pages_without(touched, &pages);
     *done = wpi_migrate_out(paging, number, &pages, &pages,
                             now + paging->profile->paging.host_latency_ps);

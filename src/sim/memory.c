@@ -99,8 +99,9 @@ struct wpi_memory {
     sm *sms;
     uint32_t page_bits;
     wp_time_ps to_l2_ps, from_l2_ps;
-    wp_time_ps replay_ps; /* of a line that waited for its page; 0: no time */
-    wpi_watch *watch;     /* or NULL */
+    wp_time_ps replay_ps;      /* of a line that waited for its page; 0: no time */
+    wpi_watch *watch;          /* or NULL */
+    wpi_page_history *history; /* or NULL */
     wpi_pool records, parts;
     uint64_t under_way;
     counters counters;
@@ -657,6 +658,17 @@ static void touch_pages(wpi_memory *m, uint32_t first) {
     }
 }
 
+/* Counted once for each of its pages, of which a chain has one, or those of 2 MiB. */
+static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wp_time_ps now) {
+    const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
+    const uint64_t chunk = address - address % WPI_CHUNK_BYTES;
+    wpi_pages pages = {{0}};
+    for (uint32_t number = first; number != NONE; number = part_of(m, number)->next)
+        wpi_pages_add(&pages, wpi_page_of(part_of(m, number)->request.line * WPI_LINE_BYTES));
+    wpi_page_history_note_pages(m->history, chunk, &pages,
+                                is_written ? WP_RUN_PAGE_WRITTEN : WP_RUN_PAGE_READ, now);
+}
+
 uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
@@ -682,7 +694,10 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     for (uint32_t i = 0; i < footprint.page_count; i++) {
         const uint32_t first = chains[i].first;
         const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
-        if (is_managed(m, address)) touch_pages(m, first);
+        if (is_managed(m, address)) {
+            touch_pages(m, first);
+            if (m->history != NULL) note_pages(m, first, is_write(access->kind), now);
+        }
         const bool is_hit = translate(m, first, part_of(m, first)->ledger.at);
         if (m->watch != NULL)
             wpi_watch_access(m->watch, address, access->name, is_write(access->kind), !is_hit, now);
@@ -750,6 +765,11 @@ wpi_paging *wpi_memory_paging(const wpi_memory *m) {
 void wpi_memory_set_watch(wpi_memory *m, wpi_watch *watch) {
     m->watch = watch;
     wpi_translation_set_watch(m->translation, watch);
+}
+
+void wpi_memory_set_history(wpi_memory *m, wpi_page_history *history) {
+    m->history = history;
+    wpi_paging_set_history(m->paging, history);
 }
 
 void wpi_memory_begin_launch(wpi_memory *m) {

@@ -26,6 +26,7 @@
 #include "base/trace.h"
 #include "sim/engine.h"
 #include "sim/itlb.h"
+#include "sim/page_history.h"
 #include "sim/profile.h"
 #include "sim/statistics.h"
 #include "sim/warp_source.h"
@@ -131,6 +132,10 @@ struct wpi_paging *wpi_memory_paging(const wpi_memory *memory);
 
 /** From now on accesses are told to `watch` (NULL: to nobody), which must outlive them. */
 void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
+
+/** What happens to pages of managed memory, of which there is some, is told to `history` (NULL: to
+ * nobody), which must outlive it. */
+void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
 
 /** A launch begins: L1 caches know nothing (other SMs and the host may have written). */
 void wpi_memory_begin_launch(wpi_memory *memory);

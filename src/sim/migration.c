@@ -115,6 +115,7 @@ static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_tim
     wpi_residency_evict(&p->residency, chunk, pages);
     p->has_evicted = true;
     count_round_trips(p, chunk, pages);
+    wpi_paging_note(p, number, pages, WP_RUN_PAGE_EVICTED, now);
     p->counters.evicted += wpi_pages_count(pages);
     p->counters.evicted_dirty += wpi_pages_count(&dirty);
     p->counters.written_back += wpi_pages_count(&copied);
@@ -178,6 +179,7 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     wpi_chunk *chunk = &p->residency.chunks[t.chunk];
     p->counters.thrashed += wpi_residency_arrive(&p->residency, chunk, &pages);
     count_blocks(p, chunk, &pages);
+    wpi_paging_note(p, t.chunk, &pages, WP_RUN_PAGE_FETCHED, now);
     p->transfers_arrived++;
     for (uint32_t page = t.first; page < t.outer; page++)
         wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
@@ -294,6 +296,9 @@ uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *fa
     const wpi_pages still = wpi_thrashing_let(paging, number, &wanted, now);
     const uint32_t missing = wpi_pages_count(&still);
     if (missing == 0) return 0;
+    /* Elsewhere each fault was told when it was raised. */
+    if (paging->service->is_replaying)
+        wpi_paging_note(paging, number, &still, WP_RUN_PAGE_FAULTED, now);
     wpi_pages pages = choose(paging, number, &still, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
     bring(paging, number, &pages, &still, now);

@@ -20,6 +20,7 @@
 #define WP_SIM_PAGING_H
 
 #include "sim/link.h"
+#include "sim/page_history.h"
 #include "sim/residency.h"
 
 typedef struct wpi_paging wpi_paging;
@@ -61,6 +62,9 @@ WP_NODISCARD wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes);
 /** How many pages the device has room for, from now on; not fewer than are there. */
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
+
+/** What happens to pages is told to `history`; NULL: to nobody. */
+void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 

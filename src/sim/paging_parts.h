@@ -83,6 +83,7 @@ struct wpi_paging {
     wpi_link *link;
     wpi_paging_calls calls;
     wpi_residency residency;
+    wpi_page_history *history; /* or NULL */
     uint64_t random;
     const wpi_fault_service_ops *service;
     /* gmmu.c */
@@ -170,6 +171,18 @@ static inline wpi_far_fault *wpi_fault_at(const wpi_paging *paging, uint32_t num
 static inline uint64_t wpi_page_address(const wpi_paging *paging, uint32_t chunk, uint32_t page) {
     return paging->residency.first + (uint64_t)chunk * WPI_CHUNK_BYTES +
            (uint64_t)page * WPI_PAGE_BYTES;
+}
+
+static inline void wpi_paging_note(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                                   wp_run_page_event event, wp_time_ps now) {
+    if (paging->history == NULL) return;
+    wpi_page_history_note_pages(paging->history, wpi_page_address(paging, chunk, 0), pages, event,
+                                now);
+}
+
+static inline void wpi_paging_note_one(const wpi_paging *paging, uint64_t address,
+                                       wp_run_page_event event, wp_time_ps now) {
+    if (paging->history != NULL) wpi_page_history_note(paging->history, address, event, now);
 }
 
 #endif

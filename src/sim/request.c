@@ -68,6 +68,7 @@ static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, vo
     const wp_time_ps done = wpi_migrate_out(p, number, &leaving, &copied, s->now);
     if (done > s->done) s->done = done;
     p->counters.sent_back += wpi_pages_count(&leaving);
+    wpi_paging_note(p, number, &leaving, WP_RUN_PAGE_RETURNED, s->now);
 }
 
 void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,

@@ -439,6 +439,109 @@ static void so_many_lines_a_cycle_go_on_when_their_page_has_come(void **state) {
     assert_near(two, 15.5e3, 0.02);
 }
 
+/* ---- what happened to pages ------------------------------------------------------------------ */
+
+static wpi_page_history *follow(wpi_paging *paging, uint64_t bytes) {
+    wp_error err = {0};
+    wpi_page_history *h;
+    assert_status_ok(wpi_page_history_create(BENCH_FIRST, &h, &err), &err);
+    assert_status_ok(wpi_page_history_add(h, BENCH_FIRST, bytes, bytes / WPI_PAGE_BYTES, &err),
+                     &err);
+    wpi_page_history_count(h, true);
+    if (paging != NULL) wpi_paging_set_history(paging, h);
+    return h;
+}
+
+static uint64_t sum_of(const wpi_page_history *h, wp_run_page_event event) {
+    uint64_t sum = 0;
+    for (uint64_t page = 0; page < h->allocations[0].page_count; page++)
+        sum += h->allocations[0].counts[page][event];
+    return sum;
+}
+
+/* The same traffic as counters and as history. */
+static void the_history_adds_up_to_the_counters(void **state) {
+    (void)state;
+    static const char *const services[] = {"paging.service=drained", "paging.service=serial",
+                                           "paging.service=added", "paging.service=batch"};
+    static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive"};
+    for (uint32_t i = 0; i < 8; i++) {
+        bench b;
+        BENCH_OPEN(&b, 20 * MIB, services[i % 4], migrate[i / 4], "paging.prefetch=tree",
+                   "gpu.memory=4MiB");
+        wpi_page_history *h = follow(b.paging, 20 * MIB);
+        b.random = 77 + i;
+        b.left = 20000;
+        b.span_bytes = 20 * MIB;
+        bench_run_random(&b, 500);
+        assert_u64(sum_of(h, WP_RUN_PAGE_FAULTED), bench_count_of(&b, "paging.far_faults"));
+        assert_u64(sum_of(h, WP_RUN_PAGE_FETCHED), bench_count_of(&b, "paging.fetched"));
+        assert_u64(sum_of(h, WP_RUN_PAGE_EVICTED), bench_count_of(&b, "paging.evicted"));
+        assert_u64(sum_of(h, WP_RUN_PAGE_REMOTE), bench_count_of(&b, "paging.remote"));
+        assert_true(sum_of(h, WP_RUN_PAGE_EVICTED) > 0);
+        bench_close(&b);
+        wpi_page_history_destroy(h);
+    }
+}
+
+/* A warp's lanes, `step_bytes` apart. */
+static void issue_lanes(rig *r, uint8_t kind, uint64_t first, uint64_t step_bytes) {
+    uint64_t addresses[WPI_LANES];
+    for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+        addresses[lane] = first + lane * step_bytes;
+    const wpi_access access = {.kind = kind,
+                               .cache = WP_TRACE_CACHE_ALL,
+                               .size_bytes = 4,
+                               .mask = ~0u,
+                               .addresses = addresses};
+    (void)wpi_memory_access(r->memory, &access, wpi_engine_now(r->engine), rig_note, r, 0);
+    wpi_engine_run(r->engine);
+}
+
+/* Once a page for each warp instruction: of 32 lanes in a row, of 32 lines, of a warp across a
+ * border, of a page each; whether the page table's pages have 4 KiB or 2 MiB, before they are whole
+ * and afterwards. */
+static void an_access_counts_once_for_each_page(void **state) {
+    (void)state;
+    static const char *const pages[] = {"page.bytes=4KiB", "page.bytes=2MiB"};
+    for (uint32_t i = 0; i < 2; i++) {
+        rig r;
+        wp_error err = {0};
+        RIG_OPEN(&r, pages[i], "paging.prefetch=tree", );
+        assert_status_ok(wpi_memory_manage(r.memory, BENCH_FIRST, &err), &err);
+        wpi_page_history *h = follow(NULL, 2 * MIB);
+        wpi_memory_set_history(r.memory, h);
+        assert_status_ok(wpi_paging_add(wpi_memory_paging(r.memory), BENCH_FIRST, 2 * MIB, &err),
+                         &err);
+        const uint64_t page_3 = BENCH_FIRST + 3 * WPI_PAGE_BYTES;
+        for (uint32_t round = 1; round <= 2; round++) {
+            issue_lanes(&r, WP_TRACE_LOAD, page_3, 4);                /* a line of page 3 */
+            issue_lanes(&r, WP_TRACE_LOAD, page_3, 128);              /* all of its lines */
+            issue_lanes(&r, WP_TRACE_STORE, page_3 - 64, 4);          /* pages 2 and 3 */
+            issue_lanes(&r, WP_TRACE_ATOMIC, page_3, WPI_PAGE_BYTES); /* pages 3 to 34 */
+            const uint64_t(*counts)[WP_RUN_PAGE_EVENTS] =
+                (const uint64_t(*)[WP_RUN_PAGE_EVENTS])h->allocations[0].counts;
+            assert_u64(counts[3][WP_RUN_PAGE_READ], 2 * round);
+            assert_u64(counts[2][WP_RUN_PAGE_WRITTEN], round);
+            assert_u64(counts[3][WP_RUN_PAGE_WRITTEN], 2 * round);
+            assert_u64(counts[34][WP_RUN_PAGE_WRITTEN], round);
+            assert_u64(sum_of(h, WP_RUN_PAGE_READ), 2 * round);
+            assert_u64(sum_of(h, WP_RUN_PAGE_WRITTEN), 34 * round);
+            /* Then all of the 2 MiB comes, a page at a time. */
+            for (uint64_t at = 0; round == 1 && at < 2 * MIB; at += 32 * WPI_PAGE_BYTES)
+                issue_lanes(&r, WP_TRACE_LOAD, BENCH_FIRST + at, WPI_PAGE_BYTES);
+            if (round == 1) {
+                assert_u64(sum_of(h, WP_RUN_PAGE_READ), 2 + 512);
+                for (uint64_t page = 0; page < 512; page++)
+                    h->allocations[0].counts[page][WP_RUN_PAGE_READ]--;
+            }
+        }
+        assert_u64(wpi_paging_is_large(wpi_memory_paging(r.memory), BENCH_FIRST), i == 1);
+        rig_close(&r);
+        wpi_page_history_destroy(h);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_each_page_without_prefetching),
@@ -459,6 +562,8 @@ int main(void) {
         cmocka_unit_test(random_traffic_ends_under_all_policies),
         cmocka_unit_test(warps_over_more_than_memory_end),
         cmocka_unit_test(so_many_lines_a_cycle_go_on_when_their_page_has_come),
+        cmocka_unit_test(the_history_adds_up_to_the_counters),
+        cmocka_unit_test(an_access_counts_once_for_each_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

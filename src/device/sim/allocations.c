@@ -145,6 +145,15 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
                              .bytes = r->entry.allocation.size_bytes};
 }
 
+const char *wpi_allocations_name(const wpi_allocations *a, uint64_t address) {
+    const uint64_t original = wpi_addresses_original(a->addresses, address);
+    for (uint32_t i = 0; i < a->row_count && i < OTHERS; i++) {
+        const row *r = &a->rows[i];
+        if ((uintptr_t)r->entry.allocation.base == original && r->name != NULL) return r->name;
+    }
+    return "";
+}
+
 /* ---- the report
  * ----------------------------------------------------------------------------------- */
 

@@ -26,6 +26,9 @@ void wpi_allocations_destroy(wpi_allocations *allocations); /* NULL allowed */
 /** A wpi_watch_locate; `object` is the wpi_allocations. */
 void wpi_allocations_locate(void *object, uint64_t address, const char *name, wpi_watch_range *out);
 
+/** The variable or parameter by which the allocation at `address` was reached; "": not known. */
+const char *wpi_allocations_name(const wpi_allocations *allocations, uint64_t address);
+
 /** What was counted, into the members of `out` that are about allocations, pages and the map. */
 void wpi_allocations_fill(const wpi_allocations *allocations, const wpi_watch_counts *counts,
                           wp_run_simulation *out);

@@ -8,12 +8,15 @@
 
 #include "base/alloc.h"
 #include "device/sim/allocations.h"
+#include "device/sim/managed.h"
+#include "device/sim/page_record.h"
 #include "report/recorder.h"
 #include "sim/snapshot.h"
 
 struct wpi_observed {
     wpi_observed *next;
     bool is_selected, is_overlapped;
+    uint32_t number;   /* in the history of pages */
     uint64_t before[]; /* values when it began */
 };
 
@@ -25,6 +28,7 @@ struct wpi_observer {
     size_t column_capacity;
     wpi_allocations *allocations;
     wpi_watch *watch;
+    wpi_page_history *history; /* NULL: nobody asked */
     char *series_names[SERIES_MAX];
     wpi_utilisation series[SERIES_MAX]; /* of models that are gone */
     size_t series_count;
@@ -124,6 +128,7 @@ static void open_window(wpi_observer *o) {
     o->instructions_since = wpi_gpu_thread_instructions(o->gpu);
     wpi_snapshot_take(o->gpu, o->memory, o->base);
     wpi_memory_set_watch(o->memory, o->watch);
+    if (o->history != NULL) wpi_page_history_count(o->history, true);
 }
 
 static void add_window(wpi_observer *o, uint64_t *values, wp_time_ps *counted_ps) {
@@ -140,6 +145,7 @@ static void close_window(wpi_observer *o) {
     add_window(o, o->sums.values, &o->sums.counted_ps);
     o->is_open = false;
     wpi_memory_set_watch(o->memory, NULL);
+    if (o->history != NULL) wpi_page_history_count(o->history, false);
 }
 
 /* ---- life
@@ -162,6 +168,8 @@ wp_status wpi_observer_create(const wpi_profile *profile, const wpi_addresses *a
     if (status == WP_STATUS_OK)
         status = wpi_watch_create(profile->page_bytes, wpi_allocations_locate, (*out)->allocations,
                                   &(*out)->watch, err);
+    if (status == WP_STATUS_OK && wpi_report_wants_pages() && profile->paging.is_on)
+        status = wpi_page_history_create(WPI_ARENA_MANAGED_FIRST, &(*out)->history, err);
     if (status == WP_STATUS_OK) return WP_STATUS_OK;
     wpi_observer_destroy(*out);
     *out = NULL;
@@ -188,6 +196,7 @@ void wpi_observer_destroy(wpi_observer *o) {
     for (size_t i = 0; i < o->series_count; i++)
         wp_free(o->series_names[i]);
     wpi_watch_destroy(o->watch);
+    wpi_page_history_destroy(o->history);
     wpi_allocations_destroy(o->allocations);
     wp_free(o->sums.values);
     wp_free(o->base);
@@ -203,6 +212,10 @@ void wpi_observer_attach(wpi_observer *o, wpi_engine *engine, wpi_gpu *gpu, wpi_
     o->base_ps = base_ps;
     prepare(o);
     wpi_watch_set_base(o->watch, base_ps);
+    if (o->history != NULL) {
+        wpi_page_history_set_base(o->history, base_ps);
+        wpi_memory_set_history(memory, o->history);
+    }
     if (!wpi_report_is_selective()) open_window(o);
 }
 
@@ -233,6 +246,8 @@ wpi_observed *wpi_observer_begin(wpi_observer *o, const char *kernel) {
     if (!is_selected) return l;
     o->selected++;
     open_window(o);
+    if (o->history != NULL)
+        l->number = wpi_page_history_began(o->history, kernel, wpi_engine_now(o->engine));
     wpi_snapshot_take(o->gpu, o->memory, l->before);
     return l;
 }
@@ -256,6 +271,8 @@ bool wpi_observer_end(wpi_observer *o, wpi_observed *l, const char *kernel,
     const bool is_selected = l->is_selected;
     if (is_selected) {
         if (numbers != NULL) tell_launch(o, l, kernel, numbers);
+        if (o->history != NULL)
+            wpi_page_history_ended(o->history, l->number, wpi_engine_now(o->engine));
         if (--o->selected == 0 && wpi_report_is_selective()) close_window(o);
     }
     wp_free(l);
@@ -326,5 +343,6 @@ void wpi_observer_collect(wpi_observer *o) {
     wpi_watch_counts counts;
     wpi_watch_get(o->watch, &counts);
     wpi_allocations_fill(o->allocations, &counts, out);
+    if (o->history != NULL) out->managed = wpi_page_record_make(o->history, o->allocations);
     wpi_report_simulation(out);
 }

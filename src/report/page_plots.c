@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pictures of managed memory: pages from below, allocation upon allocation, or from left to right;
+ * time from left to right, with a mark where a kernel begins. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/gnuplot.h"
+#include "base/units.h"
+#include "report/managed.h"
+#include "report/simulation.h"
+
+#define NAME_WIDTH 20u
+#define NAMES_APART 20u /* of the axis */
+#define NONE SIZE_MAX
+
+static double ms_of(uint64_t time_ps) {
+    return (double)time_ps * 1e-9;
+}
+
+/* The picture ends with the run. */
+static double end_ms(const wp_run_record *record) {
+    return ms_of(record->simulation->time_ps);
+}
+
+/* ---- what all have --------------------------------------------------------------------------- */
+
+static void append_name(const wp_run_managed *m, size_t number, wp_text *out) {
+    char bytes[32];
+    char *name = wpi_managed_name(m, number);
+    char *text = wp_format("%.*s, %s", (int)NAME_WIDTH, name,
+                           wp_format_bytes(m->allocations[number].bytes, bytes));
+    wp_gnuplot_quote(out, text, strlen(text));
+    wp_text_append(out, "\n");
+    wp_free(text);
+    wp_free(name);
+}
+
+/* A line where an allocation begins, and its name, where it has room behind the last one. */
+static void append_borders(const wp_run_managed *m, bool is_upright, wp_text *out) {
+    size_t named = NONE;
+    for (size_t i = 0; i < m->allocation_count; i++) {
+        const size_t row = m->allocations[i].first_row;
+        const uint64_t page = row * m->row_pages;
+        wp_text_appendf(
+            out,
+            is_upright ? "set arrow from graph 0,first %" PRIu64 " to graph 1,first %" PRIu64
+                       : "set arrow from first %" PRIu64 ",graph 0 to first %" PRIu64 ",graph 1",
+            page, page);
+        wp_text_append(out, " nohead linecolor 'grey'\n");
+        if (named != NONE && row - named < m->row_count / NAMES_APART) continue;
+        named = row;
+        if (is_upright)
+            wp_text_appendf(out, "set label at graph 1.01,first %" PRIu64 " offset 0,0.5 ", page);
+        else
+            wp_text_appendf(out, "set label at first %" PRIu64 ",graph 1.02 rotate by 20 ", page);
+        append_name(m, i, out);
+    }
+}
+
+/* A tick above the picture where a kernel begins; its name, if another one's came before. */
+static void append_launches(const wp_run_record *record, const wp_run_managed *m, wp_text *out) {
+    const char *last = "";
+    double named_ms = -end_ms(record);
+    for (size_t i = 0; i < m->launch_count; i++) {
+        const wp_run_launch *l = &m->launches[i];
+        const double start_ms = ms_of(l->start_ps);
+        wp_text_appendf(out,
+                        "set arrow from first %.9g,graph 1 to first %.9g,graph 1.03 nohead front\n",
+                        start_ms, start_ms);
+        if (strcmp(last, l->kernel) == 0 || start_ms - named_ms < end_ms(record) / 8) continue;
+        last = l->kernel;
+        named_ms = start_ms;
+        wp_text_appendf(out, "set label at first %.9g,graph 1.05 ", start_ms);
+        wp_gnuplot_quote(out, l->kernel, strcspn(l->kernel, "("));
+        wp_text_append(out, "\n");
+    }
+}
+
+static void append_time_axis(const wp_run_record *record, wp_text *out) {
+    wp_text_appendf(out, "set xlabel 'simulated time, ms'\nset xrange [0:%.9g]\nset tmargin 3\n",
+                    end_ms(record));
+}
+
+/* Pages from below. */
+static void append_page_axis(const wp_run_managed *m, wp_text *out) {
+    wp_text_appendf(out, "set ylabel 'page (4 KiB)'\nset yrange [0:%" PRIu64 "]\nset rmargin 24\n",
+                    m->row_count * m->row_pages);
+    append_borders(m, true, out);
+}
+
+static const wp_run_managed *managed_of(const wp_run_record *record) {
+    return record->simulation->managed;
+}
+
+static const uint32_t *cell_of(const wp_run_managed *m, size_t slice, size_t row) {
+    return m->map[slice * m->row_count + row];
+}
+
+/* ---- how often each page is accessed --------------------------------------------------------- */
+
+/* The most accessed page of a row, and whether one of them was written. */
+typedef struct peak {
+    uint64_t accesses;
+    bool is_written;
+} peak;
+
+static peak peak_of(const wp_run_managed *m, const wp_run_managed_allocation *a, size_t row) {
+    peak out = {0};
+    const uint64_t first = row * m->row_pages;
+    for (uint64_t page = first; page < first + m->row_pages && page < a->page_count; page++) {
+        const uint64_t *counts = a->pages[page];
+        const uint64_t accesses = counts[WP_RUN_PAGE_READ] + counts[WP_RUN_PAGE_WRITTEN];
+        if (accesses > out.accesses) out.accesses = accesses;
+        out.is_written = out.is_written || counts[WP_RUN_PAGE_WRITTEN] != 0;
+    }
+    return out;
+}
+
+static bool append_peaks(const wp_run_managed *m, bool are_written, const char *name,
+                         wp_text *out) {
+    bool has_one = false;
+    wp_text_appendf(out, "%s << EOD\n", name);
+    for (size_t i = 0; i < m->allocation_count; i++) {
+        const wp_run_managed_allocation *a = &m->allocations[i];
+        for (size_t row = 0; row < a->row_count; row++) {
+            const peak found = peak_of(m, a, row);
+            if (found.accesses == 0 || found.is_written != are_written) continue;
+            wp_text_appendf(out, "%" PRIu64 " %" PRIu64 "\n", (a->first_row + row) * m->row_pages,
+                            found.accesses);
+            has_one = true;
+        }
+    }
+    if (!has_one) wp_text_append(out, "0 NaN\n");
+    wp_text_append(out, "EOD\n");
+    return has_one;
+}
+
+bool wpi_plot_frequency(const wp_run_record *record, wp_text *out) {
+    const wp_run_managed *m = managed_of(record);
+    const bool has_read = append_peaks(m, false, "$read", out);
+    const bool has_written = append_peaks(m, true, "$written", out);
+    append_borders(m, false, out);
+    wp_text_append(out, "set ylabel 'accesses of a page");
+    if (m->row_pages > 1) wp_text_appendf(out, ", the most of %" PRIu64, m->row_pages);
+    wp_text_appendf(out,
+                    "'\nset xlabel 'page (4 KiB)'\nset xrange [0:%" PRIu64 "]\n"
+                    "set yrange [0:*]\nset tmargin 6\nset key outside right\n"
+                    "plot $read using 1:2 with points pointtype 7 pointsize 0.3 linecolor rgb "
+                    "'#3182bd' title 'read only', $written using 1:2 with points pointtype 7 "
+                    "pointsize 0.3 linecolor rgb '#c0392b' title 'written, too'\n",
+                    m->row_count * m->row_pages);
+    return has_read || has_written;
+}
+
+/* ---- which pages are accessed when ----------------------------------------------------------- */
+
+bool wpi_plot_accesses(const wp_run_record *record, wp_text *out) {
+    const wp_run_managed *m = managed_of(record);
+    bool has_one = false;
+    wp_text_append(out, "set datafile missing '?'\n$map << EOD\n");
+    for (size_t row = 0; row < m->row_count; row++) {
+        for (size_t slice = 0; slice < m->slice_count; slice++) {
+            const uint32_t *cell = cell_of(m, slice, row);
+            const uint64_t count = (uint64_t)cell[WP_RUN_PAGE_READ] + cell[WP_RUN_PAGE_WRITTEN];
+            has_one = has_one || count != 0;
+            wp_text_appendf(out, count != 0 ? "%" PRIu64 " " : "? ", count);
+        }
+        wp_text_append(out, "\n");
+    }
+    wp_text_append(out, "EOD\n");
+    append_time_axis(record, out);
+    append_page_axis(m, out);
+    append_launches(record, m, out);
+    wp_text_appendf(out,
+                    "set logscale cb\nset cblabel 'accesses'\nset rmargin 32\nset colorbox "
+                    "vertical user origin screen 0.94,screen 0.2 size screen 0.012,screen 0.6\n"
+                    "set palette defined (0 '#c6dbef', 0.5 '#3182bd', 1 '#08306b')\n"
+                    "plot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%" PRIu64
+                    "):3 with image notitle\n",
+                    ms_of(m->slice_ps), m->row_pages);
+    return has_one && m->row_count > 1 && m->slice_count > 1;
+}
+
+/* ---- which pages come and leave when --------------------------------------------------------- */
+
+/* What a cell shows, the rarest first. */
+static const struct {
+    wp_run_page_event event;
+    unsigned rgb;
+    const char *title;
+} shown[] = {{WP_RUN_PAGE_RETURNED, 0x8e44ad, "back to the host"},
+             {WP_RUN_PAGE_FAULTED, 0xc0392b, "far faults"},
+             {WP_RUN_PAGE_EVICTED, 0xe6a23c, "evicted"},
+             {WP_RUN_PAGE_FETCHED, 0x6baed6, "fetched"},
+             {WP_RUN_PAGE_REMOTE, 0x2a9d3f, "remote"}};
+
+#define SHOWN (sizeof shown / sizeof shown[0])
+
+/* SHOWN: nothing moved. */
+static size_t kind_of(const uint32_t *cell) {
+    size_t i = 0;
+    while (i < SHOWN && cell[shown[i].event] == 0)
+        i++;
+    return i;
+}
+
+static void append_colours(wp_text *out) {
+    wp_text_appendf(out, "unset colorbox\nset cbrange [0:%zu]\nset palette maxcolors %zu defined (",
+                    SHOWN, SHOWN);
+    for (size_t i = 0; i < SHOWN; i++)
+        wp_text_appendf(out, "%s%zu '#%06x', %zu '#%06x'", i == 0 ? "" : ", ", i, shown[i].rgb,
+                        i + 1, shown[i].rgb);
+    wp_text_append(out, ")\n");
+}
+
+bool wpi_plot_movement(const wp_run_record *record, wp_text *out) {
+    const wp_run_managed *m = managed_of(record);
+    bool has[SHOWN] = {false}, has_one = false;
+    wp_text_append(out, "set datafile missing '?'\n$map << EOD\n");
+    for (size_t row = 0; row < m->row_count; row++) {
+        for (size_t slice = 0; slice < m->slice_count; slice++) {
+            const size_t kind = kind_of(cell_of(m, slice, row));
+            if (kind < SHOWN) has[kind] = has_one = true;
+            if (kind < SHOWN)
+                wp_text_appendf(out, "%zu.5 ", kind);
+            else
+                wp_text_append(out, "? ");
+        }
+        wp_text_append(out, "\n");
+    }
+    wp_text_append(out, "EOD\n");
+    append_time_axis(record, out);
+    append_page_axis(m, out);
+    append_launches(record, m, out);
+    append_colours(out);
+    wp_text_appendf(out,
+                    "set key below\nplot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%" PRIu64
+                    "):3 with image notitle",
+                    ms_of(m->slice_ps), m->row_pages);
+    for (size_t i = 0; i < SHOWN; i++)
+        if (has[i])
+            wp_text_appendf(out, ", NaN with points pointtype 5 linecolor rgb '#%06x' title '%s'",
+                            shown[i].rgb, shown[i].title);
+    wp_text_append(out, "\n");
+    return has_one && m->row_count > 1 && m->slice_count > 1;
+}
+
+/* ---- the link -------------------------------------------------------------------------------- */
+
+static const wp_run_series *series_of(const wp_run_record *record, const char *name) {
+    const wp_run_simulation *s = record->simulation;
+    for (size_t i = 0; i < s->series_count; i++)
+        if (strcmp(s->series[i].name, name) == 0) return &s->series[i];
+    return NULL;
+}
+
+static bool append_link(const wp_run_record *record, const char *series, const char *name,
+                        wp_text *out) {
+    const wp_run_series *s = series_of(record, series);
+    bool has_one = false;
+    wp_text_appendf(out, "%s << EOD\n", name);
+    for (size_t i = 0; s != NULL && i < s->slice_count; i++) {
+        wp_text_appendf(out, "%.9g %.6g\n", ms_of(i * s->slice_ps),
+                        100 * (double)s->busy_ps[i] / (double)s->slice_ps);
+        has_one = has_one || s->busy_ps[i] != 0;
+    }
+    if (s != NULL) wp_text_appendf(out, "%.9g 0\n", ms_of(s->slice_count * s->slice_ps));
+    wp_text_append(out, "EOD\n");
+    return has_one;
+}
+
+bool wpi_plot_link(const wp_run_record *record, wp_text *out) {
+    const bool has_in = append_link(record, "link_to_device_utilisation", "$in", out);
+    const bool has_out = append_link(record, "link_to_host_utilisation", "$out", out);
+    append_time_axis(record, out);
+    append_launches(record, managed_of(record), out);
+    wp_text_append(out, "set ylabel 'link busy, %'\nset yrange [0:105]\nset key outside right\n"
+                        "plot $in using 1:2 with steps linewidth 1.5 linecolor rgb '#3182bd' "
+                        "title 'to the device', $out using 1:2 with steps linewidth 1.5 linecolor "
+                        "rgb '#e6a23c' title 'to the host'\n");
+    return has_in || has_out;
+}
