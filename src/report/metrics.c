@@ -140,7 +140,7 @@ static const row rows[] = {
      "%",
      100,
      {"paging_prefetched_used"},
-     {"paging_prefetched_used", "paging_far_faults"}},
+     {"paging_prefetched_used", "paging_demanded"}},
     {"shared_conflicts_per_access",
      "bank conflicts an access",
      "",

@@ -365,6 +365,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "services", "services", paging->counters.services);
     wpi_visit_value(visit, object, prefix, "added_ns", "ns", added_ns(paging));
     wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
+    wpi_visit_value(visit, object, prefix, "demanded", "pages", paging->counters.demanded);
     wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
     wpi_visit_value(visit, object, prefix, "prefetched_used", "pages",
                     paging->counters.prefetched_used);

@@ -281,6 +281,7 @@ static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const 
     const wpi_pages more = wpi_pages_without(pages, faulting);
     wpi_chunk *chunk = &p->residency.chunks[number];
     p->counters.prefetched += wpi_pages_count(&more);
+    p->counters.demanded += wpi_pages_count(pages) - wpi_pages_count(&more);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
     wpi_migrate_plan(p, number, pages, faulting, NONE);
     thrash->moved(&p->thrash, number, pages, WPI_PROCESSOR_DEVICE, now);

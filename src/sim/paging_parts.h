@@ -113,7 +113,7 @@ struct wpi_paging {
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
     struct {
         uint64_t faults, joined, nacks, remote, services;
-        uint64_t fetched, prefetched, prefetched_used;
+        uint64_t fetched, demanded, prefetched, prefetched_used;
         uint64_t evicted, evicted_dirty, written_back, thrashed;
         uint64_t blocks_fetched;                   /* that came for the first time */
         uint64_t round_trips[WPI_ROUND_TRIP_ROWS]; /* blocks that have made so many */

@@ -178,6 +178,7 @@ static void prefetched_pages_count_as_used_once(void **state) {
     }
     assert_u64(bench_count_of(&b, "paging.far_faults"), 1);
     assert_u64(bench_count_of(&b, "paging.prefetched"), 15);
+    assert_u64(bench_count_of(&b, "paging.demanded"), 1);
     assert_u64(bench_count_of(&b, "paging.prefetched_used"), 3);
     bench_close(&b);
 }
@@ -476,6 +477,11 @@ static void the_history_adds_up_to_the_counters(void **state) {
         bench_run_random(&b, 500);
         assert_u64(sum_of(h, WP_RUN_PAGE_FAULTED), bench_count_of(&b, "paging.far_faults"));
         assert_u64(sum_of(h, WP_RUN_PAGE_FETCHED), bench_count_of(&b, "paging.fetched"));
+        assert_u64(bench_count_of(&b, "paging.fetched"),
+                   bench_count_of(&b, "paging.demanded") + bench_count_of(&b, "paging.prefetched"));
+        assert_true(bench_count_of(&b, "paging.prefetched_used") > 0 &&
+                    bench_count_of(&b, "paging.prefetched_used") <=
+                        bench_count_of(&b, "paging.prefetched"));
         assert_u64(sum_of(h, WP_RUN_PAGE_EVICTED), bench_count_of(&b, "paging.evicted"));
         assert_u64(sum_of(h, WP_RUN_PAGE_REMOTE), bench_count_of(&b, "paging.remote"));
         assert_true(sum_of(h, WP_RUN_PAGE_EVICTED) > 0);
