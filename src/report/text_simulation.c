@@ -36,10 +36,11 @@ static const struct {
     {"paging_batch_duplicates", "… served before", false},
     {"paging_batch_replays", "replays", false},
     {"paging_fetched", "pages fetched", false},
-    {"paging_prefetched", "pages prefetched", false},
-    {"paging_prefetched_used", "… used", false},
+    {"paging_demanded", "… asked for", false},
+    {"paging_prefetched", "… prefetched", false},
+    {"paging_prefetched_used", "… of these used", false},
     {"paging_evicted", "pages evicted", false},
-    {"paging_evicted_dirty", "… dirty", false},
+    {"paging_evicted_dirty", "… of these dirty", false},
     {"paging_thrashed", "pages fetched again", false},
     {"paging_throttled", "faults throttled", false},
     {"paging_pinned", "faults that pinned a page", false},
@@ -162,6 +163,36 @@ static void append_walks(const wp_run_record *record, wp_text *out) {
     }
 }
 
+/* Blocks of 64 KiB by how often they left for others: each counter has those that did so at least
+ * so often, the first one all that came. */
+static const struct {
+    const char *counter, *label;
+} trips[] = {{"paging_blocks_fetched", "0"},          {"paging_blocks_round_trips_1", "1"},
+             {"paging_blocks_round_trips_2", "2"},    {"paging_blocks_round_trips_3", "3"},
+             {"paging_blocks_round_trips_4", "4-"},   {"paging_blocks_round_trips_8", "8-"},
+             {"paging_blocks_round_trips_16", "16-"}, {"paging_blocks_round_trips_32", "32-"}};
+
+#define TRIPS (sizeof trips / sizeof trips[0])
+
+static void append_round_trips(const wp_run_record *record, wp_text *out) {
+    uint64_t at_least[TRIPS + 1] = {0}, all = 0;
+    for (size_t i = 0; i < TRIPS; i++) {
+        at_least[i] = wp_run_count(record, record->simulation->values, trips[i].counter);
+        if (at_least[i] > all) all = at_least[i];
+    }
+    if (at_least[1] == 0) return;
+    wp_text_append(out, "\n  blocks of 64 KiB by round trips\n");
+    for (size_t i = 0; i < TRIPS; i++) {
+        /* Those of a selection may have come before it. */
+        if (at_least[i] <= at_least[i + 1]) continue;
+        const uint64_t count = at_least[i] - at_least[i + 1];
+        wp_text_appendf(out, "  %-16s %14" PRIu64 "  ", trips[i].label, count);
+        for (uint64_t k = 0; k < (count * BAR_WIDTH + all - 1) / all; k++)
+            wp_text_append(out, "#");
+        wp_text_append(out, "\n");
+    }
+}
+
 /* "table", or where it was allocated. */
 static const char *name_of(const wp_run_allocation *a) {
     return a->name[0] != '\0' ? a->name : a->site[0] != '\0' ? a->site : a->kind;
@@ -234,6 +265,7 @@ void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
     wpi_metrics_visit(record->simulation, record->simulation->values,
                       record->simulation->counted_ps, append_metric, &t);
     append_walks(record, out);
+    append_round_trips(record, out);
     append_allocations(record->simulation, out);
     append_pages(record->simulation, out);
     append_notes(record, out);
