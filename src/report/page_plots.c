@@ -12,7 +12,8 @@
 
 #define NAME_WIDTH 20u
 #define NAMES_APART 20u /* of the axis */
-#define NONE SIZE_MAX
+#define TICKS_MAX 200u
+#define NAMED_LAUNCHES_MAX 40u
 
 static double ms_of(uint64_t time_ps) {
     return (double)time_ps * 1e-9;
@@ -36,20 +37,31 @@ static void append_name(const wp_run_managed *m, size_t number, wp_text *out) {
     wp_free(name);
 }
 
-/* A line where an allocation begins, and its name, where it has room behind the last one. */
-static void append_borders(const wp_run_managed *m, bool is_upright, wp_text *out) {
-    size_t named = NONE;
+/* Of those that begin close to each other, the largest one's name is shown. */
+static bool has_room(const wp_run_managed *m, size_t number) {
+    const wp_run_managed_allocation *own = &m->allocations[number];
     for (size_t i = 0; i < m->allocation_count; i++) {
-        const size_t row = m->allocations[i].first_row;
-        const uint64_t page = row * m->row_pages;
+        const wp_run_managed_allocation *a = &m->allocations[i];
+        const size_t apart = a->first_row > own->first_row ? a->first_row - own->first_row
+                                                           : own->first_row - a->first_row;
+        const bool is_larger =
+            a->row_count > own->row_count || (a->row_count == own->row_count && i < number);
+        if (i != number && is_larger && apart < m->row_count / NAMES_APART) return false;
+    }
+    return true;
+}
+
+/* A line where an allocation begins, and its name. */
+static void append_borders(const wp_run_managed *m, bool is_upright, wp_text *out) {
+    for (size_t i = 0; i < m->allocation_count; i++) {
+        const uint64_t page = m->allocations[i].first_row * m->row_pages;
         wp_text_appendf(
             out,
             is_upright ? "set arrow from graph 0,first %" PRIu64 " to graph 1,first %" PRIu64
                        : "set arrow from first %" PRIu64 ",graph 0 to first %" PRIu64 ",graph 1",
             page, page);
         wp_text_append(out, " nohead linecolor 'grey'\n");
-        if (named != NONE && row - named < m->row_count / NAMES_APART) continue;
-        named = row;
+        if (!has_room(m, i)) continue;
         if (is_upright)
             wp_text_appendf(out, "set label at graph 1.01,first %" PRIu64 " offset 0,0.5 ", page);
         else
@@ -58,17 +70,22 @@ static void append_borders(const wp_run_managed *m, bool is_upright, wp_text *ou
     }
 }
 
-/* A tick above the picture where a kernel begins; its name, if another one's came before. */
+/* A tick above the picture where a kernel begins; its name, if another one's came before and there
+ * are not too many for that. */
 static void append_launches(const wp_run_record *record, const wp_run_managed *m, wp_text *out) {
     const char *last = "";
-    double named_ms = -end_ms(record);
+    double tick_ms = -end_ms(record), named_ms = tick_ms;
     for (size_t i = 0; i < m->launch_count; i++) {
         const wp_run_launch *l = &m->launches[i];
         const double start_ms = ms_of(l->start_ps);
+        if (start_ms - tick_ms < end_ms(record) / TICKS_MAX) continue;
+        tick_ms = start_ms;
         wp_text_appendf(out,
                         "set arrow from first %.9g,graph 1 to first %.9g,graph 1.03 nohead front\n",
                         start_ms, start_ms);
-        if (strcmp(last, l->kernel) == 0 || start_ms - named_ms < end_ms(record) / 8) continue;
+        if (m->launch_count > NAMED_LAUNCHES_MAX || strcmp(last, l->kernel) == 0 ||
+            start_ms - named_ms < end_ms(record) / 8)
+            continue;
         last = l->kernel;
         named_ms = start_ms;
         wp_text_appendf(out, "set label at first %.9g,graph 1.05 ", start_ms);
