@@ -15,6 +15,7 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/foresee.h"
 #include "report/param_table.h"
 #include "report/selection.h"
 #include "warpage/device.h"
@@ -241,6 +242,35 @@ static int report_run(const wp_arguments *arguments, const char *record_path,
     return failed_code;
 }
 
+/* Where a policy looks ahead, the program runs once before, for what it uses when. */
+static wp_status foresee(const wp_arguments *arguments, const char *folder, wp_strings *environment,
+                         wp_error *err) {
+    char *instead = wpi_foresee_instead(arguments->values[DEVICE]);
+    if (instead == NULL) return WP_STATUS_OK;
+    char *path = wp_path_join(folder, "future");
+    wp_strings first = {0};
+    int exit_code = 0;
+    wpi_foresee_note(instead, path, &first); /* of a name's rows the first one counts */
+    wp_strings_add_all(&first, environment);
+    (void)fprintf(stderr,
+                  "warpage run: a policy looks ahead: the program runs twice, first to note "
+                  "what it uses when\n");
+    const wp_subprocess_options options = {.environment = wp_strings_argv(&first),
+                                           .stdin_path = "/dev/null",
+                                           .stdout_path = "/dev/null",
+                                           .ignore_interrupts = true};
+    wp_status status =
+        wp_subprocess_run((const char *const *)arguments->operands, &options, &exit_code, err);
+    if (status == WP_STATUS_OK && !wp_file_exists(path))
+        status = WP_FAIL(err, INVALID, "the first run, with exit status %d, has noted nothing",
+                         exit_code);
+    wpi_foresee_use(path, environment);
+    wp_strings_deinit(&first);
+    wp_free(path);
+    wp_free(instead);
+    return status;
+}
+
 int wpi_run_main(int argc, char **argv) {
     wp_arguments arguments;
     wp_strings environment = {0};
@@ -275,6 +305,10 @@ int wpi_run_main(int argc, char **argv) {
     if (arguments.values[CHECK] != NULL)
         wp_strings_addf(&environment, "WARPAGE_CHECK_FOUND=%s", found_path);
 
+    if (foresee(&arguments, temp, &environment, &err) != WP_STATUS_OK) {
+        exit_code = wpi_failure("run", "%s", err.message);
+        goto done;
+    }
     const wp_subprocess_options options = {.environment = wp_strings_argv(&environment),
                                            .ignore_interrupts = true};
     if (wp_subprocess_run((const char *const *)arguments.operands, &options, &exit_code, &err) !=

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage trace replay: the report of a run, without the program. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/foresee.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "warpage/report.h"
@@ -45,13 +47,38 @@ static char *join_hints(const wp_arguments *arguments) {
     return hints.length != 0 ? wp_text_take(&hints) : NULL;
 }
 
+/* Where a policy looks ahead, the trace is replayed once before, for what it uses when. */
+static wp_status foresee(const char *trace, const char *device, const char *hints,
+                         const char *folder, wp_error *err) {
+    char *instead = wpi_foresee_instead(device);
+    if (instead == NULL) return WP_STATUS_OK;
+    char *path = wp_path_join(folder, "future"), *record_path = wp_path_join(folder, "first.json");
+    const char *settings = getenv("WARPAGE_SET");
+    char *before = wp_format("%s", settings != NULL ? settings : "");
+    char *without = wp_format("%s%s", before, instead);
+    (void)setenv("WARPAGE_SET", without, 1);
+    (void)setenv("WARPAGE_NOTE_FUTURE", path, 1);
+    const wp_status status = wp_trace_replay(trace, device, hints, record_path, err);
+    (void)unsetenv("WARPAGE_NOTE_FUTURE");
+    (void)setenv("WARPAGE_SET", before, 1);
+    (void)setenv("WARPAGE_FUTURE", path, 1);
+    wp_free(without);
+    wp_free(before);
+    wp_free(record_path);
+    wp_free(path);
+    wp_free(instead);
+    return status;
+}
+
 static wp_status replay(const wp_arguments *arguments, const char *folder, wp_table_format format,
                         wp_error *err) {
     const char *trace = arguments->operands[0], *report = arguments->values[REPORT];
     wp_run_record record = {0};
     char *record_path = wp_path_join(folder, "record.json");
     char *hints = join_hints(arguments);
-    wp_status status = wp_trace_replay(trace, arguments->values[DEVICE], hints, record_path, err);
+    wp_status status = foresee(trace, arguments->values[DEVICE], hints, folder, err);
+    if (status == WP_STATUS_OK)
+        status = wp_trace_replay(trace, arguments->values[DEVICE], hints, record_path, err);
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
     if (status == WP_STATUS_OK)
         status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);

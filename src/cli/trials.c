@@ -13,6 +13,7 @@
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "cli/foresee.h"
 #include "cli/trace.h"
 #include "warpage/trace.h"
 #include "warpage/version.h"
@@ -96,7 +97,11 @@ wp_status wpi_trials_record(wp_trials *t, wp_error *err) {
     wp_status status = WP_STATUS_OK;
     int exit_code;
     t->trace_path = path_of(t, first->device, first->settings, NULL, ".wpt");
-    wp_strings_addf(&environment, "WARPAGE_SET=%s", first->settings);
+    (void)setenv("WARPAGE_SET", first->settings, 1);
+    char *instead = wpi_foresee_instead(first->device);
+    wp_strings_addf(&environment, "WARPAGE_SET=%s%s", first->settings,
+                    instead != NULL ? instead : "");
+    wp_free(instead);
     if (!wp_file_exists(t->trace_path))
         status = wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
                                   t->is_functional, "/dev/null", &environment, &exit_code, err);

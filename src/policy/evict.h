@@ -5,19 +5,22 @@
 
 #include <stddef.h>
 
+#include "policy/future.h"
 #include "policy/policy.h"
 #include "policy/residency.h"
 
 typedef struct wpi_evict_question {
     const wpi_residency *residency;
-    uint32_t reserve_percent; /* of what could leave, this part, which was used longest ago, stays */
-    bool is_pressed;          /* no answer before: parts of larger things may leave, too */
-    uint64_t *random;         /* state of a generator, never 0 */
-    uint64_t *notes;          /* [chunk]: of the policy; 0 for chunks that are new */
+    uint32_t
+        reserve_percent; /* of what could leave, this part, which was used longest ago, stays */
+    bool is_pressed;     /* no answer before: parts of larger things may leave, too */
+    uint64_t *random;    /* state of a generator, never 0 */
+    uint64_t *notes;     /* [chunk]: of the policy; 0 for chunks that are new */
+    const wpi_future *future; /* NULL: not known */
 } wpi_evict_question;
 
 typedef struct wpi_evict_ops {
-    bool needs_page_ages;
+    bool needs_page_ages, needs_future;
     /* Pages that leave together: of one chunk, resident, of blocks that are not busy. False: none
      * may leave now; it is asked again, pressed, and when an access or a transfer has ended. */
     bool (*choose)(const wpi_evict_question *question, uint32_t *chunk, wpi_pages *pages);

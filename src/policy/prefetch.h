@@ -3,6 +3,7 @@
 #ifndef WP_POLICY_PREFETCH_H
 #define WP_POLICY_PREFETCH_H
 
+#include "policy/future.h"
 #include "policy/policy.h"
 #include "policy/residency.h"
 
@@ -14,12 +15,17 @@ typedef struct wpi_prefetch_question {
     uint32_t tree_pages;        /* of the chunk's tree: WPI_BLOCK_PAGES times a power of two */
     uint32_t threshold_percent; /* paging.prefetch_threshold */
     uint64_t *random;           /* state of a generator, never 0 */
+    uint32_t chunk;             /* its number */
+    uint64_t frames;            /* of the device */
+    const wpi_future *future;   /* NULL: not known */
 } wpi_prefetch_question;
 
-/** The link to the device is idle, and nothing has been evicted yet. */
+/** The link to the device is idle. Where the future is not known, nothing has been evicted yet. */
 typedef struct wpi_prefetch_idle {
     const wpi_residency *residency;
-    uint64_t *position; /* the policy's own note; 0 at first */
+    const wpi_future *future; /* NULL: not known */
+    uint64_t *position; /* the policy's own note; 0 at first. If it needs the future, a time of it,
+                         * before which all that is used is here; set back when pages leave */
     uint64_t *random;   /* state of a generator, never 0 */
 } wpi_prefetch_idle;
 
@@ -30,6 +36,7 @@ typedef struct wpi_prefetch_ops {
     /* Optional: pages of which chunk come next, of wpi_prefetch_missing; few, as faults wait behind
      * them. Those for which there is no frame are left out. False: none. */
     bool (*next)(const wpi_prefetch_idle *question, uint32_t *chunk, wpi_pages *out);
+    bool needs_future; /* then pages that are used later leave for what comes next */
 } wpi_prefetch_ops;
 
 /** Nothing comes but what faults. */

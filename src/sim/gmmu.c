@@ -201,6 +201,7 @@ void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
 
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
     paging->was_touched = true;
+    wpi_paging_foresee(paging, address);
     wpi_residency_touch(&paging->residency, wpi_residency_chunk(&paging->residency, address),
                         wpi_page_of(address));
 }

@@ -652,9 +652,12 @@ static void touch_pages(wpi_memory *m, uint32_t first) {
     uint64_t before = UINT64_MAX;
     for (uint32_t number = first; number != NONE; number = part_of(m, number)->next) {
         const uint64_t address = part_of(m, number)->request.line * WPI_LINE_BYTES;
-        const uint64_t block = address / (WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
-        if (block != before) wpi_paging_touch(m->paging, address);
-        before = block;
+        const uint64_t page = address / WPI_PAGE_BYTES;
+        if (before == UINT64_MAX || page / WPI_BLOCK_PAGES != before / WPI_BLOCK_PAGES)
+            wpi_paging_touch(m->paging, address);
+        else if (page != before)
+            wpi_paging_foresee(m->paging, address);
+        before = page;
     }
 }
 

@@ -112,6 +112,7 @@ static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_tim
     wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_pages copied = to_write_back(p, chunk, pages);
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
+    wpi_ahead_left(p, number, pages);
     wpi_residency_evict(&p->residency, chunk, pages);
     p->has_evicted = true;
     count_round_trips(p, chunk, pages);
@@ -123,18 +124,20 @@ static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_tim
 }
 
 /* One victim; false: nothing may leave now. */
-static bool evict_one(wpi_paging *p, wp_time_ps now) {
+static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wp_time_ps now) {
     const wpi_evict_ops *ops = p->profile->paging.evict->ops;
     wpi_evict_question question = {.residency = &p->residency,
                                    .reserve_percent = p->profile->paging.reserve_percent,
                                    .random = &p->random,
-                                   .notes = p->evict_notes};
+                                   .notes = p->evict_notes,
+                                   .future = wpi_paging_future(p)};
     uint32_t chunk = 0;
     wpi_pages pages;
     if (!ops->choose(&question, &chunk, &pages)) {
         question.is_pressed = true;
         if (!ops->choose(&question, &chunk, &pages)) return false;
     }
+    if (may_leave != NULL && !may_leave(p, chunk, &pages, object)) return false;
     evict(p, chunk, &pages, now);
     return true;
 }
@@ -144,17 +147,18 @@ static uint64_t expected_free(const wpi_paging *p) {
     return wpi_residency_free(&p->residency) + p->residency.leaving;
 }
 
-static bool make_room(wpi_paging *p, uint64_t pages, wp_time_ps now) {
-    if (expected_free(p) < pages) p->is_oversubscribed = true;
-    while (expected_free(p) < pages && evict_one(p, now))
+bool wpi_migrate_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
+                           const void *object, wp_time_ps now) {
+    if (expected_free(paging) < pages) paging->is_oversubscribed = true;
+    while (expected_free(paging) < pages && evict_one(paging, may_leave, object, now))
         ;
-    return wpi_residency_free(&p->residency) >= pages;
+    return wpi_residency_free(&paging->residency) >= pages;
 }
 
 /* Some frames are kept free ahead of need. */
 static void evict_ahead(wpi_paging *p, wp_time_ps now) {
     const uint64_t wanted = p->residency.frames * p->profile->paging.free_percent / 100;
-    while (expected_free(p) < wanted && evict_one(p, now))
+    while (expected_free(p) < wanted && evict_one(p, NULL, NULL, now))
         ;
 }
 
@@ -203,7 +207,7 @@ void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
     while (paging->planned.first != NONE) {
         const uint32_t number = paging->planned.first;
         const wpi_transfer *t = transfer_at(paging, number);
-        if (!make_room(paging, t->outer - t->first, now)) return;
+        if (!wpi_migrate_make_room(paging, t->outer - t->first, NULL, NULL, now)) return;
         paging->planned.first = t->next;
         start(paging, number, now);
     }
@@ -267,7 +271,10 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
                                             .tree_pages = chunk->tree_pages,
                                             .threshold_percent =
                                                 p->profile->paging.threshold_percent,
-                                            .random = &p->random};
+                                            .random = &p->random,
+                                            .chunk = number,
+                                            .frames = p->residency.frames,
+                                            .future = wpi_paging_future(p)};
     wpi_pages more = {{0}};
     ((const wpi_prefetch_ops *)policy->ops)->choose(&question, &more);
     more = that_may_come(p, number, &more);
@@ -331,18 +338,33 @@ static wpi_pages first_of(const wpi_pages *pages, uint64_t count) {
     return out;
 }
 
+/* Those of the pages that have frames, or get them from pages that are known to be used later. */
+static wpi_pages that_have_room(wpi_paging *p, uint32_t chunk, const wpi_pages *pages,
+                                bool is_future_known, wp_time_ps now) {
+    if (!is_future_known) return first_of(pages, spare_frames(p));
+    return wpi_ahead_make_room(p, chunk, pages, now) ? *pages : (wpi_pages){{0}};
+}
+
+/* A prefetcher that does not know the future guesses once for what is used, until memory is full.
+ */
+static bool may_ask(const wpi_paging *p, const wpi_prefetch_ops *ops) {
+    if (ops->next == NULL) return false;
+    if (ops->needs_future) return wpi_paging_future(p) != NULL;
+    return !p->has_evicted && is_in_use(p);
+}
+
 void wpi_migration_idle(wpi_paging *paging, wp_time_ps now) {
     const wpi_prefetch_ops *ops = paging->profile->paging.prefetch->ops;
-    if (ops->next == NULL || paging->has_evicted || !is_in_use(paging)) return;
+    if (!may_ask(paging, ops)) return;
     const bool is_idle = paging->planned.first == NONE && paging->residency.coming == 0 &&
                          wpi_link_is_idle(paging->link, WPI_DIRECTION_TO_DEVICE, now);
-    const wpi_prefetch_idle question = {&paging->residency, &paging->prefetch_position,
-                                        &paging->random};
+    const wpi_prefetch_idle question = {&paging->residency, wpi_paging_future(paging),
+                                        &paging->prefetch_position, &paging->random};
     uint32_t chunk = 0;
     wpi_pages pages = {{0}};
     if (!is_idle || !ops->next(&question, &chunk, &pages)) return;
     pages = that_may_come(paging, chunk, &pages);
-    pages = first_of(&pages, spare_frames(paging));
+    pages = that_have_room(paging, chunk, &pages, ops->needs_future, now);
     paging->was_touched = false;
     if (!wpi_pages_is_empty(&pages)) bring(paging, chunk, &pages, &(wpi_pages){{0}}, now);
 }

@@ -19,6 +19,7 @@
 #ifndef WP_SIM_PAGING_H
 #define WP_SIM_PAGING_H
 
+#include "sim/foresight.h"
 #include "sim/link.h"
 #include "sim/page_history.h"
 #include "sim/residency.h"
@@ -65,6 +66,11 @@ void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 /** What happens to pages is told to `history`; NULL: to nobody. */
 void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history);
+/** Before the first allocation: what is used is noted there, and what is known of the future comes
+ * from there. It must outlive the paging. */
+void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight);
+/** A launch begins. INVALID: a policy needs the future, and it is not known, or another one's. */
+WP_NODISCARD wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err);
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
@@ -74,6 +80,8 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address);
 
 /** An access looks its page up in the TLBs: it is counted, wherever the page is. */
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);
+/** … and so it was with another page of its block, which is only noted for a later run. */
+void wpi_paging_foresee(wpi_paging *paging, uint64_t address);
 /** After a walk. WAITS: `replay` will be called. */
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
 /** The first TLB of that number has got the page, or all of the 2 MiB. */

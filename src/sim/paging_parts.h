@@ -77,6 +77,10 @@ typedef struct wpi_fault_service_ops {
 
 extern const wpi_fault_service_ops wpi_fault_rounds, wpi_fault_batches;
 
+/** Whether pages of a chunk may leave for what comes. */
+typedef bool (*wpi_may_leave)(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                              const void *object);
+
 struct wpi_paging {
     wpi_engine *engine;
     const wpi_profile *profile;
@@ -108,6 +112,9 @@ struct wpi_paging {
     bool is_oversubscribed;
     bool has_evicted;
     bool was_touched; /* since a prefetcher was asked what comes next */
+    /* ahead.c */
+    wpi_foresight *foresight; /* NULL: nobody looks ahead */
+    bool is_ahead_due;
     /* thrashing.c */
     wpi_thrash thrash;
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
@@ -145,6 +152,18 @@ wpi_pages wpi_idle_pages(const wpi_chunk *chunk);
  * over the link; when the last one is on the host is returned (migration.c). */
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now);
+/** Makes room for so many pages by evicting what `may_leave` lets go, all of it if NULL. False: not
+ * now, but some may have left (migration.c). */
+bool wpi_migrate_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
+                           const void *object, wp_time_ps now);
+/** The future, if it is known (ahead.c). */
+const wpi_future *wpi_paging_future(const wpi_paging *paging);
+/** Pages leave (ahead.c). */
+void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/** Makes room for pages that are not asked for yet, by evicting what is used after them. False: not
+ * now (ahead.c). */
+bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                         wp_time_ps now);
 /** What the policy says of a page that faults (thrashing.c). */
 wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
                                   wpi_processor processor, wp_time_ps now);

@@ -300,7 +300,7 @@ static bool bring_next(idle_scene *s, const char *name, uint32_t *chunk, wpi_pag
     wp_error err = {0};
     assert_status_ok(wpi_policy_find("prefetch", name, &policy, &err), &err);
     const wpi_prefetch_ops *ops = policy->ops;
-    const wpi_prefetch_idle question = {&s->residency, &s->position, &s->random};
+    const wpi_prefetch_idle question = {&s->residency, NULL, &s->position, &s->random};
     *chunk = IDLE_CHUNKS;
     *pages = (wpi_pages){{0}};
     if (!ops->next(&question, chunk, pages)) return false;

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "device/sim/functional.h"
+#include "device/sim/future_file.h"
 #include "device/sim/managed.h"
 #include "device/sim/observer.h"
 #include "device/sim/pace.h"
@@ -223,6 +224,14 @@ static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
     return wpi_managed_make_room(&x->managed, x->memory, x->profile, total_bytes - free_bytes, err);
 }
 
+/* Managed memory has room, and what is known of the launch is looked at. */
+static wp_status begin_paging(wpi_sim_executor *x, wp_time_ps now, wp_error *err) {
+    WP_TRY(make_room(x, err));
+    if (x->managed.count == 0 || wpi_recorder_is_functional(device_of(x)->recorder))
+        return WP_STATUS_OK;
+    return wpi_paging_launch(wpi_memory_paging(x->memory), now, err);
+}
+
 static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     wpi_sim_executor *x = j->executor;
@@ -230,12 +239,11 @@ static void start_launch(void *object, uint64_t token, wp_time_ps now) {
     wpi_warp_source *source;
     wp_error error = {0};
     (void)token;
-    (void)now;
     j->number = ++x->launch_count;
     wp_status status = open_source(j, &source, &error);
     if (x->observer != NULL)
         j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
-    if (status == WP_STATUS_OK && x->profile->paging.is_on) status = make_room(x, &error);
+    if (status == WP_STATUS_OK && x->profile->paging.is_on) status = begin_paging(x, now, &error);
     if (status == WP_STATUS_OK && wpi_recorder_is_functional(device_of(x)->recorder)) {
         status = launch_functionally(j, source, &error);
     } else if (status == WP_STATUS_OK) {
@@ -703,6 +711,9 @@ static void collect(void *object) {
     else
         wp_log(WP_LOG_WARN, "device.sim",
                "the process ends while kernels run: the report lacks the sums of the run");
+    wp_error error = {0};
+    if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
+        wp_log(WP_LOG_ERROR, "device.sim", "%s", error.message);
     pthread_mutex_unlock(&x->device->lock);
 }
 
@@ -720,9 +731,10 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     x->ended_last = &x->ended;
     wpi_pace_init(&x->pace, &device->lock, &paced, x);
     wpi_managed_init(&x->managed);
+    wp_status status = wpi_future_load(&x->managed.foresight, err);
+    if (status != WP_STATUS_OK) goto failed;
     x->worker = wpi_pool_borrow(device->pool);
     x->addresses = wpi_addresses_create();
-    wp_status status;
     wpi_progress_init(&x->progress);
     if (wpi_report_is_on()) {
         wp_param_value limit;

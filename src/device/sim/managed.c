@@ -11,6 +11,7 @@ void wpi_managed_init(wpi_managed *managed) {
 
 void wpi_managed_deinit(wpi_managed *managed) {
     wpi_touch_deinit(&managed->touch);
+    wpi_foresight_deinit(&managed->foresight);
     wp_free(managed->ranges);
     managed->ranges = NULL;
 }
@@ -28,8 +29,10 @@ static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err
     return wpi_paging_add(paging, range.address, range.bytes, err);
 }
 
-wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory, wp_error *err) {
+wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *err) {
     WP_TRY(wpi_memory_manage(memory, WPI_ARENA_MANAGED_FIRST, err));
+    wpi_paging *paging = wpi_memory_paging(memory);
+    if (paging != NULL) wpi_paging_set_foresight(paging, &managed->foresight);
     for (size_t i = 0; i < managed->count; i++)
         WP_TRY(tell(memory, managed->ranges[i], err));
     return WP_STATUS_OK;

@@ -9,6 +9,7 @@
 
 #include "device/cpu/arena.h"
 #include "device/sim/touch.h"
+#include "sim/foresight.h"
 #include "sim/memory.h"
 #include "sim/paging.h"
 
@@ -21,6 +22,7 @@ typedef struct wpi_managed {
     size_t count, capacity;
     uint64_t bytes, bytes_max; /* of all; the most there were */
     wpi_touch touch;
+    wpi_foresight foresight;
 } wpi_managed;
 
 void wpi_managed_init(wpi_managed *managed);
@@ -31,8 +33,7 @@ void wpi_managed_deinit(wpi_managed *managed);
 bool wpi_managed_has_place(wpi_managed_range range);
 
 /** The model is new: its memory gets paging, and all ranges. NOMEM. */
-WP_NODISCARD wp_status wpi_managed_begin(const wpi_managed *managed, wpi_memory *memory,
-                                         wp_error *err);
+WP_NODISCARD wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *err);
 WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
                                        wpi_managed_range range, wp_error *err);
 /** Nothing is under way. Does nothing for an address that is unknown. */

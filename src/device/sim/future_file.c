@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/future_file.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/param.h"
+#include "trace/varint.h"
+
+#define MAGIC "warpage future 1\n"
+
+const wp_param wpi_future_params[] = {
+    {"future", WP_UNIT_TEXT, "", 0, 0,
+     "file of an earlier run's use of managed pages, for policies that look ahead"},
+    {"note-future", WP_UNIT_TEXT, "", 0, 0,
+     "file to note this run's use of managed pages in, for a later run"},
+    {0}};
+
+/* ---- writing --------------------------------------------------------------------------------- */
+
+static void append_all(wp_text *text, const uint32_t *items, uint32_t count) {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < count; before = items[i++])
+        wpi_varint_append(text, wpi_zigzag((uint64_t)items[i] - before));
+}
+
+wp_status wpi_future_write(const char *path, const wpi_foresight *foresight, wp_error *err) {
+    wp_text text = {0};
+    wp_text_append(&text, MAGIC);
+    wpi_varint_append(&text, foresight->window);
+    wpi_varint_append(&text, foresight->launch_count);
+    wpi_varint_append(&text, foresight->count);
+    append_all(&text, foresight->launches, foresight->launch_count);
+    append_all(&text, foresight->pages, foresight->count);
+    const wp_status status = wp_file_write(path, text.data, text.length, err);
+    wp_text_deinit(&text);
+    return status;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* NULL if the file is shorter: each item has a byte at least. */
+static uint32_t *read_all(wpi_cursor *cursor, uint32_t count) {
+    if (count > (uint64_t)(cursor->outer - cursor->at)) cursor->is_bad = true;
+    uint32_t *items = cursor->is_bad ? NULL : wp_malloc(((size_t)count + 1) * sizeof *items);
+    uint64_t value = 0;
+    for (uint32_t i = 0; items != NULL && i < count; i++) {
+        value += wpi_unzigzag(wpi_cursor_varint(cursor));
+        if (value > UINT32_MAX - WPI_CHUNK_PAGES) cursor->is_bad = true;
+        items[i] = (uint32_t)value;
+    }
+    return items;
+}
+
+static wp_status parse(const char *path, wpi_cursor *cursor, wpi_foresight *foresight,
+                       wp_error *err) {
+    const uint32_t window = wpi_cursor_u32(cursor);
+    const uint32_t launch_count = wpi_cursor_u32(cursor), count = wpi_cursor_u32(cursor);
+    uint32_t *launches = read_all(cursor, launch_count);
+    uint32_t *pages = read_all(cursor, count);
+    if (wpi_cursor_is_at_end(cursor) && window != 0 && launches != NULL && pages != NULL) {
+        foresight->window = window;
+        return wpi_foresight_take(foresight, pages, count, launches, launch_count, err);
+    }
+    wp_free(launches);
+    wp_free(pages);
+    return WP_FAIL(err, PARSE, "%s: these notes of a run end too early, or are broken", path);
+}
+
+wp_status wpi_future_read(const char *path, wpi_foresight *foresight, wp_error *err) {
+    char *data = NULL;
+    size_t bytes = 0;
+    const size_t magic_bytes = strlen(MAGIC);
+    WP_TRY(wp_file_read(path, &data, &bytes, err));
+    wp_status status;
+    if (bytes < magic_bytes || memcmp(data, MAGIC, magic_bytes) != 0) {
+        status = WP_FAIL(err, PARSE, "%s: no notes of a run, which WARPAGE_NOTE_FUTURE=FILE makes",
+                         path);
+    } else {
+        wpi_cursor cursor = {(const uint8_t *)data + magic_bytes, (const uint8_t *)data + bytes,
+                             false};
+        status = parse(path, &cursor, foresight, err);
+    }
+    wp_free(data);
+    return status;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+wp_status wpi_future_load(wpi_foresight *foresight, wp_error *err) {
+    wp_param_value future, note;
+    WP_TRY(wp_param_load(&wpi_future_params[0], &future, err));
+    WP_TRY(wp_param_load(&wpi_future_params[1], &note, err));
+    if (future.text[0] != '\0' && note.text[0] != '\0')
+        return WP_FAIL(err, INVALID,
+                       "a run notes its use of pages (WARPAGE_NOTE_FUTURE), or has "
+                       "an earlier one's (WARPAGE_FUTURE), not both");
+    wpi_foresight_init(foresight, WPI_FORESIGHT_WINDOW);
+    if (note.text[0] != '\0') wpi_foresight_note(foresight);
+    return future.text[0] != '\0' ? wpi_future_read(future.text, foresight, err) : WP_STATUS_OK;
+}
+
+wp_status wpi_future_store(const wpi_foresight *foresight, wp_error *err) {
+    wp_param_value note;
+    if (!foresight->is_noting) return WP_STATUS_OK;
+    WP_TRY(wp_param_load(&wpi_future_params[1], &note, err));
+    return wpi_future_write(note.text, foresight, err);
+}
