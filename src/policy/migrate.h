@@ -9,18 +9,21 @@
 #include "policy/policy.h"
 
 typedef struct wpi_migrate_question {
-    uint32_t accesses;    /* of the page's block, this one with them */
-    uint32_t round_trips; /* of the block */
+    uint32_t accesses;             /* of the page's block, this one with them */
+    uint32_t round_trips;          /* of the block */
     uint64_t frames, taken_frames; /* of the device; resident or on the way */
     bool is_oversubscribed;        /* memory was full before */
     uint32_t threshold;            /* paging.migrate_threshold: t_s */
     uint64_t penalty;              /* paging.migrate_penalty: p */
+    uint64_t remote_bytes;         /* of the block's accesses across the link, since it last left */
+    uint64_t move_bytes;           /* as many take the link as long as the block does, one way */
 } wpi_migrate_question;
 
 typedef struct wpi_migrate_ops {
-    /* How many accesses bring the page; writes bring it in any case. UINT64_MAX: none does. */
+    /* How many accesses bring the page; or bytes across the link. UINT64_MAX: none does. */
     uint64_t (*threshold)(const wpi_migrate_question *question);
-    bool keeps_writes_remote; /* for zero-copy: not even writes bring pages */
+    bool counts_bytes;
+    bool counts_writes; /* as reads; without it the first write brings the page */
 } wpi_migrate_ops;
 
 #endif

@@ -19,24 +19,25 @@
 #define WPI_ROUND_TRIPS_MAX (UINT32_MAX >> WPI_COUNTER_BITS)
 
 typedef struct wpi_chunk {
-    uint32_t page_count;                   /* of its allocation; 0: nothing is there */
-    uint32_t tree_pages;                   /* WPI_BLOCK_PAGES times a power of two */
-    wpi_pages resident;                    /* on the device */
-    wpi_pages planned;                     /* will come when there are frames */
-    wpi_pages coming;                      /* on their way, with a frame */
-    wpi_pages dirty;                       /* resident, and written since they came */
-    uint32_t counters[WPI_CHUNK_BLOCKS];   /* round trips << COUNTER_BITS | accesses */
-    uint32_t in_use[WPI_CHUNK_BLOCKS];     /* accesses that found a page there, not made yet */
-    uint64_t block_ages[WPI_CHUNK_BLOCKS]; /* of its last use or arrival; 0: never */
-    uint64_t age;                          /* the youngest of these */
-    uint64_t frames_age;                   /* when it was last given frames */
-    wpi_pages left;                        /* were resident once, and evicted */
-    wpi_pages unused;                      /* prefetched, and not used since */
-    uint32_t evictions[WPI_CHUNK_BLOCKS];  /* of pages of the block, at once; never halved */
-    uint32_t came;                         /* a bit for each block: pages of it were resident */
-    wpi_pages read_mostly, stays_on_host;  /* said so by the program */
-    bool is_written;                       /* a page was written since it had no frame */
-    bool is_whole;                         /* all of 2 MiB is resident */
+    uint32_t page_count;                     /* of its allocation; 0: nothing is there */
+    uint32_t tree_pages;                     /* WPI_BLOCK_PAGES times a power of two */
+    wpi_pages resident;                      /* on the device */
+    wpi_pages planned;                       /* will come when there are frames */
+    wpi_pages coming;                        /* on their way, with a frame */
+    wpi_pages dirty;                         /* resident, and written since they came */
+    uint32_t counters[WPI_CHUNK_BLOCKS];     /* round trips << COUNTER_BITS | accesses */
+    uint32_t in_use[WPI_CHUNK_BLOCKS];       /* accesses that found a page there, not made yet */
+    uint64_t remote_bytes[WPI_CHUNK_BLOCKS]; /* across the link, since pages last left */
+    uint64_t block_ages[WPI_CHUNK_BLOCKS];   /* of its last use or arrival; 0: never */
+    uint64_t age;                            /* the youngest of these */
+    uint64_t frames_age;                     /* when it was last given frames */
+    wpi_pages left;                          /* were resident once, and evicted */
+    wpi_pages unused;                        /* prefetched, and not used since */
+    uint32_t evictions[WPI_CHUNK_BLOCKS];    /* of pages of the block, at once; never halved */
+    uint32_t came;                           /* a bit for each block: pages of it were resident */
+    wpi_pages read_mostly, stays_on_host;    /* said so by the program */
+    bool is_written;                         /* a page was written since it had no frame */
+    bool is_whole;                           /* all of 2 MiB is resident */
 } wpi_chunk;
 
 typedef struct wpi_residency {

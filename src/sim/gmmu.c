@@ -39,19 +39,33 @@ static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
 /* ---- asking -----------------------------------------------------------------------------------
  */
 
+/* How many bytes SMs could have read across the link while a block is on it, there or back. */
+static uint64_t block_move_bytes(const wpi_profile *profile) {
+    const wp_time_ps move_ps =
+        wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
+    return (uint64_t)((double)move_ps / WP_PS_PER_S * (double)profile->link.bytes_per_s);
+}
+
+/* Somebody said so; it does not matter how often it is used. */
+static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
+                           wp_time_ps now) {
+    return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
+           wpi_thrashing_is_pinned(p, address, now);
+}
+
 bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    return ops->keeps_writes_remote || wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
-           wpi_thrashing_is_pinned(paging, address, now);
+    return ops->counts_writes || is_kept_remote(paging, chunk, address, now);
 }
 
 static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging_asker *asker,
                          wp_time_ps now) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
-    const uint32_t counter = chunk->counters[wpi_page_of(asker->address) / WPI_BLOCK_PAGES];
-    if (wpi_paging_keeps_writes_remote(p, asker->address, now)) return true;
-    if (asker->is_write) return false;
+    const uint32_t block = wpi_page_of(asker->address) / WPI_BLOCK_PAGES;
+    const uint32_t counter = chunk->counters[block];
+    if (is_kept_remote(p, chunk, asker->address, now)) return true;
+    if (asker->is_write && !ops->counts_writes) return false;
     const wpi_residency *r = &p->residency;
     const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
                                            .round_trips = wpi_counter_round_trips(counter),
@@ -59,8 +73,11 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging
                                            .taken_frames = r->frames - wpi_residency_free(r),
                                            .is_oversubscribed = p->is_oversubscribed,
                                            .threshold = p->profile->paging.migrate_threshold,
-                                           .penalty = p->profile->paging.migrate_penalty};
-    return question.accesses < ops->threshold(&question);
+                                           .penalty = p->profile->paging.migrate_penalty,
+                                           .remote_bytes = chunk->remote_bytes[block],
+                                           .move_bytes = p->block_move_bytes};
+    const uint64_t so_far = ops->counts_bytes ? question.remote_bytes : question.accesses;
+    return so_far < ops->threshold(&question);
 }
 
 static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
@@ -206,6 +223,11 @@ void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
                         wpi_page_of(address));
 }
 
+void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes) {
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    chunk->remote_bytes[wpi_page_of(address) / WPI_BLOCK_PAGES] += bytes;
+}
+
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const uint32_t page = wpi_page_of(address);
@@ -258,6 +280,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .raised = {NONE, NONE},
                       .buffer = {NONE, NONE},
                       .served = {NONE, NONE},
+                      .block_move_bytes = block_move_bytes(profile),
                       .planned = {NONE, NONE}};
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
     wpi_thrashing_init(p);

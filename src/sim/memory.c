@@ -474,6 +474,8 @@ static bool is_managed(const wpi_memory *m, uint64_t address) {
 static void place_page(wpi_memory *m, part *p, bool is_remote) {
     const uint64_t address = p->request.line * WPI_LINE_BYTES;
     if (is_remote) {
+        wpi_paging_use_remote(m->paging, address,
+                              wpi_sector_count(p->request.sectors) * WPI_SECTOR_BYTES);
         p->request.is_remote = true;
         p->is_l1 = false;
     } else if (is_managed(m, address)) {

@@ -96,6 +96,7 @@ struct wpi_paging {
     wpi_paging_queue raised; /* far faults, where a service replays */
     uint32_t fault_count;
     wpi_paging_cu *cus;
+    uint64_t block_move_bytes;
     /* fault_service.c */
     wpi_pool entries;
     wpi_paging_queue buffer; /* that nobody serves yet */

@@ -167,8 +167,11 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     const uint32_t count = wpi_pages_count(pages);
     WP_CHECK(are_in(pages, &chunk->resident));
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        WP_CHECK(chunk->in_use[block] == 0 || !wpi_block_has(pages, block));
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        if (!wpi_block_has(pages, block)) continue;
+        WP_CHECK(chunk->in_use[block] == 0);
+        chunk->remote_bytes[block] = 0;
+    }
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->unused = wpi_pages_without(&chunk->unused, pages);
     chunk->resident = wpi_pages_without(&chunk->resident, pages);

@@ -282,6 +282,25 @@ static void nothing_is_evicted_to_prefetch(void **state) {
     }
 }
 
+/* 64 KiB take the link for as long as 75,710 bytes without the curve. With n of 1024 frames taken
+ * so many n/1024 of them bring a block, by reads and writes alike. */
+static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=none", "gpu.memory=4MiB");
+    for (uint32_t n = 0; n < 100; n += 1) {
+        const uint64_t before = b.remote;
+        for (uint64_t local = b.local; b.local == local;) {
+            bench_issue(&b, 0, 0, BENCH_FIRST + (uint64_t)n * 65536, n % 2 != 0,
+                        wpi_engine_now(b.engine));
+            wpi_engine_run(b.engine);
+        }
+        const uint64_t bytes = 75710 * n / 1024;
+        assert_u64(b.remote - before, (bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES);
+    }
+    bench_close(&b);
+}
+
 /* ---- random traffic ---------------------------------------------------------------------------
  */
 

@@ -17,6 +17,7 @@
 #define BENCH_FIRST ((uint64_t)1 << 40)
 #define BENCH_WALK_PS 70000
 #define BENCH_ACCESS_PS 300000
+#define BENCH_ACCESS_BYTES 128
 
 typedef struct bench {
     wpi_engine *engine;
@@ -69,6 +70,7 @@ static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_made, b, number);
     } else if (answer == WPI_PAGING_REMOTE) {
         b->remote++;
+        wpi_paging_use_remote(b->paging, asker.address, BENCH_ACCESS_BYTES);
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_remote_ended, b, number);
     } else {
         b->waits++;

@@ -67,15 +67,34 @@ static void schemes_differ_by_when_they_count(void **state) {
     }
 }
 
+/* As long as memory is empty the first access brings a block; when it is full, as many bytes as
+ * moving it there and back, and once more for each time that it went back. */
+static void payback_weighs_bytes_against_the_move(void **state) {
+    (void)state;
+    assert_true(ops_of("payback")->counts_bytes);
+    for (uint64_t taken_frames = 0; taken_frames <= 1000; taken_frames += 250) {
+        wpi_migrate_question q = question(taken_frames, false, 3);
+        q.move_bytes = 80000;
+        assert_u64(threshold("payback", &q), 80 * taken_frames);
+    }
+    for (uint32_t round_trips = 0; round_trips < 32; round_trips++) {
+        wpi_migrate_question q = question(500, true, round_trips);
+        q.move_bytes = 80000;
+        assert_u64(threshold("payback", &q), (uint64_t)160000 * (round_trips + 1));
+    }
+}
+
 /* "On write access, the page is … exclusively copied to the device memory irrespective of the
- * access frequency", but with zero-copy. */
-static void writes_bring_pages_but_with_zero_copy(void **state) {
+ * access frequency", but with zero-copy, and where they are weighed as reads are. */
+static void writes_bring_pages_but_with_two(void **state) {
     (void)state;
     uint32_t kinds = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         if (strcmp((*p)->kind, "migrate") != 0) continue;
         const wpi_migrate_ops *ops = (*p)->ops;
-        assert_u64(ops->keeps_writes_remote, strcmp((*p)->name, "zero-copy") == 0);
+        const bool counts =
+            strcmp((*p)->name, "zero-copy") == 0 || strcmp((*p)->name, "payback") == 0;
+        assert_u64(ops->counts_writes, counts);
         kinds++;
     }
     assert_true(kinds >= 5);
@@ -86,7 +105,8 @@ int main(void) {
         cmocka_unit_test(adaptive_grows_with_memory),
         cmocka_unit_test(adaptive_grows_with_round_trips),
         cmocka_unit_test(schemes_differ_by_when_they_count),
-        cmocka_unit_test(writes_bring_pages_but_with_zero_copy),
+        cmocka_unit_test(payback_weighs_bytes_against_the_move),
+        cmocka_unit_test(writes_bring_pages_but_with_two),
     };
     return wp_test_main(tests);
 }

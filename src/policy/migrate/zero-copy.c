@@ -6,11 +6,12 @@ static uint64_t threshold(const wpi_migrate_question *question) {
     return UINT64_MAX;
 }
 
-static const wpi_migrate_ops ops = {.threshold = threshold, .keeps_writes_remote = true};
+static const wpi_migrate_ops ops = {.threshold = threshold, .counts_writes = true};
 
 const wpi_policy wpi_policy_migrate_zero_copy = {.kind = "migrate",
-    .name = "zero-copy",
-    .keys = "",
-    .doc = "pages stay on the host",
-    .source = "Ganguly et al., IPDPS'20, section III-C",
-    .ops = &ops};
+                                                 .name = "zero-copy",
+                                                 .keys = "",
+                                                 .doc = "pages stay on the host",
+                                                 .source =
+                                                     "Ganguly et al., IPDPS'20, section III-C",
+                                                 .ops = &ops};
