@@ -45,5 +45,6 @@ for policy in "$@"; do
     rows hotspot --size 720K --iterations 4
     rows spmv --size 12MiB
     rows xs-lookup --size 512 --lookups 16K
+    rows sgemm --size 256K
     rows pagerank --size 128K --iterations 4
 done

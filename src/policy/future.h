@@ -11,6 +11,8 @@
 #ifndef WP_POLICY_FUTURE_H
 #define WP_POLICY_FUTURE_H
 
+#include <stddef.h>
+
 #include "policy/pages.h"
 
 #define WPI_FUTURE_NEVER UINT32_MAX
@@ -25,9 +27,9 @@ typedef struct wpi_future {
     uint32_t now;        /* only grows */
 } wpi_future;
 
-/** When the page is used next, now or later; NEVER. */
+/** When the page is used next, now or later; NEVER. NULL, before a launch: of no page is known. */
 static inline uint32_t wpi_future_next(const wpi_future *future, uint32_t page) {
-    if (page >= future->page_count) return WPI_FUTURE_NEVER;
+    if (future == NULL || page >= future->page_count) return WPI_FUTURE_NEVER;
     uint32_t *at = &future->cursors[page];
     while (*at != future->first[page + 1] && future->times[*at] < future->now)
         ++*at;

@@ -79,6 +79,7 @@ bool wpi_foresight_touch(wpi_foresight *foresight, uint32_t page) {
     foresight->last = room_for(foresight->last, &foresight->last_count, page);
     const uint32_t last = foresight->last[page];
     if (last != 0 && foresight->count - last < foresight->window) return false;
+    WP_CHECK(foresight->count < UINT32_MAX / 4);
     if (foresight->is_noting) {
         foresight->pages = room_for(foresight->pages, &foresight->page_capacity, foresight->count);
         foresight->pages[foresight->count] = page;

@@ -34,6 +34,20 @@ run 1.json --as uvmsmart --set paging.service=serial -- "$TMP/paging" walk
 "$WARPAGE" trace record -o "$TMP/as.wpt" --as uvmsmart -- "$TMP/paging" walk >/dev/null 2>&1 &&
     "$WARPAGE" trace replay --device sim:gtx1080ti --as uvmsmart --report "$TMP/2.json" "$TMP/as.wpt" || failures=1
 expect "as uvmsmart: a replay's device" "$(sed -n 's/^ *"spec": "\(.*\)".*/\1/p' "$TMP/2.json" | head -n 1)" sim:gtx1080ti+uvmsmart
+# Oracles: a first run is made, and what it prints is not; the walk's first page alone faults. Replays do the same.
+# A file is one run's: another one's is refused.
+run r.json --prefetch oracle --evict oracle -- "$TMP/paging" walk
+expect "oracle: what is said" "$(grep -c 'runs twice' "$TMP/err")" 1
+[ "$(member paging_far_faults)" -le 1 ] || { echo "oracle: $(member paging_far_faults) far faults"; failures=1; }
+expect "oracle: pages" "$(member paging_fetched)" 1536
+"$WARPAGE" trace replay --device sim:gtx1080ti --set prefetch=oracle --report "$TMP/r.json" "$TMP/as.wpt" || failures=1
+[ "$(member paging_far_faults)" -le 1 ] || { echo "oracle, replayed: $(member paging_far_faults) far faults"; failures=1; }
+"$WARPAGE" run --device sim:gtx1080ti --report "$TMP/r.json" -- env WARPAGE_NOTE_FUTURE="$TMP/future" "$TMP/paging" walk >/dev/null 2>&1
+[ -s "$TMP/future" ] || { echo "nothing was noted"; failures=1; }
+head -c 20 "$TMP/future" >"$TMP/short"
+WARPAGE_FUTURE=$TMP/short "$WARPAGE" run --device sim:gtx1080ti --evict oracle -- "$TMP/paging" walk >"$TMP/out" 2>&1 &&
+    { echo "half a file of notes is taken"; failures=1; }
+grep -q "short: these notes of a run end too early" "$TMP/out" || { cat "$TMP/out"; failures=1; }
 run r.json --set paging.migrate=zero-copy -- "$TMP/paging" walk
 expect "zero-copy: far faults" "$(member paging_far_faults)" 0
 expect "zero-copy: remote" "$(member paging_remote)" 1536
