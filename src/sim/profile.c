@@ -116,6 +116,11 @@ wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_
     return status;
 }
 
+bool wpi_profile_is_set(const wpi_profile *profile, const char *name) {
+    const wpi_written *w = find_written(profile, name);
+    return w != NULL && w->text != NULL && w->file == NULL;
+}
+
 /* ---- files ------------------------------------------------------------------------------------
  */
 

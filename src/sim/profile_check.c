@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "policy/migrate.h"
 #include "sim/floorplan.h"
 #include "sim/profile_keys.h"
 #include "sim/warp_source.h"
@@ -212,11 +213,56 @@ static wp_status check_dram(const wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static wp_status check_paging(const wpi_profile *p, wp_error *err) {
-    if (!p->paging.is_on && p->paging.oversubscribe_percent != 0)
+/* What was asked for by name would be of no effect. */
+static wp_status check_fixed_pages(const wpi_profile *p, wp_error *err) {
+    static const char *const names[] = {"paging.prefetch", "paging.prefetch_full", "paging.evict",
+                                        "paging.migrate", "paging.thrash"};
+    const char *found = p->paging.oversubscribe_percent != 0 ? "paging.oversubscribe" : NULL;
+    for (size_t i = 0; found == NULL && i < sizeof names / sizeof names[0]; i++)
+        if (wpi_profile_is_set(p, names[i])) found = names[i];
+    if (found == NULL) return WP_STATUS_OK;
+    return REFUSE(p, found, err, "pages do not move on this GPU; paging.on=on lets them");
+}
+
+static wp_status check_room(const wpi_profile *p, wp_error *err) {
+    const uint32_t percent = p->paging.oversubscribe_percent;
+    if (percent != 0 && percent < 100)
         return REFUSE(p, "paging.oversubscribe", err,
-                      "pages do not move on this GPU; paging.on=on lets them");
+                      "%u%% of memory would leave some of it empty; 100%% is memory that holds "
+                      "all, and without it there is gpu.memory",
+                      percent);
+    if (percent != 0 && wpi_profile_is_set(p, "gpu.memory"))
+        return REFUSE(p, "paging.oversubscribe", err,
+                      "it says how much memory there is, and gpu.memory does so, too: set one of "
+                      "them");
+    if (p->paging.reserve_percent + p->paging.free_percent >= 100)
+        return REFUSE(p, "paging.reserve", err,
+                      "%u%% stay and %u%% are kept free (paging.free): nothing is left for the "
+                      "rest; together they must be less than 100%%",
+                      p->paging.reserve_percent, p->paging.free_percent);
     return WP_STATUS_OK;
+}
+
+/* Nothing faults, so nothing comes with what faults. */
+static wp_status check_prefetcher(const wpi_profile *p, const char *name, const wpi_policy *policy,
+                                  wp_error *err) {
+    const wpi_migrate_ops *migrate = p->paging.migrate->ops;
+    const wpi_migrate_question full = {.frames = 1, .taken_frames = 1};
+    const bool faults = !migrate->counts_writes || migrate->threshold(&full) != UINT64_MAX;
+    if (faults || !wpi_profile_is_set(p, name) || policy == NULL ||
+        strcmp(policy->name, "none") == 0)
+        return WP_STATUS_OK;
+    return REFUSE(p, name, err,
+                  "with paging.migrate=%s no page faults, and no prefetcher brings any: leave it "
+                  "out, or choose another paging.migrate",
+                  p->paging.migrate->name);
+}
+
+static wp_status check_paging(const wpi_profile *p, wp_error *err) {
+    if (!p->paging.is_on) return check_fixed_pages(p, err);
+    WP_TRY(check_room(p, err));
+    WP_TRY(check_prefetcher(p, "paging.prefetch", p->paging.prefetch, err));
+    return check_prefetcher(p, "paging.prefetch_full", p->paging.prefetch_full, err);
 }
 
 wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {

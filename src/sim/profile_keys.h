@@ -66,6 +66,9 @@ typedef struct wpi_profile_text {
 wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_status status,
                                wp_error *err, const char *format, ...) WP_PRINTF(5, 6);
 
+/** The key was set for this run (--set and its like), not by a profile. */
+bool wpi_profile_is_set(const wpi_profile *profile, const char *name);
+
 /** Derives what keys imply (set tables, SM counts, …) and refuses impossible geometry. */
 WP_NODISCARD wp_status wpi_profile_check(wpi_profile *profile, wp_error *err);
 

@@ -13,7 +13,7 @@
     "[gpu]\ncore_clock = 1481MHz\nmemory = 1GiB\n"                                                 \
     "[floorplan]\ngpcs = 1\ntpcs = 4\nsms = 1\n"                                                   \
     "[link]\nlatency = 0\nbandwidth = 12GiB/s\ncurve = 14043B\n"                                   \
-    "[paging]\nlatency = 45us\n"
+    "[paging]\non = on\nlatency = 45us\n"
 #define BENCH_FIRST ((uint64_t)1 << 40)
 #define BENCH_WALK_PS 70000
 #define BENCH_ACCESS_PS 300000

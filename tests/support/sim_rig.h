@@ -22,7 +22,8 @@
     "[walker]\ncount = 4\nlevels = 4\nlevel_latency = 50cycles\nqueue = 1000\n"                    \
     "[dram]\nchannels = 4\nbanks = 16\nbandwidth = 64B/cycle\nlatency = 80cycles\n"                \
     "row_miss = 30cycles\nrow_window = 1\n"                                                        \
-    "[link]\nlatency = 1us\nremote_latency = 500ns\nbandwidth = 16GB/s\n"
+    "[link]\nlatency = 1us\nremote_latency = 500ns\nbandwidth = 16GB/s\n"                          \
+    "[paging]\non = on\n"
 
 typedef struct rig {
     wpi_engine *engine;
