@@ -128,6 +128,12 @@ static cudaError_t check_location(int location) {
                                                                  : cudaErrorInvalidDevice);
 }
 
+/* Of calls that name a location: a GPU whose pages do not move is none. */
+static cudaError_t result_at(wp_status status, const wp_error *err) {
+    if (status == WP_STATUS_NOT_FOUND) return wpi_note(cudaErrorInvalidDevice);
+    return wpi_result(status, err);
+}
+
 /* Beside CUDA's kinds of advice. */
 #define PREFETCHED 0
 
@@ -147,6 +153,7 @@ static void apply(range_advice *a, int what, int location) {
 static void tell(wp_device *device, const range *r) {
     const wpi_advice advice = {.is_read_mostly = r->advice.is_read_mostly,
                                .prefers_host = r->advice.preferred == cudaCpuDeviceId,
+                               .prefers_device = r->advice.preferred >= 0,
                                .is_accessed_by_device =
                                    (r->advice.accessed_by & ACCESSED_BY_DEVICE) != 0};
     wpi_memory_advise(device, (const void *)r->first, r->outer - r->first, &advice);
@@ -174,11 +181,15 @@ WP_API cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cudaMemo
     if ((int)advice < cudaMemAdviseSetReadMostly || (int)advice > cudaMemAdviseUnsetAccessedBy)
         return wpi_note(cudaErrorInvalidValue);
     WPI_TRY(check_managed(opened, devPtr, count));
-    /* Only these two look at the device. */
+    /* Only these look at the device. */
     const bool has_location = advice == cudaMemAdviseSetPreferredLocation ||
                               advice == cudaMemAdviseSetAccessedBy ||
                               advice == cudaMemAdviseUnsetAccessedBy;
     if (has_location) WPI_TRY(check_location(device));
+    wp_error err = {0};
+    const int location = has_location ? device : 0;
+    WPI_TRY(
+        result_at(wpi_managed_advise(opened, devPtr, count, (int)advice, location, &err), &err));
     return change_range(opened, devPtr, count, (int)advice, device);
 }
 
@@ -192,7 +203,7 @@ WP_API cudaError_t cudaMemPrefetchAsync(const void *devPtr, size_t count, int ds
     WPI_TRY(check_location(dstDevice));
     wp_error err = {0};
     const bool to_device = dstDevice != cudaCpuDeviceId;
-    WPI_TRY(wpi_result(wp_queue_prefetch(queue, devPtr, count, to_device, &err), &err));
+    WPI_TRY(result_at(wp_queue_prefetch(queue, devPtr, count, to_device, &err), &err));
     return change_range(device, devPtr, count, PREFETCHED, dstDevice);
 }
 
@@ -239,8 +250,10 @@ WP_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void *devPtr, s
     if (devPtr == NULL || !wp_memory_find(device, devPtr, &allocation) ||
         allocation.base != devPtr || (length != 0 && length != allocation.size_bytes))
         return wpi_note(cudaErrorInvalidValue);
-    /* Host and kernels may use managed memory at the same time, so attaching grants nothing new. */
-    return check_managed(device, devPtr, allocation.size_bytes);
+    WPI_TRY(check_managed(device, devPtr, allocation.size_bytes));
+    /* Where host and kernels may use managed memory at the same time this grants nothing new. */
+    wp_error err = {0};
+    return wpi_result(wpi_queue_attach(queue, devPtr, allocation.size_bytes, flags, &err), &err);
 }
 
 /* ---- asking ---- */
@@ -274,14 +287,38 @@ static int location_type(int location) {
     return location == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
 }
 
-static cudaError_t answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
-    if (count == 0) return wpi_note(cudaErrorInvalidValue);
+static void answer_accessed_by(unsigned accessed_by, int *data, size_t count) {
     size_t used = 0;
     if ((accessed_by & ACCESSED_BY_DEVICE) != 0 && used < count) data[used++] = 0;
     if ((accessed_by & ACCESSED_BY_HOST) != 0 && used < count) data[used++] = cudaCpuDeviceId;
     while (used < count)
         data[used++] = cudaInvalidDeviceId;
-    return cudaSuccess;
+}
+
+/* What was said here. */
+static void answer(const range_advice *a, enum cudaMemRangeAttribute attribute, int *data,
+                   size_t count) {
+    switch (attribute) {
+    case cudaMemRangeAttributeReadMostly: *data = a->is_read_mostly; break;
+    case cudaMemRangeAttributeAccessedBy: answer_accessed_by(a->accessed_by, data, count); break;
+    case cudaMemRangeAttributePreferredLocation:
+    case cudaMemRangeAttributePreferredLocationId: *data = a->preferred; break;
+    case cudaMemRangeAttributeLastPrefetchLocation:
+    case cudaMemRangeAttributeLastPrefetchLocationId: *data = a->last_prefetch; break;
+    case cudaMemRangeAttributePreferredLocationType: *data = location_type(a->preferred); break;
+    case cudaMemRangeAttributeLastPrefetchLocationType:
+        *data = location_type(a->last_prefetch);
+        break;
+    }
+}
+
+/* An answer is an int; of those who access the range there are as many as there is room for. */
+static bool is_answer(enum cudaMemRangeAttribute attribute, const void *data, size_t size_bytes) {
+    if (data == NULL || size_bytes == 0 || size_bytes % sizeof(int) != 0) return false;
+    if (attribute < cudaMemRangeAttributeReadMostly ||
+        attribute > cudaMemRangeAttributeLastPrefetchLocationId)
+        return false;
+    return attribute == cudaMemRangeAttributeAccessedBy || size_bytes == sizeof(int);
 }
 
 WP_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
@@ -290,25 +327,13 @@ WP_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t dataSize,
     wp_device *device;
     WPI_TRY(wpi_enter(&device));
     WPI_TRY(check_managed(device, devPtr, count));
-    if (data == NULL || dataSize < sizeof(int) || dataSize % sizeof(int) != 0)
-        return wpi_note(cudaErrorInvalidValue);
-    int *out = data;
+    if (!is_answer(attribute, data, dataSize)) return wpi_note(cudaErrorInvalidValue);
+    wp_error err = {0};
+    const wp_status status =
+        wpi_managed_attribute(device, devPtr, count, (int)attribute, data, dataSize, &err);
+    if (status != WP_STATUS_UNSUPPORTED) return wpi_result(status, &err);
     const range_advice a = find_common((uintptr_t)devPtr, (uintptr_t)devPtr + count);
-    if (attribute == cudaMemRangeAttributeAccessedBy)
-        return answer_accessed_by(a.accessed_by, out, dataSize / sizeof(int));
-    if (dataSize != sizeof(int)) return wpi_note(cudaErrorInvalidValue);
-    switch (attribute) {
-    case cudaMemRangeAttributeReadMostly: *out = a.is_read_mostly; break;
-    case cudaMemRangeAttributePreferredLocation:
-    case cudaMemRangeAttributePreferredLocationId: *out = a.preferred; break;
-    case cudaMemRangeAttributeLastPrefetchLocation:
-    case cudaMemRangeAttributeLastPrefetchLocationId: *out = a.last_prefetch; break;
-    case cudaMemRangeAttributePreferredLocationType: *out = location_type(a.preferred); break;
-    case cudaMemRangeAttributeLastPrefetchLocationType:
-        *out = location_type(a.last_prefetch);
-        break;
-    default: return wpi_note(cudaErrorInvalidValue);
-    }
+    answer(&a, attribute, data, dataSize / sizeof(int));
     return cudaSuccess;
 }
 

@@ -38,16 +38,30 @@ wpi_memory_map *wpi_memory_map_global(void) {
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
+/* NULL: there is none. */
+static const wp_device_kind *find_kind(const char *spec, const char **rest) {
+    const char *colon = strchr(spec, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
+    *rest = colon != NULL ? colon + 1 : "";
+    for (size_t i = 0; kinds[i] != NULL; i++)
+        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, spec, length) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+void wpi_device_place_variable(const char *spec, void *address, size_t size_bytes) {
+    const char *rest;
+    const wp_device_kind *kind = find_kind(spec, &rest);
+    if (kind != NULL && kind->place_variable != NULL && size_bytes != 0)
+        kind->place_variable(address, size_bytes);
+}
+
 wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (spec == NULL || spec[0] == '\0') spec = "cpu";
-    const char *colon = strchr(spec, ':');
-    const size_t length = colon != NULL ? (size_t)(colon - spec) : strlen(spec);
-    for (size_t i = 0; kinds[i] != NULL; i++) {
-        if (strlen(kinds[i]->name) == length && strncmp(kinds[i]->name, spec, length) == 0) {
-            return kinds[i]->open(colon != NULL ? colon + 1 : "", out, err);
-        }
-    }
+    const char *rest;
+    const wp_device_kind *kind = find_kind(spec, &rest);
+    if (kind != NULL) return kind->open(rest, out, err);
     return WP_FAIL(err, NOT_FOUND, "there is no device '%s'; `warpage devices` lists them", spec);
 }
 
@@ -194,6 +208,20 @@ void wpi_memory_advise(wp_device *device, const void *address, size_t size_bytes
                        const wpi_advice *advice) {
     if (device->ops->memory_advise != NULL)
         device->ops->memory_advise(device, address, size_bytes, advice);
+}
+
+wp_status wpi_managed_advise(wp_device *device, const void *address, size_t size_bytes, int advice,
+                             int location, wp_error *err) {
+    if (device->ops->managed_advise == NULL) return WP_STATUS_OK;
+    return device->ops->managed_advise(device, address, size_bytes, advice, location, err);
+}
+
+wp_status wpi_managed_attribute(wp_device *device, const void *address, size_t size_bytes,
+                                int attribute, void *data, size_t data_bytes, wp_error *err) {
+    if (device->ops->managed_attribute == NULL)
+        return WP_FAIL(err, UNSUPPORTED, "%s keeps no attributes", device->info.spec);
+    return device->ops->managed_attribute(device, address, size_bytes, attribute, data, data_bytes,
+                                          err);
 }
 
 wp_status wp_memory_free(wp_device *device, void *base, wp_error *err) {
@@ -393,6 +421,13 @@ wp_status wp_queue_prefetch(wp_queue *queue, const void *address, size_t size_by
     const wp_queue_ops *ops = queue->device->ops->queue;
     if (ops->prefetch == NULL || size_bytes == 0) return WP_STATUS_OK;
     return ops->prefetch(queue, address, size_bytes, to_device, err);
+}
+
+wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes, uint32_t flags,
+                           wp_error *err) {
+    const wp_queue_ops *ops = queue->device->ops->queue;
+    if (ops->attach == NULL) return WP_STATUS_OK;
+    return ops->attach(queue, address, size_bytes, flags, err);
 }
 
 wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {

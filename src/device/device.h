@@ -63,7 +63,7 @@ typedef enum wpi_event_flag {
 /** What a program has said of a range of managed memory; all false at first. */
 typedef struct wpi_advice {
     bool is_read_mostly;
-    bool prefers_host; /* its preferred location is the host */
+    bool prefers_host, prefers_device; /* its preferred location, if either */
     bool is_accessed_by_device;
 } wpi_advice;
 
@@ -85,6 +85,10 @@ typedef struct wp_queue_ops {
     /** Optional; default: nothing. A range of managed memory, not empty. */
     wp_status (*prefetch)(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
                           wp_error *err);
+    /** Optional; default: nothing. A managed allocation or variable; `flags` of CUDA's
+     *  cudaStreamAttachMemAsync. */
+    wp_status (*attach)(wp_queue *queue, void *address, size_t size_bytes, uint32_t flags,
+                        wp_error *err);
 } wp_queue_ops;
 
 typedef struct wp_event_ops {
@@ -139,6 +143,14 @@ struct wp_device_ops {
     /** Optional: from now on that is said of a range of managed memory, in whole pages. */
     void (*memory_advise)(wp_device *device, const void *address, size_t size_bytes,
                           const wpi_advice *advice);
+    /** Optional: what that comes from, as the program said it: a cudaMemoryAdvise, and 0 or
+     *  cudaCpuDeviceId. INVALID, NOT_FOUND: no such device. Defaults to nothing. */
+    wp_status (*managed_advise)(wp_device *device, const void *address, size_t size_bytes,
+                                int advice, int location, wp_error *err);
+    /** Optional: a cudaMemRangeAttribute of a range, checked but for the size of the answer.
+     *  Default: UNSUPPORTED; whoever gave the advice knows the answer. */
+    wp_status (*managed_attribute)(wp_device *device, const void *address, size_t size_bytes,
+                                   int attribute, void *data, size_t data_bytes, wp_error *err);
 
     /** Optional, both; default: UNSUPPORTED. */
     wp_status (*set_limit)(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err);
@@ -176,11 +188,26 @@ typedef struct wp_device_kind {
     const char *summary; /* one line for `warpage devices` */
     const char *example; /* a rest that names one of them */
     wp_status (*open)(const char *rest, wp_device **out, wp_error *err); /* rest: "" if none */
+    /** Optional: before main, a device of this kind will be opened, and the program has a managed
+     *  variable, in pages of their own. It stays where it is, and keeps its value. */
+    void (*place_variable)(void *address, size_t size_bytes);
 } wp_device_kind;
+
+/** A device will be opened by that spec: its kind hears of a managed variable. */
+void wpi_device_place_variable(const char *spec, void *address, size_t size_bytes);
 
 /** Tells the device, if it wants to know. */
 void wpi_memory_advise(wp_device *device, const void *address, size_t size_bytes,
                        const wpi_advice *advice);
+
+/** The device's own part in advice, attributes and attachments, if it has one. */
+WP_NODISCARD wp_status wpi_managed_advise(wp_device *device, const void *address, size_t size_bytes,
+                                          int advice, int location, wp_error *err);
+WP_NODISCARD wp_status wpi_managed_attribute(wp_device *device, const void *address,
+                                             size_t size_bytes, int attribute, void *data,
+                                             size_t data_bytes, wp_error *err);
+WP_NODISCARD wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes,
+                                        uint32_t flags, wp_error *err);
 
 extern const wp_device_kind wp_device_kind_cpu;
 extern const wp_device_kind wp_device_kind_sim;

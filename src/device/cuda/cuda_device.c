@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/managed.h"
 #include "device/cuda/pci_link.h"
 #include "report/recorder.h"
 
@@ -311,6 +312,8 @@ static const wp_device_ops ops = {
     .memory_register = wpi_cuda_memory_register,
     .memory_unregister = wpi_cuda_memory_unregister,
     .memory_info = wpi_cuda_memory_info,
+    .managed_advise = wpi_cuda_managed_advise,
+    .managed_attribute = wpi_cuda_managed_attribute,
     .set_limit = set_limit,
     .get_limit = get_limit,
     .flush_output = flush_output,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
+#include "device/cuda/managed.h"
 #include "warpage/report.h"
 
 static wpi_cuda_device *device_of(const wpi_cuda_queue *queue) {
@@ -260,4 +261,6 @@ const wp_queue_ops wpi_cuda_queue_ops = {
     .launch = launch,
     .host_call = host_call,
     .wait_event = wait_event,
+    .prefetch = wpi_cuda_prefetch,
+    .attach = wpi_cuda_attach,
 };

@@ -183,6 +183,18 @@ typedef struct wpi_cu_texture {
     int reserved[12];
 } wpi_cu_texture;
 
+enum { /* attributes of a range of managed memory */
+       WPI_CU_RANGE_READ_MOSTLY = 1,
+       WPI_CU_RANGE_PREFERRED_LOCATION = 2,
+       WPI_CU_RANGE_ACCESSED_BY = 3,
+       WPI_CU_RANGE_LAST_PREFETCH_LOCATION = 4,
+       WPI_CU_RANGE_PREFERRED_LOCATION_TYPE = 5,
+       WPI_CU_RANGE_PREFERRED_LOCATION_ID = 6,
+       WPI_CU_RANGE_LAST_PREFETCH_LOCATION_TYPE = 7,
+       WPI_CU_RANGE_LAST_PREFETCH_LOCATION_ID = 8
+};
+enum { WPI_CU_LOCATION_DEVICE = 1 };
+
 /* X(need, since, function, symbol, parameters). NEEDED: without it the driver is too old.
  * OPTIONAL: NULL when it is not there; whoever calls it has another way, or says what is missing.
  */
@@ -211,6 +223,14 @@ typedef struct wpi_cu_texture {
     X(NEEDED, 3020, memory_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))   \
     X(OPTIONAL, 6000, managed_alloc, "cuMemAllocManaged",                                          \
       (wpi_cu_ptr *, size_t bytes, unsigned flags))                                                \
+    X(NEEDED, 8000, prefetch, "cuMemPrefetchAsync",                                                \
+      (wpi_cu_ptr, size_t bytes, wpi_cu_device to, wpi_cu_stream))                                 \
+    X(NEEDED, 8000, advise, "cuMemAdvise",                                                         \
+      (wpi_cu_ptr, size_t bytes, int advice, wpi_cu_device location))                              \
+    X(NEEDED, 8000, range_attribute, "cuMemRangeGetAttribute",                                     \
+      (void *data, size_t data_bytes, int attribute, wpi_cu_ptr, size_t bytes))                    \
+    X(NEEDED, 6000, attach, "cuStreamAttachMemAsync",                                              \
+      (wpi_cu_stream, wpi_cu_ptr, size_t bytes, unsigned flags))                                   \
     X(NEEDED, 2020, host_alloc, "cuMemHostAlloc", (void **out, size_t bytes, unsigned flags))      \
     X(NEEDED, 2000, host_free, "cuMemFreeHost", (void *base))                                      \
     X(NEEDED, 6050, host_register, "cuMemHostRegister_v2",                                         \

@@ -26,6 +26,13 @@ typedef struct fake_kernel {
     int shared_dynamic_max;
 } fake_kernel;
 
+/* What was said of managed memory; locations are numbers of devices, -1 the host, -2 nowhere. */
+typedef struct fake_advice {
+    bool is_read_mostly;
+    unsigned accessed_by; /* bits 1 << (location + 1) */
+    int preferred, last_prefetch;
+} fake_advice;
+
 typedef struct fake_object {
     fake_cuda_kind kind;
     bool is_live;
@@ -34,6 +41,7 @@ typedef struct fake_object {
     char *base; /* memory: the range; arrays: the elements */
     size_t bytes;
     bool is_managed;
+    fake_advice advice;
 
     wpi_cu_array_desc array;
     size_t row_bytes, rows, slices;

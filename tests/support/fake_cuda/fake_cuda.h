@@ -16,6 +16,7 @@
  * GiB), FAKE_CUDA_HOST_OFFSET (from a host address to the device's, 0), FAKE_CUDA_PAGEABLE
  * (1: kernels reach the program's own memory; 0), FAKE_CUDA_ENDLESS
  * (1: streams are never idle, except the default one, and waiting for all never ends),
+ * FAKE_CUDA_FIXED_PAGES (1: pages of managed memory do not move: no GPU is a place for them),
  * FAKE_CUDA_SPEED (any: says how fast kernels were executed).
  *
  * The hooks are for tests in the same process: dlsym(…, "fake_cuda_get_hooks").

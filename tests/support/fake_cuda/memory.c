@@ -33,7 +33,10 @@ EXPORT wpi_cu_result cuMemAllocManaged(wpi_cu_ptr *out, size_t bytes, unsigned f
     if (result == 0 && flags != 1 && flags != 2)
         result = fake_misuse("cuMemAllocManaged: flags %u", flags);
     if (result == 0) result = allocate(FAKE_MEMORY, bytes, &memory);
-    if (result == 0) fake.live->is_managed = true;
+    if (result == 0) {
+        fake.live->is_managed = true;
+        fake.live->advice = (fake_advice){.preferred = -2, .last_prefetch = -2};
+    }
     *out = (wpi_cu_ptr)(uintptr_t)memory;
     RETURN;
 }
