@@ -187,9 +187,14 @@ typedef struct wp_cpu_variable {
     const char *name;
     void *address;
     uint64_t size_bytes;
-    uint32_t kind; /* wp_variable_kind */
-    uint32_t reserved;
+    uint32_t kind;  /* wp_variable_kind */
+    uint32_t flags; /* WP_VARIABLE_… */
 } wp_cpu_variable;
+
+/** The section of the host object in which managed variables lie; whole pages, with nothing else in
+ *  them. Then the variable has this flag. */
+#define WP_MANAGED_SECTION "wp_managed"
+#define WP_VARIABLE_OWN_PAGES 1u
 
 typedef enum wp_cpu_isa { WP_CPU_ISA_BASELINE = 0, WP_CPU_ISA_X86_64_V3 = 3 } wp_cpu_isa;
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/abi.h"
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
@@ -205,12 +206,21 @@ static wp_status host_side(wp_job *job, const wp_input *input, uint64_t unit, co
     return status;
 }
 
+/* Managed variables get whole pages, so that nothing else is in them; and none of the file, because
+ * initial values are with the kernels. */
+static const char sections[] = "SECTIONS { " WP_MANAGED_SECTION " (NOLOAD) : ALIGN(4096) {"
+                               " *(" WP_MANAGED_SECTION ") . = ALIGN(4096); } }\n";
+
 static wp_status merge(wp_job *job, const wp_strings *objects, const char *output, wp_error *err) {
     wp_strings command = {0};
-    ADD(&command, "ld", "-r", "-o", output);
+    char *script = wpi_job_temp(job, output, ".ld");
+    wp_status status = WP_STATUS_OK;
+    if (!job->options->print_only) status = wp_file_write(script, sections, strlen(sections), err);
+    ADD(&command, "ld", "-r", "-T", script, "-o", output);
     wp_strings_add_all(&command, objects);
-    wp_status status = wpi_job_run(job, &command, err);
+    if (status == WP_STATUS_OK) status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
+    wp_free(script);
     return status;
 }
 

@@ -96,6 +96,14 @@ static bool is_managed(wp_compile *c, LLVMValueRef global) {
     return false;
 }
 
+/* The host's variable lies in that section; what kernels begin with does not. */
+static uint32_t take_flags(LLVMValueRef global) {
+    const char *section = LLVMGetSection(global);
+    if (section == NULL || strcmp(section, WP_MANAGED_SECTION) != 0) return 0;
+    LLVMSetSection(global, "");
+    return WP_VARIABLE_OWN_PAGES;
+}
+
 static void read_variables(wp_compile *c) {
     uint32_t capacity = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
@@ -114,6 +122,7 @@ static void read_variables(wp_compile *c) {
             .kind = is_managed(c, g)             ? WP_VARIABLE_MANAGED
                     : space == WP_SPACE_CONSTANT ? WP_VARIABLE_CONSTANT
                                                  : WP_VARIABLE_DEVICE,
+            .flags = take_flags(g),
         };
     }
 }

@@ -56,6 +56,7 @@ typedef struct wp_variable_ir {
     LLVMValueRef cell; /* managed variables: the pointer through which kernels reach it */
     char *name;
     wp_variable_kind kind;
+    uint32_t flags; /* WP_VARIABLE_… */
 } wp_variable_ir;
 
 typedef struct wp_compile {

@@ -14,8 +14,11 @@
 #define __global__ __attribute__((global))
 #define __constant__ __attribute__((constant))
 #define __shared__ __attribute__((shared))
-/* clang 19 ignores a managed attribute; the compiler finds these variables by the annotation. */
-#define __managed__ __attribute__((device)) __attribute__((annotate("warpage.managed")))
+/* clang 19 ignores a managed attribute; the compiler finds these variables by the annotation.
+ * Their section has pages of its own in every object. */
+#define __managed__                                                                                \
+    __attribute__((device)) __attribute__((annotate("warpage.managed")))                           \
+    __attribute__((section("wp_managed")))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __device_builtin__
 #define __device_builtin_texture_type__ __attribute__((device_builtin_texture_type))

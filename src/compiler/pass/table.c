@@ -104,7 +104,8 @@ static LLVMValueRef variable_record(wp_compile *c, const wp_variable_ir *variabl
     LLVMValueRef address = variable->cell ? variable->cell : variable->global;
     if (LLVMTypeOf(address) != c->ptr) address = LLVMConstAddrSpaceCast(address, c->ptr);
     LLVMValueRef fields[] = {text(c, variable->name), address, wpi_const64(c, size),
-                             wpi_const32(c, (uint32_t)variable->kind), wpi_const32(c, 0)};
+                             wpi_const32(c, (uint32_t)variable->kind),
+                             wpi_const32(c, variable->flags)};
     return record(c, fields, 5);
 }
 
