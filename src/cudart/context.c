@@ -45,9 +45,13 @@ static void finish_at_exit(void) {
     wpi_device_flush_output(device);
 }
 
-static cudaError_t open_locked(void) {
+const char *wpi_device_spec(void) {
     const char *spec = getenv("WARPAGE_DEVICE");
-    if (spec == NULL || *spec == '\0') spec = "cpu";
+    return spec == NULL || *spec == '\0' ? "cpu" : spec;
+}
+
+static cudaError_t open_locked(void) {
+    const char *spec = wpi_device_spec();
     wp_device *device = NULL;
     wp_error err = {0};
     const wp_status status = wp_device_open(spec, &device, &err);

@@ -58,6 +58,8 @@ cudaError_t wpi_enter(wp_device **device);
 cudaError_t wpi_enter_any(wp_device **device);
 /** The device if it is open, else NULL. */
 wp_device *wpi_device_if_open(void);
+/** What it is or will be opened as. */
+const char *wpi_device_spec(void);
 /** Flags of cudaSetDeviceFlags. */
 unsigned wpi_context_flags(void);
 void wpi_context_set_flags(unsigned flags);

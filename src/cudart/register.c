@@ -240,8 +240,7 @@ cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_funct
     return cudaSuccess;
 }
 
-wp_status wp_image_find(const void *function, const void **out, const char **name,
-                        wp_error *err) {
+wp_status wp_image_find(const void *function, const void **out, const char **name, wp_error *err) {
     function_entry *entry = NULL;
     pthread_rwlock_rdlock(&table_lock);
     HASH_FIND_PTR(functions, &function, entry);
@@ -271,13 +270,19 @@ static const wp_cpu_variable *find_managed(const image *it, const char *name) {
     return v != NULL && v->kind == WP_VARIABLE_MANAGED ? v : NULL;
 }
 
+static bool is_zero(const char *bytes, size_t size_bytes) {
+    return size_bytes == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size_bytes - 1) == 0);
+}
+
 /* Gives the managed variable its storage: the host's. Returns where its value as compiled is; NULL
  * when that was done before. */
 static const void *bind_managed(const wp_cpu_variable *v, void *host) {
     void **cell = v->address;
     const void *initial = *cell;
     if (initial == host) return NULL;
-    memcpy(host, initial, v->size_bytes);
+    if ((v->flags & WP_VARIABLE_OWN_PAGES) != 0)
+        wpi_device_place_variable(wpi_device_spec(), host, v->size_bytes);
+    if (!is_zero(initial, v->size_bytes)) memcpy(host, initial, v->size_bytes); /* it is touched */
     *cell = host;
     return initial;
 }

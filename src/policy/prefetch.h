@@ -11,6 +11,7 @@
 typedef struct wpi_prefetch_question {
     wpi_pages faulting;         /* not empty; they come in any case */
     wpi_pages here;             /* resident, or on the way */
+    wpi_pages first;            /* wanted here, of a chunk that is nowhere yet */
     uint32_t page_count;        /* of the allocation, in this chunk: pages [0, page_count) */
     uint32_t tree_pages;        /* of the chunk's tree: WPI_BLOCK_PAGES times a power of two */
     uint32_t threshold_percent; /* paging.prefetch_threshold */

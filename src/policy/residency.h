@@ -4,6 +4,7 @@
  * address on; the model (sim/residency.h) changes them, policies only read.
  *
  *     page:   on the host ─► planned ── got a frame ─► coming ─► resident ── evicted ─► on the host
+ *             untouched ───────┘        the same, but nothing comes over the link
  *
  * Ages are numbers of a clock that ticks with every use, so a smaller one was longer ago.
  */
@@ -32,10 +33,12 @@ typedef struct wpi_chunk {
     uint64_t age;                            /* the youngest of these */
     uint64_t frames_age;                     /* when it was last given frames */
     wpi_pages left;                          /* were resident once, and evicted */
+    wpi_pages untouched;                     /* nobody has used them: they are nowhere yet */
     wpi_pages unused;                        /* prefetched, and not used since */
     uint32_t evictions[WPI_CHUNK_BLOCKS];    /* of pages of the block, at once; never halved */
     uint32_t came;                           /* a bit for each block: pages of it were resident */
     wpi_pages read_mostly, stays_on_host;    /* said so by the program */
+    wpi_pages prefers_device;                /* … that the device is their preferred location */
     bool is_written;                         /* a page was written since it had no frame */
     bool is_whole;                           /* all of 2 MiB is resident */
 } wpi_chunk;

@@ -78,6 +78,7 @@ typedef struct wpi_thrash_question {
     uint32_t chunk, page;
     wpi_processor processor;
     wp_time_ps now;
+    bool prefers_device; /* its preferred location is the device: it is not pinned */
 } wpi_thrash_question;
 
 typedef struct wpi_thrash_hint {

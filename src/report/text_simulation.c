@@ -36,6 +36,7 @@ static const struct {
     {"paging_batch_duplicates", "… served before", false},
     {"paging_batch_replays", "replays", false},
     {"paging_fetched", "pages fetched", false},
+    {"paging_made", "pages made on the device", false},
     {"paging_demanded", "… asked for", false},
     {"paging_prefetched", "… prefetched", false},
     {"paging_prefetched_used", "… of these used", false},

@@ -66,6 +66,7 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging
     const uint32_t counter = chunk->counters[block];
     if (is_kept_remote(p, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
+    if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
     const wpi_residency *r = &p->residency;
     const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
                                            .round_trips = wpi_counter_round_trips(counter),
@@ -145,7 +146,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
 
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
                                  wp_time_ps now) {
-    const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
     const uint32_t page = wpi_page_of(asker->address);
     const bool is_local = wpi_pages_has(&chunk->resident, page);
     const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
@@ -158,7 +159,10 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     wpi_paging_cu *cu = &paging->cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     paging->counters.remote += is_remote;
-    if (is_remote) wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_REMOTE, now);
+    if (is_remote) {
+        wpi_pages_remove(&chunk->untouched, page); /* made where it is reached */
+        wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_REMOTE, now);
+    }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
@@ -341,6 +345,7 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
     WP_TRY(wpi_residency_add(r, address, covered, err));
     WP_TRY(wpi_thrashing_grow(paging, err));
+    if (paging->profile->paging.makes_pages) wpi_residency_set_untouched(r, address, covered);
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
     WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_BLOCKS, err));
@@ -389,6 +394,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_visit_value(visit, object, prefix, "services", "services", paging->counters.services);
     wpi_visit_value(visit, object, prefix, "added_ns", "ns", added_ns(paging));
     wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
+    wpi_visit_value(visit, object, prefix, "made", "pages", paging->counters.made);
     wpi_visit_value(visit, object, prefix, "demanded", "pages", paging->counters.demanded);
     wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
     wpi_visit_value(visit, object, prefix, "prefetched_used", "pages",

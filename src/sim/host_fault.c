@@ -29,6 +29,7 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, uint32_t page, const wpi
     wpi_pages_add(&question.faulting, page);
     ((const wpi_prefetch_ops *)p->profile->paging.prefetch->ops)->choose(&question, &more);
     more = wpi_pages_without(&more, &thrashing);
+    more = wpi_pages_without(&more, &chunk->prefers_device);
     wpi_pages_add(&more, page);
     return wpi_pages_and(&more, idle);
 }
@@ -38,6 +39,7 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
     const uint32_t number = (uint32_t)((address - paging->residency.first) / WPI_CHUNK_BYTES);
     const wpi_thrash_ops *thrash = paging->profile->paging.thrash->ops;
     wpi_chunk *chunk = &paging->residency.chunks[number];
+    chunk->untouched = wpi_pages_without(&chunk->untouched, touched);
     const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
     const wpi_pages all_idle = wpi_idle_pages(chunk);
     const wpi_pages idle = wpi_pages_without(&all_idle, &twice);

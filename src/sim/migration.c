@@ -183,7 +183,10 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     wpi_chunk *chunk = &p->residency.chunks[t.chunk];
     p->counters.thrashed += wpi_residency_arrive(&p->residency, chunk, &pages);
     count_blocks(p, chunk, &pages);
-    wpi_paging_note(p, t.chunk, &pages, WP_RUN_PAGE_FETCHED, now);
+    if (t.is_made)
+        wpi_residency_make(chunk, &pages);
+    else
+        wpi_paging_note(p, t.chunk, &pages, WP_RUN_PAGE_FETCHED, now);
     p->transfers_arrived++;
     for (uint32_t page = t.first; page < t.outer; page++)
         wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
@@ -193,13 +196,24 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     wpi_migration_idle(p, now);
 }
 
+/* Zeros, written as fast as memory takes them. Replays wait for so many transfers, so these come
+ * behind those that began before. */
+static wp_time_ps make(const wpi_paging *p, uint64_t bytes, wp_time_ps now) {
+    const double seconds = (double)bytes / (double)p->profile->dram.bytes_per_s;
+    const wp_time_ps done =
+        now + p->profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
+    return p->service->is_replaying && done < p->last_arrival ? p->last_arrival : done;
+}
+
 static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
     const wpi_transfer *t = transfer_at(p, number);
     const wpi_pages pages = run_of(t->first, t->outer);
     wp_time_ps begun = 0;
     wpi_residency_fetch(&p->residency, &p->residency.chunks[t->chunk], &pages);
     const wp_time_ps done =
-        copy(p, (uint32_t)(t->outer - t->first), WPI_DIRECTION_TO_DEVICE, now, &begun);
+        t->is_made ? make(p, (uint64_t)(t->outer - t->first) * WPI_PAGE_BYTES, now)
+                   : copy(p, (uint32_t)(t->outer - t->first), WPI_DIRECTION_TO_DEVICE, now, &begun);
+    if (done > p->last_arrival) p->last_arrival = done;
     wpi_engine_at(p->engine, done, arrived, p, number);
 }
 
@@ -225,10 +239,18 @@ static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     p->planned.last = number;
 }
 
-/* Behind each page that faults a transfer ends, where who waits goes on with the page. */
-static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *faulting,
-                          uint32_t first) {
-    const uint32_t outer = wpi_pages_run_end(pages, first);
+static uint32_t smaller(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+/* Behind each page that faults a transfer ends, where who waits goes on with the page; and between
+ * pages that are made and others. */
+static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *made,
+                          const wpi_pages *faulting, uint32_t first) {
+    const uint32_t run = wpi_pages_run_end(pages, first);
+    const uint32_t change =
+        wpi_pages_has(made, first) ? wpi_pages_run_end(made, first) : wpi_pages_next(made, first);
+    const uint32_t outer = smaller(run, change);
     if (p->service->is_replaying) return outer;
     const uint32_t fault = wpi_pages_next(faulting, first);
     return fault < outer ? fault + 1 : outer;
@@ -236,13 +258,16 @@ static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi
 
 void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request) {
+    const wpi_pages made = wpi_pages_and(pages, &paging->residency.chunks[chunk].untouched);
     wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
-    paging->counters.fetched += wpi_pages_count(pages);
+    paging->counters.made += wpi_pages_count(&made);
+    paging->counters.fetched += wpi_pages_count(pages) - wpi_pages_count(&made);
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
-        const uint32_t outer = piece_end(paging, pages, faulting, first);
+        const uint32_t outer = piece_end(paging, pages, &made, faulting, first);
         plan(paging, &(wpi_transfer){.chunk = chunk,
                                      .first = (uint16_t)first,
                                      .outer = (uint16_t)outer,
+                                     .is_made = wpi_pages_has(&made, first),
                                      .next = NONE,
                                      .request = request});
         if (request != NONE) ((wpi_page_request *)paging->requests.items)[request].left++;
@@ -259,6 +284,12 @@ static wpi_pages that_may_come(const wpi_paging *p, uint32_t number, const wpi_p
     return wpi_pages_and(pages, &may);
 }
 
+/* Of a chunk that is nowhere yet those pages whose preferred location is the device. */
+static wpi_pages wanted_first(const wpi_chunk *chunk) {
+    const bool is_nowhere = wpi_pages_count(&chunk->untouched) == chunk->page_count;
+    return is_nowhere ? chunk->prefers_device : (wpi_pages){{0}};
+}
+
 static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faulting,
                         const wpi_pages *here) {
     const wpi_chunk *chunk = &p->residency.chunks[number];
@@ -267,6 +298,7 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
         p->is_oversubscribed && full != NULL ? full : p->profile->paging.prefetch;
     const wpi_prefetch_question question = {.faulting = *faulting,
                                             .here = *here,
+                                            .first = wanted_first(chunk),
                                             .page_count = chunk->page_count,
                                             .tree_pages = chunk->tree_pages,
                                             .threshold_percent =
@@ -285,13 +317,15 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
 static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const wpi_pages *faulting,
                   wp_time_ps now) {
     const wpi_thrash_ops *thrash = p->profile->paging.thrash->ops;
-    const wpi_pages more = wpi_pages_without(pages, faulting);
     wpi_chunk *chunk = &p->residency.chunks[number];
+    const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* others are made */
+    const wpi_pages more = wpi_pages_without(pages, faulting);
     p->counters.prefetched += wpi_pages_count(&more);
     p->counters.demanded += wpi_pages_count(pages) - wpi_pages_count(&more);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
     wpi_migrate_plan(p, number, pages, faulting, NONE);
-    thrash->moved(&p->thrash, number, pages, WPI_PROCESSOR_DEVICE, now);
+    if (!wpi_pages_is_empty(&moved))
+        thrash->moved(&p->thrash, number, &moved, WPI_PROCESSOR_DEVICE, now);
     wpi_migration_pump(p, now);
 }
 

@@ -104,11 +104,17 @@ void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_dev
                          wpi_event_fn done, void *object);
 
 /** What a program says of pages. Read-mostly ones stay on the host, too, until they are written.
- * Those that stay on the host are used across the link, unless something brings them. */
+ * Those that stay on the host are used across the link, unless something brings them. Those that
+ * prefer the device come when it uses them, whatever the policy, and only what the host touches
+ * goes back; they are never pinned. */
 typedef struct wpi_paging_advice {
-    bool is_read_mostly, stays_on_host;
+    bool is_read_mostly, stays_on_host, prefers_device;
 } wpi_paging_advice;
 void wpi_paging_advise(wpi_paging *paging, wpi_paging_range range, wpi_paging_advice advice);
+
+/** The range's pages are on the host, if they were nowhere: what wrote or read them was not the
+ * device. */
+void wpi_paging_use_on_host(wpi_paging *paging, wpi_paging_range range);
 
 /** The host touches pages of the chunk at `address`. The first of `touched` that is on the device
  * faults: it goes back, with what the prefetcher adds, by *done; those pages are no longer in

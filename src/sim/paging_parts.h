@@ -51,6 +51,7 @@ typedef struct wpi_paging_cu {
 typedef struct wpi_transfer {
     uint32_t chunk;
     uint16_t first, outer;
+    bool is_made; /* on the device: nothing comes over the link */
     uint32_t next;
     uint32_t request; /* of the program, that it is part of; NONE */
 } wpi_transfer;
@@ -107,6 +108,7 @@ struct wpi_paging {
     wpi_pool transfers, requests;
     wpi_paging_queue planned;                      /* transfers that wait for frames */
     uint64_t transfers_planned, transfers_arrived; /* so far */
+    wp_time_ps last_arrival;                       /* of those under way */
     uint64_t *evict_notes;
     uint64_t *known; /* [chunk][block]: which TLBs may have pages of it, a bit each */
     uint64_t prefetch_position; /* a prefetcher's note */
@@ -121,7 +123,7 @@ struct wpi_paging {
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
     struct {
         uint64_t faults, joined, nacks, remote, services;
-        uint64_t fetched, demanded, prefetched, prefetched_used;
+        uint64_t fetched, made, demanded, prefetched, prefetched_used;
         uint64_t evicted, evicted_dirty, written_back, thrashed;
         uint64_t blocks_fetched;                   /* that came for the first time */
         uint64_t round_trips[WPI_ROUND_TRIP_ROWS]; /* blocks that have made so many */

@@ -229,6 +229,7 @@ typedef struct wpi_profile {
         uint32_t threshold_percent; /* of the driver's prefetcher */
         uint32_t reserve_percent;   /* of what was used longest ago, that is not evicted */
         uint32_t free_percent;      /* frames kept free ahead of need */
+        bool makes_pages;           /* that nobody has used, on the device; else they come */
         bool drops_clean;           /* what was only read leaves without a write-back */
         bool frees_at_start;        /* of a write-back; else at its end */
         uint32_t migrate_threshold; /* t_s */

@@ -265,6 +265,8 @@ const wpi_key wpi_keys[] = {
      "of what could be evicted, that stays: what was used longest ago"},
     {"paging.free", WPI_KEY_PERCENT, "0%", 0, 99, AT(paging.free_percent), NULL,
      "of memory, that is kept free by evicting ahead of need"},
+    {"paging.zero_fill", WPI_KEY_FLAG, "off", 0, 1, AT(paging.makes_pages), NULL,
+     "a page that nobody has used is made on the device, of zeros; off: it comes over the link, too"},
     {"paging.drop_clean", WPI_KEY_FLAG, "off", 0, 1, AT(paging.drops_clean), NULL,
      "what was only read is evicted without writing it back"},
     {"paging.free_at_start", WPI_KEY_FLAG, "off", 0, 1, AT(paging.frees_at_start), NULL,

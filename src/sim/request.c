@@ -11,11 +11,13 @@ typedef void (*chunk_visit)(wpi_paging *paging, uint32_t chunk, const wpi_pages 
 
 static void visit_chunks(wpi_paging *p, wpi_paging_range range, chunk_visit visit, void *object) {
     const wpi_residency *r = &p->residency;
-    for (uint32_t number = 0; number < r->chunk_count; number++) {
+    const uint64_t before = range.address > r->first ? range.address - r->first : 0;
+    for (uint64_t i = before / WPI_CHUNK_BYTES; i < r->chunk_count; i++) {
+        const uint32_t number = (uint32_t)i;
         const uint64_t at = r->first + (uint64_t)number * WPI_CHUNK_BYTES;
         const uint64_t end = at + (uint64_t)r->chunks[number].page_count * WPI_PAGE_BYTES;
+        if (at > range.address && at - range.address >= range.bytes) return;
         if (end == at || end <= range.address || range.bytes == 0) continue;
-        if (at > range.address && at - range.address >= range.bytes) continue;
         const uint64_t last =
             range.bytes - 1 < end - 1 - range.address ? range.address + range.bytes - 1 : end - 1;
         wpi_pages pages = {{0}};
@@ -60,6 +62,7 @@ typedef struct sending {
 static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
     sending *s = object;
     wpi_chunk *chunk = &p->residency.chunks[number];
+    chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
     const wpi_pages idle = wpi_idle_pages(chunk), leaving = wpi_pages_and(pages, &idle);
     const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
     const wpi_pages copied = wpi_pages_without(&leaving, &twice);
@@ -90,13 +93,33 @@ static wpi_pages changed(const wpi_pages *set, const wpi_pages *pages, bool is_i
     return is_in ? wpi_pages_or(set, pages) : wpi_pages_without(set, pages);
 }
 
+/* Its preferred location overrides what was found out about a page. */
+static void forget_fights(wpi_paging *p, uint32_t number, const wpi_pages *pages) {
+    wpi_thrash_page *own = p->thrash.chunks[number].pages;
+    for (uint32_t page = wpi_pages_next(pages, 0); own != NULL && page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(pages, page + 1))
+        wpi_thrash_reset(&own[page]);
+}
+
 static void advise(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
     const wpi_paging_advice *advice = object;
     wpi_chunk *chunk = &p->residency.chunks[number];
     chunk->read_mostly = changed(&chunk->read_mostly, pages, advice->is_read_mostly);
     chunk->stays_on_host = changed(&chunk->stays_on_host, pages, advice->stays_on_host);
+    chunk->prefers_device = changed(&chunk->prefers_device, pages, advice->prefers_device);
+    if (advice->prefers_device) forget_fights(p, number, pages);
 }
 
 void wpi_paging_advise(wpi_paging *paging, wpi_paging_range range, wpi_paging_advice advice) {
     visit_chunks(paging, range, advise, &advice);
+}
+
+static void use_on_host(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
+    wpi_chunk *chunk = &p->residency.chunks[number];
+    (void)object;
+    chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
+}
+
+void wpi_paging_use_on_host(wpi_paging *paging, wpi_paging_range range) {
+    visit_chunks(paging, range, use_on_host, NULL);
 }

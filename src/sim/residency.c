@@ -57,6 +57,13 @@ wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t
     return WP_STATUS_OK;
 }
 
+void wpi_residency_set_untouched(wpi_residency *residency, uint64_t address, uint64_t bytes) {
+    for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
+        wpi_chunk *chunk = wpi_residency_chunk(residency, at);
+        wpi_pages_add_range(&chunk->untouched, 0, chunk->page_count);
+    }
+}
+
 void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t bytes) {
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
         wpi_chunk *chunk = wpi_residency_chunk(residency, at);
@@ -138,6 +145,7 @@ void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pa
     WP_CHECK(are_apart(pages, &chunk->resident) && are_apart(pages, &chunk->coming) &&
              are_apart(pages, &chunk->planned));
     chunk->planned = wpi_pages_or(&chunk->planned, pages);
+    chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
 }
 
 void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
@@ -162,6 +170,12 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
         note_age(residency, chunk, page);
     const wpi_pages again = wpi_pages_and(pages, &chunk->left);
     return wpi_pages_count(&again);
+}
+
+void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages) {
+    WP_CHECK(are_in(pages, &chunk->resident));
+    chunk->dirty = wpi_pages_or(&chunk->dirty, pages);
+    chunk->is_written = true;
 }
 
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {

@@ -20,6 +20,8 @@ void wpi_residency_deinit(wpi_residency *residency); /* `{0}` is fine */
 /** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                                          wp_error *err);
+/** Nobody has used the allocation's pages so far. */
+void wpi_residency_set_untouched(wpi_residency *residency, uint64_t address, uint64_t bytes);
 /** It is gone; none of its pages is coming or in use. */
 void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t bytes);
 
@@ -52,6 +54,8 @@ void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pa
 void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** Pages that were coming are resident. Returns how many were so before. */
 uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** Resident pages of which the host has no copy: they have to be written back. */
+void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages leave; their frames are `leaving`. Evicted: it counts as a round trip. */
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);

@@ -54,7 +54,12 @@ bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps no
 wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
                                   wpi_processor processor, wp_time_ps now) {
     const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
-    const wpi_thrash_question question = {chunk, page, processor, now};
+    const wpi_thrash_question question = {
+        .chunk = chunk,
+        .page = page,
+        .processor = processor,
+        .now = now,
+        .prefers_device = wpi_pages_has(&paging->residency.chunks[chunk].prefers_device, page)};
     const wpi_thrash_hint hint = ops->ask(&paging->thrash, &question);
     paging->counters.throttled += hint.answer == WPI_THRASH_THROTTLE;
     paging->counters.pinned += hint.answer == WPI_THRASH_PIN;

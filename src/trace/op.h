@@ -33,11 +33,14 @@
     /* answer; kernel */                                                                           \
     X(HOST_TOUCH, "touch", 2, false)  /* address, bytes: of managed memory; whole pages */         \
     X(PREFETCH, "prefetch", 4, false) /* queue, address, bytes, to the device */                   \
-    X(ADVICE, "advice", 3, false)     /* address, bytes, set of WPI_ADVICE */
+    X(ADVICE, "advice", 3, false)     /* address, bytes, set of WPI_ADVICE */                      \
+    X(HOST_SEEN, "seen", 0, false)    /* from now on all that the host touches is written down */  \
+    X(VARIABLE, "variable", 2, false) /* address, bytes: of managed ones, whole pages */
 
 #define WPI_ADVICE_READ_MOSTLY 1u
 #define WPI_ADVICE_PREFERS_HOST 2u
 #define WPI_ADVICE_ACCESSED_BY 4u
+#define WPI_ADVICE_PREFERS_DEVICE 8u
 
 typedef enum wpi_op_kind {
 #define WPI_OP_ENUM(name, word, fields, has_text) WPI_OP_##name,

@@ -341,6 +341,7 @@ static void reading_in_order_gets_5_gb_a_second(void **state) {
     wpi_profile *profile = NULL;
     assert_status_ok(wpi_profile_load("gtx1080ti", settings, 2, &profile, &err), &err);
     bench_open_with(&b, profile, 64 * MIB);
+    wpi_paging_use_on_host(b.paging, (wpi_paging_range){BENCH_FIRST, 64 * MIB});
     b.ended = read_on;
     b.span_bytes = 112 * WPI_PAGE_BYTES;
     for (uint32_t i = 0; i < 112; i++)

@@ -58,6 +58,42 @@ static void a_rounded_allocation_is_as_large_as_its_trees(void **state) {
     }
 }
 
+/* What nobody has used is made here: as many faults, and only what the host has used comes. */
+static void untouched_pages_are_made(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=none", "paging.zero_fill=on");
+    wpi_paging_use_on_host(
+        b.paging, (wpi_paging_range){BENCH_FIRST + 480 * WPI_PAGE_BYTES + 5, 100 * WPI_PAGE_BYTES});
+    bench_touch_pages(&b, 4 * MIB, 1);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), 1024);
+    assert_u64(bench_count_of(&b, "paging.fetched"), 101);
+    assert_u64(bench_count_of(&b, "paging.made"), 923);
+    bench_close(&b);
+    BENCH_OPEN(&b, 4 * MIB + MIB / 2, "paging.prefetch=tree", "paging.zero_fill=on");
+    bench_touch_pages(&b, 4 * MIB + MIB / 2, 1);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), 2 * 6 + 4);
+    assert_u64(bench_count_of(&b, "paging.made"), 1024 + 128);
+    assert_u64(bench_count_of(&b, "paging.fetched"), 0);
+    bench_close(&b);
+}
+
+/* A service, and 4 KiB of zeros into DRAM. */
+static void making_a_page_takes_as_long_as_writing_it(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=none", "paging.zero_fill=on");
+    bench_issue(&b, 0, 0, BENCH_FIRST, false, 0);
+    wpi_engine_run(b.engine);
+    const double writing_ps =
+        (double)WPI_PAGE_BYTES / (double)b.profile->dram.bytes_per_s * (double)WP_PS_PER_S;
+    const wp_time_ps expected = 2 * (wp_time_ps)BENCH_WALK_PS + 45 * WP_PS_PER_US +
+                                b.profile->dram.latency_ps + (wp_time_ps)writing_ps +
+                                BENCH_ACCESS_PS;
+    assert_u64(wpi_engine_now(b.engine), expected);
+    bench_close(&b);
+}
+
 /* 2,605 cycles for 4 KiB and 8,240 for 60 KiB, which UVMSmart has; behind a walk and the service.
  */
 static void transfers_take_what_the_curve_says(void **state) {
@@ -349,11 +385,11 @@ static void run_random(const char *prefetch, const char *evict, const char *migr
 
 static void random_traffic_ends_under_all_policies(void **state) {
     (void)state;
-    const char *const more[] = {"paging.cu_faults=0",   "paging.cu_faults=1",
-                                "paging.mshrs=3",       "paging.service=serial",
-                                "paging.service=added", "paging.free=10",
-                                "paging.reserve=20",    "paging.free_at_start=on",
-                                "paging.drop_clean=on", "paging.round_up=on"};
+    const char *const more[] = {
+        "paging.cu_faults=0",    "paging.cu_faults=1",      "paging.mshrs=3",
+        "paging.service=serial", "paging.service=added",    "paging.free=10",
+        "paging.reserve=20",     "paging.free_at_start=on", "paging.drop_clean=on",
+        "paging.round_up=on",    "paging.zero_fill=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++) {
@@ -363,7 +399,9 @@ static void random_traffic_ends_under_all_policies(void **state) {
         }
     }
     for (const wpi_policy *const *m = wpi_policies; *m != NULL; m++)
-        if (strcmp((*m)->kind, "migrate") == 0) run_random("tree", "lfu-2m", (*m)->name, more[0]);
+        if (strcmp((*m)->kind, "migrate") == 0)
+            run_random(strcmp((*m)->name, "zero-copy") == 0 ? "none" : "tree", "lfu-2m", (*m)->name,
+                       more[0]);
     assert_true(runs >= 36);
 }
 
@@ -596,6 +634,8 @@ int main(void) {
         cmocka_unit_test(a_fault_each_block_with_sequential_local),
         cmocka_unit_test(six_faults_a_chunk_with_the_tree),
         cmocka_unit_test(a_rounded_allocation_is_as_large_as_its_trees),
+        cmocka_unit_test(untouched_pages_are_made),
+        cmocka_unit_test(making_a_page_takes_as_long_as_writing_it),
         cmocka_unit_test(transfers_take_what_the_curve_says),
         cmocka_unit_test(pages_take_the_link_for_their_bytes),
         cmocka_unit_test(a_service_drains_the_buffer),

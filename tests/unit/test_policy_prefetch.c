@@ -234,6 +234,19 @@ static void the_drivers_regions_end_with_the_allocation(void **state) {
 /* ---- random -----------------------------------------------------------------------------------
  */
 
+/* Pages that are nowhere yet, where they are wanted: with the first fault. */
+static void the_driver_brings_2_mib_to_where_they_are_wanted_first(void **state) {
+    (void)state;
+    scene s = new_scene(512, 512);
+    s.question.first = range(0, 300);
+    fault(&s, "driver", 17);
+    assert_range(&s.chosen, 0, 300);
+    scene t = new_scene(512, 512);
+    t.question.first = range(0, 300);
+    fault(&t, "tree", 17);
+    assert_range(&t.chosen, BLOCK(1), BLOCK(2));
+}
+
 static void random_brings_one_more_at_most_for_each_fault(void **state) {
     (void)state;
     scene s = new_scene(200, 256);
@@ -417,6 +430,7 @@ int main(void) {
         cmocka_unit_test(the_drivers_threshold_is_exceeded_not_met),
         cmocka_unit_test(the_driver_takes_the_largest_region_that_is_dense),
         cmocka_unit_test(the_drivers_regions_end_with_the_allocation),
+        cmocka_unit_test(the_driver_brings_2_mib_to_where_they_are_wanted_first),
         cmocka_unit_test(random_brings_one_more_at_most_for_each_fault),
         cmocka_unit_test(random_pages_are_uniform_over_the_tree),
         cmocka_unit_test(idle_sequential_follows_addresses),

@@ -47,7 +47,7 @@ static void move(scene *s, wpi_processor to, uint64_t us) {
 }
 
 static wpi_thrash_hint ask(scene *s, wpi_processor processor, uint64_t us) {
-    const wpi_thrash_question question = {0, PAGE, processor, us * US};
+    const wpi_thrash_question question = {0, PAGE, processor, us * US, false};
     return s->ops->ask(&s->thrash, &question);
 }
 
@@ -194,6 +194,30 @@ static void ten_throttles_pin_a_page(void **state) {
 
 /* With an odd number it is the device's. The host is throttled, and when its turn comes the page
  * goes where both can reach it. */
+static wpi_thrash_answer ask_preferring_device(scene *s, wpi_processor processor, uint64_t us) {
+    const wpi_thrash_question question = {0, PAGE, processor, us * US, true};
+    return s->ops->ask(&s->thrash, &question).answer;
+}
+
+/* A page whose preferred location is the device goes on thrashing, however long. */
+static void a_page_that_prefers_the_device_is_never_pinned(void **state) {
+    (void)state;
+    scene s;
+    uint32_t moves = 0;
+    open_scene(&s, "driver");
+    make_thrash(&s);
+    for (uint64_t turn = 0; turn < 200; turn++) {
+        const wpi_processor who = turn % 2 == 0 ? DEVICE : HOST;
+        const wpi_thrash_answer answer = ask_preferring_device(&s, who, 500 + turn * 100);
+        assert_true(answer != WPI_THRASH_PIN);
+        if (answer != WPI_THRASH_MIGRATE) continue;
+        moves++;
+        move(&s, who, 500 + turn * 100);
+    }
+    assert_true(moves >= 30); /* about one in each nap of 500 us */
+    close_scene(&s);
+}
+
 static void a_page_on_the_device_goes_to_the_host_in_its_turn(void **state) {
     (void)state;
     scene s;
@@ -329,6 +353,7 @@ int main(void) {
         cmocka_unit_test(nobody_is_exempt_twice_running),
         cmocka_unit_test(a_page_left_alone_for_a_lapse_migrates),
         cmocka_unit_test(ten_throttles_pin_a_page),
+        cmocka_unit_test(a_page_that_prefers_the_device_is_never_pinned),
         cmocka_unit_test(a_page_on_the_device_goes_to_the_host_in_its_turn),
         cmocka_unit_test(a_time_of_0_pins_for_ever),
         cmocka_unit_test(moves_for_pinning_are_no_events),

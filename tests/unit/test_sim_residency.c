@@ -52,6 +52,25 @@ static void an_allocation_is_chunks_and_a_rest(void **state) {
     }
 }
 
+/* What nobody has used is nowhere, until it is planned; what was made has to be written back. */
+static void untouched_pages_are_of_the_allocation(void **state) {
+    (void)state;
+    wpi_residency r;
+    open_residency(&r, 100, (2 << 20) + (168 << 10));
+    assert_true(wpi_pages_is_empty(&r.chunks[0].untouched));
+    wpi_residency_set_untouched(&r, FIRST, (2 << 20) + (168 << 10));
+    assert_u64(wpi_pages_count(&r.chunks[0].untouched), 512);
+    assert_u64(wpi_pages_count(&r.chunks[1].untouched), 42);
+    come(&r, &r.chunks[1], 10, 30);
+    assert_u64(wpi_pages_count(&r.chunks[1].untouched), 22);
+    assert_true(wpi_pages_is_empty(&r.chunks[1].dirty) && !r.chunks[1].is_written);
+    const wpi_pages made = range(12, 14);
+    wpi_residency_make(&r.chunks[1], &made);
+    assert_u64(wpi_pages_count(&r.chunks[1].dirty), 2);
+    assert_true(r.chunks[1].is_written);
+    wpi_residency_deinit(&r);
+}
+
 static void addresses_have_chunks_or_none(void **state) {
     (void)state;
     wp_error err = {0};
@@ -287,6 +306,7 @@ static void pages_are_where_a_plain_array_has_them(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_allocation_is_chunks_and_a_rest),
+        cmocka_unit_test(untouched_pages_are_of_the_allocation),
         cmocka_unit_test(addresses_have_chunks_or_none),
         cmocka_unit_test(frames_are_counted_on_every_way),
         cmocka_unit_test(round_trips_are_counted_by_block),

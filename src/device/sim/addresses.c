@@ -132,6 +132,10 @@ static void forget_removed(wpi_addresses *a) {
     a->count = kept;
 }
 
+void wpi_addresses_set(wpi_addresses *a, uint64_t first, uint64_t bytes, uint64_t simulated) {
+    insert(a, place_of(a, first), &(range){.first = first, .bytes = bytes, .simulated = simulated});
+}
+
 uint64_t wpi_addresses_find(wpi_addresses *a, uint64_t address) {
     forget_removed(a);
     if (a->last >= a->count || !contains(&a->ranges[a->last], address)) {

@@ -8,6 +8,7 @@
  *     host memory that found no place there, or was registered    as a whole, from 2 MiB on
  *     memory that nobody registered                               page by page
  *     a module's variables                                        side by side
+ *     … which are managed (variables.h)                           as managed memory
  *     device memory that found no place there                     as a whole, from 2 MiB on
  *
  * Host memory lies in [WPI_HOST_FIRST, WPI_HOST_OUTER): the GPU reaches it across the link. Managed
@@ -27,6 +28,10 @@ typedef struct wpi_addresses wpi_addresses;
 
 wpi_addresses *wpi_addresses_create(void);            /* NULL: no memory */
 void wpi_addresses_destroy(wpi_addresses *addresses); /* NULL allowed */
+/** A range outside of the arena, of whole pages, whose simulated addresses are known; before any of
+ * it was asked for. */
+void wpi_addresses_set(wpi_addresses *addresses, uint64_t first, uint64_t bytes,
+                       uint64_t simulated);
 /** The simulated address of memory outside of the arena. */
 uint64_t wpi_addresses_find(wpi_addresses *addresses, uint64_t address);
 /** The address whose simulated one it is; itself if nobody has got it. NULL: nobody has. */

@@ -139,7 +139,7 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
     if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
-                             .first = r->first,
+                             .first = r->first + (address - original),
                              .place = r->place_bytes,
                              .base = (uintptr_t)r->entry.allocation.base + (address - original),
                              .bytes = r->entry.allocation.size_bytes};

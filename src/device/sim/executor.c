@@ -19,6 +19,7 @@
 #include "device/sim/progress.h"
 #include "device/sim/record.h"
 #include "device/sim/threads.h"
+#include "device/sim/variables.h"
 #include "report/recorder.h"
 #include "trace/source.h"
 
@@ -143,10 +144,19 @@ static transfer transfer_of(const wpi_command *c) {
                       (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
 }
 
+/* Copies and fills leave pages where they are; those that are nowhere come to be on the host. */
+static void note_written(wpi_sim_executor *x, const wpi_command *c) {
+    const void *first = c->kind == WPI_COMMAND_FILL ? c->u.fill.dst : c->u.copy.dst;
+    const wpi_managed_range range = {.address = wpi_variables_find((uintptr_t)first),
+                                     .bytes = transfer_of(c).bytes};
+    if (x->profile->paging.is_on) wpi_managed_use_on_host(x->memory, range);
+}
+
 /* The bytes move when the transfer ends. */
 static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     job *j = object;
     (void)token;
+    note_written(j->executor, j->command);
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
     const transfer moved = transfer_of(j->command);
     const wp_time_ps base_ps = j->executor->base_ps;
@@ -298,7 +308,7 @@ static void prefetched(void *object, uint64_t token, wp_time_ps now) {
 }
 
 static void start_prefetch(wpi_sim_executor *x, job *j) {
-    const wpi_paging_range range = {j->command->u.prefetch.address,
+    const wpi_paging_range range = {wpi_variables_find(j->command->u.prefetch.address),
                                     j->command->u.prefetch.size_bytes};
     wp_error error = {0};
     if (!x->profile->paging.is_on) {
@@ -320,9 +330,23 @@ static bool watches_host(const wpi_sim_executor *x) {
     return x->profile->paging.is_on || device->recorder != NULL;
 }
 
+/* Kernels have touched these pages, or the host. Where the model knows of no kernel, it was the
+ * host. */
+static void note_unclear(void *object, uint64_t chunk, const wpi_pages *touched) {
+    wpi_sim_executor *x = object;
+    for (uint32_t first = wpi_pages_next(touched, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = wpi_pages_run_end(touched, first);
+        const wpi_managed_range run = {.address = chunk + (uint64_t)first * WPI_PAGE_BYTES,
+                                       .bytes = (uint64_t)(outer - first) * WPI_PAGE_BYTES};
+        wpi_managed_use_on_host(x->memory, run);
+        first = wpi_pages_next(touched, outer);
+    }
+}
+
 /* The host goes on: what it touches from now on is its. */
 static void let_host_in(wpi_sim_executor *x) {
     if (!watches_host(x)) return;
+    if (x->host_was_here && x->is_blurred) wpi_managed_visit_touched(&x->managed, note_unclear, x);
     wpi_managed_forget_touched(&x->managed);
     x->host_was_here = true;
     x->is_blurred = false;
@@ -367,8 +391,9 @@ void wpi_sim_executor_host_touched(wpi_sim_executor *x, uint64_t chunk, const wp
 /* Before anything else happens. */
 static void ask_what_host_did(wpi_sim_executor *x) {
     if (!x->host_was_here || !watches_host(x)) return;
+    if (x->is_blurred && x->host_threads == 0) return; /* it is still at it */
     x->host_was_here = false;
-    if (!x->is_blurred) wpi_managed_visit_touched(&x->managed, note_touched, x);
+    wpi_managed_visit_touched(&x->managed, x->is_blurred ? note_unclear : note_touched, x);
 }
 
 /* If the simulator is at rest. */
@@ -653,16 +678,55 @@ wp_status wpi_sim_executor_manage(wpi_sim_executor *x, wpi_managed_range range, 
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
     const wp_status status = wpi_managed_add(&x->managed, x->memory, range, err);
+    if (status == WP_STATUS_OK && !x->host_was_here) { /* who allocates it may use it at once */
+        let_host_in(x);
+        x->is_blurred = x->host_threads != 0;
+    }
     pthread_mutex_unlock(&x->device->lock);
     return status;
 }
 
+/* Of the program's variables, which the host may have used before. */
+static wp_status manage_variables(wpi_sim_executor *x, wp_error *err) {
+    wpi_managed_range run;
+    for (size_t i = 0; wpi_variables_at(i, &run); i++) {
+        WP_TRY(wpi_managed_add(&x->managed, x->memory, run, err));
+        x->host_was_here = true;
+    }
+    return WP_STATUS_OK;
+}
+
+static void know_variables(wpi_sim_executor *x) {
+    wpi_managed_range run;
+    for (size_t i = 0; wpi_variables_at(i, &run); i++)
+        wpi_addresses_set(x->addresses, run.host, run.bytes, run.address);
+}
+
+bool wpi_sim_executor_has_managed(wpi_sim_executor *x, uint64_t address) {
+    pthread_mutex_lock(&x->device->lock);
+    const bool has = wpi_managed_has(&x->managed, address);
+    pthread_mutex_unlock(&x->device->lock);
+    return has;
+}
+
+bool wpi_sim_executor_sees_host(const wpi_sim_executor *x) {
+    return wpi_touch_is_seen(&x->managed.touch);
+}
+
+void wpi_sim_executor_use_on_host(wpi_sim_executor *x, wpi_managed_range range) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    wpi_managed_use_on_host(x->memory, range);
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 void wpi_sim_executor_advise(wpi_sim_executor *x, wpi_managed_range range,
                              const wpi_advice *advice) {
-    const wpi_paging_range pages = {range.address, range.bytes};
+    const wpi_paging_range pages = {wpi_variables_find(range.address), range.bytes};
+    const bool is_mapped = advice->is_accessed_by_device && !advice->prefers_device;
     const wpi_paging_advice said = {.is_read_mostly = advice->is_read_mostly,
-                                    .stays_on_host =
-                                        advice->prefers_host || advice->is_accessed_by_device};
+                                    .stays_on_host = advice->prefers_host || is_mapped,
+                                    .prefers_device = advice->prefers_device};
     if (!x->profile->paging.is_on) return;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_settle(&x->pace);
@@ -681,10 +745,14 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *x, uint64_t address) {
         let_host_in(x); /* it does not wait */
     }
     if (x->running == NULL) wpi_engine_run(x->engine);
-    if (address == 0)
+    if (address == 0) {
         wpi_managed_remove_all(&x->managed, x->memory);
-    else
+        WP_CHECK(manage_variables(x, NULL) == WP_STATUS_OK); /* there is room: there was */
+        for (size_t i = 0; i < x->managed.count; i++)
+            wpi_managed_use_on_host(x->memory, x->managed.ranges[i]);
+    } else {
         wpi_managed_remove(&x->managed, x->memory, address);
+    }
     if (!is_mine) wpi_pace_give(&x->pace);
     pthread_mutex_unlock(&x->device->lock);
 }
@@ -746,7 +814,9 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     WP_TRY_GOTO(wp_param_load(&wpi_patience_params[0], &patience, err), failed);
     x->patience_ns = patience.number;
     if (x->addresses == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
+    know_variables(x);
     WP_TRY_GOTO(make_model(x, err), failed);
+    WP_TRY_GOTO(manage_variables(x, err), failed);
     WP_CHECK(x->worker != NULL);
     x->worker->place = wpi_threads_place;
     x->worker->block_max = UINT32_MAX;

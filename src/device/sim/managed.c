@@ -22,6 +22,16 @@ bool wpi_managed_has_place(wpi_managed_range range) {
            range.bytes <= WPI_ARENA_HOST_FIRST - range.address;
 }
 
+static uint64_t host_of(wpi_managed_range range) {
+    return range.host != 0 ? range.host : range.address;
+}
+
+bool wpi_managed_has(const wpi_managed *managed, uint64_t address) {
+    for (size_t i = 0; i < managed->count; i++)
+        if (address - managed->ranges[i].address < managed->ranges[i].bytes) return true;
+    return false;
+}
+
 /* Where pages do not move, the model needs not know. */
 static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err) {
     wpi_paging *paging = wpi_memory_paging(memory);
@@ -29,12 +39,20 @@ static wp_status tell(wpi_memory *memory, wpi_managed_range range, wp_error *err
     return wpi_paging_add(paging, range.address, range.bytes, err);
 }
 
+void wpi_managed_use_on_host(wpi_memory *memory, wpi_managed_range range) {
+    wpi_paging *paging = wpi_memory_paging(memory);
+    if (paging == NULL) return;
+    wpi_paging_use_on_host(paging, (wpi_paging_range){range.address, range.bytes});
+}
+
 wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *err) {
     WP_TRY(wpi_memory_manage(memory, WPI_ARENA_MANAGED_FIRST, err));
     wpi_paging *paging = wpi_memory_paging(memory);
     if (paging != NULL) wpi_paging_set_foresight(paging, &managed->foresight);
-    for (size_t i = 0; i < managed->count; i++)
+    for (size_t i = 0; i < managed->count; i++) {
         WP_TRY(tell(memory, managed->ranges[i], err));
+        wpi_managed_use_on_host(memory, managed->ranges[i]);
+    }
     return WP_STATUS_OK;
 }
 
@@ -49,7 +67,8 @@ wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_
     }
     WP_TRY(tell(memory, range, err));
     managed->ranges[managed->count++] = range;
-    wpi_touch_watch(&managed->touch, range.address, range.bytes);
+    wpi_touch_watch(&managed->touch, host_of(range), range.bytes);
+    if (!wpi_touch_is_seen(&managed->touch)) wpi_managed_use_on_host(memory, range);
     managed->bytes += range.bytes;
     if (managed->bytes > managed->bytes_max) managed->bytes_max = managed->bytes;
     return WP_STATUS_OK;
@@ -73,7 +92,7 @@ void wpi_managed_remove_all(wpi_managed *managed, wpi_memory *memory) {
 
 void wpi_managed_forget_touched(const wpi_managed *managed) {
     for (size_t i = 0; i < managed->count; i++)
-        wpi_touch_forget(managed->ranges[i].address, managed->ranges[i].bytes);
+        wpi_touch_forget(host_of(managed->ranges[i]), managed->ranges[i].bytes);
 }
 
 void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit visit, void *object) {
@@ -82,7 +101,7 @@ void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit vis
         for (uint64_t at = 0; at < range.bytes; at += WPI_CHUNK_BYTES) {
             const uint64_t left = range.bytes - at;
             wpi_pages touched = {{0}};
-            wpi_touch_find(&managed->touch, range.address + at,
+            wpi_touch_find(&managed->touch, host_of(range) + at,
                            left < WPI_CHUNK_BYTES ? left : WPI_CHUNK_BYTES, &touched);
             if (!wpi_pages_is_empty(&touched)) visit(object, range.address + at, &touched);
         }

@@ -15,6 +15,7 @@
 
 typedef struct wpi_managed_range {
     uint64_t address, bytes;
+    uint64_t host; /* where the program has it, if that is elsewhere (variables.h); or 0 */
 } wpi_managed_range;
 
 typedef struct wpi_managed {
@@ -32,7 +33,13 @@ void wpi_managed_deinit(wpi_managed *managed);
  * move. */
 bool wpi_managed_has_place(wpi_managed_range range);
 
-/** The model is new: its memory gets paging, and all ranges. NOMEM. */
+/** It is some range's. */
+bool wpi_managed_has(const wpi_managed *managed, uint64_t address);
+
+/** The range's pages are on the host, if nobody used them before. */
+void wpi_managed_use_on_host(wpi_memory *memory, wpi_managed_range range);
+
+/** The model is new: its memory gets paging, and all ranges, as the host used them. NOMEM. */
 WP_NODISCARD wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *err);
 WP_NODISCARD wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory,
                                        wpi_managed_range range, wp_error *err);

@@ -11,6 +11,7 @@
 #include "base/param.h"
 #include "base/symbol.h"
 #include "device/sim/in_step.h"
+#include "device/sim/variables.h"
 #include "report/recorder.h"
 #include "warpage/version.h"
 
@@ -41,7 +42,8 @@ struct wpi_recorder {
     pthread_mutex_t lock;        /* of what follows */
     pthread_mutex_t launch_lock; /* numbers of launches are in the order of their commands */
     handles queues, events;
-    uint32_t asked; /* numbers of the device that are written down */
+    bool is_host_seen; /* and that is written down */
+    uint32_t asked;    /* numbers of the device that are written down */
     uint64_t launched;
     _Atomic uint64_t recorded;
     uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
@@ -129,7 +131,8 @@ static wp_status queue_copy(wp_queue *queue, void *dst, size_t dst_pitch_bytes, 
     WP_TRY(inner.queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height,
                              err));
     const uint64_t fields[] = {queue_number(queue), kind, (uint64_t)width_bytes * height,
-                               (uintptr_t)dst, (uintptr_t)src};
+                               wpi_variables_find((uintptr_t)dst),
+                               wpi_variables_find((uintptr_t)src)};
     wpi_trace_writer_op(active->writer, WPI_OP_COPY, fields, NULL);
     return WP_STATUS_OK;
 }
@@ -137,7 +140,8 @@ static wp_status queue_copy(wp_queue *queue, void *dst, size_t dst_pitch_bytes, 
 static wp_status queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
                             size_t count, wp_error *err) {
     WP_TRY(inner.queue->fill(queue, dst, value, value_bytes, count, err));
-    write_op(WPI_OP_FILL, queue_number(queue), (uint64_t)value_bytes * count, (uintptr_t)dst);
+    write_op(WPI_OP_FILL, queue_number(queue), (uint64_t)value_bytes * count,
+             wpi_variables_find((uintptr_t)dst));
     return WP_STATUS_OK;
 }
 
@@ -165,7 +169,8 @@ static wp_status queue_wait_event(wp_queue *queue, wp_event *event, wp_error *er
 static wp_status queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes,
                                 bool to_device, wp_error *err) {
     WP_TRY(inner.queue->prefetch(queue, address, size_bytes, to_device, err));
-    const uint64_t fields[] = {queue_number(queue), (uintptr_t)address, size_bytes, to_device};
+    const uint64_t fields[] = {queue_number(queue), wpi_variables_find((uintptr_t)address),
+                               size_bytes, to_device};
     wpi_trace_writer_op(active->writer, WPI_OP_PREFETCH, fields, NULL);
     return WP_STATUS_OK;
 }
@@ -224,12 +229,6 @@ static wp_status device_wait(wp_device *device, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static wp_status device_reset(wp_device *device, wp_error *err) {
-    WP_TRY(inner.reset(device, err));
-    write_op(WPI_OP_RESET, 0, 0, 0);
-    return WP_STATUS_OK;
-}
-
 /* Where the program asked for it, as reports say it. */
 static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *base) {
     wpi_memory_entry entry = {0};
@@ -240,9 +239,37 @@ static void note_allocation(wp_memory_kind kind, uint64_t bytes, const void *bas
     wp_free(site);
 }
 
+/* Once, before the first memory that the host may touch: traces do not have it where the system
+ * does not tell, and older ones, which lack what the host touches first. */
+static void note_host_seen(void) {
+    pthread_mutex_lock(&active->lock);
+    const bool is_new =
+        !active->is_host_seen && wpi_sim_executor_sees_host(active->device->executor);
+    active->is_host_seen = active->is_host_seen || is_new;
+    pthread_mutex_unlock(&active->lock);
+    if (is_new) wpi_trace_writer_op(active->writer, WPI_OP_HOST_SEEN, NULL, NULL);
+}
+
+/* The pages of managed variables, which replays know by their places only. */
+static void note_variables(void) {
+    wpi_managed_range run;
+    for (size_t i = 0; wpi_variables_at(i, &run); i++) {
+        note_host_seen();
+        write_op(WPI_OP_VARIABLE, run.address, run.bytes, 0);
+    }
+}
+
+static wp_status device_reset(wp_device *device, wp_error *err) {
+    WP_TRY(inner.reset(device, err));
+    write_op(WPI_OP_RESET, 0, 0, 0);
+    note_variables();
+    return WP_STATUS_OK;
+}
+
 static wp_status memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,
                               uint32_t flags, void **out, wp_error *err) {
     WP_TRY(inner.memory_alloc(device, kind, size_bytes, flags, out, err));
+    if (kind == WP_MEMORY_MANAGED) note_host_seen();
     note_allocation(kind, size_bytes, *out);
     return WP_STATUS_OK;
 }
@@ -270,8 +297,9 @@ static void memory_advise(wp_device *device, const void *address, size_t size_by
     inner.memory_advise(device, address, size_bytes, advice);
     const uint64_t said = (advice->is_read_mostly ? WPI_ADVICE_READ_MOSTLY : 0) |
                           (advice->prefers_host ? WPI_ADVICE_PREFERS_HOST : 0) |
-                          (advice->is_accessed_by_device ? WPI_ADVICE_ACCESSED_BY : 0);
-    write_op(WPI_OP_ADVICE, (uintptr_t)address, size_bytes, said);
+                          (advice->is_accessed_by_device ? WPI_ADVICE_ACCESSED_BY : 0) |
+                          (advice->prefers_device ? WPI_ADVICE_PREFERS_DEVICE : 0);
+    write_op(WPI_OP_ADVICE, wpi_variables_find((uintptr_t)address), size_bytes, said);
 }
 
 static wp_status memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err) {
@@ -479,6 +507,7 @@ wp_status wpi_recorder_create(wpi_sim_device *device, wp_device_ops *ops, wpi_re
     active = r;
     (void)add_handle(&r->queues, device->cpu.default_queue);
     replace_ops(ops);
+    note_variables();
     (void)unsetenv("WARPAGE_TRACE"); /* programs that this one starts have traces of their own */
     if (atexit(finish_at_exit) != 0) return WP_FAIL(err, NOMEM, "trace: atexit is full");
     *out = r;

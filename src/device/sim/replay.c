@@ -36,6 +36,8 @@ typedef struct replay {
     wp_event **events;
     uint64_t queue_count, event_count;
     uint64_t used_bytes; /* of device and managed memory */
+    bool was_reset;
+    bool is_host_seen; /* the trace has all that the host touched */
     uint64_t allocation_count, live_count;
     wp_strings sites; /* where the program asked for memory */
 } replay;
@@ -109,7 +111,7 @@ static wp_status check_launch(const check *c, uint64_t number, wp_error *err) {
 /* Pages can move only of memory that has an area of its own. */
 static wp_status check_managed(const check *c, const wpi_op *op, wp_error *err) {
     const wpi_sim_device *device = (const wpi_sim_device *)(const void *)c->device;
-    const wpi_managed_range range = {op->fields[2], op->fields[1]};
+    const wpi_managed_range range = {.address = op->fields[2], .bytes = op->fields[1]};
     if (!device->profile->paging.is_on || wpi_managed_has_place(range)) return WP_STATUS_OK;
     return WP_FAIL(err, UNSUPPORTED,
                    "%s: its managed memory does not lie where pages can be moved; record it again",
@@ -241,6 +243,7 @@ static wp_status copy(replay *r, const wpi_op *op, wp_error *err) {
     wpi_command *command = wpi_command_create(WPI_COMMAND_COPY, 0);
     if (command != NULL) {
         command->u.copy.kind = (wp_copy_kind)op->fields[1];
+        command->u.copy.dst = (void *)(uintptr_t)op->fields[3];
         command->u.copy.width_bytes = (size_t)op->fields[2];
         command->u.copy.height = 1;
     }
@@ -251,6 +254,7 @@ static wp_status fill(replay *r, const wpi_op *op, wp_error *err) {
     WP_TRY(check_bytes(r, op->fields[1], err));
     wpi_command *command = wpi_command_create(WPI_COMMAND_FILL, 0);
     if (command != NULL) {
+        command->u.fill.dst = (void *)(uintptr_t)op->fields[2];
         command->u.fill.value_bytes = 1;
         command->u.fill.count = (size_t)op->fields[1];
     }
@@ -360,13 +364,26 @@ static wp_status enter_memory(replay *r, const wpi_op *op, wp_error *err) {
     WP_TRY(wpi_memory_map_add(wpi_memory_map_global(), &entry, err));
     r->live_count++;
     if (op->fields[0] != WP_MEMORY_MANAGED) return WP_STATUS_OK;
-    const wpi_managed_range range = {op->fields[2], op->fields[1]};
-    return wpi_sim_executor_manage(r->device->executor, range, err);
+    const wpi_managed_range range = {.address = op->fields[2], .bytes = op->fields[1]};
+    WP_TRY(wpi_sim_executor_manage(r->device->executor, range, err));
+    if (!r->is_host_seen) wpi_sim_executor_use_on_host(r->device->executor, range);
+    return WP_STATUS_OK;
+}
+
+/* Nothing else of it is told: reports of runs do not know a place of variables. */
+static wp_status enter_variable(replay *r, const wpi_op *op, wp_error *err) {
+    const wpi_managed_range range = {.address = op->fields[0], .bytes = op->fields[1]};
+    if (!wpi_managed_has_place(range) || range.bytes == 0)
+        return fail_number(r, "variable at", range.address, err);
+    WP_TRY(wpi_sim_executor_manage(r->device->executor, range, err));
+    if (r->was_reset) wpi_sim_executor_use_on_host(r->device->executor, range);
+    return WP_STATUS_OK;
 }
 
 static wp_status advise(replay *r, const wpi_op *op) {
     const wpi_advice advice = {.is_read_mostly = (op->fields[2] & WPI_ADVICE_READ_MOSTLY) != 0,
                                .prefers_host = (op->fields[2] & WPI_ADVICE_PREFERS_HOST) != 0,
+                               .prefers_device = (op->fields[2] & WPI_ADVICE_PREFERS_DEVICE) != 0,
                                .is_accessed_by_device =
                                    (op->fields[2] & WPI_ADVICE_ACCESSED_BY) != 0};
     wpi_memory_advise(&r->device->cpu.base, (const void *)(uintptr_t)op->fields[0],
@@ -377,11 +394,9 @@ static wp_status advise(replay *r, const wpi_op *op) {
 static wp_status touch_memory(replay *r, const wpi_op *op, wp_error *err) {
     const uint64_t address = op->fields[0], bytes = op->fields[1];
     const uint64_t chunk = address / WPI_CHUNK_BYTES * WPI_CHUNK_BYTES;
-    wpi_memory_entry entry;
     wpi_pages pages = {{0}};
-    const bool is_known =
-        wpi_memory_map_find(wpi_memory_map_global(), (const void *)(uintptr_t)address, &entry) &&
-        entry.allocation.kind == WP_MEMORY_MANAGED;
+    const bool is_known = !r->device->profile->paging.is_on ||
+                          wpi_sim_executor_has_managed(r->device->executor, address);
     if (!is_known || bytes == 0 || bytes > WPI_CHUNK_BYTES - (address - chunk))
         return fail_number(r, "memory at", address, err);
     const uint32_t first = (uint32_t)((address - chunk) / WPI_PAGE_BYTES);
@@ -418,6 +433,7 @@ static wp_status reset(replay *r, wp_error *err) {
     WP_TRY(wp_device_wait(&r->device->cpu.base, err));
     forget_memory(r);
     r->used_bytes = 0;
+    r->was_reset = true;
     return wp_device_reset(&r->device->cpu.base, err);
 }
 
@@ -477,6 +493,8 @@ static wp_status do_op(void *object, const wpi_op *op, wp_error *err) {
     case WPI_OP_HOST_TOUCH: return touch_memory(r, op, err);
     case WPI_OP_PREFETCH: return prefetch(r, op, err);
     case WPI_OP_ADVICE: return advise(r, op);
+    case WPI_OP_VARIABLE: return enter_variable(r, op, err);
+    case WPI_OP_HOST_SEEN: r->is_host_seen = true; return WP_STATUS_OK;
     default: return WP_STATUS_OK;
     }
 }

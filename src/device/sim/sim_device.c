@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "device/sim/record.h"
+#include "device/sim/variables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static wp_status alloc_memory(wp_device *base, wp_memory_kind kind, size_t size_
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
     WP_TRY(wpi_cpu_device_ops.memory_alloc(base, kind, size_bytes, flags, out, err));
     if (kind != WP_MEMORY_MANAGED) return WP_STATUS_OK;
-    const wpi_managed_range range = {(uintptr_t)*out, size_bytes};
+    const wpi_managed_range range = {.address = (uintptr_t)*out, .bytes = size_bytes};
     const wp_status status = wpi_sim_executor_manage(device->executor, range, err);
     const wp_allocation allocation = {*out, size_bytes, kind, flags};
     if (status != WP_STATUS_OK) (void)wpi_cpu_device_ops.memory_free(base, &allocation, NULL);
@@ -51,7 +52,7 @@ static wp_status free_memory(wp_device *base, const wp_allocation *allocation, w
 static void advise_memory(wp_device *base, const void *address, size_t size_bytes,
                           const wpi_advice *advice) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
-    const wpi_managed_range range = {(uintptr_t)address, size_bytes};
+    const wpi_managed_range range = {.address = (uintptr_t)address, .bytes = size_bytes};
     wpi_sim_executor_advise(device->executor, range, advice);
 }
 
@@ -200,4 +201,5 @@ const wp_device_kind wp_device_kind_sim = {
     .summary = "a simulated GPU: sim:<profile>",
     .example = "k80",
     .open = open_device,
+    .place_variable = wpi_variables_place,
 };

@@ -42,6 +42,12 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
  * passes. */
 void wpi_sim_executor_host_touched(wpi_sim_executor *executor, uint64_t chunk,
                                    const wpi_pages *pages);
+/** It is managed memory that the executor knows. */
+bool wpi_sim_executor_has_managed(wpi_sim_executor *executor, uint64_t address);
+/** Whether the system tells what the host touches. */
+bool wpi_sim_executor_sees_host(const wpi_sim_executor *executor);
+/** A range of managed memory is on the host, as far as nobody has used it. */
+void wpi_sim_executor_use_on_host(wpi_sim_executor *executor, wpi_managed_range range);
 /** The program has said something of managed memory. */
 void wpi_sim_executor_advise(wpi_sim_executor *executor, wpi_managed_range range,
                              const wpi_advice *advice);

@@ -22,6 +22,10 @@ typedef struct wpi_touch {
 /** False: the system does not say; nothing is ever found then. */
 bool wpi_touch_init(wpi_touch *touch);
 void wpi_touch_deinit(wpi_touch *touch);
+/** Whether anything can be found. */
+static inline bool wpi_touch_is_seen(const wpi_touch *touch) {
+    return touch->pagemap >= 0;
+}
 /** A range, of whole pages, that will be looked at. */
 void wpi_touch_watch(const wpi_touch *touch, uint64_t address, uint64_t bytes);
 /** From now on none of its pages was touched. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* As NVIDIA's driver 595 does it: blocks that fault become whole; then, for each page that faults,
- * the largest aligned region around it of which more than the threshold is there. */
+ * the largest aligned region around it of which more than the threshold is there. The first time
+ * that 2 MiB are used where they are wanted, they come as a whole. */
 #include "policy/prefetch.h"
 
 static uint32_t smaller(uint32_t a, uint32_t b) {
@@ -31,6 +32,7 @@ static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
     for (uint32_t page = wpi_pages_next(&question->faulting, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(&question->faulting, page + 1))
         add_region(question, &there, page, out);
+    *out = wpi_pages_or(out, &question->first);
 }
 
 static const wpi_prefetch_ops ops = {.choose = choose};

@@ -159,7 +159,9 @@ static wpi_processor common_location(const wpi_thrash_page *page, wpi_processor 
 }
 
 static wpi_thrash_hint hint_for(const wpi_thrash *thrash, wpi_thrash_chunk *chunk,
-                                wpi_thrash_page *page, wpi_processor own, wp_time_ps now) {
+                                wpi_thrash_page *page, const wpi_thrash_question *q) {
+    const wpi_processor own = q->processor;
+    const wp_time_ps now = q->now;
     const bool is_exempt = page->exempt == (uint8_t)own;
     if (page->pinned_on != WPI_PROCESSOR_NONE) {
         const wpi_processor there = (wpi_processor)page->pinned_on;
@@ -169,7 +171,8 @@ static wpi_thrash_hint hint_for(const wpi_thrash *thrash, wpi_thrash_chunk *chun
         return throttle(page, own);
     }
     if (!is_exempt) return throttle(page, own);
-    if (page->throttles >= thrash->pin_threshold) return pin(thrash, chunk, page, own, now);
+    if (page->throttles >= thrash->pin_threshold && !q->prefers_device)
+        return pin(thrash, chunk, page, own, now);
     return (wpi_thrash_hint){.answer = WPI_THRASH_MIGRATE};
 }
 
@@ -205,7 +208,7 @@ static wpi_thrash_hint ask(wpi_thrash *thrash, const wpi_thrash_question *q) {
     if (!is_pinned && q->now - page->moved > thrash->lapse_ps) return migrate;
     page->processors |= bit_of(q->processor);
     update_period(thrash, page, q->processor, q->now);
-    return hint_for(thrash, chunk, page, q->processor, q->now);
+    return hint_for(thrash, chunk, page, q);
 }
 
 static const wpi_thrash_ops ops = {moved, ask};

@@ -61,7 +61,8 @@ int main(int count, char **arguments)
     CUDA_OK(cudaMallocManaged((void **)&other, PAGE));
     CUDA_OK(cudaMallocManaged((void **)&bytes, (size_t)PAGES * PAGE));
     memset(bytes, 7, (size_t)PAGES * PAGE);
-    if (strcmp(how, "fight") == 0) {
+    if (strcmp(how, "preferred") == 0) CUDA_OK(cudaMemAdvise(bytes, PAGE, cudaMemAdviseSetPreferredLocation, 0));
+    if (strcmp(how, "fight") == 0 || strcmp(how, "preferred") == 0) {
         fight(bytes);
         return check_done();
     }

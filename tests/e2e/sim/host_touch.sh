@@ -47,4 +47,9 @@ expect "fight against thrashing: pages back" "$(member r paging_host_fetched)" 8
 expect "fight against thrashing: pinned" "$(member r paging_pinned)" 1
 expect "fight against thrashing: throttled" "$(member r paging_throttled)" 10
 expect "fight against thrashing: accesses across the link" "$(member r paging_remote)" 24
+# Its preferred location overrides that.
+run preferred --prefetch none --set thrash=driver
+expect "fight, preferring the device: pages back" "$(member r paging_host_fetched)" 20
+expect "fight, preferring the device: pinned" "$(member r paging_pinned)" 0
+expect "fight, preferring the device: accesses across the link" "$(member r paging_remote)" 0
 exit $failures

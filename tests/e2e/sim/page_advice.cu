@@ -65,6 +65,13 @@ int main(int count, char **arguments)
         use_by_kernel(PAGES, 1);
         CHECK_EQ(use_by_host(HALF), HALF * 5u);
     }
+    if (strcmp(what, "prefers") == 0) { /* the host takes back what it uses, and nothing else */
+        CUDA_OK(cudaMemAdvise(bytes, (size_t)HALF * PAGE, cudaMemAdviseSetPreferredLocation, device));
+        use_by_kernel(PAGES, 1);
+        for (int i = 0; i < HALF; i += 4)
+            CHECK_EQ(((volatile unsigned char *)bytes)[(size_t)i * PAGE], 5);
+        use_by_kernel(HALF, 0);
+    }
     if (strcmp(what, "read_mostly") == 0) { /* both have it, until it is written */
         CUDA_OK(cudaMemAdvise(bytes, (size_t)PAGES * PAGE, cudaMemAdviseSetReadMostly, device));
         use_by_kernel(PAGES, 0);
