@@ -224,14 +224,15 @@ static wp_status check_fixed_pages(const wpi_profile *p, wp_error *err) {
     return REFUSE(p, found, err, "pages do not move on this GPU; paging.on=on lets them");
 }
 
+/* Half is memory enough for all, whatever gpu.memory is: `warpage advise` asks for that. */
 static wp_status check_room(const wpi_profile *p, wp_error *err) {
     const uint32_t percent = p->paging.oversubscribe_percent;
-    if (percent != 0 && percent < 100)
+    if (percent != 0 && percent < 50)
         return REFUSE(p, "paging.oversubscribe", err,
-                      "%u%% of memory would leave some of it empty; 100%% is memory that holds "
-                      "all, and without it there is gpu.memory",
+                      "%u%% would be memory more than twice as large as the data; 50%% is enough "
+                      "for all, and without it there is gpu.memory",
                       percent);
-    if (percent != 0 && wpi_profile_is_set(p, "gpu.memory"))
+    if (percent >= 100 && wpi_profile_is_set(p, "gpu.memory"))
         return REFUSE(p, "paging.oversubscribe", err,
                       "it says how much memory there is, and gpu.memory does so, too: set one of "
                       "them");
