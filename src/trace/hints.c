@@ -23,6 +23,7 @@ typedef struct hinted {
     uint64_t address, bytes;
     uint32_t what;
     uint64_t host_bytes;   /* of a copy: that the device has not, or not as they are now */
+    bool has_run;          /* a host thread has waited for a launch since it was allocated */
     uint64_t device_bytes; /* … that the host has not, at most */
 } hinted;
 
@@ -176,6 +177,7 @@ static wp_status advise(wpi_hints *h, const wpi_op *op, wp_error *err) {
 static wp_status touch(wpi_hints *h, const wpi_op *op, wp_error *err) {
     hinted *a = find_live(h, op->fields[0]);
     if (a == NULL || (a->what & COPY) == 0) return pass(h, op, err);
+    if (!a->has_run) return WP_STATUS_OK; /* found at the wait, it was before the first launch */
     const uint64_t bytes = op->fields[1] < a->device_bytes ? op->fields[1] : a->device_bytes;
     if (bytes == 0) return WP_STATUS_OK;
     a->device_bytes -= bytes;
@@ -185,6 +187,12 @@ static wp_status touch(wpi_hints *h, const wpi_op *op, wp_error *err) {
     const wpi_op wait = {.kind = WPI_OP_QUEUE_WAIT, .fields = {0}};
     WP_TRY(pass(h, &copy, err));
     return pass(h, &wait, err);
+}
+
+static wp_status wait_for(wpi_hints *h, const wpi_op *op, wp_error *err) {
+    for (size_t i = 0; i < h->live_count; i++)
+        h->live[i].has_run = h->live[i].has_run || h->live[i].device_bytes != 0;
+    return pass(h, op, err);
 }
 
 static wp_status launch(wpi_hints *h, const wpi_op *op, wp_error *err) {
@@ -214,6 +222,9 @@ wp_status wpi_hints_op(void *hints, const wpi_op *op, wp_error *err) {
     case WPI_OP_ADVICE: return advise(h, op, err);
     case WPI_OP_HOST_TOUCH: return touch(h, op, err);
     case WPI_OP_LAUNCH: return launch(h, op, err);
+    case WPI_OP_QUEUE_WAIT:
+    case WPI_OP_EVENT_WAIT:
+    case WPI_OP_DEVICE_WAIT: return wait_for(h, op, err);
     case WPI_OP_RESET: h->live_count = 0; return pass(h, op, err);
     default: return pass(h, op, err);
     }

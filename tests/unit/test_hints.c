@@ -91,7 +91,8 @@ static void freed_memory_is_left_alone(void **state) {
                "reset 0 0 0 0\nlaunch 0 1 0 0\n");
 }
 
-/* All goes over once; then what the host touched comes back, and goes over again. */
+/* All goes over once; then what the host touched comes back, and goes over again. What is found at
+ * the first wait was touched before the launches. */
 static void copies_take_the_place_of_touches(void **state) {
     (void)state;
     wpi_hints *hints = begin("1=copy");
@@ -99,11 +100,13 @@ static void copies_take_the_place_of_touches(void **state) {
     put(hints, WPI_OP_HOST_TOUCH, FIRST, 0x2000, 0);
     put(hints, WPI_OP_LAUNCH, 0, 0, 0);
     put(hints, WPI_OP_LAUNCH, 0, 1, 0);
+    put(hints, WPI_OP_HOST_TOUCH, FIRST, 0x4000, 0);
+    put(hints, WPI_OP_QUEUE_WAIT, 0, 0, 0);
     put(hints, WPI_OP_HOST_TOUCH, FIRST + 0x1000, 0x2000, 0);
     put(hints, WPI_OP_LAUNCH, 0, 2, 0);
     put(hints, WPI_OP_FREE, WP_MEMORY_MANAGED, BYTES, FIRST);
     end(hints, "alloc 0 10000 200000 0\n"
-               "copy 0 0 10000 200000\nlaunch 0 0 0 0\nlaunch 0 1 0 0\n"
+               "copy 0 0 10000 200000\nlaunch 0 0 0 0\nlaunch 0 1 0 0\nwait 0 0 0 0\n"
                "copy 0 1 2000 201000\nwait 0 0 0 0\n"
                "copy 0 0 2000 200000\nlaunch 0 2 0 0\nfree 0 10000 200000 0\n");
 }
