@@ -16,8 +16,8 @@ static void take(wpi_foresight *later, const wpi_foresight *first) {
     const size_t bytes = (size_t)first->count * sizeof(uint32_t);
     const size_t launch_bytes = (size_t)first->launch_count * sizeof(uint32_t);
     uint32_t *pages = wp_malloc(bytes + 1), *launches = wp_malloc(launch_bytes + 1);
-    memcpy(pages, first->pages, bytes);
-    memcpy(launches, first->launches, launch_bytes);
+    if (bytes != 0) memcpy(pages, first->pages, bytes);
+    if (launch_bytes != 0) memcpy(launches, first->launches, launch_bytes);
     assert_status_ok(
         wpi_foresight_take(later, pages, first->count, launches, first->launch_count, &err), &err);
 }
