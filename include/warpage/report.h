@@ -71,6 +71,20 @@ typedef struct wp_run_touches {
     uint64_t walks;
 } wp_run_touches;
 
+/** What paging does with the pages of managed memory, by allocation. Each is a part of the counter
+ *  `paging_<name>`: over all allocations they add up to it. */
+typedef enum wp_run_move {
+    WP_RUN_MOVE_FAR_FAULTS = 0,
+    WP_RUN_MOVE_FETCHED, /* came over the link */
+    WP_RUN_MOVE_MADE,    /* made on the device, of zeros */
+    WP_RUN_MOVE_EVICTED,
+    WP_RUN_MOVE_THRASHED,     /* came again after an eviction */
+    WP_RUN_MOVE_REMOTE,       /* translations that led to the host */
+    WP_RUN_MOVE_HOST_FETCHED, /* went back, since the host touched them */
+    WP_RUN_MOVE_SENT_BACK,    /* … since the program said so */
+    WP_RUN_MOVES              /* must be last */
+} wp_run_move;
+
 /** An allocation, or several of the same size that the same code made one after the other. */
 typedef struct wp_run_allocation {
     char *name; /* the variable or kernel parameter by which it was reached first; "" */
@@ -80,6 +94,7 @@ typedef struct wp_run_allocation {
     uint64_t place_bytes; /* of its first page on the map; has_place */
     bool has_place;
     wp_run_touches touches;
+    uint64_t moves[WP_RUN_MOVES]; /* 0 where pages do not move */
 } wp_run_allocation;
 
 typedef struct wp_run_page {
@@ -229,6 +244,9 @@ WP_NODISCARD WP_API wp_status wp_run_record_check_pages(const char *dir, wp_erro
 
 /** "reads", "writes", "remote", "faults", …, as in the JSON. */
 WP_API const char *wp_run_page_event_name(wp_run_page_event event);
+
+/** "far_faults", "fetched", …, as in the JSON. */
+WP_API const char *wp_run_move_name(wp_run_move move);
 
 /** "h2d", …, as in the JSON. */
 WP_API const char *wp_copy_kind_name(wp_copy_kind kind);

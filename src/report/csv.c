@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The record as one CSV table: a row for each kernel, then one for each kind of copy; of simulated
- * GPUs one for the run. */
+ * GPUs one for each allocation whose pages move, and one for the run. */
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/time.h"
 #include "report/metrics.h"
+#include "report/moves.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
 
@@ -74,6 +76,30 @@ static void append_counted(const wp_run_record *record, const uint64_t *values, 
     }
 }
 
+/* Has what paging did in the columns of the counters that it adds up to; all others are empty. */
+static void append_allocation(const wp_run_simulation *s, const wp_run_allocation *a,
+                              wp_text *out) {
+    wp_text_append(out, "allocation,");
+    append_field(out, a->name[0] != '\0' ? a->name : a->site);
+    wp_text_appendf(out, ",%" PRIu64 ",,%" PRIu64 ",,,", a->count, a->bytes);
+    wpi_metrics_visit(s, s->values, s->counted_ps, append_metric, &(cells){s, NULL, 0, out});
+    for (size_t i = 0; i < s->column_count; i++) {
+        const wp_run_move move = wpi_move_of_counter(s->columns[i].name);
+        wp_text_append(out, ",");
+        if (move < WP_RUN_MOVES) wp_text_appendf(out, "%" PRIu64, a->moves[move]);
+    }
+    wp_text_append(out, "\r\n");
+}
+
+static void append_allocations(const wp_run_record *record, wp_text *out) {
+    size_t count = 0;
+    if (record->simulation == NULL) return;
+    size_t *order = wpi_moves_order(record->simulation, &count);
+    for (size_t i = 0; i < count; i++)
+        append_allocation(record->simulation, &record->simulation->allocations[order[i]], out);
+    wp_free(order);
+}
+
 static void append_run(const wp_run_record *record, wp_text *out) {
     const wp_run_simulation *s = record->simulation;
     if (s == NULL) return;
@@ -103,5 +129,6 @@ void wpi_run_record_csv(const wp_run_record *record, wp_text *out) {
         append_counted(record, NULL, 0, out);
         wp_text_append(out, "\r\n");
     }
+    append_allocations(record, out);
     append_run(record, out);
 }

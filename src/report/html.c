@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "report/metrics.h"
+#include "report/moves.h"
 #include "report/plots.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
@@ -215,6 +217,28 @@ static void append_allocations(const wp_run_simulation *s, wp_text *out) {
     end_table(out);
 }
 
+static void append_moves(const wp_run_simulation *s, wp_text *out) {
+    const char *names[WPI_MOVES_COLUMNS + 4] = {"allocation", "times", "bytes"};
+    char text[32];
+    size_t count;
+    size_t *order = wpi_moves_order(s, &count);
+    for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++)
+        names[3 + c] = wpi_moves_columns[c].title;
+    if (count != 0) begin_table(out, "Pages of managed memory, by allocation", names);
+    for (size_t i = 0; i < count; i++) {
+        const wp_run_allocation *a = &s->allocations[order[i]];
+        wp_text_append(out, "<tr>");
+        append_cell(out, "td", a->name[0] != '\0' ? a->name : "(unnamed)");
+        append_number(out, a->count);
+        append_cell(out, "td", wp_format_bytes(a->bytes, text));
+        for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++)
+            append_number(out, wpi_moves_in(&wpi_moves_columns[c], a));
+        wp_text_append(out, "</tr>\n");
+    }
+    if (count != 0) end_table(out);
+    wp_free(order);
+}
+
 static void append_pages(const wp_run_simulation *s, wp_text *out) {
     static const char *const names[] = {"page of",       "offset", "reads", "writes",
                                         "TLB L1 misses", "walks",  NULL};
@@ -255,6 +279,7 @@ static void append_simulation(const wp_run_record *record, const wpi_plots *plot
     end_table(out);
     append_plots(plots, out);
     append_allocations(s, out);
+    append_moves(s, out);
     append_pages(s, out);
     append_counters(record, out);
 }

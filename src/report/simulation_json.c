@@ -9,6 +9,7 @@
 #include "report/json_parts.h"
 #include "report/managed.h"
 #include "report/metrics.h"
+#include "report/moves.h"
 #include "report/simulation.h"
 
 static uint64_t integer_of(const json_t *value) {
@@ -122,7 +123,14 @@ static void read_touches(wpi_json_reader *r, const json_t *object, wp_run_touche
 #undef GET
 }
 
-static json_t *allocation_to_json(const wp_run_allocation *a) {
+static json_t *moves_to_json(const wp_run_allocation *a) {
+    json_t *object = json_object();
+    for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
+        wpi_json_set(object, wp_run_move_name(move), wpi_json_number(a->moves[move]));
+    return object;
+}
+
+static json_t *allocation_to_json(const wp_run_simulation *s, const wp_run_allocation *a) {
     json_t *object = json_object();
     wpi_json_set(object, "name", wpi_json_string(a->name));
     wpi_json_set(object, "site", wpi_json_string(a->site));
@@ -131,6 +139,7 @@ static json_t *allocation_to_json(const wp_run_allocation *a) {
     wpi_json_set(object, "bytes", wpi_json_number(a->bytes));
     if (a->has_place) wpi_json_set(object, "place_bytes", wpi_json_number(a->place_bytes));
     set_touches(object, &a->touches);
+    if (wpi_moves_are_of(s, a)) wpi_json_set(object, "paging", moves_to_json(a));
     return object;
 }
 
@@ -144,6 +153,9 @@ static void read_allocation(wpi_json_reader *r, const json_t *object, wp_run_all
     out->has_place = place != NULL;
     out->place_bytes = integer_of(place);
     read_touches(r, object, &out->touches);
+    const json_t *moves = json_object_get(object, "paging");
+    for (uint32_t move = 0; move < WP_RUN_MOVES; move++)
+        out->moves[move] = integer_of(json_object_get(moves, wp_run_move_name(move)));
 }
 
 static json_t *page_to_json(const wp_run_page *page) {
@@ -222,7 +234,7 @@ static void places_to_json(const wp_run_simulation *s, json_t *object) {
     for (size_t i = 0; i < s->series_count; i++)
         wpi_json_append(series, series_to_json(&s->series[i]));
     for (size_t i = 0; i < s->allocation_count; i++)
-        wpi_json_append(allocations, allocation_to_json(&s->allocations[i]));
+        wpi_json_append(allocations, allocation_to_json(s, &s->allocations[i]));
     for (size_t i = 0; i < s->page_count; i++)
         wpi_json_append(pages, page_to_json(&s->pages[i]));
     wpi_json_set(object, "utilisation", series);

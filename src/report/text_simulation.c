@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/metrics.h"
+#include "report/moves.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
 
@@ -222,6 +223,32 @@ static void append_allocations(const wp_run_simulation *s, wp_text *out) {
         wp_text_appendf(out, "  … and %zu more\n", s->allocation_count - ROWS_MAX);
 }
 
+/* Columns of nothing but zeros are left out. */
+static void append_moves(const wp_run_simulation *s, wp_text *out) {
+    size_t count;
+    size_t *order = wpi_moves_order(s, &count);
+    bool is_shown[WPI_MOVES_COLUMNS];
+    if (count != 0) wp_text_appendf(out, "\n  %-20s %12s", "managed memory", "bytes");
+    for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++) {
+        is_shown[c] = !wpi_moves_none(&wpi_moves_columns[c], s);
+        if (is_shown[c]) wp_text_appendf(out, " %*s", CELL_WIDTH, wpi_moves_columns[c].title);
+    }
+    if (count != 0) wp_text_append(out, "\n");
+    for (size_t i = 0; i < count && i < ROWS_MAX; i++) {
+        char bytes[32];
+        const wp_run_allocation *a = &s->allocations[order[i]];
+        wp_text_appendf(out, "  %-20.20s %12s", name_of(a),
+                        a->bytes != 0 ? wp_format_bytes(a->bytes, bytes) : "");
+        for (size_t c = 0; c < WPI_MOVES_COLUMNS; c++)
+            if (is_shown[c])
+                wp_text_appendf(out, " %*" PRIu64, CELL_WIDTH,
+                                wpi_moves_in(&wpi_moves_columns[c], a));
+        wp_text_append(out, "\n");
+    }
+    if (count > ROWS_MAX) wp_text_appendf(out, "  … and %zu more\n", count - ROWS_MAX);
+    wp_free(order);
+}
+
 static void append_pages(const wp_run_simulation *s, wp_text *out) {
     char bytes[32], offset[32];
     if (s->page_count == 0) return;
@@ -268,6 +295,7 @@ void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
     append_walks(record, out);
     append_round_trips(record, out);
     append_allocations(record->simulation, out);
+    append_moves(record->simulation, out);
     append_pages(record->simulation, out);
     append_notes(record, out);
 }

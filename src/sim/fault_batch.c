@@ -197,6 +197,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
     b->missing += missing;
     b->blocks++;
     p->counters.faults += missing;
+    wpi_paging_count(p, wpi_page_address(p, chunk, 0), WP_RUN_MOVE_FAR_FAULTS, missing);
     if (p->profile->paging.replay == WPI_REPLAY_BLOCK) order_replay(p, now);
     if (b->served_count < b->fault_count)
         wpi_engine_at(p->engine, now + p->profile->paging.block_ps, serve_block, p, 0);

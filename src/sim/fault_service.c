@@ -50,6 +50,7 @@ static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps no
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){asker->address, NONE};
     paging->counters.faults++;
+    wpi_paging_count(paging, asker->address, WP_RUN_MOVE_FAR_FAULTS, 1);
     wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_FAULTED, now);
     if (paging->buffer.first == NONE)
         paging->buffer.first = number;

@@ -162,6 +162,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     if (is_remote) {
         wpi_pages_remove(&chunk->untouched, page); /* made where it is reached */
         wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_REMOTE, now);
+        wpi_paging_count(paging, asker->address, WP_RUN_MOVE_REMOTE, 1);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
@@ -340,6 +341,7 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     const uint32_t before = r->chunk_count;
     const uint64_t covered =
         paging->profile->paging.rounds_up ? wpi_residency_tree_bytes(bytes) : bytes;
+    if (paging->watch != NULL) wpi_watch_forget(paging->watch); /* others may have been there */
     if (paging->history != NULL)
         WP_TRY(wpi_page_history_add(paging->history, address, bytes,
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
@@ -364,6 +366,10 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
 
 void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history) {
     paging->history = history;
+}
+
+void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch) {
+    paging->watch = watch;
 }
 
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {

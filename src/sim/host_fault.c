@@ -58,5 +58,7 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
     thrash->moved(&paging->thrash, number, &pages, WPI_PROCESSOR_HOST, now);
     paging->counters.host_faults++;
     paging->counters.host_fetched += wpi_pages_count(&pages);
+    wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_HOST_FETCHED,
+                     wpi_pages_count(&pages));
     return true;
 }

@@ -770,6 +770,7 @@ wpi_paging *wpi_memory_paging(const wpi_memory *m) {
 void wpi_memory_set_watch(wpi_memory *m, wpi_watch *watch) {
     m->watch = watch;
     wpi_translation_set_watch(m->translation, watch);
+    if (m->paging != NULL) wpi_paging_set_watch(m->paging, watch);
 }
 
 void wpi_memory_set_history(wpi_memory *m, wpi_page_history *history) {

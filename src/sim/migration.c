@@ -117,6 +117,8 @@ static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_tim
     p->has_evicted = true;
     count_round_trips(p, chunk, pages);
     wpi_paging_note(p, number, pages, WP_RUN_PAGE_EVICTED, now);
+    wpi_paging_count(p, wpi_page_address(p, number, 0), WP_RUN_MOVE_EVICTED,
+                     wpi_pages_count(pages));
     p->counters.evicted += wpi_pages_count(pages);
     p->counters.evicted_dirty += wpi_pages_count(&dirty);
     p->counters.written_back += wpi_pages_count(&copied);
@@ -181,7 +183,9 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     wpi_pool_give(&p->transfers, (uint32_t)number);
     const wpi_pages pages = run_of(t.first, t.outer);
     wpi_chunk *chunk = &p->residency.chunks[t.chunk];
-    p->counters.thrashed += wpi_residency_arrive(&p->residency, chunk, &pages);
+    const uint32_t thrashed = wpi_residency_arrive(&p->residency, chunk, &pages);
+    p->counters.thrashed += thrashed;
+    wpi_paging_count(p, wpi_page_address(p, t.chunk, 0), WP_RUN_MOVE_THRASHED, thrashed);
     count_blocks(p, chunk, &pages);
     if (t.is_made)
         wpi_residency_make(chunk, &pages);
@@ -258,10 +262,15 @@ static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi
 
 void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request) {
+    const uint64_t address = wpi_page_address(paging, chunk, 0);
     const wpi_pages made = wpi_pages_and(pages, &paging->residency.chunks[chunk].untouched);
     wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
-    paging->counters.made += wpi_pages_count(&made);
-    paging->counters.fetched += wpi_pages_count(pages) - wpi_pages_count(&made);
+    const uint32_t made_count = wpi_pages_count(&made);
+    const uint32_t fetched_count = wpi_pages_count(pages) - made_count;
+    paging->counters.made += made_count;
+    paging->counters.fetched += fetched_count;
+    wpi_paging_count(paging, address, WP_RUN_MOVE_MADE, made_count);
+    wpi_paging_count(paging, address, WP_RUN_MOVE_FETCHED, fetched_count);
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = piece_end(paging, pages, &made, faulting, first);
         plan(paging, &(wpi_transfer){.chunk = chunk,

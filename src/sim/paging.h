@@ -23,6 +23,7 @@
 #include "sim/link.h"
 #include "sim/page_history.h"
 #include "sim/residency.h"
+#include "sim/watch.h"
 
 typedef struct wpi_paging wpi_paging;
 
@@ -66,6 +67,8 @@ void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 /** What happens to pages is told to `history`; NULL: to nobody. */
 void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history);
+/** How many pages of which allocation that were is told to `watch`; NULL: to nobody. */
+void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch);
 /** Before the first allocation: what is used is noted there, and what is known of the future comes
  * from there. It must outlive the paging. */
 void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight);

@@ -89,6 +89,7 @@ struct wpi_paging {
     wpi_paging_calls calls;
     wpi_residency residency;
     wpi_page_history *history; /* or NULL */
+    wpi_watch *watch;          /* or NULL */
     uint64_t random;
     const wpi_fault_service_ops *service;
     /* gmmu.c */
@@ -110,7 +111,7 @@ struct wpi_paging {
     uint64_t transfers_planned, transfers_arrived; /* so far */
     wp_time_ps last_arrival;                       /* of those under way */
     uint64_t *evict_notes;
-    uint64_t *known; /* [chunk][block]: which TLBs may have pages of it, a bit each */
+    uint64_t *known;            /* [chunk][block]: which TLBs may have pages of it, a bit each */
     uint64_t prefetch_position; /* a prefetcher's note */
     bool is_oversubscribed;
     bool has_evicted;
@@ -200,6 +201,14 @@ static inline void wpi_paging_note(const wpi_paging *paging, uint32_t chunk, con
     if (paging->history == NULL) return;
     wpi_page_history_note_pages(paging->history, wpi_page_address(paging, chunk, 0), pages, event,
                                 now);
+}
+
+/* Told to the allocation that begins the address's chunk: where its trees are full it has more
+ * pages than bytes. */
+static inline void wpi_paging_count(const wpi_paging *paging, uint64_t address, wp_run_move move,
+                                    uint64_t pages) {
+    if (paging->watch != NULL && pages != 0)
+        wpi_watch_move(paging->watch, address - address % WPI_CHUNK_BYTES, move, pages);
 }
 
 static inline void wpi_paging_note_one(const wpi_paging *paging, uint64_t address,

@@ -71,6 +71,8 @@ static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, vo
     const wp_time_ps done = wpi_migrate_out(p, number, &leaving, &copied, s->now);
     if (done > s->done) s->done = done;
     p->counters.sent_back += wpi_pages_count(&leaving);
+    wpi_paging_count(p, wpi_page_address(p, number, 0), WP_RUN_MOVE_SENT_BACK,
+                     wpi_pages_count(&leaving));
     wpi_paging_note(p, number, &leaving, WP_RUN_PAGE_RETURNED, s->now);
 }
 

@@ -55,6 +55,7 @@ struct wpi_watch {
         uint32_t allocation;
     } names[NAMES];
     wpi_touches allocations[WPI_WATCH_ALLOCATIONS];
+    uint64_t moves[WPI_WATCH_ALLOCATIONS][WP_RUN_MOVES];
     few recent[WPI_WATCH_PAGES];
     wpi_touches pages[WPI_WATCH_PAGES]; /* without the recent ones */
     uint32_t map[WPI_WATCH_SLICES][WPI_WATCH_ROWS];
@@ -219,6 +220,13 @@ void wpi_watch_walk(wpi_watch *w, uint64_t address) {
     if (at->has_place) count_one(w, page_at(w, address + at->shift_bytes), WALKS);
 }
 
+void wpi_watch_move(wpi_watch *w, uint64_t address, wp_run_move move, uint64_t pages) {
+    const spot *at = spot_of(w, address, NULL);
+    const uint32_t allocation =
+        at->has_place ? at->allocation : named_allocation(w, address, WPI_WATCH_VARIABLES);
+    w->moves[allocation][move] += pages;
+}
+
 /* ---- the rest
  * ------------------------------------------------------------------------------------- */
 
@@ -255,6 +263,7 @@ void wpi_watch_forget(wpi_watch *watch) {
 void wpi_watch_get(wpi_watch *w, wpi_watch_counts *out) {
     carry_all(w);
     *out = (wpi_watch_counts){.allocations = w->allocations,
+                              .moves = (const uint64_t(*)[WP_RUN_MOVES])w->moves,
                               .pages = w->pages,
                               .page_count = w->page_count,
                               .page_bytes = (uint64_t)1 << w->page_bits,

@@ -18,6 +18,7 @@
 
 #include "base/fail.h"
 #include "base/time.h"
+#include "warpage/report.h"
 
 typedef struct wpi_touches {
     uint64_t reads, writes; /* of a warp, on a page; atomics are writes */
@@ -41,6 +42,9 @@ typedef struct wpi_watch_range {
     uint64_t base, bytes; /* addresses that are its own */
 } wpi_watch_range;
 
+/** The name of what several variables share. */
+#define WPI_WATCH_VARIABLES "variables"
+
 /** Says where `address` belongs; `name` is that of the variable or parameter it was reached by, or
  *  NULL. Always finds one. The answer must hold for the 4 KiB around it, until wpi_watch_forget;
  *  unless it has no place: then it must depend on the name alone. */
@@ -61,11 +65,14 @@ void wpi_watch_forget(wpi_watch *watch);
 void wpi_watch_access(wpi_watch *watch, uint64_t address, const char *name, bool is_write,
                       bool is_miss, wp_time_ps now);
 void wpi_watch_walk(wpi_watch *watch, uint64_t address);
+/** That happened to `pages` pages of the allocation at `address`. */
+void wpi_watch_move(wpi_watch *watch, uint64_t address, wp_run_move move, uint64_t pages);
 
 /** What was counted. Pages [0, page_count) have `page_bytes` each, slices [0, slice_count)
  *  `slice_ps`, rows [0, row_count) `row_bytes`. */
 typedef struct wpi_watch_counts {
-    const wpi_touches *allocations; /* [WPI_WATCH_ALLOCATIONS] */
+    const wpi_touches *allocations;        /* [WPI_WATCH_ALLOCATIONS] */
+    const uint64_t (*moves)[WP_RUN_MOVES]; /* [WPI_WATCH_ALLOCATIONS] */
     const wpi_touches *pages;
     uint32_t page_count;
     uint64_t page_bytes;

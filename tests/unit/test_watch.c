@@ -136,6 +136,23 @@ static void a_page_may_be_accessed_very_often(void **state) {
     wpi_watch_destroy(watch);
 }
 
+static void moves_are_of_the_allocation_at_the_address(void **state) {
+    (void)state;
+    uint64_t asked;
+    wpi_watch *watch = watch_with(&asked);
+    wpi_watch_move(watch, BASE, WP_RUN_MOVE_FETCHED, 16);
+    wpi_watch_move(watch, BASE + 512 * PAGE, WP_RUN_MOVE_FETCHED, 3);
+    wpi_watch_move(watch, BASE, WP_RUN_MOVE_EVICTED, 2);
+    wpi_watch_counts c;
+    wpi_watch_get(watch, &c);
+    assert_u64(c.moves[0][WP_RUN_MOVE_FETCHED], 19);
+    assert_u64(c.moves[0][WP_RUN_MOVE_EVICTED], 2);
+    assert_u64(c.moves[0][WP_RUN_MOVE_THRASHED], 0);
+    assert_u64(c.moves[1][WP_RUN_MOVE_FETCHED], 0);
+    assert_u64(c.page_count, 0); /* nobody accessed any */
+    wpi_watch_destroy(watch);
+}
+
 static void a_long_run_has_coarser_slices(void **state) {
     (void)state;
     uint64_t asked;
@@ -166,6 +183,7 @@ int main(void) {
         cmocka_unit_test(variables_of_one_page_are_told_apart),
         cmocka_unit_test(a_large_footprint_is_counted_in_larger_pieces),
         cmocka_unit_test(a_page_may_be_accessed_very_often),
+        cmocka_unit_test(moves_are_of_the_allocation_at_the_address),
         cmocka_unit_test(a_long_run_has_coarser_slices),
     };
     return wp_test_main(tests);

@@ -112,7 +112,7 @@ static row *row_of(wpi_allocations *a, const wpi_memory_entry *entry, const char
 
 /* The row of a variable, which is in no map. */
 static row *row_of_variable(wpi_allocations *a, const char *name) {
-    if (name == NULL) name = "";
+    if (name == NULL) name = WPI_WATCH_VARIABLES;
     for (uint32_t i = 0; i < a->row_count && i < OTHERS; i++) {
         row *r = &a->rows[i];
         if (r->place_outer == 0 && r->name != NULL && strcmp(r->name, name) == 0) return r;
@@ -182,7 +182,8 @@ static char *text_of(const char *text) {
     return copy;
 }
 
-static void fill_allocation(const row *r, const wpi_touches *touches, wp_run_allocation *out) {
+static void fill_allocation(const row *r, const wpi_touches *touches, const uint64_t *moves,
+                            wp_run_allocation *out) {
     char *site = r->entry.caller != NULL ? wp_symbol_describe(r->entry.caller) : NULL;
     *out = (wp_run_allocation){.name = text_of(r->name),
                                .site = text_of(site),
@@ -192,6 +193,7 @@ static void fill_allocation(const row *r, const wpi_touches *touches, wp_run_all
                                .place_bytes = r->place_bytes,
                                .has_place = r->place_outer != 0,
                                .touches = touches_of(touches)};
+    memcpy(out->moves, moves, sizeof out->moves);
     wp_free(site);
 }
 
@@ -208,7 +210,7 @@ static void fill_allocations(const wpi_allocations *a, const wpi_watch_counts *c
     out->allocations = wp_calloc(a->row_count + 1, sizeof *out->allocations);
     for (uint32_t i = 0; out->allocations != NULL && i < a->row_count; i++) {
         if (a->rows[i].count == 0) continue; /* between the last row and the others' */
-        fill_allocation(&a->rows[i], &counts->allocations[i],
+        fill_allocation(&a->rows[i], &counts->allocations[i], counts->moves[i],
                         &out->allocations[out->allocation_count++]);
     }
     if (out->allocation_count != 0)
