@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "cli/bars.h"
+#include "cli/compare_pages.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "cli/trials.h"
@@ -29,7 +30,8 @@ enum option_index {
     FUNCTIONAL,
     JOBS,
     FORMAT,
-    OUTPUT
+    OUTPUT,
+    PAGES
 };
 
 const wp_option wpi_compare_options[] = {
@@ -44,12 +46,16 @@ const wp_option wpi_compare_options[] = {
     [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
     [FORMAT] = {"format", "text|json|csv", "form of the table"},
     [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
+    [PAGES] = {"pages", "DIR",
+               "write which pages of managed memory were accessed and moved when, to a folder of "
+               "DIR for each combination, and DIR/index.html beside each other"},
     {0}};
 
 /* What came out of a combination. */
 typedef struct outcome {
     uint64_t kernel_ns, copy_ns, simulated_ns;
     double tlb_hit_pct, l2_hit_pct; /* of all kernels */
+    uint64_t far_faults, fetched_pages, again_pages, remote_accesses;
 } outcome;
 
 typedef struct comparison {
@@ -109,6 +115,11 @@ static wp_status make_trials(comparison *c, wp_error *err) {
     return status;
 }
 
+static wp_status check_pages(const comparison *c, wp_error *err) {
+    const char *dir = c->arguments->values[PAGES];
+    return dir != NULL ? wpi_compare_check_pages(&c->variation, dir, err) : WP_STATUS_OK;
+}
+
 static void run_trials(comparison *c) {
     wp_error err = {0};
     if (wpi_trials_record(&c->trials, &err) != WP_STATUS_OK)
@@ -143,6 +154,11 @@ static wp_status read_result(const wp_trial *trial, outcome *v, wp_error *err) {
         v->simulated_ns = record.simulation->time_ps / 1000;
         v->tlb_hit_pct = hit_pct(&record, "tlb_l1");
         v->l2_hit_pct = hit_pct(&record, "l2");
+        const uint64_t *values = record.simulation->values;
+        v->far_faults = wp_run_count(&record, values, "paging_far_faults");
+        v->fetched_pages = wp_run_count(&record, values, "paging_fetched");
+        v->again_pages = wp_run_count(&record, values, "paging_thrashed");
+        v->remote_accesses = wp_run_count(&record, values, "paging_remote");
     }
     wp_run_record_deinit(&record);
     return WP_STATUS_OK;
@@ -163,7 +179,17 @@ static extremes find_extremes(const comparison *c) {
     return e;
 }
 
-static void add_row(const comparison *c, size_t i, extremes e, wp_strings *cells) {
+/* Some pages moved, or were reached across the link. */
+static bool has_paging(const comparison *c) {
+    for (size_t i = 0; i < count_of(c); i++)
+        if (c->outcomes[i].far_faults + c->outcomes[i].fetched_pages +
+                c->outcomes[i].remote_accesses !=
+            0)
+            return true;
+    return false;
+}
+
+static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, wp_strings *cells) {
     const outcome *v = &c->outcomes[i];
     const double best_ns = (double)c->outcomes[e.best].kernel_ns;
     for (size_t k = 0; k < c->variation.key_count; k++)
@@ -173,6 +199,9 @@ static void add_row(const comparison *c, size_t i, extremes e, wp_strings *cells
     wp_strings_addf(cells, "%" PRIu64, v->simulated_ns);
     wp_strings_addf(cells, "%.2f", v->tlb_hit_pct);
     wp_strings_addf(cells, "%.2f", v->l2_hit_pct);
+    const uint64_t paging[] = {v->far_faults, v->fetched_pages, v->again_pages, v->remote_accesses};
+    for (size_t k = 0; is_paged && k < sizeof paging / sizeof paging[0]; k++)
+        wp_strings_addf(cells, "%" PRIu64, paging[k]);
     wp_strings_addf(cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
     wp_strings_add(cells, c->trials.items[i].is_replayed ? "replayed" : "run");
     wp_strings_add(cells, e.best == e.worst ? ""
@@ -182,23 +211,25 @@ static void add_row(const comparison *c, size_t i, extremes e, wp_strings *cells
 }
 
 static void print_table(const comparison *c, wp_table_format format, extremes e) {
-    static const char *const results[] = {"kernel_time_ns",
-                                          "copy_time_ns",
-                                          "simulated_time_ns",
-                                          "tlb_l1_hit_pct",
-                                          "l2_hit_pct",
-                                          "times_best",
-                                          "how",
-                                          "mark"};
-    const char *columns[16] = {0};
+    static const char *const times[] = {"kernel_time_ns", "copy_time_ns", "simulated_time_ns",
+                                        "tlb_l1_hit_pct", "l2_hit_pct"};
+    static const char *const paging[] = {"far_faults", "pages_fetched", "pages_fetched_again",
+                                         "remote_accesses"};
+    static const char *const ends[] = {"times_best", "how", "mark"};
+    const bool is_paged = has_paging(c);
+    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
     size_t count = 0;
     for (; count < c->variation.key_count; count++)
         columns[count] = c->variation.keys[count].key;
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++)
-        columns[count++] = results[i];
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        columns[count++] = times[i];
+    for (size_t i = 0; is_paged && i < sizeof paging / sizeof paging[0]; i++)
+        columns[count++] = paging[i];
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        columns[count++] = ends[i];
     wp_table table = {.columns = columns};
     for (size_t i = 0; i < count_of(c); i++)
-        add_row(c, i, e, &table.cells);
+        add_row(c, i, e, is_paged, &table.cells);
     wpi_table_print(&table, format);
     wpi_table_deinit(&table);
 }
@@ -238,6 +269,11 @@ static int show(comparison *c, wp_table_format format) {
     const extremes e = find_extremes(c);
     print_table(c, format, e);
     if (!c->trials.is_temporary) plot(c, e);
+    wp_error err = {0};
+    const char *pages = c->arguments->values[PAGES];
+    if (pages != NULL &&
+        wpi_compare_write_pages(&c->variation, &c->trials, pages, &err) != WP_STATUS_OK)
+        return wpi_failure("compare", "%s", err.message);
     return wpi_finish("compare");
 }
 
@@ -267,10 +303,12 @@ int wpi_compare_main(int argc, char **argv) {
                                .program = arguments.operands,
                                .program_count = arguments.operand_count,
                                .is_functional = arguments.values[FUNCTIONAL] != NULL,
+                               .wants_pages = arguments.values[PAGES] != NULL,
                                .jobs = jobs}};
     int exit_code;
     if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK ||
-        read_variation(&c, &err) != WP_STATUS_OK || make_trials(&c, &err) != WP_STATUS_OK) {
+        read_variation(&c, &err) != WP_STATUS_OK || make_trials(&c, &err) != WP_STATUS_OK ||
+        check_pages(&c, &err) != WP_STATUS_OK) {
         exit_code = wpi_usage_error("compare", "%s", err.message);
     } else if (wpi_trials_open(&c.trials, arguments.values[OUTPUT], &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("compare", "%s", err.message);

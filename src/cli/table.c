@@ -35,8 +35,8 @@ static size_t column_width(const wp_table *table, size_t column, size_t columns)
 }
 
 static void print_text(const wp_table *table, size_t columns) {
-    size_t widths[16];
-    WP_CHECK(columns <= 16);
+    size_t widths[WP_TABLE_COLUMNS_MAX];
+    WP_CHECK(columns <= WP_TABLE_COLUMNS_MAX);
     for (size_t c = 0; c < columns; c++)
         widths[c] = c + 1 < columns ? column_width(table, c, columns) : 0;
     for (size_t c = 0; c < columns; c++)

@@ -13,7 +13,7 @@
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT };
+enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES };
 
 static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
                                     [AS] = WPI_AS_OPTION,
@@ -21,6 +21,7 @@ static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
                                     [HINT] = {"hint", "N=WORD", ""},
                                     [FORMAT] = {"format", "text|json|csv", ""},
                                     [REPORT] = {"report", "FILE", ""},
+                                    [PAGES] = {"pages", "DIR", ""},
                                     {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
@@ -76,7 +77,9 @@ static wp_status replay(const wp_arguments *arguments, const char *folder, wp_ta
     wp_run_record record = {0};
     char *record_path = wp_path_join(folder, "record.json");
     char *hints = join_hints(arguments);
+    const char *pages = arguments->values[PAGES];
     wp_status status = foresee(trace, arguments->values[DEVICE], hints, folder, err);
+    if (pages != NULL) (void)setenv("WARPAGE_PAGES", "on", 1);
     if (status == WP_STATUS_OK)
         status = wp_trace_replay(trace, arguments->values[DEVICE], hints, record_path, err);
     if (status == WP_STATUS_OK) status = wp_run_record_read(record_path, &record, err);
@@ -88,6 +91,8 @@ static wp_status replay(const wp_arguments *arguments, const char *folder, wp_ta
     } else if (status == WP_STATUS_OK) {
         print_record(&record, format);
     }
+    if (status == WP_STATUS_OK && pages != NULL)
+        status = wp_run_record_write_pages(&record, pages, err);
     wp_run_record_deinit(&record);
     wp_free(record_path);
     wp_free(hints);
@@ -100,7 +105,10 @@ static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
         return WP_FAIL(err, INVALID, "on which simulated GPU? --device sim:p100, say");
     WP_TRY(wpi_set_keys(arguments, device, NULL, err));
-    return report != NULL ? wp_run_record_check_path(report, err) : WP_STATUS_OK;
+    if (report != NULL) WP_TRY(wp_run_record_check_path(report, err));
+    return arguments->values[PAGES] != NULL
+               ? wp_run_record_check_pages(arguments->values[PAGES], err)
+               : WP_STATUS_OK;
 }
 
 int wpi_trace_replay_main(int argc, char **argv) {

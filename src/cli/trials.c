@@ -69,8 +69,10 @@ static wp_status make_key(wp_trials *t, wp_error *err) {
 /* "<folder>/<hash of what it follows from><ending>" */
 static char *path_of(const wp_trials *t, const char *device, const char *settings,
                      const char *hints, const char *ending) {
-    char *what = wp_format("%s %s %s %d%s%s", t->key, device, settings, t->is_functional,
-                           hints != NULL ? " " : "", hints != NULL ? hints : "");
+    const bool has_pages = t->wants_pages && strcmp(ending, ".json") == 0;
+    char *what =
+        wp_format("%s %s %s %d%s%s%s", t->key, device, settings, t->is_functional,
+                  hints != NULL ? " " : "", hints != NULL ? hints : "", has_pages ? " pages" : "");
     char *hash = hash_name(what), *name = wp_format("%s%s", hash, ending);
     char *path = wp_path_join(t->folder, name);
     wp_free(what);
@@ -147,6 +149,7 @@ static void add_command(const wp_trials *t, const wp_trial *trial, wp_strings *a
         wp_strings_add(argv, t->program[i]);
 }
 
+/* One that failed leaves no result: its times would be of what it did not do. */
 static void make_result(const wp_trials *t, wp_trial *trial) {
     wp_strings argv = {0}, environment = {0};
     wp_text said = {0};
@@ -154,14 +157,16 @@ static void make_result(const wp_trials *t, wp_trial *trial) {
     int exit_code = 0;
     add_command(t, trial, &argv);
     wp_strings_addf(&environment, "WARPAGE_SET=%s", trial->settings);
+    if (t->wants_pages) wp_strings_add(&environment, "WARPAGE_PAGES=on");
     const wp_subprocess_options how = {.environment = wp_strings_argv(&environment),
                                        .stdin_path = "/dev/null",
                                        .stdout_path = "/dev/null",
                                        .stderr_text = &said};
     if (wp_subprocess_run(wp_strings_argv(&argv), &how, &exit_code, &err) != WP_STATUS_OK) {
         trial->failure = wp_format("%s", err.message);
-    } else if (!wp_file_exists(trial->result_path)) {
+    } else if (exit_code != 0 || !wp_file_exists(trial->result_path)) {
         trial->failure = wp_format("exit status %d: %.400s", exit_code, wp_text_string(&said));
+        (void)remove(trial->result_path);
     }
     wp_text_deinit(&said);
     wp_strings_deinit(&argv);

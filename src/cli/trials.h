@@ -33,6 +33,7 @@ typedef struct wp_trials {
     int program_count;
     bool is_functional; /* recorded without a model */
     bool only_replays;  /* a trial that may not be replayed has failed */
+    bool wants_pages;   /* reports have what happens to each page, and when */
     uint64_t jobs;      /* processes at a time */
     wp_trial *items;
     size_t count;

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "report/html.h"
 #include "report/metrics.h"
 #include "report/moves.h"
 #include "report/plots.h"
@@ -217,7 +218,7 @@ static void append_allocations(const wp_run_simulation *s, wp_text *out) {
     end_table(out);
 }
 
-static void append_moves(const wp_run_simulation *s, wp_text *out) {
+void wpi_html_moves(const wp_run_simulation *s, wp_text *out) {
     const char *names[WPI_MOVES_COLUMNS + 4] = {"allocation", "times", "bytes"};
     char text[32];
     size_t count;
@@ -279,22 +280,30 @@ static void append_simulation(const wp_run_record *record, const wpi_plots *plot
     end_table(out);
     append_plots(plots, out);
     append_allocations(s, out);
-    append_moves(s, out);
+    wpi_html_moves(s, out);
     append_pages(s, out);
     append_counters(record, out);
 }
 
-void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plots, wp_text *out) {
+void wpi_html_begin(const wp_run_record *record, wp_text *out) {
     wp_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>");
     wp_text_append_html(out, record->program_count != 0 ? record->program[0] : "run");
     wp_text_appendf(out, "</title><style>%s</style></head><body>\n", style);
     append_summary(record, out);
-    append_kernels(record, out);
-    append_copies(record, out);
-    if (record->simulation != NULL) append_simulation(record, plots, out);
+}
+
+void wpi_html_end(const wp_run_record *record, wp_text *out) {
     wp_text_append(out, "<p class=note>Warpage ");
     wp_text_append_html(out, record->version);
     wp_text_append(out, "</p>\n</body></html>\n");
+}
+
+void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plots, wp_text *out) {
+    wpi_html_begin(record, out);
+    append_kernels(record, out);
+    append_copies(record, out);
+    if (record->simulation != NULL) append_simulation(record, plots, out);
+    wpi_html_end(record, out);
 }
 
 void wpi_run_record_html(const wp_run_record *record, wp_text *out) {

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/gnuplot.h"
 #include "base/log.h"
+#include "report/html.h"
 #include "report/managed.h"
 #include "report/new_folder.h"
 #include "report/simulation.h"
@@ -14,17 +15,19 @@
 #define EVENTS WP_RUN_PAGE_EVENTS
 #define PAGE_BYTES 4096u
 
-static const char *const own_names[] = {"summary.json", "pages.csv",     "time.csv",
-                                        "link.csv",     "frequency.svg", "accesses.svg",
-                                        "movement.svg", "link.svg",      NULL};
+static const char *const own_names[] = {
+    "summary.json", "pages.csv",    "time.csv", "link.csv",   "frequency.svg",
+    "accesses.svg", "movement.svg", "link.svg", "index.html", NULL};
 
 static const struct {
-    const char *name;
+    const char *name, *title;
     wpi_page_plot draw;
-} plots[] = {{"frequency", wpi_plot_frequency},
-             {"accesses", wpi_plot_accesses},
-             {"movement", wpi_plot_movement},
-             {"link", wpi_plot_link}};
+} plots[] = {{"movement", "Which pages move when", wpi_plot_movement},
+             {"accesses", "Which pages are accessed when", wpi_plot_accesses},
+             {"frequency", "How often each page is accessed", wpi_plot_frequency},
+             {"link", "The link over time", wpi_plot_link}};
+
+#define PLOTS (sizeof plots / sizeof plots[0])
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
@@ -172,29 +175,41 @@ static void put_summary(wpi_new_folder *folder, const wp_run_record *record) {
 
 /* ---- plots ----------------------------------------------------------------------------------- */
 
-/* NOT_FOUND: there is no gnuplot. */
+/* NOT_FOUND: there is no gnuplot. `*svg` is NULL if there is nothing to draw. */
 static wp_status put_plot(wpi_new_folder *folder, const wp_run_record *record, size_t number,
-                          wp_error *err) {
+                          char **svg, wp_error *err) {
     wp_text script = {0};
-    char *svg = NULL, *name = wp_format("%s.svg", plots[number].name);
+    char *name = wp_format("%s.svg", plots[number].name);
     wp_status status = WP_STATUS_OK;
     wp_gnuplot_begin(&script, plots[number].name, 960, 440);
-    if (plots[number].draw(record, &script)) status = wp_gnuplot_run(&script, &svg, err);
-    if (svg != NULL) wpi_new_folder_put(folder, name, svg, strlen(svg));
+    if (plots[number].draw(record, &script)) status = wp_gnuplot_run(&script, svg, err);
+    if (*svg != NULL) wpi_new_folder_put(folder, name, *svg, strlen(*svg));
     wp_text_deinit(&script);
     wp_free(name);
-    wp_free(svg);
     return status;
 }
 
-static void put_plots(wpi_new_folder *folder, const wp_run_record *record) {
+static void put_plots(wpi_new_folder *folder, const wp_run_record *record, char *svgs[PLOTS]) {
     wp_error err = {0};
     wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < sizeof plots / sizeof plots[0] && status == WP_STATUS_OK; i++)
-        status = put_plot(folder, record, i, &err);
+    for (size_t i = 0; i < PLOTS && status == WP_STATUS_OK; i++)
+        status = put_plot(folder, record, i, &svgs[i], &err);
     if (status != WP_STATUS_OK)
         wp_log(WP_LOG_WARN, "report", "%s: %s",
                status == WP_STATUS_NOT_FOUND ? "no plots" : "plots are missing", err.message);
+}
+
+/* A page that needs nothing else: what stands before the <svg> is for files of their own. */
+static void put_index(wpi_new_folder *folder, const wp_run_record *record, char *svgs[PLOTS]) {
+    wp_text out = {0};
+    wpi_html_begin(record, &out);
+    for (size_t i = 0; i < PLOTS; i++) {
+        const char *svg = svgs[i] != NULL ? strstr(svgs[i], "<svg") : NULL;
+        if (svg != NULL) wp_text_appendf(&out, "<h2>%s</h2>\n%s", plots[i].title, svg);
+    }
+    wpi_html_moves(record->simulation, &out);
+    wpi_html_end(record, &out);
+    wpi_new_folder_put_text(folder, "index.html", &out);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
@@ -205,7 +220,11 @@ static void fill(wpi_new_folder *folder, void *object) {
     put_pages(folder, record->simulation->managed);
     put_time(folder, record->simulation->managed);
     put_link(folder, record->simulation);
-    put_plots(folder, record);
+    char *svgs[PLOTS] = {NULL};
+    put_plots(folder, record, svgs);
+    put_index(folder, record, svgs);
+    for (size_t i = 0; i < PLOTS; i++)
+        wp_free(svgs[i]);
 }
 
 wp_status wp_run_record_check_pages(const char *dir, wp_error *err) {
@@ -224,5 +243,6 @@ wp_status wp_run_record_write_pages(const wp_run_record *record, const char *dir
                        "is nothing to show");
     WP_TRY(wp_run_record_check_pages(dir, err));
     wp_run_record told = *record;
+    told.wall_time_ns = 0; /* the same each time */
     return wpi_new_folder_write(dir, fill, &told, err);
 }

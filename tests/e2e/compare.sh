@@ -67,5 +67,6 @@ grep -q 'cannot replay: .* multiprocessors; it was told 13 .* sim:p100 says 56' 
 # A program that fails is said to, and nothing is made up.
 printf '#include <cuda_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize() != 0; }\n' >bad.cu
 "$WPCC" bad.cu -o bad
-"$WARPAGE" compare --vary sm.warps=8,16 -- ./bad >out 2>err || true
-grep -q 'not recorded' err || fail "a program that fails: $(cat err)"
+"$WARPAGE" compare --vary sm.warps=8,16 --output failed -- ./bad >out 2>err && fail "a program that fails has times: $(cat out)"
+grep -q 'not recorded' err && grep -q 'warpage compare: sm.warps=8: exit status 1' err || fail "a program that fails: $(cat err)"
+[ -z "$(ls failed)" ] && [ ! -s out ] || fail "results of nothing: $(ls failed) $(cat out)"
