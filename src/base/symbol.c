@@ -106,7 +106,9 @@ char *wp_symbol_describe(const void *return_address) {
     if (return_address == NULL || dladdr((const void *)address, &info) == 0) return NULL;
     char *file = wp_path_base(info.dli_fname);
     const uint64_t offset = address - (uintptr_t)info.dli_fbase;
-    char *text = describe_in_file(info.dli_fname, file, offset);
+    /* A program that the shell found by PATH has its bare name there. */
+    const bool has_path = strchr(info.dli_fname, '/') != NULL;
+    char *text = describe_in_file(has_path ? info.dli_fname : "/proc/self/exe", file, offset);
     if (text == NULL && info.dli_sname != NULL)
         text = describe_function(info.dli_sname, address - (uintptr_t)info.dli_saddr, file);
     if (text == NULL) text = wp_format("%s+0x%llx", file, (unsigned long long)offset);
