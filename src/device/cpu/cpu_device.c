@@ -56,7 +56,7 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
         atomic_store(&device->has_failed, true);
     }
     pthread_mutex_unlock(&device->lock);
-    if (is_first) wp_log(WP_LOG_ERROR, "device.cpu", "%s", error->message);
+    if (is_first) wp_log(WP_LOG_ERROR, "device", "%s", error->message);
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
