@@ -11,7 +11,7 @@
 
 #define ALL 0u /* allocations are counted from 1 */
 
-enum { HOST = 1, READ_MOSTLY = 2, PREFETCH = 4, COPY = 8 };
+enum { HOST = 1, READ_MOSTLY = 2, PREFETCH = 4, COPY = 8, DEVICE = 16, ACCESSED_BY = 32 };
 
 typedef struct hint {
     uint64_t number;
@@ -40,7 +40,8 @@ struct wpi_hints {
 /* ---- what is asked for ---------------------------------------------------------------------- */
 
 static uint32_t find_word(const char *text, size_t length) {
-    static const char *const words[] = {"host", "read-mostly", "prefetch", "copy"};
+    static const char *const words[] = {"host", "read-mostly", "prefetch",
+                                        "copy", "device",      "accessed-by"};
     for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strlen(words[i]) == length && memcmp(words[i], text, length) == 0) return 1u << i;
     return 0;
@@ -53,7 +54,8 @@ static wp_status read_words(const char *text, size_t length, uint32_t *what, wp_
         const uint32_t word = find_word(text + at, outer - at);
         if (word == 0)
             return WP_FAIL(err, INVALID,
-                           "hint '%.*s': it is none of host, read-mostly, prefetch, copy",
+                           "hint '%.*s': it is none of host, device, accessed-by, read-mostly, "
+                           "prefetch, copy",
                            (int)(outer - at), text + at);
         *what |= word;
         at = outer + 1;
@@ -78,6 +80,9 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
         return WP_FAIL(err, INVALID, "hint '%.*s': allocations are counted from 1", (int)length,
                        text);
     WP_TRY(read_words(equals + 1, length - digits - 1, &added.what, err));
+    if ((added.what & HOST) != 0 && (added.what & DEVICE) != 0)
+        return WP_FAIL(err, INVALID, "hint '%.*s': it prefers the host or the device, not both",
+                       (int)length, text);
     hint *hints = wp_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
     if (hints == NULL) return WP_FAIL(err, NOMEM, "hints");
     h->hints = hints;
@@ -136,6 +141,8 @@ static wp_status pass(wpi_hints *h, const wpi_op *op, wp_error *err) {
 
 static uint64_t advice_of(uint32_t what) {
     return ((what & HOST) != 0 ? WPI_ADVICE_PREFERS_HOST | WPI_ADVICE_ACCESSED_BY : 0) |
+           ((what & DEVICE) != 0 ? WPI_ADVICE_PREFERS_DEVICE : 0) |
+           ((what & ACCESSED_BY) != 0 ? WPI_ADVICE_ACCESSED_BY : 0) |
            ((what & READ_MOSTLY) != 0 ? WPI_ADVICE_READ_MOSTLY : 0);
 }
 

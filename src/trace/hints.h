@@ -10,6 +10,8 @@
  *
  * | word          | is as                                                                     |
  * | `host`        | cudaMemAdvise: the preferred location is the host, the device has access  |
+ * | `device`      | cudaMemAdvise: the preferred location is the device                       |
+ * | `accessed-by` | cudaMemAdviseSetAccessedBy, the device                                    |
  * | `read-mostly` | cudaMemAdviseSetReadMostly                                                |
  * | `prefetch`    | cudaMemPrefetchAsync to the device before each launch, in its stream      |
  * | `copy`        | cudaMalloc; all is copied before the first launch that follows, what the  |

@@ -62,6 +62,15 @@ static void advice_follows_the_allocation_that_is_named(void **state) {
                "advice 800000 10000 7 0\n");
 }
 
+static void each_advice_is_its_own_word(void **state) {
+    (void)state;
+    wpi_hints *hints = begin("1=device;2=accessed-by");
+    put(hints, WPI_OP_ALLOC, WP_MEMORY_MANAGED, BYTES, FIRST);
+    put(hints, WPI_OP_ALLOC, WP_MEMORY_MANAGED, BYTES, SECOND);
+    end(hints, "alloc 1 10000 200000 0\nadvice 200000 10000 8 0\n"
+               "alloc 1 10000 800000 0\nadvice 800000 10000 4 0\n");
+}
+
 static void what_the_program_says_comes_on_top(void **state) {
     (void)state;
     wpi_hints *hints = begin("1=host");
@@ -146,6 +155,7 @@ static void a_hint_of_no_allocation_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(advice_follows_the_allocation_that_is_named),
+        cmocka_unit_test(each_advice_is_its_own_word),
         cmocka_unit_test(what_the_program_says_comes_on_top),
         cmocka_unit_test(all_is_of_those_without_a_hint_of_their_own),
         cmocka_unit_test(freed_memory_is_left_alone),
