@@ -91,6 +91,7 @@ typedef struct wp_run_allocation {
     char *site; /* who asked for it, "main+0x1d in app"; "" */
     char *kind; /* "device", "managed", "pinned", "registered", "variable", "other" */
     uint64_t count, bytes;
+    uint64_t address;     /* of managed memory, the last one's; else 0 */
     uint64_t place_bytes; /* of its first page on the map; has_place */
     bool has_place;
     wp_run_touches touches;

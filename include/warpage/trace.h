@@ -52,6 +52,7 @@ WP_NODISCARD WP_API wp_status wp_trace_check(const char *path, const char *devic
 typedef struct wp_trace_allocation {
     uint64_t number; /* from 1, in the order in which the program asked */
     uint64_t bytes;
+    uint64_t address; /* as in reports */
     const char *site; /* who asked, "main+0x1d in app"; "" */
 } wp_trace_allocation;
 
@@ -62,7 +63,8 @@ WP_NODISCARD WP_API wp_status wp_trace_read_managed(
 
 /** Replays a trace on a simulated GPU and writes the run record, as the program itself would have
  *  (include/warpage/report.h). `hints` (NULL: none) is what the program might have said of its
- *  managed memory: "2=host;all=prefetch", words are host, read-mostly, prefetch and copy
+ *  managed memory: "2=host;all=prefetch", words are host, device, accessed-by, read-mostly,
+ *  prefetch and copy
  *  (docs/rooms/wpt.md). UNSUPPORTED as wp_trace_check; INVALID: no such hints; else the error of
  *  the device. */
 WP_NODISCARD WP_API wp_status wp_trace_replay(const char *path, const char *device,

@@ -11,6 +11,7 @@
 #include "cli/bars.h"
 
 #define SAME 0.01 /* of the time: no difference */
+#define LINES_MAX 12u
 #define SCHEMA "warpage.advise/1"
 
 static const wp_try *find_now(const wp_tries *tries) {
@@ -39,6 +40,7 @@ static void print_now(const wp_paging_facts *now, const wp_advice_shown *shown) 
     (void)printf(" on %s%s%s\n", shown->device, shown->settings[0] != '\0' ? ", " : "",
                  shown->settings);
     (void)printf("  %-28s %s\n", "simulated time", wp_format_duration(now->time_ns, text));
+    (void)printf("  %-28s %s\n", "kernels", wp_format_duration(now->kernel_ns, text));
     (void)printf("  %-28s %.1f %%\n", "accesses wait for pages", now->wait_pct);
     (void)printf("  %-28s %s\n", "managed memory", wp_format_bytes(now->managed_bytes, text));
     print_count("far faults", now->far_faults);
@@ -57,14 +59,16 @@ static bool is_different(const wp_tries *tries, const wp_try *tried) {
 }
 
 static void print_ranked(const wp_tries *tries) {
-    static const char *const columns[] = {"tried", "time", "faster", "where", "how", NULL};
+    static const char *const columns[] = {"tried", "time", "kernels", "faster",
+                                          "where", "how",  NULL};
     wp_table table = {.columns = columns};
     for (size_t i = 0; i < tries->count; i++) {
         const wp_try *t = &tries->items[i];
-        char time[32];
+        char time[32], kernels[32];
         if (!t->has_result || (t->kind != WP_TRY_NOW && !is_different(tries, t))) continue;
         wp_strings_add(&table.cells, t->name);
         wp_strings_add(&table.cells, wp_format_duration(t->facts.time_ns, time));
+        wp_strings_add(&table.cells, wp_format_duration(t->facts.kernel_ns, kernels));
         wp_strings_addf(&table.cells, "%.2f", times_faster(tries, t));
         wp_strings_add(&table.cells, wpi_try_kind_name(t->kind));
         wp_strings_add(&table.cells, t->how);
@@ -84,6 +88,35 @@ static void print_same(const wp_tries *tries) {
     (void)printf("%s", before[0] == ';' ? ".\n" : "");
 }
 
+/* What the program says in the fewest lines, of all that is as fast as the fastest; NULL: nothing
+ * that it could say helps. They are ranked. */
+static const wp_try *best_to_say(const wp_tries *tries) {
+    const wp_try *fastest = NULL, *best = NULL;
+    for (size_t i = 0; i < tries->count; i++) {
+        const wp_try *t = &tries->items[i];
+        if (!t->has_result || t->code.count == 0 || times_faster(tries, t) <= 1 + SAME) continue;
+        if (fastest == NULL) fastest = t;
+        const bool is_as_fast =
+            (double)t->facts.time_ns <= (1 + SAME) * (double)fastest->facts.time_ns;
+        if (best == NULL || (is_as_fast && t->code.count < best->code.count)) best = t;
+    }
+    return best;
+}
+
+static void print_code(const wp_tries *tries) {
+    const wp_try *best = best_to_say(tries);
+    char kernels[32], now[32];
+    if (best == NULL) return;
+    (void)printf("\nIn the program, %.2f times as fast, kernels %s in place of %s:\n\n",
+                 times_faster(tries, best), wp_format_duration(best->facts.kernel_ns, kernels),
+                 wp_format_duration(find_now(tries)->facts.kernel_ns, now));
+    for (size_t i = 0; i < best->code.count && i < LINES_MAX; i++)
+        (void)printf("    %s\n", best->code.items[i]);
+    if (best->code.count > LINES_MAX)
+        (void)printf("    // … and %zu more: --format json has them\n",
+                     best->code.count - LINES_MAX);
+}
+
 static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
     wp_text diagnosis = {0};
     const wp_try *now = find_now(tries);
@@ -92,6 +125,7 @@ static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
     (void)printf("%s\n\n", wp_text_string(&diagnosis));
     print_ranked(tries);
     print_same(tries);
+    print_code(tries);
     (void)printf("\nprogram: calls in the program; driver: parameters of the kernel module "
                  "nvidia-uvm;\nsimulated: in no real GPU; reference: what there is to gain.\n");
     wp_text_deinit(&diagnosis);
@@ -100,11 +134,13 @@ static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
 /* ---- for programs --------------------------------------------------------------------------- */
 
 static void print_csv(const wp_tries *tries) {
-    static const char *const columns[] = {"tried",       "simulated_time_ns", "times_faster",
-                                          "far_faults",  "pages_fetched",     "pages_evicted",
-                                          "host_faults", "link_bytes",        "where",
-                                          "how",         "settings",          "hints",
-                                          NULL};
+    static const char *const columns[] = {"tried",          "simulated_time_ns",
+                                          "times_faster",   "far_faults",
+                                          "pages_fetched",  "pages_evicted",
+                                          "host_faults",    "link_bytes",
+                                          "where",          "how",
+                                          "settings",       "hints",
+                                          "kernel_time_ns", NULL};
     wp_table table = {.columns = columns};
     for (size_t i = 0; i < tries->count; i++) {
         const wp_try *t = &tries->items[i];
@@ -121,6 +157,7 @@ static void print_csv(const wp_tries *tries) {
         wp_strings_add(&table.cells, t->how);
         wp_strings_add(&table.cells, t->settings);
         wp_strings_add(&table.cells, t->hints != NULL ? t->hints : "");
+        wp_strings_addf(&table.cells, "%" PRIu64, f->kernel_ns);
     }
     wpi_table_print(&table, WP_TABLE_CSV);
     wpi_table_deinit(&table);
@@ -128,25 +165,30 @@ static void print_csv(const wp_tries *tries) {
 
 static json_t *facts_json(const wp_paging_facts *f) {
     return json_pack(
-        "{s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "simulated_time_ns",
-        (json_int_t)f->time_ns, "wait_pct", f->wait_pct, "far_faults", (json_int_t)f->far_faults,
-        "pages_fetched", (json_int_t)f->fetched_pages, "pages_prefetched",
-        (json_int_t)f->prefetched_pages, "pages_fetched_again", (json_int_t)f->again_pages,
-        "pages_evicted", (json_int_t)f->evicted_pages, "host_faults", (json_int_t)f->host_faults,
-        "host_pages", (json_int_t)f->host_pages, "remote_accesses", (json_int_t)f->remote_accesses,
-        "link_bytes", (json_int_t)f->link_bytes, "managed_bytes", (json_int_t)f->managed_bytes);
+        "{s:I, s:I, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "simulated_time_ns",
+        (json_int_t)f->time_ns, "kernel_time_ns", (json_int_t)f->kernel_ns, "wait_pct", f->wait_pct,
+        "far_faults", (json_int_t)f->far_faults, "pages_fetched", (json_int_t)f->fetched_pages,
+        "pages_prefetched", (json_int_t)f->prefetched_pages, "pages_fetched_again",
+        (json_int_t)f->again_pages, "pages_evicted", (json_int_t)f->evicted_pages, "host_faults",
+        (json_int_t)f->host_faults, "host_pages", (json_int_t)f->host_pages, "remote_accesses",
+        (json_int_t)f->remote_accesses, "link_bytes", (json_int_t)f->link_bytes, "managed_bytes",
+        (json_int_t)f->managed_bytes);
 }
 
 static json_t *try_json(const wp_tries *tries, const wp_try *t) {
-    return json_pack("{s:s, s:f, s:s, s:s, s:s, s:s, s:o}", "tried", t->name, "times_faster",
+    json_t *code = json_array();
+    for (size_t i = 0; i < t->code.count; i++)
+        (void)json_array_append_new(code, json_string(t->code.items[i]));
+    return json_pack("{s:s, s:f, s:s, s:s, s:s, s:s, s:o, s:o}", "tried", t->name, "times_faster",
                      times_faster(tries, t), "where", wpi_try_kind_name(t->kind), "how", t->how,
-                     "settings", t->settings, "hints", t->hints != NULL ? t->hints : "", "counts",
-                     facts_json(&t->facts));
+                     "settings", t->settings, "hints", t->hints != NULL ? t->hints : "", "code",
+                     code, "counts", facts_json(&t->facts));
 }
 
 static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
     wp_text diagnosis = {0};
     const wp_try *now = find_now(tries);
+    const wp_try *best = best_to_say(tries);
     json_t *tried = json_array(), *program = json_array();
     wpi_paging_diagnose(&now->facts, &diagnosis);
     for (int i = 0; i < shown->program_count; i++)
@@ -154,10 +196,10 @@ static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
     for (size_t i = 0; i < tries->count; i++)
         if (tries->items[i].has_result)
             (void)json_array_append_new(tried, try_json(tries, &tries->items[i]));
-    json_t *all =
-        json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:o}", "schema", SCHEMA, "device", shown->device,
-                  "settings", shown->settings, "program", program, "diagnosis",
-                  wp_text_string(&diagnosis), "now", facts_json(&now->facts), "tried", tried);
+    json_t *all = json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "schema", SCHEMA, "device",
+                            shown->device, "settings", shown->settings, "program", program,
+                            "diagnosis", wp_text_string(&diagnosis), "now", facts_json(&now->facts),
+                            "say", best != NULL ? best->name : "", "tried", tried);
     WP_CHECK(all != NULL);
     (void)json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     (void)printf("\n");

@@ -2,8 +2,8 @@
 /*
  * warpage advise: what would help a program with managed memory.
  *
- *     record once ─► replay as it is ─► what to try (tries.h) ─► replay each ─► the best
- * allocations together, greedily ─► ranked, with how it is had on a real GPU
+ *     record once ─► replay as it is ─► what to try (tries.h) ─► replay each ─► each call for each
+ *     allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real GPU
  */
 #include "cli/advise.h"
 
@@ -19,7 +19,7 @@
 #include "warpage/device.h"
 
 #define GAIN_MIN 0.99 /* of the time, from which on a try is said to help */
-#define MEMBERS_MAX 4u
+#define GROUPS_MAX 4u /* of allocations, that are tried one by one */
 
 enum option_index {
     DEVICE,
@@ -128,52 +128,64 @@ static bool is_faster(const wp_try *tried, uint64_t than_ns) {
     return tried->has_result && (double)tried->facts.time_ns < GAIN_MIN * (double)than_ns;
 }
 
-/* The single allocation that gains most and is not among the members; NULL: none gains. */
-static const wp_try *next_single(const search *s, const size_t *members, size_t count) {
-    const uint64_t now_ns = s->tries.items[0].facts.time_ns;
-    const wp_try *best = NULL;
-    for (size_t i = 0; i < s->tries.count; i++) {
-        const wp_try *tried = &s->tries.items[i];
-        bool is_member = tried->group == WP_NO_GROUP;
-        for (size_t k = 0; k < count; k++)
-            is_member |= members[k] == tried->group;
-        if (is_member || !is_faster(tried, now_ns)) continue;
-        if (best == NULL || tried->facts.time_ns < best->facts.time_ns) best = tried;
+/* ---- by allocation -------------------------------------------------------------------------- */
+
+/* Whether a call makes sense for a group. */
+static bool makes_sense(const wp_managed_group *group, wp_call call) {
+    return call != WP_CALL_READ_MOSTLY || group->writes == 0;
+}
+
+/* The fastest of those tries that is faster than `than_ns`, or SIZE_MAX. */
+static size_t fastest(const search *s, const size_t *tries, size_t count, uint64_t than_ns) {
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < count; i++) {
+        const wp_try *tried = &s->tries.items[tries[i]];
+        if (!is_faster(tried, than_ns)) continue;
+        if (best == SIZE_MAX || tried->facts.time_ns < s->tries.items[tries[best]].facts.time_ns)
+            best = i;
     }
     return best;
 }
 
-/* Runs them together, as far as that was not tried yet, and with all others prefetched; the better
- * time, or UINT64_MAX. */
-static uint64_t try_together(search *s, const size_t *members, size_t count) {
-    const size_t first = s->tries.count;
-    uint64_t best_ns = UINT64_MAX;
-    for (int prefetches = count > 1 ? 0 : 1; prefetches < 2; prefetches++)
-        if (s->tries.count <= s->limit)
-            wpi_tries_add_combination(&s->tries, &s->groups, members, count, prefetches != 0);
-    run_tries(s);
-    for (size_t i = first; i < s->tries.count; i++) {
-        const wp_try *tried = &s->tries.items[i];
-        if (tried->has_result && tried->facts.time_ns < best_ns) best_ns = tried->facts.time_ns;
+/* Each call for a group, beside those of the plan; keeps the best if that is faster than so far. */
+static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *best_ns) {
+    size_t tries[WP_CALL_COUNT], count = 0;
+    wp_call tried[WP_CALL_COUNT];
+    wp_advice_plan plan;
+    wpi_advice_plan_init(&plan, &s->groups);
+    wpi_advice_plan_copy(&plan, kept);
+    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
+        if (!makes_sense(&s->groups.items[group], call) || s->tries.count > s->limit) continue;
+        plan.calls[group] = call;
+        tried[count] = call;
+        tries[count++] = wpi_tries_add_plan(&s->tries, &s->groups, &plan);
     }
-    return best_ns;
+    wpi_advice_plan_deinit(&plan);
+    run_tries(s);
+    const size_t best = fastest(s, tries, count, *best_ns);
+    if (best == SIZE_MAX) return;
+    kept->calls[group] = tried[best];
+    *best_ns = s->tries.items[tries[best]].facts.time_ns;
 }
 
-/* Allocations that gain alone, together as long as each adds something. All of them together were
- * tried before. */
+/* Allocations that matter, one after the other: what helps one is kept for the next. In the end all
+ * others are prefetched, too. */
 static void try_greedily(search *s) {
-    size_t members[MEMBERS_MAX] = {0}, seen[MEMBERS_MAX] = {0}, count = 0, seen_count = 0;
-    uint64_t best_ns = UINT64_MAX;
-    const wp_try *single;
-    while (seen_count < MEMBERS_MAX && count + 1 < s->groups.count &&
-           (single = next_single(s, seen, seen_count)) != NULL) {
-        if (count == 0) best_ns = single->facts.time_ns;
-        seen[seen_count++] = members[count] = single->group;
-        const uint64_t time_ns = try_together(s, members, count + 1);
-        if (count != 0 && time_ns >= best_ns) continue;
-        if (time_ns < best_ns) best_ns = time_ns;
-        count++;
+    size_t order[GROUPS_MAX];
+    const size_t count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
+    uint64_t best_ns = s->tries.items[0].facts.time_ns;
+    wp_advice_plan kept;
+    wpi_advice_plan_init(&kept, &s->groups);
+    for (size_t i = 0; i < count; i++)
+        try_group(s, order[i], &kept, &best_ns);
+    kept.prefetches_others = true;
+    if (wpi_advice_plan_count(&kept, WP_CALL_NONE) != 0 &&
+        wpi_advice_plan_count(&kept, WP_CALL_NONE) != s->groups.count &&
+        s->tries.count <= s->limit) {
+        (void)wpi_tries_add_plan(&s->tries, &s->groups, &kept);
+        run_tries(s);
     }
+    wpi_advice_plan_deinit(&kept);
 }
 
 /* Those behind the limit are left out: the run as it is comes first, and is not one of them. */

@@ -17,6 +17,13 @@ static double wait_pct(const wp_run_simulation *s) {
     return all != 0 ? 100.0 * (double)waiting / (double)all : 0;
 }
 
+static uint64_t kernel_ns(const wp_run_record *record) {
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < record->kernel_count; i++)
+        sum_ns += record->kernels[i].time_ns;
+    return sum_ns;
+}
+
 static uint64_t managed_bytes(const wp_run_simulation *s) {
     uint64_t bytes = 0;
     for (size_t i = 0; i < s->allocation_count; i++)
@@ -30,6 +37,7 @@ wp_paging_facts wpi_paging_facts_of(const wp_run_record *record) {
     const uint64_t *v = s->values;
     return (wp_paging_facts){
         .time_ns = s->time_ps / 1000,
+        .kernel_ns = kernel_ns(record),
         .wait_pct = wait_pct(s),
         .far_faults = wp_run_count(record, v, "paging_far_faults"),
         .fetched_pages = wp_run_count(record, v, "paging_fetched"),

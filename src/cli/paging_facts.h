@@ -7,8 +7,9 @@
 #include "warpage/report.h"
 
 typedef struct wp_paging_facts {
-    uint64_t time_ns; /* simulated, of the whole run */
-    double wait_pct;  /* of the time of all accesses, waiting for pages */
+    uint64_t time_ns;   /* simulated, of the whole run */
+    uint64_t kernel_ns; /* of all launches */
+    double wait_pct;    /* of the time of all accesses, waiting for pages */
     uint64_t far_faults, fetched_pages, prefetched_pages;
     uint64_t again_pages; /* fetched that were there before */
     uint64_t evicted_pages, host_faults,

@@ -8,9 +8,7 @@
 #include "base/alloc.h"
 #include "base/units.h"
 
-#define SINGLE_GROUPS_MAX 8u /* that are tried one by one */
 #define LARGE_PAGE_BYTES (2 * WP_MIB)
-#define SMALL_PCT 1u /* of managed memory: not tried alone */
 
 #define STAYS "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"
 #define PREFETCH_CALL "cudaMemPrefetchAsync"
@@ -27,68 +25,6 @@ const char *wpi_key_value(const wp_strings *keys, const char *name) {
     return "";
 }
 
-/* ---- allocations ---------------------------------------------------------------------------- */
-
-void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation) {
-    wp_managed_groups *g = groups;
-    size_t i = 0;
-    while (i < g->count && (g->items[i].bytes != allocation->bytes ||
-                            strcmp(g->items[i].site, allocation->site) != 0))
-        i++;
-    if (i == g->count) {
-        wp_managed_group *items = wp_realloc(g->items, (g->count + 1) * sizeof *items);
-        WP_CHECK(items != NULL);
-        g->items = items;
-        items[g->count++] = (wp_managed_group){
-            .name = wp_format("allocation %" PRIu64, allocation->number),
-            .site = wp_format("%s", allocation->site),
-            .bytes = allocation->bytes,
-        };
-    }
-    g->items[i].count++;
-    wp_strings_addf(&g->items[i].numbers, "%" PRIu64, allocation->number);
-}
-
-static void describe(wp_managed_group *group, const wp_run_simulation *s) {
-    for (size_t i = 0; i < s->allocation_count; i++) {
-        const wp_run_allocation *a = &s->allocations[i];
-        if (strcmp(a->kind, "managed") != 0 || a->bytes != group->bytes ||
-            strcmp(a->site, group->site) != 0)
-            continue;
-        group->reads += a->touches.reads;
-        group->writes += a->touches.writes;
-        if (a->name[0] == '\0') continue;
-        wp_free(group->name);
-        group->name = wp_format("%s", a->name);
-    }
-}
-
-void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record *record) {
-    for (size_t i = 0; i < groups->count; i++)
-        describe(&groups->items[i], record->simulation);
-}
-
-void wpi_managed_groups_deinit(wp_managed_groups *groups) {
-    for (size_t i = 0; i < groups->count; i++) {
-        wp_free(groups->items[i].name);
-        wp_free(groups->items[i].site);
-        wp_strings_deinit(&groups->items[i].numbers);
-    }
-    wp_free(groups->items);
-    *groups = (wp_managed_groups){0};
-}
-
-/* "3=host;4=host" */
-static void append_hint(wp_text *hints, const wp_managed_group *group, const char *word) {
-    for (size_t i = 0; i < group->numbers.count; i++)
-        wp_text_appendf(hints, "%s%s=%s", hints->length != 0 ? ";" : "", group->numbers.items[i],
-                        word);
-}
-
-static void append_name(wp_text *names, const wp_managed_group *group) {
-    wp_text_appendf(names, "%s%s", names->length != 0 ? ", " : "", group->name);
-}
-
 /* ---- tries ---------------------------------------------------------------------------------- */
 
 /* Takes the texts. */
@@ -97,12 +33,8 @@ static wp_try *add(wp_tries *t, wp_try_kind kind, char *name, char *settings, ch
     wp_try *items = wp_realloc(t->items, (t->count + 1) * sizeof *items);
     WP_CHECK(items != NULL);
     t->items = items;
-    items[t->count] = (wp_try){.name = name,
-                               .settings = settings,
-                               .hints = hints,
-                               .how = how,
-                               .kind = kind,
-                               .group = WP_NO_GROUP};
+    items[t->count] =
+        (wp_try){.name = name, .settings = settings, .hints = hints, .how = how, .kind = kind};
     return &items[t->count++];
 }
 
@@ -112,6 +44,7 @@ void wpi_tries_drop_last(wp_tries *t) {
     wp_free(last->settings);
     wp_free(last->hints);
     wp_free(last->how);
+    wp_strings_deinit(&t->items[t->count].code);
 }
 
 static bool comes_before(const wp_try *a, const wp_try *b) {
@@ -223,9 +156,25 @@ static char *copy_of(const char *text) {
     return text != NULL ? wp_format("%s", text) : NULL;
 }
 
-static void add_row(wp_tries *t, const row *r) {
-    (void)add(t, r->kind, copy_of(r->name), copy_of(r->settings), copy_of(r->hints),
-              copy_of(r->how));
+/* The code of a row that says one thing of all. */
+static void add_code(wp_try *tried, const wp_managed_groups *groups) {
+    wp_advice_plan plan;
+    wpi_advice_plan_init(&plan, groups);
+    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
+        for (size_t i = 0; i < groups->count; i++)
+            plan.calls[i] = call;
+        char *hints = wpi_advice_plan_hints(&plan, groups);
+        if (strcmp(hints, tried->hints) == 0 && tried->settings[0] == '\0')
+            wpi_advice_plan_code(&plan, groups, &tried->code);
+        wp_free(hints);
+    }
+    wpi_advice_plan_deinit(&plan);
+}
+
+static void add_row(wp_tries *t, const row *r, const wp_managed_groups *groups) {
+    wp_try *added =
+        add(t, r->kind, copy_of(r->name), copy_of(r->settings), copy_of(r->hints), copy_of(r->how));
+    if (r->hints != NULL) add_code(added, groups);
 }
 
 static bool is_below(const char *bytes_text, uint64_t limit_bytes) {
@@ -251,78 +200,38 @@ static void add_large_pages(wp_tries *t, const wp_strings *keys) {
 
 /* What the device only reads. */
 static void add_read_mostly(wp_tries *t, const wp_managed_groups *groups) {
-    wp_text hints = {0}, names = {0};
-    for (size_t i = 0; i < groups->count; i++) {
-        const wp_managed_group *g = &groups->items[i];
-        if (g->writes != 0 || g->reads == 0) continue;
-        append_hint(&hints, g, "read-mostly");
-        append_name(&names, g);
-    }
-    if (hints.length != 0)
-        (void)add(t, WP_TRY_PROGRAM, wp_format("read-mostly: %s", wp_text_string(&names)),
-                  copy_of(""), wp_text_take(&hints),
-                  wp_format("cudaMemAdviseSetReadMostly: %s", wp_text_string(&names)));
-    wp_text_deinit(&hints);
-    wp_text_deinit(&names);
-}
-
-static double accesses_per_byte(const wp_managed_group *g) {
-    return (double)(g->reads + g->writes) / ((double)g->bytes * (double)g->count);
-}
-
-/* Groups that are worth it, coldest first: an access across the link takes longer than one to a
- * page that is there, and a page costs the same however rarely it is used. */
-static size_t coldest(const wp_managed_groups *groups, size_t out[SINGLE_GROUPS_MAX]) {
-    uint64_t all_bytes = 0;
-    size_t count = 0;
+    wp_advice_plan plan;
+    wpi_advice_plan_init(&plan, groups);
     for (size_t i = 0; i < groups->count; i++)
-        all_bytes += groups->items[i].bytes * groups->items[i].count;
-    for (size_t i = 0; i < groups->count; i++) {
-        const wp_managed_group *g = &groups->items[i];
-        if (g->bytes * g->count < all_bytes * SMALL_PCT / 100) continue;
-        size_t at = count < SINGLE_GROUPS_MAX ? count++ : count;
-        for (; at > 0 && accesses_per_byte(g) < accesses_per_byte(&groups->items[out[at - 1]]);
-             at--)
-            if (at < SINGLE_GROUPS_MAX) out[at] = out[at - 1];
-        if (at < SINGLE_GROUPS_MAX) out[at] = i;
-    }
-    return count;
-}
-
-static void add_singles(wp_tries *t, const wp_managed_groups *groups) {
-    size_t chosen[SINGLE_GROUPS_MAX];
-    const size_t count = coldest(groups, chosen);
-    for (size_t i = 0; i < count && groups->count > 1; i++) {
-        wpi_tries_add_combination(t, groups, &chosen[i], 1, false);
-        t->items[t->count - 1].group = chosen[i];
-    }
+        if (groups->items[i].writes == 0 && groups->items[i].reads != 0)
+            plan.calls[i] = WP_CALL_READ_MOSTLY;
+    if (wpi_advice_plan_count(&plan, WP_CALL_READ_MOSTLY) != 0)
+        (void)wpi_tries_add_plan(t, groups, &plan);
+    wpi_advice_plan_deinit(&plan);
 }
 
 void wpi_tries_add_all(wp_tries *t, const wp_try_base *base) {
     const unsigned conditions = conditions_of(base);
     (void)add(t, WP_TRY_NOW, copy_of("as it is now"), copy_of(""), NULL, copy_of(""));
-    add_singles(t, base->groups);
-    add_read_mostly(t, base->groups);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if ((rows[i].when & ~conditions) == 0 && !is_so_already(base, rows[i].settings))
-            add_row(t, &rows[i]);
+            add_row(t, &rows[i], base->groups);
+    add_read_mostly(t, base->groups);
     add_large_pages(t, base->keys);
 }
 
-void wpi_tries_add_combination(wp_tries *t, const wp_managed_groups *groups, const size_t *members,
-                               size_t member_count, bool prefetches_others) {
-    wp_text hints = {0}, names = {0};
-    for (size_t i = 0; i < member_count; i++) {
-        append_hint(&hints, &groups->items[members[i]], "host");
-        append_name(&names, &groups->items[members[i]]);
+size_t wpi_tries_add_plan(wp_tries *t, const wp_managed_groups *groups,
+                          const wp_advice_plan *plan) {
+    char *hints = wpi_advice_plan_hints(plan, groups);
+    for (size_t i = 0; i < t->count; i++) {
+        const wp_try *tried = &t->items[i];
+        if (tried->settings[0] != '\0' || tried->hints == NULL || strcmp(tried->hints, hints) != 0)
+            continue;
+        wp_free(hints);
+        return i;
     }
-    if (prefetches_others) wp_text_append(&hints, ";all=prefetch");
-    const char *list = wp_text_string(&names);
-    (void)add(t, WP_TRY_PROGRAM,
-              wp_format("across the link: %s%s", list,
-                        prefetches_others ? "; the others prefetched" : ""),
-              copy_of(""), wp_text_take(&hints),
-              wp_format(STAYS ": %s%s", list,
-                        prefetches_others ? "; " PREFETCH_CALL ": the others" : ""));
-    wp_text_deinit(&names);
+    wp_try *added = add(t, WP_TRY_PROGRAM, wpi_advice_plan_name(plan, groups), copy_of(""), hints,
+                        wpi_advice_plan_how(plan, groups));
+    wpi_advice_plan_code(plan, groups, &added->code);
+    return t->count - 1;
 }

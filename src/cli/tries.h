@@ -7,8 +7,8 @@
 #define WP_CLI_TRIES_H
 
 #include "base/strings.h"
+#include "cli/advice_plan.h"
 #include "cli/paging_facts.h"
-#include "warpage/trace.h"
 
 typedef enum wp_try_kind {
     WP_TRY_NOW = 0,   /* as the program and the GPU are */
@@ -20,43 +20,21 @@ typedef enum wp_try_kind {
 } wp_try_kind;
 
 typedef struct wp_try {
-    char *name;     /* "edges across the link" */
-    char *settings; /* "paging.prefetch=none", on top of the others; "": none */
-    char *hints;    /* as wp_trace_replay takes them; NULL: none */
-    char *how;      /* in CUDA's words */
+    char *name;      /* "edges across the link" */
+    char *settings;  /* "paging.prefetch=none", on top of the others; "": none */
+    char *hints;     /* as wp_trace_replay takes them; NULL: none */
+    char *how;       /* in CUDA's words */
+    wp_strings code; /* what the program says, line by line */
     wp_try_kind kind;
-    size_t group; /* whose hint it is; WP_NO_GROUP: of none alone */
     /* What came out. */
     bool has_result;
     wp_paging_facts facts;
 } wp_try;
 
-#define WP_NO_GROUP SIZE_MAX
-
 typedef struct wp_tries {
     wp_try *items;
     size_t count;
 } wp_tries;
-
-/** Managed allocations of the same size that one place in the program made. */
-typedef struct wp_managed_group {
-    char *name; /* of the variable or kernel parameter; "allocation 3" */
-    char *site;
-    uint64_t bytes, count;
-    uint64_t reads, writes; /* of the device */
-    wp_strings numbers;     /* of its allocations: "3" */
-} wp_managed_group;
-
-typedef struct wp_managed_groups {
-    wp_managed_group *items;
-    size_t count;
-} wp_managed_groups;
-
-/** An allocation of the trace, as wp_trace_read_managed visits them; `groups` is the object. */
-void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation);
-/** Names and accesses, from a run. */
-void wpi_managed_groups_describe(wp_managed_groups *groups, const wp_run_record *record);
-void wpi_managed_groups_deinit(wp_managed_groups *groups);
 
 /** What is known when tries are chosen. */
 typedef struct wp_try_base {
@@ -70,9 +48,9 @@ const char *wpi_key_value(const wp_strings *keys, const char *name);
 
 /** The run as it is, then what may help, what helps most programs first. */
 void wpi_tries_add_all(wp_tries *tries, const wp_try_base *base);
-/** Those groups across the link, and all others prefetched if so. `members`: [member_count]. */
-void wpi_tries_add_combination(wp_tries *tries, const wp_managed_groups *groups,
-                               const size_t *members, size_t member_count, bool prefetches_others);
+/** What a plan says, unless that is among the tries already. Its place among them. */
+size_t wpi_tries_add_plan(wp_tries *tries, const wp_managed_groups *groups,
+                          const wp_advice_plan *plan);
 void wpi_tries_drop_last(wp_tries *tries);
 /** Fastest first; those that are equally fast stay in order, those without a result come last. */
 void wpi_tries_rank(wp_tries *tries);

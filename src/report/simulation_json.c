@@ -137,6 +137,7 @@ static json_t *allocation_to_json(const wp_run_simulation *s, const wp_run_alloc
     wpi_json_set(object, "kind", wpi_json_string(a->kind));
     wpi_json_set(object, "count", wpi_json_number(a->count));
     wpi_json_set(object, "bytes", wpi_json_number(a->bytes));
+    if (a->address != 0) wpi_json_set(object, "address", wpi_json_number(a->address));
     if (a->has_place) wpi_json_set(object, "place_bytes", wpi_json_number(a->place_bytes));
     set_touches(object, &a->touches);
     if (wpi_moves_are_of(s, a)) wpi_json_set(object, "paging", moves_to_json(a));
@@ -149,6 +150,7 @@ static void read_allocation(wpi_json_reader *r, const json_t *object, wp_run_all
     out->kind = wpi_json_read_string(r, object, "kind");
     out->count = wpi_json_read_number(r, object, "count");
     out->bytes = wpi_json_read_number(r, object, "bytes");
+    out->address = integer_of(json_object_get(object, "address"));
     const json_t *place = json_object_get(object, "place_bytes");
     out->has_place = place != NULL;
     out->place_bytes = integer_of(place);

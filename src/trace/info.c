@@ -74,7 +74,7 @@ static wp_status visit_if_managed(void *object, const wpi_op *op, wp_error *err)
     (void)err;
     if (op->kind != WPI_OP_ALLOC || op->fields[0] != WP_MEMORY_MANAGED) return WP_STATUS_OK;
     const wp_trace_allocation allocation = {
-        .number = ++v->count, .bytes = op->fields[1], .site = op->text};
+        .number = ++v->count, .bytes = op->fields[1], .address = op->fields[2], .site = op->text};
     v->visit(v->object, &allocation);
     return WP_STATUS_OK;
 }

@@ -53,8 +53,8 @@ static uint64_t values[VALUES] = {
 static wp_run_series series = {"dram_utilisation", 100, 2, (uint64_t[]){5, 0, 200}, 3};
 
 static wp_run_allocation allocations[] = {
-    {"x", "main+0x1 in p", "device", 2, 8192, 4096, true, {7, 6, 5, 4}, {0}},
-    {"t", "", "variable", 1, 0, 0, false, {1, 0, 0, 0}, {0}}};
+    {"x", "main+0x1 in p", "device", 2, 8192, 0, 4096, true, {7, 6, 5, 4}, {0}},
+    {"t", "", "variable", 1, 0, 0, 0, false, {1, 0, 0, 0}, {0}}};
 
 static wp_run_page page = {0, 4096, {3, 2, 1, 1}};
 

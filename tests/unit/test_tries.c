@@ -55,13 +55,16 @@ static void words_for_a_fight_with_the_host(void **state) {
 
 /* "edges" is larger and colder than "state", which is written; "flag" is small. */
 static void make_groups(wp_managed_groups *groups) {
-    static const wp_trace_allocation allocations[] = {
-        {1, 1 << 20, "a"}, {2, 8 << 20, "b"}, {3, 4096, "c"}, {4, 1 << 20, "a"}};
+    static const wp_trace_allocation allocations[] = {{1, 1 << 20, 100, "a"},
+                                                      {2, 8 << 20, 200, "b"},
+                                                      {3, 4096, 300, "c"},
+                                                      {4, 1 << 20, 100, "a"}};
     for (size_t i = 0; i < sizeof allocations / sizeof allocations[0]; i++)
         wpi_managed_groups_add(groups, &allocations[i]);
     char names[3][8] = {"state", "edges", "flag"}, sites[3][2] = {"a", "b", "c"};
     char kind[] = "managed";
     wp_run_allocation rows[3];
+    const uint64_t moves[3] = {40, 60, 0};
     const wp_run_touches touches[3] = {{1000, 1000, 0, 0}, {100, 0, 0, 0}, {1, 1, 0, 0}};
     for (size_t i = 0; i < 3; i++)
         rows[i] = (wp_run_allocation){.name = names[i],
@@ -69,6 +72,8 @@ static void make_groups(wp_managed_groups *groups) {
                                       .kind = kind,
                                       .count = i == 0 ? 2 : 1,
                                       .bytes = allocations[i].bytes,
+                                      .address = allocations[i].address,
+                                      .moves = {moves[i]},
                                       .touches = touches[i]};
     wp_run_simulation simulation = {.allocations = rows, .allocation_count = 3};
     wpi_managed_groups_describe(groups, &(wp_run_record){.simulation = &simulation});
@@ -104,28 +109,106 @@ static void allocations_of_one_place_are_one_group(void **state) {
     assert_u64(groups.items[0].count, 2);
     assert_u64(groups.items[0].writes, 1000);
     assert_string_equal(groups.items[0].name, "state");
-    wp_tries tries = {0};
-    const size_t members[] = {1, 0};
-    wpi_tries_add_combination(&tries, &groups, members, 2, true);
-    assert_string_equal(tries.items[0].hints, "2=host;1=host;4=host;all=prefetch");
-    assert_string_equal(tries.items[0].name,
-                        "across the link: edges, state; the others prefetched");
-    wpi_tries_deinit(&tries);
     wpi_managed_groups_deinit(&groups);
 }
 
-static void the_coldest_allocation_is_tried_first_and_small_ones_not_alone(void **state) {
+/* Two live ones of the same size and place are told apart by their names; those without are not. */
+static void what_has_names_is_told_apart(void **state) {
+    (void)state;
+    wp_managed_groups groups = {0};
+    char names[4][8] = {"from", "to", "", ""}, site[] = "make", kind[] = "managed";
+    wp_run_allocation rows[4];
+    for (uint64_t i = 0; i < 4; i++) {
+        wpi_managed_groups_add(&groups, &(wp_trace_allocation){i + 1, 4096, 1000 * (i + 1), site});
+        rows[i] = (wp_run_allocation){.name = names[i],
+                                      .site = site,
+                                      .kind = kind,
+                                      .count = 1,
+                                      .bytes = 4096,
+                                      .address = 1000 * (i + 1),
+                                      .moves = {i + 1}};
+    }
+    wp_run_simulation simulation = {.allocations = rows, .allocation_count = 4};
+    wpi_managed_groups_describe(&groups, &(wp_run_record){.simulation = &simulation});
+    assert_u64(groups.count, 3);
+    assert_string_equal(groups.items[1].name, "to");
+    assert_u64(groups.items[1].moves[0], 2);
+    assert_string_equal(groups.items[2].name, "allocation 3");
+    assert_u64(groups.items[2].count, 2);
+    assert_u64(groups.items[2].moves[0], 7);
+    size_t order[2];
+    assert_u64(wpi_managed_groups_order(&groups, order, 2), 2);
+    assert_u64(order[0], 2);
+    assert_u64(order[1], 1);
+    wpi_managed_groups_deinit(&groups);
+}
+
+/* Made and freed in turn, at other places: the row of the last one has the name of all. */
+static void those_of_a_loop_are_one_group(void **state) {
+    (void)state;
+    wp_managed_groups groups = {0};
+    char name[] = "buffer", site[] = "loop", kind[] = "managed";
+    for (uint64_t i = 0; i < 3; i++)
+        wpi_managed_groups_add(&groups, &(wp_trace_allocation){i + 1, 4096, 1000 * (i + 1), site});
+    wp_run_allocation row = {.name = name,
+                             .site = site,
+                             .kind = kind,
+                             .count = 3,
+                             .bytes = 4096,
+                             .address = 3000,
+                             .moves = {9}};
+    wp_run_simulation simulation = {.allocations = &row, .allocation_count = 1};
+    wpi_managed_groups_describe(&groups, &(wp_run_record){.simulation = &simulation});
+    assert_u64(groups.count, 1);
+    assert_string_equal(groups.items[0].name, "buffer");
+    assert_u64(groups.items[0].count, 3);
+    assert_u64(groups.items[0].moves[0], 9);
+    wpi_managed_groups_deinit(&groups);
+}
+
+static void a_plan_is_hints_words_and_code(void **state) {
+    (void)state;
+    wp_managed_groups groups = {0};
+    wp_tries tries = {0};
+    wp_advice_plan plan;
+    make_groups(&groups);
+    wpi_advice_plan_init(&plan, &groups);
+    plan.calls[1] = WP_CALL_HOST;
+    plan.calls[0] = WP_CALL_DEVICE;
+    plan.prefetches_others = true;
+    assert_u64(wpi_tries_add_plan(&tries, &groups, &plan), 0);
+    assert_u64(wpi_tries_add_plan(&tries, &groups, &plan), 0); /* it is there */
+    assert_u64(tries.count, 1);
+    const wp_try *tried = &tries.items[0];
+    assert_string_equal(tried->hints, "1=device;4=device;2=host;all=prefetch");
+    assert_string_equal(tried->name, "across the link: edges; preferred on the device: state; the "
+                                     "others prefetched");
+    static const char *const lines[] = {
+        "cudaMemAdvise(edges, 8388608, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId); // "
+        "8.00 MiB by b",
+        "cudaMemAdvise(edges, 8388608, cudaMemAdviseSetAccessedBy, device);",
+        "cudaMemAdvise(state, 1048576, cudaMemAdviseSetPreferredLocation, device); // each of 2 of "
+        "1.00 MiB by a",
+        "cudaMemPrefetchAsync(flag, 4096, device, stream); /* before each launch */ // 4.00 KiB by "
+        "c"};
+    assert_u64(tried->code.count, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(tried->code.items[i], lines[i]);
+    wpi_tries_deinit(&tries);
+    wpi_advice_plan_deinit(&plan);
+    wpi_managed_groups_deinit(&groups);
+}
+
+static void what_is_said_of_all_has_its_code(void **state) {
     (void)state;
     wp_tries tries = {0};
     const wp_paging_facts facts = fitting();
     choose(&tries, &facts, tree);
     assert_int_equal(tries.items[0].kind, WP_TRY_NOW);
-    assert_string_equal(tries.items[1].name, "across the link: edges");
-    assert_string_equal(tries.items[2].name, "across the link: state");
-    assert_null(find(&tries, "across the link: flag"));
-    const wp_try *read_mostly = find(&tries, "read-mostly: edges");
-    assert_non_null(read_mostly);
-    assert_string_equal(read_mostly->hints, "2=read-mostly");
+    assert_u64(find(&tries, "all across the link")->code.count,
+               6); /* two lines for each of three */
+    assert_u64(find(&tries, "all copied")->code.count, 0);
+    assert_string_equal(find(&tries, "read-mostly: edges")->hints, "2=read-mostly");
     wpi_tries_deinit(&tries);
 }
 
@@ -180,7 +263,10 @@ int main(void) {
         cmocka_unit_test(words_for_thrashing),
         cmocka_unit_test(words_for_a_fight_with_the_host),
         cmocka_unit_test(allocations_of_one_place_are_one_group),
-        cmocka_unit_test(the_coldest_allocation_is_tried_first_and_small_ones_not_alone),
+        cmocka_unit_test(what_has_names_is_told_apart),
+        cmocka_unit_test(those_of_a_loop_are_one_group),
+        cmocka_unit_test(a_plan_is_hints_words_and_code),
+        cmocka_unit_test(what_is_said_of_all_has_its_code),
         cmocka_unit_test(what_makes_no_sense_is_not_tried),
         cmocka_unit_test(the_fastest_comes_first_and_those_without_a_result_last),
     };

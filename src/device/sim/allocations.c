@@ -19,6 +19,7 @@ typedef struct row {
     uint64_t count;
     uint64_t place_bytes, place_outer; /* empty: it has none */
     uint64_t first;                    /* address of its first page */
+    uint64_t address;                  /* simulated */
 } row;
 
 struct wpi_allocations {
@@ -137,6 +138,7 @@ void wpi_allocations_locate(void *object, uint64_t address, const char *name,
         find_entry(original, &entry) && entry.allocation.kind != WP_MEMORY_VARIABLE;
     row *r = is_known ? row_of(a, &entry, name) : row_of_variable(a, name);
     if (is_known && r->name == NULL && name != NULL) r->name = wp_strdup(name);
+    if (is_known) r->address = (uintptr_t)r->entry.allocation.base + (address - original);
     *out = (wpi_watch_range){.allocation = (uint32_t)(r - a->rows),
                              .has_place = r->place_outer != 0,
                              .first = r->first + (address - original),
@@ -176,6 +178,10 @@ static const char *kind_of(const row *r) {
     }
 }
 
+static bool is_managed(const row *r) {
+    return r->place_outer != 0 && r->entry.allocation.kind == WP_MEMORY_MANAGED;
+}
+
 static char *text_of(const char *text) {
     char *copy = wp_strdup(text != NULL ? text : "");
     WP_CHECK(copy != NULL);
@@ -190,6 +196,7 @@ static void fill_allocation(const row *r, const wpi_touches *touches, const uint
                                .kind = text_of(kind_of(r)),
                                .count = r->count,
                                .bytes = r->entry.allocation.size_bytes,
+                               .address = is_managed(r) ? r->address : 0,
                                .place_bytes = r->place_bytes,
                                .has_place = r->place_outer != 0,
                                .touches = touches_of(touches)};

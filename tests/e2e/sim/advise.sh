@@ -36,12 +36,24 @@ first stream | grep -Eq '^all (prefetched before each launch|copied),' || fail "
 [ "$(value stream 'all copied' 8)" -eq "$bytes" ] || fail "stream: not copied once: $(cat stream.csv)"
 
 advise both --output kept
-first both | grep -q '^across the link: cold; the others prefetched,' || fail "both: $(first both)"
+first both | grep -q '^across the link: cold; prefetched: hot,' || fail "both: $(first both)"
 grep -q '^all copied,.*,program,' both.csv && grep -q '^no prefetcher,.*,driver,uvm_perf_prefetch_enable=0,' both.csv ||
     fail "both: $(cat both.csv)"
 "$WARPAGE" advise --device sim:gtx1080ti --output kept --format json -- ./advise both >both.json 2>err || fail "$(cat err)"
 grep -q '"schema": "warpage.advise/1"' both.json || fail "json: $(cat both.json)"
 [ "$(grep -c '"times_faster"' both.json)" -eq $(($(wc -l <both.csv) - 1)) ] || fail "json has other tries: $(cat both.json)"
+
+# The same in words, with what to write; each with the time of its kernels.
+"$WARPAGE" advise --device sim:gtx1080ti --output kept -- ./advise both >text 2>err || fail "$(cat err)"
+sed -n '/^In the program, /,/^program:/p' text >say
+[ "$(grep -c '^    cudaMem' say)" -eq 3 ] &&
+    grep -q '^    cudaMemAdvise(cold, 2097152, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId); // 2.00 MiB by ' say &&
+    grep -q '^    cudaMemAdvise(cold, 2097152, cudaMemAdviseSetAccessedBy, device);$' say &&
+    grep -q '^    cudaMemPrefetchAsync(hot, 2097152, device, stream); /\* before each launch \*/ // 2.00 MiB by ' say || fail "say: $(cat text)"
+grep -q '"say": "across the link: cold; prefetched: hot"' both.json || fail "json: $(cat both.json)"
+now=$(sed -n 's/^  "kernel_time_ns": \([0-9]*\),$/\1/p' both.json)
+[ "$(grep '^as it is now,' both.csv | cut -d, -f13 | tr -d '\r')" = "$now" ] && [ "$now" -gt "$(sed -n 2p both.csv | sed 's/"[^"]*"/q/g' | cut -d, -f13 | tr -d '\r')" ] ||
+    fail "kernels: now $now, $(cat both.csv)"
 
 # In words: there is room for one of the two tables, one after the other.
 "$WARPAGE" advise --device sim:gtx1080ti --oversubscribe 200% --limit 1 -- ./advise both >text 2>err || fail "$(cat err)"
