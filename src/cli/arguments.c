@@ -67,6 +67,23 @@ wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv, w
     return WP_STATUS_OK;
 }
 
+void wpi_options_first(const wp_option *options, int argc, char **argv) {
+    int front = 1; /* where the next option goes */
+    for (int at = 1; at < argc && strcmp(argv[at], "--") != 0;) {
+        const int from = at++;
+        size_t number;
+        const char *value;
+        if (!is_option(argv[from])) continue;
+        at = from;
+        if (take(options, argc, argv, &at, &number, &value, NULL) != WP_STATUS_OK) return;
+        for (int i = from; i < at; i++, front++) {
+            char *moved = argv[i];
+            memmove(&argv[front + 1], &argv[front], (size_t)(i - front) * sizeof *argv);
+            argv[front] = moved;
+        }
+    }
+}
+
 const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor) {
     if (*cursor == 0) *cursor = 1;
     while (*cursor < arguments->options_end) {

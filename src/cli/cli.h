@@ -55,6 +55,10 @@ typedef struct wp_arguments {
 WP_NODISCARD wp_status wpi_arguments_parse(const wp_option *options, int argc, char **argv,
                                            wp_arguments *out, wp_error *err);
 
+/** Moves options before operands, for commands whose operands are no program with options of its
+ * own. Wrong ones are left to wpi_arguments_parse. */
+void wpi_options_first(const wp_option *options, int argc, char **argv);
+
 /** The next value given for an option, in order; NULL behind the last. `*cursor` starts at 0. */
 const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int *cursor);
 

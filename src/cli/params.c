@@ -90,6 +90,7 @@ int wpi_params_main(int argc, char **argv) {
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
+    wpi_options_first(wpi_params_options, argc, argv);
     if (wpi_arguments_parse(wpi_params_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);

@@ -7,6 +7,8 @@
 #include "cli/table.h"
 #include "warpage/device.h"
 
+#define COLUMNS 6u
+
 enum option_index { FORMAT };
 
 const wp_option wpi_policies_options[] = {
@@ -14,18 +16,25 @@ const wp_option wpi_policies_options[] = {
 
 typedef struct policy_list {
     wp_table table;
+    wp_table_format format;
     const char *kind; /* wanted; NULL: all */
     wp_nearest nearest;
 } policy_list;
+
+/* For people, what it does stands beside the name. */
+static size_t column_at(wp_table_format format, size_t place) {
+    static const size_t places[COLUMNS] = {0, 1, 4, 2, 3, 5};
+    return format == WP_TABLE_TEXT ? places[place] : place;
+}
 
 static void add(void *object, const wp_policy_info *policy) {
     policy_list *list = object;
     if (list->kind != NULL) wp_nearest_offer(&list->nearest, policy->kind);
     if (list->kind != NULL && strcmp(list->kind, policy->kind) != 0) return;
-    const char *const cells[] = {policy->kind, policy->name, policy->key,
-                                 policy->keys, policy->doc,  policy->source};
-    for (size_t i = 0; i < sizeof cells / sizeof cells[0]; i++)
-        wp_strings_add(&list->table.cells, cells[i]);
+    const char *const cells[COLUMNS] = {policy->kind, policy->name, policy->key,
+                                        policy->keys, policy->doc,  policy->source};
+    for (size_t i = 0; i < COLUMNS; i++)
+        wp_strings_add(&list->table.cells, cells[column_at(list->format, i)]);
 }
 
 static int fail_unknown(const policy_list *list) {
@@ -38,16 +47,21 @@ static int fail_unknown(const policy_list *list) {
 }
 
 int wpi_policies_main(int argc, char **argv) {
-    static const char *const columns[] = {"kind",       "policy",  "key",    "parameters",
-                                          "meaning", "source", NULL};
+    static const char *const names[COLUMNS] = {"kind",       "policy",  "key",
+                                               "parameters", "meaning", "source"};
+    const char *columns[COLUMNS + 1] = {NULL};
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
+    wpi_options_first(wpi_policies_options, argc, argv);
     if (wpi_arguments_parse(wpi_policies_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("policies", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("policies", "one kind at most");
-    policy_list list = {.table = {.columns = columns}, .kind = arguments.operands[0]};
+    for (size_t i = 0; i < COLUMNS; i++)
+        columns[i] = names[column_at(format, i)];
+    policy_list list = {
+        .table = {.columns = columns}, .format = format, .kind = arguments.operands[0]};
     list.nearest.wanted = list.kind;
     wp_device_visit_policies(add, &list);
     const bool is_unknown = list.table.cells.count == 0;

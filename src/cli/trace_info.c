@@ -118,6 +118,7 @@ int wpi_trace_info_main(int argc, char **argv) {
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
+    wpi_options_first(options, argc, argv);
     if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "info: %s", err.message);

@@ -116,6 +116,7 @@ int wpi_trace_replay_main(int argc, char **argv) {
     wp_table_format format;
     wp_error err = {0};
     char *folder = NULL;
+    wpi_options_first(options, argc, argv);
     if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "replay: %s", err.message);
