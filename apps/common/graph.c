@@ -149,7 +149,9 @@ void app_graph_load(app_graph *graph, const app_common *common, const app_graph_
     } else if (common->input != NULL) {
         app_graph_read(graph, common->input, options->is_undirected);
     } else {
-        double vertex_bytes = 16.0 + (options->needs_weights ? 8.0 : 4.0) * (double)options->degree;
+        bool is_wide = options->needs_weights || options->is_doubled;
+        double vertex_bytes = (options->is_doubled ? 32.0 : 16.0) +
+                              (is_wide ? 8.0 : 4.0) * (double)options->degree;
         uint64_t count =
             app_size_items(common->size, vertex_bytes, default_vertices, 2, UINT32_MAX - 1u);
         app_graph_generate(graph, options->kind, (uint32_t)count, options->degree, common->seed);

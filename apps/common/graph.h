@@ -54,10 +54,11 @@ typedef struct app_graph_options {
     bool is_undirected;  /* every edge of an input file also leads back */
     bool is_reversed;    /* edges lead from target to source */
     bool needs_weights;  /* set by the program: weights are made where the input has none */
+    bool is_doubled;     /* set by the program: it keeps every edge twice, which --size counts */
 } app_graph_options;
 
 /* clang-format off */
-#define APP_GRAPH_OPTIONS_DEFAULT {0, 16, 100, false, false, false}
+#define APP_GRAPH_OPTIONS_DEFAULT {0, 16, 100, false, false, false, false}
 #define APP_GRAPH_INPUT                                                                            \
     "edge list, DIMACS .gr or p tw, Rodinia bfs graph, package list (all also .zst), "             \
     "debian:installed or debian:all"
@@ -80,6 +81,13 @@ void app_graph_free(app_graph *graph);
  *  `graph`. Edges of a vertex are in order of their other end. */
 void app_graph_transpose(const app_graph *graph, app_graph *out);
 
+/** Takes loops and repeated edges out and sorts the edges of each vertex by their other end; with
+ *  `both_ways` every edge leads back, too. Lengths are dropped. */
+void app_graph_simplify(app_graph *graph, bool both_ways);
+
+/** The numbers below `count` in random order, malloc'ed. */
+uint32_t *app_vertex_order(uint32_t count, uint64_t seed);
+
 /** The vertex that `text` names: a package name or a label; fails with a sentence if none. */
 uint32_t app_graph_find(const app_graph *graph, const char *text);
 /** What to call a vertex, valid for the next 4 calls. */
@@ -101,7 +109,7 @@ void app_graph_build(app_graph *graph, app_edges *edges, bool both_ways);
 void app_graph_read(app_graph *graph, const char *path, bool is_undirected);
 /** graph_debian.c: "installed", "all", or the path of a package list: package -> what it needs. */
 void app_graph_read_packages(app_graph *graph, const char *which);
-/** graph_generate.c */
+/** graph_generate.c; app_vertex_order is there, too. */
 void app_graph_generate(app_graph *graph, int kind, uint32_t vertex_count, uint64_t degree,
                         uint64_t seed);
 

@@ -24,7 +24,7 @@ enum { KIND_RMAT, KIND_UNIFORM, KIND_GRID };
 /* A quarter is drawn from 16 bits of a random number: thresholds of .57, .76 and .95. */
 enum { QUARTER_A = 37355, QUARTER_AB = 49807, QUARTER_ABC = 62259 };
 
-static uint32_t *shuffled_numbers(uint32_t count, uint64_t seed) {
+uint32_t *app_vertex_order(uint32_t count, uint64_t seed) {
     uint32_t *numbers = app_allocate(count, sizeof *numbers, "vertices");
     app_random random = {seed, 0};
     for (uint32_t i = 0; i < count; i++) {
@@ -63,7 +63,7 @@ static void add_rmat(app_edges *edges, uint32_t vertex_count, uint64_t degree, u
     while (levels < 32 && (UINT64_C(1) << levels) < vertex_count) {
         levels++;
     }
-    uint32_t *number = shuffled_numbers(vertex_count, seed + 1);
+    uint32_t *number = app_vertex_order(vertex_count, seed + 1);
     app_edges_reserve(edges, degree * vertex_count);
     for (uint64_t edge = 0; edge < degree * vertex_count; edge++) {
         uint32_t from;
