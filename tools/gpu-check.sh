@@ -36,7 +36,8 @@ list_cases() { # the folder
             "pvc" "kmeans" "hotspot" "backprop" "fdtd-2d" "srad" "nw" \
             "ra --variant update" "ra --variant lookup" "triad" "triad --type float" "sgemm" "stencil" "spmv" \
             "spmv --variant warp --matrix band" "pathfinder" "conv2d" "atax" "xs-lookup" \
-            "xs-lookup --grid nuclide" "md" "cg" "cg --format ell"; do
+            "xs-lookup --grid nuclide" "md" "cg" "cg --format ell" "lud" "adi" "mis" "color" "color --variant max-min" \
+            "bc"; do
             echo "both 40 apps/$app --memory $memory --check"
         done
     done
@@ -46,7 +47,8 @@ list_cases() { # the folder
         "ra --size 16M" "triad --size 64M --iterations 10" "sgemm --size 1M" \
         "stencil --size 16M --depth 64 --iterations 10" "spmv --size 2M" "pathfinder --size 64M" \
         "conv2d --size 16M" "atax --size 16M" "xs-lookup --size 2K --lookups 1M" "md --size 32000" \
-        "cg --size 512K --iterations 20"; do
+        "cg --size 512K --iterations 20" "lud --size 2K" "adi --size 4M" "mis --size 1M" \
+        "color --graph uniform --degree 4 --size 1M" "bc --size 1M"; do
         echo "gpu 60 apps/$app --check"
     done
     for program in "$1"/programs/*; do

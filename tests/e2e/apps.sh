@@ -292,6 +292,45 @@ check cg --size 1MiB --iterations 3 --seed 2
 check cg --size 343 --tolerance 0 --iterations 70 --format ell
 check cg --size 1
 
+check lud --size 100 # no multiple of a tile
+grep -q '^factors .* is [0-9.]*e-0[789]$' "$TMP/first" || fail "lud: L U is not A"
+check lud --size 256KiB --seed 3
+check lud --size 1
+
+check adi --size 5000
+check adi --size 100KiB --iterations 2 --rate 0.3 --seed 2 # 80 x 80 items: no multiple of a block
+check adi --size 10000 --start wave --iterations 50
+grep -q '^wave       0.8238[89] high in the middle, by theory 0.82388$' "$TMP/first" || fail "adi: the wave is too high or low"
+check adi --size 1
+
+# A triangle with a tail, a loop and edges given twice: 1-2, 2-3, 3-1, 3-4.
+printf '1 2\n2 1\n2 3\n3 1\n3 4\n4 4\n3 4\n' >"$TMP/tail.txt"
+check mis --size 3000
+check mis --graph grid --size 2000 --seed 4
+check mis --graph uniform --size 3000 --degree 1 # vertices without neighbours
+check mis --input "$TMP/tail.txt"
+grep -q 'graph      tail.txt: 4 vertices, 4 edges both ways' "$TMP/first" || fail "mis: tail.txt is read wrong"
+check mis --input "$TMP/Packages"
+
+for variant in max max-min; do
+    check color --variant $variant --size 2000
+    check color --variant $variant --graph grid --size 2000 --seed 4
+    check color --variant $variant --graph uniform --size 3000 --degree 1
+    check color --variant $variant --input "$TMP/tail.txt"
+    grep -q 'coloured   with [34] colours' "$TMP/first" || fail "color: a triangle needs 3 colours"
+done
+
+check bc --size 3000
+check bc --graph grid --size 900 --sources 20 --seed 2
+check bc --input "$TMP/path.tw" --sources 5
+grep -q '^  1  3 *8.000 ' "$TMP/first" || fail "bc: the middle of the path is on 8 ways"
+grep -q '^  3  4 *6.000 ' "$TMP/first" || fail "bc: the ways beside the middle are wrong"
+printf '1 2\n1 3\n2 4\n3 4\n4 5\n4 5\n5 5\n' >"$TMP/diamond.txt"
+check bc --input "$TMP/diamond.txt" --sources 5
+grep -q '^  1  4 *3.000 ' "$TMP/first" || fail "bc: three ways lead through 4"
+grep -q '^  2  2 *1.000 ' "$TMP/first" || fail "bc: half of the ways from 1 to 4 and 5 lead through 2"
+check bc --input "$TMP/Packages" --sources 4
+
 # The same generated problem gives the same answer whichever variant finds it.
 for pair in "bfs queue mask" "sssp near-far bellman-ford" "sssp near-far mask"; do
     # shellcheck disable=SC2086
@@ -366,6 +405,14 @@ printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/
 wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
 wrong 1 "is no PGM image" conv2d --input "$TMP/words"
 wrong 2 "at least 2 are needed" xs-lookup --size 1
+wrong 2 "reads no files" lud --input "$TMP/temp"
+wrong 2 "must lie between" adi --iterations 0
+wrong 2 "one of max|max-min" color --variant min
+wrong 2 "must lie between" bc --sources 0
+wrong 1 "cannot open" mis --input "$TMP/nothing"
+# 1100 pairs of vertices, each pair with edges to the next: 2^1099 shortest ways.
+awk 'BEGIN { for (i = 0; i < 1100; i++) for (k = 0; k < 4; k++) print 2*i + k % 2, 2*i + 2 + int(k / 2) }' >"$TMP/ladder.txt"
+wrong 1 "more than 10^308 shortest ways" bc --input "$TMP/ladder.txt" --sources 100
 wrong 2 "at least 500" md --size 499
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }

@@ -67,6 +67,11 @@ app atax --size 20000 --memory managed
 app xs-lookup --size 20 --lookups 1000 --memory managed
 app md --size 500 --iterations 1 --memory managed
 app cg --size 500 --iterations 2 --memory managed
+app lud --size 70 --memory managed
+app adi --size 3000 --iterations 1 --memory managed
+app mis --size 1000 --memory managed
+app color --graph grid --size 1000 --memory managed
+app bc --size 1000 --sources 1 --memory managed
 WARPAGE_IN_STEP=always app bfs --size 1500
 WARPAGE_IN_STEP=always app pvc --size 800
 exit $failures
