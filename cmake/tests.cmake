@@ -25,6 +25,11 @@ function(wp_add_test name label timeout_s)
                          SKIP_RETURN_CODE 77)
 endfunction()
 
+# wp_set_environment(TEST NAME=VALUE...): more of its environment.
+function(wp_set_environment test)
+    set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${ARGN})
+endfunction()
+
 # wp_unit_test(SOURCE LABEL): one cmocka program, linked with the insides of the rooms it includes.
 function(wp_unit_test source label)
     get_filename_component(name ${source} NAME_WE)
@@ -124,27 +129,33 @@ function(wp_cli_test script)
     wp_add_test(${name} cli 120 ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
 endfunction()
 
-# wp_program_test(NAME): one program of tests/e2e by name, compiled by wpcc, run with 1 and 2 workers; and
-# once more on the CUDA device, on the machine behind the stand-in for the driver, and programs on a
-# simulated GPU.
+# wp_program_test(NAME): one program of tests/e2e by name, run with 1 and 2 workers; and once more on the CUDA device,
+# on the machine behind the stand-in for the driver, and programs on a simulated GPU. A program is compiled by wpcc
+# once, by a test of its own, which CTest runs before any of these.
 function(wp_program_test name)
     string(REGEX REPLACE "\\.(cu|sh)$" "" short ${name})
-    wp_add_test(${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+    set(run ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+    wp_add_test(${short} e2e 600 ${run})
     if(name MATCHES "^[^/]*\\.cu$|^(apps|gpu_bench)\\.sh$")
-        wp_add_test(cuda.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
+        wp_add_test(cuda.${short} e2e 600 ${run})
         wp_on_machine(e2e.cuda.${short})
     endif()
     if(name MATCHES "^[^/]*\\.cu$")
-        wp_add_test(sim.${short} e2e 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
-        set_tests_properties(e2e.sim.${short} PROPERTIES ENVIRONMENT
-                             "DEVICES=sim:gtx1080ti;TIMEOUT_S=200")
+        wp_add_test(sim.${short} e2e 600 ${run})
+        wp_set_environment(e2e.sim.${short} DEVICES=sim:gtx1080ti TIMEOUT_S=200)
+        wp_add_test(compile.${short} e2e 600 ${run})
+        wp_set_environment(e2e.compile.${short} COMPILE_TO=${wp_programs})
+        set_tests_properties(e2e.compile.${short} PROPERTIES FIXTURES_SETUP e2e.${short})
+        foreach(test e2e.${short} e2e.cuda.${short} e2e.sim.${short})
+            wp_set_environment(${test} COMPILED=${wp_programs})
+            set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED e2e.${short})
+        endforeach()
     endif()
 endfunction()
 
 # wp_on_machine(TEST): its programs run on the CUDA device, on the stand-in for the driver.
 function(wp_on_machine test)
-    set_tests_properties(${test} PROPERTIES ENVIRONMENT
-        "DEVICES=cuda:0;WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so")
+    wp_set_environment(${test} DEVICES=cuda:0 WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
 endfunction()
 
 foreach(label unit contract model)
@@ -228,6 +239,8 @@ if(TARGET wpcc)
         file(GLOB programs RELATIVE ${wp_tests}/e2e CONFIGURE_DEPENDS ${wp_tests}/e2e/*.cu
              ${wp_tests}/e2e/*.sh ${wp_tests}/e2e/bad/*.cu ${wp_tests}/e2e/bad/*.sh)
         list(REMOVE_ITEM programs run.sh)
+        set(wp_programs ${CMAKE_BINARY_DIR}/tests/e2e)
+        file(MAKE_DIRECTORY ${wp_programs})
         foreach(program ${programs})
             wp_program_test(${program})
         endforeach()

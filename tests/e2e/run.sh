@@ -15,7 +15,8 @@
 #               `// STDERR: extended regular expression` (any number, all must match).
 #
 # Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (60), KEEP=1, WPCC_FLAGS
-# (more options for the programs, -O0 say), DEVICES ("cpu"; "cpu cuda:0" runs the programs on both).
+# (more options for the programs, -O0 say), DEVICES ("cpu"; "cpu cuda:0" runs the programs on both). Programs that run
+# several times are compiled once: COMPILE_TO=folder leaves them there and runs nothing, COMPILED=folder runs them.
 # Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 all were skipped.
 
 E2E=$(cd "$(dirname "$0")" && pwd) || exit 2
@@ -66,15 +67,22 @@ run_once() { # file, exe, device, workers
     fi
 }
 
+compile() { # file, exe
+    # shellcheck disable=SC2046  # flags are words
+    timeout 120 "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$2" >"$TMP/compile" 2>&1 && return
+    echo "  compilation failed:" && show "$TMP/compile"
+    return 1
+}
+
 run_program() { # file
+    if [ -n "$COMPILE_TO" ]; then
+        compile "$1" "$COMPILE_TO/$(basename "$1" .cu)"
+        return
+    fi
     devices=$(devices_of "$1")
     [ -n "$devices" ] || return 77
-    exe=$TMP/$(basename "$1" .cu)
-    # shellcheck disable=SC2046  # flags are words
-    if ! timeout 120 "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$exe" >"$TMP/compile" 2>&1; then
-        echo "  compilation failed:" && show "$TMP/compile"
-        return 1
-    fi
+    exe=${COMPILED:-$TMP}/$(basename "$1" .cu)
+    [ -n "$COMPILED" ] || compile "$1" "$exe" || return 1
     for device in $devices; do
         for workers in $([ "$device" = cpu ] && echo "$WORKERS" || echo 1); do
             run_once "$1" "$exe" "$device" "$workers" || return 1
