@@ -129,6 +129,13 @@ function(wp_cli_test script)
     wp_add_test(${name} cli 120 ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
 endfunction()
 
+# wp_use_programs(TEST NAME...): runs these programs of tests/e2e, compiled by then.
+function(wp_use_programs test)
+    wp_set_environment(${test} COMPILED=${wp_programs})
+    list(TRANSFORM ARGN PREPEND e2e.)
+    set_property(TEST ${test} APPEND PROPERTY FIXTURES_REQUIRED ${ARGN})
+endfunction()
+
 # wp_program_test(NAME): one program of tests/e2e by name, run with 1 and 2 workers; and once more on the CUDA device,
 # on the machine behind the stand-in for the driver, and programs on a simulated GPU. A program is compiled by wpcc
 # once, by a test of its own, which CTest runs before any of these.
@@ -147,8 +154,7 @@ function(wp_program_test name)
         wp_set_environment(e2e.compile.${short} COMPILE_TO=${wp_programs})
         set_tests_properties(e2e.compile.${short} PROPERTIES FIXTURES_SETUP e2e.${short})
         foreach(test e2e.${short} e2e.cuda.${short} e2e.sim.${short})
-            wp_set_environment(${test} COMPILED=${wp_programs})
-            set_tests_properties(${test} PROPERTIES FIXTURES_REQUIRED e2e.${short})
+            wp_use_programs(${test} ${short})
         endforeach()
     endif()
 endfunction()
@@ -266,11 +272,14 @@ if(TARGET wpcc)
             list(POP_FRONT words name app)
             wp_add_test(app.${name} sim 300 ${wp_tests}/support/sim_app.sh ${CMAKE_BINARY_DIR} ${app} ${words})
         endforeach()
-        wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR}
-                    shuffle atomics_32 barrier_loops blocks_wait divergence streams_order app.pvc)
+        set(programs shuffle atomics_32 barrier_loops blocks_wait divergence streams_order)
+        wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR} ${programs} app.pvc)
+        wp_use_programs(profiles.some ${programs})
+        wp_use_programs(sim.determinism async_overlap atomics_float blocks_wait clocks constant_symbols device_malloc
+                        host_memory managed_variables streams_order)
         # With one thread at a time, ahead and in step are the same.
         wp_add_test(in_step_cause sim 600 ${CMAKE_SOURCE_DIR}/bench/sim/in_step_cause.sh ${CMAKE_BINARY_DIR})
-        set_tests_properties(sim.in_step_cause PROPERTIES ENVIRONMENT SIZE=400)
+        wp_set_environment(sim.in_step_cause SIZE=400 THREADS=1 BLOCKS=one)
         # Traced threads, their tables, and their PTX.
         foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
                 locks math_more named_barriers ptx_memory recursion shared_static virtual_functions

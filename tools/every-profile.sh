@@ -8,7 +8,7 @@
 # Without names: all programs of tests/e2e, but those whose first lines name other devices, and all apps
 # (tests/support/sim_apps.txt, as app.NAME), whose output must be the CPU device's. A log has a line for each run;
 # with one that is there, what has passed is not run again. By environment: PROFILES ("k80 p100"; all),
-# TIMEOUT_S (200, of a run). Says what failed, and why.
+# TIMEOUT_S (200, of a run), COMPILED (a folder where the programs are). Says what failed, and why.
 # Exit status: 0 all passed, 1 some failed, 2 wrong usage.
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -87,8 +87,12 @@ prepare() { # name
     *)
         file=$root/tests/e2e/$1.cu
         [ -f "$file" ] || { echo "every-profile.sh: no such program: $1" >&2; exit 2; }
-        echo "exec env $(header "$file" ENV) '$tmp/program'" >"$tmp/run"
         rm -f "$tmp/wanted"
+        if [ -n "${COMPILED:-}" ]; then
+            echo "exec env $(header "$file" ENV) '$COMPILED/$1'" >"$tmp/run"
+            return
+        fi
+        echo "exec env $(header "$file" ENV) '$tmp/program'" >"$tmp/run"
         # shellcheck disable=SC2046  # flags are words
         "$build/bin/wpcc" $(header "$file" FLAGS) "$file" -o "$tmp/program" >"$tmp/out" 2>&1
         ;;
