@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Far faults with a fixed time each round, as the papers have it:
+/* Far faults with a fixed time each, as the papers have it:
  *
- *     drained   all faults in the buffer are taken at once; `latency` later their pages set off,
- * and what has come meanwhile is taken (Zheng et al., section 3.1) serial    one after the other,
- * each after `latency` on the link (UVMSmart's accurate mode) added     those of a core cycle set
- * off together at its end; the latency is not simulated, only counted (its default) */
+ *     drained      all faults in the buffer are taken at once; `latency` later their pages set off,
+ *                  and what has come meanwhile is taken
+ *     pipelined    each page sets off `latency` after its fault was raised: the handler polls while
+ *                  others are under way (Zheng et al., section 3.1)
+ *     serial       one after the other, each after `latency` on the link (UVMSmart's accurate mode)
+ *     added        those of a core cycle set off together at its end; the latency is not simulated,
+ *                  only counted (its default) */
 #include "sim/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -20,21 +23,42 @@ static bool is_of_a_cycle(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_ADDED;
 }
 
+static bool is_pipelined(const wpi_paging *p) {
+    return p->profile->paging.service == WPI_FAULT_PIPELINED;
+}
+
+/* Whose pages set off are known only at the end: more may be raised until then. */
+static bool takes_at_end(const wpi_paging *p) {
+    return is_of_a_cycle(p) || is_pipelined(p);
+}
+
+static wp_time_ps ready_at(const wpi_paging *p, uint32_t number) {
+    return entry_at(p, number)->raised + p->profile->paging.latency_ps;
+}
+
 static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
     const wp_time_ps cycle_ps = p->profile->cycle_ps;
     if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
+    if (is_pipelined(p)) return ready_at(p, p->buffer.first);
     return now + p->profile->paging.latency_ps;
 }
 
-/* The buffer's faults, or only the first one. */
-static wpi_paging_queue take(wpi_paging *p) {
-    wpi_paging_queue taken = p->buffer;
-    if (p->profile->paging.service != WPI_FAULT_SERIAL) {
-        p->buffer.first = NONE;
-        return taken;
-    }
-    p->buffer.first = entry_at(p, taken.first)->next;
-    entry_at(p, taken.first)->next = NONE;
+/* The last one of the buffer that is taken now. */
+static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
+    uint32_t last = p->buffer.first;
+    if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
+    if (!is_pipelined(p)) return p->buffer.last;
+    for (uint32_t next = entry_at(p, last)->next; next != NONE && ready_at(p, next) <= now;
+         next = entry_at(p, last)->next)
+        last = next;
+    return last;
+}
+
+/* The buffer's faults, only the first one, or those that are as old as it. */
+static wpi_paging_queue take(wpi_paging *p, wp_time_ps now) {
+    const wpi_paging_queue taken = {p->buffer.first, last_taken(p, now)};
+    p->buffer.first = entry_at(p, taken.last)->next;
+    entry_at(p, taken.last)->next = NONE;
     return taken;
 }
 
@@ -42,13 +66,13 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     if (p->is_serving || p->buffer.first == NONE) return;
     p->is_serving = true;
     p->counters.services++;
-    if (!is_of_a_cycle(p)) p->served = take(p);
+    if (!takes_at_end(p)) p->served = take(p, now);
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
 static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
-    *entry_at(paging, number) = (wpi_fault_entry){asker->address, NONE};
+    *entry_at(paging, number) = (wpi_fault_entry){asker->address, now, NONE};
     paging->counters.faults++;
     wpi_paging_count(paging, asker->address, WP_RUN_MOVE_FAR_FAULTS, 1);
     wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_FAULTED, now);
@@ -82,7 +106,7 @@ static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
 static void served(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    if (is_of_a_cycle(p)) p->served = take(p);
+    if (takes_at_end(p)) p->served = take(p, now);
     uint32_t first = p->served.first;
     p->served.first = NONE;
     while (first != NONE) {

@@ -124,15 +124,20 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     uint32_t fault = wpi_index_find(&p->fault_of, address / WPI_PAGE_BYTES);
     const bool is_new = fault == WPI_INDEX_NONE;
     const uint32_t own = wpi_pool_take(&p->waiters, sizeof(wpi_paging_waiter));
-    *waiter_at(p, own) = (wpi_paging_waiter){.token = asker->token, .sm = asker->sm};
-    if (!has_fault_left(p, cu) || (is_new && !has_mshr_left(p))) {
+    const bool is_counted =
+        is_new || p->profile->paging.cu_counts == (uint32_t)WPI_CU_COUNTS_WAITED;
+    *waiter_at(p, own) =
+        (wpi_paging_waiter){.token = asker->token, .sm = asker->sm, .is_counted = is_counted};
+    if ((is_counted && !has_fault_left(p, cu)) || (is_new && !has_mshr_left(p))) {
         p->counters.nacks++;
         append(p, &cu->nacked, own);
         return;
     }
     if (is_new) fault = raise(p, address, now);
-    cu->waiting++;
+    cu->waiting += is_counted;
     append(p, &wpi_fault_at(p, fault)->waiters, own);
+    /* It was nacked before, and leaves the place that was to be its to another. */
+    if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
     const bool is_first = is_first_of_sm(wpi_fault_at(p, fault), asker->sm);
     if (!is_new && !(is_first && p->service->is_replaying)) {
         p->counters.joined++;
@@ -192,7 +197,7 @@ static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
     while (fault.waiters.first != NONE) {
         const uint32_t waiter = take_first(p, &fault.waiters);
         wpi_paging_cu *cu = &p->cus[waiter_at(p, waiter)->sm];
-        cu->waiting--;
+        cu->waiting -= waiter_at(p, waiter)->is_counted;
         if (is_held) wpi_paging_hold(p, fault.address, false);
         replay(p, waiter, is_held, now);
         replay_nacked(p, cu, now);

@@ -24,7 +24,8 @@ typedef struct wpi_paging_queue {
 typedef struct wpi_paging_waiter {
     uint64_t token;
     uint32_t sm;
-    uint32_t next; /* of the same MSHR, or nacked */
+    bool is_counted; /* against paging.cu_faults */
+    uint32_t next;   /* of the same MSHR, or nacked */
 } wpi_paging_waiter;
 
 /** A far fault: a page that somebody waits for. */
@@ -39,11 +40,12 @@ typedef struct wpi_far_fault {
 /** In the fault buffer: a page that was wanted. It may be there when it is served. */
 typedef struct wpi_fault_entry {
     uint64_t address;
+    wp_time_ps raised;
     uint32_t next;
 } wpi_fault_entry;
 
 typedef struct wpi_paging_cu {
-    uint32_t waiting; /* for pages */
+    uint32_t waiting; /* for pages that count against paging.cu_faults */
     wpi_paging_queue nacked;
 } wpi_paging_cu;
 

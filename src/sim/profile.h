@@ -67,8 +67,16 @@ typedef enum wpi_fault_service {
     WPI_FAULT_SERIAL,
     WPI_FAULT_ADDED,
     WPI_FAULT_BATCH,
+    WPI_FAULT_PIPELINED,
     WPI_FAULT_SERVICE_COUNT /* must be last */
 } wpi_fault_service;
+
+/** Which of an SM's waits count against paging.cu_faults. */
+typedef enum wpi_cu_counts {
+    WPI_CU_COUNTS_WAITED = 0, /* every page that it waits for */
+    WPI_CU_COUNTS_RAISED,     /* of these, those that it was the first to ask for */
+    WPI_CU_COUNTS_COUNT       /* must be last */
+} wpi_cu_counts;
 
 /** When those who wait are told to try again, in batches. Numbered as the driver does. */
 typedef enum wpi_replay_policy {
@@ -222,6 +230,7 @@ typedef struct wpi_profile {
         uint32_t thrash_nap, thrash_epoch, thrash_pin; /* lapses */
         uint32_t on_fault;                             /* wpi_on_fault */
         uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
+        uint32_t cu_counts;    /* wpi_cu_counts */
         uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
         uint32_t replay_lines; /* that an SM sends on in a cycle; 0: any number */
         const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */

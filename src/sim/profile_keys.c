@@ -186,9 +186,9 @@ const wpi_key wpi_keys[] = {
     {"paging.round_up", WPI_KEY_FLAG, "off", 0, 1, AT(paging.rounds_up), NULL,
      "an allocation's rest is as large as its tree, 64 KiB times a power of two"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service),
-     "drained serial added batch",
-     "far faults are served all at once, one by one on the link, their latency is only counted, or "
-     "as NVIDIA's driver does"},
+     "drained serial added batch pipelined",
+     "far faults are served all at once, one by one on the link, their latency is only counted, as "
+     "NVIDIA's driver does, or each on its own, with any number under way"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
      "of a service of far faults, but for batch"},
     {"paging.host_latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.host_latency_ps), NULL,
@@ -249,6 +249,9 @@ const wpi_key wpi_keys[] = {
      "an SM that waits for a page goes on, with what its first TLB has, or not at all"},
     {"paging.cu_faults", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.cu_faults), NULL,
      "pages that an SM may wait for at a time; 0: any number"},
+    {"paging.cu_counts", WPI_KEY_CHOICE, "waited", 0, 0, AT(paging.cu_counts), "waited raised",
+     "what counts against paging.cu_faults: all pages that an SM waits for, or those of them that "
+     "no other SM had asked for before"},
     {"paging.mshrs", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.mshrs), NULL,
      "far faults at a time; 0: any number"},
     {"paging.replay_lines", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.replay_lines), NULL,

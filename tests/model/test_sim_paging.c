@@ -183,6 +183,50 @@ static void an_sm_waits_for_no_more_pages_than_it_may(void **state) {
     bench_close(&b);
 }
 
+/* Pages asked for 0, 30 and 31 us from the start: each comes 45 us after its fault. In rounds the
+ * last two would come with the second one, after 90. */
+static void a_fault_takes_its_own_time_where_services_are_pipelined(void **state) {
+    (void)state;
+    static const wp_time_ps asked_us[] = {0, 30, 31};
+    for (uint32_t count = 1; count <= 3; count++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=none", "paging.service=pipelined", "link.curve=0",
+                   "link.bandwidth=16GB/s");
+        for (uint32_t i = 0; i < count; i++)
+            bench_issue(&b, i, i, BENCH_FIRST + (uint64_t)i * MIB / 4, false,
+                        asked_us[i] * WP_PS_PER_US);
+        wpi_engine_run(b.engine);
+        assert_u64(bench_count_of(&b, "paging.services"), count);
+        assert_near((double)wpi_engine_now(b.engine),
+                    (double)asked_us[count - 1] * 1e6 + 45e6 + 0.256e6 + 2.0 * BENCH_WALK_PS +
+                        BENCH_ACCESS_PS,
+                    1e-9);
+        bench_close(&b);
+    }
+}
+
+/* SM 0 may have a fault, and asks for two pages of which SM 1 has asked for one. */
+static void what_another_sm_asked_for_may_not_count(void **state) {
+    (void)state;
+    static const struct {
+        const char *counts;
+        uint64_t nacks, latencies;
+    } cases[] = {{"paging.cu_counts=waited", 1, 2}, {"paging.cu_counts=raised", 0, 1}};
+    for (uint32_t i = 0; i < 2; i++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=none", "paging.service=pipelined",
+                   "paging.cu_faults=1", cases[i].counts);
+        bench_issue(&b, 0, 1, BENCH_FIRST, false, 0);
+        bench_issue(&b, 1, 0, BENCH_FIRST, false, 1000);
+        bench_issue(&b, 2, 0, BENCH_FIRST + WPI_PAGE_BYTES, false, 2000);
+        wpi_engine_run(b.engine);
+        assert_u64(b.local, 3);
+        assert_u64(bench_count_of(&b, "paging.nacks"), cases[i].nacks);
+        assert_u64(wpi_engine_now(b.engine) / (45 * WP_PS_PER_US), cases[i].latencies);
+        bench_close(&b);
+    }
+}
+
 static void counters_delay_migration(void **state) {
     (void)state;
     bench b;
@@ -386,10 +430,10 @@ static void run_random(const char *prefetch, const char *evict, const char *migr
 static void random_traffic_ends_under_all_policies(void **state) {
     (void)state;
     const char *const more[] = {
-        "paging.cu_faults=0",    "paging.cu_faults=1",      "paging.mshrs=3",
-        "paging.service=serial", "paging.service=added",    "paging.free=10",
-        "paging.reserve=20",     "paging.free_at_start=on", "paging.drop_clean=on",
-        "paging.round_up=on",    "paging.zero_fill=on"};
+        "paging.cu_faults=0",    "paging.cu_faults=1",   "paging.mshrs=3",
+        "paging.service=serial", "paging.service=added", "paging.service=pipelined",
+        "paging.free=10",        "paging.reserve=20",    "paging.free_at_start=on",
+        "paging.drop_clean=on",  "paging.round_up=on",   "paging.zero_fill=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++) {
@@ -482,6 +526,8 @@ static void warps_over_more_than_memory_end(void **state) {
             run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], own, "paging.service=drained",
                         replay[0]);
             if (k % 3 != i) continue;
+            run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], "paging.cu_faults=1",
+                        "paging.service=pipelined", "paging.cu_counts=raised");
             run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], own, "paging.service=batch",
                         replay[(k + k / 4) % 4]);
         }
@@ -544,11 +590,12 @@ static uint64_t sum_of(const wpi_page_history *h, wp_run_page_event event) {
 static void the_history_adds_up_to_the_counters(void **state) {
     (void)state;
     static const char *const services[] = {"paging.service=drained", "paging.service=serial",
-                                           "paging.service=added", "paging.service=batch"};
+                                           "paging.service=added", "paging.service=batch",
+                                           "paging.service=pipelined"};
     static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive"};
-    for (uint32_t i = 0; i < 8; i++) {
+    for (uint32_t i = 0; i < 10; i++) {
         bench b;
-        BENCH_OPEN(&b, 20 * MIB, services[i % 4], migrate[i / 4], "paging.prefetch=tree",
+        BENCH_OPEN(&b, 20 * MIB, services[i % 5], migrate[i / 5], "paging.prefetch=tree",
                    "gpu.memory=4MiB");
         wpi_page_history *h = follow(b.paging, 20 * MIB);
         b.random = 77 + i;
@@ -641,6 +688,8 @@ int main(void) {
         cmocka_unit_test(a_service_drains_the_buffer),
         cmocka_unit_test(faults_of_a_cycle_are_served_together),
         cmocka_unit_test(an_sm_waits_for_no_more_pages_than_it_may),
+        cmocka_unit_test(a_fault_takes_its_own_time_where_services_are_pipelined),
+        cmocka_unit_test(what_another_sm_asked_for_may_not_count),
         cmocka_unit_test(counters_delay_migration),
         cmocka_unit_test(a_block_comes_when_its_accesses_have_paid_for_it),
         cmocka_unit_test(an_idle_link_brings_blocks_until_nobody_waits),
