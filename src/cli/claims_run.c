@@ -107,6 +107,18 @@ static void set_value(json_t *values, const char *name, uint64_t value) {
     WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
 }
 
+/* For how long pages came while no kernel ran: brought ahead of need between launches. */
+static uint64_t paging_between_kernels_ns(const wp_run_record *record) {
+    static const char *const name = "paging_link_to_device_ps";
+    const uint64_t all_ps = wp_run_count(record, record->simulation->values, name);
+    uint64_t kernels_ps = 0;
+    for (size_t i = 0; i < record->kernel_count; i++)
+        if (record->kernels[i].values != NULL)
+            kernels_ps += wp_run_count(record, record->kernels[i].values, name);
+    /* Kernels at the same time have the same transfers. */
+    return all_ps > kernels_ps ? (all_ps - kernels_ps) / WP_PS_PER_NS : 0;
+}
+
 /* What a report counts, by its names. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
@@ -121,8 +133,10 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         set_value(values, name, record.copies[kind].time_ns);
         wp_free(name);
     }
-    if (simulation != NULL)
+    if (simulation != NULL) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
+        set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));
+    }
     for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
         const char *name = simulation->columns[i].name;
         set_value(values, name, wp_run_count(&record, simulation->values, name));

@@ -16,7 +16,7 @@ write() { # claim
     cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
 {"title": "Walks", "source": "nowhere", "program": "apps",
  "runs": {"all": {"device": "sim:gtx1080ti", "arguments": ["hotspot", "--size", "3000", "--iterations", "2"]},
-          "ahead": {"device": "sim:gtx480-paged", "set": "paging.prefetch=oracle", "arguments": ["hotspot", "--size", "30000", "--iterations", "1", "--memory", "managed"]},
+          "ahead": {"device": "sim:gtx480-paged", "set": "paging.prefetch=oracle", "arguments": ["backprop", "--size", "1K", "--memory", "managed"]},
           "half": {"device": "sim:gtx1080ti", "set": "sm.warps=8", "arguments": ["hotspot", "--size", "3000", "--iterations", "1"]}},
  "claims": [{"claim": "c", "run": "all", "unit": "u", $1}]}
 CLAIMS
@@ -34,6 +34,8 @@ claim '"value": {"over": ["kernel_ctas", "half:kernel_ctas"]}, "published": 1.5'
 claim '"value": {"max": ["copy_h2d_time_ns", {"over": ["simulated_time_ns", 2]}]}, "published": 0' differs
 # A run before has noted what is used when: nearly all pages are there ahead of need.
 claim '"ascending": [0, {"over": ["ahead:paging_demanded", "ahead:paging_prefetched"]}, 0.5]' 'same shape'
+# Some of them came before the second of two kernels began.
+claim '"ascending": [-1, "paging_between_kernels_ns", "ahead:paging_between_kernels_ns", {"over": ["ahead:paging_link_to_device_ps", 1000]}]' 'same shape'
 write '"value": ["neither:kernel_ctas"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value of no run is taken"; exit 1; }
 grep -q "'c': no run has given 'neither:kernel_ctas'" "$TMP/out"
