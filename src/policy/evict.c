@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What eviction policies share: chunks in order of age. Ages only grow, so a chunk's age, noted when
- * it was looked at, is never more than what it is now: only chunks whose notes are smaller than the
- * best age found are looked at. */
+/* What eviction policies share: chunks in order of age. Ages only grow, so a chunk's age, noted
+ * when it was looked at, is never more than what it is now: only chunks whose notes are smaller
+ * than the best age found are looked at. */
 #include "policy/evict.h"
 
 static bool has_frames(const wpi_chunk *chunk) {
@@ -10,7 +10,8 @@ static bool has_frames(const wpi_chunk *chunk) {
 
 /* Of the chunks that may be taken the oldest that is younger than `age`. */
 static uint32_t next_chunk(const wpi_evict_question *question, wpi_evict_age age_of, uint64_t age,
-                           bool (*may)(const wpi_evict_question *question, const wpi_chunk *chunk)) {
+                           bool (*may)(const wpi_evict_question *question,
+                                       const wpi_chunk *chunk)) {
     const wpi_residency *residency = question->residency;
     uint32_t found = WPI_EVICT_NONE;
     uint64_t best = UINT64_MAX;
@@ -32,7 +33,7 @@ static bool is_resident(const wpi_evict_question *question, const wpi_chunk *chu
 }
 
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk) {
-    if (wpi_pages_is_empty(&chunk->resident) || wpi_chunk_is_busy(chunk)) return false;
+    if (!wpi_chunk_is_listed(chunk, 0, WPI_CHUNK_PAGES) || wpi_chunk_is_busy(chunk)) return false;
     return question->is_pressed || wpi_pages_count(&chunk->resident) == chunk->page_count;
 }
 
@@ -50,8 +51,9 @@ static uint32_t resident_in(const wpi_chunk *chunk, uint32_t block) {
 
 bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,
                                uint32_t block) {
-    const uint32_t resident = resident_in(chunk, block);
-    if (resident == 0 || wpi_block_is_busy(chunk, block)) return false;
+    const uint32_t resident = resident_in(chunk, block), first = block * WPI_BLOCK_PAGES;
+    if (!wpi_chunk_is_listed(chunk, first, first + WPI_BLOCK_PAGES)) return false;
+    if (wpi_block_is_busy(chunk, block)) return false;
     return question->is_pressed || resident == block_pages(chunk, block);
 }
 

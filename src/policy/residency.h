@@ -35,12 +35,13 @@ typedef struct wpi_chunk {
     wpi_pages left;                          /* were resident once, and evicted */
     wpi_pages untouched;                     /* nobody has used them: they are nowhere yet */
     wpi_pages unused;                        /* prefetched, and not used since */
-    uint32_t evictions[WPI_CHUNK_BLOCKS];    /* of pages of the block, at once; never halved */
-    uint32_t came;                           /* a bit for each block: pages of it were resident */
-    wpi_pages read_mostly, stays_on_host;    /* said so by the program */
-    wpi_pages prefers_device;                /* … that the device is their preferred location */
-    bool is_written;                         /* a page was written since it had no frame */
-    bool is_whole;                           /* all of 2 MiB is resident */
+    wpi_pages unlisted; /* stayed when the host waited, and not used since: they are not evicted */
+    uint32_t evictions[WPI_CHUNK_BLOCKS]; /* of pages of the block, at once; never halved */
+    uint32_t came;                        /* a bit for each block: pages of it were resident */
+    wpi_pages read_mostly, stays_on_host; /* said so by the program */
+    wpi_pages prefers_device;             /* … that the device is their preferred location */
+    bool is_written;                      /* a page was written since it had no frame */
+    bool is_whole;                        /* all of 2 MiB is resident */
 } wpi_chunk;
 
 typedef struct wpi_residency {
@@ -49,6 +50,7 @@ typedef struct wpi_residency {
     uint32_t chunk_count;
     uint64_t frames;                /* of the device */
     uint64_t used, coming, leaving; /* of these: resident, on the way here, not written back yet */
+    uint64_t lent;                  /* of these: more than the device has (sim/synchronize.c) */
     uint64_t clock;
     uint64_t *page_ages; /* [chunk][page], of resident ones; NULL: no policy asked */
 } wpi_residency;
@@ -66,6 +68,18 @@ static inline bool wpi_block_is_busy(const wpi_chunk *chunk, uint32_t block) {
     const uint32_t page = block * WPI_BLOCK_PAGES;
     return chunk->in_use[block] != 0 ||
            wpi_pages_count_in(&chunk->coming, page, page + WPI_BLOCK_PAGES) != 0;
+}
+
+/** By itself it may be evicted. */
+static inline bool wpi_page_may_leave(const wpi_chunk *chunk, uint32_t page) {
+    return !wpi_block_is_busy(chunk, page / WPI_BLOCK_PAGES) &&
+           !wpi_pages_has(&chunk->unlisted, page);
+}
+
+/** Of these pages some are resident, and more than unlisted. */
+static inline bool wpi_chunk_is_listed(const wpi_chunk *chunk, uint32_t first, uint32_t outer) {
+    return wpi_pages_count_in(&chunk->resident, first, outer) >
+           wpi_pages_count_in(&chunk->unlisted, first, outer);
 }
 
 static inline bool wpi_chunk_is_busy(const wpi_chunk *chunk) {

@@ -49,6 +49,7 @@ static const struct {
     {"paging_remote", "remote accesses", false},
     {"paging_requested", "pages prefetched by the program", false},
     {"paging_sent_back", "pages sent back by the program", false},
+    {"paging_returned", "pages back when the host waited", false},
     {"paging_host_faults", "far faults of the host", false},
     {"paging_host_fetched", "pages back to the host", false},
     {"dram_read_bytes", "DRAM read", true},

@@ -378,8 +378,7 @@ void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch) {
 }
 
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {
-    WP_CHECK(frames >= paging->residency.frames - wpi_residency_free(&paging->residency));
-    paging->residency.frames = frames;
+    wpi_residency_set_frames(&paging->residency, frames);
 }
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address) {
@@ -418,6 +417,7 @@ void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *obje
     wpi_migration_statistics(paging, visit, object);
     wpi_visit_value(visit, object, prefix, "host_faults", "faults", paging->counters.host_faults);
     wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
+    wpi_visit_value(visit, object, prefix, "returned", "pages", paging->counters.returned);
     wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);
     wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
     wpi_visit_value(visit, object, prefix, "throttled", "faults", paging->counters.throttled);

@@ -62,7 +62,7 @@ void wpi_paging_destroy(wpi_paging *paging); /* NULL allowed */
 WP_NODISCARD wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes,
                                       wp_error *err);
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes);
-/** How many pages the device has room for, from now on; not fewer than are there. */
+/** How many pages the device has room for, from now on, if not more are there. */
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames);
 
 /** What happens to pages is told to `history`; NULL: to nobody. */
@@ -125,6 +125,10 @@ void wpi_paging_use_on_host(wpi_paging *paging, wpi_paging_range range);
  * there is none. Pages that kernels are using stay. */
 bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touched, wp_time_ps now,
                            wp_time_ps *done);
+
+/** The host has waited for the device. Returns until when it goes on waiting, for what goes back.
+ */
+wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now);
 
 const wpi_residency *wpi_paging_residency(const wpi_paging *paging);
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
  * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * request.c (what the program wants where), thrashing.c (pages that both want). */
+ * request.c (what the program wants where), synchronize.c (when the host waits), thrashing.c (pages
+ * that both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -131,6 +132,7 @@ struct wpi_paging {
         uint64_t blocks_fetched;                   /* that came for the first time */
         uint64_t round_trips[WPI_ROUND_TRIP_ROWS]; /* blocks that have made so many */
         uint64_t host_faults, host_fetched, throttled, pinned;
+        uint64_t returned;                       /* pages, when the host waited */
         uint64_t requested, sent_back;           /* pages, by the program */
         wp_time_ps link_ps[WPI_DIRECTION_COUNT]; /* for which pages took the link */
         wpi_histogram wait_ps;                   /* from a fault to its page, or to the replay */

@@ -78,6 +78,13 @@ typedef enum wpi_cu_counts {
     WPI_CU_COUNTS_COUNT       /* must be last */
 } wpi_cu_counts;
 
+/** What becomes of pages when the host has waited for the device: synchronize.c. */
+typedef enum wpi_synchronize {
+    WPI_SYNCHRONIZE_KEEP = 0,
+    WPI_SYNCHRONIZE_RETURN,
+    WPI_SYNCHRONIZE_COUNT /* must be last */
+} wpi_synchronize;
+
 /** When those who wait are told to try again, in batches. Numbered as the driver does. */
 typedef enum wpi_replay_policy {
     WPI_REPLAY_BLOCK = 0,   /* after each 2 MiB that were served */
@@ -241,6 +248,7 @@ typedef struct wpi_profile {
         bool makes_pages;           /* that nobody has used, on the device; else they come */
         bool drops_clean;           /* what was only read leaves without a write-back */
         bool frees_at_start;        /* of a write-back; else at its end */
+        uint32_t synchronize;       /* wpi_synchronize */
         uint32_t migrate_threshold; /* t_s */
         uint64_t migrate_penalty;   /* p */
     } paging;

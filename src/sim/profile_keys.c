@@ -274,6 +274,9 @@ const wpi_key wpi_keys[] = {
      "what was only read is evicted without writing it back"},
     {"paging.free_at_start", WPI_KEY_FLAG, "off", 0, 1, AT(paging.frees_at_start), NULL,
      "memory is free when its write-back begins; off: when it ends"},
+    {"paging.synchronize", WPI_KEY_CHOICE, "keep", 0, 0, AT(paging.synchronize), "keep return",
+     "when the host has waited for the device pages stay, or written ones go back and memory is as "
+     "good as empty"},
     {"paging.migrate", WPI_KEY_POLICY, "first-touch", 0, 0, AT(paging.migrate), "migrate",
      "whether a page that is read comes, or is read across the link"},
     {"paging.migrate_threshold", WPI_KEY_NUMBER, "8", 1, 1 << 26, AT(paging.migrate_threshold),

@@ -111,6 +111,7 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
 
 static void note_age(wpi_residency *r, wpi_chunk *chunk, uint32_t page) {
     chunk->age = chunk->block_ages[page / WPI_BLOCK_PAGES] = ++r->clock;
+    wpi_pages_remove(&chunk->unlisted, page);
     if (r->page_ages == NULL) return;
     r->page_ages[(size_t)(chunk - r->chunks) * WPI_CHUNK_PAGES + page] = r->clock;
 }
@@ -188,6 +189,7 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
     }
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->unused = wpi_pages_without(&chunk->unused, pages);
+    chunk->unlisted = wpi_pages_without(&chunk->unlisted, pages);
     chunk->resident = wpi_pages_without(&chunk->resident, pages);
     chunk->is_whole = false;
     residency->used -= count;
@@ -203,6 +205,18 @@ void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
         count_round_trip(residency, &chunk->counters[block]);
         chunk->evictions[block]++;
     }
+}
+
+void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames) {
+    const uint64_t taken = residency->frames - wpi_residency_free(residency);
+    const uint64_t all = frames + residency->lent;
+    residency->frames = all > taken ? all : taken; /* what is there stays until others come */
+}
+
+void wpi_residency_lend(wpi_residency *residency, uint64_t frames) {
+    const uint64_t own = residency->frames - residency->lent;
+    residency->lent = frames;
+    wpi_residency_set_frames(residency, own);
 }
 
 void wpi_residency_release(wpi_residency *residency, uint64_t frames) {

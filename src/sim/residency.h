@@ -59,6 +59,10 @@ void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages leave; their frames are `leaving`. Evicted: it counts as a round trip. */
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+/** The device has so many frames, and those that are lent; not fewer than are taken. */
+void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames);
+/** So many are lent from now on, in place of those that were. */
+void wpi_residency_lend(wpi_residency *residency, uint64_t frames);
 /** So many frames that were leaving are free. */
 void wpi_residency_release(wpi_residency *residency, uint64_t frames);
 

@@ -396,6 +396,26 @@ static void ask_what_host_did(wpi_sim_executor *x) {
     wpi_managed_visit_touched(&x->managed, x->is_blurred ? note_unclear : note_touched, x);
 }
 
+static bool returns_pages(const wpi_sim_executor *x) {
+    return x->profile->paging.is_on && x->profile->paging.synchronize != WPI_SYNCHRONIZE_KEEP;
+}
+
+/* What the host touched before it waited comes first; so it does in a trace. */
+void wpi_sim_executor_waited(wpi_sim_executor *x) {
+    if (x->managed.count == 0 || !(returns_pages(x) || device_of(x)->recorder != NULL)) return;
+    pthread_mutex_lock(&x->device->lock);
+    if (!wpi_pace_is_mine(&x->pace)) { /* a host function has not waited */
+        wpi_pace_take(&x->pace);
+        ask_what_host_did(x);
+        if (returns_pages(x))
+            pass_until(
+                x, wpi_paging_synchronize(wpi_memory_paging(x->memory), wpi_engine_now(x->engine)));
+        let_host_in(x);
+        wpi_pace_give(&x->pace);
+    }
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 /* If the simulator is at rest. */
 static void ask_at_rest(wpi_sim_executor *x) {
     if (x->is_working || x->pace.is_driven) return;

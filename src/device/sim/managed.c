@@ -119,8 +119,7 @@ static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profil
 wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
                                 const wpi_profile *profile, uint64_t taken_bytes, wp_error *err) {
     wpi_paging *paging = wpi_memory_paging(memory);
-    const wpi_residency *r = wpi_paging_residency(paging);
-    uint64_t frames = room_bytes(managed, profile, taken_bytes) / WPI_PAGE_BYTES;
+    const uint64_t frames = room_bytes(managed, profile, taken_bytes) / WPI_PAGE_BYTES;
     if (managed->count == 0) return WP_STATUS_OK;
     if (frames < WPI_CHUNK_PAGES) {
         char room[32];
@@ -129,8 +128,6 @@ wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
                        "gpu.memory, or lower paging.oversubscribe",
                        wp_format_bytes(frames * WPI_PAGE_BYTES, room));
     }
-    /* What is there stays until something else comes. */
-    const uint64_t taken = r->frames - wpi_residency_free(r);
-    wpi_paging_set_frames(paging, frames > taken ? frames : taken);
+    wpi_paging_set_frames(paging, frames);
     return WP_STATUS_OK;
 }

@@ -49,6 +49,12 @@ static wp_status free_memory(wp_device *base, const wp_allocation *allocation, w
     return wpi_cpu_device_ops.memory_free(base, allocation, err);
 }
 
+static wp_status wait_for_all(wp_device *base, wp_error *err) {
+    WP_TRY(wpi_cpu_device_wait(base, err));
+    wpi_sim_executor_waited(((wpi_sim_device *)(void *)base)->executor);
+    return WP_STATUS_OK;
+}
+
 static void advise_memory(wp_device *base, const void *address, size_t size_bytes,
                           const wpi_advice *advice) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
@@ -121,6 +127,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     ops = wpi_cpu_device_ops;
     ops.kind = "sim";
     ops.close = close_device;
+    ops.wait = wait_for_all;
     ops.memory_alloc = alloc_memory;
     ops.memory_free = free_memory;
     ops.memory_advise = advise_memory;

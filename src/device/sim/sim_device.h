@@ -42,6 +42,9 @@ void wpi_sim_executor_unmanage(wpi_sim_executor *executor, uint64_t address);
  * passes. */
 void wpi_sim_executor_host_touched(wpi_sim_executor *executor, uint64_t chunk,
                                    const wpi_pages *pages);
+/** The host has waited for all that was queued: if the profile says so its pages go back, and time
+ * passes. */
+void wpi_sim_executor_waited(wpi_sim_executor *executor);
 /** It is managed memory that the executor knows. */
 bool wpi_sim_executor_has_managed(wpi_sim_executor *executor, uint64_t address);
 /** Whether the system tells what the host touches. */

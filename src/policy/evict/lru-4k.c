@@ -11,7 +11,7 @@ static uint64_t oldest_page(const wpi_evict_question *question, uint32_t number,
     uint64_t best = UINT64_MAX;
     for (uint32_t at = wpi_pages_next(&chunk->resident, 0); at < WPI_CHUNK_PAGES;
          at = wpi_pages_next(&chunk->resident, at + 1)) {
-        if (ages[at] >= best || wpi_block_is_busy(chunk, at / WPI_BLOCK_PAGES)) continue;
+        if (ages[at] >= best || !wpi_page_may_leave(chunk, at)) continue;
         best = ages[at];
         *page = at;
     }
@@ -57,8 +57,8 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 static const wpi_evict_ops ops = {.needs_page_ages = true, .choose = choose};
 
 const wpi_policy wpi_policy_evict_lru_4k = {.kind = "evict",
-    .name = "lru-4k",
-    .keys = "",
-    .doc = "the page that was used longest ago",
-    .source = "Ganguly et al., ISCA'19: LRU of 4 KB",
-    .ops = &ops};
+                                            .name = "lru-4k",
+                                            .keys = "",
+                                            .doc = "the page that was used longest ago",
+                                            .source = "Ganguly et al., ISCA'19: LRU of 4 KB",
+                                            .ops = &ops};

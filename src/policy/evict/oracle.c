@@ -8,7 +8,7 @@ static wpi_pages never_used(const wpi_evict_question *question, uint32_t number)
     wpi_pages pages = {{0}};
     for (uint32_t page = wpi_pages_next(&chunk->resident, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(&chunk->resident, page + 1)) {
-        if (!wpi_block_is_busy(chunk, page / WPI_BLOCK_PAGES) &&
+        if (wpi_page_may_leave(chunk, page) &&
             wpi_future_next(question->future, number * WPI_CHUNK_PAGES + page) == WPI_FUTURE_NEVER)
             wpi_pages_add(&pages, page);
     }
@@ -23,7 +23,7 @@ static bool find_later(const wpi_evict_question *question, uint32_t number, uint
     for (uint32_t page = wpi_pages_next(&chunk->resident, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(&chunk->resident, page + 1)) {
         const uint32_t own = wpi_future_next(question->future, number * WPI_CHUNK_PAGES + page);
-        if (own <= *next || wpi_block_is_busy(chunk, page / WPI_BLOCK_PAGES)) continue;
+        if (own <= *next || !wpi_page_may_leave(chunk, page)) continue;
         *next = own;
         *found = page;
         is_later = true;

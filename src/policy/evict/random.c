@@ -5,8 +5,8 @@
 /* The chunk's first page from `from` on that may leave. */
 static uint32_t next_page(const wpi_chunk *chunk, uint32_t from) {
     uint32_t page = wpi_pages_next(&chunk->resident, from);
-    while (page < WPI_CHUNK_PAGES && wpi_block_is_busy(chunk, page / WPI_BLOCK_PAGES))
-        page = wpi_pages_next(&chunk->resident, (page / WPI_BLOCK_PAGES + 1) * WPI_BLOCK_PAGES);
+    while (page < WPI_CHUNK_PAGES && !wpi_page_may_leave(chunk, page))
+        page = wpi_pages_next(&chunk->resident, page + 1);
     return page;
 }
 
