@@ -2,11 +2,13 @@
 /*
  * Breadth-first search: the number of hops from one vertex to every other.
  *
- * Level by level. Two ways to keep the frontier, the vertices reached last:
- *   queue  a list of vertices; a vertex joins the next list when its hop count is set, and an
- *          atomic compare-and-swap lets exactly one of its discoverers set it
- *   mask   a flag for every vertex; each level looks at all of them (as Rodinia's bfs does)
- * Both give the same hop counts, whatever the order of threads.
+ * Level by level. Three ways to keep the frontier, the vertices reached last:
+ *   queue    a list of vertices; a vertex joins the next list when its hop count is set, and an
+ *            atomic compare-and-swap lets exactly one of its discoverers set it
+ *   mask     a flag for every vertex; each level looks at all of them
+ *   visited  the same in the arrays and kernels of Rodinia's bfs: another flag says that a vertex
+ *            was reached, and all its discoverers write its hop count
+ * All give the same hop counts, whatever the order of threads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #define THREADS 256
 #define UNREACHED UINT32_MAX
 
-enum { VARIANT_QUEUE, VARIANT_MASK };
+enum { VARIANT_QUEUE, VARIANT_MASK, VARIANT_VISITED };
 
 __global__ void visit_queue(const uint64_t *first, const uint32_t *target, uint32_t *hops,
                             const uint32_t *frontier, uint32_t frontier_count, uint32_t *next,
@@ -68,6 +70,36 @@ __global__ void advance_mask(uint32_t vertex_count, uint32_t level, uint32_t *ho
     is_frontier[vertex] = 1;
     hops[vertex] = level + 1u;
     *next_count = 1u; /* any thread may say that there is more to do */
+}
+
+__global__ void visit_flags(const uint64_t *first, const uint32_t *target, uint32_t vertex_count,
+                            uint32_t *hops, unsigned char *is_frontier, unsigned char *is_next,
+                            const unsigned char *is_visited) {
+    uint64_t vertex = app_thread();
+    if (vertex >= vertex_count || !is_frontier[vertex]) {
+        return;
+    }
+    is_frontier[vertex] = 0;
+    for (uint64_t e = first[vertex]; e < first[vertex + 1]; e++) {
+        uint32_t neighbour = target[e];
+        if (!is_visited[neighbour]) {
+            hops[neighbour] = hops[vertex] + 1u;
+            is_next[neighbour] = 1;
+        }
+    }
+}
+
+__global__ void advance_flags(uint32_t vertex_count, unsigned char *is_frontier,
+                              unsigned char *is_next, unsigned char *is_visited,
+                              uint32_t *has_next) {
+    uint64_t vertex = app_thread();
+    if (vertex >= vertex_count || !is_next[vertex]) {
+        return;
+    }
+    is_frontier[vertex] = 1;
+    is_visited[vertex] = 1;
+    *has_next = 1u;
+    is_next[vertex] = 0;
 }
 
 static void search_queue(app_device *device, const app_array *first, const app_array *target,
@@ -207,6 +239,52 @@ static void print_longest_way(const app_graph *graph, const uint32_t *hops, uint
     putchar('\n');
 }
 
+/* A flag for each vertex, of which the source's is set. */
+static app_array create_flags(app_device *device, uint32_t vertex_count, uint32_t source,
+                              const char *name) {
+    const unsigned char one = 1;
+    app_array flags;
+    app_array_create(device, &flags, vertex_count, 1, name, APP_ROLE_STATE);
+    app_array_fill(device, &flags, 0);
+    app_array_write(device, &flags, source, &one, 1);
+    return flags;
+}
+
+/* That there is more to do is said in device memory, as there. */
+static void search_visited(app_device *device, const app_array *first, const app_array *target,
+                           app_array *hops, uint32_t vertex_count, uint32_t source) {
+    app_array is_frontier = create_flags(device, vertex_count, source, "frontier mask");
+    app_array is_visited = create_flags(device, vertex_count, source, "visited mask");
+    app_array is_next;
+    uint32_t *has_next = NULL;
+    uint32_t more = 1;
+    app_array_create(device, &is_next, vertex_count, 1, "next mask", APP_ROLE_STATE);
+    app_array_fill(device, &is_next, 0);
+    app_cuda_check(cudaMalloc((void **)&has_next, sizeof *has_next), "cudaMalloc", "frontier flag",
+                   sizeof *has_next);
+    unsigned blocks = app_blocks(vertex_count, THREADS);
+    while (more != 0) {
+        more = 0;
+        app_cuda_check(cudaMemcpy(has_next, &more, sizeof more, cudaMemcpyHostToDevice),
+                       "cudaMemcpy", "frontier flag", sizeof more);
+        app_kernels_begin(device);
+        visit_flags<<<blocks, THREADS>>>(
+            (const uint64_t *)first->device, (const uint32_t *)target->device, vertex_count,
+            (uint32_t *)hops->device, (unsigned char *)is_frontier.device,
+            (unsigned char *)is_next.device, (const unsigned char *)is_visited.device);
+        advance_flags<<<blocks, THREADS>>>(vertex_count, (unsigned char *)is_frontier.device,
+                                           (unsigned char *)is_next.device,
+                                           (unsigned char *)is_visited.device, has_next);
+        app_kernels_end(device, "visit_flags", 2);
+        app_cuda_check(cudaMemcpy(&more, has_next, sizeof more, cudaMemcpyDeviceToHost),
+                       "cudaMemcpy", "frontier flag", sizeof more);
+    }
+    app_cuda_check(cudaFree(has_next), "cudaFree", "frontier flag", 0);
+    app_array_free(device, &is_frontier);
+    app_array_free(device, &is_visited);
+    app_array_free(device, &is_next);
+}
+
 /* Prints how many vertices lie at each distance; returns the edges that were followed. */
 static uint64_t print_result(const app_graph *graph, uint32_t source, const uint32_t *hops) {
     uint32_t deepest = 0;
@@ -266,7 +344,8 @@ int main(int argc, char **argv) {
         APP_GRAPH_OPTIONS(graph_options),
         {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
          "where to start: number or package (default: most edges)"},
-        {"--variant", APP_OPTION_CHOICE, &variant, "queue|mask", 0, 0, "how the frontier is kept"},
+        {"--variant", APP_OPTION_CHOICE, &variant, "queue|mask|visited", 0, 0,
+         "how the frontier is kept"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 
@@ -294,8 +373,10 @@ int main(int argc, char **argv) {
     app_array_write(&device, &hops, source * sizeof(uint32_t), &zero, sizeof zero);
     if (variant == VARIANT_QUEUE) {
         search_queue(&device, &first, &target, &hops, graph.vertex_count, source);
-    } else {
+    } else if (variant == VARIANT_MASK) {
         search_mask(&device, &first, &target, &hops, graph.vertex_count, source);
+    } else {
+        search_visited(&device, &first, &target, &hops, graph.vertex_count, source);
     }
     app_array_to_host(&device, &hops);
 

@@ -132,7 +132,7 @@ printf '%%%%MatrixMarket Matrix Coordinate Integer Symmetric\n3 3 4\n1 1 2\n2 1 
 printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n' >"$TMP/skew.mtx"
 printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 2\n2 1\n1 2\n' >"$TMP/pattern.mtx"
 
-for variant in queue mask; do
+for variant in queue mask visited; do
     check bfs --variant $variant --size 3000 --degree 8
     check bfs --variant $variant --graph grid --size 2K
 done
@@ -335,7 +335,7 @@ grep -q '^  2  2 *1.000 ' "$TMP/first" || fail "bc: half of the ways from 1 to 4
 check bc --input "$TMP/Packages" --sources 4
 
 # The same generated problem gives the same answer whichever variant finds it.
-for pair in "bfs queue mask" "sssp near-far bellman-ford" "sssp near-far mask"; do
+for pair in "bfs queue mask" "bfs mask visited" "sssp near-far bellman-ford" "sssp near-far mask"; do
     # shellcheck disable=SC2086
     set -- $pair
     exe=$(program "$1") || continue
