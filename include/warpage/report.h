@@ -82,6 +82,7 @@ typedef enum wp_run_move {
     WP_RUN_MOVE_REMOTE,       /* translations that led to the host */
     WP_RUN_MOVE_HOST_FETCHED, /* went back, since the host touched them */
     WP_RUN_MOVE_SENT_BACK,    /* … since the program said so */
+    WP_RUN_MOVE_RETURNED,     /* … since the host waited for the device */
     WP_RUN_MOVES              /* must be last */
 } wp_run_move;
 

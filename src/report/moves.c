@@ -7,9 +7,9 @@
 #include "report/simulation.h"
 
 const char *wp_run_move_name(wp_run_move move) {
-    static const char *const names[WP_RUN_MOVES] = {"far_faults", "fetched",  "made",
-                                                    "evicted",    "thrashed", "remote",
-                                                    "host_fetched", "sent_back"};
+    static const char *const names[WP_RUN_MOVES] = {"far_faults",   "fetched",   "made",
+                                                    "evicted",      "thrashed",  "remote",
+                                                    "host_fetched", "sent_back", "returned"};
     return (unsigned)move < WP_RUN_MOVES ? names[move] : "unknown";
 }
 
@@ -20,7 +20,8 @@ const wpi_moves_column wpi_moves_columns[WPI_MOVES_COLUMNS] = {
     {"evicted", 1u << WP_RUN_MOVE_EVICTED},
     {"fetched again", 1u << WP_RUN_MOVE_THRASHED},
     {"remote", 1u << WP_RUN_MOVE_REMOTE},
-    {"back to host", 1u << WP_RUN_MOVE_HOST_FETCHED | 1u << WP_RUN_MOVE_SENT_BACK}};
+    {"back to host",
+     1u << WP_RUN_MOVE_HOST_FETCHED | 1u << WP_RUN_MOVE_SENT_BACK | 1u << WP_RUN_MOVE_RETURNED}};
 
 uint64_t wpi_moves_in(const wpi_moves_column *column, const wp_run_allocation *a) {
     uint64_t sum = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The host has waited for the device. What UVMSmart does then in cudaDeviceSynchronize: pages that
- * were written go back, and memory is as good as empty. Clean pages are still there for whoever uses
- * them, but nothing counts them: they take no room (others get as many frames more), and are not
- * evicted before they are used again.
+ * were written go back, and memory is as good as empty. Clean pages are still there for whoever
+ * uses them, but nothing counts them: they take no room (others get as many frames more), and are
+ * not evicted before they are used again.
  *
  * What goes back takes the link as if the host touched it in order and a tree brought it: of each
- * 2 MiB 64 KiB, 64, 128, 256, 512 and 1024, the first page of each by itself. How these bytes lie in
- * memory does not matter. */
+ * 2 MiB 64 KiB, 64, 128, 256, 512 and 1024, the first page of each by itself. How these bytes lie
+ * in memory does not matter. */
 #include "sim/paging_parts.h"
 
 static wp_time_ps copy(wpi_paging *p, uint64_t pages, wp_time_ps now) {
@@ -47,6 +47,8 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
         wpi_residency_leave(r, chunk, &written);
         wpi_shoot_down(paging, number, &written);
         wpi_paging_note(paging, number, &written, WP_RUN_PAGE_RETURNED, now);
+        wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_RETURNED,
+                         wpi_pages_count(&written));
         chunk->unlisted = wpi_pages_without(&idle, &written);
         stayed += wpi_pages_count(&chunk->unlisted);
     }

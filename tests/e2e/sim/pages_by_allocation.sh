@@ -17,7 +17,7 @@ sums() {
         $1 == kind { for (i = 1; i <= split(names, name, " "); i++) sum[i] += $at["paging_" name[i]] }
         END { for (i = 1; i <= split(names, name, " "); i++) printf "%d ", sum[i] }' r.csv
 }
-all="far_faults fetched made evicted thrashed remote host_fetched sent_back"
+all="far_faults fetched made evicted thrashed remote host_fetched sent_back returned"
 add_up() { # options…
     "$WARPAGE" run --device sim:gtx1080ti --report r.csv "$@" -- ./program >out 2>&1 || fail "$*: $(cat out)"
     [ "$(sums allocation "$all")" = "$(sums run "$all")" ] ||
@@ -41,6 +41,7 @@ moved "remote"
 add_up --oversubscribe 150% --set service=batch --prefetch driver --evict driver --set thrash=driver
 moved "evicted"
 add_up --as uvmsmart --oversubscribe 120% # more pages come than the program has
+moved "returned"
 add_up --migrate zero-copy --prefetch none
 moved "remote"
 # Of what selected launches do, only that.
