@@ -128,7 +128,7 @@ static void add_all(wp_table *table, bool is_measured) {
         add_missing(table, "cpu", "this machine's processor", err.message);
     wp_device_visit_simulated(add_simulated, table);
     for (int i = 0; i < GPUS_MAX; i++) {
-        char spec[16];
+        char spec[24];
         (void)snprintf(spec, sizeof spec, "cuda:%d", i);
         if (add_device(table, spec, is_measured, &err)) continue;
         /* Behind the last one there is nothing to say. */

@@ -61,7 +61,7 @@ static void launches_of_a_kernel_add_up(void **state) {
 
 static void many_kernels_are_told_apart(void **state) {
     (void)state;
-    char name[16];
+    char name[24];
     for (int round = 0; round < 3; round++) {
         for (int i = 0; i < 100; i++) {
             (void)snprintf(name, sizeof name, "kernel%d",
