@@ -11,7 +11,7 @@
 typedef struct wpi_migrate_question {
     uint32_t accesses;             /* of the page's block, this one with them */
     uint32_t round_trips;          /* of the block */
-    uint64_t frames, taken_frames; /* of the device; resident or on the way */
+    uint64_t frames, taken_frames; /* of the device; resident, on the way or ordered */
     bool is_oversubscribed;        /* memory was full before */
     uint32_t threshold;            /* paging.migrate_threshold: t_s */
     uint64_t penalty;              /* paging.migrate_penalty: p */
@@ -24,6 +24,7 @@ typedef struct wpi_migrate_ops {
     uint64_t (*threshold)(const wpi_migrate_question *question);
     bool counts_bytes;
     bool counts_writes; /* as reads; without it the first write brings the page */
+    bool goes_on;       /* accesses use an idle link until the block is on its way: it is ordered */
 } wpi_migrate_ops;
 
 #endif

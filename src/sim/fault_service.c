@@ -84,7 +84,8 @@ static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps no
     serve(paging, now);
 }
 
-/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. */
+/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
+ * was ordered may have been freed meanwhile. */
 static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
     const wpi_residency *r = &p->residency;
     const uint64_t chunk = (entry_at(p, *first)->address - r->first) / WPI_CHUNK_BYTES;
@@ -95,7 +96,8 @@ static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
             link = &fault->next;
             continue;
         }
-        wpi_pages_add(pages, wpi_page_of(fault->address));
+        if (wpi_page_of(fault->address) < r->chunks[chunk].page_count)
+            wpi_pages_add(pages, wpi_page_of(fault->address));
         const uint32_t number = *link;
         *link = fault->next;
         wpi_pool_give(&p->entries, number);
@@ -112,6 +114,7 @@ static void served(void *object, uint64_t token, wp_time_ps now) {
     while (first != NONE) {
         wpi_pages faulting;
         const uint32_t chunk = take_chunk(p, &first, &faulting);
+        wpi_gmmu_serve(p, chunk, &faulting);
         (void)wpi_migrate_in(p, chunk, &faulting, now);
     }
     p->is_serving = false;

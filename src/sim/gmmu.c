@@ -68,10 +68,12 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging
     if (asker->is_write && !ops->counts_writes) return false;
     if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
     const wpi_residency *r = &p->residency;
+    const uint64_t taken = r->frames - wpi_residency_free(r);
     const wpi_migrate_question question = {.accesses = wpi_counter_accesses(counter),
                                            .round_trips = wpi_counter_round_trips(counter),
                                            .frames = r->frames,
-                                           .taken_frames = r->frames - wpi_residency_free(r),
+                                           .taken_frames =
+                                               taken + p->ordered_blocks * WPI_BLOCK_PAGES,
                                            .is_oversubscribed = p->is_oversubscribed,
                                            .threshold = p->profile->paging.migrate_threshold,
                                            .penalty = p->profile->paging.migrate_penalty,
@@ -149,13 +151,42 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     }
 }
 
+/* The block is to come, and nobody waits for it: a service is told once. */
+static void order(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging_asker *asker,
+                  wp_time_ps now) {
+    uint64_t *ordered = &p->ordered[chunk - p->residency.chunks];
+    const uint64_t bit = (uint64_t)1 << wpi_page_of(asker->address) / WPI_BLOCK_PAGES;
+    if ((*ordered & bit) != 0) return;
+    *ordered |= bit;
+    p->ordered_blocks++;
+    p->service->add(p, asker, now);
+}
+
+/* A page is where it was until it is on its way, and an idle link reaches it sooner than a service
+ * brings it; asked is the way that answers take, and the page will. What nobody has used is
+ * nowhere; and replays tell who waits, not who orders. */
+static bool may_go_on(const wpi_paging *p, const wpi_chunk *chunk, const wpi_paging_asker *asker,
+                      wp_time_ps now) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    const uint32_t page = wpi_page_of(asker->address);
+    if (!ops->goes_on || p->service->is_replaying) return false;
+    if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||
+        wpi_pages_has(&chunk->prefers_device, page))
+        return false;
+    return wpi_link_takes_access(p->link, WPI_DIRECTION_TO_DEVICE, now);
+}
+
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
                                  wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
     const uint32_t page = wpi_page_of(asker->address);
     const bool is_local = wpi_pages_has(&chunk->resident, page);
     const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
-    const bool is_remote = !is_local && !is_coming && stays_remote(paging, chunk, asker, now);
+    bool is_remote = !is_local && !is_coming && stays_remote(paging, chunk, asker, now);
+    if (!is_local && !is_remote && may_go_on(paging, chunk, asker, now)) {
+        if (!is_coming) order(paging, chunk, asker, now);
+        is_remote = true;
+    }
     if (!is_local && !is_remote) {
         wait_for_page(paging, asker, is_coming, now);
         return WPI_PAGING_WAITS;
@@ -170,6 +201,26 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
         wpi_paging_count(paging, asker->address, WP_RUN_MOVE_REMOTE, 1);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
+}
+
+wpi_pages wpi_gmmu_waited(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    wpi_pages waited = {{0}};
+    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(pages, page + 1)) {
+        const uint64_t number = wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES;
+        if (wpi_index_find(&paging->fault_of, number) != WPI_INDEX_NONE)
+            wpi_pages_add(&waited, page);
+    }
+    return waited;
+}
+
+void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        const uint64_t bit = (uint64_t)1 << block;
+        if ((paging->ordered[chunk] & bit) == 0 || !wpi_block_has(pages, block)) continue;
+        paging->ordered[chunk] &= ~bit;
+        paging->ordered_blocks--;
+    }
 }
 
 /* ---- answers ----------------------------------------------------------------------------------
@@ -324,6 +375,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->requests);
     wp_free(paging->cus);
     wp_free(paging->evict_notes);
+    wp_free(paging->ordered);
     wp_free(paging->known);
     wp_free(paging);
 }
@@ -355,14 +407,18 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     if (paging->profile->paging.makes_pages) wpi_residency_set_untouched(r, address, covered);
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
+    WP_TRY(grow_words(&paging->ordered, before, r->chunk_count, 1, err));
     WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_BLOCKS, err));
     return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
 }
 
 /* Another allocation may come to these addresses: TLBs must not know them then. */
 void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
+    wpi_pages all = {{0}};
+    wpi_pages_add_range(&all, 0, WPI_CHUNK_PAGES);
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
         const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
+        wpi_gmmu_serve(paging, chunk, &all);
         wpi_shoot_down(paging, chunk, &paging->residency.chunks[chunk].resident);
         wpi_thrash_forget(&paging->thrash, chunk);
     }

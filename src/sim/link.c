@@ -60,6 +60,10 @@ wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction directi
     return turn;
 }
 
+bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
+    return link->ways[direction].accesses.free <= now;
+}
+
 bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
     return link->ways[direction].bus.free <= now;
 }

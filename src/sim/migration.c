@@ -322,7 +322,7 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
     return wpi_pages_or(&more, faulting);
 }
 
-/* Pages set off for the device, of which `faulting` are waited for. */
+/* Pages set off for the device, of which `faulting` were asked for. */
 static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const wpi_pages *faulting,
                   wp_time_ps now) {
     const wpi_thrash_ops *thrash = p->profile->paging.thrash->ops;
@@ -332,7 +332,8 @@ static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const 
     p->counters.prefetched += wpi_pages_count(&more);
     p->counters.demanded += wpi_pages_count(pages) - wpi_pages_count(&more);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
-    wpi_migrate_plan(p, number, pages, faulting, NONE);
+    const wpi_pages waited = wpi_gmmu_waited(p, number, faulting);
+    wpi_migrate_plan(p, number, pages, &waited, NONE);
     if (!wpi_pages_is_empty(&moved))
         thrash->moved(&p->thrash, number, &moved, WPI_PROCESSOR_DEVICE, now);
     wpi_migration_pump(p, now);

@@ -102,6 +102,8 @@ struct wpi_paging {
     uint32_t fault_count;
     wpi_paging_cu *cus;
     uint64_t block_move_bytes;
+    uint64_t *ordered; /* [chunk]: a bit for each block that is to come and not served yet */
+    uint64_t ordered_blocks;
     /* fault_service.c */
     wpi_pool entries;
     wpi_paging_queue buffer; /* that nobody serves yet */
@@ -141,6 +143,10 @@ struct wpi_paging {
 
 /** A page that somebody waits for is resident (gmmu.c). */
 void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
+/** Of these pages of the chunk those that somebody waits for (gmmu.c). */
+wpi_pages wpi_gmmu_waited(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/** A service takes care of these pages: their blocks are ordered no more (gmmu.c). */
+void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** All who wait try again; of pages that are there, holding them (gmmu.c). */
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now);
 /** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). Returns how many

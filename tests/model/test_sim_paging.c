@@ -362,25 +362,6 @@ static void nothing_is_evicted_to_prefetch(void **state) {
     }
 }
 
-/* 64 KiB take the link for as long as 75,710 bytes without the curve. With n of 1024 frames taken
- * so many n/1024 of them bring a block, by reads and writes alike. */
-static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
-    (void)state;
-    bench b;
-    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=none", "gpu.memory=4MiB");
-    for (uint32_t n = 0; n < 100; n += 1) {
-        const uint64_t before = b.remote;
-        for (uint64_t local = b.local; b.local == local;) {
-            bench_issue(&b, 0, 0, BENCH_FIRST + (uint64_t)n * 65536, n % 2 != 0,
-                        wpi_engine_now(b.engine));
-            wpi_engine_run(b.engine);
-        }
-        const uint64_t bytes = 75710 * n / 1024;
-        assert_u64(b.remote - before, (bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES);
-    }
-    bench_close(&b);
-}
-
 /* ---- random traffic ---------------------------------------------------------------------------
  */
 
@@ -513,7 +494,8 @@ static void warps_over_more_than_memory_end(void **state) {
     static const char *const on_fault[] = {
         "paging.on_fault=replay", "paging.on_fault=hit-under-fault", "paging.on_fault=block"};
     static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive",
-                                          "paging.migrate=zero-copy", "paging.migrate=always"};
+                                          "paging.migrate=zero-copy", "paging.migrate=always",
+                                          "paging.migrate=payback"};
     static const char *const evict[] = {"paging.evict=lru-2m", "paging.evict=tree",
                                         "paging.evict=lru-4k", "paging.evict=random"};
     static const char *const more[] = {"paging.cu_faults=0", "paging.cu_faults=4", "paging.mshrs=2",
@@ -521,14 +503,14 @@ static void warps_over_more_than_memory_end(void **state) {
     static const char *const replay[] = {"paging.replay=block", "paging.replay=batch",
                                          "paging.replay=batch-flush", "paging.replay=once"};
     for (uint32_t i = 0; i < 3; i++) {
-        for (uint32_t k = 0; k < 16; k++) {
+        for (uint32_t k = 0; k < 20; k++) {
             const char *const own = more[(i + k + k / 4) % 4];
-            run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], own, "paging.service=drained",
+            run_traffic(on_fault[i], migrate[k / 4], evict[k % 4], own, "paging.service=drained",
                         replay[0]);
             if (k % 3 != i) continue;
-            run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], "paging.cu_faults=1",
+            run_traffic(on_fault[i], migrate[k / 4], evict[k % 4], "paging.cu_faults=1",
                         "paging.service=pipelined", "paging.cu_counts=raised");
-            run_traffic(on_fault[i], migrate[k % 4], evict[k / 4], own, "paging.service=batch",
+            run_traffic(on_fault[i], migrate[k / 4], evict[k % 4], own, "paging.service=batch",
                         replay[(k + k / 4) % 4]);
         }
     }
@@ -691,7 +673,6 @@ int main(void) {
         cmocka_unit_test(a_fault_takes_its_own_time_where_services_are_pipelined),
         cmocka_unit_test(what_another_sm_asked_for_may_not_count),
         cmocka_unit_test(counters_delay_migration),
-        cmocka_unit_test(a_block_comes_when_its_accesses_have_paid_for_it),
         cmocka_unit_test(an_idle_link_brings_blocks_until_nobody_waits),
         cmocka_unit_test(a_page_that_is_on_its_way_is_waited_for),
         cmocka_unit_test(nothing_is_evicted_to_prefetch),

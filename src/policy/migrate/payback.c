@@ -2,7 +2,8 @@
 /* Rent or buy: a block stays on the host until its accesses have taken the link for as long as
  * moving it does. Whatever comes after, that is at most twice what the better choice would have
  * cost. While there is room a move is one way, and displaces the less the emptier memory is; then
- * it is there and back, and as much more for each time that the block has gone back already. */
+ * it is there and back, and as much more for each time that the block has gone back already.
+ * Nobody waits for what is ordered while the link has time for accesses. */
 #include "policy/migrate.h"
 
 static uint64_t threshold(const wpi_migrate_question *q) {
@@ -11,7 +12,7 @@ static uint64_t threshold(const wpi_migrate_question *q) {
 }
 
 static const wpi_migrate_ops ops = {
-    .threshold = threshold, .counts_writes = true, .counts_bytes = true};
+    .threshold = threshold, .counts_writes = true, .counts_bytes = true, .goes_on = true};
 
 const wpi_policy wpi_policy_migrate_payback = {
     .kind = "migrate",

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* payback: when a block has paid for its move, and that nobody waits for what is only ordered. */
+#include "sim_paging_bench.h"
+
+#define BLOCK_BYTES ((uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES)
+#define SERVICE_PS (45 * WP_PS_PER_US)
+#define MOVE_BYTES 75710 /* 64 KiB take the link for as long as these without the curve */
+
+static void access_block(bench *b, uint32_t number, uint64_t block, bool is_write, wp_time_ps at) {
+    bench_issue(b, number, number % 4, BENCH_FIRST + block * BLOCK_BYTES, is_write, at);
+}
+
+/* How many accesses stay remote, one after the other, until one finds its block there. */
+static uint64_t remote_accesses(bench *b, uint64_t block, bool is_write) {
+    const uint64_t before = b->remote;
+    for (uint64_t local = b->local; b->local == local;) {
+        access_block(b, 0, block, is_write, wpi_engine_now(b->engine));
+        wpi_engine_run(b->engine);
+    }
+    return b->remote - before;
+}
+
+/* With n of 1024 frames taken the n/1024th part of the move's bytes brings a block, by reads and
+ * writes alike; the access that finds it paid for goes on, too. */
+static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=none", "gpu.memory=4MiB");
+    for (uint32_t n = 0; n < 100; n++) {
+        const uint64_t bytes = (uint64_t)MOVE_BYTES * n / 1024;
+        const uint64_t paid = (bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES;
+        assert_u64(remote_accesses(&b, n, n % 2 != 0), paid + 1);
+    }
+    assert_u64(b.waits, 0);
+    bench_close(&b);
+}
+
+/* Eight accesses in the time of a service: one order, nobody waits, and then the block is there.
+ * With a policy that does not go on all eight wait. */
+static void accesses_go_on_until_the_block_is_on_its_way(void **state) {
+    (void)state;
+    static const char *const migrate[] = {"paging.migrate=payback", "paging.migrate=first-touch"};
+    for (uint32_t waits = 0; waits < 2; waits++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, migrate[waits], "paging.prefetch=sequential-local");
+        for (uint32_t i = 0; i < 8; i++)
+            bench_issue(&b, i, i % 4, BENCH_FIRST + (uint64_t)i * WPI_PAGE_BYTES, false, 0);
+        wpi_engine_run_until(b.engine, SERVICE_PS / 2);
+        assert_u64(b.remote, waits ? 0 : 8);
+        wpi_engine_run(b.engine);
+        assert_u64(b.waits, waits ? 8 : 0);
+        assert_u64(bench_count_of(&b, "paging.far_faults"), waits ? 8 : 1);
+        assert_u64(bench_count_of(&b, "paging.fetched"), WPI_BLOCK_PAGES);
+        const uint64_t local = b.local;
+        access_block(&b, 0, 0, true, wpi_engine_now(b.engine));
+        wpi_engine_run(b.engine);
+        assert_u64(b.local, local + 1);
+        bench_check_residency(&b);
+        bench_close(&b);
+    }
+}
+
+/* While the block is on the link it is neither here nor there. */
+static void who_comes_while_it_moves_waits(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local");
+    access_block(&b, 0, 0, false, 0);
+    wpi_engine_run_until(b.engine, SERVICE_PS + WP_PS_PER_US);
+    access_block(&b, 1, 0, false, SERVICE_PS + WP_PS_PER_US);
+    wpi_engine_run(b.engine);
+    assert_u64(b.waits, 1);
+    assert_u64(b.remote, 1);
+    assert_u64(b.local, 1);
+    bench_close(&b);
+}
+
+/* Remote accesses take the link for 100 us: who finds it so waits for the page, which is there
+ * sooner. */
+static void who_finds_the_link_busy_waits(void **state) {
+    (void)state;
+    for (uint32_t is_busy = 0; is_busy < 2; is_busy++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local");
+        const uint64_t bytes = b.profile->link.bytes_per_s / 10000;
+        if (is_busy) (void)wpi_link_remote(&b.link, bytes, WPI_DIRECTION_TO_DEVICE, 0);
+        access_block(&b, 0, 0, false, 0);
+        wpi_engine_run(b.engine);
+        assert_u64(b.waits, is_busy);
+        assert_u64(b.remote, 1 - is_busy);
+        bench_close(&b);
+    }
+}
+
+/* What nobody has used is nowhere to be reached: it is made, and nothing takes the link. */
+static void pages_that_nobody_used_are_made_at_once(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
+               "paging.zero_fill=on");
+    access_block(&b, 0, 0, true, 0);
+    wpi_engine_run(b.engine);
+    assert_u64(b.remote, 0);
+    assert_u64(bench_count_of(&b, "paging.made"), WPI_BLOCK_PAGES);
+    assert_u64(bench_count_of(&b, "paging.fetched"), 0);
+    bench_close(&b);
+}
+
+/* Memory of 512 pages is empty, but 31 blocks of them are ordered: the next one has to pay 31/32 of
+ * its move before it is. */
+static void what_is_ordered_is_taken(void **state) {
+    (void)state;
+    const uint32_t ordered = 31;
+    const uint32_t price_bytes = MOVE_BYTES * ordered / 32;
+    const uint32_t paying = (price_bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES;
+    bench b;
+    BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
+               "gpu.memory=2MiB");
+    for (uint32_t block = 0; block < ordered; block++) /* each by its next access, if not before */
+        for (uint32_t i = 0; i < paying; i++)
+            wpi_paging_use_remote(b.paging, BENCH_FIRST + block * BLOCK_BYTES, BENCH_ACCESS_BYTES);
+    for (uint32_t block = 0; block < ordered; block++)
+        access_block(&b, block, block, false, 0);
+    wpi_engine_run_until(b.engine, BENCH_WALK_PS);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), ordered);
+    for (uint32_t i = 0; i < paying; i++)
+        access_block(&b, ordered + i, ordered, false, 2 * BENCH_WALK_PS);
+    wpi_engine_run_until(b.engine, 4 * BENCH_WALK_PS);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), ordered);
+    access_block(&b, ordered + paying, ordered, false, 4 * BENCH_WALK_PS);
+    wpi_engine_run_until(b.engine, 6 * BENCH_WALK_PS);
+    assert_u64(bench_count_of(&b, "paging.far_faults"), ordered + 1);
+    wpi_engine_run(b.engine);
+    bench_check_residency(&b);
+    bench_close(&b);
+}
+
+/* Memory may be freed before an order is served; what comes to its place is ordered anew. */
+static void an_order_ends_with_its_memory(void **state) {
+    (void)state;
+    wp_error err = {0};
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local");
+    access_block(&b, 0, 0, false, 0);
+    wpi_engine_run_until(b.engine, SERVICE_PS / 2);
+    wpi_paging_remove(b.paging, BENCH_FIRST, 2 * MIB);
+    wpi_engine_run(b.engine);
+    assert_u64(bench_count_of(&b, "paging.fetched"), 0);
+    assert_status_ok(wpi_paging_add(b.paging, BENCH_FIRST, 2 * MIB, &err), &err);
+    access_block(&b, 0, 0, false, wpi_engine_now(b.engine));
+    wpi_engine_run(b.engine);
+    assert_u64(bench_count_of(&b, "paging.fetched"), WPI_BLOCK_PAGES);
+    bench_check_residency(&b);
+    bench_close(&b);
+}
+
+/* Batches tell who waits by a replay: there accesses wait as under all policies. */
+static void accesses_wait_where_there_are_replays(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.service=batch");
+    access_block(&b, 0, 0, false, 0);
+    wpi_engine_run(b.engine);
+    assert_u64(b.remote, 0);
+    assert_true(b.waits >= 1);
+    assert_u64(b.local, 1);
+    bench_close(&b);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_block_comes_when_its_accesses_have_paid_for_it),
+        cmocka_unit_test(accesses_go_on_until_the_block_is_on_its_way),
+        cmocka_unit_test(who_comes_while_it_moves_waits),
+        cmocka_unit_test(who_finds_the_link_busy_waits),
+        cmocka_unit_test(pages_that_nobody_used_are_made_at_once),
+        cmocka_unit_test(what_is_ordered_is_taken),
+        cmocka_unit_test(an_order_ends_with_its_memory),
+        cmocka_unit_test(accesses_wait_where_there_are_replays),
+    };
+    return wp_test_main(tests);
+}
