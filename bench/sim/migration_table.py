@@ -32,7 +32,8 @@ def cell(times, policy):
         return "-"
     best = min(ms for name, ms in times.items() if name not in UNREAL)
     text = f"{times[policy]:.2f}" if times[policy] >= 1 else f"{times[policy]:.3f}"
-    return f"**{text}**" if policy not in UNREAL and times[policy] == best else text
+    is_best = len(times) > 1 and policy not in UNREAL and times[policy] == best
+    return f"**{text}**" if is_best else text
 
 
 def print_times(lines, policies):
