@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two wheels of one turn: 2^14 buckets of 1024 ps, and, for the bucket being run, a list for each
- * ps. Empty places are skipped through bitmaps. What lies beyond the turn waits in a heap; in a
- * memory system, where nearly all delays lie between a cycle and a few microseconds, that is
- * little.
+/* Three wheels: for the bucket being run a list for each ps; 2^14 buckets of 1024 ps; and 2^14
+ * windows of half so many buckets each. Empty places are skipped through bitmaps. Buckets are those
+ * of two windows, the one being run and the next; when that begins, the window behind it is opened:
+ * its events go to their buckets. So what is far away, as pages on a busy link are, costs as much
+ * as what is near. What lies beyond 2^14 windows, a tenth of a second, waits in a heap.
  *
- * Order needs no sequence numbers but in the heap. A bucket is a stack, so of two events at the
- * same time the younger one is nearer to its top; dealing pushes to the front of the near lists,
- * which are empty then, so the older one ends up first. Events scheduled into the bucket being run
- * are younger than all of these and go to the end of their list. The heap hands events over, in
- * order, as soon as the wheel covers their time: before any younger event can get into that bucket.
+ * Order needs no sequence numbers but in the heap. A window is a queue. A bucket is a stack, so of
+ * two events at the same time the younger one is nearer to its top; dealing pushes to the front of
+ * the near lists, which are empty then, so the older one ends up first. Events scheduled into the
+ * bucket being run are younger than all of these and go to the end of their list. Windows and the
+ * heap hand events over, in order, as soon as a finer wheel covers their time: before any younger
+ * event can get there.
  *
  * Links are kept apart from what an event does: the walk through a bucket stays in the processor's
  * cache. What an event touches is mostly not there: with tens of thousands of requests under way,
@@ -24,6 +26,8 @@
 #define BUCKET_PS (1u << BUCKET_BITS)
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
+#define WINDOW_BITS (WHEEL_BITS - 1) /* of its buckets */
+#define WINDOW_COUNT BUCKET_COUNT
 #define WORD_COUNT (BUCKET_COUNT / 64)
 #define SUMMARY_COUNT (WORD_COUNT / 64)
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
@@ -41,10 +45,16 @@ typedef struct event {
 
 typedef struct link {
     uint32_t next;
-    uint32_t offset_ps; /* in its bucket */
+    uint32_t offset_ps; /* in its bucket, or window */
 } link;
 
-/* An event beyond the wheel. */
+/* Which places of a wheel are not empty. */
+typedef struct place_set {
+    uint64_t summary[SUMMARY_COUNT]; /* a bit a word that is not 0 */
+    uint64_t words[WORD_COUNT];      /* a bit a place */
+} place_set;
+
+/* An event beyond the wheels. */
 typedef struct key {
     wp_time_ps time;
     uint64_t sequence;
@@ -54,6 +64,7 @@ typedef struct key {
 struct wpi_engine {
     wp_time_ps now;
     uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
+    uint64_t window; /* number (bucket >> WINDOW_BITS) of the first that buckets are of */
     uint64_t run_count;
     uint64_t pending;
     bool is_stopped;
@@ -67,9 +78,9 @@ struct wpi_engine {
     uint32_t near_word;                   /* the first that may not be 0 */
     uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
-    uint64_t summary[SUMMARY_COUNT]; /* a bit a word that is not 0 */
-    uint64_t words[WORD_COUNT];      /* a bit a bucket that is not empty */
+    place_set full_buckets, full_windows;
     uint32_t buckets[BUCKET_COUNT];
+    uint32_t window_first[WINDOW_COUNT], window_last[WINDOW_COUNT]; /* if it is not empty */
 };
 
 /* ---- far --------------------------------------------------------------------------------------
@@ -133,12 +144,52 @@ RARE static void grow_events(wpi_engine *engine) {
     engine->event_capacity = capacity;
 }
 
+static bool is_full(const place_set *places, uint32_t at) {
+    return (places->words[at / 64] >> (at % 64) & 1) != 0;
+}
+
+static void set_full(place_set *places, uint32_t at) {
+    places->words[at / 64] |= (uint64_t)1 << (at % 64);
+    places->summary[at / 4096] |= (uint64_t)1 << (at / 64 % 64);
+}
+
+static void set_empty(place_set *places, uint32_t at) {
+    places->words[at / 64] &= ~((uint64_t)1 << (at % 64));
+    if (places->words[at / 64] == 0) places->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
+}
+
+static uint64_t window_of(wp_time_ps time) {
+    return time >> (BUCKET_BITS + WINDOW_BITS);
+}
+
+static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+    const uint32_t at = (uint32_t)window_of(time) & (WINDOW_COUNT - 1);
+    const uint32_t offset_ps = (uint32_t)time & ((1u << (BUCKET_BITS + WINDOW_BITS)) - 1);
+    engine->links[number] = (link){NO_EVENT, offset_ps};
+    if (is_full(&engine->full_windows, at))
+        engine->links[engine->window_last[at]].next = number;
+    else
+        engine->window_first[at] = number;
+    engine->window_last[at] = number;
+    set_full(&engine->full_windows, at);
+}
+
 static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
     const uint32_t at = (uint32_t)(time >> BUCKET_BITS) & (BUCKET_COUNT - 1);
     engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
     engine->buckets[at] = number;
-    engine->words[at / 64] |= (uint64_t)1 << (at % 64);
-    engine->summary[at / 4096] |= (uint64_t)1 << (at / 64 % 64);
+    set_full(&engine->full_buckets, at);
+}
+
+/* Anywhere but in the bucket being run. */
+static void put_away(wpi_engine *engine, wp_time_ps time, uint32_t number) {
+    const uint64_t ahead = window_of(time) - engine->window;
+    if (ahead < 2)
+        put_in_bucket(engine, time, number);
+    else if (ahead < WINDOW_COUNT)
+        put_in_window(engine, time, number);
+    else
+        far_push(engine, time, number);
 }
 
 static void near_append(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
@@ -175,42 +226,49 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
     engine->free = engine->links[number].next;
     engine->events[number] = (event){fn, announce, object, token};
     engine->pending++;
-    const uint64_t ahead = (time >> BUCKET_BITS) - engine->cursor;
-    if (ahead == 0)
+    if (time >> BUCKET_BITS == engine->cursor)
         near_append(engine, (uint32_t)time & (BUCKET_PS - 1), number);
-    else if (ahead < BUCKET_COUNT)
-        put_in_bucket(engine, time, number);
     else
-        far_push(engine, time, number);
+        put_away(engine, time, number);
 }
 
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* The first bucket with an event at or after position `from`, going round; BUCKET_COUNT: none. */
-static uint32_t next_position(const wpi_engine *engine, uint32_t from) {
+/* The first place that is not empty at or after position `from`, going round; BUCKET_COUNT: none.
+ */
+static uint32_t next_position(const place_set *places, uint32_t from) {
     const uint32_t word = from / 64;
-    const uint64_t here = engine->words[word] >> (from % 64);
+    const uint64_t here = places->words[word] >> (from % 64);
     if (here != 0) return from + (uint32_t)__builtin_ctzll(here);
     uint32_t group = word / 64;
     /* Words behind this one in its group, the other groups, and the group's beginning once more. */
     uint64_t summary =
-        word % 64 == 63 ? 0 : engine->summary[group] >> (word % 64 + 1) << (word % 64 + 1);
+        word % 64 == 63 ? 0 : places->summary[group] >> (word % 64 + 1) << (word % 64 + 1);
     for (uint32_t i = 0; summary == 0 && i < SUMMARY_COUNT; i++) {
         group = (group + 1) % SUMMARY_COUNT;
-        summary = engine->summary[group];
+        summary = places->summary[group];
     }
     if (summary == 0) return BUCKET_COUNT;
     const uint32_t found = group * 64 + (uint32_t)__builtin_ctzll(summary);
-    return found * 64 + (uint32_t)__builtin_ctzll(engine->words[found]);
+    return found * 64 + (uint32_t)__builtin_ctzll(places->words[found]);
 }
 
 /* The number of the first bucket after the cursor that holds events; UINT64_MAX: none. */
 static uint64_t next_bucket(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->cursor + 1) & (BUCKET_COUNT - 1);
-    const uint32_t position = next_position(engine, at);
+    const uint32_t position = next_position(&engine->full_buckets, at);
     if (position == BUCKET_COUNT) return UINT64_MAX;
     return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
+}
+
+/* The number of the first window that has events and no buckets; UINT64_MAX: none. */
+static uint64_t next_window(const wpi_engine *engine) {
+    const uint32_t at = (uint32_t)(engine->window + 2) & (WINDOW_COUNT - 1);
+    const uint32_t position = next_position(&engine->full_windows, at);
+    if (position != WINDOW_COUNT)
+        return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
+    return engine->far_count > 0 ? window_of(engine->far[0].time) : UINT64_MAX;
 }
 
 static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
@@ -237,15 +295,31 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
     }
     engine->near_word = 0;
     engine->buckets[at] = NO_EVENT;
-    engine->words[at / 64] &= ~((uint64_t)1 << (at % 64));
-    if (engine->words[at / 64] == 0) engine->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
+    set_empty(&engine->full_buckets, at);
 }
 
-/* What the wheel covers now, when `bucket` is the first. */
-RARE static void take_from_far(wpi_engine *engine, uint64_t bucket) {
-    while (engine->far_count > 0 && (engine->far[0].time >> BUCKET_BITS) - bucket < BUCKET_COUNT) {
+/* Events of the window go to their buckets. */
+static void open_window(wpi_engine *engine, uint64_t window) {
+    const uint32_t at = (uint32_t)window & (WINDOW_COUNT - 1);
+    const wp_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
+    if (!is_full(&engine->full_windows, at)) return;
+    set_empty(&engine->full_windows, at);
+    for (uint32_t number = engine->window_first[at]; number != NO_EVENT;) {
+        const link l = engine->links[number];
+        put_in_bucket(engine, start + l.offset_ps, number);
+        number = l.next;
+    }
+}
+
+/* Buckets are those of `window`, before which there is nothing, and the next. */
+static void turn_to(wpi_engine *engine, uint64_t window) {
+    const uint64_t before = engine->window;
+    engine->window = window;
+    if (window > before + 1) open_window(engine, window);
+    open_window(engine, window + 1);
+    while (engine->far_count > 0 && window_of(engine->far[0].time) - window < WINDOW_COUNT) {
         const key k = far_pop(engine);
-        put_in_bucket(engine, k.time, k.event);
+        put_away(engine, k.time, k.event);
     }
 }
 
@@ -253,11 +327,16 @@ RARE static void take_from_far(wpi_engine *engine, uint64_t bucket) {
  * or before `limit`. */
 static bool advance(wpi_engine *engine, wp_time_ps limit) {
     uint64_t bucket = next_bucket(engine);
-    if (engine->far_count > 0 && engine->far[0].time >> BUCKET_BITS < bucket)
-        bucket = engine->far[0].time >> BUCKET_BITS;
+    if (bucket == UINT64_MAX) {
+        const uint64_t window = next_window(engine);
+        if (window > window_of(limit)) return false;
+        engine->cursor = (window << WINDOW_BITS) - 1;
+        turn_to(engine, window);
+        bucket = next_bucket(engine);
+    }
     if (bucket > limit >> BUCKET_BITS) return false;
     engine->cursor = bucket;
-    if (engine->far_count > 0) take_from_far(engine, bucket);
+    if (bucket >> WINDOW_BITS != engine->window) turn_to(engine, bucket >> WINDOW_BITS);
     deal_bucket(engine, bucket);
     announce_next(engine);
     return true;

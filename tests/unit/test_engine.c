@@ -28,12 +28,16 @@ static void happen(void *object, uint64_t token, wp_time_ps now);
 
 static wp_time_ps random_delay(void) {
     const uint64_t r = wp_random_next(&m.random);
-    switch (r % 5) {
+    const wp_time_ps window_ps = (wp_time_ps)1 << 23, windows_ps = window_ps << 14;
+    switch (r % 8) {
     case 0: return 0;
-    case 1: return (r >> 8) % 1200;                   /* the bucket being run and its neighbours */
-    case 2: return (r >> 8) % 2000000;                /* the wheel */
-    case 3: return 16777216 - 2048 + (r >> 8) % 4096; /* its rim */
-    default: return (r >> 8) % 100000000;             /* beyond */
+    case 1: return (r >> 8) % 1200;    /* the bucket being run and its neighbours */
+    case 2: return (r >> 8) % 2000000; /* the wheel */
+    case 3: return 2 * window_ps - 2048 + (r >> 8) % 4096;                          /* its rim */
+    case 4: return window_ps - wpi_engine_now(m.engine) % window_ps + (r >> 8) % 2; /* a window's */
+    case 5: return (r >> 8) % 100000000;                                /* some windows */
+    case 6: return windows_ps - window_ps + (r >> 8) % (3 * window_ps); /* the rim of them all */
+    default: return (r >> 8) % (4 * windows_ps);                        /* beyond */
     }
 }
 
@@ -89,8 +93,10 @@ static void order_is_that_of_a_search(void **state) {
         for (int i = 0; i < 200; i++)
             schedule(random_delay());
         while (seed % 2 == 0 && wpi_engine_pending(m.engine) != 0) {
+            const wp_time_ps most_ps =
+                wp_random_next(&m.random) % 8 == 0 ? (wp_time_ps)1 << 36 : 3000;
             wpi_engine_run_until(m.engine,
-                                 wpi_engine_now(m.engine) + wp_random_next(&m.random) % 3000);
+                                 wpi_engine_now(m.engine) + wp_random_next(&m.random) % most_ps);
             schedule(wpi_engine_now(m.engine) + random_delay() % 2000);
             if (m.run > EVENT_COUNT_MAX / 2) break;
         }
