@@ -45,8 +45,7 @@ static uint32_t block_pages(const wpi_chunk *chunk, uint32_t block) {
 }
 
 static uint32_t resident_in(const wpi_chunk *chunk, uint32_t block) {
-    const uint32_t first = block * WPI_BLOCK_PAGES;
-    return wpi_pages_count_in(&chunk->resident, first, first + WPI_BLOCK_PAGES);
+    return wpi_block_count(&chunk->resident, block);
 }
 
 bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,

@@ -49,22 +49,44 @@ static inline void wpi_pages_add_range(wpi_pages *set, uint32_t first, uint32_t 
         set->words[i] |= wpi_pages_mask(i, first, outer);
 }
 
+/** How many bits of the word are set. Every x86-64 processor is meant, and not all of them have an
+ * instruction for it; the compiler's way is a call and a table. */
+static inline uint32_t wpi_bits_count(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555u;
+    word = (word & 0x3333333333333333u) + (word >> 2 & 0x3333333333333333u);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+    return (uint32_t)((word * 0x0101010101010101u) >> 56);
+}
+
 /** How many of the pages [first, outer) are in the set. */
 static inline uint32_t wpi_pages_count_in(const wpi_pages *set, uint32_t first, uint32_t outer) {
     uint32_t count = 0;
     for (uint32_t i = first / 64; i < WPI_PAGES_WORDS && i * 64 < outer; i++)
-        count += (uint32_t)__builtin_popcountll(set->words[i] & wpi_pages_mask(i, first, outer));
+        count += wpi_bits_count(set->words[i] & wpi_pages_mask(i, first, outer));
     return count;
+}
+
+/** The block's pages of the set, a bit each. */
+static inline uint64_t wpi_block_bits(const wpi_pages *set, uint32_t block) {
+    const uint32_t page = block * WPI_BLOCK_PAGES;
+    return set->words[page / 64] >> (page % 64) & 0xffff;
 }
 
 /** Pages of the block are in the set. */
 static inline bool wpi_block_has(const wpi_pages *set, uint32_t block) {
-    const uint32_t page = block * WPI_BLOCK_PAGES;
-    return (set->words[page / 64] >> (page % 64) & 0xffff) != 0;
+    return wpi_block_bits(set, block) != 0;
+}
+
+/** How many of the block's pages are in the set. */
+static inline uint32_t wpi_block_count(const wpi_pages *set, uint32_t block) {
+    return wpi_bits_count(wpi_block_bits(set, block));
 }
 
 static inline uint32_t wpi_pages_count(const wpi_pages *set) {
-    return wpi_pages_count_in(set, 0, WPI_CHUNK_PAGES);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        count += wpi_bits_count(set->words[i]);
+    return count;
 }
 
 /** The first page of the set from `from` on; WPI_CHUNK_PAGES: there is none. */
@@ -77,7 +99,10 @@ static inline uint32_t wpi_pages_next(const wpi_pages *set, uint32_t from) {
 }
 
 static inline bool wpi_pages_is_empty(const wpi_pages *set) {
-    return wpi_pages_next(set, 0) == WPI_CHUNK_PAGES;
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        any |= set->words[i];
+    return any == 0;
 }
 
 static inline wpi_pages wpi_pages_or(const wpi_pages *a, const wpi_pages *b) {
@@ -104,9 +129,11 @@ static inline wpi_pages wpi_pages_without(const wpi_pages *a, const wpi_pages *b
 
 /** The first page behind `first` that is not in the set: the end of a run. */
 static inline uint32_t wpi_pages_run_end(const wpi_pages *set, uint32_t first) {
-    while (first < WPI_CHUNK_PAGES && wpi_pages_has(set, first))
-        first++;
-    return first;
+    for (uint32_t i = first / 64; i < WPI_PAGES_WORDS; i++) {
+        const uint64_t left = ~set->words[i] & wpi_pages_mask(i, first, WPI_CHUNK_PAGES);
+        if (left != 0) return i * 64 + (uint32_t)__builtin_ctzll(left);
+    }
+    return WPI_CHUNK_PAGES;
 }
 
 #endif

@@ -65,9 +65,7 @@ static inline uint32_t wpi_counter_round_trips(uint32_t counter) {
 
 /** Accesses to pages of the block are under way, or pages come there: it stays. */
 static inline bool wpi_block_is_busy(const wpi_chunk *chunk, uint32_t block) {
-    const uint32_t page = block * WPI_BLOCK_PAGES;
-    return chunk->in_use[block] != 0 ||
-           wpi_pages_count_in(&chunk->coming, page, page + WPI_BLOCK_PAGES) != 0;
+    return chunk->in_use[block] != 0 || wpi_block_has(&chunk->coming, block);
 }
 
 /** By itself it may be evicted. */
@@ -83,9 +81,10 @@ static inline bool wpi_chunk_is_listed(const wpi_chunk *chunk, uint32_t first, u
 }
 
 static inline bool wpi_chunk_is_busy(const wpi_chunk *chunk) {
+    uint32_t in_use = 0;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        if (wpi_block_is_busy(chunk, block)) return true;
-    return false;
+        in_use |= chunk->in_use[block];
+    return in_use != 0 || !wpi_pages_is_empty(&chunk->coming);
 }
 
 #endif

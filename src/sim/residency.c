@@ -116,6 +116,21 @@ static void note_age(wpi_residency *r, wpi_chunk *chunk, uint32_t page) {
     r->page_ages[(size_t)(chunk - r->chunks) * WPI_CHUNK_PAGES + page] = r->clock;
 }
 
+/* As if they were noted one by one. */
+static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages) {
+    if (r->page_ages != NULL) {
+        for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
+             page = wpi_pages_next(pages, page + 1))
+            note_age(r, chunk, page);
+        return;
+    }
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        if (!wpi_block_has(pages, block)) continue;
+        r->clock += wpi_block_count(pages, block);
+        chunk->age = chunk->block_ages[block] = r->clock;
+    }
+}
+
 void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page) {
     count_access(residency, &chunk->counters[page / WPI_BLOCK_PAGES]);
     note_age(residency, chunk, page);
@@ -166,9 +181,7 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
     chunk->is_whole = wpi_pages_count(&chunk->resident) == WPI_CHUNK_PAGES;
     residency->coming -= count;
     residency->used += count;
-    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(pages, page + 1))
-        note_age(residency, chunk, page);
+    note_ages(residency, chunk, pages);
     const wpi_pages again = wpi_pages_and(pages, &chunk->left);
     return wpi_pages_count(&again);
 }

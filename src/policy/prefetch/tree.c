@@ -6,7 +6,7 @@
 /* Children first, so that what they get counts for their parent. Returns how many pages of the node
  * are there afterwards. */
 static uint32_t balance(wpi_pages *there, uint32_t first, uint32_t pages) {
-    if (pages == WPI_BLOCK_PAGES) return wpi_pages_count_in(there, first, first + pages);
+    if (pages == WPI_BLOCK_PAGES) return wpi_block_count(there, first / WPI_BLOCK_PAGES);
     const uint32_t half = pages / 2;
     const uint32_t count = balance(there, first, half) + balance(there, first + half, half);
     if (count <= half) return count;
