@@ -101,11 +101,17 @@ static void append_fault(wpi_paging *p, uint32_t number) {
     p->raised.last = number;
 }
 
+/* The pages of the address's chunk that somebody waits for. */
+static wpi_pages *waited_at(const wpi_paging *p, uint64_t address) {
+    return &p->waited[(address - p->residency.first) / WPI_CHUNK_BYTES];
+}
+
 static uint32_t raise(wpi_paging *p, uint64_t address, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
     *wpi_fault_at(p, number) =
         (wpi_far_fault){.address = address, .waiters = {NONE, NONE}, .raised = now, .next = NONE};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
+    wpi_pages_add(waited_at(p, address), wpi_page_of(address));
     p->fault_count++;
     if (p->service->is_replaying) append_fault(p, number);
     return number;
@@ -203,17 +209,6 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
 
-wpi_pages wpi_gmmu_waited(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    wpi_pages waited = {{0}};
-    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(pages, page + 1)) {
-        const uint64_t number = wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES;
-        if (wpi_index_find(&paging->fault_of, number) != WPI_INDEX_NONE)
-            wpi_pages_add(&waited, page);
-    }
-    return waited;
-}
-
 void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         const uint64_t bit = (uint64_t)1 << block;
@@ -242,6 +237,7 @@ static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
     wpi_far_fault fault = *wpi_fault_at(p, number);
     const bool is_held = is_resident(p, fault.address);
     (void)wpi_index_take(&p->fault_of, fault.address / WPI_PAGE_BYTES);
+    wpi_pages_remove(waited_at(p, fault.address), wpi_page_of(fault.address));
     wpi_pool_give(&p->faults, number);
     p->fault_count--;
     wpi_histogram_add(&p->counters.wait_ps, now - fault.raised);
@@ -255,12 +251,31 @@ static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
     }
 }
 
-void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+void wpi_gmmu_expect_arrival(const wpi_paging *paging, uint32_t chunk, uint32_t first,
+                             uint32_t outer) {
+    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
+    if (page < outer)
+        wpi_index_prefetch(&paging->fault_of,
+                           wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES);
+}
+
+void wpi_gmmu_expect_release(const wpi_paging *paging, uint32_t chunk, uint32_t first,
+                             uint32_t outer) {
+    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
+    if (page >= outer) return;
+    const uint64_t number = wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES;
+    __builtin_prefetch(wpi_fault_at(paging, wpi_index_find(&paging->fault_of, number)));
+}
+
+void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,
+                      wp_time_ps now) {
     if (paging->service->is_replaying) return;
-    const uint32_t number = wpi_index_find(&paging->fault_of, address / WPI_PAGE_BYTES);
-    if (number == WPI_INDEX_NONE) return; /* nobody waits */
-    release(paging, number, now);
-    if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
+    for (uint32_t page = wpi_pages_next(&paging->waited[chunk], first); page < outer;
+         page = wpi_pages_next(&paging->waited[chunk], page + 1)) {
+        const uint64_t address = wpi_page_address(paging, chunk, page);
+        release(paging, wpi_index_find(&paging->fault_of, address / WPI_PAGE_BYTES), now);
+        if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
+    }
 }
 
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
@@ -276,6 +291,25 @@ void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
 
 /* ---- accesses under way -----------------------------------------------------------------------
  */
+
+void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_expected what) {
+    const uint64_t page = (address - paging->residency.first) / WPI_PAGE_BYTES;
+    const uint64_t number = page / WPI_CHUNK_PAGES;
+    const uint32_t block = (uint32_t)(page % WPI_CHUNK_PAGES) / WPI_BLOCK_PAGES;
+    if (number >= paging->residency.chunk_count) return;
+    const wpi_chunk *chunk = &paging->residency.chunks[number];
+    if (what == WPI_PAGING_TOUCH) {
+        __builtin_prefetch(&chunk->page_count);
+        __builtin_prefetch(&chunk->counters[block], 1);
+        __builtin_prefetch(&chunk->block_ages[block], 1);
+        __builtin_prefetch(&chunk->age, 1);
+    } else {
+        __builtin_prefetch(&chunk->resident.words[page % WPI_CHUNK_PAGES / 64]);
+        __builtin_prefetch(&chunk->in_use[block], 1);
+        __builtin_prefetch(&chunk->unused.words[page % WPI_CHUNK_PAGES / 64]);
+        __builtin_prefetch(&paging->known[page], 1);
+    }
+}
 
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
     paging->was_touched = true;
@@ -307,12 +341,10 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
 }
 
 void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb) {
-    const uint64_t block =
-        (address - paging->residency.first) / ((uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
-    const uint64_t first = is_large ? block / WPI_CHUNK_BLOCKS * WPI_CHUNK_BLOCKS : block;
-    const uint64_t count = is_large ? WPI_CHUNK_BLOCKS : 1;
-    for (uint64_t i = first; i < first + count; i++)
-        paging->known[i] |= (uint64_t)1 << tlb % 64;
+    const uint64_t offset = address - paging->residency.first;
+    uint64_t *known = is_large ? &paging->known_large[offset / WPI_CHUNK_BYTES]
+                               : &paging->known[offset / WPI_PAGE_BYTES];
+    *known |= (uint64_t)1 << tlb % 64;
 }
 
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
@@ -377,6 +409,8 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wp_free(paging->evict_notes);
     wp_free(paging->ordered);
     wp_free(paging->known);
+    wp_free(paging->known_large);
+    wp_free(paging->waited);
     wp_free(paging);
 }
 
@@ -389,6 +423,16 @@ static wp_status grow_words(uint64_t **words, uint64_t before, uint64_t after, u
     for (uint64_t i = before * each; i < after * each; i++)
         grown[i] = 0;
     *words = grown;
+    return WP_STATUS_OK;
+}
+
+static wp_status grow_waited(wpi_paging *p, uint32_t before, wp_error *err) {
+    const uint32_t after = p->residency.chunk_count;
+    wpi_pages *waited = wp_realloc(p->waited, after * sizeof *waited);
+    if (waited == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
+    for (uint32_t i = before; i < after; i++)
+        waited[i] = (wpi_pages){{0}};
+    p->waited = waited;
     return WP_STATUS_OK;
 }
 
@@ -408,7 +452,9 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     if (evict->needs_page_ages)
         WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
     WP_TRY(grow_words(&paging->ordered, before, r->chunk_count, 1, err));
-    WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_BLOCKS, err));
+    WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_PAGES, err));
+    WP_TRY(grow_words(&paging->known_large, before, r->chunk_count, 1, err));
+    WP_TRY(grow_waited(paging, before, err));
     return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
 }
 

@@ -683,6 +683,8 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     queue chains[WPI_FOOTPRINT_MAX];
     const uint32_t page_bits = page_bits_of(m, access);
     wpi_coalesce(access, page_bits, &footprint);
+    for (uint32_t i = 0; i < footprint.page_count && m->paging != NULL; i++)
+        wpi_paging_expect(m->paging, footprint.pages[i] << page_bits, WPI_PAGING_TOUCH);
     count_access(m, access, &footprint);
     sm *at = &m->sms[access->sm];
     const uint32_t lines = footprint.line_count;
@@ -750,9 +752,9 @@ static void replay(void *object, uint64_t token, bool is_held, wp_time_ps now) {
     wpi_translation_replay(m->translation, token, is_held, now);
 }
 
-static void forget(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs) {
+static void forget(void *object, const wpi_paging_shot *shot) {
     wpi_memory *m = object;
-    wpi_translation_forget(m->translation, address, bytes, tlbs);
+    wpi_translation_forget(m->translation, shot);
 }
 
 wp_status wpi_memory_manage(wpi_memory *m, uint64_t first, wp_error *err) {

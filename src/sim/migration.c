@@ -54,21 +54,19 @@ static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     return done;
 }
 
-/* Of each block only the TLBs that have ever had pages of it. */
+/* Of each page only the TLBs that have had it since it came last. */
 void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    uint64_t *known = &paging->known[(size_t)chunk * WPI_CHUNK_BLOCKS];
-    const wpi_pages stay = wpi_pages_without(&paging->residency.chunks[chunk].resident, pages);
-    for (uint32_t first = wpi_pages_next(pages, 0), outer = 0; first < WPI_CHUNK_PAGES;
-         first = wpi_pages_next(pages, outer)) {
-        const uint32_t block = first / WPI_BLOCK_PAGES, end = (block + 1) * WPI_BLOCK_PAGES;
-        outer = wpi_pages_run_end(pages, first);
-        if (outer > end) outer = end;
-        paging->calls.shoot_down(paging->calls.object, wpi_page_address(paging, chunk, first),
-                                 (uint64_t)(outer - first) * WPI_PAGE_BYTES, known[block]);
-        if (wpi_pages_next(pages, outer) >= end &&
-            wpi_pages_count_in(&stay, end - WPI_BLOCK_PAGES, end) == 0)
-            known[block] = 0;
-    }
+    uint64_t *known = &paging->known[(size_t)chunk * WPI_CHUNK_PAGES];
+    const wpi_paging_shot shot = {.address = wpi_page_address(paging, chunk, 0),
+                                  .pages = pages,
+                                  .tlbs = known,
+                                  .tlbs_large = paging->known_large[chunk]};
+    if (wpi_pages_is_empty(pages)) return;
+    paging->calls.shoot_down(paging->calls.object, &shot);
+    paging->known_large[chunk] = 0;
+    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(pages, page + 1))
+        known[page] = 0;
 }
 
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
@@ -177,10 +175,27 @@ static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages
     }
 }
 
-static void arrived(void *object, uint64_t number, wp_time_ps now) {
+/* Its event has the transfer, and the chunk before it: for who may fetch ahead. */
+static void expect_arrival(void *object, uint64_t token, bool is_near) {
+    const wpi_paging *p = object;
+    const wpi_transfer *t = transfer_at(p, (uint32_t)token);
+    const uint32_t chunk = (uint32_t)(token >> 32);
+    if (is_near) {
+        wpi_gmmu_expect_arrival(p, chunk, t->first, t->outer);
+        return;
+    }
+    __builtin_prefetch(t);
+    __builtin_prefetch(&p->waited[chunk]);
+    __builtin_prefetch(&p->residency.chunks[chunk].resident);
+    __builtin_prefetch(&p->residency.chunks[chunk].coming);
+}
+
+static void arrived(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
-    const wpi_transfer t = *transfer_at(p, (uint32_t)number);
-    wpi_pool_give(&p->transfers, (uint32_t)number);
+    const uint32_t number = (uint32_t)token;
+    const wpi_transfer t = *transfer_at(p, number);
+    wpi_pool_give(&p->transfers, number);
+    wpi_gmmu_expect_release(p, t.chunk, t.first, t.outer);
     const wpi_pages pages = run_of(t.first, t.outer);
     wpi_chunk *chunk = &p->residency.chunks[t.chunk];
     const uint32_t thrashed = wpi_residency_arrive(&p->residency, chunk, &pages);
@@ -192,8 +207,7 @@ static void arrived(void *object, uint64_t number, wp_time_ps now) {
     else
         wpi_paging_note(p, t.chunk, &pages, WP_RUN_PAGE_FETCHED, now);
     p->transfers_arrived++;
-    for (uint32_t page = t.first; page < t.outer; page++)
-        wpi_gmmu_arrived(p, wpi_page_address(p, t.chunk, page), now);
+    wpi_gmmu_arrived(p, t.chunk, t.first, t.outer, now);
     if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
     if (p->service->arrived != NULL) p->service->arrived(p, now);
     wpi_migration_pump(p, now);
@@ -218,7 +232,8 @@ static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
         t->is_made ? make(p, (uint64_t)(t->outer - t->first) * WPI_PAGE_BYTES, now)
                    : copy(p, (uint32_t)(t->outer - t->first), WPI_DIRECTION_TO_DEVICE, now, &begun);
     if (done > p->last_arrival) p->last_arrival = done;
-    wpi_engine_at(p->engine, done, arrived, p, number);
+    wpi_engine_at_announced(p->engine, done, arrived, expect_arrival, p,
+                            (uint64_t)t->chunk << 32 | number);
 }
 
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
@@ -332,7 +347,7 @@ static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const 
     p->counters.prefetched += wpi_pages_count(&more);
     p->counters.demanded += wpi_pages_count(pages) - wpi_pages_count(&more);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
-    const wpi_pages waited = wpi_gmmu_waited(p, number, faulting);
+    const wpi_pages waited = wpi_pages_and(faulting, &p->waited[number]);
     wpi_migrate_plan(p, number, pages, &waited, NONE);
     if (!wpi_pages_is_empty(&moved))
         thrash->moved(&p->thrash, number, &moved, WPI_PROCESSOR_DEVICE, now);

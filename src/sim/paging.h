@@ -41,13 +41,20 @@ typedef struct wpi_paging_asker {
     bool is_write;
 } wpi_paging_asker;
 
+/** Pages of a chunk that TLBs forget. Of the first TLBs only those have a page whose numbers modulo
+ * 64 are among its bits of `tlbs`; and those all 2 MiB, as one page, that are in `tlbs_large`. */
+typedef struct wpi_paging_shot {
+    uint64_t address; /* of the chunk */
+    const wpi_pages *pages;
+    const uint64_t *tlbs; /* [WPI_CHUNK_PAGES] */
+    uint64_t tlbs_large;
+} wpi_paging_shot;
+
 typedef struct wpi_paging_calls {
     /* Who waited walks again, and then asks again. `is_held`: the page is there, and held until it
      * is released behind that. From an event. */
     void (*replay)(void *object, uint64_t token, bool is_held, wp_time_ps now);
-    /* TLBs forget the addresses [address, address + bytes), all in 64 KiB; of the first TLBs those
-     * whose numbers modulo 64 are in `tlbs` may have them. */
-    void (*shoot_down)(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs);
+    void (*shoot_down)(void *object, const wpi_paging_shot *shot);
     void *object;
 } wpi_paging_calls;
 
@@ -80,6 +87,11 @@ bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is manage
 /** Where the page table's pages have 2 MiB: all of the address's 2 MiB is there, and is one page.
  */
 bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address);
+
+/** What happens to a page soon: what that needs is fetched into the host's caches. The address need
+ * not be managed memory. */
+typedef enum wpi_paging_expected { WPI_PAGING_TOUCH, WPI_PAGING_ASK } wpi_paging_expected;
+void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_expected what);
 
 /** An access looks its page up in the TLBs: it is counted, wherever the page is. */
 void wpi_paging_touch(wpi_paging *paging, uint64_t address);

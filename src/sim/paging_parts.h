@@ -97,6 +97,7 @@ struct wpi_paging {
     const wpi_fault_service_ops *service;
     /* gmmu.c */
     wpi_index fault_of; /* page number -> far fault */
+    wpi_pages *waited;  /* [chunk]: pages with a far fault */
     wpi_pool faults, waiters;
     wpi_paging_queue raised; /* far faults, where a service replays */
     uint32_t fault_count;
@@ -116,7 +117,8 @@ struct wpi_paging {
     uint64_t transfers_planned, transfers_arrived; /* so far */
     wp_time_ps last_arrival;                       /* of those under way */
     uint64_t *evict_notes;
-    uint64_t *known;            /* [chunk][block]: which TLBs may have pages of it, a bit each */
+    uint64_t *known;            /* [chunk][page]: which TLBs may have it, a bit each */
+    uint64_t *known_large;      /* [chunk]: … all of it, as one page */
     uint64_t prefetch_position; /* a prefetcher's note */
     bool is_oversubscribed;
     bool has_evicted;
@@ -141,12 +143,18 @@ struct wpi_paging {
     } counters;
 };
 
-/** A page that somebody waits for is resident (gmmu.c). */
-void wpi_gmmu_arrived(wpi_paging *paging, uint64_t address, wp_time_ps now);
-/** Of these pages of the chunk those that somebody waits for (gmmu.c). */
-wpi_pages wpi_gmmu_waited(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** A service takes care of these pages: their blocks are ordered no more (gmmu.c). */
 void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/** Who waits for one of the chunk's pages [first, outer) walks again: they are resident, or will
+ * not come (gmmu.c). */
+void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,
+                      wp_time_ps now);
+/** They will be soon: what that looks up is fetched into the host's caches (gmmu.c). */
+void wpi_gmmu_expect_arrival(const wpi_paging *paging, uint32_t chunk, uint32_t first,
+                             uint32_t outer);
+/** They will be at once. */
+void wpi_gmmu_expect_release(const wpi_paging *paging, uint32_t chunk, uint32_t first,
+                             uint32_t outer);
 /** All who wait try again; of pages that are there, holding them (gmmu.c). */
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now);
 /** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). Returns how many

@@ -76,15 +76,16 @@ static void fault_again(void *object, uint64_t page, wp_time_ps now) {
 }
 
 /* A replay tells who waits; where there are none, it has to be done for the page. */
-static void refuse(wpi_paging *p, uint64_t address, const wpi_thrash_hint *hint, wp_time_ps now) {
+static void refuse(wpi_paging *p, uint32_t chunk, uint32_t page, const wpi_thrash_hint *hint,
+                   wp_time_ps now) {
     p->faults_refused++;
     p->faults_throttled += hint->answer == WPI_THRASH_THROTTLE;
     if (p->service->is_replaying) return;
     if (hint->answer == WPI_THRASH_PIN)
-        wpi_gmmu_arrived(p, address, now);
+        wpi_gmmu_arrived(p, chunk, page, page + 1, now);
     else
         wpi_engine_at(p->engine, hint->until > now ? hint->until : now + p->profile->cycle_ps,
-                      fault_again, p, address / WPI_PAGE_BYTES);
+                      fault_again, p, wpi_page_address(p, chunk, page) / WPI_PAGE_BYTES);
 }
 
 wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
@@ -98,7 +99,7 @@ wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages 
             (hint.answer == WPI_THRASH_PIN && hint.location == WPI_PROCESSOR_DEVICE))
             continue;
         wpi_pages_remove(&let, page);
-        refuse(paging, wpi_page_address(paging, chunk, page), &hint, now);
+        refuse(paging, chunk, page, &hint, now);
     }
     return let;
 }

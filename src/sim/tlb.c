@@ -418,25 +418,80 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) drain(t, 0, at, now);
 }
 
-static void forget(tlb *at, const grain *g, uint64_t address, uint64_t bytes) {
-    const uint64_t to = address + bytes, step = (uint64_t)1 << g->fill_bits;
-    for (address = address / step * step; address < to; address += step) {
-        const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
-        if (entry == WPI_INDEX_NONE) continue;
-        at->tags.entries[entry].parts &= ~part_of(g, address);
-        if (at->tags.entries[entry].parts == 0) wpi_tags_remove(&at->tags, entry);
+static void forget_parts(tlb *at, uint64_t tag, uint64_t parts) {
+    const uint32_t entry = wpi_tags_find(&at->tags, tag);
+    if (entry == WPI_INDEX_NONE) return;
+    at->tags.entries[entry].parts &= ~parts;
+    if (at->tags.entries[entry].parts == 0) wpi_tags_remove(&at->tags, entry);
+}
+
+static void forget_one(tlb *at, const grain *g, uint64_t address) {
+    forget_parts(at, address >> g->coverage_bits, part_of(g, address));
+}
+
+/* Pages [first, outer) of the chunk, entry by entry. */
+static void forget_run(tlb *at, const grain *g, uint64_t chunk, uint32_t first, uint32_t outer) {
+    uint64_t parts = 0;
+    for (uint32_t i = first; i < outer; i++) {
+        const uint64_t page = chunk + (uint64_t)i * WPI_PAGE_BYTES, next = page + WPI_PAGE_BYTES;
+        parts |= part_of(g, page);
+        if (i + 1 < outer && page >> g->coverage_bits == next >> g->coverage_bits) continue;
+        forget_parts(at, page >> g->coverage_bits, parts);
+        parts = 0;
     }
 }
 
-void wpi_translation_forget(wpi_translation *t, uint64_t address, uint64_t bytes, uint64_t tlbs) {
-    for (uint32_t i = 0; i < t->level_count; i++) {
-        const level *l = &t->levels[i];
-        for (uint32_t k = 0; k < l->tlb_count; k++) {
-            if (i == 0 && (tlbs >> k % 64 & 1) == 0) continue;
-            forget(&l->tlbs[k], &l->grains[GRAIN_SMALL], address, bytes);
-            forget(&l->tlbs[k], &l->grains[GRAIN_LARGE], address, bytes);
-        }
+/* The first of the level's TLBs from number `from` on of which `tlbs` has the number modulo 64. */
+static uint32_t next_of(const level *l, uint64_t tlbs, uint32_t from) {
+    for (; from < l->tlb_count; from = (from / 64 + 1) * 64) {
+        const uint64_t left = tlbs >> from % 64;
+        if (left != 0) return from + (uint32_t)__builtin_ctzll(left);
     }
+    return from;
+}
+
+/* What TLBs do with a page that they may have. */
+typedef void (*with_page)(tlb *at, const grain *g, uint64_t address);
+
+static void expect_to_forget(tlb *at, const grain *g, uint64_t address) {
+    wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
+}
+
+static void expect_to_remove(tlb *at, const grain *g, uint64_t address) {
+    const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
+    if (entry != WPI_INDEX_NONE) __builtin_prefetch(&at->tags.entries[entry]);
+}
+
+static void for_all_known(wpi_translation *t, const wpi_paging_shot *shot, with_page with) {
+    const level *l = &t->levels[0];
+    for (uint32_t page = wpi_pages_next(shot->pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(shot->pages, page + 1))
+        for (uint32_t k = next_of(l, shot->tlbs[page], 0); k < l->tlb_count;
+             k = next_of(l, shot->tlbs[page], k + 1))
+            with(&l->tlbs[k], &l->grains[GRAIN_SMALL],
+                 shot->address + (uint64_t)page * WPI_PAGE_BYTES);
+    for (uint32_t k = next_of(l, shot->tlbs_large, 0); k < l->tlb_count;
+         k = next_of(l, shot->tlbs_large, k + 1))
+        with(&l->tlbs[k], &l->grains[GRAIN_LARGE], shot->address);
+}
+
+static void forget(tlb *at, const wpi_paging_shot *shot, const level *l) {
+    for (uint32_t first = wpi_pages_next(shot->pages, 0), outer = 0; first < WPI_CHUNK_PAGES;
+         first = wpi_pages_next(shot->pages, outer)) {
+        outer = wpi_pages_run_end(shot->pages, first);
+        forget_run(at, &l->grains[GRAIN_SMALL], shot->address, first, outer);
+    }
+    forget_one(at, &l->grains[GRAIN_LARGE], shot->address);
+}
+
+/* First TLBs are many and large: what is found in them is in no cache of the host's. */
+void wpi_translation_forget(wpi_translation *t, const wpi_paging_shot *shot) {
+    for_all_known(t, shot, expect_to_forget);
+    for_all_known(t, shot, expect_to_remove);
+    for_all_known(t, shot, forget_one);
+    for (uint32_t i = 1; i < t->level_count; i++)
+        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
+            forget(&t->levels[i].tlbs[k], shot, &t->levels[i]);
 }
 
 /* ---- walks ------------------------------------------------------------------------------------
@@ -479,6 +534,7 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
         t->expected(t->object, token >> 32);
         return;
     }
+    if (t->paging != NULL) wpi_paging_expect(t->paging, r->address, WPI_PAGING_ASK);
     for (uint32_t i = r->entry; i < t->level_count; i++) {
         const level *l = &t->levels[i];
         const grain *g = grain_of(l, r);

@@ -67,8 +67,7 @@ void wpi_translation_set_paging(wpi_translation *translation, wpi_paging *paging
 /** What paging calls: a walk again, and TLBs that forget. */
 void wpi_translation_replay(wpi_translation *translation, uint64_t token, bool is_held,
                             wp_time_ps now);
-void wpi_translation_forget(wpi_translation *translation, uint64_t address, uint64_t bytes,
-                            uint64_t tlbs);
+void wpi_translation_forget(wpi_translation *translation, const wpi_paging_shot *shot);
 
 /** Walks are told to `watch`; NULL: to nobody. */
 void wpi_translation_set_watch(wpi_translation *translation, wpi_watch *watch);

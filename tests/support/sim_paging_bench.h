@@ -84,10 +84,8 @@ static inline void bench_replay(void *object, uint64_t number, bool is_held, wp_
     wpi_engine_at(b->engine, now + BENCH_WALK_PS, bench_walked, b, number);
 }
 
-static inline void bench_shoot_down(void *object, uint64_t address, uint64_t bytes, uint64_t tlbs) {
-    (void)address;
-    (void)tlbs;
-    ((bench *)object)->shot_down_bytes += bytes;
+static inline void bench_shoot_down(void *object, const wpi_paging_shot *shot) {
+    ((bench *)object)->shot_down_bytes += (uint64_t)wpi_pages_count(shot->pages) * WPI_PAGE_BYTES;
 }
 
 static inline void bench_issue(bench *b, uint32_t number, uint32_t sm, uint64_t address,
