@@ -3,13 +3,15 @@
 #include "device/sim/pace.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/log.h"
 #include "device/cpu/cpu.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-#define UNASKED_NS NS_PER_S /* of real time without a word from the host */
+/* Without a word from the host: real time, and then as much of it in which the host could run. */
+#define UNASKED_NS (NS_PER_S / 2)
 
 static void do_round(wpi_pace *pace, bool calls_host) {
     pace->is_driven = true;
@@ -28,8 +30,38 @@ static bool is_watched(const wpi_pace *pace) {
     return pace->ops->has_work(pace->object) && pace->ops->is_visible(pace->object);
 }
 
+/* For how long the process's first thread could have run, and others did, where the system says so.
+ */
+static uint64_t delay_ns(void) {
+    unsigned long long ran = 0, delayed = 0;
+    FILE *file = fopen("/proc/self/schedstat", "re");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%llu %llu", &ran, &delayed) != 2) delayed = 0;
+    (void)fclose(file);
+    return delayed;
+}
+
+/* How long the host has left the device alone; on a busy machine not all of that was its own doing.
+ */
+static uint64_t unasked_ns(wpi_pace *pace) {
+    const uint64_t now_ns = wpi_now_ns();
+    if (pace->watched_asked_ns != pace->asked_ns) {
+        if (now_ns - pace->asked_ns < UNASKED_NS) return now_ns - pace->asked_ns;
+        pace->watched_asked_ns = pace->asked_ns;
+        pace->watched_ns = now_ns;
+        pace->watched_delay_ns = delay_ns();
+        pace->is_found_unasked = false;
+    }
+    const uint64_t all_ns = now_ns - pace->watched_ns;
+    const uint64_t delayed_ns = delay_ns() - pace->watched_delay_ns;
+    return UNASKED_NS + (delayed_ns < all_ns ? all_ns - delayed_ns : 0);
+}
+
 static bool is_unasked(wpi_pace *pace) {
-    if (!is_watched(pace) || wpi_now_ns() - pace->asked_ns < UNASKED_NS) return false;
+    if (!is_watched(pace)) return false;
+    const bool is_found = pace->is_found_unasked && pace->watched_asked_ns == pace->asked_ns;
+    if (!is_found && unasked_ns(pace) < 2 * UNASKED_NS) return false;
+    pace->is_found_unasked = true;
     if (!pace->has_said_unasked) {
         wp_log(WP_LOG_WARN, "device.sim",
                "the program neither waits for the device nor asks it: simulated time passes as "
@@ -50,7 +82,8 @@ static void rest(wpi_pace *pace) {
         pace->is_resting = false;
         return;
     }
-    const uint64_t until_ns = pace->asked_ns + UNASKED_NS;
+    const uint64_t left_ns = UNASKED_NS - unasked_ns(pace) % UNASKED_NS;
+    const uint64_t until_ns = wpi_now_ns() + left_ns;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
     (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);

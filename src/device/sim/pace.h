@@ -38,6 +38,10 @@ typedef struct wpi_pace {
     bool is_in_host_call; /* which may wait for a host thread that polls */
     uint64_t polls_asked, polls_done;
     uint64_t asked_ns; /* when the host last did something with the device; real time */
+    /* Since when it is looked at how long the host does nothing with it, after the `asked_ns` of
+     * that moment, and how long it had been kept from running by then. */
+    uint64_t watched_asked_ns, watched_ns, watched_delay_ns;
+    bool is_found_unasked;
 } wpi_pace;
 
 void wpi_pace_init(wpi_pace *pace, pthread_mutex_t *lock, const wpi_paced *ops, void *object);
