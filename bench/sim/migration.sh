@@ -5,26 +5,28 @@
 #     bench/sim/migration.sh BUILD FOLDER [policy...]     e.g. bench/sim/migration.sh build/release /tmp/migration payback
 #
 # A policy is one of migration, or NAME:KEYS, such as "driver:service=batch;prefetch=driver". "table" is a list of these for
-# one page about payback, "remedies" another: what both papers propose, what the driver does, and ours; both print Markdown.
+# one page about payback, "remedies" another: what both papers propose, what the driver does, and ours; "large" is the first
+# list for data of 1, 4 and 8 GB. All three print Markdown.
 # Apps are recorded once, in FOLDER, and replayed; a row is app, data in per cent of memory (none: memory enough), policy,
 # eviction, time of kernels, time of the run. Rows are kept in FOLDER/rows and not run again. A replay that takes more than
 # $LIMIT_S seconds of processor time (100) has no time. $LEVELS: per cent. $APPS: only these. $EVICT: of migration policies,
 # lru-2m. $SET: more keys. $GRAPHS: a folder with road_ny.txt.zst (DIMACS) and graph_twitter.txt.zst (SNAP), for rows of them.
 set -u
-[ $# -ge 2 ] && [ -d "$1/apps" ] || { sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] && [ -d "$1/apps" ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(dirname "$0")
 build=$1
 folder=$2
 shift 2
 [ $# -gt 0 ] || set -- payback adaptive first-touch
-form=
+form= list=apps
 first_touch="first-touch:prefetch=tree;evict=lru-2m"
 adaptive="adaptive:prefetch=tree;migrate=adaptive;evict=lfu-2m" # with the evictor of its paper
 driver="driver:service=batch;prefetch=driver;evict=driver;thrash=driver"
 payback="payback:prefetch=tree;migrate=payback;evict=lru-2m"
 case $* in
-table)
+table | large)
     form=table LEVELS=${LEVELS:-none 110 125 200 400}
+    [ "$1" != large ] || list=large LEVELS=125
     set -- "$first_touch" "$adaptive" "$driver" "zero-copy:migrate=zero-copy" "$payback" ;;
 remedies)
     form=table
@@ -74,36 +76,49 @@ group() {
     echo "# $1" >>"$folder/table"
 }
 
+large() {
+    group "1, 4 and 8 GB"
+    for gb in 1 4 8; do
+        rows triad-${gb}GB triad --size ${gb}GB --iterations 1
+        rows ra-${gb}GB ra --variant lookup --size ${gb}GB --stride $((gb * 350))
+        rows spmv-${gb}GB spmv --size ${gb}GB --matrix band
+    done
+}
+
+apps() {
+    group "tuned on"
+    rows bfs bfs --size 128K
+    rows ra ra --variant lookup --size 1M
+    rows backprop backprop --size 64K
+    rows srad srad --size 512K --iterations 3
+    group "other apps"
+    rows nw nw --size 1024 --penalty 10
+    rows sssp sssp --graph grid --size 160K
+    rows fdtd-2d fdtd-2d --size 720000 --iterations 2
+    rows hotspot hotspot --size 720K --iterations 4
+    rows spmv spmv --size 12MiB
+    rows xs-lookup xs-lookup --size 512 --lookups 16K
+    rows sgemm sgemm --size 256K
+    rows pagerank pagerank --size 128K --iterations 4
+    rows stencil stencil --size 1200K --iterations 3
+    rows cg cg --size 12MiB --iterations 6
+    rows md md --size 12MiB --iterations 2
+    rows atax atax --size 3M
+    group "other inputs"
+    rows bfs-grid bfs --graph grid --size 256K
+    rows sssp-rmat sssp --graph rmat --size 80K
+    rows ra-update ra --variant update --size 2M --updates 1
+    rows nw-1536 nw --size 1536 --penalty 10
+    rows srad-larger srad --size 1M --iterations 2
+    rows spmv-band spmv --size 12MiB --matrix band --iterations 3
+    if [ -n "${GRAPHS:-}" ]; then
+        rows bfs-road bfs --input "$GRAPHS/road_ny.txt.zst" --undirected
+        rows sssp-road sssp --input "$GRAPHS/road_ny.txt.zst" --undirected
+        rows bfs-twitter bfs --input "$GRAPHS/graph_twitter.txt.zst" --undirected
+    fi
+}
+
 policies=$*
 : >"$folder/table"
-group "tuned on"
-rows bfs bfs --size 128K
-rows ra ra --variant lookup --size 1M
-rows backprop backprop --size 64K
-rows srad srad --size 512K --iterations 3
-group "other apps"
-rows nw nw --size 1024 --penalty 10
-rows sssp sssp --graph grid --size 160K
-rows fdtd-2d fdtd-2d --size 720000 --iterations 2
-rows hotspot hotspot --size 720K --iterations 4
-rows spmv spmv --size 12MiB
-rows xs-lookup xs-lookup --size 512 --lookups 16K
-rows sgemm sgemm --size 256K
-rows pagerank pagerank --size 128K --iterations 4
-rows stencil stencil --size 1200K --iterations 3
-rows cg cg --size 12MiB --iterations 6
-rows md md --size 12MiB --iterations 2
-rows atax atax --size 3M
-group "other inputs"
-rows bfs-grid bfs --graph grid --size 256K
-rows sssp-rmat sssp --graph rmat --size 80K
-rows ra-update ra --variant update --size 2M --updates 1
-rows nw-1536 nw --size 1536 --penalty 10
-rows srad-larger srad --size 1M --iterations 2
-rows spmv-band spmv --size 12MiB --matrix band --iterations 3
-if [ -n "${GRAPHS:-}" ]; then
-    rows bfs-road bfs --input "$GRAPHS/road_ny.txt.zst" --undirected
-    rows sssp-road sssp --input "$GRAPHS/road_ny.txt.zst" --undirected
-    rows bfs-twitter bfs --input "$GRAPHS/graph_twitter.txt.zst" --undirected
-fi
+$list
 [ -z "$form" ] || python3 "$here/migration_table.py" "$folder/table"
