@@ -335,6 +335,11 @@ void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     if (is_write) wpi_residency_write(chunk, page);
 }
 
+bool wpi_paging_is_here(const wpi_paging *paging, uint64_t address) {
+    const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    return wpi_pages_has(&chunk->resident, wpi_page_of(address));
+}
+
 bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
     return paging->profile->page_bytes == WPI_CHUNK_BYTES &&
            wpi_residency_chunk(&paging->residency, address)->is_whole;

@@ -84,6 +84,8 @@ WP_NODISCARD wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_
 
 bool wpi_paging_has(const wpi_paging *paging, uint64_t address); /* it is managed memory */
 
+/** The page, of managed memory, is on the device. */
+bool wpi_paging_is_here(const wpi_paging *paging, uint64_t address);
 /** Where the page table's pages have 2 MiB: all of the address's 2 MiB is there, and is one page.
  */
 bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address);

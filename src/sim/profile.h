@@ -48,6 +48,12 @@ typedef enum wpi_sharing {
     WPI_SHARING_COUNT   /* must be last */
 } wpi_sharing;
 
+/** Which answers of other TLBs count towards tlb_sharing.threshold. */
+typedef enum wpi_tlb_sharing_count {
+    WPI_TLB_SHARING_IN_A_ROW = 0, /* of one TLB, to one page, with none to another between */
+    WPI_TLB_SHARING_BY_ENTRY      /* of one entry of its directory */
+} wpi_tlb_sharing_count;
+
 typedef enum wpi_hash {
     WPI_HASH_MODULO = 0,
     WPI_HASH_XOR,  /* the tag's bits folded onto the set's number; sets are a power of two */
@@ -177,6 +183,28 @@ typedef struct wpi_profile {
     uint64_t page_bytes;
     uint32_t tlb_levels;
     wpi_tlb_profile tlb[WPI_TLB_LEVELS_MAX];
+
+    struct {
+        const wpi_policy *policy;
+        uint32_t scope;             /* wpi_sharing, but no list: whose TLBs make a ring */
+        uint32_t neighbours;        /* to each side that may be asked; 0: the policy says */
+        wp_time_ps hop_ps;          /* from one TLB to the next */
+        uint32_t buffer_entries;    /* of each port */
+        uint32_t directory_entries; /* 0: as many as the TLB has */
+        wp_time_ps directory_ps;    /* of a look-up, beside the TLB's */
+        uint32_t tag_bits;          /* of the directory */
+        uint32_t threshold;         /* answers after which one is stored */
+        uint32_t count;             /* wpi_tlb_sharing_count */
+        bool has_census;
+    } tlb_sharing;
+
+    struct {
+        const wpi_policy *policy;
+        uint32_t table_entries, buffer_entries; /* of each TLB of the last level */
+        uint32_t region_pages;
+        uint32_t threshold; /* uses of a region, before pages of it are fetched ahead */
+        uint32_t degree;    /* pages at a time */
+    } tlb_prefetch;
 
     struct {
         bool is_on;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "policy/migrate.h"
+#include "policy/tlb_sharing.h"
 #include "sim/floorplan.h"
 #include "sim/profile_keys.h"
 #include "sim/warp_source.h"
@@ -194,6 +195,17 @@ static wp_status check_itlb(const wpi_profile *p, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+static wp_status check_tlb_sharing(const wpi_profile *p, wp_error *err) {
+    const wpi_tlb_sharing_ops *ops = p->tlb_sharing.policy->ops;
+    if (ops->uses_directory && p->tlb_sharing.neighbours > WPI_TLB_SHARING_NEIGHBOURS_MAX)
+        return REFUSE(p, "tlb_sharing.neighbours", err, "a directory knows at most %u to each side",
+                      WPI_TLB_SHARING_NEIGHBOURS_MAX);
+    if (ops->next != NULL && p->tlb_levels < 2)
+        return REFUSE(p, "tlb_sharing.policy", err,
+                      "there is no second TLB level to spare (tlb.levels is 1)");
+    return WP_STATUS_OK;
+}
+
 static wp_status check_walker(const wpi_profile *p, wp_error *err) {
     uint32_t page_bits = 0;
     while (p->page_bytes >> page_bits > 1)
@@ -274,6 +286,7 @@ wp_status wpi_profile_check(wpi_profile *profile, wp_error *err) {
     WP_TRY(check_cache(profile, "l2", &profile->l2, err));
     WP_TRY(check_tlbs(profile, err));
     WP_TRY(check_itlb(profile, err));
+    WP_TRY(check_tlb_sharing(profile, err));
     WP_TRY(check_walker(profile, err));
     WP_TRY(check_paging(profile, err));
     return check_dram(profile, err);

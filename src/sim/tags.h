@@ -22,6 +22,7 @@ typedef struct wpi_tag_entry {
     uint64_t parts; /* that are valid, a bit each; 0: free entry. The owner's to set */
     uint32_t next, previous;
     uint32_t set;
+    uint32_t note; /* the owner's */
 } wpi_tag_entry;
 
 typedef struct wpi_tag_set {

@@ -13,6 +13,8 @@
 #include "sim/itlb.h"
 #include "sim/pool.h"
 #include "sim/reserve.h"
+#include "sim/tlb_prefetch.h"
+#include "sim/tlb_ring.h"
 
 #define NONE UINT32_MAX
 #define PARTS_BITS 6 /* an entry has 64 */
@@ -24,8 +26,10 @@ typedef struct request {
     uint8_t entry; /* the level that was asked first, and answers */
     uint8_t grain; /* its page's, when it was asked for */
     bool is_write;
-    bool is_held;        /* its page is, until it has its answer */
-    uint32_t next;       /* at the same MSHR or in the same line */
+    bool is_prefetch; /* of the last level: nobody has asked */
+    bool is_held;     /* its page is, until it has its answer */
+    uint32_t next;    /* at the same MSHR or in the same line */
+    wp_time_ps asked;
     wp_time_ps stalled;  /* since: in the line, or for a page */
     wp_time_ps fault_ps; /* for which it waited for a page */
 } request;
@@ -43,12 +47,15 @@ typedef struct mshr {
 typedef struct tlb {
     wpi_tags tags;
     wpi_ports ports;
-    wpi_index fills; /* address / fill_bytes -> mshr */
+    wpi_index fills;           /* address / fill_bytes -> mshr */
+    wpi_tlb_prefetch prefetch; /* of the last level, if there is any */
     mshr *mshrs;
     uint32_t free_mshr, used;
     queue line;
-    uint32_t faults; /* requests that came by here first and wait for a page */
-    bool is_starved; /* in the list of those that wait for room at the walkers */
+    uint32_t faults;      /* requests that came by here first and wait for a page */
+    wpi_tlb_ring *ring;   /* of a first level whose TLBs ask each other, in which this one … */
+    uint32_t ring_number; /* … has this number; or NULL */
+    bool is_starved;      /* in the list of those that wait for room at the walkers */
     uint32_t next_starved;
 } tlb;
 
@@ -85,8 +92,11 @@ struct wpi_translation {
     wpi_walkers walkers;
     wpi_paging *paging; /* or NULL */
     queue starved;      /* TLBs of the last level, by number */
+    wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
     wpi_pool requests;
+    bool is_prefetching;
     uint64_t under_way;
+    wp_time_ps translation_ps; /* of all that asked the first level */
 };
 
 /* What a look-up ends in. */
@@ -143,18 +153,32 @@ static const grain *grain_of(const level *l, const request *r) {
     return &l->grains[r->grain];
 }
 
+/* What rings and prefetchers know a fill by: pages in a row are numbers in a row. */
+#define PAGE_GRAIN_SHIFT 42u
+static uint64_t page_of(const grain *g, uint32_t number, uint64_t address) {
+    return (uint64_t)number << PAGE_GRAIN_SHIFT | address >> g->fill_bits;
+}
+static uint64_t address_of(const grain *g, uint64_t page) {
+    return (page & (((uint64_t)1 << PAGE_GRAIN_SHIFT) - 1)) << g->fill_bits;
+}
+
 /* The bit of a fill in its entry's parts. */
 static uint64_t part_of(const grain *g, uint64_t address) {
     const uint64_t mask = ((uint64_t)1 << (g->coverage_bits - g->fill_bits)) - 1;
     return (uint64_t)1 << (address >> g->fill_bits & mask);
 }
 
-static bool is_in(const grain *g, tlb *at, uint64_t address) {
+/* NONE: the page is not in it. */
+static uint32_t entry_of(const grain *g, const tlb *at, uint64_t address) {
     const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
-    if (entry == WPI_INDEX_NONE) return false;
-    if ((at->tags.entries[entry].parts & part_of(g, address)) == 0) return false;
-    wpi_tags_touch(&at->tags, entry);
-    return true;
+    if (entry == WPI_INDEX_NONE) return NONE;
+    return (at->tags.entries[entry].parts & part_of(g, address)) != 0 ? entry : NONE;
+}
+
+static bool is_in(const grain *g, tlb *at, uint64_t address) {
+    const uint32_t entry = entry_of(g, at, address);
+    if (entry != NONE) wpi_tags_touch(&at->tags, entry);
+    return entry != NONE;
 }
 
 static bool is_last(const wpi_translation *t, uint32_t level_number) {
@@ -194,37 +218,125 @@ static bool waits_for_pages(const wpi_translation *t, const tlb *at, wpi_on_faul
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
 
-static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
-                    wp_time_ps looked_up) {
-    level *l = &t->levels[level_number];
+static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at) {
     const request *r = request_of(t, number);
-    const uint64_t fill = r->address >> grain_of(l, r)->fill_bits;
-    const uint32_t known = wpi_index_find(&at->fills, fill);
-    if (known != WPI_INDEX_NONE) {
-        append(t, &at->mshrs[known].joined, number);
-        return JOINED;
-    }
-    if (at->free_mshr == NONE || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
-    if (is_last(t, level_number)) {
-        if (!wpi_walkers_have_room(&t->walkers)) {
-            starve(t, at);
-            return STALLED;
-        }
-        wpi_walkers_promise(&t->walkers);
-    }
     const uint32_t own = at->free_mshr;
     at->free_mshr = at->mshrs[own].next_free;
     at->mshrs[own].sent = number;
     at->mshrs[own].joined = (queue){NONE, NONE};
     at->used++;
-    wpi_index_add(&at->fills, fill, own);
-    send(t, number, level_number, looked_up);
+    wpi_index_add(&at->fills, r->address >> grain_of(&t->levels[level_number], r)->fill_bits, own);
+    if (is_last(t, level_number)) wpi_walkers_promise(&t->walkers);
+}
+
+/* ---- translations that nobody has asked for yet ---- */
+
+/* It is not there or on the way, and its walk delays nobody. */
+static bool is_worth_fetching(const wpi_translation *t, const level *l, const tlb *at,
+                              const request *r) {
+    const grain *g = grain_of(l, r);
+    return at->free_mshr != NONE && wpi_walkers_are_free(&t->walkers) &&
+           r->grain == grain_number(t, r->address) &&
+           (r->grain == GRAIN_MEMORY || wpi_paging_is_here(t->paging, r->address)) &&
+           entry_of(g, at, r->address) == NONE &&
+           wpi_index_find(&at->fills, r->address >> g->fill_bits) == WPI_INDEX_NONE &&
+           !wpi_tlb_prefetch_has(&at->prefetch, page_of(g, r->grain, r->address));
+}
+
+static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                        wp_time_ps looked_up) {
+    const level *l = &t->levels[level_number];
+    request ahead = *request_of(t, number);
+    const grain *g = grain_of(l, &ahead);
+    uint64_t pages[WPI_TLB_PREFETCH_MAX];
+    const uint32_t count =
+        wpi_tlb_prefetch_choose(&at->prefetch, page_of(g, ahead.grain, ahead.address), pages);
+    ahead.entry = (uint8_t)level_number;
+    ahead.is_prefetch = true;
+    for (uint32_t i = 0; i < count; i++) {
+        ahead.address = address_of(g, pages[i]);
+        if (!is_worth_fetching(t, l, at, &ahead)) continue;
+        const uint32_t own = wpi_pool_take(&t->requests, sizeof(request));
+        *request_of(t, own) = ahead;
+        take_mshr(t, own, level_number, at);
+        send(t, own, level_number, looked_up);
+    }
+}
+
+/* Another first level may be asked before the next one is. */
+static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                            wp_time_ps looked_up) {
+    if (at->ring == NULL) return false;
+    const request *r = request_of(t, number);
+    const uint64_t page = page_of(grain_of(&t->levels[level_number], r), r->grain, r->address);
+    return wpi_tlb_ring_ask(at->ring, at->ring_number, page, number, looked_up);
+}
+
+static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                    wp_time_ps looked_up) {
+    const level *l = &t->levels[level_number];
+    const request *r = request_of(t, number);
+    const uint32_t known = wpi_index_find(&at->fills, r->address >> grain_of(l, r)->fill_bits);
+    if (known != WPI_INDEX_NONE) {
+        append(t, &at->mshrs[known].joined, number);
+        return JOINED;
+    }
+    if (at->free_mshr == NONE || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
+    if (is_last(t, level_number) && !wpi_walkers_have_room(&t->walkers)) {
+        starve(t, at);
+        return STALLED;
+    }
+    take_mshr(t, number, level_number, at);
+    if (!is_asked_around(t, number, level_number, at, looked_up))
+        send(t, number, level_number, looked_up);
+    if (at->prefetch.profile != NULL) fetch_ahead(t, number, level_number, at, looked_up);
     return SENT;
 }
 
 static bool is_blocked(const wpi_translation *t, const level *l, const tlb *at) {
     return (!l->profile->is_hit_under_miss && at->used > 0) ||
            waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
+}
+
+/* Parts of an entry have left: the ring learns it fill by fill. */
+static void tell_ring(const tlb *at, const grain *grains, const wpi_tag_entry *entry,
+                      uint64_t parts) {
+    const grain *g = &grains[entry->note];
+    for (parts &= entry->parts; parts != 0; parts &= parts - 1) {
+        const uint64_t part = (uint64_t)__builtin_ctzll(parts) << g->fill_bits;
+        wpi_tlb_ring_forgot(at->ring, at->ring_number,
+                            page_of(g, entry->note, (entry->tag << g->coverage_bits) + part));
+    }
+}
+
+/* A fill that is all of an entry has no entry yet. */
+static void insert(level *l, uint32_t grain_number, tlb *at, uint64_t address) {
+    const grain *g = &l->grains[grain_number];
+    const uint64_t tag = address >> g->coverage_bits;
+    uint32_t entry =
+        g->fill_bits < g->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
+    if (entry == WPI_INDEX_NONE) {
+        wpi_tag_entry evicted;
+        entry = wpi_tags_insert(&at->tags, tag, &evicted);
+        l->evictions += evicted.parts != 0;
+        if (at->ring != NULL) tell_ring(at, l->grains, &evicted, UINT64_MAX);
+        at->tags.entries[entry].note = grain_number;
+    }
+    at->tags.entries[entry].parts |= part_of(g, address);
+    if (at->ring != NULL)
+        wpi_tlb_ring_learned(at->ring, at->ring_number, page_of(g, grain_number, address));
+}
+
+/* The first use of what was fetched ahead. */
+static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+                             wp_time_ps looked_up) {
+    level *l = &t->levels[level_number];
+    const request *r = request_of(t, number);
+    if (!wpi_tlb_prefetch_use(&at->prefetch, page_of(grain_of(l, r), r->grain, r->address)))
+        return false;
+    insert(l, r->grain, at, r->address);
+    fetch_ahead(t, number, level_number, at, looked_up);
+    return true;
 }
 
 /* Looks a request up; *looked_up is when its port was free. */
@@ -237,6 +349,8 @@ static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_numbe
     *looked_up = wpi_ports_take(&at->ports, now);
     wpi_histogram_add(&l->wait_ps, *looked_up - now);
     if (is_in(grain_of(l, r), at, r->address)) return HIT;
+    if (at->prefetch.profile != NULL && is_fetched_ahead(t, number, level_number, at, *looked_up))
+        return HIT;
     return miss(t, number, level_number, at, *looked_up);
 }
 
@@ -264,12 +378,15 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
     return o;
 }
 
-/* The page must not leave before that. */
-static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
-                      wp_time_ps looked_up) {
-    request *r = request_of(t, number);
+/* The request's page must not leave before it has its answer. */
+static void hold(wpi_translation *t, request *r) {
     r->is_held = is_managed(t, r->address);
     if (r->is_held) wpi_paging_hold(t->paging, r->address, false);
+}
+
+static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
+                      wp_time_ps looked_up) {
+    hold(t, request_of(t, number));
     wpi_engine_at(t->engine, looked_up + t->levels[level_number].profile->latency_ps, answer, t,
                   pack(number, level_number));
 }
@@ -310,22 +427,13 @@ static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps
     }
 }
 
-/* A fill that is all of an entry has no entry yet. */
-static void insert(level *l, const grain *g, tlb *at, uint64_t address) {
-    const uint64_t tag = address >> g->coverage_bits;
-    uint32_t entry =
-        g->fill_bits < g->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
-    if (entry == WPI_INDEX_NONE) {
-        wpi_tag_entry evicted;
-        entry = wpi_tags_insert(&at->tags, tag, &evicted);
-        l->evictions += evicted.parts != 0;
-    }
-    at->tags.entries[entry].parts |= part_of(g, address);
-}
-
 static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
-    const uint64_t token = request_of(t, number)->token;
+    const request *r = request_of(t, number);
+    const uint64_t token = r->token;
+    if (r->entry == 0 && !r->is_prefetch) t->translation_ps += answer->ready - r->asked;
+    const bool is_prefetch = r->is_prefetch;
     wpi_pool_give(&t->requests, number);
+    if (is_prefetch) return;
     t->under_way--;
     t->translated(t->object, token, answer);
 }
@@ -355,8 +463,13 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
-    if (!answer->is_remote && !answer->is_broken) {
-        insert(l, g, at, r->address);
+    const bool is_early = request_of(t, sent)->is_prefetch && joined.first == NONE;
+    if (answer->is_remote || answer->is_broken || (answer->is_passing && level_number == 0)) {
+        /* it is not to be kept */
+    } else if (is_early) {
+        wpi_tlb_prefetch_keep(&at->prefetch, page_of(g, r->grain, r->address));
+    } else {
+        insert(l, r->grain, at, r->address);
         if (level_number == 0 && r->grain != GRAIN_MEMORY)
             wpi_paging_known(t->paging, r->address, r->grain == GRAIN_LARGE,
                              (uint32_t)(at - l->tlbs));
@@ -391,6 +504,39 @@ static void answer(void *object, uint64_t token, wp_time_ps now) {
     finish(t, number, level_number, &found);
 }
 
+/* ---- first levels that ask each other ---------------------------------------------------------
+ */
+
+static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
+    const wpi_translation *t = object;
+    const grain *g = &t->levels[0].grains[page >> PAGE_GRAIN_SHIFT];
+    return entry_of(g, &t->levels[0].tlbs[tlb_number], address_of(g, page)) != NONE;
+}
+
+static bool ring_use(void *object, uint32_t tlb_number, uint64_t token) {
+    wpi_translation *t = object;
+    request *r = request_of(t, (uint32_t)token);
+    if (!is_in(grain_of(&t->levels[0], r), &t->levels[0].tlbs[tlb_number], r->address))
+        return false;
+    hold(t, r);
+    return true;
+}
+
+static void ring_answered(void *object, uint64_t token, bool is_stored, wp_time_ps lookup_ps,
+                          wp_time_ps now) {
+    wpi_translation *t = object;
+    const uint32_t number = (uint32_t)token;
+    const wpi_translation_answer found = {.ready = now,
+                                          .lookup_ps = lookup_ps,
+                                          .is_passing = !is_stored,
+                                          .is_broken = is_broken(t, request_of(t, number))};
+    finish(t, number, 1, &found);
+}
+
+static void ring_passed(void *object, uint64_t token, wp_time_ps now) {
+    arrive(object, pack((uint32_t)token, 1), now);
+}
+
 /* ---- pages that are elsewhere -----------------------------------------------------------------
  */
 
@@ -418,25 +564,27 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) drain(t, 0, at, now);
 }
 
-static void forget_parts(tlb *at, uint64_t tag, uint64_t parts) {
+static void forget_parts(const level *l, tlb *at, uint64_t tag, uint64_t parts) {
     const uint32_t entry = wpi_tags_find(&at->tags, tag);
     if (entry == WPI_INDEX_NONE) return;
+    if (at->ring != NULL) tell_ring(at, l->grains, &at->tags.entries[entry], parts);
     at->tags.entries[entry].parts &= ~parts;
     if (at->tags.entries[entry].parts == 0) wpi_tags_remove(&at->tags, entry);
 }
 
-static void forget_one(tlb *at, const grain *g, uint64_t address) {
-    forget_parts(at, address >> g->coverage_bits, part_of(g, address));
+static void forget_one(const level *l, tlb *at, const grain *g, uint64_t address) {
+    forget_parts(l, at, address >> g->coverage_bits, part_of(g, address));
 }
 
 /* Pages [first, outer) of the chunk, entry by entry. */
-static void forget_run(tlb *at, const grain *g, uint64_t chunk, uint32_t first, uint32_t outer) {
+static void forget_run(const level *l, tlb *at, const grain *g, uint64_t chunk, uint32_t first,
+                       uint32_t outer) {
     uint64_t parts = 0;
     for (uint32_t i = first; i < outer; i++) {
         const uint64_t page = chunk + (uint64_t)i * WPI_PAGE_BYTES, next = page + WPI_PAGE_BYTES;
         parts |= part_of(g, page);
         if (i + 1 < outer && page >> g->coverage_bits == next >> g->coverage_bits) continue;
-        forget_parts(at, page >> g->coverage_bits, parts);
+        forget_parts(l, at, page >> g->coverage_bits, parts);
         parts = 0;
     }
 }
@@ -451,13 +599,15 @@ static uint32_t next_of(const level *l, uint64_t tlbs, uint32_t from) {
 }
 
 /* What TLBs do with a page that they may have. */
-typedef void (*with_page)(tlb *at, const grain *g, uint64_t address);
+typedef void (*with_page)(const level *l, tlb *at, const grain *g, uint64_t address);
 
-static void expect_to_forget(tlb *at, const grain *g, uint64_t address) {
+static void expect_to_forget(const level *l, tlb *at, const grain *g, uint64_t address) {
+    (void)l;
     wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
 }
 
-static void expect_to_remove(tlb *at, const grain *g, uint64_t address) {
+static void expect_to_remove(const level *l, tlb *at, const grain *g, uint64_t address) {
+    (void)l;
     const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
     if (entry != WPI_INDEX_NONE) __builtin_prefetch(&at->tags.entries[entry]);
 }
@@ -468,20 +618,30 @@ static void for_all_known(wpi_translation *t, const wpi_paging_shot *shot, with_
          page = wpi_pages_next(shot->pages, page + 1))
         for (uint32_t k = next_of(l, shot->tlbs[page], 0); k < l->tlb_count;
              k = next_of(l, shot->tlbs[page], k + 1))
-            with(&l->tlbs[k], &l->grains[GRAIN_SMALL],
+            with(l, &l->tlbs[k], &l->grains[GRAIN_SMALL],
                  shot->address + (uint64_t)page * WPI_PAGE_BYTES);
     for (uint32_t k = next_of(l, shot->tlbs_large, 0); k < l->tlb_count;
          k = next_of(l, shot->tlbs_large, k + 1))
-        with(&l->tlbs[k], &l->grains[GRAIN_LARGE], shot->address);
+        with(l, &l->tlbs[k], &l->grains[GRAIN_LARGE], shot->address);
 }
 
 static void forget(tlb *at, const wpi_paging_shot *shot, const level *l) {
     for (uint32_t first = wpi_pages_next(shot->pages, 0), outer = 0; first < WPI_CHUNK_PAGES;
          first = wpi_pages_next(shot->pages, outer)) {
         outer = wpi_pages_run_end(shot->pages, first);
-        forget_run(at, &l->grains[GRAIN_SMALL], shot->address, first, outer);
+        forget_run(l, at, &l->grains[GRAIN_SMALL], shot->address, first, outer);
     }
-    forget_one(at, &l->grains[GRAIN_LARGE], shot->address);
+    forget_one(l, at, &l->grains[GRAIN_LARGE], shot->address);
+}
+
+static void forget_ahead(const level *l, tlb *at, const wpi_paging_shot *shot) {
+    const grain *small = &l->grains[GRAIN_SMALL], *large = &l->grains[GRAIN_LARGE];
+    for (uint32_t page = wpi_pages_next(shot->pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(shot->pages, page + 1))
+        wpi_tlb_prefetch_forget(
+            &at->prefetch,
+            page_of(small, GRAIN_SMALL, shot->address + (uint64_t)page * WPI_PAGE_BYTES));
+    wpi_tlb_prefetch_forget(&at->prefetch, page_of(large, GRAIN_LARGE, shot->address));
 }
 
 /* First TLBs are many and large: what is found in them is in no cache of the host's. */
@@ -492,6 +652,9 @@ void wpi_translation_forget(wpi_translation *t, const wpi_paging_shot *shot) {
     for (uint32_t i = 1; i < t->level_count; i++)
         for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
             forget(&t->levels[i].tlbs[k], shot, &t->levels[i]);
+    const level *last = &t->levels[t->level_count - 1];
+    for (uint32_t k = 0; wpi_tlb_prefetch_is_on(t->profile) && k < last->tlb_count; k++)
+        forget_ahead(last, &last->tlbs[k], shot);
 }
 
 /* ---- walks ------------------------------------------------------------------------------------
@@ -518,8 +681,11 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
                                     .lookup_ps =
                                         t->levels[t->level_count - 1].latency_sum + walk_ps,
                                     .is_broken = is_broken(t, request_of(t, number))};
-    const bool is_found =
-        found.is_broken || !is_managed(t, address) || find_page(t, number, &found.is_remote, now);
+    const bool is_prefetch = request_of(t, number)->is_prefetch;
+    if (is_prefetch && is_managed(t, address) && !wpi_paging_is_here(t->paging, address))
+        found.is_broken = true; /* it left meanwhile; who joined asks again */
+    const bool is_found = found.is_broken || is_prefetch || !is_managed(t, address) ||
+                          find_page(t, number, &found.is_remote, now);
     found.fault_ps = request_of(t, number)->fault_ps;
     if (is_found) finish(t, number, t->level_count, &found);
     feed_starved(t, now);
@@ -560,11 +726,13 @@ bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool
                                        .sm = (uint16_t)sm,
                                        .grain = grain_number(t, address),
                                        .is_write = is_write,
+                                       .asked = now,
                                        .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
         *ready = looked_up + t->levels[0].profile->latency_ps;
+        t->translation_ps += *ready - now;
         return true;
     }
     t->under_way++;
@@ -582,6 +750,14 @@ void wpi_translation_ask_second(wpi_translation *t, uint32_t sm, uint64_t addres
 
 /* ---- building ---------------------------------------------------------------------------------
  */
+
+static wp_status init_prefetch(wpi_translation *t, wp_error *err) {
+    if (!wpi_tlb_prefetch_is_on(t->profile)) return WP_STATUS_OK;
+    const level *last = &t->levels[t->level_count - 1];
+    for (uint32_t i = 0; i < last->tlb_count; i++)
+        WP_TRY(wpi_tlb_prefetch_init(&last->tlbs[i].prefetch, t->profile, err));
+    return WP_STATUS_OK;
+}
 
 static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cycle_ps,
                           uint64_t seed, wp_error *err) {
@@ -645,6 +821,15 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     t->starved = (queue){NONE, NONE};
     for (uint32_t i = 0; i < t->level_count; i++)
         WP_TRY_GOTO(init_level(t, i, &plan, err), done);
+    WP_TRY_GOTO(init_prefetch(t, err), done);
+    const wpi_tlb_ring_owner owner = {t, ring_has, ring_use, ring_answered, ring_passed};
+    WP_TRY_GOTO(wpi_tlb_ring_create(engine, profile, &plan, t->levels[0].group_of,
+                                    t->levels[0].tlb_count, &owner, &t->ring, err),
+                done);
+    for (uint32_t i = 0; i < t->levels[0].tlb_count; i++) {
+        t->levels[0].tlbs[i].ring = t->ring;
+        t->levels[0].tlbs[i].ring_number = i;
+    }
     WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, expect_walk, t, err), done);
     *out = t;
     t = NULL;
@@ -659,11 +844,13 @@ void wpi_translation_destroy(wpi_translation *t) {
         level *l = &t->levels[i];
         for (uint32_t k = 0; k < l->tlb_count && l->tlbs != NULL; k++) {
             wpi_tags_deinit(&l->tlbs[k].tags);
+            wpi_tlb_prefetch_deinit(&l->tlbs[k].prefetch);
             wpi_index_deinit(&l->tlbs[k].fills);
             wp_free(l->tlbs[k].mshrs);
         }
         wp_free(l->tlbs);
     }
+    wpi_tlb_ring_destroy(t->ring);
     wpi_walkers_deinit(&t->walkers);
     wpi_pool_deinit(&t->requests);
     wp_free(t);
@@ -680,13 +867,28 @@ void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {
 void wpi_translation_flush(wpi_translation *t) {
     WP_CHECK(t->under_way == 0);
     for (uint32_t i = 0; i < t->level_count; i++)
-        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
-            wpi_tags_clear(&t->levels[i].tlbs[k].tags);
+        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++) {
+            tlb *at = &t->levels[i].tlbs[k];
+            wpi_tags_clear(&at->tags);
+            if (at->prefetch.profile != NULL) wpi_tlb_prefetch_flush(&at->prefetch);
+        }
+    if (t->ring != NULL) wpi_tlb_ring_flush(t->ring);
     wpi_walkers_flush(&t->walkers);
 }
 
 uint64_t wpi_translation_under_way(const wpi_translation *t) {
     return t->under_way;
+}
+
+static void visit_prefetch(const wpi_translation *t, wpi_visit visit, void *object) {
+    const level *last = &t->levels[t->level_count - 1];
+    uint64_t fetched = 0, used = 0;
+    for (uint32_t i = 0; i < last->tlb_count; i++) {
+        fetched += last->tlbs[i].prefetch.fetched;
+        used += last->tlbs[i].prefetch.used;
+    }
+    wpi_visit_value(visit, object, "tlb_prefetch.", "fetched", "translations", fetched);
+    wpi_visit_value(visit, object, "tlb_prefetch.", "used", "translations", used);
 }
 
 void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void *object) {
@@ -702,5 +904,8 @@ void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void 
         wpi_visit_value(visit, object, prefix, "evictions", "entries", l->evictions);
         wpi_visit_histogram(visit, object, prefix, "port_wait", "ps", &l->wait_ps);
     }
+    wpi_visit_value(visit, object, "tlb.", "translation", "ps", t->translation_ps);
+    if (wpi_tlb_prefetch_is_on(t->profile)) visit_prefetch(t, visit, object);
+    if (t->ring != NULL) wpi_tlb_ring_statistics(t->ring, visit, object);
     wpi_walkers_statistics(&t->walkers, visit, object);
 }

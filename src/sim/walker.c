@@ -144,6 +144,11 @@ bool wpi_walkers_have_room(const wpi_walkers *walkers) {
     return count == 0 || taken < count + walkers->profile->walker.queue;
 }
 
+bool wpi_walkers_are_free(const wpi_walkers *walkers) {
+    const uint32_t count = walkers->profile->walker.count;
+    return count == 0 || walkers->busy + walkers->waiting + walkers->promised < count;
+}
+
 void wpi_walkers_promise(wpi_walkers *walkers) {
     walkers->promised++;
 }

@@ -58,6 +58,8 @@ WP_NODISCARD wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine
 void wpi_walkers_deinit(wpi_walkers *walkers); /* `{0}` is fine */
 /** Another walk can be promised: a walker or a place in the queue will be free for it. */
 bool wpi_walkers_have_room(const wpi_walkers *walkers);
+/** A walk that is promised now would not make another one wait. */
+bool wpi_walkers_are_free(const wpi_walkers *walkers);
 /** A walk is on its way: wpi_walkers_ask follows. */
 void wpi_walkers_promise(wpi_walkers *walkers);
 /** The walk is asked for at `time`: now, or later where walkers are idle whatever comes. */

@@ -3,6 +3,7 @@
 #include "policy/evict.h"
 #include "policy/migrate.h"
 #include "policy/prefetch.h"
+#include "policy/tlb_sharing.h"
 
 #include "sim/residency.h"
 #include "wp_test.h"
@@ -10,7 +11,7 @@
 #define CHUNKS 3u
 
 extern const wpi_policy wpi_policy_prefetch_next_block, wpi_policy_evict_read_first,
-    wpi_policy_migrate_cautious;
+    wpi_policy_migrate_cautious, wpi_policy_tlb_sharing_both_sides;
 
 static void the_block_behind_comes_too(void **state) {
     (void)state;
@@ -66,11 +67,25 @@ static void a_page_that_went_back_needs_twice_as_many(void **state) {
     assert_u64(ops->threshold(&question), 64);
 }
 
+static void the_left_neighbour_is_asked_and_then_the_right(void **state) {
+    (void)state;
+    const wpi_tlb_sharing_ops *ops = wpi_policy_tlb_sharing_both_sides.ops;
+    wpi_tlb_sharing_question question = {.tlbs = 16, .neighbours = 16};
+    const int32_t expected[] = {-1, 1, 0};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ops->next(&question), expected[i]);
+        question.asked = expected[i];
+    }
+    for (uint32_t hits = 1; hits < 4; hits++)
+        assert_true(ops->stores(&(wpi_tlb_sharing_answer){hits, 2}) == (hits >= 2));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_block_behind_comes_too),
         cmocka_unit_test(what_was_only_read_leaves_first),
         cmocka_unit_test(a_page_that_went_back_needs_twice_as_many),
+        cmocka_unit_test(the_left_neighbour_is_asked_and_then_the_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,14 @@ static void check_source(const char *path, const wpi_profile_value *value) {
         fail_msg("%s: %s: the source does not say whose number it is", path, value->name);
 }
 
+/* What only first levels that ask each other, or a last level that fetches ahead, look at. */
+static bool is_of_plain_tlbs(const wpi_profile *p, const char *name) {
+    if (strncmp(name, "tlb_sharing.", 12) == 0)
+        return strcmp(p->tlb_sharing.policy->name, "private") == 0;
+    return strncmp(name, "tlb_prefetch.", 13) == 0 &&
+           strcmp(p->tlb_prefetch.policy->name, "none") == 0;
+}
+
 static void check_sources(const char *spec) {
     wp_error err = {0};
     wpi_profile *p = NULL;
@@ -217,6 +225,7 @@ static void check_sources(const char *spec) {
     for (size_t k = 0; wpi_profile_value_at(p, k, &value); k++) {
         const bool is_absent = is_of_missing_level(p, value.name) ||
                                is_of_missing_driver(p, value.name) ||
+                               is_of_plain_tlbs(p, value.name) ||
                                (!p->itlb.is_on && strncmp(value.name, "itlb.", 5) == 0) ||
                                (!p->paging.is_on && strncmp(value.name, "paging.", 7) == 0);
         if (!is_absent) check_source(spec, &value);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
+#include "policy/tlb_prefetch.h"
+
+static const wpi_tlb_prefetch_ops ops = {.choose = NULL};
+
+const wpi_policy wpi_policy_tlb_prefetch_none = {.kind = "tlb_prefetch",
+                                                 .name = "none",
+                                                 .keys = "",
+                                                 .doc = "only what was missed is walked",
+                                                 .source = "",
+                                                 .ops = &ops};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Translations fetched ahead by the last TLB level, against arithmetic. A walk takes 200 cycles of
+ * 1 ns, the second level 9, the first 1. */
+#include "sim_paging_bench.h"
+#include "sim_rig.h"
+#include "wp_random.h"
+
+#define PAGE ((uint64_t)64 * 1024)
+#define LOCALITY "tlb_prefetch.policy=locality"
+
+/* Pages from `first` on, `stride` apart: how many walks somebody waited for. */
+static uint64_t waits(rig *r, uint64_t first, uint64_t stride, uint64_t count) {
+    const uint64_t before = rig_count(r, "tlb.l2.misses");
+    for (uint64_t i = 0; i < count; i++)
+        (void)rig_time(r, (uint32_t)(i % 8), WP_TRACE_LOAD, (first + i * stride) * PAGE);
+    return rig_count(r, "tlb.l2.misses") - before;
+}
+
+static void pages_in_a_row_are_there_from_the_third_on(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, );
+    assert_u64(waits(&r, 32, 1, 16), 2);
+    assert_u64(rig_count(&r, "tlb_prefetch.fetched"), 15); /* one too many */
+    assert_u64(rig_count(&r, "tlb_prefetch.used"), 14);
+    assert_u64(rig_count(&r, "walker.walks"), 17);
+    rig_close(&r);
+    RIG_OPEN(&r, LOCALITY, "tlb_prefetch.threshold=4", );
+    assert_u64(waits(&r, 32, 1, 16), 4);
+    rig_close(&r);
+    RIG_OPEN(&r, LOCALITY, "tlb_prefetch.degree=3", );
+    assert_u64(waits(&r, 32, 1, 16), 2);
+    assert_u64(rig_count(&r, "tlb_prefetch.fetched"), 17);
+    rig_close(&r);
+}
+
+static void the_distance_is_that_of_the_last_two(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, );
+    assert_u64(waits(&r, 32, 4, 4), 2);
+    assert_u64(waits(&r, 127, (uint64_t)-3, 5), 2);
+    assert_u64(waits(&r, 1000, 16, 10), 10); /* each in a region of its own */
+    rig_close(&r);
+}
+
+static void what_was_fetched_ahead_is_a_hit_of_the_second_level(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, );
+    const wp_time_ps walked = rig_time(&r, 0, WP_TRACE_LOAD, 32 * PAGE);
+    assert_u64(rig_time(&r, 0, WP_TRACE_LOAD, 33 * PAGE), walked);
+    assert_u64(walked - rig_time(&r, 0, WP_TRACE_LOAD, 34 * PAGE), 200 * WP_PS_PER_NS);
+    rig_close(&r);
+}
+
+static void a_miss_of_what_is_on_its_way_joins_it(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, );
+    (void)waits(&r, 32, 1, 1);
+    const wp_time_ps now = wpi_engine_now(r.engine);
+    rig_issue(&r, 0, WP_TRACE_LOAD, 1, 33 * PAGE, 0, now);
+    rig_issue(&r, 1, WP_TRACE_LOAD, 1, 34 * PAGE, 0, now + 50 * WP_PS_PER_NS);
+    wpi_engine_run(r.engine);
+    assert_u64(rig_count(&r, "tlb.l2.misses"), 2);
+    assert_u64(rig_count(&r, "tlb.l2.merges"), 1);
+    assert_u64(rig_count(&r, "walker.walks"), 3);
+    rig_close(&r);
+}
+
+static void walks_that_somebody_waits_for_come_first(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, "walker.count=1", );
+    for (uint64_t i = 0; i < 8; i++)
+        rig_issue(&r, 0, WP_TRACE_LOAD, 1, (32 + 2 * i) * PAGE, 0, 0);
+    wpi_engine_run(r.engine);
+    assert_u64(rig_count(&r, "walker.walks"), 8);
+    rig_close(&r);
+}
+
+static void the_buffer_forgets_the_oldest(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, LOCALITY, "tlb_prefetch.buffer=2", );
+    for (uint64_t region = 2; region < 5; region++)
+        (void)waits(&r, region * 16, 1, 2);
+    assert_u64(waits(&r, 2 * 16 + 2, 1, 1), 1);
+    assert_u64(waits(&r, 4 * 16 + 2, 1, 1), 0);
+    rig_close(&r);
+}
+
+typedef struct traffic {
+    rig rig;
+    uint64_t random, left;
+} traffic;
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
+
+static void issue(traffic *t, uint32_t sm, wp_time_ps now) {
+    if (t->left == 0) return;
+    t->left--;
+    uint64_t addresses[WPI_LANES];
+    const uint64_t base = wp_random_next(&t->random) % (80 * PAGE);
+    for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+        addresses[lane] = BENCH_FIRST + base / 4 * 4 + lane * PAGE / 64;
+    const wpi_access access = {
+        .sm = sm, .kind = WP_TRACE_LOAD, .size_bytes = 4, .mask = 0x01010101, .addresses = addresses};
+    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
+}
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
+    traffic *t = object;
+    rig_note(&t->rig, 0, answer);
+    issue(t, (uint32_t)sm, answer->answered);
+}
+
+/* No far fault is anybody's who did not ask, and all who joined a walk ahead get their page. */
+static void pages_that_come_and_go(void **state) {
+    (void)state;
+    static const char *const pages[] = {"page.bytes=4KiB", "page.bytes=2MiB"};
+    static const char *const sharing[] = {"tlb_sharing.policy=private",
+                                          "tlb_sharing.policy=neidty"};
+    for (uint32_t i = 0; i < 4; i++) {
+        wp_error err = {0};
+        traffic t = {.random = 21 + i, .left = 3000};
+        RIG_OPEN(&t.rig, LOCALITY, "tlb_prefetch.degree=4", "walker.count=64", pages[i % 2],
+                 sharing[i / 2], "gpu.memory=4MiB", "paging.prefetch=tree", );
+        assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
+        wpi_paging *paging = wpi_memory_paging(t.rig.memory);
+        assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 84 * PAGE, &err), &err);
+        for (uint32_t k = 0; k < 8; k++)
+            issue(&t, k % 8, 0);
+        wpi_engine_run(t.rig.engine);
+        assert_u64(t.rig.answers, 3000);
+        assert_true(rig_count(&t.rig, "tlb_prefetch.used") > 0);
+        rig_close(&t.rig);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pages_in_a_row_are_there_from_the_third_on),
+        cmocka_unit_test(the_distance_is_that_of_the_last_two),
+        cmocka_unit_test(what_was_fetched_ahead_is_a_hit_of_the_second_level),
+        cmocka_unit_test(a_miss_of_what_is_on_its_way_joins_it),
+        cmocka_unit_test(walks_that_somebody_waits_for_come_first),
+        cmocka_unit_test(the_buffer_forgets_the_oldest),
+        cmocka_unit_test(pages_that_come_and_go),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

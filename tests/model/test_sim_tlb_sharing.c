@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* First-level TLBs that ask each other, against arithmetic and against private ones. */
+#include "sim_paging_bench.h"
+#include "sim_rig.h"
+#include "wp_random.h"
+
+#define PAGE ((uint64_t)64 * 1024)
+#define SMS 8u
+
+#define NEXT_LEVEL 9 /* cycles of tlb.l2.latency */
+#define ASKED(hops_there, hops_back, lookups) ((hops_there) + (hops_back) + (lookups))
+
+static uint64_t cycles(rig *r, uint32_t sm, uint64_t page) {
+    return rig_time(r, sm, WP_TRACE_LOAD, page * PAGE) / WP_PS_PER_NS;
+}
+
+/* `first` loads a page, then `second` does: how much longer that takes than with private TLBs,
+ * where the second level has it. */
+static int64_t gain(uint32_t first, uint32_t second, const char *policy, const char *more) {
+    int64_t took[2];
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, i == 0 ? "tlb_sharing.policy=private" : policy, more, );
+        (void)cycles(&r, first, 3);
+        took[i] = (int64_t)cycles(&r, second, 3);
+        rig_close(&r);
+    }
+    return took[1] - took[0];
+}
+
+#define NOTHING "gpu.seed=1"
+
+static void a_neighbour_answers_in_two_hops_and_a_look_up(void **state) {
+    (void)state;
+    static const char *const names[] = {
+        "tlb_sharing.policy=neidty", "tlb_sharing.policy=neidty-exclusive",
+        "tlb_sharing.policy=neidty-twice", "tlb_sharing.policy=valkyrie"};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(gain(4, 3, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
+        assert_int_equal(gain(4, 3, names[i], "tlb_sharing.hop=3cycles"),
+                         ASKED(3, 3, 1) - NEXT_LEVEL);
+        assert_int_equal(gain(0, SMS - 1, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
+    }
+    for (size_t i = 0; i < 3; i++) { /* to the left, too */
+        assert_int_equal(gain(3, 4, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
+        assert_int_equal(gain(SMS - 1, 0, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
+        assert_int_equal(gain(2, 4, names[i], NOTHING), 0); /* no neighbour */
+        assert_int_equal(gain(2, 4, names[i], "tlb_sharing.neighbours=2"),
+                         ASKED(2, 2, 1) - NEXT_LEVEL);
+        /* A directory that is slower than the TLB is waited for. */
+        assert_int_equal(gain(3, 4, names[i], "tlb_sharing.directory_latency=4cycles"),
+                         3 + ASKED(1, 1, 1) - NEXT_LEVEL);
+    }
+}
+
+static void valkyrie_asks_all_on_its_way(void **state) {
+    (void)state;
+    const char *const valkyrie = "tlb_sharing.policy=valkyrie";
+    for (uint32_t distance = 1; distance < SMS; distance++) {
+        const uint32_t back = distance < SMS - distance ? distance : SMS - distance;
+        assert_int_equal(gain(distance, 0, valkyrie, NOTHING),
+                         (int)ASKED(distance, back, distance) - NEXT_LEVEL);
+    }
+    /* In vain: the second level is asked afterwards. */
+    assert_int_equal(gain(5, 0, valkyrie, "tlb_sharing.neighbours=2"), ASKED(2, 2, 2));
+}
+
+static void rings_are_of_a_scope(void **state) {
+    (void)state;
+    /* GPCs are dealt by TPCs: 0, 1, 4, 5 and 2, 3, 6, 7. */
+    const char *const neidty = "tlb_sharing.policy=neidty";
+    assert_int_equal(gain(3, 4, neidty, "tlb_sharing.scope=gpc"), 0);
+    assert_int_equal(gain(1, 4, neidty, "tlb_sharing.scope=gpc"), ASKED(1, 1, 1) - NEXT_LEVEL);
+    assert_int_equal(gain(5, 0, neidty, "tlb_sharing.scope=gpc"), ASKED(1, 1, 1) - NEXT_LEVEL);
+    assert_int_equal(gain(3, 2, neidty, "tlb_sharing.scope=tpc"), ASKED(1, 1, 1) - NEXT_LEVEL);
+    assert_int_equal(gain(3, 2, neidty, "tlb_sharing.scope=sm"), 0); /* alone */
+    /* Where a TPC has one TLB, there are four in the ring. */
+    assert_int_equal(gain(0, 2, neidty, "tlb.l1.sharing=tpc"), ASKED(1, 1, 1) - NEXT_LEVEL);
+    assert_int_equal(gain(0, 4, neidty, "tlb.l1.sharing=tpc"), 0);
+}
+
+static void a_wrong_hint_costs_the_way(void **state) {
+    (void)state;
+    uint64_t took[2];
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, i == 0 ? "tlb_sharing.policy=private" : "tlb_sharing.policy=neidty",
+                 "tlb_sharing.tag_bits=1", );
+        (void)cycles(&r, 4, 1);
+        (void)cycles(&r, 0, 2); /* of the other's tag, 01 and 10 folded */
+        took[i] = cycles(&r, 3, 2);
+        if (i == 1) assert_u64(rig_count(&r, "tlb_sharing.passed"), 1);
+        rig_close(&r);
+    }
+    assert_u64(took[1] - took[0], ASKED(1, 1, 1));
+}
+
+/* Pages 1 and 2 are the left neighbour's; this is which of the accesses to them miss. */
+static const char *misses_of(const char *policy, const char *more, const char *pages) {
+    static char result[16];
+    rig r;
+    RIG_OPEN(&r, policy, more, );
+    (void)cycles(&r, 0, 1);
+    (void)cycles(&r, 0, 2);
+    size_t i = 0;
+    for (; pages[i] != '\0'; i++) {
+        const uint64_t before = rig_count(&r, "tlb.l1.misses");
+        (void)cycles(&r, 1, (uint64_t)(pages[i] - '0'));
+        result[i] = rig_count(&r, "tlb.l1.misses") > before ? 'm' : 'h';
+    }
+    result[i] = '\0';
+    assert_u64(rig_count(&r, "tlb.l2.misses"), 2);
+    assert_u64(rig_count(&r, "tlb.l2.hits"), 0); /* the neighbour has them all */
+    rig_close(&r);
+    return result;
+}
+
+static void an_answer_is_stored_at_once_never_or_the_second_time(void **state) {
+    (void)state;
+    const char *const twice = "tlb_sharing.policy=neidty-twice";
+    assert_string_equal(misses_of("tlb_sharing.policy=neidty", NOTHING, "1112"), "mhhm");
+    assert_string_equal(misses_of("tlb_sharing.policy=neidty-exclusive", NOTHING, "1112"), "mmmm");
+    assert_string_equal(misses_of(twice, NOTHING, "111221"), "mmhmmh");
+    assert_string_equal(misses_of(twice, NOTHING, "121122"), "mmmmmm");
+    assert_string_equal(misses_of(twice, "tlb_sharing.count=by-entry", "121122"), "mmmhmh");
+    assert_string_equal(misses_of(twice, "tlb_sharing.threshold=3", "1111"), "mmmh");
+    assert_string_equal(misses_of(twice, "tlb_sharing.threshold=1", "1111"), "mhhh");
+}
+
+/* ---- random traffic ---------------------------------------------------------------------------
+ */
+
+typedef struct traffic {
+    rig rig;
+    uint64_t random, left, pages;
+    uint64_t first; /* address */
+} traffic;
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
+
+static void issue(traffic *t, uint32_t sm, wp_time_ps now) {
+    if (t->left == 0) return;
+    t->left--;
+    uint64_t addresses[WPI_LANES];
+    for (uint32_t lane = 0; lane < WPI_LANES; lane++)
+        addresses[lane] = t->first + wp_random_next(&t->random) % (t->pages * PAGE) / 4 * 4;
+    const wpi_access access = {.sm = sm,
+                               .kind = t->left % 3 == 0 ? WP_TRACE_STORE : WP_TRACE_LOAD,
+                               .size_bytes = 4,
+                               .mask = 0x11111111,
+                               .addresses = addresses};
+    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
+}
+
+static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
+    traffic *t = object;
+    rig_note(&t->rig, 0, answer);
+    issue(t, (uint32_t)sm, answer->answered);
+}
+
+static void run(traffic *t) {
+    const uint64_t all = t->left;
+    for (uint32_t i = 0; i < 64; i++)
+        issue(t, i % SMS, 0);
+    wpi_engine_run(t->rig.engine);
+    assert_u64(t->rig.answers, all);
+}
+
+static void all_questions_end(void **state) {
+    (void)state;
+    static const char *const settings[] = {"tlb_sharing.buffer=1", "tlb_sharing.hop=200cycles",
+                                           "tlb_sharing.neighbours=3", "tlb_sharing.tag_bits=2",
+                                           "tlb_sharing.directory_entries=2", "tlb.l1.mshrs=2"};
+    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
+        if (strcmp((*p)->kind, "tlb_sharing") != 0 || strcmp((*p)->name, "private") == 0) continue;
+        for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+            char policy[64];
+            (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
+            traffic t = {.random = 7 + i, .left = 3000, .pages = 40};
+            RIG_OPEN(&t.rig, policy, settings[i], "tlb_sharing.census=on", );
+            run(&t);
+            assert_u64(rig_count(&t.rig, "tlb_sharing.asked"),
+                       rig_count(&t.rig, "tlb_sharing.hits") +
+                           rig_count(&t.rig, "tlb_sharing.passed"));
+            assert_true(rig_count(&t.rig, "tlb_sharing.hits") > 100);
+            uint64_t misses = 0;
+            static const char *const classes[] = {"census.others_0",   "census.others_1",
+                                                  "census.others_2_4", "census.others_5_8",
+                                                  "census.others_9_12", "census.others_more"};
+            for (size_t k = 0; k < 6; k++)
+                misses += rig_count(&t.rig, classes[k]);
+            assert_u64(misses, rig_count(&t.rig, "tlb.l1.misses"));
+            rig_close(&t.rig);
+        }
+    }
+}
+
+typedef struct numbers {
+    uint64_t values[512];
+    uint32_t count;
+} numbers;
+
+static void keep(void *object, const wpi_statistic *statistic) {
+    numbers *n = object;
+    if (strncmp(statistic->name, "census.", 7) == 0) return;
+    assert_true(n->count < 512);
+    n->values[n->count++] = statistic->histogram != NULL     ? statistic->histogram->sum
+                            : statistic->utilisation != NULL ? statistic->utilisation->total_ps
+                                                             : statistic->value;
+}
+
+static void a_census_changes_nothing(void **state) {
+    (void)state;
+    static numbers n[2];
+    for (int i = 0; i < 2; i++) {
+        traffic t = {.random = 3, .left = 3000, .pages = 60};
+        RIG_OPEN(&t.rig, i == 0 ? NOTHING : "tlb_sharing.census=on", );
+        run(&t);
+        wpi_memory_statistics(t.rig.memory, keep, &n[i]);
+        rig_close(&t.rig);
+    }
+    assert_u64(n[0].count, n[1].count);
+    assert_memory_equal(n[0].values, n[1].values, sizeof n[0].values);
+}
+
+static void a_census_counts_who_else_has_the_page(void **state) {
+    (void)state;
+    rig r;
+    RIG_OPEN(&r, "tlb_sharing.census=on", );
+    for (uint32_t sm = 0; sm < SMS; sm++)
+        (void)cycles(&r, sm, 1);
+    assert_u64(rig_count(&r, "census.others_0"), 1);
+    assert_u64(rig_count(&r, "census.others_1"), 1);
+    assert_u64(rig_count(&r, "census.others_2_4"), 3);
+    assert_u64(rig_count(&r, "census.others_5_8"), 3);
+    assert_u64(rig_count(&r, "census.tlb0.neighbour_had"), 0);
+    for (uint32_t sm = 1; sm < SMS; sm++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "census.tlb%u.neighbour_had", sm);
+        assert_u64(rig_count(&r, name), 1);
+    }
+    for (uint64_t page = 100; page < 116; page++) /* the TLB's 16 entries */
+        (void)cycles(&r, 4, page);
+    (void)cycles(&r, 4, 1);
+    assert_u64(rig_count(&r, "census.others_5_8"), 4);
+    rig_close(&r);
+}
+
+/* Pages come and go under the TLBs: gmmu and residency check that none is used that is not there. */
+static void pages_that_leave_are_forgotten(void **state) {
+    (void)state;
+    static const char *const pages[] = {"page.bytes=4KiB", "page.bytes=2MiB"};
+    static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive"};
+    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
+        for (uint32_t i = 0; strcmp((*p)->kind, "tlb_sharing") == 0 && i < 4; i++) {
+            char policy[64];
+            wp_error err = {0};
+            (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
+            traffic t = {.random = 11 + i, .left = 2000, .pages = 100, .first = BENCH_FIRST};
+            RIG_OPEN(&t.rig, policy, pages[i % 2], migrate[i / 2], "gpu.memory=5MiB",
+                     "tlb_sharing.census=on", "paging.prefetch=tree", );
+            assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
+            wpi_paging *paging = wpi_memory_paging(t.rig.memory);
+            assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 100 * PAGE, &err), &err);
+            run(&t);
+            assert_true(rig_count(&t.rig, "paging.evicted") > 0);
+            const wpi_residency *residency = wpi_paging_residency(paging);
+            for (uint32_t k = 0; k < residency->chunk_count; k++)
+                assert_false(wpi_chunk_is_busy(&residency->chunks[k]));
+            rig_close(&t.rig);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_neighbour_answers_in_two_hops_and_a_look_up),
+        cmocka_unit_test(valkyrie_asks_all_on_its_way),
+        cmocka_unit_test(rings_are_of_a_scope),
+        cmocka_unit_test(a_wrong_hint_costs_the_way),
+        cmocka_unit_test(an_answer_is_stored_at_once_never_or_the_second_time),
+        cmocka_unit_test(all_questions_end),
+        cmocka_unit_test(a_census_changes_nothing),
+        cmocka_unit_test(a_census_counts_who_else_has_the_page),
+        cmocka_unit_test(pages_that_leave_are_forgotten),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
