@@ -215,6 +215,12 @@ WP_API void wp_run_record_deinit(wp_run_record *record);
  *  values it has. 0 if there is none of that name. */
 WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const char *name);
 
+/** A number of a run on a simulated GPU; `text` as in the report's JSON, valid during the call. */
+typedef void (*wp_run_number_visit)(void *object, const char *name, const char *text);
+/** Visits all metrics and counters of the whole run: what --show of compare knows. */
+WP_API void wp_run_visit_numbers(const wp_run_record *record, wp_run_number_visit visit,
+                                 void *object);
+
 /** The record as text; never NULL. */
 WP_NODISCARD WP_API char *wp_run_record_to_json(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_csv(const wp_run_record *record);

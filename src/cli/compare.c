@@ -13,13 +13,15 @@
 #include "base/alloc.h"
 #include "cli/bars.h"
 #include "cli/compare_pages.h"
+#include "cli/shown.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "cli/trials.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 
-#define KEYS_MAX 8u /* with the results, what a table holds */
+#define KEYS_MAX 8u /* with the results and those shown, what a table holds */
+#define SHOWN_MAX 12u
 
 enum option_index {
     DEVICE,
@@ -30,6 +32,7 @@ enum option_index {
     FUNCTIONAL,
     JOBS,
     FORMAT,
+    SHOW,
     OUTPUT,
     PAGES
 };
@@ -45,6 +48,8 @@ const wp_option wpi_compare_options[] = {
                     "record without a model: faster (see `warpage help trace`)"},
     [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
     [FORMAT] = {"format", "text|json|csv", "form of the table"},
+    [SHOW] = {"show", "NAME,NAME",
+              "more columns: metrics and counters of the report, by their names in JSON"},
     [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
     [PAGES] = {"pages", "DIR",
                "write which pages of managed memory were accessed and moved when, to a folder of "
@@ -56,12 +61,15 @@ typedef struct outcome {
     uint64_t kernel_ns, copy_ns, simulated_ns;
     double tlb_hit_pct, l2_hit_pct; /* of all kernels */
     uint64_t far_faults, fetched_pages, again_pages, remote_accesses;
+    wp_strings shown; /* "": the report has no such number */
 } outcome;
 
 typedef struct comparison {
     const wp_arguments *arguments;
     wp_variation variation;
     wp_trials trials;
+    wp_strings shown; /* names */
+    wp_strings meant; /* … and those of a report that are nearest to them */
     outcome *outcomes; /* [combination_count] */
 } comparison;
 
@@ -120,6 +128,11 @@ static wp_status check_pages(const comparison *c, wp_error *err) {
     return dir != NULL ? wpi_compare_check_pages(&c->variation, dir, err) : WP_STATUS_OK;
 }
 
+static wp_status read_shown(comparison *c, wp_error *err) {
+    const char *names = c->arguments->values[SHOW];
+    return names != NULL ? wpi_shown_read(names, SHOWN_MAX, &c->shown, err) : WP_STATUS_OK;
+}
+
 static void run_trials(comparison *c) {
     wp_error err = {0};
     if (wpi_trials_record(&c->trials, &err) != WP_STATUS_OK)
@@ -142,7 +155,19 @@ static double hit_pct(const wp_run_record *record, const char *cache) {
     return all != 0 ? 100.0 * (double)counts[0] / (double)all : 0;
 }
 
-static wp_status read_result(const wp_trial *trial, outcome *v, wp_error *err) {
+static void read_numbers(comparison *c, const wp_run_record *record, outcome *v) {
+    wp_strings_deinit(&c->meant);
+    for (size_t i = 0; i < c->shown.count; i++) {
+        char *value = wpi_shown_value(record, c->shown.items[i]);
+        char *meant = wpi_shown_nearest(record, c->shown.items[i]);
+        wp_strings_add(&v->shown, value);
+        wp_strings_add(&c->meant, meant != NULL ? meant : "");
+        wp_free(value);
+        wp_free(meant);
+    }
+}
+
+static wp_status read_result(comparison *c, const wp_trial *trial, outcome *v, wp_error *err) {
     wp_run_record record = {0};
     if (trial->failure != NULL) return WP_FAIL(err, DEVICE, "%s", trial->failure);
     WP_TRY(wp_run_record_read(trial->result_path, &record, err));
@@ -160,6 +185,7 @@ static wp_status read_result(const wp_trial *trial, outcome *v, wp_error *err) {
         v->again_pages = wp_run_count(&record, values, "paging_thrashed");
         v->remote_accesses = wp_run_count(&record, values, "paging_remote");
     }
+    read_numbers(c, &record, v);
     wp_run_record_deinit(&record);
     return WP_STATUS_OK;
 }
@@ -202,6 +228,8 @@ static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, wp
     const uint64_t paging[] = {v->far_faults, v->fetched_pages, v->again_pages, v->remote_accesses};
     for (size_t k = 0; is_paged && k < sizeof paging / sizeof paging[0]; k++)
         wp_strings_addf(cells, "%" PRIu64, paging[k]);
+    for (size_t k = 0; k < v->shown.count; k++)
+        wp_strings_add(cells, v->shown.items[k]);
     wp_strings_addf(cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
     wp_strings_add(cells, c->trials.items[i].is_replayed ? "replayed" : "run");
     wp_strings_add(cells, e.best == e.worst ? ""
@@ -225,6 +253,8 @@ static void print_table(const comparison *c, wp_table_format format, extremes e)
         columns[count++] = times[i];
     for (size_t i = 0; is_paged && i < sizeof paging / sizeof paging[0]; i++)
         columns[count++] = paging[i];
+    for (size_t i = 0; i < c->shown.count; i++)
+        columns[count++] = c->shown.items[i];
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
         columns[count++] = ends[i];
     wp_table table = {.columns = columns};
@@ -254,12 +284,26 @@ static void plot(const comparison *c, extremes e) {
     wp_free(bars);
 }
 
+/* Names that no report has. */
+static void tell_unknown(const comparison *c) {
+    for (size_t i = 0; i < c->shown.count; i++) {
+        size_t k = 0;
+        while (k < count_of(c) && c->outcomes[k].shown.items[i][0] == '\0')
+            k++;
+        if (k < count_of(c)) continue;
+        const char *meant = c->meant.items[i];
+        (void)fprintf(stderr, "warpage compare: --show: no report has '%s'%s%s%s\n",
+                      c->shown.items[i], meant[0] != '\0' ? "; did you mean '" : "", meant,
+                      meant[0] != '\0' ? "'?" : "");
+    }
+}
+
 static int show(comparison *c, wp_table_format format) {
     c->outcomes = wp_calloc(count_of(c), sizeof *c->outcomes);
     WP_CHECK(c->outcomes != NULL);
     for (size_t i = 0; i < count_of(c); i++) {
         wp_error err = {0};
-        if (read_result(&c->trials.items[i], &c->outcomes[i], &err) == WP_STATUS_OK) continue;
+        if (read_result(c, &c->trials.items[i], &c->outcomes[i], &err) == WP_STATUS_OK) continue;
         wp_text label = {0};
         wpi_variation_label(&c->variation, i, &label);
         const int code = wpi_failure("compare", "%s: %s", wp_text_string(&label), err.message);
@@ -268,6 +312,7 @@ static int show(comparison *c, wp_table_format format) {
     }
     const extremes e = find_extremes(c);
     print_table(c, format, e);
+    tell_unknown(c);
     if (!c->trials.is_temporary) plot(c, e);
     wp_error err = {0};
     const char *pages = c->arguments->values[PAGES];
@@ -281,6 +326,10 @@ static int show(comparison *c, wp_table_format format) {
 
 static void deinit(comparison *c) {
     wpi_trials_deinit(&c->trials);
+    for (size_t i = 0; c->outcomes != NULL && i < count_of(c); i++)
+        wp_strings_deinit(&c->outcomes[i].shown);
+    wp_strings_deinit(&c->shown);
+    wp_strings_deinit(&c->meant);
     wp_free(c->outcomes);
     wpi_variation_deinit(&c->variation);
 }
@@ -308,7 +357,7 @@ int wpi_compare_main(int argc, char **argv) {
     int exit_code;
     if (wpi_device_as(&arguments, WPI_TRACE_DEVICE, &err) != WP_STATUS_OK ||
         read_variation(&c, &err) != WP_STATUS_OK || make_trials(&c, &err) != WP_STATUS_OK ||
-        check_pages(&c, &err) != WP_STATUS_OK) {
+        check_pages(&c, &err) != WP_STATUS_OK || read_shown(&c, &err) != WP_STATUS_OK) {
         exit_code = wpi_usage_error("compare", "%s", err.message);
     } else if (wpi_trials_open(&c.trials, arguments.values[OUTPUT], &err) != WP_STATUS_OK) {
         exit_code = wpi_failure("compare", "%s", err.message);

@@ -13,7 +13,7 @@ typedef enum wp_table_format {
     WP_TABLE_FORMAT_COUNT
 } wp_table_format;
 
-#define WP_TABLE_COLUMNS_MAX 24u
+#define WP_TABLE_COLUMNS_MAX 32u
 
 typedef struct wp_table {
     const char *const *columns; /* NULL-terminated, borrowed */

@@ -27,6 +27,15 @@ same_folders() { # all but the trace, which knows when it was made
 }
 same_folders kept again
 
+# Other numbers of the same results; one that no report has is told.
+"$WARPAGE" compare --device sim:gtx1080ti $vary --format csv --show dram_read_bytes,dram_read_byte --output kept \
+    -- ./vecadd >shown 2>err || fail "$(cat err)"
+grep -q "no report has 'dram_read_byte'; did you mean 'dram_read_bytes'?" err || fail "an unknown number: $(cat err)"
+column=$(head -n 1 shown | tr , '\n' | grep -n '^dram_read_bytes$' | cut -d: -f1)
+for bytes in $(sed 1d shown | cut -d, -f"$column"); do
+    grep -q "\"dram_read_bytes\": $bytes\>" kept/*.json || fail "no result has $bytes bytes: $(cat shown)"
+done
+
 # What is interrupted and taken up again ends in the same bytes.
 cp -r again cut && rm cut/*.json cut/compare.svg 2>/dev/null
 "$WARPAGE" compare --device sim:gtx1080ti $vary -j 1 --output cut -- ./vecadd >broken 2>err &

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/shown.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/nearest.h"
+
+wp_status wpi_shown_read(const char *text, size_t most, wp_strings *names, wp_error *err) {
+    while (true) {
+        const size_t length = strcspn(text, ",");
+        if (length == 0)
+            return WP_FAIL(err, INVALID, "--show: names such as tlb_l2_hit_pct,dram_read_bytes");
+        if (names->count == most)
+            return WP_FAIL(err, INVALID, "--show: at most %zu names", most);
+        wp_strings_addf(names, "%.*s", (int)length, text);
+        if (text[length] == '\0') return WP_STATUS_OK;
+        text += length + 1;
+    }
+}
+
+typedef struct wanted {
+    const char *name;
+    char *value; /* or NULL */
+    wp_nearest nearest;
+} wanted;
+
+static void look(void *object, const char *name, const char *text) {
+    wanted *w = object;
+    wp_nearest_offer(&w->nearest, name);
+    if (w->value == NULL && strcmp(name, w->name) == 0) w->value = wp_format("%s", text);
+}
+
+static wanted find(const wp_run_record *record, const char *name) {
+    wanted w = {.name = name, .nearest = {.wanted = name}};
+    wp_run_visit_numbers(record, look, &w);
+    return w;
+}
+
+char *wpi_shown_value(const wp_run_record *record, const char *name) {
+    wanted w = find(record, name);
+    return w.value != NULL ? w.value : wp_format("%s", "");
+}
+
+char *wpi_shown_nearest(const wp_run_record *record, const char *name) {
+    wanted w = find(record, name);
+    const char *nearest = wp_nearest_result(&w.nearest);
+    wp_free(w.value);
+    return nearest != NULL ? wp_format("%s", nearest) : NULL;
+}
