@@ -13,18 +13,16 @@
 #include "sim/itlb.h"
 #include "sim/pool.h"
 #include "sim/reserve.h"
-#include "sim/tlb_prefetch.h"
-#include "sim/tlb_ring.h"
+#include "sim/tlb_store.h"
 
 #define NONE UINT32_MAX
-#define PARTS_BITS 6 /* an entry has 64 */
 
 typedef struct request {
     uint64_t address;
     uint64_t token;
     uint16_t sm;
     uint8_t entry; /* the level that was asked first, and answers */
-    uint8_t grain; /* its page's, when it was asked for */
+    uint8_t grain; /* its page's, when it was asked for; if that breaks, it is asked again */
     bool is_write;
     bool is_prefetch; /* of the last level: nobody has asked */
     bool is_held;     /* its page is, until it has its answer */
@@ -45,35 +43,23 @@ typedef struct mshr {
 } mshr;
 
 typedef struct tlb {
-    wpi_tags tags;
+    wpi_tlb_store store;
     wpi_ports ports;
-    wpi_index fills;           /* address / fill_bytes -> mshr */
-    wpi_tlb_prefetch prefetch; /* of the last level, if there is any */
+    wpi_index fills; /* address / fill_bytes -> mshr */
     mshr *mshrs;
     uint32_t free_mshr, used;
     queue line;
-    uint32_t faults;      /* requests that came by here first and wait for a page */
-    wpi_tlb_ring *ring;   /* of a first level whose TLBs ask each other, in which this one … */
-    uint32_t ring_number; /* … has this number; or NULL */
-    bool is_starved;      /* in the list of those that wait for room at the walkers */
+    uint32_t faults; /* requests that came by here first and wait for a page */
+    bool is_starved; /* in the list of those that wait for room at the walkers */
     uint32_t next_starved;
 } tlb;
-
-/* Managed memory has small pages, but where all of 2 MiB is there. A request's kind is what its
- * page was when it was asked for; if that breaks meanwhile, it is asked again. */
-enum { GRAIN_MEMORY = 0, GRAIN_SMALL, GRAIN_LARGE, GRAIN_COUNT };
-
-/* Of an address: what an entry covers, and what a fill brings. */
-typedef struct grain {
-    uint32_t coverage_bits, fill_bits;
-} grain;
 
 typedef struct level {
     const wpi_tlb_profile *profile;
     tlb *tlbs;
     uint32_t tlb_count;
     uint32_t group_of[WPI_SMS_MAX];
-    grain grains[GRAIN_COUNT];
+    wpi_grain grains[WPI_GRAIN_COUNT];
     wp_time_ps latency_sum; /* of this level and those before */
     uint64_t hits, misses, merges, stalls, evictions;
     wp_time_ps stall_wait_ps;
@@ -94,7 +80,6 @@ struct wpi_translation {
     queue starved;      /* TLBs of the last level, by number */
     wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
     wpi_pool requests;
-    bool is_prefetching;
     uint64_t under_way;
     wp_time_ps translation_ps; /* of all that asked the first level */
 };
@@ -145,40 +130,20 @@ static bool is_managed(const wpi_translation *t, uint64_t address) {
 }
 
 static uint8_t grain_number(const wpi_translation *t, uint64_t address) {
-    if (!is_managed(t, address)) return GRAIN_MEMORY;
-    return wpi_paging_is_large(t->paging, address) ? GRAIN_LARGE : GRAIN_SMALL;
+    if (!is_managed(t, address)) return WPI_GRAIN_MEMORY;
+    return wpi_paging_is_large(t->paging, address) ? WPI_GRAIN_LARGE : WPI_GRAIN_SMALL;
 }
 
-static const grain *grain_of(const level *l, const request *r) {
+static const wpi_grain *grain_of(const level *l, const request *r) {
     return &l->grains[r->grain];
 }
 
-/* What rings and prefetchers know a fill by: pages in a row are numbers in a row. */
-#define PAGE_GRAIN_SHIFT 42u
-static uint64_t page_of(const grain *g, uint32_t number, uint64_t address) {
-    return (uint64_t)number << PAGE_GRAIN_SHIFT | address >> g->fill_bits;
-}
-static uint64_t address_of(const grain *g, uint64_t page) {
-    return (page & (((uint64_t)1 << PAGE_GRAIN_SHIFT) - 1)) << g->fill_bits;
+static uint64_t page_of(const level *l, const request *r) {
+    return wpi_tlb_page(l->grains, r->grain, r->address);
 }
 
-/* The bit of a fill in its entry's parts. */
-static uint64_t part_of(const grain *g, uint64_t address) {
-    const uint64_t mask = ((uint64_t)1 << (g->coverage_bits - g->fill_bits)) - 1;
-    return (uint64_t)1 << (address >> g->fill_bits & mask);
-}
-
-/* NONE: the page is not in it. */
-static uint32_t entry_of(const grain *g, const tlb *at, uint64_t address) {
-    const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
-    if (entry == WPI_INDEX_NONE) return NONE;
-    return (at->tags.entries[entry].parts & part_of(g, address)) != 0 ? entry : NONE;
-}
-
-static bool is_in(const grain *g, tlb *at, uint64_t address) {
-    const uint32_t entry = entry_of(g, at, address);
-    if (entry != NONE) wpi_tags_touch(&at->tags, entry);
-    return entry != NONE;
+static void add(level *l, tlb *at, const request *r) {
+    l->evictions += wpi_tlb_store_add(&at->store, r->grain, r->address);
 }
 
 static bool is_last(const wpi_translation *t, uint32_t level_number) {
@@ -234,27 +199,25 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
 /* It is not there or on the way, and its walk delays nobody. */
 static bool is_worth_fetching(const wpi_translation *t, const level *l, const tlb *at,
                               const request *r) {
-    const grain *g = grain_of(l, r);
+    const wpi_grain *g = grain_of(l, r);
     return at->free_mshr != NONE && wpi_walkers_are_free(&t->walkers) &&
            r->grain == grain_number(t, r->address) &&
-           (r->grain == GRAIN_MEMORY || wpi_paging_is_here(t->paging, r->address)) &&
-           entry_of(g, at, r->address) == NONE &&
+           (r->grain == WPI_GRAIN_MEMORY || wpi_paging_is_here(t->paging, r->address)) &&
+           wpi_tlb_store_find(&at->store, r->grain, r->address) == WPI_INDEX_NONE &&
            wpi_index_find(&at->fills, r->address >> g->fill_bits) == WPI_INDEX_NONE &&
-           !wpi_tlb_prefetch_has(&at->prefetch, page_of(g, r->grain, r->address));
+           !wpi_tlb_prefetch_has(&at->store.prefetch, page_of(l, r));
 }
 
 static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                         wp_time_ps looked_up) {
     const level *l = &t->levels[level_number];
     request ahead = *request_of(t, number);
-    const grain *g = grain_of(l, &ahead);
     uint64_t pages[WPI_TLB_PREFETCH_MAX];
-    const uint32_t count =
-        wpi_tlb_prefetch_choose(&at->prefetch, page_of(g, ahead.grain, ahead.address), pages);
+    const uint32_t count = wpi_tlb_prefetch_choose(&at->store.prefetch, page_of(l, &ahead), pages);
     ahead.entry = (uint8_t)level_number;
     ahead.is_prefetch = true;
     for (uint32_t i = 0; i < count; i++) {
-        ahead.address = address_of(g, pages[i]);
+        ahead.address = wpi_tlb_page_address(l->grains, pages[i]);
         if (!is_worth_fetching(t, l, at, &ahead)) continue;
         const uint32_t own = wpi_pool_take(&t->requests, sizeof(request));
         *request_of(t, own) = ahead;
@@ -266,10 +229,9 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
 /* Another first level may be asked before the next one is. */
 static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                             wp_time_ps looked_up) {
-    if (at->ring == NULL) return false;
-    const request *r = request_of(t, number);
-    const uint64_t page = page_of(grain_of(&t->levels[level_number], r), r->grain, r->address);
-    return wpi_tlb_ring_ask(at->ring, at->ring_number, page, number, looked_up);
+    if (at->store.ring == NULL) return false;
+    const uint64_t page = page_of(&t->levels[level_number], request_of(t, number));
+    return wpi_tlb_ring_ask(at->store.ring, at->store.ring_number, page, number, looked_up);
 }
 
 static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
@@ -289,7 +251,7 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     take_mshr(t, number, level_number, at);
     if (!is_asked_around(t, number, level_number, at, looked_up))
         send(t, number, level_number, looked_up);
-    if (at->prefetch.profile != NULL) fetch_ahead(t, number, level_number, at, looked_up);
+    if (at->store.prefetch.profile != NULL) fetch_ahead(t, number, level_number, at, looked_up);
     return SENT;
 }
 
@@ -298,43 +260,13 @@ static bool is_blocked(const wpi_translation *t, const level *l, const tlb *at) 
            waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
 }
 
-/* Parts of an entry have left: the ring learns it fill by fill. */
-static void tell_ring(const tlb *at, const grain *grains, const wpi_tag_entry *entry,
-                      uint64_t parts) {
-    const grain *g = &grains[entry->note];
-    for (parts &= entry->parts; parts != 0; parts &= parts - 1) {
-        const uint64_t part = (uint64_t)__builtin_ctzll(parts) << g->fill_bits;
-        wpi_tlb_ring_forgot(at->ring, at->ring_number,
-                            page_of(g, entry->note, (entry->tag << g->coverage_bits) + part));
-    }
-}
-
-/* A fill that is all of an entry has no entry yet. */
-static void insert(level *l, uint32_t grain_number, tlb *at, uint64_t address) {
-    const grain *g = &l->grains[grain_number];
-    const uint64_t tag = address >> g->coverage_bits;
-    uint32_t entry =
-        g->fill_bits < g->coverage_bits ? wpi_tags_find(&at->tags, tag) : WPI_INDEX_NONE;
-    if (entry == WPI_INDEX_NONE) {
-        wpi_tag_entry evicted;
-        entry = wpi_tags_insert(&at->tags, tag, &evicted);
-        l->evictions += evicted.parts != 0;
-        if (at->ring != NULL) tell_ring(at, l->grains, &evicted, UINT64_MAX);
-        at->tags.entries[entry].note = grain_number;
-    }
-    at->tags.entries[entry].parts |= part_of(g, address);
-    if (at->ring != NULL)
-        wpi_tlb_ring_learned(at->ring, at->ring_number, page_of(g, grain_number, address));
-}
-
 /* The first use of what was fetched ahead. */
 static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
                              wp_time_ps looked_up) {
     level *l = &t->levels[level_number];
     const request *r = request_of(t, number);
-    if (!wpi_tlb_prefetch_use(&at->prefetch, page_of(grain_of(l, r), r->grain, r->address)))
-        return false;
-    insert(l, r->grain, at, r->address);
+    if (!wpi_tlb_prefetch_use(&at->store.prefetch, page_of(l, r))) return false;
+    add(l, at, r);
     fetch_ahead(t, number, level_number, at, looked_up);
     return true;
 }
@@ -348,8 +280,9 @@ static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_numbe
     if (is_blocked(t, l, at)) return STALLED;
     *looked_up = wpi_ports_take(&at->ports, now);
     wpi_histogram_add(&l->wait_ps, *looked_up - now);
-    if (is_in(grain_of(l, r), at, r->address)) return HIT;
-    if (at->prefetch.profile != NULL && is_fetched_ahead(t, number, level_number, at, *looked_up))
+    if (wpi_tlb_store_use(&at->store, r->grain, r->address)) return HIT;
+    if (at->store.prefetch.profile != NULL &&
+        is_fetched_ahead(t, number, level_number, at, *looked_up))
         return HIT;
     return miss(t, number, level_number, at, *looked_up);
 }
@@ -456,7 +389,7 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
                  const wpi_translation_answer *answer) {
     level *l = &t->levels[level_number];
     tlb *at = tlb_of(t, level_number, r->sm);
-    const grain *g = grain_of(l, r);
+    const wpi_grain *g = grain_of(l, r);
     const uint32_t own = wpi_index_take(&at->fills, r->address >> g->fill_bits);
     const uint32_t sent = at->mshrs[own].sent;
     queue joined = at->mshrs[own].joined;
@@ -467,11 +400,11 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
     if (answer->is_remote || answer->is_broken || (answer->is_passing && level_number == 0)) {
         /* it is not to be kept */
     } else if (is_early) {
-        wpi_tlb_prefetch_keep(&at->prefetch, page_of(g, r->grain, r->address));
+        wpi_tlb_prefetch_keep(&at->store.prefetch, page_of(l, r));
     } else {
-        insert(l, r->grain, at, r->address);
-        if (level_number == 0 && r->grain != GRAIN_MEMORY)
-            wpi_paging_known(t->paging, r->address, r->grain == GRAIN_LARGE,
+        add(l, at, r);
+        if (level_number == 0 && r->grain != WPI_GRAIN_MEMORY)
+            wpi_paging_known(t->paging, r->address, r->grain == WPI_GRAIN_LARGE,
                              (uint32_t)(at - l->tlbs));
     }
     go_back(t, sent, level_number, answer);
@@ -481,7 +414,7 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
 }
 
 static bool is_broken(const wpi_translation *t, const request *r) {
-    return r->grain == GRAIN_LARGE && !wpi_paging_is_large(t->paging, r->address);
+    return r->grain == WPI_GRAIN_LARGE && !wpi_paging_is_large(t->paging, r->address);
 }
 
 /* The request, and all that wait for the same, have their answer; only then may the page leave. */
@@ -509,14 +442,15 @@ static void answer(void *object, uint64_t token, wp_time_ps now) {
 
 static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
     const wpi_translation *t = object;
-    const grain *g = &t->levels[0].grains[page >> PAGE_GRAIN_SHIFT];
-    return entry_of(g, &t->levels[0].tlbs[tlb_number], address_of(g, page)) != NONE;
+    const level *l = &t->levels[0];
+    return wpi_tlb_store_find(&l->tlbs[tlb_number].store, wpi_tlb_page_grain(page),
+                              wpi_tlb_page_address(l->grains, page)) != WPI_INDEX_NONE;
 }
 
 static bool ring_use(void *object, uint32_t tlb_number, uint64_t token) {
     wpi_translation *t = object;
     request *r = request_of(t, (uint32_t)token);
-    if (!is_in(grain_of(&t->levels[0], r), &t->levels[0].tlbs[tlb_number], r->address))
+    if (!wpi_tlb_store_use(&t->levels[0].tlbs[tlb_number].store, r->grain, r->address))
         return false;
     hold(t, r);
     return true;
@@ -564,31 +498,6 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) drain(t, 0, at, now);
 }
 
-static void forget_parts(const level *l, tlb *at, uint64_t tag, uint64_t parts) {
-    const uint32_t entry = wpi_tags_find(&at->tags, tag);
-    if (entry == WPI_INDEX_NONE) return;
-    if (at->ring != NULL) tell_ring(at, l->grains, &at->tags.entries[entry], parts);
-    at->tags.entries[entry].parts &= ~parts;
-    if (at->tags.entries[entry].parts == 0) wpi_tags_remove(&at->tags, entry);
-}
-
-static void forget_one(const level *l, tlb *at, const grain *g, uint64_t address) {
-    forget_parts(l, at, address >> g->coverage_bits, part_of(g, address));
-}
-
-/* Pages [first, outer) of the chunk, entry by entry. */
-static void forget_run(const level *l, tlb *at, const grain *g, uint64_t chunk, uint32_t first,
-                       uint32_t outer) {
-    uint64_t parts = 0;
-    for (uint32_t i = first; i < outer; i++) {
-        const uint64_t page = chunk + (uint64_t)i * WPI_PAGE_BYTES, next = page + WPI_PAGE_BYTES;
-        parts |= part_of(g, page);
-        if (i + 1 < outer && page >> g->coverage_bits == next >> g->coverage_bits) continue;
-        forget_parts(l, at, page >> g->coverage_bits, parts);
-        parts = 0;
-    }
-}
-
 /* The first of the level's TLBs from number `from` on of which `tlbs` has the number modulo 64. */
 static uint32_t next_of(const level *l, uint64_t tlbs, uint32_t from) {
     for (; from < l->tlb_count; from = (from / 64 + 1) * 64) {
@@ -599,17 +508,16 @@ static uint32_t next_of(const level *l, uint64_t tlbs, uint32_t from) {
 }
 
 /* What TLBs do with a page that they may have. */
-typedef void (*with_page)(const level *l, tlb *at, const grain *g, uint64_t address);
+typedef void (*with_page)(wpi_tlb_store *store, uint32_t grain, uint64_t address);
 
-static void expect_to_forget(const level *l, tlb *at, const grain *g, uint64_t address) {
-    (void)l;
-    wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
+static void expect_to_forget(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
+    wpi_index_prefetch(&store->tags.index, address >> store->grains[grain].coverage_bits);
 }
 
-static void expect_to_remove(const level *l, tlb *at, const grain *g, uint64_t address) {
-    (void)l;
-    const uint32_t entry = wpi_tags_find(&at->tags, address >> g->coverage_bits);
-    if (entry != WPI_INDEX_NONE) __builtin_prefetch(&at->tags.entries[entry]);
+static void expect_to_remove(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
+    const uint32_t entry =
+        wpi_tags_find(&store->tags, address >> store->grains[grain].coverage_bits);
+    if (entry != WPI_INDEX_NONE) __builtin_prefetch(&store->tags.entries[entry]);
 }
 
 static void for_all_known(wpi_translation *t, const wpi_paging_shot *shot, with_page with) {
@@ -618,43 +526,24 @@ static void for_all_known(wpi_translation *t, const wpi_paging_shot *shot, with_
          page = wpi_pages_next(shot->pages, page + 1))
         for (uint32_t k = next_of(l, shot->tlbs[page], 0); k < l->tlb_count;
              k = next_of(l, shot->tlbs[page], k + 1))
-            with(l, &l->tlbs[k], &l->grains[GRAIN_SMALL],
+            with(&l->tlbs[k].store, WPI_GRAIN_SMALL,
                  shot->address + (uint64_t)page * WPI_PAGE_BYTES);
     for (uint32_t k = next_of(l, shot->tlbs_large, 0); k < l->tlb_count;
          k = next_of(l, shot->tlbs_large, k + 1))
-        with(l, &l->tlbs[k], &l->grains[GRAIN_LARGE], shot->address);
-}
-
-static void forget(tlb *at, const wpi_paging_shot *shot, const level *l) {
-    for (uint32_t first = wpi_pages_next(shot->pages, 0), outer = 0; first < WPI_CHUNK_PAGES;
-         first = wpi_pages_next(shot->pages, outer)) {
-        outer = wpi_pages_run_end(shot->pages, first);
-        forget_run(l, at, &l->grains[GRAIN_SMALL], shot->address, first, outer);
-    }
-    forget_one(l, at, &l->grains[GRAIN_LARGE], shot->address);
-}
-
-static void forget_ahead(const level *l, tlb *at, const wpi_paging_shot *shot) {
-    const grain *small = &l->grains[GRAIN_SMALL], *large = &l->grains[GRAIN_LARGE];
-    for (uint32_t page = wpi_pages_next(shot->pages, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(shot->pages, page + 1))
-        wpi_tlb_prefetch_forget(
-            &at->prefetch,
-            page_of(small, GRAIN_SMALL, shot->address + (uint64_t)page * WPI_PAGE_BYTES));
-    wpi_tlb_prefetch_forget(&at->prefetch, page_of(large, GRAIN_LARGE, shot->address));
+        with(&l->tlbs[k].store, WPI_GRAIN_LARGE, shot->address);
 }
 
 /* First TLBs are many and large: what is found in them is in no cache of the host's. */
 void wpi_translation_forget(wpi_translation *t, const wpi_paging_shot *shot) {
     for_all_known(t, shot, expect_to_forget);
     for_all_known(t, shot, expect_to_remove);
-    for_all_known(t, shot, forget_one);
+    for_all_known(t, shot, wpi_tlb_store_forget);
     for (uint32_t i = 1; i < t->level_count; i++)
         for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
-            forget(&t->levels[i].tlbs[k], shot, &t->levels[i]);
+            wpi_tlb_store_forget_all(&t->levels[i].tlbs[k].store, shot);
     const level *last = &t->levels[t->level_count - 1];
     for (uint32_t k = 0; wpi_tlb_prefetch_is_on(t->profile) && k < last->tlb_count; k++)
-        forget_ahead(last, &last->tlbs[k], shot);
+        wpi_tlb_store_forget_ahead(&last->tlbs[k].store, shot);
 }
 
 /* ---- walks ------------------------------------------------------------------------------------
@@ -703,18 +592,18 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
     if (t->paging != NULL) wpi_paging_expect(t->paging, r->address, WPI_PAGING_ASK);
     for (uint32_t i = r->entry; i < t->level_count; i++) {
         const level *l = &t->levels[i];
-        const grain *g = grain_of(l, r);
+        const wpi_grain *g = grain_of(l, r);
         const tlb *at = &l->tlbs[l->group_of[r->sm]];
         wpi_index_prefetch(&at->fills, r->address >> g->fill_bits);
-        wpi_index_prefetch(&at->tags.index, r->address >> g->coverage_bits);
+        wpi_index_prefetch(&at->store.tags.index, r->address >> g->coverage_bits);
     }
 }
 
 void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
     const level *l = &t->levels[0];
-    const grain *g = &l->grains[grain_number(t, address)];
+    const wpi_grain *g = &l->grains[grain_number(t, address)];
     const tlb *at = tlb_of(t, 0, sm);
-    wpi_index_prefetch(&at->tags.index, address >> g->coverage_bits);
+    wpi_index_prefetch(&at->store.tags.index, address >> g->coverage_bits);
     wpi_index_prefetch(&at->fills, address >> g->fill_bits);
 }
 
@@ -755,14 +644,13 @@ static wp_status init_prefetch(wpi_translation *t, wp_error *err) {
     if (!wpi_tlb_prefetch_is_on(t->profile)) return WP_STATUS_OK;
     const level *last = &t->levels[t->level_count - 1];
     for (uint32_t i = 0; i < last->tlb_count; i++)
-        WP_TRY(wpi_tlb_prefetch_init(&last->tlbs[i].prefetch, t->profile, err));
+        WP_TRY(wpi_tlb_prefetch_init(&last->tlbs[i].store.prefetch, t->profile, err));
     return WP_STATUS_OK;
 }
 
-static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cycle_ps,
-                          uint64_t seed, wp_error *err) {
-    WP_TRY(wpi_tags_init(&at->tags, profile->set_ways, profile->set_count, profile->hash,
-                         profile->replacement, seed, err));
+static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, const wpi_grain *grains,
+                          wp_time_ps cycle_ps, uint64_t seed, wp_error *err) {
+    WP_TRY(wpi_tlb_store_init(&at->store, profile, grains, seed, err));
     at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
     at->line = (queue){NONE, NONE};
     at->mshrs = wp_calloc(profile->mshrs, sizeof *at->mshrs);
@@ -773,24 +661,12 @@ static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, wp_time_ps cy
     return WP_STATUS_OK;
 }
 
-/* An entry stands for as many pages of managed memory, small or large, as of pages elsewhere, one
- * at least. A miss brings one: its neighbours may not be there. */
-static grain grain_of_managed(const grain *g, uint32_t page_bits, uint32_t own_bits) {
-    const uint32_t more = g->coverage_bits > page_bits ? g->coverage_bits - page_bits : 0;
-    return (grain){own_bits + (more < PARTS_BITS ? more : PARTS_BITS), own_bits};
-}
-
 static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
                             wp_error *err) {
     level *l = &t->levels[number];
     const wpi_tlb_profile *profile = &t->profile->tlb[number];
     l->profile = profile;
-    const uint32_t page_bits = (uint32_t)__builtin_ctzll(t->profile->page_bytes);
-    const grain g = {(uint32_t)__builtin_ctzll(profile->coverage_bytes),
-                     (uint32_t)__builtin_ctzll(profile->fill_bytes)};
-    l->grains[GRAIN_MEMORY] = g;
-    l->grains[GRAIN_SMALL] = grain_of_managed(&g, page_bits, WPI_PAGE_BITS);
-    l->grains[GRAIN_LARGE] = grain_of_managed(&g, page_bits, page_bits);
+    wpi_grains_init(l->grains, profile, t->profile->page_bytes);
     l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
     WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
                                 err));
@@ -798,7 +674,7 @@ static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floor
     if (l->tlbs == NULL) return WP_FAIL(err, NOMEM, "%u TLBs", l->tlb_count);
     for (uint32_t i = 0; i < l->tlb_count; i++) {
         const uint64_t seed = (t->profile->seed + number * 1000 + i) * 0x9e3779b97f4a7c15u | 1;
-        WP_TRY(init_tlb(&l->tlbs[i], profile, t->profile->cycle_ps, seed, err));
+        WP_TRY(init_tlb(&l->tlbs[i], profile, l->grains, t->profile->cycle_ps, seed, err));
     }
     return WP_STATUS_OK;
 }
@@ -827,8 +703,8 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
                                     t->levels[0].tlb_count, &owner, &t->ring, err),
                 done);
     for (uint32_t i = 0; i < t->levels[0].tlb_count; i++) {
-        t->levels[0].tlbs[i].ring = t->ring;
-        t->levels[0].tlbs[i].ring_number = i;
+        t->levels[0].tlbs[i].store.ring = t->ring;
+        t->levels[0].tlbs[i].store.ring_number = i;
     }
     WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, expect_walk, t, err), done);
     *out = t;
@@ -843,8 +719,7 @@ void wpi_translation_destroy(wpi_translation *t) {
     for (uint32_t i = 0; i < t->level_count; i++) {
         level *l = &t->levels[i];
         for (uint32_t k = 0; k < l->tlb_count && l->tlbs != NULL; k++) {
-            wpi_tags_deinit(&l->tlbs[k].tags);
-            wpi_tlb_prefetch_deinit(&l->tlbs[k].prefetch);
+            wpi_tlb_store_deinit(&l->tlbs[k].store);
             wpi_index_deinit(&l->tlbs[k].fills);
             wp_free(l->tlbs[k].mshrs);
         }
@@ -867,11 +742,8 @@ void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {
 void wpi_translation_flush(wpi_translation *t) {
     WP_CHECK(t->under_way == 0);
     for (uint32_t i = 0; i < t->level_count; i++)
-        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++) {
-            tlb *at = &t->levels[i].tlbs[k];
-            wpi_tags_clear(&at->tags);
-            if (at->prefetch.profile != NULL) wpi_tlb_prefetch_flush(&at->prefetch);
-        }
+        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
+            wpi_tlb_store_clear(&t->levels[i].tlbs[k].store);
     if (t->ring != NULL) wpi_tlb_ring_flush(t->ring);
     wpi_walkers_flush(&t->walkers);
 }
@@ -884,8 +756,8 @@ static void visit_prefetch(const wpi_translation *t, wpi_visit visit, void *obje
     const level *last = &t->levels[t->level_count - 1];
     uint64_t fetched = 0, used = 0;
     for (uint32_t i = 0; i < last->tlb_count; i++) {
-        fetched += last->tlbs[i].prefetch.fetched;
-        used += last->tlbs[i].prefetch.used;
+        fetched += last->tlbs[i].store.prefetch.fetched;
+        used += last->tlbs[i].store.prefetch.used;
     }
     wpi_visit_value(visit, object, "tlb_prefetch.", "fetched", "translations", fetched);
     wpi_visit_value(visit, object, "tlb_prefetch.", "used", "translations", used);
