@@ -33,7 +33,7 @@ static bool is_resident(const wpi_evict_question *question, const wpi_chunk *chu
 }
 
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk) {
-    if (!wpi_chunk_is_listed(chunk, 0, WPI_CHUNK_PAGES) || wpi_chunk_is_busy(chunk)) return false;
+    if (wpi_chunk_is_busy(chunk) || !wpi_chunk_is_listed(chunk, 0, WPI_CHUNK_PAGES)) return false;
     return question->is_pressed || wpi_pages_count(&chunk->resident) == chunk->page_count;
 }
 

@@ -76,6 +76,8 @@ static inline bool wpi_page_may_leave(const wpi_chunk *chunk, uint32_t page) {
 
 /** Of these pages some are resident, and more than unlisted. */
 static inline bool wpi_chunk_is_listed(const wpi_chunk *chunk, uint32_t first, uint32_t outer) {
+    if (wpi_pages_is_empty(&chunk->unlisted) && first == 0 && outer == WPI_CHUNK_PAGES)
+        return !wpi_pages_is_empty(&chunk->resident); /* the most frequent question by far */
     return wpi_pages_count_in(&chunk->resident, first, outer) >
            wpi_pages_count_in(&chunk->unlisted, first, outer);
 }
