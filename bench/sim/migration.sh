@@ -81,7 +81,6 @@ large() {
     for gb in 1 4 8; do
         rows triad-${gb}GB triad --size ${gb}GB --iterations 1
         rows ra-${gb}GB ra --variant lookup --size ${gb}GB --stride $((gb * 350))
-        rows spmv-${gb}GB spmv --size ${gb}GB --matrix band
     done
 }
 
