@@ -85,7 +85,7 @@ static const row rows[] = {
      {"tlb_l#_hits", "tlb_l#_merges", "tlb_l#_misses"}},
     {"itlb_hit_pct", "instruction TLB hits", "%", 100, {"itlb_hits"}, {"itlb_hits", "itlb_misses"}},
     {"tlb_sharing_hit_pct",
-     "TLB L1 misses that another TLB L1 had",
+     "answered by another TLB L1",
      "%",
      100,
      {"tlb_sharing_hits"},
