@@ -217,6 +217,7 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
     ahead.entry = (uint8_t)level_number;
     ahead.is_prefetch = true;
     for (uint32_t i = 0; i < count; i++) {
+        if (wpi_tlb_page_grain(pages[i]) != ahead.grain) continue; /* before the first, say */
         ahead.address = wpi_tlb_page_address(l->grains, pages[i]);
         if (!is_worth_fetching(t, l, at, &ahead)) continue;
         const uint32_t own = wpi_pool_take(&t->requests, sizeof(request));

@@ -40,7 +40,8 @@ static void the_distance_is_that_of_the_last_two(void **state) {
     RIG_OPEN(&r, LOCALITY, );
     assert_u64(waits(&r, 32, 4, 4), 2);
     assert_u64(waits(&r, 127, (uint64_t)-3, 5), 2);
-    assert_u64(waits(&r, 1000, 16, 10), 10); /* each in a region of its own */
+    assert_u64(waits(&r, 5, (uint64_t)-2, 3), 2); /* there is no page -1 */
+    assert_u64(waits(&r, 1000, 16, 10), 10);      /* each in a region of its own */
     rig_close(&r);
 }
 
@@ -105,8 +106,11 @@ static void issue(traffic *t, uint32_t sm, wp_time_ps now) {
     const uint64_t base = wp_random_next(&t->random) % (80 * PAGE);
     for (uint32_t lane = 0; lane < WPI_LANES; lane++)
         addresses[lane] = BENCH_FIRST + base / 4 * 4 + lane * PAGE / 64;
-    const wpi_access access = {
-        .sm = sm, .kind = WP_TRACE_LOAD, .size_bytes = 4, .mask = 0x01010101, .addresses = addresses};
+    const wpi_access access = {.sm = sm,
+                               .kind = WP_TRACE_LOAD,
+                               .size_bytes = 4,
+                               .mask = 0x01010101,
+                               .addresses = addresses};
     (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
 }
 
