@@ -3,86 +3,10 @@
  * it: an MSHR or the line of a TLB, an event on its way to the next level, or a walk. At a level
  * above the first it stands for all requests that wait at its MSHR in the level before: when the
  * fill comes back, these go on. */
-#include "sim/tlb.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#include "base/alloc.h"
-#include "sim/floorplan.h"
 #include "sim/itlb.h"
-#include "sim/pool.h"
-#include "sim/reserve.h"
-#include "sim/tlb_store.h"
+#include "sim/tlb_parts.h"
 
-#define NONE UINT32_MAX
-
-typedef struct request {
-    uint64_t address;
-    uint64_t token;
-    uint16_t sm;
-    uint8_t entry; /* the level that was asked first, and answers */
-    uint8_t grain; /* its page's, when it was asked for; if that breaks, it is asked again */
-    bool is_write;
-    bool is_prefetch; /* of the last level: nobody has asked */
-    bool is_held;     /* its page is, until it has its answer */
-    uint32_t next;    /* at the same MSHR or in the same line */
-    wp_time_ps asked;
-    wp_time_ps stalled;  /* since: in the line, or for a page */
-    wp_time_ps fault_ps; /* for which it waited for a page */
-} request;
-
-typedef struct queue {
-    uint32_t first, last;
-} queue;
-
-typedef struct mshr {
-    uint32_t sent; /* the request that is at a level behind this one */
-    queue joined;  /* those that wait for the same fill */
-    uint32_t next_free;
-} mshr;
-
-typedef struct tlb {
-    wpi_tlb_store store;
-    wpi_ports ports;
-    wpi_index fills; /* address / fill_bytes -> mshr */
-    mshr *mshrs;
-    uint32_t free_mshr, used;
-    queue line;
-    uint32_t faults; /* requests that came by here first and wait for a page */
-    bool is_starved; /* in the list of those that wait for room at the walkers */
-    uint32_t next_starved;
-} tlb;
-
-typedef struct level {
-    const wpi_tlb_profile *profile;
-    tlb *tlbs;
-    uint32_t tlb_count;
-    uint32_t group_of[WPI_SMS_MAX];
-    wpi_grain grains[WPI_GRAIN_COUNT];
-    wp_time_ps latency_sum; /* of this level and those before */
-    uint64_t hits, misses, merges, stalls, evictions;
-    wp_time_ps stall_wait_ps;
-    wpi_histogram wait_ps; /* for a port */
-} level;
-
-struct wpi_translation {
-    wpi_engine *engine;
-    const wpi_profile *profile;
-    wpi_translated translated;
-    wpi_expected expected;
-    void *object;
-    wpi_watch *watch; /* or NULL */
-    level levels[WPI_TLB_LEVELS_MAX];
-    uint32_t level_count;
-    wpi_walkers walkers;
-    wpi_paging *paging; /* or NULL */
-    queue starved;      /* TLBs of the last level, by number */
-    wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
-    wpi_pool requests;
-    uint64_t under_way;
-    wp_time_ps translation_ps; /* of all that asked the first level */
-};
+#define NONE WPI_TLB_NONE
 
 /* What a look-up ends in. */
 typedef enum outcome { HIT, SENT, JOINED, STALLED } outcome;
@@ -93,11 +17,11 @@ static void answer(void *object, uint64_t number, wp_time_ps now);
 /* ---- requests ---------------------------------------------------------------------------------
  */
 
-static request *request_of(const wpi_translation *t, uint32_t number) {
-    return &((request *)t->requests.items)[number];
+static wpi_tlb_request *request_of(const wpi_translation *t, uint32_t number) {
+    return &((wpi_tlb_request *)t->requests.items)[number];
 }
 
-static void append(wpi_translation *t, queue *q, uint32_t number) {
+static void append(wpi_translation *t, wpi_tlb_queue *q, uint32_t number) {
     request_of(t, number)->next = NONE;
     if (q->first == NONE)
         q->first = number;
@@ -106,7 +30,7 @@ static void append(wpi_translation *t, queue *q, uint32_t number) {
     q->last = number;
 }
 
-static uint32_t take_first(wpi_translation *t, queue *q) {
+static uint32_t take_first(wpi_translation *t, wpi_tlb_queue *q) {
     const uint32_t number = q->first;
     q->first = request_of(t, number)->next;
     return number;
@@ -117,8 +41,8 @@ static uint64_t pack(uint32_t number, uint32_t level_number) {
     return (uint64_t)number << 8 | level_number;
 }
 
-static tlb *tlb_of(const wpi_translation *t, uint32_t level_number, uint32_t sm) {
-    const level *l = &t->levels[level_number];
+static wpi_tlb *tlb_of(const wpi_translation *t, uint32_t level_number, uint32_t sm) {
+    const wpi_tlb_level *l = &t->levels[level_number];
     return &l->tlbs[l->group_of[sm]];
 }
 
@@ -134,15 +58,15 @@ static uint8_t grain_number(const wpi_translation *t, uint64_t address) {
     return wpi_paging_is_large(t->paging, address) ? WPI_GRAIN_LARGE : WPI_GRAIN_SMALL;
 }
 
-static const wpi_grain *grain_of(const level *l, const request *r) {
+static const wpi_grain *grain_of(const wpi_tlb_level *l, const wpi_tlb_request *r) {
     return &l->grains[r->grain];
 }
 
-static uint64_t page_of(const level *l, const request *r) {
+static uint64_t page_of(const wpi_tlb_level *l, const wpi_tlb_request *r) {
     return wpi_tlb_page(l->grains, r->grain, r->address);
 }
 
-static void add(level *l, tlb *at, const request *r) {
+static void add(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
     l->evictions += wpi_tlb_store_add(&at->store, r->grain, r->address);
 }
 
@@ -152,7 +76,7 @@ static bool is_last(const wpi_translation *t, uint32_t level_number) {
 
 /* A walk's token has the low half of the request's besides: for who may fetch ahead. */
 static void ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time) {
-    const request *r = request_of(t, number);
+    const wpi_tlb_request *r = request_of(t, number);
     wpi_walkers_ask(&t->walkers, r->address, (uint64_t)(uint32_t)r->token << 32 | number, time);
 }
 
@@ -165,8 +89,8 @@ static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_
         wpi_engine_at(t->engine, there, arrive, t, pack(number, level_number + 1));
 }
 
-static void starve(wpi_translation *t, tlb *at) {
-    level *last = &t->levels[t->level_count - 1];
+static void starve(wpi_translation *t, wpi_tlb *at) {
+    wpi_tlb_level *last = &t->levels[t->level_count - 1];
     const uint32_t number = (uint32_t)(at - last->tlbs);
     if (at->is_starved) return;
     at->is_starved = true;
@@ -179,16 +103,16 @@ static void starve(wpi_translation *t, tlb *at) {
 }
 
 /* Pages are waited for that keep this TLB from more than `least`. */
-static bool waits_for_pages(const wpi_translation *t, const tlb *at, wpi_on_fault least) {
+static bool waits_for_pages(const wpi_translation *t, const wpi_tlb *at, wpi_on_fault least) {
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
 
-static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at) {
-    const request *r = request_of(t, number);
+static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at) {
+    const wpi_tlb_request *r = request_of(t, number);
     const uint32_t own = at->free_mshr;
     at->free_mshr = at->mshrs[own].next_free;
     at->mshrs[own].sent = number;
-    at->mshrs[own].joined = (queue){NONE, NONE};
+    at->mshrs[own].joined = (wpi_tlb_queue){NONE, NONE};
     at->used++;
     wpi_index_add(&at->fills, r->address >> grain_of(&t->levels[level_number], r)->fill_bits, own);
     if (is_last(t, level_number)) wpi_walkers_promise(&t->walkers);
@@ -197,8 +121,8 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
 /* ---- translations that nobody has asked for yet ---- */
 
 /* It is not there or on the way, and its walk delays nobody. */
-static bool is_worth_fetching(const wpi_translation *t, const level *l, const tlb *at,
-                              const request *r) {
+static bool is_worth_fetching(const wpi_translation *t, const wpi_tlb_level *l, const wpi_tlb *at,
+                              const wpi_tlb_request *r) {
     const wpi_grain *g = grain_of(l, r);
     return at->free_mshr != NONE && wpi_walkers_are_free(&t->walkers) &&
            r->grain == grain_number(t, r->address) &&
@@ -208,10 +132,10 @@ static bool is_worth_fetching(const wpi_translation *t, const level *l, const tl
            !wpi_tlb_prefetch_has(&at->store.prefetch, page_of(l, r));
 }
 
-static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                         wp_time_ps looked_up) {
-    const level *l = &t->levels[level_number];
-    request ahead = *request_of(t, number);
+    const wpi_tlb_level *l = &t->levels[level_number];
+    wpi_tlb_request ahead = *request_of(t, number);
     uint64_t pages[WPI_TLB_PREFETCH_MAX];
     const uint32_t count = wpi_tlb_prefetch_choose(&at->store.prefetch, page_of(l, &ahead), pages);
     ahead.entry = (uint8_t)level_number;
@@ -220,7 +144,7 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
         if (wpi_tlb_page_grain(pages[i]) != ahead.grain) continue; /* before the first, say */
         ahead.address = wpi_tlb_page_address(l->grains, pages[i]);
         if (!is_worth_fetching(t, l, at, &ahead)) continue;
-        const uint32_t own = wpi_pool_take(&t->requests, sizeof(request));
+        const uint32_t own = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
         *request_of(t, own) = ahead;
         take_mshr(t, own, level_number, at);
         send(t, own, level_number, looked_up);
@@ -228,17 +152,17 @@ static void fetch_ahead(wpi_translation *t, uint32_t number, uint32_t level_numb
 }
 
 /* Another first level may be asked before the next one is. */
-static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+static bool is_asked_around(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                             wp_time_ps looked_up) {
     if (at->store.ring == NULL) return false;
     const uint64_t page = page_of(&t->levels[level_number], request_of(t, number));
     return wpi_tlb_ring_ask(at->store.ring, at->store.ring_number, page, number, looked_up);
 }
 
-static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                     wp_time_ps looked_up) {
-    const level *l = &t->levels[level_number];
-    const request *r = request_of(t, number);
+    const wpi_tlb_level *l = &t->levels[level_number];
+    const wpi_tlb_request *r = request_of(t, number);
     const uint32_t known = wpi_index_find(&at->fills, r->address >> grain_of(l, r)->fill_bits);
     if (known != WPI_INDEX_NONE) {
         append(t, &at->mshrs[known].joined, number);
@@ -256,16 +180,16 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     return SENT;
 }
 
-static bool is_blocked(const wpi_translation *t, const level *l, const tlb *at) {
+static bool is_blocked(const wpi_translation *t, const wpi_tlb_level *l, const wpi_tlb *at) {
     return (!l->profile->is_hit_under_miss && at->used > 0) ||
            waits_for_pages(t, at, WPI_ON_FAULT_BLOCKS);
 }
 
 /* The first use of what was fetched ahead. */
-static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
-                             wp_time_ps looked_up) {
-    level *l = &t->levels[level_number];
-    const request *r = request_of(t, number);
+static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level_number,
+                             wpi_tlb *at, wp_time_ps looked_up) {
+    wpi_tlb_level *l = &t->levels[level_number];
+    const wpi_tlb_request *r = request_of(t, number);
     if (!wpi_tlb_prefetch_use(&at->store.prefetch, page_of(l, r))) return false;
     add(l, at, r);
     fetch_ahead(t, number, level_number, at, looked_up);
@@ -273,10 +197,10 @@ static bool is_fetched_ahead(wpi_translation *t, uint32_t number, uint32_t level
 }
 
 /* Looks a request up; *looked_up is when its port was free. */
-static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number, tlb *at,
+static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at,
                        wp_time_ps now, wp_time_ps *looked_up) {
-    level *l = &t->levels[level_number];
-    const request *r = request_of(t, number);
+    wpi_tlb_level *l = &t->levels[level_number];
+    const wpi_tlb_request *r = request_of(t, number);
     *looked_up = now;
     if (is_blocked(t, l, at)) return STALLED;
     *looked_up = wpi_ports_take(&at->ports, now);
@@ -288,7 +212,7 @@ static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_numbe
     return miss(t, number, level_number, at, *looked_up);
 }
 
-static void count(level *l, outcome o) {
+static void count(wpi_tlb_level *l, outcome o) {
     switch (o) {
     case HIT: l->hits++; break;
     case JOINED: l->merges++; break;
@@ -300,8 +224,8 @@ static void count(level *l, outcome o) {
 /* A request arrives at a TLB, in order behind those that stalled there if it stalls too. */
 static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number, wp_time_ps now,
                      wp_time_ps *looked_up) {
-    level *l = &t->levels[level_number];
-    tlb *at = tlb_of(t, level_number, request_of(t, number)->sm);
+    wpi_tlb_level *l = &t->levels[level_number];
+    wpi_tlb *at = tlb_of(t, level_number, request_of(t, number)->sm);
     const outcome o = look_up(t, number, level_number, at, now, looked_up);
     count(l, o);
     if (o == STALLED) {
@@ -313,7 +237,7 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
 }
 
 /* The request's page must not leave before it has its answer. */
-static void hold(wpi_translation *t, request *r) {
+static void hold(wpi_translation *t, wpi_tlb_request *r) {
     r->is_held = is_managed(t, r->address);
     if (r->is_held) wpi_paging_hold(t->paging, r->address, false);
 }
@@ -340,8 +264,8 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
 /* ---- the way back -----------------------------------------------------------------------------
  */
 
-static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps now) {
-    level *l = &t->levels[level_number];
+static void drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now) {
+    wpi_tlb_level *l = &t->levels[level_number];
     /* The first one may need an MSHR: without a free one there is no need to look. */
     while (at->line.first != NONE && at->free_mshr != NONE) {
         wp_time_ps looked_up = 0;
@@ -362,7 +286,7 @@ static void drain(wpi_translation *t, uint32_t level_number, tlb *at, wp_time_ps
 }
 
 static void give_back(wpi_translation *t, uint32_t number, const wpi_translation_answer *answer) {
-    const request *r = request_of(t, number);
+    const wpi_tlb_request *r = request_of(t, number);
     const uint64_t token = r->token;
     if (r->entry == 0 && !r->is_prefetch) t->translation_ps += answer->ready - r->asked;
     const bool is_prefetch = r->is_prefetch;
@@ -372,28 +296,28 @@ static void give_back(wpi_translation *t, uint32_t number, const wpi_translation
     t->translated(t->object, token, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, const request *r,
+static void fill(wpi_translation *t, uint32_t level_number, const wpi_tlb_request *r,
                  const wpi_translation_answer *answer);
 
 /* A request has its translation from level `from` (the walkers: level_count): the level before
  * learns it, and with it all that wait there. */
 static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
                     const wpi_translation_answer *answer) {
-    const request r = *request_of(t, number);
+    const wpi_tlb_request r = *request_of(t, number);
     if (from == r.entry)
         give_back(t, number, answer);
     else
         fill(t, from - 1, &r, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, const request *r,
+static void fill(wpi_translation *t, uint32_t level_number, const wpi_tlb_request *r,
                  const wpi_translation_answer *answer) {
-    level *l = &t->levels[level_number];
-    tlb *at = tlb_of(t, level_number, r->sm);
+    wpi_tlb_level *l = &t->levels[level_number];
+    wpi_tlb *at = tlb_of(t, level_number, r->sm);
     const wpi_grain *g = grain_of(l, r);
     const uint32_t own = wpi_index_take(&at->fills, r->address >> g->fill_bits);
     const uint32_t sent = at->mshrs[own].sent;
-    queue joined = at->mshrs[own].joined;
+    wpi_tlb_queue joined = at->mshrs[own].joined;
     at->mshrs[own].next_free = at->free_mshr;
     at->free_mshr = own;
     at->used--;
@@ -414,7 +338,7 @@ static void fill(wpi_translation *t, uint32_t level_number, const request *r,
     drain(t, level_number, at, answer->ready);
 }
 
-static bool is_broken(const wpi_translation *t, const request *r) {
+static bool is_broken(const wpi_translation *t, const wpi_tlb_request *r) {
     return r->grain == WPI_GRAIN_LARGE && !wpi_paging_is_large(t->paging, r->address);
 }
 
@@ -443,14 +367,14 @@ static void answer(void *object, uint64_t token, wp_time_ps now) {
 
 static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
     const wpi_translation *t = object;
-    const level *l = &t->levels[0];
+    const wpi_tlb_level *l = &t->levels[0];
     return wpi_tlb_store_find(&l->tlbs[tlb_number].store, wpi_tlb_page_grain(page),
                               wpi_tlb_page_address(l->grains, page)) != WPI_INDEX_NONE;
 }
 
 static bool ring_use(void *object, uint32_t tlb_number, uint64_t token) {
     wpi_translation *t = object;
-    request *r = request_of(t, (uint32_t)token);
+    wpi_tlb_request *r = request_of(t, (uint32_t)token);
     if (!wpi_tlb_store_use(&t->levels[0].tlbs[tlb_number].store, r->grain, r->address))
         return false;
     hold(t, r);
@@ -472,12 +396,16 @@ static void ring_passed(void *object, uint64_t token, wp_time_ps now) {
     arrive(object, pack((uint32_t)token, 1), now);
 }
 
+wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {
+    return (wpi_tlb_ring_owner){t, ring_has, ring_use, ring_answered, ring_passed};
+}
+
 /* ---- pages that are elsewhere -----------------------------------------------------------------
  */
 
 /* Where the page is; false: the request waits for it. */
 static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_time_ps now) {
-    request *r = request_of(t, number);
+    wpi_tlb_request *r = request_of(t, number);
     const wpi_paging_asker asker = {r->address, number, r->sm, r->is_write};
     const wpi_paging_answer found = wpi_paging_ask(t->paging, &asker, now);
     *is_remote = found == WPI_PAGING_REMOTE;
@@ -489,8 +417,8 @@ static bool find_page(wpi_translation *t, uint32_t number, bool *is_remote, wp_t
 
 void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp_time_ps now) {
     const uint32_t number = (uint32_t)token;
-    request *r = request_of(t, number);
-    tlb *at = tlb_of(t, 0, r->sm);
+    wpi_tlb_request *r = request_of(t, number);
+    wpi_tlb *at = tlb_of(t, 0, r->sm);
     r->is_held = is_held;
     r->fault_ps += now - r->stalled;
     at->faults--;
@@ -499,61 +427,13 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
     if (t->profile->paging.on_fault != WPI_ON_FAULT_REPLAYS) drain(t, 0, at, now);
 }
 
-/* The first of the level's TLBs from number `from` on of which `tlbs` has the number modulo 64. */
-static uint32_t next_of(const level *l, uint64_t tlbs, uint32_t from) {
-    for (; from < l->tlb_count; from = (from / 64 + 1) * 64) {
-        const uint64_t left = tlbs >> from % 64;
-        if (left != 0) return from + (uint32_t)__builtin_ctzll(left);
-    }
-    return from;
-}
-
-/* What TLBs do with a page that they may have. */
-typedef void (*with_page)(wpi_tlb_store *store, uint32_t grain, uint64_t address);
-
-static void expect_to_forget(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
-    wpi_index_prefetch(&store->tags.index, address >> store->grains[grain].coverage_bits);
-}
-
-static void expect_to_remove(wpi_tlb_store *store, uint32_t grain, uint64_t address) {
-    const uint32_t entry =
-        wpi_tags_find(&store->tags, address >> store->grains[grain].coverage_bits);
-    if (entry != WPI_INDEX_NONE) __builtin_prefetch(&store->tags.entries[entry]);
-}
-
-static void for_all_known(wpi_translation *t, const wpi_paging_shot *shot, with_page with) {
-    const level *l = &t->levels[0];
-    for (uint32_t page = wpi_pages_next(shot->pages, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(shot->pages, page + 1))
-        for (uint32_t k = next_of(l, shot->tlbs[page], 0); k < l->tlb_count;
-             k = next_of(l, shot->tlbs[page], k + 1))
-            with(&l->tlbs[k].store, WPI_GRAIN_SMALL,
-                 shot->address + (uint64_t)page * WPI_PAGE_BYTES);
-    for (uint32_t k = next_of(l, shot->tlbs_large, 0); k < l->tlb_count;
-         k = next_of(l, shot->tlbs_large, k + 1))
-        with(&l->tlbs[k].store, WPI_GRAIN_LARGE, shot->address);
-}
-
-/* First TLBs are many and large: what is found in them is in no cache of the host's. */
-void wpi_translation_forget(wpi_translation *t, const wpi_paging_shot *shot) {
-    for_all_known(t, shot, expect_to_forget);
-    for_all_known(t, shot, expect_to_remove);
-    for_all_known(t, shot, wpi_tlb_store_forget);
-    for (uint32_t i = 1; i < t->level_count; i++)
-        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
-            wpi_tlb_store_forget_all(&t->levels[i].tlbs[k].store, shot);
-    const level *last = &t->levels[t->level_count - 1];
-    for (uint32_t k = 0; wpi_tlb_prefetch_is_on(t->profile) && k < last->tlb_count; k++)
-        wpi_tlb_store_forget_ahead(&last->tlbs[k].store, shot);
-}
-
 /* ---- walks ------------------------------------------------------------------------------------
  */
 
 static void feed_starved(wpi_translation *t, wp_time_ps now) {
-    level *last = &t->levels[t->level_count - 1];
+    wpi_tlb_level *last = &t->levels[t->level_count - 1];
     while (t->starved.first != NONE && wpi_walkers_have_room(&t->walkers)) {
-        tlb *at = &last->tlbs[t->starved.first];
+        wpi_tlb *at = &last->tlbs[t->starved.first];
         t->starved.first = at->next_starved;
         at->is_starved = false;
         drain(t, t->level_count - 1, at, now);
@@ -561,7 +441,7 @@ static void feed_starved(wpi_translation *t, wp_time_ps now) {
     }
 }
 
-static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
+void wpi_tlb_walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now) {
     wpi_translation *t = object;
     const uint32_t number = (uint32_t)token;
     const uint64_t address = request_of(t, number)->address;
@@ -582,9 +462,9 @@ static void walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps 
 }
 
 /* A walk ends soon: its request, then what that fills. */
-static void expect_walk(void *object, uint64_t token, bool is_near) {
+void wpi_tlb_expect_walk(void *object, uint64_t token, bool is_near) {
     const wpi_translation *t = object;
-    const request *r = request_of(t, (uint32_t)token);
+    const wpi_tlb_request *r = request_of(t, (uint32_t)token);
     if (!is_near) {
         __builtin_prefetch(r);
         t->expected(t->object, token >> 32);
@@ -592,32 +472,32 @@ static void expect_walk(void *object, uint64_t token, bool is_near) {
     }
     if (t->paging != NULL) wpi_paging_expect(t->paging, r->address, WPI_PAGING_ASK);
     for (uint32_t i = r->entry; i < t->level_count; i++) {
-        const level *l = &t->levels[i];
+        const wpi_tlb_level *l = &t->levels[i];
         const wpi_grain *g = grain_of(l, r);
-        const tlb *at = &l->tlbs[l->group_of[r->sm]];
+        const wpi_tlb *at = &l->tlbs[l->group_of[r->sm]];
         wpi_index_prefetch(&at->fills, r->address >> g->fill_bits);
         wpi_index_prefetch(&at->store.tags.index, r->address >> g->coverage_bits);
     }
 }
 
 void wpi_translation_prefetch(const wpi_translation *t, uint32_t sm, uint64_t address) {
-    const level *l = &t->levels[0];
+    const wpi_tlb_level *l = &t->levels[0];
     const wpi_grain *g = &l->grains[grain_number(t, address)];
-    const tlb *at = tlb_of(t, 0, sm);
+    const wpi_tlb *at = tlb_of(t, 0, sm);
     wpi_index_prefetch(&at->store.tags.index, address >> g->coverage_bits);
     wpi_index_prefetch(&at->fills, address >> g->fill_bits);
 }
 
 bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool is_write,
                          uint64_t token, wp_time_ps now, wp_time_ps *ready) {
-    const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) = (request){.address = address,
-                                       .token = token,
-                                       .sm = (uint16_t)sm,
-                                       .grain = grain_number(t, address),
-                                       .is_write = is_write,
-                                       .asked = now,
-                                       .next = NONE};
+    const uint32_t number = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
+    *request_of(t, number) = (wpi_tlb_request){.address = address,
+                                               .token = token,
+                                               .sm = (uint16_t)sm,
+                                               .grain = grain_number(t, address),
+                                               .is_write = is_write,
+                                               .asked = now,
+                                               .next = NONE};
     wp_time_ps looked_up = 0;
     if (offer(t, number, 0, now, &looked_up) == HIT) {
         wpi_pool_give(&t->requests, number);
@@ -631,154 +511,9 @@ bool wpi_translation_ask(wpi_translation *t, uint32_t sm, uint64_t address, bool
 
 void wpi_translation_ask_second(wpi_translation *t, uint32_t sm, uint64_t address, uint64_t token,
                                 wp_time_ps now) {
-    const uint32_t number = wpi_pool_take(&t->requests, sizeof(request));
-    *request_of(t, number) =
-        (request){.address = address, .token = token, .sm = (uint16_t)sm, .entry = 1, .next = NONE};
+    const uint32_t number = wpi_pool_take(&t->requests, sizeof(wpi_tlb_request));
+    *request_of(t, number) = (wpi_tlb_request){
+        .address = address, .token = token, .sm = (uint16_t)sm, .entry = 1, .next = NONE};
     t->under_way++;
     wpi_engine_at(t->engine, now, arrive, t, pack(number, 1));
-}
-
-/* ---- building ---------------------------------------------------------------------------------
- */
-
-static wp_status init_prefetch(wpi_translation *t, wp_error *err) {
-    if (!wpi_tlb_prefetch_is_on(t->profile)) return WP_STATUS_OK;
-    const level *last = &t->levels[t->level_count - 1];
-    for (uint32_t i = 0; i < last->tlb_count; i++)
-        WP_TRY(wpi_tlb_prefetch_init(&last->tlbs[i].store.prefetch, t->profile, err));
-    return WP_STATUS_OK;
-}
-
-static wp_status init_tlb(tlb *at, const wpi_tlb_profile *profile, const wpi_grain *grains,
-                          wp_time_ps cycle_ps, uint64_t seed, wp_error *err) {
-    WP_TRY(wpi_tlb_store_init(&at->store, profile, grains, seed, err));
-    at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
-    at->line = (queue){NONE, NONE};
-    at->mshrs = wp_calloc(profile->mshrs, sizeof *at->mshrs);
-    if (!wpi_index_init(&at->fills, 0) || at->mshrs == NULL)
-        return WP_FAIL(err, NOMEM, "%u TLB MSHRs", profile->mshrs);
-    for (uint32_t i = 0; i < profile->mshrs; i++)
-        at->mshrs[i].next_free = i + 1 < profile->mshrs ? i + 1 : NONE;
-    return WP_STATUS_OK;
-}
-
-static wp_status init_level(wpi_translation *t, uint32_t number, const wpi_floorplan *plan,
-                            wp_error *err) {
-    level *l = &t->levels[number];
-    const wpi_tlb_profile *profile = &t->profile->tlb[number];
-    l->profile = profile;
-    wpi_grains_init(l->grains, profile, t->profile->page_bytes);
-    l->latency_sum = profile->latency_ps + (number > 0 ? t->levels[number - 1].latency_sum : 0);
-    WP_TRY(wpi_floorplan_groups(plan, profile->sharing, profile->groups, l->group_of, &l->tlb_count,
-                                err));
-    l->tlbs = wp_calloc(l->tlb_count, sizeof *l->tlbs);
-    if (l->tlbs == NULL) return WP_FAIL(err, NOMEM, "%u TLBs", l->tlb_count);
-    for (uint32_t i = 0; i < l->tlb_count; i++) {
-        const uint64_t seed = (t->profile->seed + number * 1000 + i) * 0x9e3779b97f4a7c15u | 1;
-        WP_TRY(init_tlb(&l->tlbs[i], profile, l->grains, t->profile->cycle_ps, seed, err));
-    }
-    return WP_STATUS_OK;
-}
-
-wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
-                                 wpi_translated translated, wpi_expected expected, void *object,
-                                 wpi_translation **out, wp_error *err) {
-    *out = NULL;
-    wp_status status = WP_STATUS_OK;
-    wpi_floorplan plan;
-    wpi_floorplan_init(&plan, profile);
-    wpi_translation *t = wp_calloc(1, sizeof *t);
-    if (t == NULL) return WP_FAIL(err, NOMEM, "translation");
-    t->engine = engine;
-    t->profile = profile;
-    t->translated = translated;
-    t->expected = expected;
-    t->object = object;
-    t->level_count = profile->tlb_levels;
-    t->starved = (queue){NONE, NONE};
-    for (uint32_t i = 0; i < t->level_count; i++)
-        WP_TRY_GOTO(init_level(t, i, &plan, err), done);
-    WP_TRY_GOTO(init_prefetch(t, err), done);
-    const wpi_tlb_ring_owner owner = {t, ring_has, ring_use, ring_answered, ring_passed};
-    WP_TRY_GOTO(wpi_tlb_ring_create(engine, profile, &plan, t->levels[0].group_of,
-                                    t->levels[0].tlb_count, &owner, &t->ring, err),
-                done);
-    for (uint32_t i = 0; i < t->levels[0].tlb_count; i++) {
-        t->levels[0].tlbs[i].store.ring = t->ring;
-        t->levels[0].tlbs[i].store.ring_number = i;
-    }
-    WP_TRY_GOTO(wpi_walkers_init(&t->walkers, engine, profile, walked, expect_walk, t, err), done);
-    *out = t;
-    t = NULL;
-done:
-    wpi_translation_destroy(t);
-    return status;
-}
-
-void wpi_translation_destroy(wpi_translation *t) {
-    if (t == NULL) return;
-    for (uint32_t i = 0; i < t->level_count; i++) {
-        level *l = &t->levels[i];
-        for (uint32_t k = 0; k < l->tlb_count && l->tlbs != NULL; k++) {
-            wpi_tlb_store_deinit(&l->tlbs[k].store);
-            wpi_index_deinit(&l->tlbs[k].fills);
-            wp_free(l->tlbs[k].mshrs);
-        }
-        wp_free(l->tlbs);
-    }
-    wpi_tlb_ring_destroy(t->ring);
-    wpi_walkers_deinit(&t->walkers);
-    wpi_pool_deinit(&t->requests);
-    wp_free(t);
-}
-
-void wpi_translation_set_paging(wpi_translation *t, wpi_paging *paging) {
-    t->paging = paging;
-}
-
-void wpi_translation_set_watch(wpi_translation *t, wpi_watch *watch) {
-    t->watch = watch;
-}
-
-void wpi_translation_flush(wpi_translation *t) {
-    WP_CHECK(t->under_way == 0);
-    for (uint32_t i = 0; i < t->level_count; i++)
-        for (uint32_t k = 0; k < t->levels[i].tlb_count; k++)
-            wpi_tlb_store_clear(&t->levels[i].tlbs[k].store);
-    if (t->ring != NULL) wpi_tlb_ring_flush(t->ring);
-    wpi_walkers_flush(&t->walkers);
-}
-
-uint64_t wpi_translation_under_way(const wpi_translation *t) {
-    return t->under_way;
-}
-
-static void visit_prefetch(const wpi_translation *t, wpi_visit visit, void *object) {
-    const level *last = &t->levels[t->level_count - 1];
-    uint64_t fetched = 0, used = 0;
-    for (uint32_t i = 0; i < last->tlb_count; i++) {
-        fetched += last->tlbs[i].store.prefetch.fetched;
-        used += last->tlbs[i].store.prefetch.used;
-    }
-    wpi_visit_value(visit, object, "tlb_prefetch.", "fetched", "translations", fetched);
-    wpi_visit_value(visit, object, "tlb_prefetch.", "used", "translations", used);
-}
-
-void wpi_translation_statistics(const wpi_translation *t, wpi_visit visit, void *object) {
-    for (uint32_t i = 0; i < t->level_count; i++) {
-        const level *l = &t->levels[i];
-        char prefix[16];
-        (void)snprintf(prefix, sizeof prefix, "tlb.l%u.", (i + 1) % 10);
-        wpi_visit_value(visit, object, prefix, "hits", "requests", l->hits);
-        wpi_visit_value(visit, object, prefix, "misses", "requests", l->misses);
-        wpi_visit_value(visit, object, prefix, "merges", "requests", l->merges);
-        wpi_visit_value(visit, object, prefix, "stalls", "requests", l->stalls);
-        wpi_visit_value(visit, object, prefix, "stall_wait", "ps", l->stall_wait_ps);
-        wpi_visit_value(visit, object, prefix, "evictions", "entries", l->evictions);
-        wpi_visit_histogram(visit, object, prefix, "port_wait", "ps", &l->wait_ps);
-    }
-    wpi_visit_value(visit, object, "tlb.", "translation", "ps", t->translation_ps);
-    if (wpi_tlb_prefetch_is_on(t->profile)) visit_prefetch(t, visit, object);
-    if (t->ring != NULL) wpi_tlb_ring_statistics(t->ring, visit, object);
-    wpi_walkers_statistics(&t->walkers, visit, object);
 }
