@@ -50,25 +50,36 @@ static uint32_t class_of(uint32_t others) {
     static const uint32_t last[WPI_CENSUS_CLASSES] = {0, 1, 4, 8, 12, UINT32_MAX};
     uint32_t class = 0;
     while (others > last[class])
-        class++;
+        class ++;
     return class;
 }
 
+static uint32_t holders_of(const wpi_census *census, uint64_t page) {
+    const uint32_t holders = wpi_index_find(&census->holders, page);
+    return holders == WPI_INDEX_NONE ? 0 : holders;
+}
+
+void wpi_census_request(wpi_census *census, uint32_t tlb, uint64_t page) {
+    census->held[class_of(holders_of(census, page))]++;
+    census->tlbs[tlb].requests++;
+}
+
 void wpi_census_miss(wpi_census *census, uint32_t tlb, uint64_t page, bool neighbour_has) {
-    const uint32_t others = wpi_index_find(&census->holders, page);
-    census->had[class_of(others == WPI_INDEX_NONE ? 0 : others)]++;
+    census->had[class_of(holders_of(census, page))]++;
     census->tlbs[tlb].misses++;
     census->tlbs[tlb].neighbour_had += neighbour_has;
 }
 
 void wpi_census_statistics(const wpi_census *census, wpi_visit visit, void *object) {
-    static const char *const names[WPI_CENSUS_CLASSES] = {"0",   "1",    "2_4",
-                                                          "5_8", "9_12", "more"};
+    static const char *const names[WPI_CENSUS_CLASSES] = {"0", "1", "2_4", "5_8", "9_12", "more"};
     for (uint32_t i = 0; i < WPI_CENSUS_CLASSES; i++)
         wpi_visit_value(visit, object, "census.others_", names[i], "misses", census->had[i]);
+    for (uint32_t i = 0; i < WPI_CENSUS_CLASSES; i++)
+        wpi_visit_value(visit, object, "census.holders_", names[i], "requests", census->held[i]);
     for (uint32_t i = 0; i < census->tlb_count; i++) {
         char prefix[32];
         (void)snprintf(prefix, sizeof prefix, "census.tlb%u.", i);
+        wpi_visit_value(visit, object, prefix, "requests", "requests", census->tlbs[i].requests);
         wpi_visit_value(visit, object, prefix, "misses", "requests", census->tlbs[i].misses);
         wpi_visit_value(visit, object, prefix, "neighbour_had", "requests",
                         census->tlbs[i].neighbour_had);

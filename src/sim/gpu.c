@@ -13,6 +13,7 @@ struct wpi_gpu {
     wpi_memory *memory;
     wpi_sm **sms;
     uint32_t sm_count;
+    uint32_t last_fed;              /* SM that had the last CTA */
     wpi_grid *launches;             /* under way, oldest first */
     wpi_grid *ended;                /* told, not yet freed */
     wpi_launch_numbers past;        /* sums of launches that have ended */
@@ -72,6 +73,7 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     const wp_time_ps now = wpi_engine_now(gpu->engine);
     const wp_time_ps first = launch->numbers.start_ps + wpi_sm_number(sm) * gpu->profile->skew_ps;
     launch->live_threads += launch->source->threads_per_cta;
+    gpu->last_fed = wpi_sm_number(sm);
     if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > first ? now : first, NULL) ==
         WP_STATUS_OK)
         return true;
@@ -79,12 +81,19 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     return false;
 }
 
-/* CTAs in turn to all SMs that have room. */
+/* CTAs in turn to all SMs that have room, or to one after the other. */
 static void feed_all(wpi_gpu *gpu) {
+    const uint32_t placement = gpu->profile->cta_placement;
+    const uint32_t first = placement == WPI_CTA_PLACEMENT_ROTATE ? gpu->last_fed + 1 : 0;
     for (bool has_fed = true; has_fed;) {
         has_fed = false;
-        for (uint32_t i = 0; i < gpu->sm_count; i++)
-            has_fed = feed(gpu, gpu->sms[i]) || has_fed;
+        for (uint32_t i = 0; i < gpu->sm_count; i++) {
+            wpi_sm *sm = gpu->sms[(first + i) % gpu->sm_count];
+            while (feed(gpu, sm)) {
+                has_fed = true;
+                if (placement != WPI_CTA_PLACEMENT_FILL) break;
+            }
+        }
     }
 }
 

@@ -598,9 +598,10 @@ static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
     return lanes;
 }
 
-/* A part for each line, chained by page; `chains` has their ends. */
+/* A part for each line, chained by page; `chains` has their ends, `of_lines` all. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, queue *chains) {
+                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, queue *chains,
+                       uint32_t *of_lines) {
     const bool is_l1 = may_use_l1(m, access);
     for (uint32_t i = 0; i < footprint->page_count; i++)
         chains[i] = (queue){NONE, NONE};
@@ -620,6 +621,7 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
         wpi_ledger_until(&part_of(m, number)->ledger, WPI_SPENT_ISSUE,
                          turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
         append(m, &chains[line->page], number);
+        of_lines[i] = number;
     }
 }
 
@@ -674,6 +676,50 @@ static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wp_
                                 is_written ? WP_RUN_PAGE_WRITTEN : WP_RUN_PAGE_READ, now);
 }
 
+static void touch(wpi_memory *m, const wpi_access *access, uint32_t first, wp_time_ps now) {
+    if (!is_managed(m, part_of(m, first)->request.line * WPI_LINE_BYTES)) return;
+    touch_pages(m, first);
+    if (m->history != NULL) note_pages(m, first, is_write(access->kind), now);
+}
+
+static void watch(const wpi_memory *m, const wpi_access *access, uint64_t address, bool is_hit,
+                  wp_time_ps now) {
+    if (m->watch != NULL)
+        wpi_watch_access(m->watch, address, access->name, is_write(access->kind), !is_hit, now);
+}
+
+static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
+                        const queue *chains, wp_time_ps now) {
+    for (uint32_t i = 0; i < footprint->page_count; i++) {
+        const uint32_t first = chains[i].first;
+        const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
+        touch(m, access, first, now);
+        watch(m, access, address, translate(m, first, part_of(m, first)->ledger.at), now);
+    }
+}
+
+/* Each line on its own, in order; a page that all of its lines hit is one. */
+static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
+                        const queue *chains, const uint32_t *of_lines, wp_time_ps now) {
+    bool is_hit[WPI_FOOTPRINT_MAX];
+    for (uint32_t i = 0; i < footprint->page_count; i++) {
+        is_hit[i] = true;
+        touch(m, access, chains[i].first, now);
+    }
+    for (uint32_t i = 0; i < footprint->line_count; i++)
+        part_of(m, of_lines[i])->next = NONE;
+    for (uint32_t i = 0; i < footprint->line_count; i++) {
+        const wp_time_ps turn = part_of(m, of_lines[i])->ledger.at;
+        if (!translate(m, of_lines[i], turn)) is_hit[footprint->lines[i].page] = false;
+    }
+    /* Pages are numbered as lines come to them. */
+    for (uint32_t i = 0, page = 0; page < footprint->page_count; i++) {
+        if (footprint->lines[i].page != page) continue;
+        watch(m, access, footprint->lines[i].line * WPI_LINE_BYTES, is_hit[page], now);
+        page++;
+    }
+}
+
 uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps now,
                            wpi_access_done done, void *object, uint64_t token) {
     WP_ASSERT(access->mask != 0 && access->sm < m->profile->sm_count);
@@ -681,6 +727,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     WP_ASSERT(access->performed == NULL || wpi_is_performed_in_l2(access->kind, access->cache));
     wpi_footprint footprint;
     queue chains[WPI_FOOTPRINT_MAX];
+    uint32_t of_lines[WPI_FOOTPRINT_MAX];
     const uint32_t page_bits = page_bits_of(m, access);
     wpi_coalesce(access, page_bits, &footprint);
     for (uint32_t i = 0; i < footprint.page_count && m->paging != NULL; i++)
@@ -695,20 +742,13 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
     const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
     record_of(m, record_number)->performed = access->performed;
-    make_parts(m, access, &footprint, record_number, now, turn, chains);
+    make_parts(m, access, &footprint, record_number, now, turn, chains, of_lines);
     for (uint32_t i = 0; i < footprint.page_count; i++)
         wpi_translation_prefetch(m->translation, access->sm, footprint.pages[i] << page_bits);
-    for (uint32_t i = 0; i < footprint.page_count; i++) {
-        const uint32_t first = chains[i].first;
-        const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
-        if (is_managed(m, address)) {
-            touch_pages(m, first);
-            if (m->history != NULL) note_pages(m, first, is_write(access->kind), now);
-        }
-        const bool is_hit = translate(m, first, part_of(m, first)->ledger.at);
-        if (m->watch != NULL)
-            wpi_watch_access(m->watch, address, access->name, is_write(access->kind), !is_hit, now);
-    }
+    if (m->profile->tlb_requests == WPI_TLB_REQUESTS_LINE)
+        ask_by_line(m, access, &footprint, chains, of_lines, now);
+    else
+        ask_by_page(m, access, &footprint, chains, now);
     return lines;
 }
 

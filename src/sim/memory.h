@@ -3,11 +3,11 @@
  * The memory system of a simulated GPU: what happens to a warp's global access between the LSU and
  * DRAM or the host. Addresses are those of the program; nothing here touches their contents.
  *
- *     access ─► coalescer ─► one request a page:  TLB 1 ─► TLB 2 … ─► walkers
- *                   │                                └────────┬─────────┘
- *                   └► one request a line (its sectors):      ▼ translated
- *                                              L1 ─► L2 slice ─► DRAM channel
- *                                                        └─────► link (host memory)
+ *     access ─► coalescer ─► one request a page, or a line:  TLB 1 ─► TLB 2 … ─► walkers
+ *                   │                                           └────────┬─────────┘
+ *                   └► one request a line (its sectors):                 ▼ translated
+ *                                                         L1 ─► L2 slice ─► DRAM channel
+ *                                                                   └─────► link (host memory)
  *
  * Who changes state when: the SM's own TLB and L1 are looked up in the order in which accesses are
  * issued; everything shared is changed in events, in order of simulated time. Ports, buses, banks

@@ -108,6 +108,21 @@ typedef enum wpi_on_fault {
     WPI_ON_FAULT_COUNT        /* must be last */
 } wpi_on_fault;
 
+/** What a warp's access asks the first TLB for. */
+typedef enum wpi_tlb_requests {
+    WPI_TLB_REQUESTS_PAGE = 0, /* each of its pages */
+    WPI_TLB_REQUESTS_LINE,     /* each of its lines */
+    WPI_TLB_REQUESTS_COUNT     /* must be last */
+} wpi_tlb_requests;
+
+/** Which SM has the next CTA. */
+typedef enum wpi_cta_placement {
+    WPI_CTA_PLACEMENT_ROUND_ROBIN = 0, /* each SM one in turn, from the first one on */
+    WPI_CTA_PLACEMENT_ROTATE,          /* … from behind that which had the last one */
+    WPI_CTA_PLACEMENT_FILL,            /* the first one that has room */
+    WPI_CTA_PLACEMENT_COUNT            /* must be last */
+} wpi_cta_placement;
+
 typedef struct wpi_tlb_profile {
     uint32_t entries;
     uint32_t set_count;
@@ -118,8 +133,9 @@ typedef struct wpi_tlb_profile {
     char *sets_text;
     wpi_hash hash;
     const wpi_policy *replacement;
-    uint32_t ports; /* look-ups a cycle */
-    uint32_t mshrs; /* misses under way */
+    uint32_t ports;  /* look-ups a cycle; 0: any number */
+    uint32_t mshrs;  /* misses under way; 0: any number */
+    bool is_merging; /* misses of the same pages are one */
     wp_time_ps latency_ps;
     bool is_hit_under_miss; /* else a miss blocks all that come later */
     wpi_sharing sharing;
@@ -182,6 +198,7 @@ typedef struct wpi_profile {
 
     uint64_t page_bytes;
     uint32_t tlb_levels;
+    uint32_t tlb_requests; /* wpi_tlb_requests */
     wpi_tlb_profile tlb[WPI_TLB_LEVELS_MAX];
 
     struct {
@@ -281,10 +298,11 @@ typedef struct wpi_profile {
         uint64_t migrate_penalty;   /* p */
     } paging;
 
-    uint64_t memory_bytes; /* of the device */
-    wp_time_ps launch_ps;  /* from a launch to its first CTA */
-    wp_time_ps skew_ps;    /* … to that of the next SM */
-    wp_time_ps slice_ps;   /* of statistics over time */
+    uint64_t memory_bytes;  /* of the device */
+    wp_time_ps launch_ps;   /* from a launch to its first CTA */
+    wp_time_ps skew_ps;     /* … to that of the next SM */
+    uint32_t cta_placement; /* wpi_cta_placement */
+    wp_time_ps slice_ps;    /* of statistics over time */
 
     struct wpi_profile_text *text; /* the keys as they were written: profile.c */
 } wpi_profile;

@@ -8,6 +8,7 @@
 #include "policy/tlb_sharing.h"
 #include "sim/floorplan.h"
 #include "sim/profile_keys.h"
+#include "sim/tlb_prefetch.h"
 #include "sim/warp_source.h"
 
 #define SUBENTRIES_MAX 64u
@@ -180,6 +181,11 @@ static wp_status check_tlbs(wpi_profile *p, wp_error *err) {
         WP_TRY(check_sets(p, section, t, err));
         WP_TRY(check_coverage(p, section, t, err));
         WP_TRY(check_groups(p, section, t, err));
+        (void)snprintf(name, sizeof name, "%s.merge", section);
+        if (!t->is_merging && level + 1 == p->tlb_levels && wpi_tlb_prefetch_is_on(p))
+            return REFUSE(p, name, err,
+                          "what is fetched ahead has to merge with what is asked for "
+                          "(tlb_prefetch.policy)");
         (void)snprintf(name, sizeof name, "%s.fill", section);
         if (level > 0 && t->fill_bytes < p->tlb[level - 1].fill_bytes)
             return REFUSE(p, name, err, "a miss brings %llu bytes, less than in the level before",

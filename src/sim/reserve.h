@@ -4,7 +4,7 @@
  * offered about in order of time; what is offered late still waits for what was offered before it.
  *
  *     bus      takes time for each piece: a channel, a slice's port
- *     ports    takes `count` pieces a cycle: look-ups of a TLB
+ *     ports    takes `count` pieces a cycle, or any number (0): look-ups of a TLB
  *     slots    `count` pieces at a time whose ends are known: MSHRs of L2, copy engines
  *
  * A bus hands out turns from the time at which work was offered, even if its data come later (a
@@ -46,6 +46,7 @@ typedef struct wpi_ports {
 
 /** When a look-up offered at `time` gets a port. */
 static inline wp_time_ps wpi_ports_take(wpi_ports *ports, wp_time_ps time) {
+    if (ports->count == 0) return time;
     if (time >= ports->time + ports->cycle_ps) {
         ports->time = time;
         ports->used = 0;

@@ -67,6 +67,8 @@ static uint64_t page_of(const wpi_tlb_level *l, const wpi_tlb_request *r) {
 }
 
 static void add(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
+    /* Where misses do not merge, another one may have brought it. */
+    if (!l->profile->is_merging && wpi_tlb_store_use(&at->store, r->grain, r->address)) return;
     l->evictions += wpi_tlb_store_add(&at->store, r->grain, r->address);
 }
 
@@ -107,14 +109,23 @@ static bool waits_for_pages(const wpi_translation *t, const wpi_tlb *at, wpi_on_
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
 
+static wpi_tlb_queue *joined_of(const wpi_tlb *at, uint32_t number) {
+    return &((wpi_tlb_queue *)at->joined.items)[number];
+}
+
+static bool has_mshr(const wpi_tlb_level *l, const wpi_tlb *at) {
+    return l->profile->mshrs == 0 || at->used < l->profile->mshrs;
+}
+
 static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number, wpi_tlb *at) {
+    const wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = request_of(t, number);
-    const uint32_t own = at->free_mshr;
-    at->free_mshr = at->mshrs[own].next_free;
-    at->mshrs[own].sent = number;
-    at->mshrs[own].joined = (wpi_tlb_queue){NONE, NONE};
     at->used++;
-    wpi_index_add(&at->fills, r->address >> grain_of(&t->levels[level_number], r)->fill_bits, own);
+    if (l->profile->is_merging) {
+        const uint32_t own = wpi_pool_take(&at->joined, sizeof(wpi_tlb_queue));
+        *joined_of(at, own) = (wpi_tlb_queue){NONE, NONE};
+        wpi_index_add(&at->fills, r->address >> grain_of(l, r)->fill_bits, own);
+    }
     if (is_last(t, level_number)) wpi_walkers_promise(&t->walkers);
 }
 
@@ -124,7 +135,7 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
 static bool is_worth_fetching(const wpi_translation *t, const wpi_tlb_level *l, const wpi_tlb *at,
                               const wpi_tlb_request *r) {
     const wpi_grain *g = grain_of(l, r);
-    return at->free_mshr != NONE && wpi_walkers_are_free(&t->walkers) &&
+    return has_mshr(l, at) && wpi_walkers_are_free(&t->walkers) &&
            r->grain == grain_number(t, r->address) &&
            (r->grain == WPI_GRAIN_MEMORY || wpi_paging_is_here(t->paging, r->address)) &&
            wpi_tlb_store_find(&at->store, r->grain, r->address) == WPI_INDEX_NONE &&
@@ -164,11 +175,11 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     const wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = request_of(t, number);
     const uint32_t known = wpi_index_find(&at->fills, r->address >> grain_of(l, r)->fill_bits);
-    if (known != WPI_INDEX_NONE) {
-        append(t, &at->mshrs[known].joined, number);
+    if (known != WPI_INDEX_NONE) { /* never, where misses do not merge */
+        append(t, joined_of(at, known), number);
         return JOINED;
     }
-    if (at->free_mshr == NONE || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
+    if (!has_mshr(l, at) || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
     if (is_last(t, level_number) && !wpi_walkers_have_room(&t->walkers)) {
         starve(t, at);
         return STALLED;
@@ -212,7 +223,11 @@ static outcome look_up(wpi_translation *t, uint32_t number, uint32_t level_numbe
     return miss(t, number, level_number, at, *looked_up);
 }
 
-static void count(wpi_tlb_level *l, outcome o) {
+static void count(wpi_translation *t, uint32_t number, uint32_t level_number, const wpi_tlb *at,
+                  outcome o) {
+    wpi_tlb_level *l = &t->levels[level_number];
+    if (at->store.ring != NULL && o != STALLED)
+        wpi_tlb_ring_note(at->store.ring, at->store.ring_number, page_of(l, request_of(t, number)));
     switch (o) {
     case HIT: l->hits++; break;
     case JOINED: l->merges++; break;
@@ -227,7 +242,7 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
     wpi_tlb_level *l = &t->levels[level_number];
     wpi_tlb *at = tlb_of(t, level_number, request_of(t, number)->sm);
     const outcome o = look_up(t, number, level_number, at, now, looked_up);
-    count(l, o);
+    count(t, number, level_number, at, o);
     if (o == STALLED) {
         l->stalls++;
         request_of(t, number)->stalled = now;
@@ -267,12 +282,12 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
 static void drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now) {
     wpi_tlb_level *l = &t->levels[level_number];
     /* The first one may need an MSHR: without a free one there is no need to look. */
-    while (at->line.first != NONE && at->free_mshr != NONE) {
+    while (at->line.first != NONE && has_mshr(l, at)) {
         wp_time_ps looked_up = 0;
         const uint32_t number = take_first(t, &at->line);
         const uint32_t after = at->line.first;
         const outcome o = look_up(t, number, level_number, at, now, &looked_up);
-        count(l, o);
+        count(t, number, level_number, at, o);
         if (o == STALLED) { /* back to the head */
             request_of(t, number)->next = after;
             if (after == NONE) at->line.last = number;
@@ -296,35 +311,38 @@ static void give_back(wpi_translation *t, uint32_t number, const wpi_translation
     t->translated(t->object, token, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, const wpi_tlb_request *r,
+static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
                  const wpi_translation_answer *answer);
 
 /* A request has its translation from level `from` (the walkers: level_count): the level before
  * learns it, and with it all that wait there. */
 static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
                     const wpi_translation_answer *answer) {
-    const wpi_tlb_request r = *request_of(t, number);
-    if (from == r.entry)
+    if (from == request_of(t, number)->entry)
         give_back(t, number, answer);
     else
-        fill(t, from - 1, &r, answer);
+        fill(t, from - 1, number, answer);
 }
 
-static void fill(wpi_translation *t, uint32_t level_number, const wpi_tlb_request *r,
+/* The MSHR of a request that has come back; returns who has waited for it. */
+static wpi_tlb_queue give_mshr(const wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
+    at->used--;
+    if (!l->profile->is_merging) return (wpi_tlb_queue){NONE, NONE};
+    const uint32_t own = wpi_index_take(&at->fills, r->address >> grain_of(l, r)->fill_bits);
+    const wpi_tlb_queue joined = *joined_of(at, own);
+    wpi_pool_give(&at->joined, own);
+    return joined;
+}
+
+static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
                  const wpi_translation_answer *answer) {
     wpi_tlb_level *l = &t->levels[level_number];
+    const wpi_tlb_request *r = request_of(t, number);
     wpi_tlb *at = tlb_of(t, level_number, r->sm);
-    const wpi_grain *g = grain_of(l, r);
-    const uint32_t own = wpi_index_take(&at->fills, r->address >> g->fill_bits);
-    const uint32_t sent = at->mshrs[own].sent;
-    wpi_tlb_queue joined = at->mshrs[own].joined;
-    at->mshrs[own].next_free = at->free_mshr;
-    at->free_mshr = own;
-    at->used--;
-    const bool is_early = request_of(t, sent)->is_prefetch && joined.first == NONE;
+    wpi_tlb_queue joined = give_mshr(l, at, r);
     if (answer->is_remote || answer->is_broken || (answer->is_passing && level_number == 0)) {
         /* it is not to be kept */
-    } else if (is_early) {
+    } else if (r->is_prefetch && joined.first == NONE) {
         wpi_tlb_prefetch_keep(&at->store.prefetch, page_of(l, r));
     } else {
         add(l, at, r);
@@ -332,7 +350,7 @@ static void fill(wpi_translation *t, uint32_t level_number, const wpi_tlb_reques
             wpi_paging_known(t->paging, r->address, r->grain == WPI_GRAIN_LARGE,
                              (uint32_t)(at - l->tlbs));
     }
-    go_back(t, sent, level_number, answer);
+    go_back(t, number, level_number, answer);
     while (joined.first != NONE)
         go_back(t, take_first(t, &joined), level_number, answer);
     drain(t, level_number, at, answer->ready);

@@ -21,11 +21,7 @@ static wp_status init_tlb(wpi_tlb *at, const wpi_tlb_profile *profile, const wpi
     WP_TRY(wpi_tlb_store_init(&at->store, profile, grains, seed, err));
     at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
     at->line = (wpi_tlb_queue){NONE, NONE};
-    at->mshrs = wp_calloc(profile->mshrs, sizeof *at->mshrs);
-    if (!wpi_index_init(&at->fills, 0) || at->mshrs == NULL)
-        return WP_FAIL(err, NOMEM, "%u TLB MSHRs", profile->mshrs);
-    for (uint32_t i = 0; i < profile->mshrs; i++)
-        at->mshrs[i].next_free = i + 1 < profile->mshrs ? i + 1 : NONE;
+    if (!wpi_index_init(&at->fills, 0)) return WP_FAIL(err, NOMEM, "MSHRs of a TLB");
     return WP_STATUS_OK;
 }
 
@@ -91,7 +87,7 @@ void wpi_translation_destroy(wpi_translation *t) {
         for (uint32_t k = 0; k < l->tlb_count && l->tlbs != NULL; k++) {
             wpi_tlb_store_deinit(&l->tlbs[k].store);
             wpi_index_deinit(&l->tlbs[k].fills);
-            wp_free(l->tlbs[k].mshrs);
+            wpi_pool_deinit(&l->tlbs[k].joined);
         }
         wp_free(l->tlbs);
     }

@@ -32,18 +32,13 @@ typedef struct wpi_tlb_queue {
     uint32_t first, last;
 } wpi_tlb_queue;
 
-typedef struct wpi_tlb_mshr {
-    uint32_t sent;        /* the request that is at a level behind this one */
-    wpi_tlb_queue joined; /* those that wait for the same fill */
-    uint32_t next_free;
-} wpi_tlb_mshr;
-
 typedef struct wpi_tlb {
     wpi_tlb_store store;
     wpi_ports ports;
-    wpi_index fills; /* address / fill_bytes -> mshr */
-    wpi_tlb_mshr *mshrs;
-    uint32_t free_mshr, used;
+    uint32_t used; /* MSHRs */
+    /* Where misses merge: of each fill under way, who joined the request that brings it. */
+    wpi_index fills; /* address / fill_bytes -> number in … */
+    wpi_pool joined; /* wpi_tlb_queue */
     wpi_tlb_queue line;
     uint32_t faults; /* requests that came by here first and wait for a page */
     bool is_starved; /* in the list of those that wait for room at the walkers */

@@ -16,9 +16,9 @@ enum { LEFT = 0, RIGHT, SIDES };
 
 typedef struct message {
     uint64_t page, token;
-    uint32_t home, at;    /* `at`: who is asked, or was last … */
-    int32_t offset;       /* … from home; 0: nobody yet */
-    uint8_t side;         /* from which it comes in there */
+    uint32_t home, at; /* `at`: who is asked, or was last … */
+    int32_t offset;    /* … from home; 0: nobody yet */
+    uint8_t side;      /* from which it comes in there */
     bool is_found;
     uint32_t next;        /* in a port's line */
     wp_time_ps asked;     /* since: the miss was known */
@@ -149,7 +149,8 @@ static void aim(const wpi_tlb_ring *s, message *m, int32_t offset) {
 }
 
 /* With a place in the buffer there. */
-static void set_out(wpi_tlb_ring *s, uint32_t number, uint32_t from, int32_t steps, wp_time_ps now) {
+static void set_out(wpi_tlb_ring *s, uint32_t number, uint32_t from, int32_t steps,
+                    wp_time_ps now) {
     const wp_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
     message_of(s, number)->lookup_ps += hops_ps(s, steps) + look_up_ps;
     wpi_engine_at(s->engine, travel(s, from, steps, now) + look_up_ps, look_up, s, number);
@@ -257,19 +258,20 @@ static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
 }
 
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    const bool neighbour_has =
-        has(s, tlb_at(s, tlb, -1), page) || has(s, tlb_at(s, tlb, 1), page);
+    const bool neighbour_has = has(s, tlb_at(s, tlb, -1), page) || has(s, tlb_at(s, tlb, 1), page);
     wpi_census_miss(&s->census, tlb, page, neighbour_has);
 }
 
 /* The directory is looked up beside the TLB. */
 static wp_time_ps miss_ps(const wpi_tlb_ring *s) {
     const wp_time_ps tlb_ps = s->profile->tlb[0].latency_ps;
-    const wp_time_ps directory_ps = s->ops->uses_directory ? s->profile->tlb_sharing.directory_ps : 0;
+    const wp_time_ps directory_ps =
+        s->ops->uses_directory ? s->profile->tlb_sharing.directory_ps : 0;
     return tlb_ps > directory_ps ? tlb_ps : directory_ps;
 }
 
-bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint64_t token, wp_time_ps time) {
+bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint64_t token,
+                      wp_time_ps time) {
     if (s->has_census) count_miss(s, tlb, page);
     message m = {.page = page, .token = token, .home = tlb};
     const int32_t offset = choose(s, &m);
@@ -282,6 +284,10 @@ bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint64_t tok
     *message_of(s, number) = m;
     wpi_engine_at(s->engine, time + m.lookup_ps, depart, s, number);
     return true;
+}
+
+void wpi_tlb_ring_note(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
+    if (s->has_census) wpi_census_request(&s->census, tlb, page);
 }
 
 /* ---- who has what -----------------------------------------------------------------------------
@@ -321,7 +327,8 @@ static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const ui
                             wp_error *err) {
     uint32_t ring_of[WPI_SMS_MAX];
     uint32_t ring_count = 0;
-    WP_TRY(wpi_floorplan_groups(plan, s->profile->tlb_sharing.scope, "", ring_of, &ring_count, err));
+    WP_TRY(
+        wpi_floorplan_groups(plan, s->profile->tlb_sharing.scope, "", ring_of, &ring_count, err));
     s->rings = wp_calloc(ring_count, sizeof *s->rings);
     s->members = wp_calloc(s->node_count, sizeof *s->members);
     if (s->rings == NULL || s->members == NULL) return WP_FAIL(err, NOMEM, "rings of TLBs");
@@ -363,9 +370,9 @@ static wp_status init_nodes(wpi_tlb_ring *s, wp_error *err) {
 }
 
 wp_status wpi_tlb_ring_create(wpi_engine *engine, const wpi_profile *profile,
-                             const wpi_floorplan *plan, const uint32_t *group_of,
-                             uint32_t tlb_count, const wpi_tlb_ring_owner *owner, wpi_tlb_ring **out,
-                             wp_error *err) {
+                              const wpi_floorplan *plan, const uint32_t *group_of,
+                              uint32_t tlb_count, const wpi_tlb_ring_owner *owner,
+                              wpi_tlb_ring **out, wp_error *err) {
     *out = NULL;
     wp_status status = WP_STATUS_OK;
     const wpi_tlb_sharing_ops *ops = profile->tlb_sharing.policy->ops;

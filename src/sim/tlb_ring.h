@@ -12,8 +12,8 @@
  * TLBs lie in rings, in order of their numbers. A link of the ring carries a message a cycle each
  * way. Who asks a TLB takes a place in the buffer of the port through which he comes, and waits at
  * home for one; it is free when the answer, or the question to the one behind, is on its link. A
- * question on its way never waits for a place: it goes home, and on to the next level. So a wait has
- * nothing to wait for but a link, and the ring cannot lock up.
+ * question on its way never waits for a place: it goes home, and on to the next level. So a wait
+ * has nothing to wait for but a link, and the ring cannot lock up.
  *
  * Pages are numbers that name one fill of a TLB, the same in all of them. One thread.
  *
@@ -34,7 +34,8 @@ typedef struct wpi_tlb_ring_owner {
     void *object;
     /* The TLB has the page. */
     bool (*has)(void *object, uint32_t tlb, uint64_t page);
-    /* The same; and then it was used for the request, whose page must not leave until `answered`. */
+    /* The same; and then it was used for the request, whose page must not leave until `answered`.
+     */
     bool (*use)(void *object, uint32_t tlb, uint64_t token);
     /* Another TLB's answer is here. `lookup_ps`: of the time since the miss, what was no queue. */
     void (*answered)(void *object, uint64_t token, bool is_stored, wp_time_ps lookup_ps,
@@ -46,15 +47,18 @@ typedef struct wpi_tlb_ring_owner {
 /** `group_of[sm]`: the TLB of each SM. All but `owner` must outlive it. *out is NULL where TLBs are
  * private and nobody wants the census. NOMEM. */
 WP_NODISCARD wp_status wpi_tlb_ring_create(wpi_engine *engine, const wpi_profile *profile,
-                                          const wpi_floorplan *plan, const uint32_t *group_of,
-                                          uint32_t tlb_count, const wpi_tlb_ring_owner *owner,
-                                          wpi_tlb_ring **out, wp_error *err);
+                                           const wpi_floorplan *plan, const uint32_t *group_of,
+                                           uint32_t tlb_count, const wpi_tlb_ring_owner *owner,
+                                           wpi_tlb_ring **out, wp_error *err);
 void wpi_tlb_ring_destroy(wpi_tlb_ring *sharing); /* NULL allowed */
 
-/** A TLB that was looked up at `time` has missed. True: others are asked, and `answered` or `passed`
- * will be called. */
+/** A TLB that was looked up at `time` has missed. True: others are asked, and `answered` or
+ * `passed` will be called. */
 bool wpi_tlb_ring_ask(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page, uint64_t token,
-                     wp_time_ps time);
+                      wp_time_ps time);
+
+/** A TLB is looked up: for the census. */
+void wpi_tlb_ring_note(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);
 
 /** A TLB has the page now; no longer; all have nothing. */
 void wpi_tlb_ring_learned(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);

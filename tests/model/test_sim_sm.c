@@ -106,6 +106,33 @@ static void sms_begin_one_after_the_other(void **state) {
     rig_close(&r);
 }
 
+/* Two launches of six CTAs on four SMs, each of which has room for all: the SMs they come to. */
+static void expect_places(const char *placement, const char *first, const char *second) {
+    const script_stop chain[] = {{CHAIN, ALL}};
+    const char *const expected[] = {first, second};
+    wp_error err = {0};
+    wpi_gpu *gpu;
+    rig r;
+    RIG_OPEN(&r, ONE_SM, "floorplan.tpcs=4", placement, );
+    assert_status_ok(wpi_gpu_create(r.profile, r.engine, r.memory, &gpu, &err), &err);
+    for (int launch = 0; launch < 2; launch++) {
+        script *s = new_script(chain, 1, 6, 1);
+        (void)script_launch(&r, gpu, s);
+        for (uint32_t cta = 0; cta < 6; cta++)
+            assert_int_equal(s->placed[cta], expected[launch][cta] - '0');
+        free(s);
+    }
+    wpi_gpu_destroy(gpu);
+    rig_close(&r);
+}
+
+static void ctas_go_to_sms_in_turn_or_fill_one(void **state) {
+    (void)state;
+    expect_places("gpu.cta_placement=round-robin", "012301", "012301");
+    expect_places("gpu.cta_placement=rotate", "123012", "301230");
+    expect_places("gpu.cta_placement=fill", "000000", "000000");
+}
+
 static void divergence_serialises(void **state) {
     (void)state;
     const script_stop together[] = {{CHAIN, ALL}, {HALF, ALL}, {CHAIN, ALL}};
@@ -276,6 +303,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
         cmocka_unit_test(sms_begin_one_after_the_other),
+        cmocka_unit_test(ctas_go_to_sms_in_turn_or_fill_one),
         cmocka_unit_test(divergence_serialises),
         cmocka_unit_test(a_barrier_waits_for_the_last),
         cmocka_unit_test(as_many_ctas_fit_as_the_calculator_says),

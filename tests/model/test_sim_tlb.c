@@ -158,18 +158,106 @@ static void misses_of_one_page_are_one_walk(void **state) {
     rig_close(&r);
 }
 
+static void a_warp_asks_for_pages_or_for_lines(void **state) {
+    (void)state;
+    static const struct {
+        const char *requests, *merge;
+        uint64_t misses, merges, next_misses, next_merges, hits;
+    } cases[] = {
+        {"tlb.requests=page", "tlb.l1.merge=on", 2, 0, 2, 0, 2},
+        {"tlb.requests=line", "tlb.l1.merge=on", 2, 6, 2, 0, 8},
+        {"tlb.requests=line", "tlb.l1.merge=off", 8, 0, 2, 6, 8},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        /* Two lanes in each of four lines on each of two pages; twice. */
+        uint64_t addresses[WPI_LANES] = {0};
+        for (uint32_t lane = 0; lane < 16; lane++)
+            addresses[lane] = lane % 2 * PAGE + lane / 4 * 128 + lane / 2 % 2 * 64;
+        rig r;
+        RIG_OPEN(&r, cases[i].requests, cases[i].merge, );
+        const wpi_access access = {
+            .kind = WP_TRACE_LOAD, .size_bytes = 4, .mask = 0xffff, .addresses = addresses};
+        (void)wpi_memory_access(r.memory, &access, 0, rig_note, &r, 0);
+        wpi_engine_run(r.engine);
+        assert_u64(rig_count(&r, "tlb.l1.misses"), cases[i].misses);
+        assert_u64(rig_count(&r, "tlb.l1.merges"), cases[i].merges);
+        assert_u64(rig_count(&r, "tlb.l2.misses"), cases[i].next_misses);
+        assert_u64(rig_count(&r, "tlb.l2.merges"), cases[i].next_merges);
+        assert_u64(rig_count(&r, "walker.walks"), 2);
+        assert_u64(rig_count(&r, "tlb.l1.hits"), 0);
+        (void)wpi_memory_access(r.memory, &access, wpi_engine_now(r.engine), rig_note, &r, 0);
+        wpi_engine_run(r.engine);
+        assert_u64(r.answers, 2);
+        assert_u64(rig_count(&r, "tlb.l1.hits"), cases[i].hits);
+        assert_u64(rig_count(&r, "tlb.l1.evictions"), 0);
+        rig_close(&r);
+    }
+}
+
+/* The second level has the page, and answers after 1 + 9 cycles; one lane asks each cycle. */
+static void misses_that_do_not_merge_each_take_their_time(void **state) {
+    (void)state;
+    static const char *const merge[] = {"tlb.l1.merge=on", "tlb.l1.merge=off"};
+    const uint64_t answer = 1 + 9, all = 16;
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, merge[i], "lsu.latency=0cycles", );
+        (void)rig_time(&r, 1, WP_TRACE_LOAD, 0);
+        const uint64_t before = rig_count(&r, "tlb.translation");
+        const wp_time_ps now = wpi_engine_now(r.engine);
+        for (uint64_t k = 0; k < all; k++) {
+            wpi_engine_run_until(r.engine, now + k * WP_PS_PER_NS);
+            rig_issue(&r, 0, WP_TRACE_LOAD, 1, k * 128, 0, now + k * WP_PS_PER_NS);
+        }
+        wpi_engine_run(r.engine);
+        const uint64_t took = (rig_count(&r, "tlb.translation") - before) / WP_PS_PER_NS;
+        assert_u64(rig_count(&r, "tlb.l1.hits"), all - answer);
+        assert_u64(rig_count(&r, "tlb.l1.misses"), i == 0 ? 1 + 1 : 1 + answer);
+        assert_u64(rig_count(&r, "tlb.l1.merges"), i == 0 ? answer - 1 : 0);
+        assert_u64(rig_count(&r, "tlb.l2.hits"), i == 0 ? 1 : answer);
+        /* Merged ones are answered with the first, others each after its own look-up. */
+        const uint64_t missed = i == 0 ? answer * (answer + 1) / 2 : answer * answer;
+        assert_u64(took, missed + (all - answer));
+        rig_close(&r);
+    }
+}
+
+static void ports_take_turns_unless_there_is_any_number(void **state) {
+    (void)state;
+    static const char *const ports[] = {"tlb.l2.ports=1", "tlb.l2.ports=2", "tlb.l2.ports=0"};
+    for (uint64_t i = 0; i < 3; i++) {
+        rig r;
+        RIG_OPEN(&r, ports[i], );
+        for (uint32_t sm = 0; sm < 8; sm++)
+            rig_issue(&r, sm, WP_TRACE_LOAD, 1, sm * PAGE, 0, 0);
+        wpi_engine_run(r.engine);
+        const uint64_t walks = 200 * (4 * 1 + 4 * 2); /* four walkers */
+        const uint64_t waits[] = {7 * 8 / 2, 2 * (1 + 2 + 3), 0};
+        const uint64_t ends[] = {/* the second four walk when the first have ended */
+                                 (0 + 1 + 2 + 3) * 2, (0 + 0 + 1 + 1) * 2, 0};
+        assert_u64(rig_count(&r, "tlb.translation"),
+                   (8 * (1 + 9) + walks + ends[i]) * WP_PS_PER_NS);
+        assert_u64(rig_count_sum(&r, "tlb.l2.port_wait"), waits[i] * WP_PS_PER_NS);
+        rig_close(&r);
+    }
+}
+
 static void a_level_has_no_more_misses_under_way_than_mshrs(void **state) {
     (void)state;
     /* 32 pages, walkers without end, 4 MSHRs: eight rounds of TLB2 + walk, one after the other. */
-    rig r;
-    RIG_OPEN(&r, "tlb.l1.mshrs=4", "tlb.l1.ports=32", "tlb.l2.ports=32", "walker.count=0",
-             "l1.on=off", "dram.row_miss=0", );
-    rig_issue(&r, 0, WP_TRACE_LOAD, 0xffffffff, 0, PAGE, 0);
-    wpi_engine_run(r.engine);
-    const uint64_t round = 1 + 9 + 200;
-    assert_true(r.last.answered >= (10 + 8 * round + 100 + 80) * WP_PS_PER_NS);
-    assert_true(r.last.answered <= (10 + 8 * round + 100 + 80 + 64) * WP_PS_PER_NS);
-    rig_close(&r);
+    static const char *const mshrs[] = {"tlb.l1.mshrs=4", "tlb.l1.mshrs=0"};
+    static const uint64_t rounds[] = {8, 1};
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, mshrs[i], "tlb.l1.ports=32", "tlb.l2.ports=32", "walker.count=0", "l1.on=off",
+                 "dram.row_miss=0", );
+        rig_issue(&r, 0, WP_TRACE_LOAD, 0xffffffff, 0, PAGE, 0);
+        wpi_engine_run(r.engine);
+        const uint64_t round = 1 + 9 + 200;
+        assert_true(r.last.answered >= (10 + rounds[i] * round + 100 + 80) * WP_PS_PER_NS);
+        assert_true(r.last.answered <= (10 + rounds[i] * round + 100 + 80 + 64) * WP_PS_PER_NS);
+        rig_close(&r);
+    }
 }
 
 static void without_hit_under_miss_a_hit_waits_for_the_miss(void **state) {
@@ -259,6 +347,9 @@ int main(void) {
         cmocka_unit_test(small_strides_miss_once_a_page),
         cmocka_unit_test(sharers_evict_each_other_and_others_do_not),
         cmocka_unit_test(misses_of_one_page_are_one_walk),
+        cmocka_unit_test(a_warp_asks_for_pages_or_for_lines),
+        cmocka_unit_test(misses_that_do_not_merge_each_take_their_time),
+        cmocka_unit_test(ports_take_turns_unless_there_is_any_number),
         cmocka_unit_test(a_level_has_no_more_misses_under_way_than_mshrs),
         cmocka_unit_test(without_hit_under_miss_a_hit_waits_for_the_miss),
         cmocka_unit_test(flushed_tlbs_know_nothing),

@@ -95,6 +95,36 @@ static void a_wrong_hint_costs_the_way(void **state) {
     assert_u64(took[1] - took[0], ASKED(1, 1, 1));
 }
 
+/* Three lines of a page that the neighbour has, at once: where misses do not merge each asks, two
+ * at a time; the page is stored once. */
+static void each_miss_asks_where_they_do_not_merge(void **state) {
+    (void)state;
+    static const char *const merge[] = {"tlb.l1.merge=on", "tlb.l1.merge=off"};
+    for (uint64_t i = 0; i < 2; i++) {
+        rig r;
+        RIG_OPEN(&r, "tlb_sharing.policy=neidty", "tlb_sharing.census=on", "tlb.requests=line",
+                 "tlb_sharing.buffer=2", merge[i], );
+        (void)cycles(&r, 4, 3);
+        const uint64_t before = rig_count(&r, "tlb.translation");
+        rig_issue(&r, 3, WP_TRACE_LOAD, 7, 3 * PAGE, 128, wpi_engine_now(r.engine));
+        wpi_engine_run(r.engine);
+        const uint64_t took = (rig_count(&r, "tlb.translation") - before) / WP_PS_PER_NS;
+        assert_u64(rig_count(&r, "tlb_sharing.hits"), i == 0 ? 1 : 3);
+        assert_u64(rig_count(&r, "census.tlb3.neighbour_had"), i == 0 ? 1 : 3);
+        assert_u64(rig_count(&r, "census.tlb3.requests"), 3);
+        assert_u64(rig_count(&r, "census.holders_1"), 3); /* SM 4's own was of none */
+        assert_u64(rig_count(&r, "tlb.l1.merges"), i == 0 ? 2 : 0);
+        assert_u64(rig_count(&r, "tlb.l2.hits"), 0);
+        /* A line a cycle: 1 to miss, there and back and a look-up. The third sets out a cycle after
+         * a place in the buffer is free, which is when the first was looked up. */
+        const uint64_t alone = 1 + ASKED(1, 1, 1);
+        assert_u64(took, i == 0 ? alone + (alone - 1) + (alone - 2) : 3 * alone);
+        assert_u64(cycles(&r, 3, 3), cycles(&r, 3, 3));
+        assert_u64(rig_count(&r, "tlb_sharing.asked"), i == 0 ? 1 : 3);
+        rig_close(&r);
+    }
+}
+
 /* Pages 1 and 2 are the left neighbour's; this is which of the accesses to them miss. */
 static const char *misses_of(const char *policy, const char *more, const char *pages) {
     static char result[16];
@@ -168,24 +198,26 @@ static void run(traffic *t) {
 
 static void all_questions_end(void **state) {
     (void)state;
-    static const char *const settings[] = {"tlb_sharing.buffer=1", "tlb_sharing.hop=200cycles",
-                                           "tlb_sharing.neighbours=3", "tlb_sharing.tag_bits=2",
-                                           "tlb_sharing.directory_entries=2", "tlb.l1.mshrs=2"};
+    static const char *const settings[] = {
+        "tlb_sharing.buffer=1",   "tlb_sharing.hop=200cycles",       "tlb_sharing.neighbours=3",
+        "tlb_sharing.tag_bits=2", "tlb_sharing.directory_entries=2", "tlb.l1.mshrs=2",
+        "tlb.l1.merge=off"};
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         if (strcmp((*p)->kind, "tlb_sharing") != 0 || strcmp((*p)->name, "private") == 0) continue;
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
             char policy[64];
             (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
             traffic t = {.random = 7 + i, .left = 3000, .pages = 40};
-            RIG_OPEN(&t.rig, policy, settings[i], "tlb_sharing.census=on", );
+            RIG_OPEN(&t.rig, policy, settings[i], "tlb_sharing.census=on",
+                     i % 2 == 0 ? "tlb.requests=line" : "tlb.requests=page", );
             run(&t);
             assert_u64(rig_count(&t.rig, "tlb_sharing.asked"),
                        rig_count(&t.rig, "tlb_sharing.hits") +
                            rig_count(&t.rig, "tlb_sharing.passed"));
             assert_true(rig_count(&t.rig, "tlb_sharing.hits") > 100);
             uint64_t misses = 0;
-            static const char *const classes[] = {"census.others_0",   "census.others_1",
-                                                  "census.others_2_4", "census.others_5_8",
+            static const char *const classes[] = {"census.others_0",    "census.others_1",
+                                                  "census.others_2_4",  "census.others_5_8",
                                                   "census.others_9_12", "census.others_more"};
             for (size_t k = 0; k < 6; k++)
                 misses += rig_count(&t.rig, classes[k]);
@@ -246,19 +278,22 @@ static void a_census_counts_who_else_has_the_page(void **state) {
     rig_close(&r);
 }
 
-/* Pages come and go under the TLBs: gmmu and residency check that none is used that is not there. */
+/* Pages come and go under the TLBs: gmmu and residency check that none is used that is not there.
+ */
 static void pages_that_leave_are_forgotten(void **state) {
     (void)state;
     static const char *const pages[] = {"page.bytes=4KiB", "page.bytes=2MiB"};
     static const char *const migrate[] = {"paging.migrate=first-touch", "paging.migrate=adaptive"};
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
-        for (uint32_t i = 0; strcmp((*p)->kind, "tlb_sharing") == 0 && i < 4; i++) {
+        for (uint32_t i = 0; strcmp((*p)->kind, "tlb_sharing") == 0 && i < 6; i++) {
             char policy[64];
             wp_error err = {0};
             (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
             traffic t = {.random = 11 + i, .left = 2000, .pages = 100, .first = BENCH_FIRST};
-            RIG_OPEN(&t.rig, policy, pages[i % 2], migrate[i / 2], "gpu.memory=5MiB",
-                     "tlb_sharing.census=on", "paging.prefetch=tree", );
+            RIG_OPEN(&t.rig, policy, pages[i % 2], migrate[i / 2 % 2], "gpu.memory=5MiB",
+                     "tlb_sharing.census=on", "paging.prefetch=tree",
+                     i < 4 ? "tlb.l1.merge=on" : "tlb.l1.merge=off",
+                     i < 4 ? "tlb.requests=page" : "tlb.requests=line", );
             assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
             wpi_paging *paging = wpi_memory_paging(t.rig.memory);
             assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 100 * PAGE, &err), &err);
@@ -278,6 +313,7 @@ int main(void) {
         cmocka_unit_test(valkyrie_asks_all_on_its_way),
         cmocka_unit_test(rings_are_of_a_scope),
         cmocka_unit_test(a_wrong_hint_costs_the_way),
+        cmocka_unit_test(each_miss_asks_where_they_do_not_merge),
         cmocka_unit_test(an_answer_is_stored_at_once_never_or_the_second_time),
         cmocka_unit_test(all_questions_end),
         cmocka_unit_test(a_census_changes_nothing),

@@ -81,7 +81,7 @@ static inline wp_time_ps rig_time(rig *r, uint32_t sm, uint8_t kind, uint64_t ad
 
 typedef struct rig_wanted {
     const char *name;
-    uint64_t value;
+    uint64_t value, sum;
     bool is_found;
 } rig_wanted;
 
@@ -90,6 +90,7 @@ static inline void rig_look(void *object, const wpi_statistic *statistic) {
     if (strcmp(statistic->name, wanted->name) != 0) return;
     wanted->is_found = true;
     wanted->value = statistic->histogram != NULL ? statistic->histogram->count : statistic->value;
+    wanted->sum = statistic->histogram != NULL ? statistic->histogram->sum : 0;
 }
 
 /** A counter by name. */
@@ -98,6 +99,14 @@ static inline uint64_t rig_count(const rig *r, const char *name) {
     wpi_memory_statistics(r->memory, rig_look, &wanted);
     if (!wanted.is_found) fail_msg("no statistic '%s'", name);
     return wanted.value;
+}
+
+/** The sum of a histogram. */
+static inline uint64_t rig_count_sum(const rig *r, const char *name) {
+    rig_wanted wanted = {.name = name};
+    wpi_memory_statistics(r->memory, rig_look, &wanted);
+    if (!wanted.is_found) fail_msg("no statistic '%s'", name);
+    return wanted.sum;
 }
 
 #define RIG_OPEN(r, ...)                                                                           \

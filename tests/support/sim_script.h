@@ -29,6 +29,7 @@ typedef struct script {
     bool is_used[SCRIPT_CTAS_MAX];
     uint32_t resident, resident_most;
     uint32_t log[SCRIPT_LOG_MAX], log_count; /* which warp was asked for its next block */
+    uint32_t placed[SCRIPT_LOG_MAX];         /* CTA -> SM, of the first ones */
     wpi_launch_numbers numbers;
     bool is_done;
 } script;
@@ -36,9 +37,8 @@ typedef struct script {
 static inline wp_status script_start(wpi_warp_source *source, uint64_t cta, uint32_t sm,
                                      uint32_t *slot, wpi_windows *windows, wp_error *err) {
     script *s = (script *)(void *)source;
-    (void)cta;
-    (void)sm;
     (void)err;
+    if (cta < SCRIPT_LOG_MAX) s->placed[cta] = sm;
     *slot = 0;
     while (s->is_used[*slot])
         ++*slot;
@@ -87,19 +87,26 @@ static inline void script_ended(void *object, const wpi_launch_numbers *numbers,
     s->is_done = true;
 }
 
-/** Runs the script's launch on a GPU of its own over the rig's memory; how long it took. */
-static inline wp_time_ps script_run(rig *r, script *s) {
+/** Runs the script's launch; how long it took. */
+static inline wp_time_ps script_launch(rig *r, wpi_gpu *gpu, script *s) {
     wp_error err = {0};
-    wpi_gpu *gpu;
     s->source.ops = &script_ops;
     assert_true(s->source.cta_count * s->source.warps_per_cta <= SCRIPT_WARPS_MAX);
-    assert_status_ok(wpi_gpu_create(r->profile, r->engine, r->memory, &gpu, &err), &err);
     assert_status_ok(wpi_gpu_launch(gpu, &s->source, script_ended, s, &err), &err);
     wpi_engine_run(r->engine);
     wpi_engine_run(r->engine); /* what is still under way behind the launch */
     assert_true(s->is_done);
-    wpi_gpu_destroy(gpu);
     return s->numbers.end_ps - s->numbers.start_ps;
+}
+
+/** The same on a GPU of its own over the rig's memory. */
+static inline wp_time_ps script_run(rig *r, script *s) {
+    wp_error err = {0};
+    wpi_gpu *gpu;
+    assert_status_ok(wpi_gpu_create(r->profile, r->engine, r->memory, &gpu, &err), &err);
+    const wp_time_ps took = script_launch(r, gpu, s);
+    wpi_gpu_destroy(gpu);
+    return took;
 }
 
 #endif
