@@ -3,9 +3,8 @@
 
 #include "base/alloc.h"
 
-wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries, uint32_t tag_bits,
-                             wp_error *err) {
-    *directory = (wpi_directory){.tag_bits = tag_bits};
+wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries, wp_error *err) {
+    *directory = (wpi_directory){0};
     /* Least recently used, and never used: first in, first out. */
     WP_TRY(wpi_tags_init(&directory->tags, &entries, 1, WPI_HASH_MODULO,
                          &wpi_policy_replacement_lru, 1, err));
@@ -25,25 +24,20 @@ void wpi_directory_clear(wpi_directory *directory) {
     directory->used = directory->local = 0;
 }
 
-/* All bits of the page's number, folded. */
-static uint64_t tag_of(const wpi_directory *directory, uint64_t page) {
+uint64_t wpi_directory_tag(uint64_t page, uint32_t tag_bits) {
     uint64_t tag = 0;
-    for (uint64_t rest = page; rest != 0; rest >>= directory->tag_bits)
+    for (uint64_t rest = page; rest != 0; rest >>= tag_bits)
         tag ^= rest;
-    return tag & (((uint64_t)1 << directory->tag_bits) - 1);
+    return tag & (((uint64_t)1 << tag_bits) - 1);
 }
 
-static uint32_t entry_of(const wpi_directory *directory, uint64_t page) {
-    return wpi_tags_find(&directory->tags, tag_of(directory, page));
-}
-
-uint64_t wpi_directory_find(const wpi_directory *directory, uint64_t page) {
-    const uint32_t entry = entry_of(directory, page);
+uint64_t wpi_directory_find(const wpi_directory *directory, uint64_t tag) {
+    const uint32_t entry = wpi_tags_find(&directory->tags, tag);
     return entry == WPI_INDEX_NONE ? 0 : directory->tags.entries[entry].parts;
 }
 
-uint32_t wpi_directory_count_hit(wpi_directory *directory, uint64_t page) {
-    const uint32_t entry = entry_of(directory, page);
+uint32_t wpi_directory_count_hit(wpi_directory *directory, uint64_t tag) {
+    const uint32_t entry = wpi_tags_find(&directory->tags, tag);
     return entry == WPI_INDEX_NONE ? 0 : ++directory->notes[entry].hits;
 }
 
@@ -63,8 +57,7 @@ static void make_room(wpi_directory *directory) {
     directory->eviction_count++;
 }
 
-void wpi_directory_add(wpi_directory *directory, uint64_t page, uint32_t neighbour, bool is_local) {
-    const uint64_t tag = tag_of(directory, page);
+void wpi_directory_add(wpi_directory *directory, uint64_t tag, uint32_t neighbour, bool is_local) {
     uint32_t entry = wpi_tags_find(&directory->tags, tag);
     if (entry == WPI_INDEX_NONE) {
         make_room(directory);
@@ -76,8 +69,8 @@ void wpi_directory_add(wpi_directory *directory, uint64_t page, uint32_t neighbo
     directory->tags.entries[entry].parts |= (uint64_t)1 << neighbour;
 }
 
-void wpi_directory_remove(wpi_directory *directory, uint64_t page, uint32_t neighbour) {
-    const uint32_t entry = entry_of(directory, page);
+void wpi_directory_remove(wpi_directory *directory, uint64_t tag, uint32_t neighbour) {
+    const uint32_t entry = wpi_tags_find(&directory->tags, tag);
     if (entry == WPI_INDEX_NONE) return;
     const uint64_t left = directory->tags.entries[entry].parts & ~((uint64_t)1 << neighbour);
     if (left == 0)
@@ -86,8 +79,8 @@ void wpi_directory_remove(wpi_directory *directory, uint64_t page, uint32_t neig
         directory->tags.entries[entry].parts = left;
 }
 
-void wpi_directory_set_local(wpi_directory *directory, uint64_t page, bool is_local) {
-    const uint32_t entry = entry_of(directory, page);
+void wpi_directory_set_local(wpi_directory *directory, uint64_t tag, bool is_local) {
+    const uint32_t entry = wpi_tags_find(&directory->tags, tag);
     if (entry == WPI_INDEX_NONE || directory->notes[entry].is_local == is_local) return;
     directory->notes[entry].is_local = is_local;
     directory->local += is_local ? 1 : -1u;

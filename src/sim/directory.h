@@ -23,27 +23,29 @@ typedef struct wpi_directory_note {
 typedef struct wpi_directory {
     wpi_tags tags;             /* one set; parts: neighbours */
     wpi_directory_note *notes; /* [entry] */
-    uint32_t tag_bits;
     uint32_t used, local;
     uint64_t eviction_count;
 } wpi_directory;
 
 /** NOMEM. */
 WP_NODISCARD wp_status wpi_directory_init(wpi_directory *directory, uint32_t entries,
-                                          uint32_t tag_bits, wp_error *err);
+                                          wp_error *err);
 void wpi_directory_deinit(wpi_directory *directory); /* `{0}` is fine */
 void wpi_directory_clear(wpi_directory *directory);
 
-/** The neighbours that should have the page. */
-uint64_t wpi_directory_find(const wpi_directory *directory, uint64_t page);
+/** What directories know a page by: all bits of its number, folded by XOR. */
+uint64_t wpi_directory_tag(uint64_t page, uint32_t tag_bits);
+
+/** The neighbours that should have a page of the tag. */
+uint64_t wpi_directory_find(const wpi_directory *directory, uint64_t tag);
 /** A neighbour was asked and had it: how often that was so, of this entry. 0: it is not there any
  * more. */
-uint32_t wpi_directory_count_hit(wpi_directory *directory, uint64_t page);
+uint32_t wpi_directory_count_hit(wpi_directory *directory, uint64_t tag);
 
 /** A neighbour has the page. `is_local`: so has the TLB beside the directory. */
-void wpi_directory_add(wpi_directory *directory, uint64_t page, uint32_t neighbour, bool is_local);
+void wpi_directory_add(wpi_directory *directory, uint64_t tag, uint32_t neighbour, bool is_local);
 /** It has it no longer. */
-void wpi_directory_remove(wpi_directory *directory, uint64_t page, uint32_t neighbour);
-void wpi_directory_set_local(wpi_directory *directory, uint64_t page, bool is_local);
+void wpi_directory_remove(wpi_directory *directory, uint64_t tag, uint32_t neighbour);
+void wpi_directory_set_local(wpi_directory *directory, uint64_t tag, bool is_local);
 
 #endif

@@ -31,7 +31,7 @@
 #define WORD_COUNT (BUCKET_COUNT / 64)
 #define SUMMARY_COUNT (WORD_COUNT / 64)
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
-#define NO_EVENT UINT32_MAX
+#define NO_EVENT WPI_NO_EVENT
 
 /* Kept out of the way of what each event does. */
 #define RARE __attribute__((noinline, cold))
@@ -230,6 +230,15 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
         near_append(engine, (uint32_t)time & (BUCKET_PS - 1), number);
     else
         put_away(engine, time, number);
+}
+
+uint32_t wpi_engine_youngest(const wpi_engine *engine, wp_time_ps time) {
+    const uint32_t offset_ps = (uint32_t)time & (BUCKET_PS - 1);
+    if (time >> BUCKET_BITS == engine->cursor)
+        return engine->near_first[offset_ps] != NO_EVENT ? engine->near_last[offset_ps] : NO_EVENT;
+    if (window_of(time) - engine->window >= 2) return NO_EVENT;
+    const uint32_t number = engine->buckets[time >> BUCKET_BITS & (BUCKET_COUNT - 1)];
+    return number != NO_EVENT && engine->links[number].offset_ps == offset_ps ? number : NO_EVENT;
 }
 
 /* ---- running ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include "policy/tlb_sharing.h"
 #include "sim/census.h"
 #include "sim/directory.h"
+#include "sim/page_filter.h"
 #include "sim/pool.h"
 #include "sim/reserve.h"
 
@@ -15,12 +16,13 @@
 enum { LEFT = 0, RIGHT, SIDES };
 
 typedef struct message {
-    uint64_t page, token;
-    uint32_t home, at; /* `at`: who is asked, or was last … */
-    int32_t offset;    /* … from home; 0: nobody yet */
-    uint8_t side;      /* from which it comes in there */
+    uint64_t page, key, token; /* `key`: of the page */
+    uint32_t home, at;         /* `at`: who is asked, or was last … */
+    uint32_t around;           /* TLBs in the ring */
+    int32_t offset;            /* … from home; 0: nobody yet */
+    uint8_t side;              /* from which it comes in there */
     bool is_found;
-    uint32_t next;        /* in a port's line */
+    uint32_t next;        /* in a port's line, or among look-ups of the same time */
     wp_time_ps asked;     /* since: the miss was known */
     wp_time_ps stalled;   /* since: in a port's line */
     wp_time_ps lookup_ps; /* so far, what was no wait */
@@ -35,6 +37,7 @@ typedef struct port {
 /* What lies beside a TLB. */
 typedef struct node {
     uint32_t ring, position;
+    uint32_t beside[SIDES]; /* the next TLB on that side */
     wpi_directory directory;
     wpi_bus links[SIDES]; /* to the next on that side */
     port ports[SIDES];
@@ -57,6 +60,10 @@ struct wpi_tlb_ring {
     uint32_t *members;
     uint32_t neighbours; /* to each side, that may be asked */
     wpi_pool messages;
+    wp_time_ps batch_time; /* of the look-ups that an event was scheduled for last */
+    uint32_t batch_event,
+        batch_last; /* that one, or WPI_NO_EVENT; the message behind which others may follow */
+    wpi_page_filter filter; /* of all TLBs, by keys */
     bool has_census;
     wpi_census census;
     uint64_t asked_count, hit_count, stored_count, passed_count, lookup_count, full_count;
@@ -65,7 +72,7 @@ struct wpi_tlb_ring {
 };
 
 static void depart(void *object, uint64_t number, wp_time_ps now);
-static void look_up(void *object, uint64_t number, wp_time_ps now);
+static void look_up_all(void *object, uint64_t first, wp_time_ps now);
 static void come_home(void *object, uint64_t number, wp_time_ps now);
 
 static message *message_of(const wpi_tlb_ring *s, uint64_t number) {
@@ -79,11 +86,18 @@ static uint32_t tlbs_around(const wpi_tlb_ring *s, uint32_t tlb) {
     return s->rings[s->nodes[tlb].ring].count;
 }
 
+/* An offset without whole rounds. Few have any, so most need no division. */
+static int32_t once_round(int32_t offset, int32_t count) {
+    return offset > -count && offset < count ? offset : offset % count;
+}
+
 static uint32_t tlb_at(const wpi_tlb_ring *s, uint32_t tlb, int32_t offset) {
     const node *n = &s->nodes[tlb];
     const ring *r = &s->rings[n->ring];
     const int32_t count = (int32_t)r->count;
-    const int32_t position = ((int32_t)n->position + offset % count + count) % count;
+    int32_t position = (int32_t)n->position + once_round(offset, count);
+    if (position < 0) position += count;
+    if (position >= count) position -= count;
     return s->members[r->first + (uint32_t)position];
 }
 
@@ -96,12 +110,13 @@ static bool is_neighbour(const wpi_tlb_ring *s, uint32_t tlb, uint32_t bit) {
 /* A message goes so many TLBs to the right, or left; when it is there. */
 static wp_time_ps travel(wpi_tlb_ring *s, uint32_t from, int32_t steps, wp_time_ps time) {
     const int32_t step = steps < 0 ? -1 : 1;
+    const int side = step < 0 ? LEFT : RIGHT;
     for (; steps != 0; steps -= step) {
-        wpi_bus *link = &s->nodes[from].links[step < 0 ? LEFT : RIGHT];
-        const wp_time_ps turn = wpi_bus_take(link, time, s->profile->cycle_ps);
+        node *n = &s->nodes[from];
+        const wp_time_ps turn = wpi_bus_take(&n->links[side], time, s->profile->cycle_ps);
         wpi_histogram_add(&s->link_wait_ps, turn - time);
         time = turn + s->profile->tlb_sharing.hop_ps;
-        from = tlb_at(s, from, step);
+        from = n->beside[side];
     }
     return time;
 }
@@ -111,10 +126,17 @@ static wp_time_ps hops_ps(const wpi_tlb_ring *s, int32_t steps) {
 }
 
 /* The shorter way back. */
-static int32_t steps_home(const wpi_tlb_ring *s, const message *m) {
-    const int32_t count = (int32_t)tlbs_around(s, m->home);
-    const int32_t right = (-m->offset % count + count) % count;
+static int32_t steps_home(const message *m) {
+    const int32_t count = (int32_t)m->around;
+    const int32_t left = once_round(m->offset, count);
+    const int32_t right = left > 0 ? count - left : -left;
     return 2 * right <= count ? right : right - count;
+}
+
+/* What a page is known by: directories have a hash. */
+static uint64_t key_of(const wpi_tlb_ring *s, uint64_t page) {
+    return s->ops->uses_directory ? wpi_directory_tag(page, s->profile->tlb_sharing.tag_bits)
+                                  : page;
 }
 
 /* ---- questions --------------------------------------------------------------------------------
@@ -122,16 +144,17 @@ static int32_t steps_home(const wpi_tlb_ring *s, const message *m) {
 
 /* Whom to ask now: 0, nobody. */
 static int32_t choose(const wpi_tlb_ring *s, const message *m) {
-    const int32_t count = (int32_t)tlbs_around(s, m->home);
+    const int32_t count = (int32_t)m->around;
     if (s->ops->next == NULL || count < 2) return 0;
     const wpi_tlb_sharing_question question = {
         .tlbs = (uint32_t)count,
         .neighbours = s->neighbours,
         .asked = m->offset,
-        .holders =
-            s->ops->uses_directory ? wpi_directory_find(&s->nodes[m->home].directory, m->page) : 0};
+        .holders = s->ops->uses_directory && wpi_page_filter_count(&s->filter, m->key) > 0
+                       ? wpi_directory_find(&s->nodes[m->home].directory, m->key)
+                       : 0};
     const int32_t offset = s->ops->next(&question);
-    return offset % count == 0 ? 0 : offset;
+    return once_round(offset, count) == 0 ? 0 : offset;
 }
 
 static port *port_of(const wpi_tlb_ring *s, const message *m) {
@@ -143,9 +166,24 @@ static bool has_room(const wpi_tlb_ring *s, const port *p) {
 }
 
 static void aim(const wpi_tlb_ring *s, message *m, int32_t offset) {
+    const bool is_beside = m->offset != 0 && offset == m->offset + 1;
     m->side = offset > m->offset ? LEFT : RIGHT;
     m->offset = offset;
-    m->at = tlb_at(s, m->home, offset);
+    m->at = is_beside ? s->nodes[m->at].beside[RIGHT] : tlb_at(s, m->home, offset);
+}
+
+/* Where nothing else was scheduled between two look-ups for the same time, one event has both. */
+static void look_up_at(wpi_tlb_ring *s, uint32_t number, wp_time_ps time) {
+    message_of(s, number)->next = NONE;
+    if (s->batch_event != WPI_NO_EVENT && s->batch_time == time &&
+        wpi_engine_youngest(s->engine, time) == s->batch_event) {
+        message_of(s, s->batch_last)->next = number;
+    } else {
+        wpi_engine_at(s->engine, time, look_up_all, s, number);
+        s->batch_time = time;
+        s->batch_event = wpi_engine_youngest(s->engine, time);
+    }
+    s->batch_last = number;
 }
 
 /* With a place in the buffer there. */
@@ -153,7 +191,7 @@ static void set_out(wpi_tlb_ring *s, uint32_t number, uint32_t from, int32_t ste
                     wp_time_ps now) {
     const wp_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
     message_of(s, number)->lookup_ps += hops_ps(s, steps) + look_up_ps;
-    wpi_engine_at(s->engine, travel(s, from, steps, now) + look_up_ps, look_up, s, number);
+    look_up_at(s, number, travel(s, from, steps, now) + look_up_ps);
 }
 
 static void depart(void *object, uint64_t number, wp_time_ps now) {
@@ -210,26 +248,35 @@ static bool go_on(wpi_tlb_ring *s, uint32_t number, wp_time_ps now) {
 
 static void go_home(wpi_tlb_ring *s, uint32_t number, wp_time_ps now) {
     message *m = message_of(s, number);
-    const int32_t steps = steps_home(s, m);
+    const int32_t steps = steps_home(m);
     m->lookup_ps += hops_ps(s, steps);
     wpi_engine_at(s->engine, travel(s, m->at, steps, now), come_home, s, number);
 }
 
-static void look_up(void *object, uint64_t number, wp_time_ps now) {
-    wpi_tlb_ring *s = object;
-    message *m = message_of(s, (uint32_t)number);
+static void look_up(wpi_tlb_ring *s, uint32_t number, wp_time_ps now) {
+    message *m = message_of(s, number);
     port *left = port_of(s, m);
-    m->is_found = s->owner.use(s->owner.object, m->at, m->token);
+    m->is_found = wpi_page_filter_count(&s->filter, m->key) > 0 &&
+                  s->owner.use(s->owner.object, m->at, m->token);
     s->lookup_count++;
-    if (m->is_found || !go_on(s, (uint32_t)number, now)) go_home(s, (uint32_t)number, now);
+    if (m->is_found || !go_on(s, number, now)) go_home(s, number, now);
     free_place(s, left, now);
+}
+
+static void look_up_all(void *object, uint64_t first, wp_time_ps now) {
+    wpi_tlb_ring *s = object;
+    if (s->batch_time == now) s->batch_event = WPI_NO_EVENT;
+    for (uint32_t number = (uint32_t)first, next; number != NONE; number = next) {
+        next = message_of(s, number)->next;
+        look_up(s, number, now);
+    }
 }
 
 /* How often others have had the page for this TLB, as tlb_sharing.count says. */
 static uint32_t count_hit(wpi_tlb_ring *s, const message *m) {
     node *n = &s->nodes[m->home];
     if (s->profile->tlb_sharing.count == WPI_TLB_SHARING_BY_ENTRY && s->ops->uses_directory)
-        return wpi_directory_count_hit(&n->directory, m->page);
+        return wpi_directory_count_hit(&n->directory, m->key);
     n->in_a_row = n->last_page == m->page ? n->in_a_row + 1 : 1;
     n->last_page = m->page;
     return n->in_a_row;
@@ -258,7 +305,8 @@ static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
 }
 
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    const bool neighbour_has = has(s, tlb_at(s, tlb, -1), page) || has(s, tlb_at(s, tlb, 1), page);
+    const bool neighbour_has =
+        has(s, s->nodes[tlb].beside[LEFT], page) || has(s, s->nodes[tlb].beside[RIGHT], page);
     wpi_census_miss(&s->census, tlb, page, neighbour_has);
 }
 
@@ -273,7 +321,11 @@ static wp_time_ps miss_ps(const wpi_tlb_ring *s) {
 bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint64_t token,
                       wp_time_ps time) {
     if (s->has_census) count_miss(s, tlb, page);
-    message m = {.page = page, .token = token, .home = tlb};
+    message m = {.page = page,
+                 .key = key_of(s, page),
+                 .token = token,
+                 .home = tlb,
+                 .around = tlbs_around(s, tlb)};
     const int32_t offset = choose(s, &m);
     if (offset == 0) return false;
     aim(s, &m, offset);
@@ -294,27 +346,36 @@ void wpi_tlb_ring_note(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
  */
 
 void wpi_tlb_ring_learned(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
+    const uint64_t key = key_of(s, page);
     if (s->has_census) wpi_census_add(&s->census, page);
+    wpi_page_filter_add(&s->filter, key);
     if (!s->ops->uses_directory) return;
-    wpi_directory_set_local(&s->nodes[tlb].directory, page, true);
+    /* A directory's entry is of a page that another TLB has. */
+    const bool others_may_have = wpi_page_filter_count(&s->filter, key) > 1;
+    if (others_may_have) wpi_directory_set_local(&s->nodes[tlb].directory, key, true);
     for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
         const uint32_t other = tlb_at(s, tlb, -wpi_tlb_sharing_offset(bit));
-        wpi_directory_add(&s->nodes[other].directory, page, bit, has(s, other, page));
+        wpi_directory_add(&s->nodes[other].directory, key, bit,
+                          others_may_have && has(s, other, page));
     }
 }
 
 void wpi_tlb_ring_forgot(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
+    const uint64_t key = key_of(s, page);
     if (s->has_census) wpi_census_remove(&s->census, page);
+    wpi_page_filter_remove(&s->filter, key);
     if (!s->ops->uses_directory) return;
-    wpi_directory_set_local(&s->nodes[tlb].directory, page, false);
+    if (wpi_page_filter_count(&s->filter, key) > 0)
+        wpi_directory_set_local(&s->nodes[tlb].directory, key, false);
     for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
         const uint32_t other = tlb_at(s, tlb, -wpi_tlb_sharing_offset(bit));
-        wpi_directory_remove(&s->nodes[other].directory, page, bit);
+        wpi_directory_remove(&s->nodes[other].directory, key, bit);
     }
 }
 
 void wpi_tlb_ring_flush(wpi_tlb_ring *s) {
     if (s->has_census) wpi_census_clear(&s->census);
+    wpi_page_filter_clear(&s->filter);
     for (uint32_t i = 0; s->ops->uses_directory && i < s->node_count; i++)
         wpi_directory_clear(&s->nodes[i].directory);
 }
@@ -343,6 +404,10 @@ static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const ui
             s->members[placed++] = tlb;
         }
     }
+    for (uint32_t tlb = 0; tlb < s->node_count; tlb++) {
+        s->nodes[tlb].beside[LEFT] = tlb_at(s, tlb, -1);
+        s->nodes[tlb].beside[RIGHT] = tlb_at(s, tlb, 1);
+    }
     return WP_STATUS_OK;
 }
 
@@ -363,8 +428,7 @@ static wp_status init_nodes(wpi_tlb_ring *s, wp_error *err) {
         for (int side = 0; side < SIDES; side++)
             s->nodes[i].ports[side].first = s->nodes[i].ports[side].last = NONE;
         if (s->ops->uses_directory)
-            WP_TRY(wpi_directory_init(&s->nodes[i].directory, directory_entries(s->profile),
-                                      s->profile->tlb_sharing.tag_bits, err));
+            WP_TRY(wpi_directory_init(&s->nodes[i].directory, directory_entries(s->profile), err));
     }
     return WP_STATUS_OK;
 }
@@ -384,6 +448,7 @@ wp_status wpi_tlb_ring_create(wpi_engine *engine, const wpi_profile *profile,
     s->ops = ops;
     s->owner = *owner;
     s->node_count = tlb_count;
+    s->batch_event = WPI_NO_EVENT;
     s->neighbours = neighbours_of(profile, ops);
     WP_TRY_GOTO(init_nodes(s, err), done);
     WP_TRY_GOTO(init_rings(s, plan, group_of, err), done);

@@ -61,7 +61,7 @@ static void it_is_a_list_of_what_neighbours_have(void **state) {
     wpi_directory d;
     list l = {0};
     uint64_t random = 5;
-    assert_status_ok(wpi_directory_init(&d, ENTRIES, 18, &err), &err);
+    assert_status_ok(wpi_directory_init(&d, ENTRIES, &err), &err);
     for (uint32_t i = 0; i < 50000; i++) {
         const uint64_t r = wp_random_next(&random), page = (r >> 32) % PAGES;
         const uint32_t neighbour = (uint32_t)(r >> 8) % 2;
@@ -91,21 +91,18 @@ static void it_is_a_list_of_what_neighbours_have(void **state) {
 /* Tags of 3 bits: pages 8 apart are one entry. */
 static void pages_of_one_tag_are_taken_for_each_other(void **state) {
     (void)state;
-    wp_error err = {0};
-    wpi_directory d;
-    assert_status_ok(wpi_directory_init(&d, ENTRIES, 3, &err), &err);
-    wpi_directory_add(&d, 1, 0, false);
-    assert_u64(wpi_directory_find(&d, 1), 1);
-    assert_u64(wpi_directory_find(&d, 2), 0);
-    assert_u64(wpi_directory_find(&d, 8), 1); /* 001 000: folded 001 */
-    wpi_directory_deinit(&d);
+    assert_u64(wpi_directory_tag(1, 3), 1);
+    assert_u64(wpi_directory_tag(2, 3), 2);
+    assert_u64(wpi_directory_tag(8, 3), 1); /* 001 000: folded 001 */
+    assert_u64(wpi_directory_tag(UINT64_MAX, 1), 0);
+    assert_u64(wpi_directory_tag((uint64_t)1 << 40 | 5, 40), 4);
 }
 
 static void hits_are_of_an_entry_as_long_as_it_lives(void **state) {
     (void)state;
     wp_error err = {0};
     wpi_directory d;
-    assert_status_ok(wpi_directory_init(&d, ENTRIES, 18, &err), &err);
+    assert_status_ok(wpi_directory_init(&d, ENTRIES, &err), &err);
     assert_u64(wpi_directory_count_hit(&d, 4), 0);
     wpi_directory_add(&d, 4, 0, false);
     assert_u64(wpi_directory_count_hit(&d, 4), 1);
