@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Far faults, prefetching and eviction against counts made by hand, and under random traffic with
  * every pair of policies: nothing is lost, frames are never exceeded (which residency checks). */
-#include "sim_paging_bench.h"
-#include "sim_rig.h"
+#include "sim_traffic.h"
 #include "wp_random.h"
 
 static void a_fault_each_page_without_prefetching(void **state) {
@@ -433,59 +432,28 @@ static void random_traffic_ends_under_all_policies(void **state) {
 /* ---- behind TLBs, in front of caches ----------------------------------------------------------
  */
 
-typedef struct traffic {
-    rig rig;
-    uint64_t random, left;
-} traffic;
-
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
-
 /* Lanes in a row, or all over; loads, stores and atomics. */
-static void issue_warp(traffic *t, uint32_t sm, wp_time_ps now) {
-    if (t->left == 0) return;
-    t->left--;
+static void choose(traffic *t, wpi_access *access) {
     static const uint8_t kinds[] = {WP_TRACE_LOAD, WP_TRACE_LOAD, WP_TRACE_STORE, WP_TRACE_ATOMIC};
-    uint64_t addresses[WPI_LANES];
     const uint64_t r = wp_random_next(&t->random);
     const uint64_t base = BENCH_FIRST + (r >> 8) % (16 * MIB - 4096);
     for (uint32_t lane = 0; lane < WPI_LANES; lane++)
-        addresses[lane] = (r & 4) != 0
-                              ? base / 4 * 4 + lane * 4
-                              : BENCH_FIRST + wp_random_next(&t->random) % (4 * MIB) / 4 * 4;
-    const wpi_access access = {.sm = sm,
-                               .kind = kinds[r % 4],
-                               .cache = WP_TRACE_CACHE_ALL,
-                               .size_bytes = 4,
-                               .mask = ~0u,
-                               .addresses = addresses};
-    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
-}
-
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
-    traffic *t = object;
-    rig_note(&t->rig, 0, answer);
-    issue_warp(t, (uint32_t)sm, answer->answered);
+        t->addresses[lane] = (r & 4) != 0
+                                 ? base / 4 * 4 + lane * 4
+                                 : BENCH_FIRST + wp_random_next(&t->random) % (4 * MIB) / 4 * 4;
+    access->kind = kinds[r % 4];
 }
 
 static void run_traffic(const char *on_fault, const char *migrate, const char *evict,
                         const char *more, const char *service, const char *replay) {
-    traffic t = {.random = 99, .left = 3000};
-    wp_error err = {0};
+    traffic t = {.choose = choose, .random = 99, .left = 3000};
     RIG_OPEN(&t.rig, on_fault, migrate, evict, more, service, replay, "gpu.memory=3MiB",
              "walker.queue=8", "paging.migrate_threshold=3", );
-    assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
-    wpi_paging *paging = wpi_memory_paging(t.rig.memory);
-    assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 16 * MIB, &err), &err);
-    for (uint32_t i = 0; i < 64; i++)
-        issue_warp(&t, i % 8, 0);
-    wpi_engine_run(t.rig.engine);
-    if (t.rig.answers != 3000)
+    traffic_manage(&t, 16 * MIB);
+    if (!traffic_run(&t, 64))
         fail_msg("%s, %s, %s, %s, %s, %s: %llu of 3000 accesses", on_fault, migrate, evict, more,
                  service, replay, (unsigned long long)t.rig.answers);
-    const wpi_residency *r = wpi_paging_residency(paging);
-    for (uint32_t i = 0; i < r->chunk_count; i++)
-        assert_false(wpi_chunk_is_busy(&r->chunks[i]));
-    assert_true(r->used <= r->frames);
+    traffic_check_quiet(&t);
     rig_close(&t.rig);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Host and device want a page in turn: what moves, what waits, and where it ends, by count. */
-#include "sim_paging_bench.h"
-#include "sim_rig.h"
+#include "sim_traffic.h"
 
 #define US WP_PS_PER_US
 #define FIGHT                                                                                      \
@@ -207,41 +206,17 @@ static void pages_that_thrash_are_not_prefetched(void **state) {
 /* ---- behind TLBs, in front of caches ----------------------------------------------------------
  */
 
-typedef struct traffic {
-    rig rig;
-    wpi_paging *paging;
-    uint64_t random, left;
-} traffic;
-
 #define TRAFFIC_PAGES 12u
 
 static uint64_t random_page(traffic *t) {
     return BENCH_FIRST + wp_random_next(&t->random) % TRAFFIC_PAGES * WPI_PAGE_BYTES;
 }
 
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
-
-static void issue_warp(void *object, uint64_t sm, wp_time_ps now) {
-    traffic *t = object;
+static void choose(traffic *t, wpi_access *access) {
     static const uint8_t kinds[] = {WP_TRACE_LOAD, WP_TRACE_STORE, WP_TRACE_ATOMIC};
-    if (t->left == 0) return;
-    t->left--;
-    uint64_t addresses[WPI_LANES];
     for (uint32_t lane = 0; lane < WPI_LANES; lane++)
-        addresses[lane] = random_page(t) + lane * 4;
-    const wpi_access access = {.sm = (uint32_t)sm,
-                               .kind = kinds[wp_random_next(&t->random) % 3],
-                               .cache = WP_TRACE_CACHE_ALL,
-                               .size_bytes = 4,
-                               .mask = ~0u,
-                               .addresses = addresses};
-    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
-}
-
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
-    traffic *t = object;
-    rig_note(&t->rig, 0, answer);
-    wpi_engine_at(t->rig.engine, answer->answered + 10 * US, issue_warp, t, sm);
+        t->addresses[lane] = random_page(t) + lane * 4;
+    access->kind = kinds[wp_random_next(&t->random) % 3];
 }
 
 /* The host touches a page each 3 us, or as soon as it may, while there are accesses. */
@@ -262,21 +237,16 @@ static void warps_and_the_host_come_to_an_end(void **state) {
     static const char *const adapt[] = {"paging.thrash_adapt=as-written",
                                         "paging.thrash_adapt=as-intended"};
     for (uint32_t i = 0; i < 4; i++) {
-        traffic t = {.random = 5 + i, .left = 2000};
+        traffic t = {.choose = choose, .random = 5 + i, .left = 2000, .pause_ps = 10 * US};
         bench b = {0};
-        wp_error err = {0};
         RIG_OPEN(&t.rig, service[i % 2], adapt[i / 2], "paging.thrash=driver",
                  "paging.thrash_pin_threshold=2", "paging.thrash_lapse=500us",
                  "paging.thrash_pin=2", "paging.latency=5us", "paging.batch_latency=1us",
                  "paging.block_latency=1us", "paging.host_latency=0", "paging.prefetch=none", );
-        assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
-        b.paging = t.paging = wpi_memory_paging(t.rig.memory);
-        assert_status_ok(wpi_paging_add(t.paging, BENCH_FIRST, 2 * MIB, &err), &err);
-        for (uint32_t warp = 0; warp < 8; warp++)
-            issue_warp(&t, warp, 0);
+        traffic_manage(&t, 2 * MIB);
+        b.paging = t.paging;
         wpi_engine_at(t.rig.engine, 20 * US, touch, &t, BENCH_FIRST);
-        wpi_engine_run(t.rig.engine);
-        assert_u64(t.rig.answers, 2000);
+        assert_true(traffic_run(&t, 8));
         bench_check_residency(&b);
         assert_true(bench_count_of(&b, "paging.host_fetched") > 10);
         assert_true(bench_count_of(&b, "paging.throttled") > 10);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Translations fetched ahead by the last TLB level, against arithmetic. A walk takes 200 cycles of
  * 1 ns, the second level 9, the first 1. */
-#include "sim_paging_bench.h"
-#include "sim_rig.h"
-#include "wp_random.h"
+#include "sim_traffic.h"
 
 #define PAGE ((uint64_t)64 * 1024)
 #define LOCALITY "tlb_prefetch.policy=locality"
@@ -92,32 +90,12 @@ static void the_buffer_forgets_the_oldest(void **state) {
     rig_close(&r);
 }
 
-typedef struct traffic {
-    rig rig;
-    uint64_t random, left;
-} traffic;
-
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
-
-static void issue(traffic *t, uint32_t sm, wp_time_ps now) {
-    if (t->left == 0) return;
-    t->left--;
-    uint64_t addresses[WPI_LANES];
+/* Four lanes, 8 KiB apart. */
+static void choose(traffic *t, wpi_access *access) {
     const uint64_t base = wp_random_next(&t->random) % (80 * PAGE);
     for (uint32_t lane = 0; lane < WPI_LANES; lane++)
-        addresses[lane] = BENCH_FIRST + base / 4 * 4 + lane * PAGE / 64;
-    const wpi_access access = {.sm = sm,
-                               .kind = WP_TRACE_LOAD,
-                               .size_bytes = 4,
-                               .mask = 0x01010101,
-                               .addresses = addresses};
-    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
-}
-
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
-    traffic *t = object;
-    rig_note(&t->rig, 0, answer);
-    issue(t, (uint32_t)sm, answer->answered);
+        t->addresses[lane] = BENCH_FIRST + base / 4 * 4 + lane * PAGE / 64;
+    access->mask = 0x01010101;
 }
 
 /* No far fault is anybody's who did not ask, and all who joined a walk ahead get their page. */
@@ -127,17 +105,11 @@ static void pages_that_come_and_go(void **state) {
     static const char *const sharing[] = {"tlb_sharing.policy=private",
                                           "tlb_sharing.policy=neidty"};
     for (uint32_t i = 0; i < 4; i++) {
-        wp_error err = {0};
-        traffic t = {.random = 21 + i, .left = 3000};
+        traffic t = {.choose = choose, .random = 21 + i, .left = 3000};
         RIG_OPEN(&t.rig, LOCALITY, "tlb_prefetch.degree=4", "walker.count=64", pages[i % 2],
                  sharing[i / 2], "gpu.memory=4MiB", "paging.prefetch=tree", );
-        assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
-        wpi_paging *paging = wpi_memory_paging(t.rig.memory);
-        assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 84 * PAGE, &err), &err);
-        for (uint32_t k = 0; k < 8; k++)
-            issue(&t, k % 8, 0);
-        wpi_engine_run(t.rig.engine);
-        assert_u64(t.rig.answers, 3000);
+        traffic_manage(&t, 84 * PAGE);
+        assert_true(traffic_run(&t, 8));
         assert_true(rig_count(&t.rig, "tlb_prefetch.used") > 0);
         rig_close(&t.rig);
     }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* First-level TLBs that ask each other, against arithmetic and against private ones. */
-#include "sim_paging_bench.h"
-#include "sim_rig.h"
-#include "wp_random.h"
+#include "sim_traffic.h"
 
 #define PAGE ((uint64_t)64 * 1024)
 #define SMS 8u
@@ -160,40 +158,26 @@ static void an_answer_is_stored_at_once_never_or_the_second_time(void **state) {
 /* ---- random traffic ---------------------------------------------------------------------------
  */
 
-typedef struct traffic {
-    rig rig;
-    uint64_t random, left, pages;
-    uint64_t first; /* address */
-} traffic;
+#define WARPS 64u
 
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer);
-
-static void issue(traffic *t, uint32_t sm, wp_time_ps now) {
-    if (t->left == 0) return;
-    t->left--;
-    uint64_t addresses[WPI_LANES];
+/* Eight lanes all over so many pages. */
+static void choose_among(traffic *t, wpi_access *access, uint64_t first, uint64_t pages) {
     for (uint32_t lane = 0; lane < WPI_LANES; lane++)
-        addresses[lane] = t->first + wp_random_next(&t->random) % (t->pages * PAGE) / 4 * 4;
-    const wpi_access access = {.sm = sm,
-                               .kind = t->left % 3 == 0 ? WP_TRACE_STORE : WP_TRACE_LOAD,
-                               .size_bytes = 4,
-                               .mask = 0x11111111,
-                               .addresses = addresses};
-    (void)wpi_memory_access(t->rig.memory, &access, now, go_on, t, sm);
+        t->addresses[lane] = first + wp_random_next(&t->random) % (pages * PAGE) / 4 * 4;
+    access->kind = t->left % 3 == 0 ? WP_TRACE_STORE : WP_TRACE_LOAD;
+    access->mask = 0x11111111;
 }
 
-static void go_on(void *object, uint64_t sm, const wpi_answer *answer) {
-    traffic *t = object;
-    rig_note(&t->rig, 0, answer);
-    issue(t, (uint32_t)sm, answer->answered);
+static void choose_of_few(traffic *t, wpi_access *access) {
+    choose_among(t, access, 0, 40);
 }
 
-static void run(traffic *t) {
-    const uint64_t all = t->left;
-    for (uint32_t i = 0; i < 64; i++)
-        issue(t, i % SMS, 0);
-    wpi_engine_run(t->rig.engine);
-    assert_u64(t->rig.answers, all);
+static void choose_of_many(traffic *t, wpi_access *access) {
+    choose_among(t, access, 0, 60);
+}
+
+static void choose_managed(traffic *t, wpi_access *access) {
+    choose_among(t, access, BENCH_FIRST, 100);
 }
 
 static void all_questions_end(void **state) {
@@ -207,10 +191,10 @@ static void all_questions_end(void **state) {
         for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
             char policy[64];
             (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
-            traffic t = {.random = 7 + i, .left = 3000, .pages = 40};
+            traffic t = {.choose = choose_of_few, .random = 7 + i, .left = 3000};
             RIG_OPEN(&t.rig, policy, settings[i], "tlb_sharing.census=on",
                      i % 2 == 0 ? "tlb.requests=line" : "tlb.requests=page", );
-            run(&t);
+            assert_true(traffic_run(&t, WARPS));
             assert_u64(rig_count(&t.rig, "tlb_sharing.asked"),
                        rig_count(&t.rig, "tlb_sharing.hits") +
                            rig_count(&t.rig, "tlb_sharing.passed"));
@@ -245,9 +229,9 @@ static void a_census_changes_nothing(void **state) {
     (void)state;
     static numbers n[2];
     for (int i = 0; i < 2; i++) {
-        traffic t = {.random = 3, .left = 3000, .pages = 60};
+        traffic t = {.choose = choose_of_many, .random = 3, .left = 3000};
         RIG_OPEN(&t.rig, i == 0 ? NOTHING : "tlb_sharing.census=on", );
-        run(&t);
+        assert_true(traffic_run(&t, WARPS));
         wpi_memory_statistics(t.rig.memory, keep, &n[i]);
         rig_close(&t.rig);
     }
@@ -287,21 +271,16 @@ static void pages_that_leave_are_forgotten(void **state) {
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (uint32_t i = 0; strcmp((*p)->kind, "tlb_sharing") == 0 && i < 6; i++) {
             char policy[64];
-            wp_error err = {0};
             (void)snprintf(policy, sizeof policy, "tlb_sharing.policy=%s", (*p)->name);
-            traffic t = {.random = 11 + i, .left = 2000, .pages = 100, .first = BENCH_FIRST};
+            traffic t = {.choose = choose_managed, .random = 11 + i, .left = 2000};
             RIG_OPEN(&t.rig, policy, pages[i % 2], migrate[i / 2 % 2], "gpu.memory=5MiB",
                      "tlb_sharing.census=on", "paging.prefetch=tree",
                      i < 4 ? "tlb.l1.merge=on" : "tlb.l1.merge=off",
                      i < 4 ? "tlb.requests=page" : "tlb.requests=line", );
-            assert_status_ok(wpi_memory_manage(t.rig.memory, BENCH_FIRST, &err), &err);
-            wpi_paging *paging = wpi_memory_paging(t.rig.memory);
-            assert_status_ok(wpi_paging_add(paging, BENCH_FIRST, 100 * PAGE, &err), &err);
-            run(&t);
+            traffic_manage(&t, 100 * PAGE);
+            assert_true(traffic_run(&t, WARPS));
             assert_true(rig_count(&t.rig, "paging.evicted") > 0);
-            const wpi_residency *residency = wpi_paging_residency(paging);
-            for (uint32_t k = 0; k < residency->chunk_count; k++)
-                assert_false(wpi_chunk_is_busy(&residency->chunks[k]));
+            traffic_check_quiet(&t);
             rig_close(&t.rig);
         }
     }
