@@ -20,7 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph.h"
+#include "common/graph_arrays.h"
+#include "common/ranking.h"
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
@@ -83,10 +84,8 @@ __global__ void gather(uint32_t vertex_count, uint32_t here, const uint64_t *fir
 
 /* The graph and what is known of its vertices, on the device. */
 typedef struct arrays {
-    app_array first;
-    app_array target;
-    app_array turned_first;
-    app_array turned_target;
+    app_graph_arrays rows;
+    app_graph_arrays turned;
     app_array centrality;
 } arrays;
 
@@ -98,8 +97,8 @@ static uint64_t search_all(app_device *device, arrays *graph, uint32_t vertex_co
     app_array dependency;
     app_array flags_array;
     unsigned blocks = app_blocks(vertex_count, THREADS);
-    const uint64_t *first = (const uint64_t *)graph->first.device;
-    const uint32_t *target = (const uint32_t *)graph->target.device;
+    const uint64_t *first = (const uint64_t *)graph->rows.first.device;
+    const uint32_t *target = (const uint32_t *)graph->rows.target.device;
     uint64_t levels = 0;
     app_array_create(device, &level, vertex_count, sizeof(uint32_t), "levels", APP_ROLE_STATE);
     app_array_create(device, &paths, vertex_count, sizeof(double), "paths", APP_ROLE_STATE);
@@ -120,8 +119,8 @@ static uint64_t search_all(app_device *device, arrays *graph, uint32_t vertex_co
             app_array_write(device, &flags_array, 0, &flags, sizeof flags);
             app_kernels_begin(device);
             expand<<<blocks, THREADS>>>(
-                vertex_count, depth, first, target, (const uint64_t *)graph->turned_first.device,
-                (const uint32_t *)graph->turned_target.device, (uint32_t *)level.device,
+                vertex_count, depth, first, target, (const uint64_t *)graph->turned.first.device,
+                (const uint32_t *)graph->turned.target.device, (uint32_t *)level.device,
                 (double *)paths.device, (level_flags *)flags_array.device);
             app_kernels_end(device, "expand", 1);
             app_array_read(device, &flags_array, 0, &flags, sizeof flags);
@@ -234,44 +233,26 @@ static bool check(const app_graph *graph, const double *centrality, const uint32
     return is_right;
 }
 
-typedef struct ranked {
-    double centrality;
-    uint32_t vertex;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b) {
-    const ranked *x = (const ranked *)a;
-    const ranked *y = (const ranked *)b;
-    if (x->centrality != y->centrality) {
-        return x->centrality < y->centrality ? 1 : -1;
-    }
-    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
-}
-
 static void print_result(const app_graph *graph, const double *centrality, uint64_t source_count,
                          uint64_t levels, uint64_t top_count) {
     uint32_t n = graph->vertex_count;
-    ranked *order = (ranked *)app_allocate(n, sizeof *order, "the ranking");
+    app_ranked *order = (app_ranked *)app_allocate(n, sizeof *order, "the ranking");
     for (uint32_t v = 0; v < n; v++) {
-        order[v].centrality = centrality[v];
+        order[v].value = centrality[v];
         order[v].vertex = v;
     }
-    qsort(order, n, sizeof *order, compare_ranked);
+    app_rank(order, n);
     uint64_t shown = top_count < n ? top_count : n;
-    int name_width = 6;
-    for (uint64_t i = 0; i < shown; i++) {
-        int width = (int)strlen(app_graph_vertex_name(graph, order[i].vertex));
-        name_width = width > name_width ? width : name_width;
-    }
+    int name_width = app_ranked_name_width(graph, order, shown);
     printf("graph      %s: %s vertices, %s edges\n", graph->title, app_count(n),
            app_count(graph->edge_count));
     printf("searched   from %s sources, %.1f levels each\n\n", app_count(source_count),
            source_count != 0 ? (double)levels / (double)source_count : 0.0);
     printf("  #  %-*s   shortest ways\n", name_width, graph->name != NULL ? "package" : "vertex");
-    for (uint64_t i = 0; i < shown && order[i].centrality > 0.0; i++) {
+    for (uint64_t i = 0; i < shown && order[i].value > 0.0; i++) {
         printf("%3llu  %-*s %15.3f  ", (unsigned long long)(i + 1), name_width,
-               app_graph_vertex_name(graph, order[i].vertex), order[i].centrality);
-        app_bar(stdout, order[i].centrality / order[0].centrality, 30);
+               app_graph_vertex_name(graph, order[i].vertex), order[i].value);
+        app_bar(stdout, order[i].value / order[0].value, 30);
         putchar('\n');
     }
     putchar('\n');
@@ -279,29 +260,12 @@ static void print_result(const app_graph *graph, const double *centrality, uint6
 }
 
 static void take_graph(app_device *device, arrays *on_device, app_graph *graph, app_graph *turned) {
-    size_t n = graph->vertex_count;
-    app_array_take(device, &on_device->first, (void **)&graph->first, n + 1, sizeof(uint64_t),
-                   "first edges");
-    app_array_take(device, &on_device->target, (void **)&graph->target, graph->edge_count,
-                   sizeof(uint32_t), "edge targets");
-    app_array_take(device, &on_device->turned_first, (void **)&turned->first, n + 1,
-                   sizeof(uint64_t), "first turned edges");
-    app_array_take(device, &on_device->turned_target, (void **)&turned->target, graph->edge_count,
-                   sizeof(uint32_t), "turned edge targets");
-    app_array_create(device, &on_device->centrality, n, sizeof(double), "centralities",
+    app_graph_arrays_take(device, &on_device->rows, graph);
+    app_graph_arrays_take(device, &on_device->turned, turned);
+    app_array_create(device, &on_device->centrality, graph->vertex_count, sizeof(double), "centralities",
                      APP_ROLE_STATE);
-    app_array_to_device(device, &on_device->first);
-    app_array_to_device(device, &on_device->target);
-    app_array_to_device(device, &on_device->turned_first);
-    app_array_to_device(device, &on_device->turned_target);
-}
-
-static void free_arrays(app_device *device, arrays *graph) {
-    app_array_free(device, &graph->first);
-    app_array_free(device, &graph->target);
-    app_array_free(device, &graph->turned_first);
-    app_array_free(device, &graph->turned_target);
-    app_array_free(device, &graph->centrality);
+    app_graph_arrays_to_device(device, &on_device->rows);
+    app_graph_arrays_to_device(device, &on_device->turned);
 }
 
 int main(int argc, char **argv) {
@@ -339,15 +303,13 @@ int main(int argc, char **argv) {
     app_array_to_host(&device, &on_device.centrality);
 
     const double *centrality = (const double *)on_device.centrality.host;
-    graph.first = (uint64_t *)on_device.first.host;
-    graph.target = (uint32_t *)on_device.target.host;
     print_result(&graph, centrality, source_count, levels, top_count);
     app_device_report(&device, 2.0 * (double)n * (double)levels, "vertices");
     bool is_right = !common.check || check(&graph, centrality, source, source_count);
-    graph.first = NULL;
-    graph.target = NULL;
     free(source);
-    free_arrays(&device, &on_device);
+    app_graph_arrays_free(&device, &on_device.rows, &graph);
+    app_graph_arrays_free(&device, &on_device.turned, &turned);
+    app_array_free(&device, &on_device.centrality);
     app_device_close(&device);
     app_graph_free(&graph);
     app_graph_free(&turned);

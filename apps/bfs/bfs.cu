@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph.h"
+#include "common/graph_arrays.h"
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
@@ -356,41 +356,30 @@ int main(int argc, char **argv) {
                                                         : app_graph_busiest(&graph);
 
     app_device device;
-    app_array first;
-    app_array target;
+    app_graph_arrays rows;
     app_array hops;
     const uint32_t zero = 0;
     app_device_open(&device, common.memory);
-    app_array_take(&device, &first, (void **)&graph.first, (size_t)graph.vertex_count + 1,
-                   sizeof(uint64_t), "first edges");
-    app_array_take(&device, &target, (void **)&graph.target, graph.edge_count, sizeof(uint32_t),
-                   "edge targets");
+    app_graph_arrays_take(&device, &rows, &graph);
     app_array_create(&device, &hops, graph.vertex_count, sizeof(uint32_t), "hop counts",
                      APP_ROLE_STATE);
-    app_array_to_device(&device, &first);
-    app_array_to_device(&device, &target);
+    app_graph_arrays_to_device(&device, &rows);
     app_array_fill(&device, &hops, 0xff);
     app_array_write(&device, &hops, source * sizeof(uint32_t), &zero, sizeof zero);
     if (variant == VARIANT_QUEUE) {
-        search_queue(&device, &first, &target, &hops, graph.vertex_count, source);
+        search_queue(&device, &rows.first, &rows.target, &hops, graph.vertex_count, source);
     } else if (variant == VARIANT_MASK) {
-        search_mask(&device, &first, &target, &hops, graph.vertex_count, source);
+        search_mask(&device, &rows.first, &rows.target, &hops, graph.vertex_count, source);
     } else {
-        search_visited(&device, &first, &target, &hops, graph.vertex_count, source);
+        search_visited(&device, &rows.first, &rows.target, &hops, graph.vertex_count, source);
     }
     app_array_to_host(&device, &hops);
 
-    /* The host reads the graph through the arrays that took it. */
-    graph.first = (uint64_t *)first.host;
-    graph.target = (uint32_t *)target.host;
     uint64_t edges = print_result(&graph, source, (const uint32_t *)hops.host);
     app_device_report(&device, (double)edges, "edges");
     bool is_right = !common.check || check(&graph, source, (const uint32_t *)hops.host);
 
-    graph.first = NULL;
-    graph.target = NULL;
-    app_array_free(&device, &first);
-    app_array_free(&device, &target);
+    app_graph_arrays_free(&device, &rows, &graph);
     app_array_free(&device, &hops);
     app_device_close(&device);
     app_graph_free(&graph);

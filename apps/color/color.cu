@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph.h"
+#include "common/graph_arrays.h"
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
@@ -219,33 +219,23 @@ int main(int argc, char **argv) {
     uint32_t *priorities = app_vertex_order(n, common.seed + 2);
 
     app_device device;
-    app_array first;
-    app_array target;
+    app_graph_arrays rows;
     app_array priority;
     app_array colour;
     app_device_open(&device, common.memory);
-    app_array_take(&device, &first, (void **)&graph.first, (size_t)n + 1, sizeof(uint64_t),
-                   "first edges");
-    app_array_take(&device, &target, (void **)&graph.target, graph.edge_count, sizeof(uint32_t),
-                   "edge targets");
+    app_graph_arrays_take(&device, &rows, &graph);
     app_array_take(&device, &priority, (void **)&priorities, n, sizeof(uint32_t), "priorities");
     app_array_create(&device, &colour, n, sizeof(uint32_t), "colours", APP_ROLE_STATE);
-    app_array_to_device(&device, &first);
-    app_array_to_device(&device, &target);
+    app_graph_arrays_to_device(&device, &rows);
     app_array_to_device(&device, &priority);
-    uint32_t rounds = give_all(&device, &first, &target, &priority, &colour, n, variant);
+    uint32_t rounds = give_all(&device, &rows.first, &rows.target, &priority, &colour, n, variant);
     app_array_to_host(&device, &colour);
 
-    graph.first = (uint64_t *)first.host;
-    graph.target = (uint32_t *)target.host;
     print_result(&graph, (const uint32_t *)colour.host, rounds, variant);
     app_device_report(&device, (double)n * (double)rounds, "vertices");
     bool is_right = !common.check || check(&graph, (const uint32_t *)priority.host,
                                            (const uint32_t *)colour.host, variant);
-    graph.first = NULL;
-    graph.target = NULL;
-    app_array_free(&device, &first);
-    app_array_free(&device, &target);
+    app_graph_arrays_free(&device, &rows, &graph);
     app_array_free(&device, &priority);
     app_array_free(&device, &colour);
     app_device_close(&device);

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph.h"
+#include "common/graph_arrays.h"
+#include "common/ranking.h"
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
@@ -193,35 +194,17 @@ static bool check(const app_graph *in, const uint32_t *edges, const float *rank,
     return is_right;
 }
 
-typedef struct ranked {
-    float rank;
-    uint32_t vertex;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b) {
-    const ranked *x = (const ranked *)a;
-    const ranked *y = (const ranked *)b;
-    if (x->rank != y->rank) {
-        return x->rank < y->rank ? 1 : -1;
-    }
-    return (x->vertex > y->vertex) - (x->vertex < y->vertex);
-}
-
 static void print_result(const app_graph *in, const float *rank, uint64_t top_count,
                          uint64_t iterations, double change) {
     uint32_t n = in->vertex_count;
-    ranked *order = (ranked *)app_allocate(n, sizeof *order, "the ranking");
+    app_ranked *order = (app_ranked *)app_allocate(n, sizeof *order, "the ranking");
     for (uint32_t v = 0; v < n; v++) {
-        order[v].rank = rank[v];
+        order[v].value = rank[v];
         order[v].vertex = v;
     }
-    qsort(order, n, sizeof *order, compare_ranked);
+    app_rank(order, n);
     uint64_t shown = top_count < n ? top_count : n;
-    int name_width = 6;
-    for (uint64_t i = 0; i < shown; i++) {
-        int width = (int)strlen(app_graph_vertex_name(in, order[i].vertex));
-        name_width = width > name_width ? width : name_width;
-    }
+    int name_width = app_ranked_name_width(in, order, shown);
     printf("graph      %s: %s vertices, %s edges\n", in->title, app_count(n),
            app_count(in->edge_count));
     printf("converged  after %s iterations, last change %.1e\n\n", app_count(iterations), change);
@@ -230,8 +213,8 @@ static void print_result(const app_graph *in, const float *rank, uint64_t top_co
         uint32_t v = order[i].vertex;
         printf("%3llu  %-*s %9s  %5.2f%%  ", (unsigned long long)(i + 1), name_width,
                app_graph_vertex_name(in, v), app_count(in->first[v + 1u] - in->first[v]),
-               100.0 * (double)order[i].rank);
-        app_bar(stdout, (double)order[i].rank / (double)order[0].rank, 30);
+               100.0 * order[i].value);
+        app_bar(stdout, order[i].value / order[0].value, 30);
         putchar('\n');
     }
     putchar('\n');
@@ -281,38 +264,28 @@ int main(int argc, char **argv) {
     app_graph_free(&graph);
 
     app_device device;
-    app_array first;
-    app_array source;
+    app_graph_arrays rows;
     app_array edges;
     app_array rank;
     double change = 0.0;
     app_device_open(&device, common.memory);
-    app_array_take(&device, &first, (void **)&in.first, (size_t)n + 1, sizeof(uint64_t),
-                   "first edges");
-    app_array_take(&device, &source, (void **)&in.target, in.edge_count, sizeof(uint32_t),
-                   "edge sources");
+    app_graph_arrays_take(&device, &rows, &in);
     app_array_take(&device, &edges, (void **)&edge_counts, n, sizeof(uint32_t), "edge counts");
     app_array_create(&device, &rank, n, sizeof(float), "ranks", APP_ROLE_STATE);
-    app_array_to_device(&device, &first);
-    app_array_to_device(&device, &source);
+    app_graph_arrays_to_device(&device, &rows);
     app_array_to_device(&device, &edges);
     app_array_write(&device, &rank, 0, start_rank, n * sizeof(float));
     free(start_rank);
-    uint64_t iterations = iterate(&device, &first, &source, &edges, &rank, n, variant, damping,
+    uint64_t iterations = iterate(&device, &rows.first, &rows.target, &edges, &rank, n, variant, damping,
                                   tolerance, max_iterations, &change);
     app_array_to_host(&device, &rank);
 
-    in.first = (uint64_t *)first.host;
-    in.target = (uint32_t *)source.host;
     print_result(&in, (const float *)rank.host, top_count, iterations, change);
     app_device_report(&device, (double)in.edge_count * (double)iterations, "edges");
     bool is_right = !common.check || check(&in, (const uint32_t *)edges.host,
                                            (const float *)rank.host, damping, iterations);
 
-    in.first = NULL;
-    in.target = NULL;
-    app_array_free(&device, &first);
-    app_array_free(&device, &source);
+    app_graph_arrays_free(&device, &rows, &in);
     app_array_free(&device, &edges);
     app_array_free(&device, &rank);
     app_device_close(&device);

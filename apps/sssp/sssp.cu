@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/graph.h"
+#include "common/graph_arrays.h"
 #include "common/kernel.h"
 #include "common/memory.h"
 #include "common/report.h"
@@ -490,44 +490,34 @@ int main(int argc, char **argv) {
     }
 
     app_device device;
-    app_array first;
-    app_array target;
+    app_graph_arrays rows;
     app_array weight;
     app_array distance;
     const uint32_t zero = 0;
     app_device_open(&device, common.memory);
-    app_array_take(&device, &first, (void **)&graph.first, (size_t)graph.vertex_count + 1,
-                   sizeof(uint64_t), "first edges");
-    app_array_take(&device, &target, (void **)&graph.target, graph.edge_count, sizeof(uint32_t),
-                   "edge targets");
+    app_graph_arrays_take(&device, &rows, &graph);
     app_array_take(&device, &weight, (void **)&graph.weight, graph.edge_count, sizeof(uint32_t),
                    "edge lengths");
     app_array_create(&device, &distance, graph.vertex_count, sizeof(uint32_t), "distances",
                      APP_ROLE_STATE);
-    app_array_to_device(&device, &first);
-    app_array_to_device(&device, &target);
+    app_graph_arrays_to_device(&device, &rows);
     app_array_to_device(&device, &weight);
     app_array_fill(&device, &distance, 0xff);
     app_array_write(&device, &distance, source * sizeof(uint32_t), &zero, sizeof zero);
     uint64_t relaxed = variant == VARIANT_MASK
-                           ? search_mask(&device, &first, &target, &weight, &distance,
+                           ? search_mask(&device, &rows.first, &rows.target, &weight, &distance,
                                          graph.vertex_count, source, rounds)
-                           : search(&device, &first, &target, &weight, &distance,
+                           : search(&device, &rows.first, &rows.target, &weight, &distance,
                                     graph.vertex_count, source, (uint32_t)delta);
     app_array_to_host(&device, &distance);
 
-    graph.first = (uint64_t *)first.host;
-    graph.target = (uint32_t *)target.host;
     graph.weight = (uint32_t *)weight.host;
     print_result(&graph, source, (const uint32_t *)distance.host);
     app_device_report(&device, (double)relaxed, "vertices");
     bool is_right = !common.check || check(&graph, source, rounds, (const uint32_t *)distance.host);
 
-    graph.first = NULL;
-    graph.target = NULL;
     graph.weight = NULL;
-    app_array_free(&device, &first);
-    app_array_free(&device, &target);
+    app_graph_arrays_free(&device, &rows, &graph);
     app_array_free(&device, &weight);
     app_array_free(&device, &distance);
     app_device_close(&device);
