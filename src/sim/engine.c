@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three wheels: for the bucket being run a list for each ps; 2^14 buckets of 1024 ps; and 2^14
+/* Three wheels: for the bucket being run a list for each ps; 2^14 buckets of 1024 ps; and 2^16
  * windows of half so many buckets each. Empty places are skipped through bitmaps. Buckets are those
  * of two windows, the one being run and the next; when that begins, the window behind it is opened:
  * its events go to their buckets. So what is far away, as pages on a busy link are, costs as much
- * as what is near. What lies beyond 2^14 windows, a tenth of a second, waits in a heap.
+ * as what is near. What lies beyond 2^16 windows, half a second, waits in a heap.
  *
  * Order needs no sequence numbers but in the heap. A window is a queue. A bucket is a stack, so of
  * two events at the same time the younger one is nearer to its top; dealing pushes to the front of
@@ -27,11 +27,12 @@
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
 #define WINDOW_BITS (WHEEL_BITS - 1) /* of its buckets */
-#define WINDOW_COUNT BUCKET_COUNT
-#define WORD_COUNT (BUCKET_COUNT / 64)
+#define WINDOW_COUNT (1u << 16)
+#define WORD_COUNT (WINDOW_COUNT / 64) /* of the larger wheel */
 #define SUMMARY_COUNT (WORD_COUNT / 64)
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT WPI_NO_EVENT
+#define NO_PLACE UINT32_MAX
 
 /* Kept out of the way of what each event does. */
 #define RARE __attribute__((noinline, cold))
@@ -244,8 +245,7 @@ uint32_t wpi_engine_youngest(const wpi_engine *engine, wp_time_ps time) {
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* The first place that is not empty at or after position `from`, going round; BUCKET_COUNT: none.
- */
+/* The first place that is not empty at or after position `from`, going round; NO_PLACE: none. */
 static uint32_t next_position(const place_set *places, uint32_t from) {
     const uint32_t word = from / 64;
     const uint64_t here = places->words[word] >> (from % 64);
@@ -258,7 +258,7 @@ static uint32_t next_position(const place_set *places, uint32_t from) {
         group = (group + 1) % SUMMARY_COUNT;
         summary = places->summary[group];
     }
-    if (summary == 0) return BUCKET_COUNT;
+    if (summary == 0) return NO_PLACE;
     const uint32_t found = group * 64 + (uint32_t)__builtin_ctzll(summary);
     return found * 64 + (uint32_t)__builtin_ctzll(places->words[found]);
 }
@@ -267,7 +267,7 @@ static uint32_t next_position(const place_set *places, uint32_t from) {
 static uint64_t next_bucket(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->cursor + 1) & (BUCKET_COUNT - 1);
     const uint32_t position = next_position(&engine->full_buckets, at);
-    if (position == BUCKET_COUNT) return UINT64_MAX;
+    if (position == NO_PLACE) return UINT64_MAX;
     return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
 }
 
@@ -275,7 +275,7 @@ static uint64_t next_bucket(const wpi_engine *engine) {
 static uint64_t next_window(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->window + 2) & (WINDOW_COUNT - 1);
     const uint32_t position = next_position(&engine->full_windows, at);
-    if (position != WINDOW_COUNT)
+    if (position != NO_PLACE)
         return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
     return engine->far_count > 0 ? window_of(engine->far[0].time) : UINT64_MAX;
 }

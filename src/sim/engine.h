@@ -4,14 +4,15 @@
  * run in order of (time, sequence), the sequence being the order in which they were scheduled. So
  * a run depends on nothing but its input.
  *
- *     now                                  horizon (16.8 us)
- *      |  near  |  |  |  | buckets |  |  |  |  far
- *      1024 lists,  a list without order       heap of the events that no bucket
- *      one for      for each 1024 ps           covers yet
- *      each ps
+ *     now                            8 to 17 us                0.5 s
+ *      |  near  |  |  |  | buckets |  |   windows   |   |   |   |   far
+ *      1024 lists,  a list without     a queue for each 8 us        heap of what nothing
+ *      one for      order for each                                  covers yet
+ *      each ps      1024 ps
  *
- * A bucket's events are dealt to the near lists when its time has come. So an event costs two list
- * insertions, no comparison; nothing is allocated once the pool is large enough.
+ * A window's events are dealt to its buckets, and a bucket's to the near lists, when their time has
+ * come. So an event costs two or three list insertions, no comparison; nothing is allocated once
+ * the pool is large enough.
  *
  * One thread. Times are picoseconds (base/time.h).
  */

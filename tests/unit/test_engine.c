@@ -28,7 +28,7 @@ static void happen(void *object, uint64_t token, wp_time_ps now);
 
 static wp_time_ps random_delay(void) {
     const uint64_t r = wp_random_next(&m.random);
-    const wp_time_ps window_ps = (wp_time_ps)1 << 23, windows_ps = window_ps << 14;
+    const wp_time_ps window_ps = (wp_time_ps)1 << 23, windows_ps = window_ps << 16;
     switch (r % 8) {
     case 0: return 0;
     case 1: return (r >> 8) % 1200;    /* the bucket being run and its neighbours */
