@@ -64,9 +64,8 @@ void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) 
     if (wpi_pages_is_empty(pages)) return;
     paging->calls.shoot_down(paging->calls.object, &shot);
     paging->known_large[chunk] = 0;
-    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(pages, page + 1))
-        known[page] = 0;
+    for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page++)
+        if (wpi_pages_has(pages, page)) known[page] = 0;
 }
 
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
