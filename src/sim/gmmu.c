@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU
  * has no far fault left or there is no MSHR, the CU's of those that were nacked. */
+#include <string.h>
+
 #include "base/alloc.h"
 #include "sim/paging_parts.h"
 
@@ -10,7 +12,9 @@ static wpi_paging_waiter *waiter_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_paging_waiter *)p->waiters.items)[number];
 }
 
-static void append(const wpi_paging *p, wpi_paging_queue *queue, uint32_t number) {
+static void append(wpi_paging *p, wpi_paging_queue *queue, const wpi_paging_waiter *waiter) {
+    const uint32_t number = wpi_pool_take(&p->waiters, sizeof *waiter);
+    *waiter_at(p, number) = *waiter;
     waiter_at(p, number)->next = NONE;
     if (queue->first == NONE)
         queue->first = number;
@@ -19,21 +23,24 @@ static void append(const wpi_paging *p, wpi_paging_queue *queue, uint32_t number
     queue->last = number;
 }
 
-static uint32_t take_first(const wpi_paging *p, wpi_paging_queue *queue) {
+static wpi_paging_waiter take_first(wpi_paging *p, wpi_paging_queue *queue) {
     const uint32_t number = queue->first;
-    queue->first = waiter_at(p, number)->next;
-    return number;
+    const wpi_paging_waiter waiter = *waiter_at(p, number);
+    queue->first = waiter.next;
+    wpi_pool_give(&p->waiters, number);
+    return waiter;
 }
 
-static void replay(wpi_paging *p, uint32_t number, bool is_held, wp_time_ps now) {
-    const uint64_t token = waiter_at(p, number)->token;
-    wpi_pool_give(&p->waiters, number);
-    p->calls.replay(p->calls.object, token, is_held, now);
+static void replay(const wpi_paging *p, const wpi_paging_waiter *waiter, bool is_held,
+                   wp_time_ps now) {
+    p->calls.replay(p->calls.object, waiter->token, is_held, now);
 }
 
 /* A nacked request takes the place of one that has its page. It may not need a fault any more. */
 static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
-    if (cu->nacked.first != NONE) replay(p, take_first(p, &cu->nacked), false, now);
+    if (cu->nacked.first == NONE) return;
+    const wpi_paging_waiter waiter = take_first(p, &cu->nacked);
+    replay(p, &waiter, false, now);
 }
 
 /* ---- asking -----------------------------------------------------------------------------------
@@ -106,20 +113,38 @@ static wpi_pages *waited_at(const wpi_paging *p, uint64_t address) {
     return &p->waited[(address - p->residency.first) / WPI_CHUNK_BYTES];
 }
 
-static uint32_t raise(wpi_paging *p, uint64_t address, wp_time_ps now) {
+/* No SM waits for the fault, yet. */
+static void clear_sms(wpi_paging *p, uint32_t fault) {
+    if (p->fault_sms_count < p->faults.capacity) {
+        p->fault_sms = wp_realloc(p->fault_sms, p->faults.capacity * sizeof *p->fault_sms);
+        WP_CHECK(p->fault_sms != NULL);
+        p->fault_sms_count = p->faults.capacity;
+    }
+    memset(p->fault_sms[fault], 0, sizeof p->fault_sms[fault]);
+}
+
+static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *waiter,
+                      wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) =
-        (wpi_far_fault){.address = address, .waiters = {NONE, NONE}, .raised = now, .next = NONE};
+    *wpi_fault_at(p, number) = (wpi_far_fault){.address = address,
+                                               .raised = now,
+                                               .first = *waiter,
+                                               .others = {NONE, NONE},
+                                               .next = NONE};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
     wpi_pages_add(waited_at(p, address), wpi_page_of(address));
     p->fault_count++;
-    if (p->service->is_replaying) append_fault(p, number);
+    if (p->service->is_replaying) {
+        append_fault(p, number);
+        clear_sms(p, number);
+    }
     return number;
 }
 
-/* Notes that the SM has a waiter. False: it had one before. */
-static bool is_first_of_sm(wpi_far_fault *fault, uint32_t sm) {
-    uint64_t *word = &fault->sms[sm / 64];
+/* Notes that the SM has a waiter, where a service replays. False: it had one before. */
+static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
+    if (!p->service->is_replaying) return false;
+    uint64_t *word = &p->fault_sms[fault][sm / 64];
     const uint64_t bit = (uint64_t)1 << sm % 64, before = *word;
     *word |= bit;
     return (before & bit) == 0;
@@ -131,23 +156,24 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     wpi_paging_cu *cu = &p->cus[asker->sm];
     uint32_t fault = wpi_index_find(&p->fault_of, address / WPI_PAGE_BYTES);
     const bool is_new = fault == WPI_INDEX_NONE;
-    const uint32_t own = wpi_pool_take(&p->waiters, sizeof(wpi_paging_waiter));
     const bool is_counted =
         is_new || p->profile->paging.cu_counts == (uint32_t)WPI_CU_COUNTS_WAITED;
-    *waiter_at(p, own) =
-        (wpi_paging_waiter){.token = asker->token, .sm = asker->sm, .is_counted = is_counted};
+    const wpi_paging_waiter waiter = {
+        .token = asker->token, .sm = asker->sm, .is_counted = is_counted};
     if ((is_counted && !has_fault_left(p, cu)) || (is_new && !has_mshr_left(p))) {
         p->counters.nacks++;
-        append(p, &cu->nacked, own);
+        append(p, &cu->nacked, &waiter);
         return;
     }
-    if (is_new) fault = raise(p, address, now);
+    if (is_new)
+        fault = raise(p, address, &waiter, now);
+    else
+        append(p, &wpi_fault_at(p, fault)->others, &waiter);
     cu->waiting += is_counted;
-    append(p, &wpi_fault_at(p, fault)->waiters, own);
     /* It was nacked before, and leaves the place that was to be its to another. */
     if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
-    const bool is_first = is_first_of_sm(wpi_fault_at(p, fault), asker->sm);
-    if (!is_new && !(is_first && p->service->is_replaying)) {
+    const bool is_first = is_first_of_sm(p, fault, asker->sm);
+    if (!is_new && !is_first) {
         p->counters.joined++;
     } else if (!is_coming || p->service->is_replaying) {
         /* Page tables do not know what is coming. */
@@ -232,22 +258,28 @@ static bool is_resident(const wpi_paging *p, uint64_t address) {
                          wpi_page_of(address));
 }
 
-/* Its waiters walk again; they hold the page if it is there. */
+/* The waiter walks again; it holds the page if that is there. */
+static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, uint64_t address,
+                           bool is_held, wp_time_ps now) {
+    wpi_paging_cu *cu = &p->cus[waiter->sm];
+    cu->waiting -= waiter->is_counted;
+    if (is_held) wpi_paging_hold(p, address, false);
+    replay(p, waiter, is_held, now);
+    replay_nacked(p, cu, now);
+}
+
 static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
-    wpi_far_fault fault = *wpi_fault_at(p, number);
+    const wpi_far_fault fault = *wpi_fault_at(p, number);
     const bool is_held = is_resident(p, fault.address);
     (void)wpi_index_take(&p->fault_of, fault.address / WPI_PAGE_BYTES);
     wpi_pages_remove(waited_at(p, fault.address), wpi_page_of(fault.address));
     wpi_pool_give(&p->faults, number);
     p->fault_count--;
     wpi_histogram_add(&p->counters.wait_ps, now - fault.raised);
-    while (fault.waiters.first != NONE) {
-        const uint32_t waiter = take_first(p, &fault.waiters);
-        wpi_paging_cu *cu = &p->cus[waiter_at(p, waiter)->sm];
-        cu->waiting -= waiter_at(p, waiter)->is_counted;
-        if (is_held) wpi_paging_hold(p, fault.address, false);
-        replay(p, waiter, is_held, now);
-        replay_nacked(p, cu, now);
+    release_waiter(p, &fault.first, fault.address, is_held, now);
+    for (wpi_paging_queue others = fault.others; others.first != NONE;) {
+        const wpi_paging_waiter waiter = take_first(p, &others);
+        release_waiter(p, &waiter, fault.address, is_held, now);
     }
 }
 
@@ -411,6 +443,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->transfers);
     wpi_pool_deinit(&paging->requests);
     wp_free(paging->cus);
+    wp_free(paging->fault_sms);
     wp_free(paging->evict_notes);
     wp_free(paging->ordered);
     wp_free(paging->known);

@@ -29,14 +29,18 @@ typedef struct wpi_paging_waiter {
     uint32_t next;   /* of the same MSHR, or nacked */
 } wpi_paging_waiter;
 
-/** A far fault: a page that somebody waits for. */
+/** A far fault: a page that somebody waits for. Most have one waiter, and tens of thousands are
+ * under way: each is one line of the host's cache. */
 typedef struct wpi_far_fault {
-    uint64_t address;
-    wpi_paging_queue waiters;
+    _Alignas(64) uint64_t address;
     wp_time_ps raised;
-    uint64_t sms[WPI_SMS_MAX / 64]; /* that have a waiter */
-    uint32_t next;                  /* raised behind it, where a service replays */
+    wpi_paging_waiter first;
+    wpi_paging_queue others;
+    uint32_t next; /* raised behind it, where a service replays */
 } wpi_far_fault;
+
+/** Which SMs have a waiter of a far fault, a bit each. */
+typedef uint64_t wpi_fault_sms[WPI_SMS_MAX / 64];
 
 /** In the fault buffer: a page that was wanted. It may be there when it is served. */
 typedef struct wpi_fault_entry {
@@ -99,7 +103,9 @@ struct wpi_paging {
     wpi_index fault_of; /* page number -> far fault */
     wpi_pages *waited;  /* [chunk]: pages with a far fault */
     wpi_pool faults, waiters;
-    wpi_paging_queue raised; /* far faults, where a service replays */
+    wpi_paging_queue raised;  /* far faults, where a service replays … */
+    wpi_fault_sms *fault_sms; /* … [fault] */
+    uint32_t fault_sms_count;
     uint32_t fault_count;
     wpi_paging_cu *cus;
     uint64_t block_move_bytes;
