@@ -5,7 +5,8 @@
 #include "policy/evict.h"
 
 static bool has_frames(const wpi_chunk *chunk) {
-    return !wpi_pages_is_empty(&chunk->resident) || !wpi_pages_is_empty(&chunk->coming);
+    return chunk->is_whole || !wpi_pages_is_empty(&chunk->resident) ||
+           !wpi_pages_is_empty(&chunk->coming);
 }
 
 /* Of the chunks that may be taken the oldest that is younger than `age`. */
@@ -101,7 +102,7 @@ static uint32_t oldest_in(const wpi_evict_question *question, const wpi_chunk *c
         uint32_t found = WPI_EVICT_NONE;
         uint64_t best = UINT64_MAX;
         for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-            const uint64_t own = chunk->block_ages[block];
+            const uint64_t own = chunk->blocks[block].age;
             if (own <= age || own >= best || resident_in(chunk, block) == 0) continue;
             found = block;
             best = own;

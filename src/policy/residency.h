@@ -19,29 +19,36 @@
 #define WPI_COUNTER_MAX ((1u << WPI_COUNTER_BITS) - 1)
 #define WPI_ROUND_TRIPS_MAX (UINT32_MAX >> WPI_COUNTER_BITS)
 
+typedef struct wpi_chunk_block {
+    uint64_t age;          /* of its last use or arrival; 0: never */
+    uint64_t remote_bytes; /* across the link, since pages last left */
+    uint32_t counter;      /* round trips << COUNTER_BITS | accesses */
+    uint32_t in_use;       /* accesses that found a page there, not made yet */
+    uint32_t evictions;    /* of pages of the block, at once; never halved */
+} wpi_chunk_block;
+
+/** What belongs together lies in one line of the host's cache: with large memory there are
+ * thousands of chunks, of which none was touched just before. */
 typedef struct wpi_chunk {
-    uint32_t page_count;                     /* of its allocation; 0: nothing is there */
-    uint32_t tree_pages;                     /* WPI_BLOCK_PAGES times a power of two */
-    wpi_pages resident;                      /* on the device */
-    wpi_pages planned;                       /* will come when there are frames */
-    wpi_pages coming;                        /* on their way, with a frame */
-    wpi_pages dirty;                         /* resident, and written since they came */
-    uint32_t counters[WPI_CHUNK_BLOCKS];     /* round trips << COUNTER_BITS | accesses */
-    uint32_t in_use[WPI_CHUNK_BLOCKS];       /* accesses that found a page there, not made yet */
-    uint64_t remote_bytes[WPI_CHUNK_BLOCKS]; /* across the link, since pages last left */
-    uint64_t block_ages[WPI_CHUNK_BLOCKS];   /* of its last use or arrival; 0: never */
-    uint64_t age;                            /* the youngest of these */
-    uint64_t frames_age;                     /* when it was last given frames */
-    wpi_pages left;                          /* were resident once, and evicted */
-    wpi_pages untouched;                     /* nobody has used them: they are nowhere yet */
-    wpi_pages unused;                        /* prefetched, and not used since */
+    _Alignas(64) uint32_t page_count; /* of its allocation; 0: nothing is there */
+    uint32_t tree_pages;              /* WPI_BLOCK_PAGES times a power of two */
+    uint64_t age;                     /* the youngest of its blocks' */
+    uint64_t frames_age;              /* when it was last given frames */
+    uint32_t in_use;                  /* the sum of its blocks' */
+    uint32_t came;                    /* a bit for each block: pages of it were resident */
+    bool is_written;                  /* a page was written since it had no frame */
+    bool is_whole;                    /* all of 2 MiB is resident */
+    _Alignas(64) wpi_pages resident;  /* on the device */
+    wpi_pages coming;                 /* on their way, with a frame */
+    wpi_pages planned;                /* will come when there are frames */
+    wpi_pages dirty;                  /* resident, and written since they came */
+    wpi_pages unused;                 /* prefetched, and not used since */
+    wpi_pages left;                   /* were resident once, and evicted */
+    wpi_pages untouched;              /* nobody has used them: they are nowhere yet */
     wpi_pages unlisted; /* stayed when the host waited, and not used since: they are not evicted */
-    uint32_t evictions[WPI_CHUNK_BLOCKS]; /* of pages of the block, at once; never halved */
-    uint32_t came;                        /* a bit for each block: pages of it were resident */
     wpi_pages read_mostly, stays_on_host; /* said so by the program */
     wpi_pages prefers_device;             /* … that the device is their preferred location */
-    bool is_written;                      /* a page was written since it had no frame */
-    bool is_whole;                        /* all of 2 MiB is resident */
+    wpi_chunk_block blocks[WPI_CHUNK_BLOCKS];
 } wpi_chunk;
 
 typedef struct wpi_residency {
@@ -51,6 +58,7 @@ typedef struct wpi_residency {
     uint64_t frames;                /* of the device */
     uint64_t used, coming, leaving; /* of these: resident, on the way here, not written back yet */
     uint64_t lent;                  /* of these: more than the device has (sim/synchronize.c) */
+    bool has_unlisted;              /* some chunk may have */
     uint64_t clock;
     uint64_t *page_ages; /* [chunk][page], of resident ones; NULL: no policy asked */
 } wpi_residency;
@@ -65,7 +73,7 @@ static inline uint32_t wpi_counter_round_trips(uint32_t counter) {
 
 /** Accesses to pages of the block are under way, or pages come there: it stays. */
 static inline bool wpi_block_is_busy(const wpi_chunk *chunk, uint32_t block) {
-    return chunk->in_use[block] != 0 || wpi_block_has(&chunk->coming, block);
+    return chunk->blocks[block].in_use != 0 || wpi_block_has(&chunk->coming, block);
 }
 
 /** By itself it may be evicted. */
@@ -83,10 +91,7 @@ static inline bool wpi_chunk_is_listed(const wpi_chunk *chunk, uint32_t first, u
 }
 
 static inline bool wpi_chunk_is_busy(const wpi_chunk *chunk) {
-    uint32_t in_use = 0;
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        in_use |= chunk->in_use[block];
-    return in_use != 0 || !wpi_pages_is_empty(&chunk->coming);
+    return chunk->in_use != 0 || !wpi_pages_is_empty(&chunk->coming);
 }
 
 #endif

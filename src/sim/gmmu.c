@@ -70,7 +70,7 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging
                          wp_time_ps now) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
     const uint32_t block = wpi_page_of(asker->address) / WPI_BLOCK_PAGES;
-    const uint32_t counter = chunk->counters[block];
+    const uint32_t counter = chunk->blocks[block].counter;
     if (is_kept_remote(p, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
     if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
@@ -84,7 +84,7 @@ static bool stays_remote(wpi_paging *p, const wpi_chunk *chunk, const wpi_paging
                                            .is_oversubscribed = p->is_oversubscribed,
                                            .threshold = p->profile->paging.migrate_threshold,
                                            .penalty = p->profile->paging.migrate_penalty,
-                                           .remote_bytes = chunk->remote_bytes[block],
+                                           .remote_bytes = chunk->blocks[block].remote_bytes,
                                            .move_bytes = p->block_move_bytes};
     const uint64_t so_far = ops->counts_bytes ? question.remote_bytes : question.accesses;
     return so_far < ops->threshold(&question);
@@ -126,11 +126,8 @@ static void clear_sms(wpi_paging *p, uint32_t fault) {
 static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *waiter,
                       wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) = (wpi_far_fault){.address = address,
-                                               .raised = now,
-                                               .first = *waiter,
-                                               .others = {NONE, NONE},
-                                               .next = NONE};
+    *wpi_fault_at(p, number) = (wpi_far_fault){
+        .address = address, .raised = now, .first = *waiter, .others = {NONE, NONE}, .next = NONE};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
     wpi_pages_add(waited_at(p, address), wpi_page_of(address));
     p->fault_count++;
@@ -330,17 +327,12 @@ void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_ex
     const uint32_t block = (uint32_t)(page % WPI_CHUNK_PAGES) / WPI_BLOCK_PAGES;
     if (number >= paging->residency.chunk_count) return;
     const wpi_chunk *chunk = &paging->residency.chunks[number];
-    if (what == WPI_PAGING_TOUCH) {
-        __builtin_prefetch(&chunk->page_count);
-        __builtin_prefetch(&chunk->counters[block], 1);
-        __builtin_prefetch(&chunk->block_ages[block], 1);
-        __builtin_prefetch(&chunk->age, 1);
-    } else {
-        __builtin_prefetch(&chunk->resident.words[page % WPI_CHUNK_PAGES / 64]);
-        __builtin_prefetch(&chunk->in_use[block], 1);
-        __builtin_prefetch(&chunk->unused.words[page % WPI_CHUNK_PAGES / 64]);
-        __builtin_prefetch(&paging->known[page], 1);
-    }
+    __builtin_prefetch(&chunk->age, 1);
+    __builtin_prefetch(&chunk->blocks[block], 1);
+    if (what == WPI_PAGING_TOUCH) return;
+    __builtin_prefetch(&chunk->resident);
+    __builtin_prefetch(&chunk->unused);
+    __builtin_prefetch(&paging->known[page], 1);
 }
 
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
@@ -352,14 +344,14 @@ void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
 
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    chunk->remote_bytes[wpi_page_of(address) / WPI_BLOCK_PAGES] += bytes;
+    chunk->blocks[wpi_page_of(address) / WPI_BLOCK_PAGES].remote_bytes += bytes;
 }
 
 void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const uint32_t page = wpi_page_of(address);
     WP_ASSERT(wpi_pages_has(&chunk->resident, page));
-    chunk->in_use[page / WPI_BLOCK_PAGES]++;
+    wpi_residency_hold(chunk, page / WPI_BLOCK_PAGES);
     if (wpi_pages_has(&chunk->unused, page)) {
         wpi_pages_remove(&chunk->unused, page);
         paging->counters.prefetched_used++;
@@ -386,9 +378,8 @@ void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint3
 
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    uint32_t *in_use = &chunk->in_use[wpi_page_of(address) / WPI_BLOCK_PAGES];
-    WP_ASSERT(*in_use > 0);
-    if (--*in_use == 0 && paging->planned.first != NONE) wpi_migration_pump(paging, now);
+    const bool is_free = wpi_residency_let_go(chunk, wpi_page_of(address) / WPI_BLOCK_PAGES);
+    if (is_free && paging->planned.first != NONE) wpi_migration_pump(paging, now);
 }
 
 /* ---- life -------------------------------------------------------------------------------------

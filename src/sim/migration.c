@@ -93,7 +93,8 @@ static void count_round_trips(wpi_paging *p, const wpi_chunk *chunk, const wpi_p
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         if (!wpi_block_has(pages, block)) continue;
         for (uint32_t row = 0; row < WPI_ROUND_TRIP_ROWS; row++)
-            p->counters.round_trips[row] += chunk->evictions[block] == round_trips[row].count;
+            p->counters.round_trips[row] +=
+                chunk->blocks[block].evictions == round_trips[row].count;
     }
 }
 

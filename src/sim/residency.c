@@ -17,9 +17,11 @@ void wpi_residency_deinit(wpi_residency *residency) {
 
 static wp_status grow(wpi_residency *r, uint32_t count, wp_error *err) {
     if (count <= r->chunk_count) return WP_STATUS_OK;
-    wpi_chunk *chunks = wp_realloc(r->chunks, count * sizeof *chunks);
+    wpi_chunk *chunks = wp_malloc_aligned(_Alignof(wpi_chunk), count * sizeof *chunks);
     if (chunks == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", count);
     memset(chunks + r->chunk_count, 0, (count - r->chunk_count) * sizeof *chunks);
+    if (r->chunk_count > 0) memcpy(chunks, r->chunks, r->chunk_count * sizeof *chunks);
+    wp_free(r->chunks);
     r->chunks = chunks;
     r->chunk_count = count;
     return WP_STATUS_OK;
@@ -79,7 +81,7 @@ void wpi_residency_remove(wpi_residency *residency, uint64_t address, uint64_t b
 static void halve_accesses(wpi_residency *r) {
     for (uint32_t i = 0; i < r->chunk_count; i++) {
         for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-            uint32_t *counter = &r->chunks[i].counters[block];
+            uint32_t *counter = &r->chunks[i].blocks[block].counter;
             *counter = wpi_counter_round_trips(*counter) << WPI_COUNTER_BITS |
                        wpi_counter_accesses(*counter) / 2;
         }
@@ -89,7 +91,7 @@ static void halve_accesses(wpi_residency *r) {
 static void halve_round_trips(wpi_residency *r) {
     for (uint32_t i = 0; i < r->chunk_count; i++) {
         for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-            uint32_t *counter = &r->chunks[i].counters[block];
+            uint32_t *counter = &r->chunks[i].blocks[block].counter;
             *counter = wpi_counter_round_trips(*counter) / 2 << WPI_COUNTER_BITS |
                        wpi_counter_accesses(*counter);
         }
@@ -110,8 +112,8 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
  */
 
 static void note_age(wpi_residency *r, wpi_chunk *chunk, uint32_t page) {
-    chunk->age = chunk->block_ages[page / WPI_BLOCK_PAGES] = ++r->clock;
-    wpi_pages_remove(&chunk->unlisted, page);
+    chunk->age = chunk->blocks[page / WPI_BLOCK_PAGES].age = ++r->clock;
+    if (r->has_unlisted) wpi_pages_remove(&chunk->unlisted, page);
     if (r->page_ages == NULL) return;
     r->page_ages[(size_t)(chunk - r->chunks) * WPI_CHUNK_PAGES + page] = r->clock;
 }
@@ -127,13 +129,24 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         if (!wpi_block_has(pages, block)) continue;
         r->clock += wpi_block_count(pages, block);
-        chunk->age = chunk->block_ages[block] = r->clock;
+        chunk->age = chunk->blocks[block].age = r->clock;
     }
 }
 
 void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page) {
-    count_access(residency, &chunk->counters[page / WPI_BLOCK_PAGES]);
+    count_access(residency, &chunk->blocks[page / WPI_BLOCK_PAGES].counter);
     note_age(residency, chunk, page);
+}
+
+void wpi_residency_hold(wpi_chunk *chunk, uint32_t block) {
+    chunk->blocks[block].in_use++;
+    chunk->in_use++;
+}
+
+bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block) {
+    WP_ASSERT(chunk->blocks[block].in_use > 0);
+    chunk->in_use--;
+    return --chunk->blocks[block].in_use == 0;
 }
 
 void wpi_residency_write(wpi_chunk *chunk, uint32_t page) {
@@ -197,8 +210,8 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
     WP_CHECK(are_in(pages, &chunk->resident));
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         if (!wpi_block_has(pages, block)) continue;
-        WP_CHECK(chunk->in_use[block] == 0);
-        chunk->remote_bytes[block] = 0;
+        WP_CHECK(chunk->blocks[block].in_use == 0);
+        chunk->blocks[block].remote_bytes = 0;
     }
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->unused = wpi_pages_without(&chunk->unused, pages);
@@ -215,8 +228,8 @@ void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
     chunk->left = wpi_pages_or(&chunk->left, pages);
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         if (!wpi_block_has(pages, block)) continue;
-        count_round_trip(residency, &chunk->counters[block]);
-        chunk->evictions[block]++;
+        count_round_trip(residency, &chunk->blocks[block].counter);
+        chunk->blocks[block].evictions++;
     }
 }
 

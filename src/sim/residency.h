@@ -46,6 +46,10 @@ static inline uint64_t wpi_residency_free(const wpi_residency *residency) {
 
 /** A page is looked up for an access; it counts, wherever the page is. */
 void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page);
+/** An access found a page of the block there, and is under way … */
+void wpi_residency_hold(wpi_chunk *chunk, uint32_t block);
+/** … and made. True: it was the last one of the block. */
+bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block);
 /** A resident page is written. */
 void wpi_residency_write(wpi_chunk *chunk, uint32_t page);
 /** Pages that are nowhere else will come. */

@@ -52,6 +52,7 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
         chunk->unlisted = wpi_pages_without(&idle, &written);
         stayed += wpi_pages_count(&chunk->unlisted);
     }
+    r->has_unlisted = stayed != 0;
     wpi_residency_release(r, returned);
     wpi_residency_lend(r, stayed);
     paging->is_oversubscribed = false;

@@ -51,7 +51,7 @@ static void a_page_goes_to_the_host_and_back(void **state) {
     assert_count(&b, "paging.host_fetched", 1);
     assert_count(&b, "paging.evicted", 0);
     assert_count(&b, "paging.thrashed", 0); /* no memory was lacking */
-    const uint32_t counter = wpi_paging_residency(b.paging)->chunks[0].counters[0];
+    const uint32_t counter = wpi_paging_residency(b.paging)->chunks[0].blocks[0].counter;
     assert_u64(wpi_counter_round_trips(counter), 0);
     bench_close(&b);
 }

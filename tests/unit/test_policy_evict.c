@@ -58,7 +58,7 @@ static void use(scene *s, uint32_t chunk, uint32_t page, uint32_t times) {
 }
 
 static void hold(scene *s, uint32_t chunk, uint32_t block) {
-    s->residency.chunks[chunk].in_use[block]++;
+    wpi_residency_hold(&s->residency.chunks[chunk], block);
 }
 
 static bool ask(scene *s, const char *name) {
@@ -302,7 +302,7 @@ static void lru_of_pages_takes_the_page_used_longest_ago(void **state) {
     hold(&s, 1, 300 / WPI_BLOCK_PAGES);
     assert_page_leaves(&s, "lru-4k", 0, 7);
     assert_false(ask(&s, "lru-4k"));
-    s.residency.chunks[1].in_use[300 / WPI_BLOCK_PAGES] = 0;
+    assert_true(wpi_residency_let_go(&s.residency.chunks[1], 300 / WPI_BLOCK_PAGES));
     assert_page_leaves(&s, "lru-4k", 1, 300);
     close_scene(&s);
 }

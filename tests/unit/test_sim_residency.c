@@ -137,15 +137,15 @@ static void round_trips_are_counted_by_block(void **state) {
         wpi_residency_evict(&r, chunk, &pages);
         wpi_residency_release(&r, 32);
         for (uint32_t block = 0; block < 4; block++)
-            assert_u64(wpi_counter_round_trips(chunk->counters[block]), block < 3 ? trip : 0);
+            assert_u64(wpi_counter_round_trips(chunk->blocks[block].counter), block < 3 ? trip : 0);
     }
     come(&r, chunk, 0, 16);
     const wpi_pages block = range(0, 16);
     wpi_residency_leave(&r, chunk, &block); /* the host wants them: that is none */
-    assert_u64(wpi_counter_round_trips(chunk->counters[0]), 3);
+    assert_u64(wpi_counter_round_trips(chunk->blocks[0].counter), 3);
     wpi_residency_touch(&r, chunk, 8); /* the two parts do not touch each other */
-    assert_u64(wpi_counter_accesses(chunk->counters[0]), 1);
-    assert_u64(wpi_counter_round_trips(chunk->counters[0]), 3);
+    assert_u64(wpi_counter_accesses(chunk->blocks[0].counter), 1);
+    assert_u64(wpi_counter_round_trips(chunk->blocks[0].counter), 3);
     wpi_residency_deinit(&r);
 }
 
@@ -156,16 +156,16 @@ static void a_full_access_counter_halves_all(void **state) {
     open_residency(&r, 512, 4 << 20);
     assert_u64(WPI_COUNTER_MAX, (1u << 27) - 1);
     assert_u64(WPI_ROUND_TRIPS_MAX, 31);
-    r.chunks[0].counters[0] = 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX - 1);
-    r.chunks[0].counters[31] = 5u << WPI_COUNTER_BITS | 9;
-    r.chunks[1].counters[2] = 31u << WPI_COUNTER_BITS | 1000;
+    r.chunks[0].blocks[0].counter = 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX - 1);
+    r.chunks[0].blocks[31].counter = 5u << WPI_COUNTER_BITS | 9;
+    r.chunks[1].blocks[2].counter = 31u << WPI_COUNTER_BITS | 1000;
     wpi_residency_touch(&r, &r.chunks[0], 3);
-    assert_u64(r.chunks[0].counters[0], 7u << WPI_COUNTER_BITS | WPI_COUNTER_MAX);
-    assert_u64(wpi_counter_accesses(r.chunks[1].counters[2]), 1000);
+    assert_u64(r.chunks[0].blocks[0].counter, 7u << WPI_COUNTER_BITS | WPI_COUNTER_MAX);
+    assert_u64(wpi_counter_accesses(r.chunks[1].blocks[2].counter), 1000);
     wpi_residency_touch(&r, &r.chunks[0], 3);
-    assert_u64(r.chunks[0].counters[0], 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX / 2 + 1));
-    assert_u64(r.chunks[0].counters[31], 5u << WPI_COUNTER_BITS | 4);
-    assert_u64(r.chunks[1].counters[2], 31u << WPI_COUNTER_BITS | 500);
+    assert_u64(r.chunks[0].blocks[0].counter, 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX / 2 + 1));
+    assert_u64(r.chunks[0].blocks[31].counter, 5u << WPI_COUNTER_BITS | 4);
+    assert_u64(r.chunks[1].blocks[2].counter, 31u << WPI_COUNTER_BITS | 500);
     wpi_residency_deinit(&r);
 }
 
@@ -173,15 +173,15 @@ static void full_round_trips_halve_all(void **state) {
     (void)state;
     wpi_residency r;
     open_residency(&r, 512, 4 << 20);
-    r.chunks[0].counters[0] = 31u << WPI_COUNTER_BITS | 77;
-    r.chunks[0].counters[9] = 1u << WPI_COUNTER_BITS | 78;
-    r.chunks[1].counters[2] = 20u << WPI_COUNTER_BITS | WPI_COUNTER_MAX;
+    r.chunks[0].blocks[0].counter = 31u << WPI_COUNTER_BITS | 77;
+    r.chunks[0].blocks[9].counter = 1u << WPI_COUNTER_BITS | 78;
+    r.chunks[1].blocks[2].counter = 20u << WPI_COUNTER_BITS | WPI_COUNTER_MAX;
     come(&r, &r.chunks[0], 0, 1);
     const wpi_pages page = range(0, 1);
     wpi_residency_evict(&r, &r.chunks[0], &page);
-    assert_u64(r.chunks[0].counters[0], 16u << WPI_COUNTER_BITS | 77);
-    assert_u64(r.chunks[0].counters[9], 78);
-    assert_u64(r.chunks[1].counters[2], 10u << WPI_COUNTER_BITS | WPI_COUNTER_MAX);
+    assert_u64(r.chunks[0].blocks[0].counter, 16u << WPI_COUNTER_BITS | 77);
+    assert_u64(r.chunks[0].blocks[9].counter, 78);
+    assert_u64(r.chunks[1].blocks[2].counter, 10u << WPI_COUNTER_BITS | WPI_COUNTER_MAX);
     wpi_residency_deinit(&r);
 }
 
@@ -191,15 +191,15 @@ static void ages_are_in_the_order_of_uses_and_arrivals(void **state) {
     open_residency(&r, 512, 4 << 20);
     come(&r, &r.chunks[0], 0, 32);
     come(&r, &r.chunks[1], 0, 16);
-    assert_true(r.chunks[0].block_ages[0] < r.chunks[0].block_ages[1]);
-    assert_u64(r.chunks[0].age, r.chunks[0].block_ages[1]);
+    assert_true(r.chunks[0].blocks[0].age < r.chunks[0].blocks[1].age);
+    assert_u64(r.chunks[0].age, r.chunks[0].blocks[1].age);
     assert_true(r.chunks[0].age < r.chunks[1].age);
     assert_true(r.chunks[0].frames_age < r.chunks[1].frames_age);
     wpi_residency_touch(&r, &r.chunks[0], 2);
-    assert_u64(r.chunks[0].age, r.chunks[0].block_ages[0]);
+    assert_u64(r.chunks[0].age, r.chunks[0].blocks[0].age);
     assert_true(r.chunks[0].age > r.chunks[1].age);
     assert_true(r.chunks[0].frames_age < r.chunks[1].frames_age); /* memory was given before */
-    assert_u64(r.chunks[0].block_ages[2], 0);
+    assert_u64(r.chunks[0].blocks[2].age, 0);
     wpi_residency_deinit(&r);
 }
 

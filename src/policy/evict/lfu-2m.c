@@ -4,7 +4,7 @@
 static uint64_t accesses_of(const wpi_chunk *chunk) {
     uint64_t sum = 0;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
-        sum += wpi_counter_accesses(chunk->counters[block]);
+        sum += wpi_counter_accesses(chunk->blocks[block].counter);
     return sum;
 }
 
@@ -31,8 +31,10 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 static const wpi_evict_ops ops = {.choose = choose};
 
 const wpi_policy wpi_policy_evict_lfu_2m = {.kind = "evict",
-    .name = "lfu-2m",
-    .keys = "",
-    .doc = "the 2 MiB with the fewest accesses counted; of equals those that were only read, then the oldest",
-    .source = "Ganguly et al., IPDPS'20, section IV",
-    .ops = &ops};
+                                            .name = "lfu-2m",
+                                            .keys = "",
+                                            .doc =
+                                                "the 2 MiB with the fewest accesses counted; of "
+                                                "equals those that were only read, then the oldest",
+                                            .source = "Ganguly et al., IPDPS'20, section IV",
+                                            .ops = &ops};
