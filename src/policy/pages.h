@@ -98,6 +98,20 @@ static inline uint32_t wpi_pages_next(const wpi_pages *set, uint32_t from) {
     return WPI_CHUNK_PAGES;
 }
 
+/** The first block from `from` on of which a page is in the set; WPI_CHUNK_BLOCKS: there is none.
+ */
+static inline uint32_t wpi_pages_next_block(const wpi_pages *set, uint32_t from) {
+    return wpi_pages_next(set, from * WPI_BLOCK_PAGES) / WPI_BLOCK_PAGES;
+}
+
+/** All pages of a chunk are in the set. */
+static inline bool wpi_pages_is_full(const wpi_pages *set) {
+    uint64_t all = UINT64_MAX;
+    for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)
+        all &= set->words[i];
+    return all == UINT64_MAX;
+}
+
 static inline bool wpi_pages_is_empty(const wpi_pages *set) {
     uint64_t any = 0;
     for (uint32_t i = 0; i < WPI_PAGES_WORDS; i++)

@@ -233,6 +233,7 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 }
 
 void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    if (paging->ordered[chunk] == 0) return;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         const uint64_t bit = (uint64_t)1 << block;
         if ((paging->ordered[chunk] & bit) == 0 || !wpi_block_has(pages, block)) continue;

@@ -106,10 +106,18 @@ void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *o
                         paging->counters.round_trips[row]);
 }
 
+/* Who knows the chunk's pages will be looked up. */
+static void expect_shot(const wpi_paging *p, uint32_t chunk) {
+    const uint64_t *known = &p->known[(size_t)chunk * WPI_CHUNK_PAGES];
+    for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page += 8)
+        __builtin_prefetch(&known[page], 1);
+}
+
 static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
     wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_pages copied = to_write_back(p, chunk, pages);
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
+    expect_shot(p, number);
     wpi_ahead_left(p, number, pages);
     wpi_residency_evict(&p->residency, chunk, pages);
     p->has_evicted = true;
@@ -167,9 +175,11 @@ static void evict_ahead(wpi_paging *p, wp_time_ps now) {
 
 /* Blocks that were never here before. */
 static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages) {
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+    if (chunk->came == UINT32_MAX) return;
+    for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
+         block = wpi_pages_next_block(pages, block + 1)) {
         const uint32_t bit = 1u << block;
-        if ((chunk->came & bit) != 0 || !wpi_block_has(pages, block)) continue;
+        if ((chunk->came & bit) != 0) continue;
         chunk->came |= bit;
         p->counters.blocks_fetched++;
     }

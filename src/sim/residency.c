@@ -126,8 +126,8 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
             note_age(r, chunk, page);
         return;
     }
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-        if (!wpi_block_has(pages, block)) continue;
+    for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
+         block = wpi_pages_next_block(pages, block + 1)) {
         r->clock += wpi_block_count(pages, block);
         chunk->age = chunk->blocks[block].age = r->clock;
     }
@@ -191,7 +191,7 @@ uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const 
     WP_CHECK(are_in(pages, &chunk->coming));
     chunk->coming = wpi_pages_without(&chunk->coming, pages);
     chunk->resident = wpi_pages_or(&chunk->resident, pages);
-    chunk->is_whole = wpi_pages_count(&chunk->resident) == WPI_CHUNK_PAGES;
+    chunk->is_whole = wpi_pages_is_full(&chunk->resident);
     residency->coming -= count;
     residency->used += count;
     note_ages(residency, chunk, pages);
@@ -208,8 +208,8 @@ void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages) {
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     const uint32_t count = wpi_pages_count(pages);
     WP_CHECK(are_in(pages, &chunk->resident));
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-        if (!wpi_block_has(pages, block)) continue;
+    for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
+         block = wpi_pages_next_block(pages, block + 1)) {
         WP_CHECK(chunk->blocks[block].in_use == 0);
         chunk->blocks[block].remote_bytes = 0;
     }
@@ -226,8 +226,8 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     wpi_residency_leave(residency, chunk, pages);
     chunk->left = wpi_pages_or(&chunk->left, pages);
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-        if (!wpi_block_has(pages, block)) continue;
+    for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
+         block = wpi_pages_next_block(pages, block + 1)) {
         count_round_trip(residency, &chunk->blocks[block].counter);
         chunk->blocks[block].evictions++;
     }

@@ -186,6 +186,10 @@ static inline void bench_check_residency(const bench *b) {
         const wpi_pages lost = wpi_pages_without(&chunk->dirty, &chunk->resident);
         assert_true(wpi_pages_is_empty(&both) && wpi_pages_is_empty(&lost));
         assert_u64(wpi_pages_next(&chunk->resident, chunk->page_count), WPI_CHUNK_PAGES);
+        uint32_t in_use = 0;
+        for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+            in_use += chunk->blocks[block].in_use;
+        assert_u64(in_use, chunk->in_use);
         used += wpi_pages_count(&chunk->resident);
     }
     assert_u64(used, r->used);

@@ -79,7 +79,11 @@ static void sets_are_what_a_plain_array_is(void **state) {
         assert_u64(wpi_pages_count_in(&set, first, outer), count_plain(&reference, first, outer));
         assert_u64(wpi_pages_next(&set, first), next_plain(&reference, first, true));
         assert_u64(wpi_pages_run_end(&set, first), next_plain(&reference, first, false));
+        const uint32_t block = first / WPI_BLOCK_PAGES;
+        assert_u64(wpi_pages_next_block(&set, block),
+                   next_plain(&reference, block * WPI_BLOCK_PAGES, true) / WPI_BLOCK_PAGES);
         assert_u64(wpi_pages_is_empty(&set), next_plain(&reference, 0, true) == WPI_CHUNK_PAGES);
+        assert_u64(wpi_pages_is_full(&set), next_plain(&reference, 0, false) == WPI_CHUNK_PAGES);
     }
 }
 
@@ -114,6 +118,12 @@ static void ends_of_a_chunk_are_no_exception(void **state) {
     wpi_pages_add_range(&set, 0, WPI_CHUNK_PAGES);
     assert_u64(wpi_pages_count(&set), WPI_CHUNK_PAGES);
     assert_u64(wpi_pages_run_end(&set, 0), WPI_CHUNK_PAGES);
+    assert_true(wpi_pages_is_full(&set));
+    for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page++) {
+        wpi_pages_remove(&set, page);
+        assert_false(wpi_pages_is_full(&set));
+        wpi_pages_add(&set, page);
+    }
 }
 
 int main(void) {

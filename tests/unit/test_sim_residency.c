@@ -289,6 +289,24 @@ static void step(wpi_residency *r, plain *reference, uint64_t random) {
     reference->leaving -= 100;
 }
 
+static void a_chunk_is_in_use_while_one_of_its_blocks_is(void **state) {
+    (void)state;
+    wpi_residency r;
+    open_residency(&r, FRAMES, WPI_CHUNK_BYTES);
+    wpi_chunk *chunk = &r.chunks[0];
+    wpi_residency_hold(chunk, 3);
+    wpi_residency_hold(chunk, 3);
+    wpi_residency_hold(chunk, 31);
+    assert_false(wpi_residency_let_go(chunk, 3));
+    assert_true(wpi_residency_let_go(chunk, 3));
+    assert_false(wpi_block_is_busy(chunk, 3));
+    assert_true(wpi_block_is_busy(chunk, 31));
+    assert_true(wpi_chunk_is_busy(chunk));
+    assert_true(wpi_residency_let_go(chunk, 31));
+    assert_false(wpi_chunk_is_busy(chunk));
+    wpi_residency_deinit(&r);
+}
+
 static void pages_are_where_a_plain_array_has_them(void **state) {
     (void)state;
     wpi_residency r;
@@ -313,6 +331,7 @@ int main(void) {
         cmocka_unit_test(a_full_access_counter_halves_all),
         cmocka_unit_test(full_round_trips_halve_all),
         cmocka_unit_test(ages_are_in_the_order_of_uses_and_arrivals),
+        cmocka_unit_test(a_chunk_is_in_use_while_one_of_its_blocks_is),
         cmocka_unit_test(pages_are_where_a_plain_array_has_them),
     };
     return wp_test_main(tests);
