@@ -205,6 +205,7 @@ wp_add_test(fuzz_trace unit 120 fuzz_trace ${wp_tests}/traces/accelsim/kernelsli
 file(GLOB inputs CONFIGURE_DEPENDS ${wp_tests}/table_io/inputs/*)
 add_executable(fuzz_table ${wp_tests}/fuzz/table.c)
 set_target_properties(fuzz_table PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+target_include_directories(fuzz_table PRIVATE ${wp_tests}/support)
 target_link_libraries(fuzz_table PRIVATE wptable_io)
 wp_add_test(fuzz_table unit 300 fuzz_table ${inputs})
 

@@ -6,14 +6,15 @@
  * With -DWP_FUZZ (clang -fsanitize=fuzzer) a libFuzzer target; otherwise a driver that tries the
  * files named, and for each of them cut at every byte and with every byte replaced by others.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/file.h"
 #include "table_io/npy.h"
 #include "table_io/table.h"
+#include "test_folder.h"
 
 #define COLUMNS_MAX 64
 
@@ -91,12 +92,10 @@ static reading read_file(const char *path, uint32_t thread_count, size_t block_b
 }
 
 static void try_data(const void *data, size_t size) {
-    static char *folder, *csv, *npy;
-    wp_error err = {0};
-    if (folder == NULL) {
-        if (wp_temp_dir_create(&folder, &err) != WP_STATUS_OK) stop("a folder", err.status, &err);
-        csv = wp_path_join(folder, "t.csv");
-        npy = wp_path_join(folder, "t.npy");
+    static char csv[PATH_MAX], npy[PATH_MAX];
+    if (csv[0] == '\0') {
+        (void)snprintf(csv, sizeof csv, "%s/t.csv", test_folder());
+        (void)snprintf(npy, sizeof npy, "%s/t.npy", test_folder());
     }
     const size_t magic = strlen(WPI_NPY_MAGIC);
     const char *path = size >= magic && memcmp(data, WPI_NPY_MAGIC, magic) == 0 ? npy : csv;

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "test_folder.h"
 #include "wp_test.h"
 
 static void put(const char *folder, const char *name, const char *line) {
@@ -14,9 +15,7 @@ static void put(const char *folder, const char *name, const char *line) {
 
 static void widths_and_rates_become_numbers(void **state) {
     (void)state;
-    char *folder;
-    wp_error err = {0};
-    assert_status_ok(wp_temp_dir_create(&folder, &err), &err);
+    const char *folder = test_folder();
     put(folder, "current_link_width", "8\n");
     put(folder, "max_link_width", "16\n");
     put(folder, "current_link_speed", "2.5 GT/s PCIe\n");
@@ -33,8 +32,6 @@ static void widths_and_rates_become_numbers(void **state) {
     put(folder, "current_link_speed", "Unknown\n");
     wpi_pci_link_read(folder, &info);
     assert_u64(info.link_generation, 0);
-    wp_temp_dir_remove(folder);
-    wp_free(folder);
 }
 
 static void a_device_on_no_such_bus_has_no_link(void **state) {

@@ -7,6 +7,7 @@
 #include "device/sim/future_file.h"
 #include "policy/evict.h"
 #include "sim/residency.h"
+#include "test_folder.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
@@ -162,13 +163,12 @@ static void no_eviction_has_fewer_misses_than_the_oracle(void **state) {
 
 static void notes_are_read_as_they_were_written(void **state) {
     (void)state;
-    char *folder = NULL, *path, *data;
+    char *path, *data;
     size_t bytes;
     uint64_t random = 5;
     wp_error err = {0};
     wpi_foresight f, later;
-    assert_status_ok(wp_temp_dir_create(&folder, &err), &err);
-    path = wp_path_join(folder, "future");
+    path = wp_path_join(test_folder(), "future");
     wpi_foresight_init(&f, 3);
     wpi_foresight_note(&f);
     for (uint32_t i = 0; i < 5000; i++) {
@@ -192,12 +192,11 @@ static void notes_are_read_as_they_were_written(void **state) {
         assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_PARSE, &err, "notes");
         wpi_foresight_deinit(&later);
     }
-    wp_temp_dir_remove(folder);
+    test_folder_remove();
     wpi_foresight_init(&later, 64);
     assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_NOT_FOUND, &err, path);
     wp_free(data);
     wp_free(path);
-    wp_free(folder);
     wpi_foresight_deinit(&f);
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "compiler/options.h"
 #include "compiler/words.h"
+#include "test_folder.h"
 #include "wp_test.h"
 
 /* Parses a command line given as text; the program's name is its first word. */
@@ -193,8 +194,7 @@ static void every_standard_is_known_in_both_spellings(void **state) {
 static void options_come_from_the_environment_and_from_files(void **state) {
     (void)state;
     wp_error err = {0};
-    char *dir = NULL;
-    assert_status_ok(wp_temp_dir_create(&dir, &err), &err);
+    const char *dir = test_folder();
     char *inner = wp_path_join(dir, "inner"), *outer = wp_path_join(dir, "outer");
     char *text = wp_format("-DOUTER\n@%s", inner);
     assert_status_ok(wp_file_write(inner, "-D 'INNER=a b'", 14, &err), &err);
@@ -215,12 +215,10 @@ static void options_come_from_the_environment_and_from_files(void **state) {
     wp_free(line);
     line = wp_format("wpcc a.cu @%s", outer);
     refused(line, "circle");
-    wp_temp_dir_remove(dir);
     wp_free(text);
     wp_free(line);
     wp_free(inner);
     wp_free(outer);
-    wp_free(dir);
 }
 
 static void it_knows_that_it_was_called_nvcc(void **state) {

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "test_folder.h"
 #include "wp_test.h"
 
 static wp_run_record sample(void) {
@@ -219,8 +220,7 @@ static void the_ending_of_a_path_chooses_the_form(void **state) {
     (void)state;
     wp_run_record record = sample();
     wp_error err = {0};
-    char *dir = NULL;
-    assert_status_ok(wp_temp_dir_create(&dir, &err), &err);
+    const char *dir = test_folder();
     const char *const starts[][2] = {{"a.json", "{\n"}, {"a.csv", "row,"}, {"a.txt", "\n  run"}};
     for (size_t i = 0; i < 3; i++) {
         char *path = wp_path_join(dir, starts[i][0]);
@@ -243,8 +243,6 @@ static void the_ending_of_a_path_chooses_the_form(void **state) {
     assert_false(wp_file_exists(path));
     assert_status_fails(wp_run_record_read(path, &back, &err), WP_STATUS_NOT_FOUND, &err, "a.xml");
     wp_free(path);
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
     wp_run_record_deinit(&record);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "test_folder.h"
 #include "wp_test.h"
 
 static int run(const char *script, const wp_subprocess_options *options) {
@@ -62,8 +63,7 @@ static void much_output_on_both_sides_does_not_block(void **state) {
 static void files_can_stand_for_the_streams(void **state) {
     (void)state;
     wp_error err = {0};
-    char *dir = NULL;
-    assert_status_ok(wp_temp_dir_create(&dir, &err), &err);
+    const char *dir = test_folder();
     char *in = wp_path_join(dir, "in");
     char *out = wp_path_join(dir, "out");
     assert_status_ok(wp_file_write(in, "read me", 7, &err), &err);
@@ -76,8 +76,6 @@ static void files_can_stand_for_the_streams(void **state) {
     wp_free(data);
     wp_free(in);
     wp_free(out);
-    wp_temp_dir_remove(dir);
-    wp_free(dir);
 }
 
 static void environment_rows_add_and_replace(void **state) {
