@@ -161,7 +161,36 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
                    strerror(failure.code));
 }
 
-/* Waits; keeps our own process alive through Ctrl-C while the program decides what to do. */
+/* The program that is told to end when we are: who waits for it has things to clean up. */
+static volatile sig_atomic_t told_too;
+
+static void pass_on(int number) {
+    (void)kill((pid_t)told_too, number);
+}
+
+static const int interrupts[] = {SIGINT, SIGQUIT}, endings[] = {SIGTERM, SIGHUP};
+typedef struct signal_actions {
+    struct sigaction interrupts[2], endings[2];
+} signal_actions;
+
+/* A terminal tells both of Ctrl-C, others only us. What was ignored before stays so. */
+static void leave_signals_to(pid_t pid, signal_actions *before) {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN}, tell = {.sa_handler = pass_on};
+    told_too = pid;
+    for (int i = 0; i < 2; i++) {
+        (void)sigaction(interrupts[i], &ignore, &before->interrupts[i]);
+        (void)sigaction(endings[i], NULL, &before->endings[i]);
+        if (before->endings[i].sa_handler != SIG_IGN) (void)sigaction(endings[i], &tell, NULL);
+    }
+}
+
+static void take_signals_back(const signal_actions *before) {
+    for (int i = 0; i < 2; i++) {
+        (void)sigaction(interrupts[i], &before->interrupts[i], NULL);
+        (void)sigaction(endings[i], &before->endings[i], NULL);
+    }
+}
+
 static int wait_for(pid_t pid) {
     int state = 0;
     while (waitpid(pid, &state, 0) < 0)
@@ -214,11 +243,8 @@ wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_option
     }
     if (pid == 0) child_main(&plan);
 
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, old_int, old_quit;
-    if (o->ignore_interrupts) {
-        (void)sigaction(SIGINT, &ignore, &old_int);
-        (void)sigaction(SIGQUIT, &ignore, &old_quit);
-    }
+    signal_actions before;
+    if (o->leaves_signals) leave_signals_to(pid, &before);
     close_fd(&out.write_fd);
     close_fd(&errors.write_fd);
     close_fd(&failure_pipe.write_fd);
@@ -229,10 +255,7 @@ wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_option
     while (count < 0 && errno == EINTR);
     const wp_status drained = drain(&out, o->stdout_text, &errors, o->stderr_text, err);
     *exit_code = wait_for(pid);
-    if (o->ignore_interrupts) {
-        (void)sigaction(SIGINT, &old_int, NULL);
-        (void)sigaction(SIGQUIT, &old_quit, NULL);
-    }
+    if (o->leaves_signals) take_signals_back(&before);
     status = count == (ssize_t)sizeof failure ? report_child_error(&plan, failure, err) : drained;
 done:
     pipe_close(&out);

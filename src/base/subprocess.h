@@ -19,7 +19,7 @@ typedef struct wp_subprocess_options {
     wp_text *stderr_text; /* may be the same text as stdout_text: the two are then mixed in order */
     const char *const *environment; /* "NAME=value" rows to add or replace; NULL-terminated */
     const char *directory;          /* where it runs */
-    bool ignore_interrupts; /* Ctrl-C and Ctrl-\ reach the program, this process waits for it */
+    bool leaves_signals; /* Ctrl-C, Ctrl-\ and requests to end reach the program, we wait for it */
 } wp_subprocess_options;
 
 /** argv[0] is looked up in $PATH unless it has a slash. `*exit_code` is the program's, or 128 + n

@@ -258,7 +258,7 @@ static wp_status foresee(const wp_arguments *arguments, const char *folder, wp_s
     const wp_subprocess_options options = {.environment = wp_strings_argv(&first),
                                            .stdin_path = "/dev/null",
                                            .stdout_path = "/dev/null",
-                                           .ignore_interrupts = true};
+                                           .leaves_signals = true};
     wp_status status =
         wp_subprocess_run((const char *const *)arguments->operands, &options, &exit_code, err);
     if (status == WP_STATUS_OK && !wp_file_exists(path))
@@ -310,7 +310,7 @@ int wpi_run_main(int argc, char **argv) {
         goto done;
     }
     const wp_subprocess_options options = {.environment = wp_strings_argv(&environment),
-                                           .ignore_interrupts = true};
+                                           .leaves_signals = true};
     if (wp_subprocess_run((const char *const *)arguments.operands, &options, &exit_code, &err) !=
         WP_STATUS_OK) {
         exit_code = wpi_failure("run", "%s", err.message);

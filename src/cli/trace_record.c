@@ -68,7 +68,7 @@ wp_status wpi_trace_record(const char *const *program, const char *path, const c
     wp_strings_addf(environment, "WARPAGE_TRACE=%s", absolute != NULL ? absolute : made);
     const wp_subprocess_options how = {.environment = wp_strings_argv(environment),
                                        .stdout_path = stdout_path,
-                                       .ignore_interrupts = true};
+                                       .leaves_signals = true};
     wp_status status = wp_subprocess_run(program, &how, exit_code, err);
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
     (void)unlink(made);
