@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/paging.h"
 #include "sim/sm.h"
 
 struct wpi_gpu {
@@ -18,6 +19,7 @@ struct wpi_gpu {
     wpi_grid *ended;                /* told, not yet freed */
     wpi_launch_numbers past;        /* sums of launches that have ended */
     wp_time_ps busy_ps, busy_since; /* while launches are under way */
+    bool is_ending_ctas;            /* that had to stay; others start behind the last one */
     wpi_utilisation warps;
 };
 
@@ -137,8 +139,27 @@ static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
     } else {
         release_grid(gpu, launch);
     }
-    while (feed(gpu, sm))
+    while (!gpu->is_ending_ctas && feed(gpu, sm))
         ;
+}
+
+/* No page is on its way. CTAs that are done end together. */
+static void links_are_quiet(void *object, uint64_t token, wp_time_ps now) {
+    wpi_gpu *gpu = object;
+    (void)token;
+    (void)now;
+    gpu->is_ending_ctas = true;
+    for (uint32_t i = 0; i < gpu->sm_count; i++)
+        wpi_sm_end_ctas(gpu->sms[i]);
+    gpu->is_ending_ctas = false;
+    feed_all(gpu);
+}
+
+static bool may_end_cta(void *object, wp_time_ps now) {
+    wpi_gpu *gpu = object;
+    wpi_paging *paging = wpi_memory_paging(gpu->memory);
+    if (gpu->profile->paging.cta_ends == WPI_CTA_ENDS_DONE || paging == NULL) return true;
+    return wpi_paging_is_quiet(paging, now, links_are_quiet, gpu);
 }
 
 static void failed(void *object, wpi_grid *launch) {
@@ -268,7 +289,7 @@ wp_status wpi_gpu_create(const wpi_profile *profile, wpi_engine *engine, wpi_mem
     gpu->sms = wp_calloc(profile->sm_count, sizeof(wpi_sm *));
     wp_status status = WP_STATUS_OK;
     if (gpu->sms == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulated GPU"), failed);
-    const wpi_sm_parent parent = {cta_ended, failed, at_grid, gpu, &gpu->warps};
+    const wpi_sm_parent parent = {cta_ended, failed, may_end_cta, at_grid, gpu, &gpu->warps};
     wpi_utilisation_init(&gpu->warps, profile->slice_ps,
                          (uint64_t)profile->sm_count * profile->warps);
     for (; gpu->sm_count < profile->sm_count; gpu->sm_count++) {

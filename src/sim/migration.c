@@ -46,6 +46,7 @@ static wpi_pages to_write_back(const wpi_paging *p, const wpi_chunk *chunk,
 static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
     wp_time_ps begun = 0;
     const wp_time_ps done = copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
+    if (done > p->last_departure) p->last_departure = done;
     const wp_time_ps free = p->profile->paging.frees_at_start ? begun : done;
     if (free > now)
         wpi_engine_at(p->engine, free, written_back, p, pages);
@@ -185,6 +186,39 @@ static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages
     }
 }
 
+static void look_for_quiet(wpi_paging *p, wp_time_ps now);
+
+static void may_be_quiet(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    const wpi_event_fn quiet = p->quiet;
+    (void)token;
+    p->is_quiet_due = false;
+    if (p->last_departure > now) look_for_quiet(p, now);
+    if (p->planned.first != NONE || p->residency.coming != 0 || p->last_departure > now) return;
+    p->quiet = NULL;
+    quiet(p->quiet_object, 0, now);
+}
+
+/* Looks in the next cycle without a transfer whether faults have begun others. */
+static void look_for_quiet(wpi_paging *p, wp_time_ps now) {
+    const wp_time_ps cycle_ps = p->profile->cycle_ps;
+    if (p->quiet == NULL || p->is_quiet_due || p->planned.first != NONE || p->residency.coming != 0)
+        return;
+    const wp_time_ps last = p->last_departure > now ? p->last_departure : now;
+    p->is_quiet_due = true;
+    wpi_engine_at(p->engine, (last / cycle_ps + 1) * cycle_ps, may_be_quiet, p, 0);
+}
+
+bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object) {
+    if (paging->planned.first == NONE && paging->residency.coming == 0 &&
+        paging->last_departure <= now)
+        return true;
+    paging->quiet = quiet;
+    paging->quiet_object = object;
+    look_for_quiet(paging, now);
+    return false;
+}
+
 /* Its event has the transfer, and the chunk before it: for who may fetch ahead. */
 static void expect_arrival(void *object, uint64_t token, bool is_near) {
     const wpi_paging *p = object;
@@ -222,6 +256,7 @@ static void arrived(void *object, uint64_t token, wp_time_ps now) {
     if (p->service->arrived != NULL) p->service->arrived(p, now);
     wpi_migration_pump(p, now);
     wpi_migration_idle(p, now);
+    look_for_quiet(p, now);
 }
 
 /* Zeros, written as fast as memory takes them. Replays wait for so many transfers, so these come

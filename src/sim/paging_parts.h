@@ -126,6 +126,10 @@ struct wpi_paging {
     uint64_t *known;            /* [chunk][page]: which TLBs may have it, a bit each */
     uint64_t *known_large;      /* [chunk]: … all of it, as one page */
     uint64_t prefetch_position; /* a prefetcher's note */
+    wp_time_ps last_departure;  /* of those under way: when the host has it */
+    wpi_event_fn quiet;         /* who waits until nothing is on its way; NULL: nobody */
+    void *quiet_object;
+    bool is_quiet_due; /* an event looks whether it is so */
     bool is_oversubscribed;
     bool has_evicted;
     bool was_touched; /* since a prefetcher was asked what comes next */

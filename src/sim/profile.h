@@ -91,6 +91,13 @@ typedef enum wpi_synchronize {
     WPI_SYNCHRONIZE_COUNT /* must be last */
 } wpi_synchronize;
 
+/** When a CTA whose threads have returned leaves its SM. */
+typedef enum wpi_cta_ends {
+    WPI_CTA_ENDS_DONE = 0,
+    WPI_CTA_ENDS_QUIET, /* no page is on its way, either */
+    WPI_CTA_ENDS_COUNT  /* must be last */
+} wpi_cta_ends;
+
 /** When those who wait are told to try again, in batches. Numbered as the driver does. */
 typedef enum wpi_replay_policy {
     WPI_REPLAY_BLOCK = 0,   /* after each 2 MiB that were served */
@@ -294,6 +301,7 @@ typedef struct wpi_profile {
         bool drops_clean;           /* what was only read leaves without a write-back */
         bool frees_at_start;        /* of a write-back; else at its end */
         uint32_t synchronize;       /* wpi_synchronize */
+        uint32_t cta_ends;          /* wpi_cta_ends */
         uint32_t migrate_threshold; /* t_s */
         uint64_t migrate_penalty;   /* p */
     } paging;

@@ -321,6 +321,8 @@ const wpi_key wpi_keys[] = {
     {"paging.synchronize", WPI_KEY_CHOICE, "keep", 0, 0, AT(paging.synchronize), "keep return",
      "when the host has waited for the device pages stay, or written ones go back and memory is as "
      "good as empty"},
+    {"paging.cta_ends", WPI_KEY_CHOICE, "done", 0, 0, AT(paging.cta_ends), "done quiet",
+     "a CTA leaves its SM when its threads have returned, or when no page is on its way, either"},
     {"paging.migrate", WPI_KEY_POLICY, "first-touch", 0, 0, AT(paging.migrate), "migrate",
      "whether a page that is read comes, or is read across the link"},
     {"paging.migrate_threshold", WPI_KEY_NUMBER, "8", 1, 1 << 26, AT(paging.migrate_threshold),

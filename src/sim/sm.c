@@ -228,7 +228,14 @@ void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now) {
     if (warp->scheduler->last == warp) warp->scheduler->last = NULL;
     warp->next = sm->free_warps;
     sm->free_warps = warp;
-    if (--cta->warps_left == 0) end_cta(sm, cta);
+    if (--cta->warps_left == 0 && sm->parent.may_end_cta(sm->parent.object, now)) end_cta(sm, cta);
+}
+
+void wpi_sm_end_ctas(wpi_sm *sm) {
+    for (wpi_cta *cta = sm->ctas, *next; cta != NULL; cta = next) {
+        next = cta->next;
+        if (cta->warps_left == 0) end_cta(sm, cta);
+    }
 }
 
 /* ---- the SM

@@ -24,6 +24,8 @@ typedef struct wpi_grid wpi_grid;
 typedef struct wpi_sm_parent {
     void (*cta_ended)(void *object, wpi_sm *sm, wpi_grid *launch);
     void (*failed)(void *object, wpi_grid *launch);
+    /** A CTA's warps have ended. False: it stays until wpi_sm_end_ctas. */
+    bool (*may_end_cta)(void *object, wp_time_ps now);
     /** A warp came to the grid barrier with `threads` threads; its CTA is answered by
      * wpi_sm_release_grid. */
     void (*at_grid)(void *object, wpi_grid *launch, uint32_t threads);
@@ -56,6 +58,8 @@ bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *sou
 /** Starts CTA number `cta`, whose warps begin at `when`, not before now; there is room. */
 WP_NODISCARD wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t cta, wp_time_ps when,
                                         wp_error *err);
+/** CTAs that had to stay end. */
+void wpi_sm_end_ctas(wpi_sm *sm);
 /** All threads of a cooperative launch are at the grid barrier. */
 void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch);
 uint32_t wpi_sm_number(const wpi_sm *sm);
