@@ -336,11 +336,21 @@ void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_ex
     __builtin_prefetch(&paging->known[page], 1);
 }
 
+/* A page that was to leave is used. */
+static void keep_staged(wpi_paging *p, const wpi_chunk *chunk, uint64_t address) {
+    const uint32_t page = wpi_page_of(address);
+    wpi_pages pages = {{0}};
+    if (p->staged_pages == 0 || !wpi_pages_has(&chunk->unlisted, page)) return;
+    wpi_pages_add(&pages, page);
+    wpi_staging_keep(p, (uint32_t)(chunk - p->residency.chunks), &pages);
+}
+
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
     paging->was_touched = true;
     wpi_paging_foresee(paging, address);
-    wpi_residency_touch(&paging->residency, wpi_residency_chunk(&paging->residency, address),
-                        wpi_page_of(address));
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    keep_staged(paging, chunk, address);
+    wpi_residency_touch(&paging->residency, chunk, wpi_page_of(address));
 }
 
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes) {
@@ -352,6 +362,7 @@ void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const uint32_t page = wpi_page_of(address);
     WP_ASSERT(wpi_pages_has(&chunk->resident, page));
+    keep_staged(paging, chunk, address);
     wpi_residency_hold(chunk, page / WPI_BLOCK_PAGES);
     if (wpi_pages_has(&chunk->unused, page)) {
         wpi_pages_remove(&chunk->unused, page);
@@ -380,7 +391,8 @@ void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint3
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const bool is_free = wpi_residency_let_go(chunk, wpi_page_of(address) / WPI_BLOCK_PAGES);
-    if (is_free && paging->planned.first != NONE) wpi_migration_pump(paging, now);
+    if (is_free && (paging->planned.first != NONE || paging->staged.first != NONE))
+        wpi_migration_pump(paging, now);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -403,7 +415,8 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .buffer = {NONE, NONE},
                       .served = {NONE, NONE},
                       .block_move_bytes = block_move_bytes(profile),
-                      .planned = {NONE, NONE}};
+                      .planned = {NONE, NONE},
+                      .staged = {NONE, NONE}};
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
     wpi_thrashing_init(p);
     p->cus = wp_calloc(profile->sm_count, sizeof *p->cus);
@@ -433,6 +446,7 @@ void wpi_paging_destroy(wpi_paging *paging) {
     wpi_pool_deinit(&paging->waiters);
     wpi_pool_deinit(&paging->entries);
     wpi_pool_deinit(&paging->transfers);
+    wpi_pool_deinit(&paging->staged_runs);
     wpi_pool_deinit(&paging->requests);
     wp_free(paging->cus);
     wp_free(paging->fault_sms);
@@ -495,6 +509,7 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
         const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
         wpi_gmmu_serve(paging, chunk, &all);
+        wpi_staging_keep(paging, chunk, &all);
         wpi_shoot_down(paging, chunk, &paging->residency.chunks[chunk].resident);
         wpi_thrash_forget(&paging->thrash, chunk);
     }

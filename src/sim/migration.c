@@ -72,6 +72,7 @@ void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) 
 wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now) {
     wp_time_ps done = now;
+    wpi_staging_keep(paging, chunk, pages);
     wpi_shoot_down(paging, chunk, pages);
     wpi_residency_release(&paging->residency, wpi_pages_count(pages) - wpi_pages_count(copied));
     for (uint32_t first = wpi_pages_next(copied, 0); first < WPI_CHUNK_PAGES;) {
@@ -114,40 +115,44 @@ static void expect_shot(const wpi_paging *p, uint32_t chunk) {
         __builtin_prefetch(&known[page], 1);
 }
 
-static void evict(wpi_paging *p, uint32_t number, const wpi_pages *pages, wp_time_ps now) {
-    wpi_chunk *chunk = &p->residency.chunks[number];
-    const wpi_pages copied = to_write_back(p, chunk, pages);
+void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pages,
+                       wp_time_ps now) {
+    wpi_chunk *chunk = &paging->residency.chunks[number];
+    const wpi_pages copied = to_write_back(paging, chunk, pages);
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
-    expect_shot(p, number);
-    wpi_ahead_left(p, number, pages);
-    wpi_residency_evict(&p->residency, chunk, pages);
-    p->has_evicted = true;
-    count_round_trips(p, chunk, pages);
-    wpi_paging_note(p, number, pages, WP_RUN_PAGE_EVICTED, now);
-    wpi_paging_count(p, wpi_page_address(p, number, 0), WP_RUN_MOVE_EVICTED,
+    expect_shot(paging, number);
+    wpi_ahead_left(paging, number, pages);
+    wpi_residency_evict(&paging->residency, chunk, pages);
+    paging->has_evicted = true;
+    count_round_trips(paging, chunk, pages);
+    wpi_paging_note(paging, number, pages, WP_RUN_PAGE_EVICTED, now);
+    wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_EVICTED,
                      wpi_pages_count(pages));
-    p->counters.evicted += wpi_pages_count(pages);
-    p->counters.evicted_dirty += wpi_pages_count(&dirty);
-    p->counters.written_back += wpi_pages_count(&copied);
-    (void)wpi_migrate_out(p, number, pages, &copied, now);
+    paging->counters.evicted += wpi_pages_count(pages);
+    paging->counters.evicted_dirty += wpi_pages_count(&dirty);
+    paging->counters.written_back += wpi_pages_count(&copied);
+    (void)wpi_migrate_out(paging, number, pages, &copied, now);
+}
+
+bool wpi_migrate_choose(wpi_paging *paging, uint32_t *chunk, wpi_pages *pages) {
+    const wpi_evict_ops *ops = paging->profile->paging.evict->ops;
+    wpi_evict_question question = {.residency = &paging->residency,
+                                   .reserve_percent = paging->profile->paging.reserve_percent,
+                                   .random = &paging->random,
+                                   .notes = paging->evict_notes,
+                                   .future = wpi_paging_future(paging)};
+    if (ops->choose(&question, chunk, pages)) return true;
+    question.is_pressed = true;
+    return ops->choose(&question, chunk, pages);
 }
 
 /* One victim; false: nothing may leave now. */
 static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wp_time_ps now) {
-    const wpi_evict_ops *ops = p->profile->paging.evict->ops;
-    wpi_evict_question question = {.residency = &p->residency,
-                                   .reserve_percent = p->profile->paging.reserve_percent,
-                                   .random = &p->random,
-                                   .notes = p->evict_notes,
-                                   .future = wpi_paging_future(p)};
     uint32_t chunk = 0;
     wpi_pages pages;
-    if (!ops->choose(&question, &chunk, &pages)) {
-        question.is_pressed = true;
-        if (!ops->choose(&question, &chunk, &pages)) return false;
-    }
+    if (!wpi_migrate_choose(p, &chunk, &pages)) return false;
     if (may_leave != NULL && !may_leave(p, chunk, &pages, object)) return false;
-    evict(p, chunk, &pages, now);
+    wpi_migrate_evict(p, chunk, &pages, now);
     return true;
 }
 
@@ -188,13 +193,18 @@ static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages
 
 static void look_for_quiet(wpi_paging *p, wp_time_ps now);
 
+/* But for pages that are on their way to the host. */
+static bool is_moving(const wpi_paging *p) {
+    return p->planned.first != NONE || p->residency.coming != 0 || p->staged.first != NONE;
+}
+
 static void may_be_quiet(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     const wpi_event_fn quiet = p->quiet;
     (void)token;
     p->is_quiet_due = false;
     if (p->last_departure > now) look_for_quiet(p, now);
-    if (p->planned.first != NONE || p->residency.coming != 0 || p->last_departure > now) return;
+    if (is_moving(p) || p->last_departure > now) return;
     p->quiet = NULL;
     quiet(p->quiet_object, 0, now);
 }
@@ -202,7 +212,7 @@ static void may_be_quiet(void *object, uint64_t token, wp_time_ps now) {
 /* Looks in the next cycle without a transfer whether faults have begun others. */
 static void look_for_quiet(wpi_paging *p, wp_time_ps now) {
     const wp_time_ps cycle_ps = p->profile->cycle_ps;
-    if (p->quiet == NULL || p->is_quiet_due || p->planned.first != NONE || p->residency.coming != 0)
+    if (p->quiet == NULL || p->is_quiet_due || is_moving(p))
         return;
     const wp_time_ps last = p->last_departure > now ? p->last_departure : now;
     p->is_quiet_due = true;
@@ -210,9 +220,7 @@ static void look_for_quiet(wpi_paging *p, wp_time_ps now) {
 }
 
 bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object) {
-    if (paging->planned.first == NONE && paging->residency.coming == 0 &&
-        paging->last_departure <= now)
-        return true;
+    if (!is_moving(paging) && paging->last_departure <= now) return true;
     paging->quiet = quiet;
     paging->quiet_object = object;
     look_for_quiet(paging, now);
@@ -281,21 +289,32 @@ static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
                             (uint64_t)t->chunk << 32 | number);
 }
 
+/* The next transfer has frames. */
+static bool has_room(wpi_paging *p, const wpi_transfer *transfer, wp_time_ps now) {
+    const uint64_t pages = (uint64_t)(transfer->outer - transfer->first);
+    if (p->profile->paging.stages_victims) return wpi_residency_free(&p->residency) >= pages;
+    return wpi_migrate_make_room(p, pages, NULL, NULL, now);
+}
+
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
+    const bool is_staging = paging->profile->paging.stages_victims;
+    if (is_staging) wpi_staging_pump(paging, now);
     while (paging->planned.first != NONE) {
         const uint32_t number = paging->planned.first;
         const wpi_transfer *t = transfer_at(paging, number);
-        if (!wpi_migrate_make_room(paging, t->outer - t->first, NULL, NULL, now)) return;
+        if (!has_room(paging, t, now)) return;
         paging->planned.first = t->next;
+        paging->planned_pages -= (uint64_t)(t->outer - t->first);
         start(paging, number, now);
     }
-    evict_ahead(paging, now);
+    if (!is_staging) evict_ahead(paging, now);
 }
 
 static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     const uint32_t number = wpi_pool_take(&p->transfers, sizeof(wpi_transfer));
     *transfer_at(p, number) = *transfer;
     p->transfers_planned++;
+    p->planned_pages += (uint64_t)(transfer->outer - transfer->first);
     if (p->planned.first == NONE)
         p->planned.first = number;
     else
@@ -342,6 +361,9 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
         if (request != NONE) ((wpi_page_request *)paging->requests.items)[request].left++;
         first = wpi_pages_next(pages, outer);
     }
+    if (paging->profile->paging.stages_victims &&
+        paging->planned_pages > wpi_residency_free(&paging->residency))
+        paging->is_oversubscribed = true;
 }
 
 /* Of what a prefetcher says, what exists, is missing, and is neither kept on the host nor fought

@@ -126,6 +126,11 @@ struct wpi_paging {
     uint64_t *known;            /* [chunk][page]: which TLBs may have it, a bit each */
     uint64_t *known_large;      /* [chunk]: … all of it, as one page */
     uint64_t prefetch_position; /* a prefetcher's note */
+    uint64_t planned_pages;     /* of those that wait for frames */
+    wpi_pool staged_runs;       /* staging.c */
+    wpi_paging_queue staged;    /* runs that leave when the link takes them */
+    uint64_t staged_pages;
+    uint32_t leaving_pages; /* of the run that the link has */
     wp_time_ps last_departure;  /* of those under way: when the host has it */
     wpi_event_fn quiet;         /* who waits until nothing is on its way; NULL: nobody */
     void *quiet_object;
@@ -210,6 +215,14 @@ wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
 /** Blocks that came, and how often they left again (migration.c). */
 void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object);
+/** Chosen pages leave now (migration.c). */
+void wpi_migrate_evict(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages, wp_time_ps now);
+/** What the policy names as the next victim; false: nothing may leave now (migration.c). */
+bool wpi_migrate_choose(wpi_paging *paging, uint32_t *chunk, wpi_pages *pages);
+/** Victims for the transfers that wait are chosen, and set off one after the other (staging.c). */
+void wpi_staging_pump(wpi_paging *paging, wp_time_ps now);
+/** These pages stay: they are used, or leave another way (staging.c). */
+void wpi_staging_keep(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 /** If the link has nothing to bring, a prefetcher may say what comes meanwhile (migration.c). */

@@ -318,6 +318,9 @@ const wpi_key wpi_keys[] = {
      "what was only read is evicted without writing it back"},
     {"paging.free_at_start", WPI_KEY_FLAG, "off", 0, 1, AT(paging.frees_at_start), NULL,
      "memory is free when its write-back begins; off: when it ends"},
+    {"paging.stage_victims", WPI_KEY_FLAG, "off", 0, 1, AT(paging.stages_victims), NULL,
+     "victims are chosen when pages are asked for, and stay if they are used before their "
+     "write-back begins; off: when a transfer can begin"},
     {"paging.synchronize", WPI_KEY_CHOICE, "keep", 0, 0, AT(paging.synchronize), "keep return",
      "when the host has waited for the device pages stay, or written ones go back and memory is as "
      "good as empty"},

@@ -149,6 +149,11 @@ bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block) {
     return --chunk->blocks[block].in_use == 0;
 }
 
+void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
+    note_ages(residency, chunk, pages);
+    chunk->unlisted = wpi_pages_without(&chunk->unlisted, pages);
+}
+
 void wpi_residency_write(wpi_chunk *chunk, uint32_t page) {
     WP_ASSERT(wpi_pages_has(&chunk->resident, page));
     wpi_pages_add(&chunk->dirty, page);

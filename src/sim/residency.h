@@ -50,6 +50,8 @@ void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t pa
 void wpi_residency_hold(wpi_chunk *chunk, uint32_t block);
 /** … and made. True: it was the last one of the block. */
 bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block);
+/** Resident pages are as if they were just used; that is not counted. */
+void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** A resident page is written. */
 void wpi_residency_write(wpi_chunk *chunk, uint32_t page);
 /** Pages that are nowhere else will come. */

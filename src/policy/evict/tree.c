@@ -3,9 +3,17 @@
  * left then loses the rest. */
 #include "policy/evict.h"
 
-static uint32_t left_in(const wpi_chunk *chunk, const wpi_pages *leaving, uint32_t first,
+/* What has been asked for is there already, as in the prefetcher's tree, and what is to leave is
+ * not there any more. */
+static wpi_pages in_tree(const wpi_chunk *chunk) {
+    const wpi_pages listed = wpi_pages_without(&chunk->resident, &chunk->unlisted);
+    const wpi_pages expected = wpi_pages_or(&chunk->coming, &chunk->planned);
+    return wpi_pages_or(&listed, &expected);
+}
+
+static uint32_t left_in(const wpi_pages *there, const wpi_pages *leaving, uint32_t first,
                         uint32_t pages) {
-    return wpi_pages_count_in(&chunk->resident, first, first + pages) -
+    return wpi_pages_count_in(there, first, first + pages) -
            wpi_pages_count_in(leaving, first, first + pages);
 }
 
@@ -22,11 +30,12 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
     uint32_t block = 0;
     if (!wpi_evict_oldest_block(question, chunk, &block)) return false;
     const wpi_chunk *found = &question->residency->chunks[*chunk];
+    const wpi_pages there = in_tree(found);
     *pages = (wpi_pages){{0}};
     wpi_evict_add_block(found, block, pages);
     for (uint32_t size = 2 * WPI_BLOCK_PAGES; size <= found->tree_pages; size *= 2) {
         const uint32_t first = block * WPI_BLOCK_PAGES / size * size;
-        const uint32_t left = left_in(found, pages, first, size);
+        const uint32_t left = left_in(&there, pages, first, size);
         if (left != 0 && 2 * left < size) drain(question, found, first, size, pages);
     }
     return true;
