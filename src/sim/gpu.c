@@ -20,6 +20,7 @@ struct wpi_gpu {
     wpi_launch_numbers past;        /* sums of launches that have ended */
     wp_time_ps busy_ps, busy_since; /* while launches are under way */
     bool is_ending_ctas;            /* that had to stay; others start behind the last one */
+    wp_time_ps quiet_ps;            /* when that was last so */
     wpi_utilisation warps;
 };
 
@@ -73,10 +74,12 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     wpi_grid *launch = oldest_with_ctas(gpu, sm);
     if (launch == NULL) return false;
     const wp_time_ps now = wpi_engine_now(gpu->engine);
-    const wp_time_ps first = launch->numbers.start_ps + wpi_sm_number(sm) * gpu->profile->skew_ps;
+    const wp_time_ps start = launch->numbers.start_ps;
+    const wp_time_ps turn = (gpu->quiet_ps > start ? gpu->quiet_ps : start) +
+                            wpi_sm_number(sm) * gpu->profile->skew_ps;
     launch->live_threads += launch->source->threads_per_cta;
     gpu->last_fed = wpi_sm_number(sm);
-    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > first ? now : first, NULL) ==
+    if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > turn ? now : turn, NULL) ==
         WP_STATUS_OK)
         return true;
     end_launch(gpu, launch, false);
@@ -147,11 +150,11 @@ static void cta_ended(void *object, wpi_sm *sm, wpi_grid *launch) {
 static void links_are_quiet(void *object, uint64_t token, wp_time_ps now) {
     wpi_gpu *gpu = object;
     (void)token;
-    (void)now;
     gpu->is_ending_ctas = true;
     for (uint32_t i = 0; i < gpu->sm_count; i++)
         wpi_sm_end_ctas(gpu->sms[i]);
     gpu->is_ending_ctas = false;
+    gpu->quiet_ps = now;
     feed_all(gpu);
 }
 

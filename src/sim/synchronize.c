@@ -43,8 +43,8 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
         wpi_chunk *chunk = &r->chunks[number];
         const wpi_pages idle = wpi_idle_pages(chunk);
         const wpi_pages written = wpi_pages_and(&idle, &chunk->dirty);
+        wpi_staging_keep(paging, number, &chunk->resident);
         returned += wpi_pages_count(&written);
-        wpi_staging_keep(paging, number, &idle);
         wpi_residency_leave(r, chunk, &written);
         wpi_shoot_down(paging, number, &written);
         wpi_paging_note(paging, number, &written, WP_RUN_PAGE_RETURNED, now);

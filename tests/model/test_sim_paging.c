@@ -413,7 +413,8 @@ static void random_traffic_ends_under_all_policies(void **state) {
         "paging.cu_faults=0",    "paging.cu_faults=1",   "paging.mshrs=3",
         "paging.service=serial", "paging.service=added", "paging.service=pipelined",
         "paging.free=10",        "paging.reserve=20",    "paging.free_at_start=on",
-        "paging.drop_clean=on",  "paging.round_up=on",   "paging.zero_fill=on"};
+        "paging.drop_clean=on",  "paging.round_up=on",   "paging.zero_fill=on",
+        "paging.stage_victims=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
         for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++) {
@@ -422,6 +423,9 @@ static void random_traffic_ends_under_all_policies(void **state) {
                        more[runs++ % (sizeof more / sizeof more[0])]);
         }
     }
+    for (const wpi_policy *const *e = wpi_policies; *e != NULL; e++)
+        if (strcmp((*e)->kind, "evict") == 0)
+            run_random("tree", (*e)->name, "first-touch", "paging.stage_victims=on");
     for (const wpi_policy *const *m = wpi_policies; *m != NULL; m++)
         if (strcmp((*m)->kind, "migrate") == 0)
             run_random(strcmp((*m)->name, "zero-copy") == 0 ? "none" : "tree", "lfu-2m", (*m)->name,

@@ -122,10 +122,11 @@ static void it_may_come_in_the_middle_of_anything(void **state) {
     (void)state;
     static const char *const evict[] = {"paging.evict=lru-4k", "paging.evict=lru-2m",
                                         "paging.evict=tree", "paging.evict=random"};
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         bench b;
-        BENCH_OPEN(&b, 20 * MIB, evict[i], "paging.prefetch=tree", "gpu.memory=4MiB",
-                   "paging.synchronize=return");
+        BENCH_OPEN(&b, 20 * MIB, evict[i % 4], "paging.prefetch=tree", "gpu.memory=4MiB",
+                   "paging.synchronize=return",
+                   i < 4 ? "paging.stage_victims=off" : "paging.stage_victims=on");
         wpi_paging_set_frames(b.paging, 1024);
         b.random = 7 + i;
         b.span_bytes = 20 * MIB;

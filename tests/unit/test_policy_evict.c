@@ -279,6 +279,29 @@ static void the_tree_leaves_blocks_in_use_alone(void **state) {
     close_scene(&s);
 }
 
+/* Block 0 is gone. Block 1 is about to leave: with 2 three of four are gone, and 3 leaves, too. Or
+ * block 0 is asked for again: with 1 gone, too, and 2, two of four are left, and 3 stays. */
+static void the_tree_knows_what_comes_and_what_leaves(void **state) {
+    (void)state;
+    for (uint32_t is_coming = 0; is_coming < 2; is_coming++) {
+        scene s;
+        open_scene(&s, (uint64_t)4 * WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
+        wpi_chunk *chunk = &s.residency.chunks[0];
+        for (uint32_t block = 0; block < 4; block++)
+            come(&s, 0, BLOCK(block), BLOCK(block + 1));
+        const wpi_pages first = range(0, BLOCK(1)), second = range(BLOCK(1), BLOCK(2));
+        wpi_residency_evict(&s.residency, chunk, &first);
+        if (is_coming != 0) {
+            wpi_residency_evict(&s.residency, chunk, &second);
+            wpi_residency_plan(&s.residency, chunk, &first);
+        } else {
+            chunk->unlisted = second;
+        }
+        assert_leaves(&s, "tree", 0, BLOCK(2), is_coming != 0 ? BLOCK(3) : BLOCK(4));
+        close_scene(&s);
+    }
+}
+
 /* ---- 4 KiB ------------------------------------------------------------------------------------
  */
 
@@ -386,6 +409,7 @@ int main(void) {
         cmocka_unit_test(blocks_with_holes_leave_only_when_pressed),
         cmocka_unit_test(the_tree_drains_nodes_that_are_less_than_half_full),
         cmocka_unit_test(the_tree_leaves_blocks_in_use_alone),
+        cmocka_unit_test(the_tree_knows_what_comes_and_what_leaves),
         cmocka_unit_test(lru_of_pages_takes_the_page_used_longest_ago),
         cmocka_unit_test(lru_of_pages_is_exact_under_random_use),
         cmocka_unit_test(random_starts_anywhere),
