@@ -20,6 +20,7 @@ struct wpi_gpu {
     wpi_launch_numbers past;        /* sums of launches that have ended */
     wp_time_ps busy_ps, busy_since; /* while launches are under way */
     bool is_ending_ctas;            /* that had to stay; others start behind the last one */
+    uint32_t first_fed;             /* SM that was, when all were; others have their turns behind it */
     wp_time_ps quiet_ps;            /* when that was last so */
     wpi_utilisation warps;
 };
@@ -75,8 +76,9 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
     if (launch == NULL) return false;
     const wp_time_ps now = wpi_engine_now(gpu->engine);
     const wp_time_ps start = launch->numbers.start_ps;
-    const wp_time_ps turn = (gpu->quiet_ps > start ? gpu->quiet_ps : start) +
-                            wpi_sm_number(sm) * gpu->profile->skew_ps;
+    const uint32_t place = (wpi_sm_number(sm) + gpu->sm_count - gpu->first_fed) % gpu->sm_count;
+    const wp_time_ps turn =
+        (gpu->quiet_ps > start ? gpu->quiet_ps : start) + place * gpu->profile->skew_ps;
     launch->live_threads += launch->source->threads_per_cta;
     gpu->last_fed = wpi_sm_number(sm);
     if (wpi_sm_start_cta(sm, launch, launch->next_cta++, now > turn ? now : turn, NULL) ==
@@ -89,7 +91,9 @@ static bool feed(wpi_gpu *gpu, wpi_sm *sm) {
 /* CTAs in turn to all SMs that have room, or to one after the other. */
 static void feed_all(wpi_gpu *gpu) {
     const uint32_t placement = gpu->profile->cta_placement;
-    const uint32_t first = placement == WPI_CTA_PLACEMENT_ROTATE ? gpu->last_fed + 1 : 0;
+    const uint32_t first =
+        placement == WPI_CTA_PLACEMENT_ROTATE ? (gpu->last_fed + 1) % gpu->sm_count : 0;
+    gpu->first_fed = first;
     for (bool has_fed = true; has_fed;) {
         has_fed = false;
         for (uint32_t i = 0; i < gpu->sm_count; i++) {
