@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
  * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * request.c (what the program wants where), synchronize.c (when the host waits), thrashing.c (pages
- * that both want). */
+ * staging.c (victims chosen early), request.c (what the program wants where), synchronize.c (when
+ * the host waits), thrashing.c (pages that both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -130,9 +130,9 @@ struct wpi_paging {
     wpi_pool staged_runs;       /* staging.c */
     wpi_paging_queue staged;    /* runs that leave when the link takes them */
     uint64_t staged_pages;
-    uint32_t leaving_pages; /* of the run that the link has */
-    wp_time_ps last_departure;  /* of those under way: when the host has it */
-    wpi_event_fn quiet;         /* who waits until nothing is on its way; NULL: nobody */
+    uint32_t leaving_pages;    /* of the run that the link has */
+    wp_time_ps last_departure; /* of those under way: when the host has it */
+    wpi_event_fn quiet;        /* who waits until nothing is on its way; NULL: nobody */
     void *quiet_object;
     bool is_quiet_due; /* an event looks whether it is so */
     bool is_oversubscribed;
