@@ -64,6 +64,12 @@ bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_tim
     return link->ways[direction].accesses.free <= now;
 }
 
+wp_time_ps wpi_link_accesses_until(const wpi_link *link) {
+    const wp_time_ps in = link->ways[WPI_DIRECTION_TO_DEVICE].accesses.free;
+    const wp_time_ps out = link->ways[WPI_DIRECTION_TO_HOST].accesses.free;
+    return in > out ? in : out;
+}
+
 bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
     return link->ways[direction].bus.free <= now;
 }

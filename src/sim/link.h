@@ -40,6 +40,8 @@ wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction directi
                            wp_time_ps time);
 /** A remote access would be its next: none waits for its turn. */
 bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_time_ps now);
+/** When the last one that has asked so far has had its turn. */
+wp_time_ps wpi_link_accesses_until(const wpi_link *link);
 /** Nothing is on the bus, nor waits for it. */
 bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now);
 /** ps for which a copy of `bytes` takes the bus. */

@@ -193,9 +193,15 @@ static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages
 
 static void look_for_quiet(wpi_paging *p, wp_time_ps now);
 
-/* But for pages that are on their way to the host. */
+/* But for what will leave the link by itself. */
 static bool is_moving(const wpi_paging *p) {
     return p->planned.first != NONE || p->residency.coming != 0 || p->staged.first != NONE;
+}
+
+/* Pages to the host, and accesses. */
+static wp_time_ps link_busy_until(const wpi_paging *p) {
+    const wp_time_ps accesses = wpi_link_accesses_until(p->link);
+    return accesses > p->last_departure ? accesses : p->last_departure;
 }
 
 static void may_be_quiet(void *object, uint64_t token, wp_time_ps now) {
@@ -203,24 +209,25 @@ static void may_be_quiet(void *object, uint64_t token, wp_time_ps now) {
     const wpi_event_fn quiet = p->quiet;
     (void)token;
     p->is_quiet_due = false;
-    if (p->last_departure > now) look_for_quiet(p, now);
-    if (is_moving(p) || p->last_departure > now) return;
+    if (is_moving(p) || link_busy_until(p) > now) {
+        look_for_quiet(p, now);
+        return;
+    }
     p->quiet = NULL;
     quiet(p->quiet_object, 0, now);
 }
 
 /* Looks in the next cycle without a transfer whether faults have begun others. */
 static void look_for_quiet(wpi_paging *p, wp_time_ps now) {
-    const wp_time_ps cycle_ps = p->profile->cycle_ps;
-    if (p->quiet == NULL || p->is_quiet_due || is_moving(p))
-        return;
-    const wp_time_ps last = p->last_departure > now ? p->last_departure : now;
+    const wp_time_ps cycle_ps = p->profile->cycle_ps, busy = link_busy_until(p);
+    if (p->quiet == NULL || p->is_quiet_due || is_moving(p)) return;
     p->is_quiet_due = true;
-    wpi_engine_at(p->engine, (last / cycle_ps + 1) * cycle_ps, may_be_quiet, p, 0);
+    wpi_engine_at(p->engine, ((busy > now ? busy : now) / cycle_ps + 1) * cycle_ps, may_be_quiet, p,
+                  0);
 }
 
 bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object) {
-    if (!is_moving(paging) && paging->last_departure <= now) return true;
+    if (!is_moving(paging) && link_busy_until(paging) <= now) return true;
     paging->quiet = quiet;
     paging->quiet_object = object;
     look_for_quiet(paging, now);

@@ -144,7 +144,8 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
  */
 wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now);
 
-/** No page is on its way, there or back. If not, `quiet` is called, once, when that is so. */
+/** No page is on its way, there or back, and no access across the link. If not, `quiet` is called,
+ * once, when that is so. */
 bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet, void *object);
 
 const wpi_residency *wpi_paging_residency(const wpi_paging *paging);
