@@ -165,7 +165,9 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
 static volatile sig_atomic_t told_too;
 
 static void pass_on(int number) {
+    const int before = errno;
     (void)kill((pid_t)told_too, number);
+    errno = before;
 }
 
 static const int interrupts[] = {SIGINT, SIGQUIT}, endings[] = {SIGTERM, SIGHUP};
