@@ -14,14 +14,14 @@ struct wpi_gpu {
     wpi_memory *memory;
     wpi_sm **sms;
     uint32_t sm_count;
-    uint32_t last_fed;              /* SM that had the last CTA */
+    uint32_t last_fed;              /* SM that got the last CTA */
+    uint32_t first_fed;             /* SM that was the first when CTAs last went to all */
     wpi_grid *launches;             /* under way, oldest first */
     wpi_grid *ended;                /* told, not yet freed */
     wpi_launch_numbers past;        /* sums of launches that have ended */
     wp_time_ps busy_ps, busy_since; /* while launches are under way */
-    bool is_ending_ctas;            /* that had to stay; others start behind the last one */
-    uint32_t first_fed;             /* SM that was, when all were; others have their turns behind it */
-    wp_time_ps quiet_ps;            /* when that was last so */
+    bool is_ending_ctas;            /* that had to stay; others start when all have ended */
+    wp_time_ps quiet_ps;            /* when they last ended */
     wpi_utilisation warps;
 };
 

@@ -31,6 +31,14 @@ static void ask_for_more(bench *b, uint32_t count) {
         bench_issue(b, i, 0, page_address(PAGES + i), false, wpi_engine_now(b->engine));
 }
 
+/* 40 pages more than memory has, of which the first few have come. */
+static void ask_until_some_leave(bench *b) {
+    fill(b);
+    const wp_time_ps later = wpi_engine_now(b->engine) + 3 * WP_PS_PER_US;
+    ask_for_more(b, 40);
+    wpi_engine_run_until(b->engine, later);
+}
+
 static void those_used_longest_ago_leave(void **state) {
     (void)state;
     bench b;
@@ -50,10 +58,7 @@ static void who_is_used_in_time_stays(void **state) {
     (void)state;
     bench b;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-4k");
-    fill(&b);
-    const wp_time_ps start = wpi_engine_now(b.engine);
-    ask_for_more(&b, 40);
-    wpi_engine_run_until(b.engine, start + 3 * WP_PS_PER_US);
+    ask_until_some_leave(&b);
     assert_false(is_here(&b, 0));
     assert_true(is_here(&b, 20));
     bench_issue(&b, 100, 1, page_address(20), false, wpi_engine_now(b.engine));
@@ -70,10 +75,7 @@ static void a_run_stays_as_a_whole(void **state) {
     (void)state;
     bench b;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=sequential-local");
-    fill(&b);
-    const wp_time_ps start = wpi_engine_now(b.engine);
-    ask_for_more(&b, 40);
-    wpi_engine_run_until(b.engine, start + 3 * WP_PS_PER_US);
+    ask_until_some_leave(&b);
     bench_issue(&b, 100, 1, page_address(20), false, wpi_engine_now(b.engine));
     wpi_engine_run(b.engine);
     for (uint32_t page = 0; page < 64; page++)
@@ -102,10 +104,7 @@ static void what_the_host_takes_leaves_once(void **state) {
     (void)state;
     bench b;
     BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-4k");
-    fill(&b);
-    const wp_time_ps start = wpi_engine_now(b.engine);
-    ask_for_more(&b, 40);
-    wpi_engine_run_until(b.engine, start + 3 * WP_PS_PER_US);
+    ask_until_some_leave(&b);
     wpi_pages touched = {{0}};
     wpi_pages_add_range(&touched, 30, 34);
     wp_time_ps now = wpi_engine_now(b.engine), done = now;
@@ -148,6 +147,20 @@ static void quiet_is_told_behind_the_last_page(void **state) {
     bench_close(&b);
 }
 
+/* A MiB read across the link takes 256 us of it. */
+static void quiet_waits_for_accesses_across_the_link(void **state) {
+    (void)state;
+    bench b;
+    wp_time_ps told = 0;
+    BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-4k");
+    (void)wpi_link_remote(&b.link, MIB, WPI_DIRECTION_TO_DEVICE, 0);
+    assert_false(wpi_paging_is_quiet(b.paging, 0, note_time, &told));
+    wpi_engine_run(b.engine);
+    assert_true(told >= 256 * WP_PS_PER_US);
+    assert_true(told <= 256 * WP_PS_PER_US + 2 * b.profile->cycle_ps);
+    bench_close(&b);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(those_used_longest_ago_leave),
@@ -156,6 +169,7 @@ int main(void) {
         cmocka_unit_test(memory_is_full_when_it_is_asked_for),
         cmocka_unit_test(what_the_host_takes_leaves_once),
         cmocka_unit_test(quiet_is_told_behind_the_last_page),
+        cmocka_unit_test(quiet_waits_for_accesses_across_the_link),
     };
     return wp_test_main(tests);
 }
