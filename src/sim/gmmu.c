@@ -261,7 +261,7 @@ static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, uint6
                            bool is_held, wp_time_ps now) {
     wpi_paging_cu *cu = &p->cus[waiter->sm];
     cu->waiting -= waiter->is_counted;
-    if (is_held) wpi_paging_hold(p, address, false);
+    if (is_held) (void)wpi_paging_hold(p, address, false);
     replay(p, waiter, is_held, now);
     replay_nacked(p, cu, now);
 }
@@ -358,10 +358,13 @@ void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes)
     chunk->blocks[wpi_page_of(address) / WPI_BLOCK_PAGES].remote_bytes += bytes;
 }
 
-void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
+bool wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const uint32_t page = wpi_page_of(address);
-    WP_ASSERT(wpi_pages_has(&chunk->resident, page));
+    if (!wpi_pages_has(&chunk->resident, page)) {
+        WP_ASSERT(paging->profile->paging.fills_remote);
+        return false;
+    }
     keep_staged(paging, chunk, address);
     wpi_residency_hold(chunk, page / WPI_BLOCK_PAGES);
     if (wpi_pages_has(&chunk->unused, page)) {
@@ -369,6 +372,7 @@ void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
         paging->counters.prefetched_used++;
     }
     if (is_write) wpi_residency_write(chunk, page);
+    return true;
 }
 
 bool wpi_paging_is_here(const wpi_paging *paging, uint64_t address) {
@@ -510,7 +514,10 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
         const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
         wpi_gmmu_serve(paging, chunk, &all);
         wpi_staging_keep(paging, chunk, &all);
-        wpi_shoot_down(paging, chunk, &paging->residency.chunks[chunk].resident);
+        wpi_shoot_down(paging, chunk,
+                       paging->profile->paging.fills_remote
+                           ? &all
+                           : &paging->residency.chunks[chunk].resident);
         wpi_thrash_forget(&paging->thrash, chunk);
     }
     wpi_residency_remove(&paging->residency, address, bytes);

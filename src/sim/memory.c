@@ -479,8 +479,7 @@ static void place_page(wpi_memory *m, part *p, bool is_remote) {
         p->request.is_remote = true;
         p->is_l1 = false;
     } else if (is_managed(m, address)) {
-        p->is_held = true;
-        wpi_paging_hold(m->paging, address, is_write(p->request.kind));
+        p->is_held = wpi_paging_hold(m->paging, address, is_write(p->request.kind));
     }
 }
 

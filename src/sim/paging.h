@@ -105,8 +105,10 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb);
 /** After the answer REMOTE: so many bytes go across the link. */
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes);
-/** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty. */
-void wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
+/** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty.
+ * False: there is nothing to hold, as TLBs know the page but it is not here (paging.remote_fills).
+ */
+bool wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write);
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now);
 
 /** Writes to the page may go across the link, too. */

@@ -301,6 +301,7 @@ typedef struct wpi_profile {
         bool drops_clean;           /* what was only read leaves without a write-back */
         bool frees_at_start;        /* of a write-back; else at its end */
         bool stages_victims;        /* staging.c */
+        bool fills_remote;          /* TLBs learn pages that are reached across the link */
         uint32_t synchronize;       /* wpi_synchronize */
         uint32_t cta_ends;          /* wpi_cta_ends */
         uint32_t migrate_threshold; /* t_s */

@@ -321,6 +321,9 @@ const wpi_key wpi_keys[] = {
     {"paging.stage_victims", WPI_KEY_FLAG, "off", 0, 1, AT(paging.stages_victims), NULL,
      "victims are chosen when pages are asked for, and stay if they are used before their "
      "write-back begins; off: when a transfer can begin"},
+    {"paging.remote_fills", WPI_KEY_FLAG, "off", 0, 1, AT(paging.fills_remote), NULL,
+     "an access across the link leaves its page in the TLBs, and those that find it there are as if "
+     "it were on the device; off: they go across the link, too"},
     {"paging.synchronize", WPI_KEY_CHOICE, "keep", 0, 0, AT(paging.synchronize), "keep return",
      "when the host has waited for the device pages stay, or written ones go back and memory is as "
      "good as empty"},

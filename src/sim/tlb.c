@@ -253,8 +253,7 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
 
 /* The request's page must not leave before it has its answer. */
 static void hold(wpi_translation *t, wpi_tlb_request *r) {
-    r->is_held = is_managed(t, r->address);
-    if (r->is_held) wpi_paging_hold(t->paging, r->address, false);
+    r->is_held = is_managed(t, r->address) && wpi_paging_hold(t->paging, r->address, false);
 }
 
 static void hit_later(wpi_translation *t, uint32_t number, uint32_t level_number,
@@ -340,7 +339,8 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
     const wpi_tlb_request *r = request_of(t, number);
     wpi_tlb *at = tlb_of(t, level_number, r->sm);
     wpi_tlb_queue joined = give_mshr(l, at, r);
-    if (answer->is_remote || answer->is_broken || (answer->is_passing && level_number == 0)) {
+    const bool is_elsewhere = answer->is_remote && !t->profile->paging.fills_remote;
+    if (is_elsewhere || answer->is_broken || (answer->is_passing && level_number == 0)) {
         /* it is not to be kept */
     } else if (r->is_prefetch && joined.first == NONE) {
         wpi_tlb_prefetch_keep(&at->store.prefetch, page_of(l, r));

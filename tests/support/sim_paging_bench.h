@@ -66,7 +66,7 @@ static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
     if (answer == WPI_PAGING_LOCAL) {
         bench_check_page(b, asker.address);
         b->local++;
-        wpi_paging_hold(b->paging, asker.address, asker.is_write);
+        (void)wpi_paging_hold(b->paging, asker.address, asker.is_write);
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_made, b, number);
     } else if (answer == WPI_PAGING_REMOTE) {
         b->remote++;

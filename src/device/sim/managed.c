@@ -56,6 +56,11 @@ wp_status wpi_managed_begin(wpi_managed *managed, wpi_memory *memory, wp_error *
     return WP_STATUS_OK;
 }
 
+static void grow(wpi_footprint_bytes *of, uint64_t bytes) {
+    of->bytes += bytes;
+    if (of->bytes > of->most) of->most = of->bytes;
+}
+
 wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_range range,
                           wp_error *err) {
     if (managed->count == managed->capacity) {
@@ -69,8 +74,8 @@ wp_status wpi_managed_add(wpi_managed *managed, wpi_memory *memory, wpi_managed_
     managed->ranges[managed->count++] = range;
     wpi_touch_watch(&managed->touch, host_of(range), range.bytes);
     if (!wpi_touch_is_seen(&managed->touch)) wpi_managed_use_on_host(memory, range);
-    managed->bytes += range.bytes;
-    if (managed->bytes > managed->bytes_max) managed->bytes_max = managed->bytes;
+    grow(&managed->asked, range.bytes);
+    grow(&managed->trees, wpi_residency_tree_bytes(range.bytes));
     return WP_STATUS_OK;
 }
 
@@ -81,7 +86,8 @@ void wpi_managed_remove(wpi_managed *managed, wpi_memory *memory, uint64_t addre
     if (i == managed->count) return;
     wpi_paging *paging = wpi_memory_paging(memory);
     if (paging != NULL) wpi_paging_remove(paging, address, managed->ranges[i].bytes);
-    managed->bytes -= managed->ranges[i].bytes;
+    managed->asked.bytes -= managed->ranges[i].bytes;
+    managed->trees.bytes -= wpi_residency_tree_bytes(managed->ranges[i].bytes);
     managed->ranges[i] = managed->ranges[--managed->count];
 }
 
@@ -111,8 +117,10 @@ void wpi_managed_visit_touched(const wpi_managed *managed, wpi_managed_visit vis
 /* What the device has, or, oversubscribed, a part of what the program has allocated at most. */
 static uint64_t room_bytes(const wpi_managed *managed, const wpi_profile *profile,
                            uint64_t taken_bytes) {
+    const wpi_footprint_bytes *footprint =
+        profile->paging.rounds_up ? &managed->trees : &managed->asked;
     if (profile->paging.oversubscribe_percent != 0)
-        return managed->bytes_max * 100 / profile->paging.oversubscribe_percent;
+        return footprint->most * 100 / profile->paging.oversubscribe_percent;
     return profile->memory_bytes > taken_bytes ? profile->memory_bytes - taken_bytes : 0;
 }
 

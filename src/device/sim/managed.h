@@ -18,10 +18,15 @@ typedef struct wpi_managed_range {
     uint64_t host; /* where the program has it, if that is elsewhere (variables.h); or 0 */
 } wpi_managed_range;
 
+/** Of all allocations. */
+typedef struct wpi_footprint_bytes {
+    uint64_t bytes, most; /* now, and ever */
+} wpi_footprint_bytes;
+
 typedef struct wpi_managed {
     wpi_managed_range *ranges;
     size_t count, capacity;
-    uint64_t bytes, bytes_max; /* of all; the most there were */
+    wpi_footprint_bytes asked, trees; /* the latter: as paging.round_up has it */
     wpi_touch touch;
     wpi_foresight foresight;
 } wpi_managed;
