@@ -150,11 +150,11 @@ void app_graph_load(app_graph *graph, const app_common *common, const app_graph_
         app_graph_read(graph, common->input, options->is_undirected);
     } else {
         bool is_wide = options->needs_weights || options->is_doubled;
-        double vertex_bytes = (options->is_doubled ? 32.0 : 16.0) +
-                              (is_wide ? 8.0 : 4.0) * (double)options->degree;
+        double edges = (double)options->degree * (options->is_undirected ? 2.0 : 1.0);
+        double vertex_bytes = (options->is_doubled ? 32.0 : 16.0) + (is_wide ? 8.0 : 4.0) * edges;
         uint64_t count =
             app_size_items(common->size, vertex_bytes, default_vertices, 2, UINT32_MAX - 1u);
-        app_graph_generate(graph, options->kind, (uint32_t)count, options->degree, common->seed);
+        app_graph_generate(graph, options, (uint32_t)count, common->seed);
     }
     if (graph->vertex_count == 0) {
         app_fail("%s holds no vertices", common->input);

@@ -48,10 +48,10 @@ typedef struct app_edges {
 
 /** How a graph is made; the values of APP_GRAPH_OPTIONS. */
 typedef struct app_graph_options {
-    int kind;            /* generated: rmat|uniform|grid */
+    int kind;            /* generated: rmat|uniform|grid|regular */
     uint64_t degree;     /* generated: edges per vertex */
     uint64_t max_weight; /* of edges without a weight of their own */
-    bool is_undirected;  /* every edge of an input file also leads back */
+    bool is_undirected;  /* every edge also leads back; a package graph's do not */
     bool is_reversed;    /* edges lead from target to source */
     bool needs_weights;  /* set by the program: weights are made where the input has none */
     bool is_doubled;     /* set by the program: it keeps every edge twice, which --size counts */
@@ -64,11 +64,12 @@ typedef struct app_graph_options {
     "debian:installed or debian:all"
 /** Rows of a program's option table for the graph options `o`. */
 #define APP_GRAPH_OPTIONS(o)                                                                       \
-    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid", 0, 0, "generated graph"},       \
+    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid|regular", 0, 0,                  \
+     "generated graph"},                                                                           \
     {"--degree", APP_OPTION_COUNT, &(o).degree, "N", 1, 1024,                                      \
-     "edges per vertex of rmat and uniform"},                                                      \
+     "edges per vertex, on average or, of regular, exactly; not of grid"},                         \
     {"--undirected", APP_OPTION_FLAG, &(o).is_undirected, NULL, 0, 0,                              \
-     "edges of the input lead both ways"},                                                         \
+     "edges lead both ways; not of package lists"},                                                         \
     {"--reverse", APP_OPTION_FLAG, &(o).is_reversed, NULL, 0, 0, "turn every edge around"}
 /* clang-format on */
 
@@ -110,7 +111,7 @@ void app_graph_read(app_graph *graph, const char *path, bool is_undirected);
 /** graph_debian.c: "installed", "all", or the path of a package list: package -> what it needs. */
 void app_graph_read_packages(app_graph *graph, const char *which);
 /** graph_generate.c; app_vertex_order is there, too. */
-void app_graph_generate(app_graph *graph, int kind, uint32_t vertex_count, uint64_t degree,
+void app_graph_generate(app_graph *graph, const app_graph_options *options, uint32_t vertex_count,
                         uint64_t seed);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seeded graphs of three shapes.
+ * Seeded graphs of four shapes.
  *
  *   rmat     Kronecker graph: an edge falls into one of the four quarters of the adjacency matrix
  *            with probability .57 .19 .19 .05, then again into a quarter of the quarter, and so on;
@@ -9,6 +9,7 @@
  *   uniform  both ends of each edge are uniform. Directed.
  *   grid     a rectangle of crossings, neighbours joined both ways, one street in ten missing:
  *            few edges and long ways, as on a road map.
+ *   regular  each vertex has as many edges, to others that are uniform and distinct. Directed.
  */
 #include "common/graph.h"
 
@@ -19,7 +20,7 @@
 #include "common/random.h"
 #include "common/report.h"
 
-enum { KIND_RMAT, KIND_UNIFORM, KIND_GRID };
+enum { KIND_RMAT, KIND_UNIFORM, KIND_GRID, KIND_REGULAR };
 
 /* A quarter is drawn from 16 bits of a random number: thresholds of .57, .76 and .95. */
 enum { QUARTER_A = 37355, QUARTER_AB = 49807, QUARTER_ABC = 62259 };
@@ -83,6 +84,33 @@ static void add_uniform(app_edges *edges, uint32_t vertex_count, uint64_t degree
     }
 }
 
+static bool has_edge_to(const app_edges *edges, uint64_t first, uint32_t to) {
+    for (uint64_t edge = first; edge < edges->count; edge++) {
+        if (edges->to[edge] == to) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_regular(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed) {
+    app_random random = {seed, 0};
+    if (degree >= vertex_count) {
+        app_fail_usage("in a regular graph of %u vertices one has at most %u edges: lower --degree",
+                       vertex_count, vertex_count - 1);
+    }
+    app_edges_reserve(edges, degree * vertex_count);
+    for (uint32_t from = 0; from < vertex_count; from++) {
+        const uint64_t first = edges->count;
+        while (edges->count - first < degree) {
+            const uint32_t to = app_random_below(&random, vertex_count);
+            if (to != from && !has_edge_to(edges, first, to)) {
+                app_edges_add(edges, from, to);
+            }
+        }
+    }
+}
+
 static uint32_t add_grid(app_edges *edges, uint32_t vertex_count, uint64_t seed) {
     uint32_t width = (uint32_t)sqrt((double)vertex_count);
     uint32_t height = vertex_count / width;
@@ -101,8 +129,10 @@ static uint32_t add_grid(app_edges *edges, uint32_t vertex_count, uint64_t seed)
     return width * height;
 }
 
-void app_graph_generate(app_graph *graph, int kind, uint32_t vertex_count, uint64_t degree,
+void app_graph_generate(app_graph *graph, const app_graph_options *options, uint32_t vertex_count,
                         uint64_t seed) {
+    const int kind = options->kind;
+    const uint64_t degree = options->degree;
     app_edges edges = {0};
     const char *kind_name = "rmat";
     graph->vertex_count = vertex_count;
@@ -112,10 +142,13 @@ void app_graph_generate(app_graph *graph, int kind, uint32_t vertex_count, uint6
     } else if (kind == KIND_UNIFORM) {
         kind_name = "uniform";
         add_uniform(&edges, vertex_count, degree, seed);
+    } else if (kind == KIND_REGULAR) {
+        kind_name = "regular";
+        add_regular(&edges, vertex_count, degree, seed);
     } else {
         add_rmat(&edges, vertex_count, degree, seed);
     }
     snprintf(graph->title, sizeof graph->title, "generated %s graph, seed %llu", kind_name,
              (unsigned long long)seed);
-    app_graph_build(graph, &edges, kind == KIND_GRID);
+    app_graph_build(graph, &edges, kind == KIND_GRID || options->is_undirected);
 }

@@ -30,6 +30,7 @@
 #include "common/report.h"
 
 #define THREADS 256
+#define THREADS_OF_MASK 16 /* as the program has that studies of page migration use */
 #define UNREACHED UINT32_MAX
 
 enum { VARIANT_NEAR_FAR, VARIANT_BELLMAN_FORD, VARIANT_MASK };
@@ -128,7 +129,7 @@ typedef struct round_flags {
     uint32_t has_overflow;
 } round_flags;
 
-__global__ void offer(const uint64_t *first, const uint32_t *target, const uint32_t *weight,
+__global__ void offer(const uint32_t *first, const uint32_t *target, const uint32_t *weight,
                       uint32_t vertex_count, const uint32_t *distance, unsigned char *is_dropped,
                       uint32_t *offered, round_flags *flags) {
     uint64_t vertex = app_thread();
@@ -137,7 +138,7 @@ __global__ void offer(const uint64_t *first, const uint32_t *target, const uint3
     }
     is_dropped[vertex] = 0;
     uint32_t here = distance[vertex];
-    for (uint64_t e = first[vertex]; e < first[vertex + 1u]; e++) {
+    for (uint32_t e = first[vertex]; e < first[vertex + 1u]; e++) {
         uint32_t length = weight[e];
         if (length >= UNREACHED - here) {
             flags->has_overflow = 1u;
@@ -277,17 +278,17 @@ static uint64_t search_mask(app_device *device, const app_array *first, const ap
     app_array_write(device, &is_dropped, source, &one, sizeof one);
     app_array_write(device, &offered, source * sizeof(uint32_t), &zero, sizeof zero);
 
-    unsigned blocks = app_blocks(vertex_count, THREADS);
+    unsigned blocks = app_blocks(vertex_count, THREADS_OF_MASK);
     uint64_t round = 0;
     for (; flags.has_dropped != 0 && (rounds == 0 || round < rounds); round++) {
         flags.has_dropped = 0;
         app_array_write(device, &flags_array, 0, &flags, sizeof flags);
         app_kernels_begin(device);
-        offer<<<blocks, THREADS>>>((const uint64_t *)first->device, items(target), items(weight),
-                                   vertex_count, items(distance),
+        offer<<<blocks, THREADS_OF_MASK>>>(items(first), items(target), items(weight), vertex_count,
+                                   items(distance),
                                    (unsigned char *)is_dropped.device, items(&offered),
                                    (round_flags *)flags_array.device);
-        settle<<<blocks, THREADS>>>(vertex_count, items(distance), items(&offered),
+        settle<<<blocks, THREADS_OF_MASK>>>(vertex_count, items(distance), items(&offered),
                                     (unsigned char *)is_dropped.device,
                                     (round_flags *)flags_array.device);
         app_kernels_end(device, "offer", 2);
@@ -495,7 +496,11 @@ int main(int argc, char **argv) {
     app_array distance;
     const uint32_t zero = 0;
     app_device_open(&device, common.memory);
-    app_graph_arrays_take(&device, &rows, &graph);
+    if (variant == VARIANT_MASK) {
+        app_graph_arrays_take_short(&device, &rows, &graph);
+    } else {
+        app_graph_arrays_take(&device, &rows, &graph);
+    }
     app_array_take(&device, &weight, (void **)&graph.weight, graph.edge_count, sizeof(uint32_t),
                    "edge lengths");
     app_array_create(&device, &distance, graph.vertex_count, sizeof(uint32_t), "distances",

@@ -137,6 +137,8 @@ for variant in queue mask visited; do
     check bfs --variant $variant --graph grid --size 2K
 done
 check bfs --graph uniform --size 5000 --degree 2 --seed 7
+check bfs --graph regular --size 5000 --degree 3 --undirected
+grep -q 'graph      generated regular graph, seed 1: 5,000 vertices, 30,000 edges' "$TMP/first" || fail "bfs: regular graph is wrong"
 check bfs --size 64KiB --reverse
 check bfs --input "$TMP/path.tw" --source 3
 check bfs --input "$TMP/cite.txt"
@@ -154,7 +156,7 @@ for variant in near-far bellman-ford mask; do
     grep -q 'farthest   6 at distance 4,000,000,003' "$TMP/first" || fail "sssp: roads.gr is wrong"
 done
 check sssp --graph grid --size 1000 --weights 1 --delta 1
-check sssp --variant mask --graph uniform --degree 2 --size 3000 --rounds 7
+check sssp --variant mask --graph regular --degree 2 --size 3000 --rounds 7 --source 0
 check sssp --input "$TMP/rodinia.txt"
 
 for variant in thread warp; do
