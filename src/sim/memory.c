@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An access has a record until its answer, and a part for each line it touches. A part is in one
- * place at a time:
- *
- *     LSU ─► translation ─┬─ load ──► L1 ─► (stalled) ─► MSHR ─► L2 ─► answer
- *                         ├─ load, not cached in L1 ───────────► L2 ─► answer
- *                         ├─ atomic ───────────────────────────► L2 ─► answer
- *                         └─ store, reduction ─► (line of stores) ─ answer ─► L2 ─► done
- *
- * Parts on one page are chained while they wait for its translation, parts on one line while they
- * wait for it in L1. Records and parts are numbers in pools, so pools may move when they grow. */
+/* Accesses: their lines and pages, what they ask of TLBs, and their answers. */
 #include "sim/memory.h"
 
 #include <stdio.h>
@@ -17,140 +8,21 @@
 #include "base/alloc.h"
 #include "policy/migrate.h"
 #include "sim/coalescer.h"
-#include "sim/l2.h"
-#include "sim/ledger.h"
-#include "sim/pool.h"
-#include "sim/tlb.h"
+#include "sim/memory_parts.h"
 
-#define NONE UINT32_MAX
+#define NONE WPI_MEMORY_NONE
 #define TOKEN_CODE ((uint64_t)1 << 32) /* of a translation: of instructions, not of parts */
-
-typedef struct record {
-    wpi_access_done done;
-    wpi_access_performed performed;
-    void *object;
-    uint64_t token;
-    wp_time_ps issued;
-    wpi_ledger last;  /* of the part that answered last */
-    uint64_t target;  /* of a fence: stores to have been performed */
-    wp_time_ps begun; /* of a copy */
-    uint32_t parts;   /* without an answer */
-    uint32_t next;    /* fence of the same SM */
-    uint8_t kind;     /* record_kind */
-} record;
-
-/* Kinds of accesses first, as in wp_trace_access. */
-typedef enum record_kind { KIND_FENCE = WP_TRACE_ACCESS_COUNT, KIND_COPY, KIND_COUNT } record_kind;
-
-typedef struct part {
-    wpi_ledger ledger;
-    wpi_l2_request request;
-    uint32_t record; /* NONE: a store that was answered, or a line that left L1 */
-    uint32_t next;   /* on the same page, line, or stalled */
-    uint32_t place;  /* in L1 */
-    uint32_t lanes;  /* that are told when it is performed */
-    uint8_t lacks;   /* sectors that L1 has not got yet; in L1's MSHR */
-    bool is_l1;      /* may be cached there */
-    bool is_held;    /* its page may not be evicted */
-} part;
-
-typedef struct queue {
-    uint32_t first, last;
-} queue;
-
-typedef struct l1_mshr {
-    queue waiting;
-    uint32_t next_free;
-} l1_mshr;
-
-typedef struct sm {
-    wpi_bus lsu;
-    wpi_cache l1;
-    wpi_index under_way; /* line -> MSHR */
-    l1_mshr *mshrs;
-    uint32_t free_mshr;
-    queue stalled; /* loads without an MSHR or a place in L1 */
-    queue stores;  /* stores beyond lsu_stores */
-    uint32_t stores_under_way;
-    uint32_t stores_waiting; /* lines of stores before that: in translation, or in line */
-    uint64_t stores_issued, stores_performed;
-    queue fences; /* records */
-} sm;
-
-typedef struct counters {
-    uint64_t accesses[WP_TRACE_ACCESS_COUNT];
-    uint64_t lanes[WP_TRACE_ACCESS_COUNT];
-    uint64_t lines[WP_TRACE_ACCESS_COUNT];
-    uint64_t sectors[WP_TRACE_ACCESS_COUNT];
-    uint64_t pages[WP_TRACE_ACCESS_COUNT];
-    wpi_histogram latency_ps[WP_TRACE_ACCESS_COUNT];
-    uint64_t spent_ps[WPI_SPENT_COUNT];
-    uint64_t l1_stalls, store_stalls;
-    wp_time_ps l1_wait_ps; /* of loads, for an MSHR or a place */
-} counters;
-
-struct wpi_memory {
-    wpi_engine *engine;
-    const wpi_profile *profile;
-    wpi_translation *translation;
-    wpi_paging *paging; /* NULL: there is no managed memory */
-    wpi_itlb itlb;
-    wpi_l2 l2;
-    sm *sms;
-    uint32_t page_bits;
-    wp_time_ps to_l2_ps, from_l2_ps;
-    wp_time_ps replay_ps;      /* of a line that waited for its page; 0: no time */
-    wpi_watch *watch;          /* or NULL */
-    wpi_page_history *history; /* or NULL */
-    wpi_pool records, parts;
-    uint64_t under_way;
-    counters counters;
-};
-
-static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now);
-static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
-static void store_done(void *object, uint64_t sm_number, wp_time_ps now);
-
-/* ---- pools ------------------------------------------------------------------------------------
- */
-
-static part *part_of(const wpi_memory *m, uint64_t number) {
-    return &((part *)m->parts.items)[number];
-}
-
-static record *record_of(const wpi_memory *m, uint64_t number) {
-    return &((record *)m->records.items)[number];
-}
-
-static uint32_t take_part(wpi_memory *m) {
-    return wpi_pool_take(&m->parts, sizeof(part));
-}
-
-static void append(wpi_memory *m, queue *q, uint32_t number) {
-    part_of(m, number)->next = NONE;
-    if (q->first == NONE)
-        q->first = number;
-    else
-        part_of(m, q->last)->next = number;
-    q->last = number;
-}
-
-static uint32_t take_first(wpi_memory *m, queue *q) {
-    const uint32_t number = q->first;
-    q->first = part_of(m, number)->next;
-    return number;
-}
 
 /* ---- answers ----------------------------------------------------------------------------------
  */
 
-static void account(const record *r, wpi_answer *answer) {
+static void account(const wpi_memory_record *r, wpi_answer *answer) {
     wp_time_ps rest = answer->answered - answer->issued;
     for (uint32_t i = 0; i < WPI_SPENT_QUEUE; i++) {
         answer->spent_ps[i] = r->last.spent_ps[i];
         rest -= answer->spent_ps[i];
     }
-    if (r->kind == KIND_COPY) { /* may take longer than a ledger holds */
+    if (r->kind == WPI_RECORD_COPY) { /* may take longer than a ledger holds */
         answer->spent_ps[WPI_SPENT_LINK] = answer->answered - r->begun;
         rest = r->begun - answer->issued;
     }
@@ -158,9 +30,9 @@ static void account(const record *r, wpi_answer *answer) {
     answer->spent_ps[WPI_SPENT_QUEUE] = rest;
 }
 
-static void complete(void *object, uint64_t number, wp_time_ps now) {
+void wpi_memory_complete(void *object, uint64_t number, wp_time_ps now) {
     wpi_memory *m = object;
-    const record r = *record_of(m, number);
+    const wpi_memory_record r = *wpi_record_of(m, number);
     wpi_answer answer = {.issued = r.issued, .answered = now};
     account(&r, &answer);
     if (r.kind < WP_TRACE_ACCESS_COUNT) {
@@ -174,293 +46,15 @@ static void complete(void *object, uint64_t number, wp_time_ps now) {
 }
 
 /* The part has its answer at its ledger's time. */
-static void answer_part(wpi_memory *m, uint32_t number) {
-    const part *p = part_of(m, number);
-    record *r = record_of(m, p->record);
+void wpi_memory_answer(wpi_memory *m, uint32_t number) {
+    const wpi_memory_part *p = wpi_part_of(m, number);
+    wpi_memory_record *r = wpi_record_of(m, p->record);
     if (p->ledger.at >= r->last.at) r->last = p->ledger;
-    if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, complete, m, p->record);
-}
-
-/* The access is made, as far as the page matters. */
-static void release_page(wpi_memory *m, part *p) {
-    if (!p->is_held) return;
-    p->is_held = false;
-    wpi_paging_release(m->paging, p->request.line * WPI_LINE_BYTES, wpi_engine_now(m->engine));
-}
-
-static void finish_part(wpi_memory *m, uint32_t number) {
-    release_page(m, part_of(m, number));
-    answer_part(m, number);
-    wpi_pool_give(&m->parts, number);
-}
-
-/* ---- L2 ---------------------------------------------------------------------------------------
- */
-
-static void expect_part(void *object, uint64_t number) {
-    const wpi_memory *m = object;
-    const char *p = (const char *)m->parts.items + number * sizeof(part);
-    __builtin_prefetch(p);
-    __builtin_prefetch(p + sizeof(part) - 1);
-}
-
-/* Events carry the part, and where L2 will look. */
-static void expect_at_l2(void *object, uint64_t token, bool is_near) {
-    const wpi_memory *m = object;
-    wpi_l2_expect(&m->l2, (uint32_t)(token >> 32), is_near);
-    if (!is_near) expect_part(object, (uint32_t)token);
-}
-
-static void send_to_l2(wpi_memory *m, uint32_t number) {
-    const part *p = part_of(m, number);
-    const uint64_t place = wpi_l2_place(&m->l2, p->request.line);
-    wpi_engine_at_announced(m->engine, p->ledger.at + m->to_l2_ps, arrive_at_l2, expect_at_l2, m,
-                            place << 32 | number);
-}
-
-static void tell_performed(const wpi_memory *m, const part *p, wp_time_ps now) {
-    const record *r = record_of(m, p->record);
-    r->performed(r->object, p->lanes, now);
-}
-
-/* Nobody asks for the part any more, only for its place among the SM's stores. */
-static void finish_store(wpi_memory *m, uint32_t number, wp_time_ps now) {
-    const wp_time_ps end = part_of(m, number)->ledger.at;
-    const uint32_t sm_number = part_of(m, number)->request.sm;
-    wpi_pool_give(&m->parts, number);
-    if (end > now)
-        wpi_engine_at(m->engine, end, store_done, m, sm_number);
-    else
-        store_done(m, sm_number, now);
-}
-
-static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
-    wpi_memory *m = object;
-    const uint32_t number = (uint32_t)token;
-    part *p = part_of(m, number);
-    release_page(m, p);
-    wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now);
-    wpi_l2_serve(&m->l2, &p->request, &p->ledger);
-    if (p->lanes != 0) tell_performed(m, p, now);
-    if (p->request.kind == WP_TRACE_STORE || p->request.kind == WP_TRACE_REDUCE) {
-        finish_store(m, number, now);
-        return;
-    }
-    wpi_ledger_until(&p->ledger, WPI_SPENT_L2, p->ledger.at + m->from_l2_ps);
-    if (p->is_l1)
-        wpi_engine_at(m->engine, p->ledger.at, return_to_l1, m, number);
-    else
-        finish_part(m, number);
-}
-
-/* ---- stores -----------------------------------------------------------------------------------
- */
-
-static void complete_fences(wpi_memory *m, sm *at, wp_time_ps now) {
-    while (at->fences.first != NONE) {
-        const uint32_t number = at->fences.first;
-        record *r = record_of(m, number);
-        if (r->target > at->stores_performed) return;
-        at->fences.first = r->next;
-        wpi_ledger_wait(&r->last, now);
-        wpi_engine_at(m->engine, r->last.at, complete, m, number);
-    }
-}
-
-/* The SM hands the line over: answered, and on its way. */
-static void send_store(wpi_memory *m, sm *at, uint32_t number) {
-    at->stores_under_way++;
-    if (part_of(m, number)->record != NONE) {
-        at->stores_waiting--;
-        answer_part(m, number);
-    }
-    send_to_l2(m, number);
-}
-
-static void store_done(void *object, uint64_t sm_number, wp_time_ps now) {
-    wpi_memory *m = object;
-    sm *at = &m->sms[sm_number];
-    at->stores_under_way--;
-    at->stores_performed++;
-    complete_fences(m, at, now);
-    if (at->stores.first == NONE) return;
-    const uint32_t next = take_first(m, &at->stores);
-    if (at->stores.first != NONE) __builtin_prefetch(part_of(m, at->stores.first));
-    wpi_ledger_wait(&part_of(m, next)->ledger, now);
-    send_store(m, at, next);
-}
-
-static void offer_store(wpi_memory *m, sm *at, uint32_t number) {
-    if (at->stores_under_way < m->profile->lsu_stores && at->stores.first == NONE) {
-        send_store(m, at, number);
-        return;
-    }
-    m->counters.store_stalls++;
-    append(m, &at->stores, number);
-}
-
-/* A dirty line leaves L1. */
-static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answer *found,
-                         wp_time_ps now) {
-    if (found->evicted_dirty == 0) return;
-    const uint32_t number = take_part(m);
-    *part_of(m, number) = (part){.ledger = {.at = now},
-                                 .request = {.line = found->evicted_line,
-                                             .sm = (uint16_t)sm_number,
-                                             .kind = WP_TRACE_STORE,
-                                             .sectors = found->evicted_dirty},
-                                 .record = NONE};
-    m->sms[sm_number].stores_issued++;
-    offer_store(m, &m->sms[sm_number], number);
-}
-
-/* A store that L1 keeps is done at once. */
-static bool stays_in_l1(wpi_memory *m, sm *at, uint32_t number) {
-    const part p = *part_of(m, number);
-    wpi_cache_answer found;
-    if (!m->profile->l1.is_on) return false;
-    const bool is_atomic =
-        p.request.kind != WP_TRACE_STORE; /* performed in L2: the copy here is stale */
-    wpi_cache_store(&at->l1, is_atomic ? WPI_WRITE_EVICT : m->profile->l1.write, p.request.line,
-                    p.request.sectors, p.ledger.at, &found);
-    if (is_atomic || m->profile->l1.write != WPI_WRITE_BACK || !p.is_l1) return false;
-    if (found.place == WPI_CACHE_NO_PLACE) return false;
-    write_victim(m, p.request.sm, &found, p.ledger.at);
-    return true;
-}
-
-static void go_to_stores(wpi_memory *m, sm *at, uint32_t number) {
-    if (!stays_in_l1(m, at, number)) {
-        offer_store(m, at, number);
-        return;
-    }
-    at->stores_waiting--;
-    at->stores_performed++;
-    finish_part(m, number);
-}
-
-/* ---- L1 ---------------------------------------------------------------------------------------
- */
-
-/* The sectors that L1 fetches for these. */
-static uint8_t widen(const wpi_memory *m, uint8_t sectors) {
-    if (m->profile->l1.sector_bytes == WPI_SECTOR_BYTES) return sectors;
-    if (m->profile->l1.sector_bytes == WPI_LINE_BYTES) return 0xf;
-    return (uint8_t)(((sectors & 3) != 0 ? 3 : 0) | ((sectors & 12) != 0 ? 12 : 0));
-}
-
-static uint32_t mshr_of(sm *at, uint64_t line) {
-    const uint32_t known = wpi_index_find(&at->under_way, line);
-    if (known != WPI_INDEX_NONE) return known;
-    const uint32_t number = at->free_mshr;
-    at->free_mshr = at->mshrs[number].next_free;
-    at->mshrs[number].waiting = (queue){NONE, NONE};
-    wpi_index_add(&at->under_way, line, number);
-    return number;
-}
-
-/* Looks a load up at its ledger's time. False: it has to wait for an MSHR or a place. */
-static bool load_from_l1(wpi_memory *m, sm *at, uint32_t number) {
-    part *p = part_of(m, number);
-    const uint64_t line = p->request.line;
-    const wp_time_ps now = p->ledger.at;
-    const uint8_t wanted = widen(m, p->request.sectors);
-    if (at->free_mshr == NONE && wpi_index_find(&at->under_way, line) == WPI_INDEX_NONE &&
-        (wanted & ~wpi_cache_peek(&at->l1, line, now)) != 0)
-        return false;
-    wpi_cache_answer found;
-    wpi_cache_load(&at->l1, line, wanted, now, &found);
-    if (found.place == WPI_CACHE_NO_PLACE) return false;
-    write_victim(m, p->request.sm, &found, now);
-    p = part_of(m, number);
-    wpi_ledger_until(&p->ledger, WPI_SPENT_L1, now + m->profile->l1.latency_ps);
-    p->lacks = found.pending | found.missing;
-    if (p->lacks == 0) {
-        finish_part(m, number);
-        return true;
-    }
-    p->place = found.place;
-    p->request.sectors = found.missing;
-    append(m, &at->mshrs[mshr_of(at, line)].waiting, number);
-    if (found.missing != 0) send_to_l2(m, number);
-    return true;
-}
-
-/* Waiting parts take what has come; those that lack nothing more are answered. */
-static void wake(wpi_memory *m, queue *waiting, uint8_t sectors, wp_time_ps now) {
-    queue old = *waiting;
-    *waiting = (queue){NONE, NONE};
-    while (old.first != NONE) {
-        const uint32_t number = take_first(m, &old);
-        part *p = part_of(m, number);
-        p->lacks &= (uint8_t)~sectors;
-        if (p->lacks != 0) {
-            append(m, waiting, number);
-            continue;
-        }
-        wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now); /* of another part's miss */
-        finish_part(m, number);
-    }
-}
-
-static void retry_stalled(wpi_memory *m, sm *at, wp_time_ps now) {
-    /* A line takes an MSHR: without a free one there is no need to look. */
-    while (at->stalled.first != NONE && at->free_mshr != NONE) {
-        const uint32_t number = at->stalled.first, after = part_of(m, number)->next;
-        const wp_time_ps since = part_of(m, number)->ledger.at;
-        if (now > since) m->counters.l1_wait_ps += now - since;
-        wpi_ledger_wait(&part_of(m, number)->ledger, now);
-        at->stalled.first = after;
-        if (load_from_l1(m, at, number)) continue;
-        part_of(m, number)->next = after;
-        if (after == NONE) at->stalled.last = number;
-        at->stalled.first = number;
-        return;
-    }
-}
-
-static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
-    wpi_memory *m = object;
-    const part p = *part_of(m, number);
-    sm *at = &m->sms[p.request.sm];
-    const uint32_t own = wpi_index_find(&at->under_way, p.request.line);
-    WP_CHECK(own != WPI_INDEX_NONE);
-    wpi_cache_fill(&at->l1, p.place, p.request.sectors);
-    wake(m, &at->mshrs[own].waiting, p.request.sectors, now);
-    if (at->mshrs[own].waiting.first == NONE) {
-        (void)wpi_index_take(&at->under_way, p.request.line);
-        at->mshrs[own].next_free = at->free_mshr;
-        at->free_mshr = own;
-    }
-    retry_stalled(m, at, now);
-}
-
-static void go_to_l1(wpi_memory *m, sm *at, uint32_t number) {
-    if (at->stalled.first == NONE && load_from_l1(m, at, number)) return;
-    m->counters.l1_stalls++;
-    append(m, &at->stalled, number);
+    if (--r->parts == 0) wpi_engine_at(m->engine, r->last.at, wpi_memory_complete, m, p->record);
 }
 
 /* ---- translation ------------------------------------------------------------------------------
  */
-
-static void go_on(wpi_memory *m, uint32_t number) {
-    const part *p = part_of(m, number);
-    sm *at = &m->sms[p->request.sm];
-    switch (p->request.kind) {
-    case WP_TRACE_LOAD:
-        if (p->is_l1)
-            go_to_l1(m, at, number);
-        else
-            send_to_l2(m, number);
-        break;
-    case WP_TRACE_ATOMIC:
-        (void)stays_in_l1(m, at, number);
-        send_to_l2(m, number);
-        break;
-    default: go_to_stores(m, at, number); break;
-    }
-}
 
 static bool is_write(uint8_t kind) {
     return kind != WP_TRACE_LOAD;
@@ -471,7 +65,7 @@ static bool is_managed(const wpi_memory *m, uint64_t address) {
 }
 
 /* Where the part's page is. */
-static void place_page(wpi_memory *m, part *p, bool is_remote) {
+static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     const uint64_t address = p->request.line * WPI_LINE_BYTES;
     if (is_remote) {
         wpi_paging_use_remote(m->paging, address,
@@ -487,7 +81,7 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
 
 /* The chain's first page, for all of it. `now` is not before the engine's time. */
 static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
-    const wpi_l2_request *request = &part_of(m, first)->request;
+    const wpi_l2_request *request = &wpi_part_of(m, first)->request;
     wpi_translation_answer found = {.lookup_ps = m->profile->tlb[0].latency_ps};
     const bool is_hit =
         wpi_translation_ask(m->translation, request->sm, request->line * WPI_LINE_BYTES,
@@ -497,7 +91,7 @@ static bool translate(wpi_memory *m, uint32_t first, wp_time_ps now) {
 }
 
 /* When a line whose page has come goes on: an SM has some a cycle. */
-static wp_time_ps replay_turn(wpi_memory *m, const part *p, wp_time_ps ready) {
+static wp_time_ps replay_turn(wpi_memory *m, const wpi_memory_part *p, wp_time_ps ready) {
     return m->replay_ps != 0 ? wpi_bus_take(&m->sms[p->request.sm].lsu, ready, m->replay_ps)
                              : ready;
 }
@@ -505,7 +99,7 @@ static wp_time_ps replay_turn(wpi_memory *m, const part *p, wp_time_ps ready) {
 /* A write that joined a read's request would be remote as well, but it brings the page. */
 static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
                              const wpi_translation_answer *answer) {
-    const wpi_l2_request *request = &part_of(m, first)->request;
+    const wpi_l2_request *request = &wpi_part_of(m, first)->request;
     return answer->is_remote && is_write(request->kind) &&
            !wpi_paging_keeps_writes_remote(m->paging, request->line * WPI_LINE_BYTES,
                                            answer->ready);
@@ -514,7 +108,7 @@ static bool has_to_ask_again(const wpi_memory *m, uint32_t first,
 /* What was one page is many. */
 static void ask_one_by_one(wpi_memory *m, uint32_t first, wp_time_ps now) {
     for (uint32_t number = first; number != NONE;) {
-        part *p = part_of(m, number);
+        wpi_memory_part *p = wpi_part_of(m, number);
         const uint32_t next = p->next;
         p->next = NONE;
         (void)translate(m, number, now);
@@ -538,7 +132,7 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
         return;
     }
     for (uint32_t number = (uint32_t)first; number != NONE;) {
-        part *p = part_of(m, number);
+        wpi_memory_part *p = wpi_part_of(m, number);
         const uint32_t next = p->next;
         if (answer->fault_ps != 0)
             wpi_ledger_work(&p->ledger, WPI_SPENT_FAULT, answer->fault_ps,
@@ -546,7 +140,7 @@ static void translated(void *object, uint64_t first, const wpi_translation_answe
         wpi_ledger_work(&p->ledger, WPI_SPENT_TRANSLATION, answer->lookup_ps, answer->ready);
         if (answer->fault_ps != 0) wpi_ledger_wait(&p->ledger, replay_turn(m, p, answer->ready));
         place_page(m, p, answer->is_remote);
-        go_on(m, number);
+        wpi_memory_go_on(m, number);
         number = next;
     }
 }
@@ -579,7 +173,7 @@ static bool may_use_l1(const wpi_memory *m, const wpi_access *access) {
 }
 
 static void count_access(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint) {
-    counters *c = &m->counters;
+    wpi_memory_counters *c = &m->counters;
     c->accesses[access->kind]++;
     c->lanes[access->kind] += (uint32_t)__builtin_popcount(access->mask);
     c->lines[access->kind] += footprint->line_count;
@@ -599,42 +193,42 @@ static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
 
 /* A part for each line, chained by page; `chains` has their ends, `of_lines` all. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, queue *chains,
-                       uint32_t *of_lines) {
+                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn,
+                       wpi_memory_queue *chains, uint32_t *of_lines) {
     const bool is_l1 = may_use_l1(m, access);
     for (uint32_t i = 0; i < footprint->page_count; i++)
-        chains[i] = (queue){NONE, NONE};
+        chains[i] = (wpi_memory_queue){NONE, NONE};
     for (uint32_t i = 0; i < footprint->line_count; i++) {
         const wpi_footprint_line *line = &footprint->lines[i];
-        const uint32_t number = take_part(m);
-        *part_of(m, number) =
-            (part){.ledger = {.at = issued},
-                   .request = {.line = line->line,
-                               .sm = (uint16_t)access->sm,
-                               .turns = line->turns,
-                               .kind = access->kind,
-                               .sectors = line->sectors},
-                   .record = record_number,
-                   .lanes = access->performed != NULL ? lanes_on(access, line->line) : 0,
-                   .is_l1 = is_l1};
-        wpi_ledger_until(&part_of(m, number)->ledger, WPI_SPENT_ISSUE,
+        const uint32_t number = wpi_part_take(m);
+        *wpi_part_of(m, number) =
+            (wpi_memory_part){.ledger = {.at = issued},
+                              .request = {.line = line->line,
+                                          .sm = (uint16_t)access->sm,
+                                          .turns = line->turns,
+                                          .kind = access->kind,
+                                          .sectors = line->sectors},
+                              .record = record_number,
+                              .lanes = access->performed != NULL ? lanes_on(access, line->line) : 0,
+                              .is_l1 = is_l1};
+        wpi_ledger_until(&wpi_part_of(m, number)->ledger, WPI_SPENT_ISSUE,
                          turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
-        append(m, &chains[line->page], number);
+        wpi_parts_append(m, &chains[line->page], number);
         of_lines[i] = number;
     }
 }
 
 static uint32_t make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
                             wpi_access_done done, void *object, uint64_t token) {
-    const uint32_t number = wpi_pool_take(&m->records, sizeof(record));
-    *record_of(m, number) = (record){.done = done,
-                                     .object = object,
-                                     .token = token,
-                                     .issued = now,
-                                     .last = {.at = now},
-                                     .parts = parts,
-                                     .next = NONE,
-                                     .kind = kind};
+    const uint32_t number = wpi_pool_take(&m->records, sizeof(wpi_memory_record));
+    *wpi_record_of(m, number) = (wpi_memory_record){.done = done,
+                                                    .object = object,
+                                                    .token = token,
+                                                    .issued = now,
+                                                    .last = {.at = now},
+                                                    .parts = parts,
+                                                    .next = NONE,
+                                                    .kind = kind};
     m->under_way++;
     return number;
 }
@@ -653,8 +247,8 @@ static uint32_t page_bits_of(const wpi_memory *m, const wpi_access *access) {
 /* Counted once for each of its blocks, as pages are that are small. */
 static void touch_pages(wpi_memory *m, uint32_t first) {
     uint64_t before = UINT64_MAX;
-    for (uint32_t number = first; number != NONE; number = part_of(m, number)->next) {
-        const uint64_t address = part_of(m, number)->request.line * WPI_LINE_BYTES;
+    for (uint32_t number = first; number != NONE; number = wpi_part_of(m, number)->next) {
+        const uint64_t address = wpi_part_of(m, number)->request.line * WPI_LINE_BYTES;
         const uint64_t page = address / WPI_PAGE_BYTES;
         if (before == UINT64_MAX || page / WPI_BLOCK_PAGES != before / WPI_BLOCK_PAGES)
             wpi_paging_touch(m->paging, address);
@@ -666,17 +260,17 @@ static void touch_pages(wpi_memory *m, uint32_t first) {
 
 /* Counted once for each of its pages, of which a chain has one, or those of 2 MiB. */
 static void note_pages(const wpi_memory *m, uint32_t first, bool is_written, wp_time_ps now) {
-    const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
+    const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
     const uint64_t chunk = address - address % WPI_CHUNK_BYTES;
     wpi_pages pages = {{0}};
-    for (uint32_t number = first; number != NONE; number = part_of(m, number)->next)
-        wpi_pages_add(&pages, wpi_page_of(part_of(m, number)->request.line * WPI_LINE_BYTES));
+    for (uint32_t number = first; number != NONE; number = wpi_part_of(m, number)->next)
+        wpi_pages_add(&pages, wpi_page_of(wpi_part_of(m, number)->request.line * WPI_LINE_BYTES));
     wpi_page_history_note_pages(m->history, chunk, &pages,
                                 is_written ? WP_RUN_PAGE_WRITTEN : WP_RUN_PAGE_READ, now);
 }
 
 static void touch(wpi_memory *m, const wpi_access *access, uint32_t first, wp_time_ps now) {
-    if (!is_managed(m, part_of(m, first)->request.line * WPI_LINE_BYTES)) return;
+    if (!is_managed(m, wpi_part_of(m, first)->request.line * WPI_LINE_BYTES)) return;
     touch_pages(m, first);
     if (m->history != NULL) note_pages(m, first, is_write(access->kind), now);
 }
@@ -688,27 +282,27 @@ static void watch(const wpi_memory *m, const wpi_access *access, uint64_t addres
 }
 
 static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const queue *chains, wp_time_ps now) {
+                        const wpi_memory_queue *chains, wp_time_ps now) {
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         const uint32_t first = chains[i].first;
-        const uint64_t address = part_of(m, first)->request.line * WPI_LINE_BYTES;
+        const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
         touch(m, access, first, now);
-        watch(m, access, address, translate(m, first, part_of(m, first)->ledger.at), now);
+        watch(m, access, address, translate(m, first, wpi_part_of(m, first)->ledger.at), now);
     }
 }
 
 /* Each line on its own, in order; a page that all of its lines hit is one. */
 static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const queue *chains, const uint32_t *of_lines, wp_time_ps now) {
+                        const wpi_memory_queue *chains, const uint32_t *of_lines, wp_time_ps now) {
     bool is_hit[WPI_FOOTPRINT_MAX];
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         is_hit[i] = true;
         touch(m, access, chains[i].first, now);
     }
     for (uint32_t i = 0; i < footprint->line_count; i++)
-        part_of(m, of_lines[i])->next = NONE;
+        wpi_part_of(m, of_lines[i])->next = NONE;
     for (uint32_t i = 0; i < footprint->line_count; i++) {
-        const wp_time_ps turn = part_of(m, of_lines[i])->ledger.at;
+        const wp_time_ps turn = wpi_part_of(m, of_lines[i])->ledger.at;
         if (!translate(m, of_lines[i], turn)) is_hit[footprint->lines[i].page] = false;
     }
     /* Pages are numbered as lines come to them. */
@@ -725,14 +319,14 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     WP_ASSERT(now >= wpi_engine_now(m->engine));
     WP_ASSERT(access->performed == NULL || wpi_is_performed_in_l2(access->kind, access->cache));
     wpi_footprint footprint;
-    queue chains[WPI_FOOTPRINT_MAX];
+    wpi_memory_queue chains[WPI_FOOTPRINT_MAX];
     uint32_t of_lines[WPI_FOOTPRINT_MAX];
     const uint32_t page_bits = page_bits_of(m, access);
     wpi_coalesce(access, page_bits, &footprint);
     for (uint32_t i = 0; i < footprint.page_count && m->paging != NULL; i++)
         wpi_paging_expect(m->paging, footprint.pages[i] << page_bits, WPI_PAGING_TOUCH);
     count_access(m, access, &footprint);
-    sm *at = &m->sms[access->sm];
+    wpi_memory_sm *at = &m->sms[access->sm];
     const uint32_t lines = footprint.line_count;
     if (access->kind == WP_TRACE_STORE || access->kind == WP_TRACE_REDUCE) {
         at->stores_issued += lines;
@@ -740,7 +334,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     }
     const wp_time_ps turn = wpi_bus_take(&at->lsu, now, lines * m->profile->cycle_ps);
     const uint32_t record_number = make_record(m, access->kind, lines, now, done, object, token);
-    record_of(m, record_number)->performed = access->performed;
+    wpi_record_of(m, record_number)->performed = access->performed;
     make_parts(m, access, &footprint, record_number, now, turn, chains, of_lines);
     for (uint32_t i = 0; i < footprint.page_count; i++)
         wpi_translation_prefetch(m->translation, access->sm, footprint.pages[i] << page_bits);
@@ -756,29 +350,29 @@ bool wpi_memory_has_store_room(const wpi_memory *m, uint32_t sm_number) {
 }
 
 bool wpi_memory_is_storing(const wpi_memory *m, uint32_t sm_number) {
-    const sm *at = &m->sms[sm_number];
+    const wpi_memory_sm *at = &m->sms[sm_number];
     return at->stores_performed < at->stores_issued;
 }
 
 void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_access_done done,
                       void *object, uint64_t token) {
-    sm *at = &m->sms[sm_number];
-    const uint32_t number = make_record(m, KIND_FENCE, 0, now, done, object, token);
-    record_of(m, number)->target = at->stores_issued;
+    wpi_memory_sm *at = &m->sms[sm_number];
+    const uint32_t number = make_record(m, WPI_RECORD_FENCE, 0, now, done, object, token);
+    wpi_record_of(m, number)->target = at->stores_issued;
     if (at->fences.first == NONE)
         at->fences.first = number;
     else
-        record_of(m, at->fences.last)->next = number;
+        wpi_record_of(m, at->fences.last)->next = number;
     at->fences.last = number;
-    complete_fences(m, at, now);
+    wpi_memory_complete_fences(m, at, now);
 }
 
 void wpi_memory_copy(wpi_memory *m, uint64_t bytes, wpi_direction direction, wp_time_ps now,
                      wpi_access_done done, void *object, uint64_t token) {
-    const uint32_t number = make_record(m, KIND_COPY, 0, now, done, object, token);
-    record *r = record_of(m, number);
+    const uint32_t number = make_record(m, WPI_RECORD_COPY, 0, now, done, object, token);
+    wpi_memory_record *r = wpi_record_of(m, number);
     const wp_time_ps end = wpi_link_copy(&m->l2.link, bytes, direction, now, &r->begun);
-    wpi_engine_at(m->engine, end, complete, m, number);
+    wpi_engine_at(m->engine, end, wpi_memory_complete, m, number);
 }
 
 void wpi_memory_set_host_range(wpi_memory *m, uint64_t first, uint64_t outer) {
@@ -836,18 +430,6 @@ uint64_t wpi_memory_under_way(const wpi_memory *m) {
 /* ---- building ---------------------------------------------------------------------------------
  */
 
-static wp_status init_sm(sm *at, const wpi_profile *profile, wp_error *err) {
-    const uint32_t mshrs = profile->l1.mshrs;
-    at->stalled = at->stores = at->fences = (queue){NONE, NONE};
-    WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
-    at->mshrs = wp_calloc(mshrs, sizeof *at->mshrs);
-    if (!wpi_index_init(&at->under_way, 0) || at->mshrs == NULL)
-        return WP_FAIL(err, NOMEM, "%u MSHRs of L1", mshrs);
-    for (uint32_t i = 0; i < mshrs; i++)
-        at->mshrs[i].next_free = i + 1 < mshrs ? i + 1 : NONE;
-    return WP_STATUS_OK;
-}
-
 wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_memory **out,
                             wp_error *err) {
     *out = NULL;
@@ -864,13 +446,13 @@ wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile, wpi_
     m->sms = wp_calloc(profile->sm_count, sizeof *m->sms);
     if (m->sms == NULL) status = WP_FAIL(err, NOMEM, "%u SMs", profile->sm_count);
     for (uint32_t i = 0; status == WP_STATUS_OK && i < profile->sm_count; i++)
-        status = init_sm(&m->sms[i], profile, err);
+        status = wpi_memory_sm_init(&m->sms[i], profile, err);
     WP_TRY_GOTO(status, done);
     WP_TRY_GOTO(wpi_itlb_init(&m->itlb, engine, profile, ask_for_code, m, err), done);
     WP_TRY_GOTO(wpi_l2_init(&m->l2, profile, err), done);
-    WP_TRY_GOTO(
-        wpi_translation_create(engine, profile, translated, expect_part, m, &m->translation, err),
-        done);
+    WP_TRY_GOTO(wpi_translation_create(engine, profile, translated, wpi_memory_expect_part, m,
+                                       &m->translation, err),
+                done);
     *out = m;
     m = NULL;
 done:
@@ -881,9 +463,7 @@ done:
 void wpi_memory_destroy(wpi_memory *m) {
     if (m == NULL) return;
     for (uint32_t i = 0; m->sms != NULL && i < m->profile->sm_count; i++) {
-        wpi_cache_deinit(&m->sms[i].l1);
-        wpi_index_deinit(&m->sms[i].under_way);
-        wp_free(m->sms[i].mshrs);
+        wpi_memory_sm_deinit(&m->sms[i]);
     }
     wp_free(m->sms);
     if (m->itlb.profile != NULL) wpi_itlb_deinit(&m->itlb);
@@ -907,29 +487,13 @@ const char *wpi_spent_name(wpi_spent spent) {
 static void visit_kind(const wpi_memory *m, uint32_t kind, wpi_visit visit, void *object) {
     static const char *const prefixes[WP_TRACE_ACCESS_COUNT] = {"memory.load.", "memory.store.",
                                                                 "memory.atomic.", "memory.reduce."};
-    const counters *c = &m->counters;
+    const wpi_memory_counters *c = &m->counters;
     wpi_visit_value(visit, object, prefixes[kind], "accesses", "warp accesses", c->accesses[kind]);
     wpi_visit_value(visit, object, prefixes[kind], "lanes", "lanes", c->lanes[kind]);
     wpi_visit_value(visit, object, prefixes[kind], "lines", "lines", c->lines[kind]);
     wpi_visit_value(visit, object, prefixes[kind], "sectors", "sectors", c->sectors[kind]);
     wpi_visit_value(visit, object, prefixes[kind], "pages", "pages", c->pages[kind]);
     wpi_visit_histogram(visit, object, prefixes[kind], "latency", "ps", &c->latency_ps[kind]);
-}
-
-static void visit_l1(const wpi_memory *m, wpi_visit visit, void *object) {
-    uint64_t hits = 0, misses = 0, merges = 0, evictions = 0;
-    for (uint32_t i = 0; i < m->profile->sm_count; i++) {
-        hits += m->sms[i].l1.sector_hits;
-        misses += m->sms[i].l1.sector_misses;
-        merges += m->sms[i].l1.sector_merges;
-        evictions += m->sms[i].l1.evictions;
-    }
-    wpi_visit_value(visit, object, "l1.", "hits", "sectors", hits);
-    wpi_visit_value(visit, object, "l1.", "misses", "sectors", misses);
-    wpi_visit_value(visit, object, "l1.", "merges", "sectors", merges);
-    wpi_visit_value(visit, object, "l1.", "evictions", "lines", evictions);
-    wpi_visit_value(visit, object, "l1.", "stalls", "lines", m->counters.l1_stalls);
-    wpi_visit_value(visit, object, "l1.", "stall_wait", "ps", m->counters.l1_wait_ps);
 }
 
 void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
@@ -944,6 +508,6 @@ void wpi_memory_statistics(const wpi_memory *m, wpi_visit visit, void *object) {
     wpi_itlb_statistics(&m->itlb, visit, object);
     wpi_translation_statistics(m->translation, visit, object);
     if (m->paging != NULL) wpi_paging_statistics(m->paging, visit, object);
-    visit_l1(m, visit, object);
+    wpi_memory_l1_statistics(m, visit, object);
     wpi_l2_statistics(&m->l2, visit, object);
 }
