@@ -33,6 +33,7 @@
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT WPI_NO_EVENT
 #define NO_PLACE UINT32_MAX
+#define NO_BUCKET UINT64_MAX
 
 /* Kept out of the way of what each event does. */
 #define RARE __attribute__((noinline, cold))
@@ -76,7 +77,8 @@ struct wpi_engine {
     key *far;      /* heap */
     size_t far_count, far_capacity;
     uint64_t far_sequence;
-    uint32_t near_word;                   /* the first that may not be 0 */
+    uint64_t upcoming; /* number of the first bucket after the cursor with events; or NO_BUCKET */
+    uint32_t near_summary;                /* a bit a word that is not 0 */
     uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
     place_set full_buckets, full_windows;
@@ -176,10 +178,12 @@ static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) 
 }
 
 static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
-    const uint32_t at = (uint32_t)(time >> BUCKET_BITS) & (BUCKET_COUNT - 1);
+    const uint64_t bucket = time >> BUCKET_BITS;
+    const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
     engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
     engine->buckets[at] = number;
     set_full(&engine->full_buckets, at);
+    if (bucket < engine->upcoming) engine->upcoming = bucket;
 }
 
 /* Anywhere but in the bucket being run. */
@@ -193,22 +197,26 @@ static void put_away(wpi_engine *engine, wp_time_ps time, uint32_t number) {
         far_push(engine, time, number);
 }
 
+static void set_near(wpi_engine *engine, uint32_t offset_ps) {
+    engine->near_words[offset_ps / 64] |= (uint64_t)1 << (offset_ps % 64);
+    engine->near_summary |= 1u << (offset_ps / 64);
+}
+
 static void near_append(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
     engine->links[number].next = NO_EVENT;
     if (engine->near_first[offset_ps] == NO_EVENT) {
         engine->near_first[offset_ps] = number;
-        engine->near_words[offset_ps / 64] |= (uint64_t)1 << (offset_ps % 64);
+        set_near(engine, offset_ps);
     } else {
         engine->links[engine->near_last[offset_ps]].next = number;
     }
     engine->near_last[offset_ps] = number;
-    if (offset_ps / 64 < engine->near_word) engine->near_word = offset_ps / 64; /* between runs */
 }
 
 static void near_prepend(wpi_engine *engine, uint32_t offset_ps, uint32_t number) {
     if (engine->near_first[offset_ps] == NO_EVENT) {
         engine->near_last[offset_ps] = number;
-        engine->near_words[offset_ps / 64] |= (uint64_t)1 << (offset_ps % 64);
+        set_near(engine, offset_ps);
     }
     engine->links[number].next = engine->near_first[offset_ps];
     engine->near_first[offset_ps] = number;
@@ -263,11 +271,11 @@ static uint32_t next_position(const place_set *places, uint32_t from) {
     return found * 64 + (uint32_t)__builtin_ctzll(places->words[found]);
 }
 
-/* The number of the first bucket after the cursor that holds events; UINT64_MAX: none. */
+/* The number of the first bucket after the cursor that holds events. */
 static uint64_t next_bucket(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->cursor + 1) & (BUCKET_COUNT - 1);
     const uint32_t position = next_position(&engine->full_buckets, at);
-    if (position == NO_PLACE) return UINT64_MAX;
+    if (position == NO_PLACE) return NO_BUCKET;
     return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
 }
 
@@ -287,10 +295,9 @@ static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
 
 /* The next bucket, as far as is known. */
 static void announce_next(const wpi_engine *engine) {
-    const uint64_t bucket = next_bucket(engine);
-    if (bucket == UINT64_MAX) return;
-    for (uint32_t number = engine->buckets[bucket & (BUCKET_COUNT - 1)]; number != NO_EVENT;
-         number = engine->links[number].next)
+    if (engine->upcoming == NO_BUCKET) return;
+    for (uint32_t number = engine->buckets[engine->upcoming & (BUCKET_COUNT - 1)];
+         number != NO_EVENT; number = engine->links[number].next)
         announce(engine, number, false);
 }
 
@@ -302,9 +309,9 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
         near_prepend(engine, l.offset_ps, number);
         number = l.next;
     }
-    engine->near_word = 0;
     engine->buckets[at] = NO_EVENT;
     set_empty(&engine->full_buckets, at);
+    engine->upcoming = next_bucket(engine);
 }
 
 /* Events of the window go to their buckets. */
@@ -335,14 +342,13 @@ static void turn_to(wpi_engine *engine, uint64_t window) {
 /* The near lists are empty: turns the wheel to the next bucket with events. False: there is none at
  * or before `limit`. */
 static bool advance(wpi_engine *engine, wp_time_ps limit) {
-    uint64_t bucket = next_bucket(engine);
-    if (bucket == UINT64_MAX) {
+    if (engine->upcoming == NO_BUCKET) {
         const uint64_t window = next_window(engine);
         if (window > window_of(limit)) return false;
         engine->cursor = (window << WINDOW_BITS) - 1;
         turn_to(engine, window);
-        bucket = next_bucket(engine);
     }
+    const uint64_t bucket = engine->upcoming;
     if (bucket > limit >> BUCKET_BITS) return false;
     engine->cursor = bucket;
     if (bucket >> WINDOW_BITS != engine->window) turn_to(engine, bucket >> WINDOW_BITS);
@@ -352,12 +358,16 @@ static bool advance(wpi_engine *engine, wp_time_ps limit) {
 }
 
 /* The first ps of the bucket being run that has an event, or BUCKET_PS. */
-static uint32_t near_offset(wpi_engine *engine) {
-    for (; engine->near_word < NEAR_WORD_COUNT; engine->near_word++) {
-        const uint64_t word = engine->near_words[engine->near_word];
-        if (word != 0) return engine->near_word * 64 + (uint32_t)__builtin_ctzll(word);
-    }
-    return BUCKET_PS;
+static uint32_t near_offset(const wpi_engine *engine) {
+    if (engine->near_summary == 0) return BUCKET_PS;
+    const uint32_t word = (uint32_t)__builtin_ctz(engine->near_summary);
+    return word * 64 + (uint32_t)__builtin_ctzll(engine->near_words[word]);
+}
+
+static void set_near_empty(wpi_engine *engine, uint32_t offset_ps) {
+    uint64_t *word = &engine->near_words[offset_ps / 64];
+    *word &= ~((uint64_t)1 << (offset_ps % 64));
+    if (*word == 0) engine->near_summary &= ~(1u << (offset_ps / 64));
 }
 
 /* Takes the first event of a near list off it and gives its place back. */
@@ -365,8 +375,7 @@ static event near_take(wpi_engine *engine, uint32_t offset_ps) {
     const uint32_t number = engine->near_first[offset_ps];
     link *l = &engine->links[number];
     engine->near_first[offset_ps] = l->next;
-    if (l->next == NO_EVENT)
-        engine->near_words[offset_ps / 64] &= ~((uint64_t)1 << (offset_ps % 64));
+    if (l->next == NO_EVENT) set_near_empty(engine, offset_ps);
     l->next = engine->free;
     engine->free = number;
     return engine->events[number];
@@ -375,7 +384,7 @@ static event near_take(wpi_engine *engine, uint32_t offset_ps) {
 static void run(wpi_engine *engine, wp_time_ps limit) {
     engine->is_stopped = false;
     while (!engine->is_stopped) {
-        uint32_t offset_ps = near_offset(engine);
+        const uint32_t offset_ps = near_offset(engine);
         if (offset_ps == BUCKET_PS) {
             if (!advance(engine, limit)) break;
             continue;
@@ -420,6 +429,7 @@ wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
     wpi_engine *engine = wp_calloc(1, sizeof *engine);
     if (engine == NULL) return WP_FAIL(err, NOMEM, "engine: %zu bytes", sizeof *engine);
     engine->free = NO_EVENT;
+    engine->upcoming = NO_BUCKET;
     memset(engine->near_first, 0xff, sizeof engine->near_first);
     memset(engine->buckets, 0xff, sizeof engine->buckets);
     *out = engine;
