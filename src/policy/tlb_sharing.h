@@ -30,11 +30,13 @@ typedef struct wpi_tlb_sharing_answer {
 
 typedef struct wpi_tlb_sharing_ops {
     /* The offset of the TLB that is asked now, modulo the ring; 0: the next level is. NULL: TLBs
-     * are private. */
+     * are private. It must depend on the question alone: where no directory is used it is asked
+     * once for each `asked` from 0 to tlbs - 1, before the run. */
     int32_t (*next)(const wpi_tlb_sharing_question *question);
     bool (*stores)(const wpi_tlb_sharing_answer *answer);
     bool uses_directory;
-    uint32_t neighbours; /* to each side, unless tlb_sharing.neighbours says so; 0: the whole ring */
+    uint32_t
+        neighbours; /* to each side, unless tlb_sharing.neighbours says so; 0: the whole ring */
 } wpi_tlb_sharing_ops;
 
 #define WPI_TLB_SHARING_NEIGHBOURS_MAX 32u /* of a directory */

@@ -25,6 +25,11 @@ typedef struct wpi_histogram {
 } wpi_histogram;
 
 void wpi_histogram_add(wpi_histogram *histogram, uint64_t value);
+/** Adds 0 so often. */
+static inline void wpi_histogram_add_zeros(wpi_histogram *histogram, uint64_t count) {
+    histogram->count += count;
+    histogram->classes[0] += count;
+}
 
 #define WPI_UTILISATION_SLICES 512u
 
