@@ -34,17 +34,17 @@ static wp_status read_json(const char *path, json_t **out, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static bool are_valid(const json_t *values) {
+static bool are_valid(const json_t *values, const json_t *runs) {
     for (size_t i = 0; i < json_array_size(values); i++)
-        if (!wpi_claims_value_is_valid(json_array_get(values, i))) return false;
+        if (!wpi_claims_value_is_valid(json_array_get(values, i), runs)) return false;
     return json_array_size(values) > 0;
 }
 
 /* What the claim is about: a value, or values in an order. */
-static bool has_values(const json_t *object) {
+static bool has_values(const json_t *object, const json_t *runs) {
     const json_t *value = json_object_get(object, "value");
-    return value != NULL ? wpi_claims_value_is_valid(value)
-                         : are_valid(json_object_get(object, "ascending"));
+    return value != NULL ? wpi_claims_value_is_valid(value, runs)
+                         : are_valid(json_object_get(object, "ascending"), runs);
 }
 
 /* A claim says what it is about, where its value comes from, and what the paper has or the order.
@@ -59,7 +59,7 @@ static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *clai
                          .has_published = json_is_number(published),
                          .published = json_number_value(published)};
     return claim->text != NULL && claim->unit != NULL &&
-           (run == NULL || json_object_get(runs, run) != NULL) && has_values(object);
+           (run == NULL || json_object_get(runs, run) != NULL) && has_values(object, runs);
 }
 
 static void read_results(wpi_figure *figure) {
@@ -104,7 +104,7 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
         for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
             if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
                 status =
-                    WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, or value, or its run",
+                    WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, or value, or a run",
                             path, i + 1);
         }
     }

@@ -90,27 +90,41 @@ static const operation *find_operation(const json_t *value, const json_t **list)
     return NULL;
 }
 
-bool wpi_claims_value_is_valid(const json_t *value) {
-    if (json_is_string(value) || json_is_number(value)) return true;
+/* "name", or "run:name"; "-" takes it off. Without a run, *run is NULL. */
+static const char *read_name(const char *text, char **run) {
+    const char *name = text + (text[0] == '-');
+    const char *colon = strchr(name, ':');
+    *run = colon == NULL ? NULL : wp_strndup(name, (size_t)(colon - name));
+    WP_CHECK(colon == NULL || *run != NULL);
+    return colon == NULL ? name : colon + 1;
+}
+
+static bool is_of_a_run(const char *text, const json_t *runs) {
+    char *run;
+    (void)read_name(text, &run);
+    const bool is_known = run == NULL || json_object_get(runs, run) != NULL;
+    wp_free(run);
+    return is_known;
+}
+
+bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs) {
+    if (json_is_number(value)) return true;
+    if (json_is_string(value)) return is_of_a_run(json_string_value(value), runs);
     const json_t *list;
     const operation *form = find_operation(value, &list);
     const size_t count = json_array_size(list);
     if (form == NULL || count == 0) return false;
     if (form->operand_count != 0 && count != form->operand_count) return false;
     for (size_t i = 0; i < count; i++)
-        if (!wpi_claims_value_is_valid(json_array_get(list, i))) return false;
+        if (!wpi_claims_value_is_valid(json_array_get(list, i), runs)) return false;
     return true;
 }
 
-/* "name", or "run:name"; "-" takes it off. */
 static wp_status find_value(const char *text, const wpi_outcome *from, double *out, wp_error *err) {
-    const char *name = text + (text[0] == '-');
-    const char *colon = strchr(name, ':');
-    char *run = colon == NULL ? wp_strdup(from->run != NULL ? from->run : "")
-                              : wp_strndup(name, (size_t)(colon - name));
-    WP_CHECK(run != NULL);
-    if (colon != NULL) name = colon + 1;
-    const json_t *value = json_object_get(json_object_get(from->values, run), name);
+    char *run;
+    const char *name = read_name(text, &run);
+    const json_t *values = json_object_get(from->values, run != NULL ? run : from->run);
+    const json_t *value = json_object_get(values, name);
     wp_free(run);
     if (!json_is_number(value)) return WP_FAIL(err, PARSE, "no run has given '%s'", text);
     *out = text[0] == '-' ? -json_number_value(value) : json_number_value(value);

@@ -14,8 +14,9 @@ typedef struct wpi_outcome {
     const char *run;      /* NULL: every name has its run */
 } wpi_outcome;
 
-/** It has one of the forms; whether runs give its names shows later. */
-bool wpi_claims_value_is_valid(const json_t *value);
+/** It has one of the forms, and `runs` (an object) has the runs it names; what values they give
+ * shows later. */
+bool wpi_claims_value_is_valid(const json_t *value, const json_t *runs);
 /** Of a valid one. PARSE: no run gave a value of that name, or it is not finite. */
 WP_NODISCARD wp_status wpi_claims_value(const json_t *value, const wpi_outcome *from, double *out,
                                         wp_error *err);

@@ -135,7 +135,7 @@ static wp_status value_of(const char *text, double *out, wp_error *err) {
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     json_t *values =
         json_pack("{s:{s:f,s:f},s:{s:f}}", "one", "x", 8.0, "y", 2.0, "two", "x", 32.0);
-    assert_true(wpi_claims_value_is_valid(value));
+    assert_true(wpi_claims_value_is_valid(value, values));
     const wp_status status = wpi_claims_value(value, &(wpi_outcome){values, "one"}, out, err);
     json_decref(value);
     json_decref(values);
@@ -188,11 +188,12 @@ static void other_forms_are_no_values(void **state) {
                                         "{\"mean\": []}",
                                         "{\"mean\": 1}",
                                         "{\"median\": [1]}",
-                                        "[{\"max\": [null]}]"};
+                                        "[{\"max\": [null]}]",
+                                        "[1, \"-strange:x\"]"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         json_t *value = json_loads(texts[i], JSON_DECODE_ANY, NULL);
         assert_non_null(value);
-        if (wpi_claims_value_is_valid(value)) fail_msg("%s is taken", texts[i]);
+        if (wpi_claims_value_is_valid(value, NULL)) fail_msg("%s is taken", texts[i]);
         json_decref(value);
     }
 }
