@@ -38,7 +38,10 @@ claim '"ascending": [0, {"over": ["ahead:paging_demanded", "ahead:paging_prefetc
 claim '"ascending": [-1, "paging_between_kernels_ns", "ahead:paging_between_kernels_ns", {"over": ["ahead:paging_link_to_device_ps", 1000]}]' 'same shape'
 write '"value": ["neither:kernel_ctas"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value of no run is taken"; exit 1; }
-grep -q "'c': no run has given 'neither:kernel_ctas'" "$TMP/out"
+grep -q 'claim 1 lacks its claim, unit, or value, or a run' "$TMP/out"
+write '"value": ["half:nothing"]'
+"$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value that no run gives is taken"; exit 1; }
+grep -q "'c': no run has given 'half:nothing'" "$TMP/out"
 rm "$TMP/apps"
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "an app that is not there runs"; exit 1; }
 grep -q 'apps/hotspot: apps are in the build tree only' "$TMP/out"
