@@ -64,12 +64,12 @@ typedef struct app_graph_options {
     "debian:installed or debian:all"
 /** Rows of a program's option table for the graph options `o`. */
 #define APP_GRAPH_OPTIONS(o)                                                                       \
-    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid|regular", 0, 0,                  \
+    {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid|regular", 0, 0,                   \
      "generated graph"},                                                                           \
     {"--degree", APP_OPTION_COUNT, &(o).degree, "N", 1, 1024,                                      \
      "edges per vertex, on average or, of regular, exactly; not of grid"},                         \
     {"--undirected", APP_OPTION_FLAG, &(o).is_undirected, NULL, 0, 0,                              \
-     "edges lead both ways; not of package lists"},                                                         \
+     "edges lead both ways; not of package lists"},                                                \
     {"--reverse", APP_OPTION_FLAG, &(o).is_reversed, NULL, 0, 0, "turn every edge around"}
 /* clang-format on */
 

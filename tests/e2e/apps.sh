@@ -365,6 +365,7 @@ wrong 2 "reads no files" fdtd-2d --input="$TMP/temp"
 wrong 2 "go together" hotspot --input "$TMP/temp"
 wrong 2 "more than the" kmeans --size 3 --clusters 4
 wrong 2 "no package 'emacs'" bfs --input "$TMP/Packages" --source emacs
+wrong 2 "one has at most 9 edges: lower --degree" bfs --graph regular --size 10 --degree 10
 wrong 2 "no vertex 99" bfs --input "$TMP/cite.txt" --source 99
 wrong 2 "debian:installed or debian:all" pagerank --input debian:most
 wrong 1 "cannot open" pagerank --input "$TMP/nothing"
