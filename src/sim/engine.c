@@ -31,7 +31,7 @@
 #define WORD_COUNT (WINDOW_COUNT / 64) /* of the larger wheel */
 #define SUMMARY_COUNT (WORD_COUNT / 64)
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
-#define NO_EVENT WPI_NO_EVENT
+#define NO_EVENT UINT32_MAX
 #define NO_PLACE UINT32_MAX
 #define NO_BUCKET UINT64_MAX
 
@@ -241,15 +241,6 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
         put_away(engine, time, number);
 }
 
-uint32_t wpi_engine_youngest(const wpi_engine *engine, wp_time_ps time) {
-    const uint32_t offset_ps = (uint32_t)time & (BUCKET_PS - 1);
-    if (time >> BUCKET_BITS == engine->cursor)
-        return engine->near_first[offset_ps] != NO_EVENT ? engine->near_last[offset_ps] : NO_EVENT;
-    if (window_of(time) - engine->window >= 2) return NO_EVENT;
-    const uint32_t number = engine->buckets[time >> BUCKET_BITS & (BUCKET_COUNT - 1)];
-    return number != NO_EVENT && engine->links[number].offset_ps == offset_ps ? number : NO_EVENT;
-}
-
 /* ---- running ----------------------------------------------------------------------------------
  */
 
@@ -283,8 +274,7 @@ static uint64_t next_bucket(const wpi_engine *engine) {
 static uint64_t next_window(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->window + 2) & (WINDOW_COUNT - 1);
     const uint32_t position = next_position(&engine->full_windows, at);
-    if (position != NO_PLACE)
-        return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
+    if (position != NO_PLACE) return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
     return engine->far_count > 0 ? window_of(engine->far[0].time) : UINT64_MAX;
 }
 

@@ -46,12 +46,6 @@ typedef void (*wpi_announce_fn)(void *object, uint64_t token, bool is_near);
 void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn fn,
                              wpi_announce_fn announce, void *object, uint64_t token);
 
-/** The event that was scheduled last for this very `time`, where that is quick to say: what would
- * be scheduled for it now runs right behind. WPI_NO_EVENT: not known, or there is none. A number is
- * given to another event when its own runs. */
-#define WPI_NO_EVENT UINT32_MAX
-uint32_t wpi_engine_youngest(const wpi_engine *engine, wp_time_ps time);
-
 /** Runs events until none is left, or one of them called wpi_engine_stop. */
 void wpi_engine_run(wpi_engine *engine);
 /** Runs the events at or before `time`; afterwards it is `time`, unless stopped. */

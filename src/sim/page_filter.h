@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Says quickly of most pages that no TLB has them, or only the one that asks: of all pages of a hash
- * it counts the TLBs that have one, and adds up their numbers. So a count of 0 is a certain no for
- * all of them, a count of 1 for all but one. One thread.
+ * Says quickly of most pages that no TLB has them, or only the one that asks: of all pages of a
+ * hash it counts the TLBs that have one, and adds up their numbers. So a count of 0 is a certain no
+ * for all of them, a count of 1 for all but one. One thread.
  */
 #ifndef WP_SIM_PAGE_FILTER_H
 #define WP_SIM_PAGE_FILTER_H
@@ -10,12 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WPI_PAGE_FILTER_BITS 12u /* 32 KiB: in the host's first cache, and 8 times 16 TLBs of 32 */
+#define WPI_PAGE_FILTER_BITS 12u /* 32 KiB: in the host's first cache, and 8 times 16 TLBs of 32   \
+                                  */
+#define WPI_PAGE_FILTER_SLOTS (1u << WPI_PAGE_FILTER_BITS)
 #define WPI_PAGE_FILTER_COUNT_SHIFT 32u
 
 /** A slot: 0, where no TLB has a page of the hash. */
 typedef struct wpi_page_filter {
-    uint64_t slots[1u << WPI_PAGE_FILTER_BITS]; /* count << COUNT_SHIFT | sum of the numbers */
+    uint64_t slots[WPI_PAGE_FILTER_SLOTS]; /* count << COUNT_SHIFT | sum of the numbers */
 } wpi_page_filter;
 
 static inline uint32_t wpi_page_filter_slot(uint64_t page) {
@@ -36,6 +38,11 @@ static inline void wpi_page_filter_remove(wpi_page_filter *filter, uint64_t page
 }
 static inline void wpi_page_filter_clear(wpi_page_filter *filter) {
     memset(filter, 0, sizeof *filter);
+}
+
+/** Where that is one: which. */
+static inline uint32_t wpi_page_filter_one(const wpi_page_filter *filter, uint64_t page) {
+    return (uint32_t)filter->slots[wpi_page_filter_slot(page)];
 }
 
 /** How many TLBs have it, at most. */

@@ -390,19 +390,18 @@ static bool ring_has(void *object, uint32_t tlb_number, uint64_t page) {
                               wpi_tlb_page_address(l->grains, page)) != WPI_INDEX_NONE;
 }
 
-static bool ring_use(void *object, uint32_t tlb_number, uint64_t token) {
+static bool ring_use(void *object, uint32_t tlb_number, uint32_t number) {
     wpi_translation *t = object;
-    wpi_tlb_request *r = request_of(t, (uint32_t)token);
+    wpi_tlb_request *r = request_of(t, number);
     if (!wpi_tlb_store_use(&t->levels[0].tlbs[tlb_number].store, r->grain, r->address))
         return false;
     hold(t, r);
     return true;
 }
 
-static void ring_answered(void *object, uint64_t token, bool is_stored, wp_time_ps lookup_ps,
+static void ring_answered(void *object, uint32_t number, bool is_stored, wp_time_ps lookup_ps,
                           wp_time_ps now) {
     wpi_translation *t = object;
-    const uint32_t number = (uint32_t)token;
     const wpi_translation_answer found = {.ready = now,
                                           .lookup_ps = lookup_ps,
                                           .is_passing = !is_stored,
@@ -410,8 +409,8 @@ static void ring_answered(void *object, uint64_t token, bool is_stored, wp_time_
     finish(t, number, 1, &found);
 }
 
-static void ring_passed(void *object, uint64_t token, wp_time_ps now) {
-    arrive(object, pack((uint32_t)token, 1), now);
+static void ring_passed(void *object, uint32_t number, wp_time_ps now) {
+    arrive(object, pack(number, 1), now);
 }
 
 wpi_tlb_ring_owner wpi_tlb_ring_calls(wpi_translation *t) {

@@ -1,333 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A question is a message that goes through three stages, each at its time: it departs, as soon as
- * the first port has a place; it looks up, once or more often; it comes home. Messages scheduled
- * for one time in a row are one event, which takes them in this order: so all is as if each was an
- * event of its own. */
+/* Questions on their way. Slots go round a ring to each side; one passes a TLB each beat. All TLBs
+ * that a question comes by look it up, a step (hop and look-up) after one another: so where it will
+ * stop is known when it gets into its slot, and is an event or two. If meanwhile a TLB on its way
+ * learns the page, the plan is changed: events for other times than the one due are of former
+ * plans.
+ */
 #include "sim/tlb_ring_parts.h"
 
 #define LEFT WPI_RING_LEFT
 #define RIGHT WPI_RING_RIGHT
 
-typedef wpi_ring_message message;
-typedef wpi_ring_port port;
+typedef wpi_ring_question question;
+typedef wpi_ring_line line;
+typedef wpi_ring_slot slot;
 typedef wpi_ring_node node;
 
-static void proceed(void *object, uint64_t first, wp_time_ps now);
+static void proceed(void *object, uint64_t token, wp_time_ps now);
+
+static void schedule(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps time) {
+    q->stage = stage;
+    q->due = time;
+    q->event_count++;
+    wpi_engine_at(s->engine, time, proceed, s, (uintptr_t)q);
+}
+
+/* Free, once none of its events is to come. */
+static void end(wpi_tlb_ring *s, question *q) {
+    q->stage = WPI_RING_ENDED;
+    q->due = WP_TIME_NEVER;
+    if (q->event_count > 0) return;
+    q->next = s->free;
+    s->free = q;
+}
 
 /* ---- ways -------------------------------------------------------------------------------------
  */
 
-/* A message goes so many TLBs to the right, or left; when it is there. */
-static inline wp_time_ps travel(wpi_tlb_ring *s, node *from, int32_t steps, wp_time_ps time) {
-    const int side = steps < 0 ? LEFT : RIGHT;
-    uint64_t free_count = 0;
-    for (int32_t left = steps < 0 ? -steps : steps; left > 0; left--) {
-        const wp_time_ps turn = wpi_bus_take(&from->links[side], time, s->cycle_ps);
-        if (turn == time)
-            free_count++;
-        else
-            wpi_histogram_add(&s->link_wait_ps, turn - time);
-        time = turn + s->hop_ps;
-        from = from->beside[side];
-    }
-    wpi_histogram_add_zeros(&s->link_wait_ps, free_count);
-    return time;
+static uint32_t distance(int32_t from, int32_t to) {
+    return (uint32_t)(to > from ? to - from : from - to);
 }
 
-static wp_time_ps hops_ps(const wpi_tlb_ring *s, int32_t steps) {
-    return (wp_time_ps)(steps < 0 ? -steps : steps) * s->hop_ps;
+static uint32_t tlb_of(const wpi_tlb_ring *s, const question *q) {
+    return wpi_ring_tlb_at(s, q->home, q->from);
+}
+
+/* How far the question goes now that `asked` was in vain, if nobody has the page; 0: nowhere. */
+static int32_t way_end(const wpi_tlb_ring *s, const question *q, int32_t asked) {
+    const node *n = &s->nodes[q->home];
+    return n->course != NULL && asked >= 0 ? n->course[asked].end
+                                           : wpi_ring_ask_policy(s, q->home, asked, q->page);
+}
+
+/* Behind the last on its way lies home, and whom to ask then is known now. */
+static bool is_circle(const wpi_tlb_ring *s, const question *q) {
+    const node *n = &s->nodes[q->home];
+    return n->course != NULL && q->offset >= 0 && (uint32_t)q->offset + 1 == n->around &&
+           n->course[q->offset].next == 0;
 }
 
 /* The shorter way back. */
-static int32_t steps_home(int32_t offset, int32_t count) {
-    const int32_t left = wpi_ring_once_round(offset, count);
-    const int32_t right = left > 0 ? count - left : -left;
+static int32_t steps_home(const wpi_tlb_ring *s, const question *q) {
+    const int32_t count = (int32_t)s->nodes[q->home].around;
+    const int32_t right = q->from > 0 ? count - q->from : -q->from;
     return 2 * right <= count ? right : right - count;
 }
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
-
-static inline void join(wpi_tlb_ring *s, message *m) {
-    s->batch.last->next = m;
-    s->batch.last = m;
-    m->next = NULL;
+/* On the answers' links; when it is there. */
+static wp_time_ps travel(wpi_tlb_ring *s, uint32_t tlb, int32_t steps, wp_time_ps time) {
+    const int32_t step = steps < 0 ? -1 : 1;
+    for (int32_t done = 0; done != steps; done += step) {
+        node *from = &s->nodes[wpi_ring_tlb_at(s, tlb, done)];
+        wpi_bus *link = &from->links[step < 0 ? LEFT : RIGHT];
+        const wp_time_ps turn = wpi_bus_take(link, time, s->cycle_ps);
+        wpi_histogram_add(&s->link_wait_ps, turn - time);
+        time = turn + s->hop_ps;
+    }
+    return time;
 }
 
-/* Where nothing else was scheduled for that time since the batch's last message was, it follows
- * that. True: so may others, while nothing else is scheduled at all. */
-static inline bool schedule(wpi_tlb_ring *s, message *m, wpi_ring_stage stage, wp_time_ps time) {
-    m->stage = (uint8_t)stage;
-    if (s->batch.time == time && s->batch.event != WPI_NO_EVENT &&
-        wpi_engine_youngest(s->engine, time) == s->batch.event) {
-        join(s, m);
-        return true;
+static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps now) {
+    schedule(s, q, stage, travel(s, tlb_of(s, q), steps_home(s, q), now));
+}
+
+/* The next level is asked. */
+static void pass(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+    s->passed_count++;
+    s->owner.passed(s->owner.object, q->token, now);
+    end(s, q);
+}
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
+static void see_to_lines(void *object, uint64_t token, wp_time_ps now);
+
+/* At the first beat from then on. */
+static void wake(wpi_tlb_ring *s, wp_time_ps ready) {
+    if (ready < s->free_beat) ready = s->free_beat;
+    if (ready >= s->next_beat) return;
+    const wp_time_ps over = ready % s->beat_ps;
+    const wp_time_ps beat = over == 0 ? ready : ready + s->beat_ps - over;
+    if (beat >= s->next_beat) return;
+    s->next_beat = beat;
+    wpi_engine_at(s->engine, beat, see_to_lines, s, beat);
+}
+
+static void append(wpi_ring_queue *to, question *q) {
+    q->next = NULL;
+    if (to->first == NULL)
+        to->first = q;
+    else
+        to->last->next = q;
+    to->last = q;
+    to->count++;
+}
+
+static question *take_first(wpi_ring_queue *from) {
+    question *q = from->first;
+    from->first = q->next;
+    from->count--;
+    return q;
+}
+
+/* From where it is to q->offset. */
+static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
+    q->stage = WPI_RING_WAITS;
+    q->due = WP_TIME_NEVER;
+    q->since = ready;
+    line *l = &s->nodes[tlb_of(s, q)].lines[q->offset > q->from ? RIGHT : LEFT];
+    append(&l->coming, q);
+    if (!l->is_waiting) s->waiting[s->waiting_count++] = l;
+    l->is_waiting = true;
+    wake(s, ready);
+}
+
+/* ---- slots ------------------------------------------------------------------------------------
+ */
+
+static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
+    return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
+}
+
+/* That passes a TLB at a beat. */
+static slot *slot_at(const wpi_tlb_ring *s, const line *l, wp_time_ps now) {
+    const node *n = &s->nodes[l->tlb];
+    const wpi_ring *r = &s->rings[n->ring];
+    const uint32_t beat = (uint32_t)(now / s->beat_ps % r->slot_count);
+    const uint32_t ahead = n->position * s->step_beats;
+    const uint32_t number = l->side == RIGHT ? beat + r->slot_count - ahead : beat + ahead;
+    return &r->slots[l->side][number < r->slot_count ? number : number - r->slot_count];
+}
+
+static wp_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
+    return q->since + distance(q->from, offset) * s->step_ps;
+}
+
+static void get_in(wpi_tlb_ring *s, question *q, slot *into, wp_time_ps now) {
+    s->slot_wait_ps += now - q->since;
+    q->since = now;
+    q->slot = into;
+    ++*in_slots(s, q->page);
+    const bool is_found = wpi_ring_find(s, q, &q->offset);
+    const wp_time_ps last = time_at(s, q, q->offset);
+    const bool circles = !is_found && is_circle(s, q);
+    *into = (slot){.until = circles ? last + s->step_ps : last, .question = q};
+    if (circles)
+        schedule(s, q, WPI_RING_CIRCLES, last + s->hop_ps);
+    else
+        schedule(s, q, WPI_RING_STOPS, last);
+}
+
+/* Having been looked up as far as there. */
+static void get_out(wpi_tlb_ring *s, question *q, int32_t offset) {
+    const uint32_t steps = distance(q->from, offset);
+    s->lookup_count += steps;
+    q->steps = (uint16_t)(q->steps + steps);
+    q->from = (int16_t)offset;
+    if (q->slot->question == q) q->slot->question = NULL;
+    --*in_slots(s, q->page);
+}
+
+/* Its port's buffer is full. */
+static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+    s->full_count++;
+    if (q->from != 0)
+        go_home(s, q, WPI_RING_RETURNS, now);
+    else
+        pass(s, q, now);
+}
+
+/* A port's turn, at a beat: what waits there takes the slot that passes, if that is free; and one
+ * more comes to it. */
+static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
+    slot *passing = slot_at(s, l, now);
+    if (passing->until <= now && l->buffer.count > 0)
+        get_in(s, take_first(&l->buffer), passing, now);
+    if (l->coming.count == 0 || l->coming.first->since > now) return;
+    question *q = take_first(&l->coming);
+    if (passing->until <= now)
+        get_in(s, q, passing, now);
+    else if (l->buffer.count < s->profile->tlb_sharing.buffer_entries)
+        append(&l->buffer, q);
+    else
+        turn_away(s, q, now);
+}
+
+/* At a beat. More lines may be added meanwhile. */
+static void see_to_lines(void *object, uint64_t token, wp_time_ps now) {
+    wpi_tlb_ring *s = object;
+    if (token != s->next_beat) return; /* there was an earlier one */
+    s->next_beat = WP_TIME_NEVER;
+    s->free_beat = now + s->beat_ps;
+    wp_time_ps next = WP_TIME_NEVER;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->waiting_count; i++) {
+        line *l = s->waiting[i];
+        serve(s, l, now);
+        l->is_waiting = l->buffer.count + l->coming.count > 0;
+        if (!l->is_waiting) continue;
+        s->waiting[kept++] = l;
+        const wp_time_ps ready = l->buffer.count > 0 ? now : l->coming.first->since;
+        if (ready < next) next = ready;
     }
-    m->next = NULL;
-    wpi_engine_at(s->engine, time, proceed, s, (uintptr_t)m);
-    s->batch = (wpi_ring_batch){time, wpi_engine_youngest(s->engine, time), m};
-    return s->batch.event != WPI_NO_EVENT;
+    s->waiting_count = kept;
+    if (kept > 0) wake(s, next);
+}
+
+/* Earlier than it was to, if it has not come by there yet. */
+static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now) {
+    const wp_time_ps time = time_at(s, q, offset);
+    if (time < now || (offset == q->offset && q->stage == WPI_RING_STOPS)) return;
+    q->offset = offset;
+    q->slot->until = time;
+    schedule(s, q, WPI_RING_STOPS, time);
+}
+
+void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
+    if (*in_slots(s, page) == 0) return;
+    const wp_time_ps now = wpi_engine_now(s->engine);
+    const wpi_ring *r = &s->rings[s->nodes[tlb].ring];
+    for (uint32_t i = 0; i < WPI_RING_SIDES * r->slot_count; i++) {
+        question *q = r->slots[0][i].question;
+        int16_t offset;
+        if (q != NULL && q->page == page && wpi_ring_comes_by(s, q, tlb, &offset))
+            stop_at(s, q, offset, now);
+    }
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+/* How often others have had the page for this TLB, as tlb_sharing.count says. */
+static uint32_t count_hit(wpi_tlb_ring *s, const question *q) {
+    wpi_ring_memory *memory = &s->memories[q->home];
+    if (s->profile->tlb_sharing.count == WPI_TLB_SHARING_BY_ENTRY && s->ops->uses_directory)
+        return wpi_directory_count_hit(&memory->directory, wpi_ring_key(s, q->page));
+    memory->in_a_row = memory->last_page == q->page ? memory->in_a_row + 1 : 1;
+    memory->last_page = q->page;
+    return memory->in_a_row;
+}
+
+static void answer(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+    const wpi_tlb_sharing_answer answer = {.hits = count_hit(s, q),
+                                           .threshold = s->profile->tlb_sharing.threshold};
+    const bool is_stored = s->ops->stores(&answer);
+    const wp_time_ps lookup_ps =
+        s->miss_ps + q->steps * s->step_ps + distance(0, steps_home(s, q)) * s->hop_ps;
+    s->hit_count++;
+    s->stored_count += is_stored;
+    wpi_histogram_add(&s->answer_ps, now - q->asked);
+    s->owner.answered(s->owner.object, q->token, is_stored, lookup_ps, now);
+    end(s, q);
+}
+
+/* The end of its way to this side. */
+static void stop(wpi_tlb_ring *s, question *q, wp_time_ps now) {
+    get_out(s, q, q->offset);
+    if (s->owner.use(s->owner.object, tlb_of(s, q), q->token)) {
+        go_home(s, q, WPI_RING_BRINGS, now);
+        return;
+    }
+    const int32_t offset = way_end(s, q, q->from);
+    if (offset == 0) {
+        go_home(s, q, WPI_RING_RETURNS, now);
+        return;
+    }
+    q->offset = (int16_t)offset;
+    want_slot(s, q, now);
+}
+
+static void proceed(void *object, uint64_t token, wp_time_ps now) {
+    wpi_tlb_ring *s = object;
+    question *q = (question *)(uintptr_t)token;
+    q->event_count--;
+    if (q->due != now) {
+        if (q->stage == WPI_RING_ENDED) end(s, q);
+        return;
+    }
+    switch ((wpi_ring_stage)q->stage) {
+    case WPI_RING_STOPS: stop(s, q, now); break;
+    case WPI_RING_CIRCLES:
+        get_out(s, q, q->offset);
+        pass(s, q, now);
+        break;
+    case WPI_RING_BRINGS: answer(s, q, now); break;
+    case WPI_RING_RETURNS: pass(s, q, now); break;
+    case WPI_RING_WAITS:
+    case WPI_RING_ENDED: break; /* not due */
+    }
 }
 
 /* ---- questions --------------------------------------------------------------------------------
  */
 
-/* Whom to ask now that `asked` was in vain: 0, nobody. `n`: of the ring. */
-static inline int32_t choose(const wpi_tlb_ring *s, const node *n, uint32_t home, int32_t asked,
-                             uint64_t page) {
-    return n->course != NULL && (uint32_t)asked < n->around
-               ? n->course[asked].next
-               : wpi_ring_ask_policy(s, home, asked, page);
-}
-
-static uint8_t side_of(int32_t steps) {
-    return steps > 0 ? LEFT : RIGHT;
-}
-
-/* How many to the right will be asked in a row behind the one that is now. */
-static uint16_t run_of(const message *m) {
-    const node *n = m->at;
-    return n->course != NULL && (uint32_t)m->offset < n->around && m->side == LEFT
-               ? n->course[m->offset].run
-               : 0;
-}
-
-/* With a place in the buffer there. */
-static inline void set_out(wpi_tlb_ring *s, message *m, node *from, int32_t steps, wp_time_ps now) {
-    m->lookup_ps += hops_ps(s, steps) + s->look_up_ps;
-    m->run = run_of(m);
-    (void)schedule(s, m, WPI_RING_LOOKS_UP, travel(s, from, steps, now) + s->look_up_ps);
-}
-
-static void depart(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    port *p = &m->at->ports[m->side];
-    if (p->room > 0) {
-        p->room--;
-        set_out(s, m, &s->nodes[m->home], m->offset, now);
-        return;
-    }
-    m->next = NULL;
-    if (p->first == NULL)
-        p->first = m;
-    else
-        p->last->next = m;
-    p->last = m;
-}
-
-/* A place of the port's buffer is free. */
-static inline void free_place(wpi_tlb_ring *s, port *p, wp_time_ps now) {
-    message *m = p->first;
-    if (m == NULL) {
-        p->room++;
-        return;
-    }
-    p->first = m->next;
-    s->buffer_wait_ps += now - (m->asked + s->miss_ps);
-    set_out(s, m, &s->nodes[m->home], m->offset, now);
-}
-
-/* To whom the policy names next; false: to nobody, or there is no place. */
-static inline bool ask_next(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    node *n = m->at;
-    const int32_t offset = choose(s, n, m->home, m->offset, m->page);
-    if (offset == 0) return false;
-    const int32_t steps = offset - m->offset;
-    node *to = steps == 1 ? n->beside[RIGHT] : &s->nodes[wpi_ring_tlb_at(s, m->home, offset)];
-    const uint8_t side = side_of(steps);
-    if (to->ports[side].room == 0) {
-        s->full_count++;
-        return false;
-    }
-    to->ports[side].room--;
-    m->at = to;
-    m->side = side;
-    m->offset = offset;
-    set_out(s, m, n, steps, now);
-    return true;
-}
-
-static void go_home(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    const int32_t steps = steps_home(m->offset, (int32_t)m->at->around);
-    m->lookup_ps += hops_ps(s, steps);
-    m->run = 0;
-    (void)schedule(s, m, WPI_RING_COMES_HOME, travel(s, m->at, steps, now));
-}
-
-/* No TLB has the page, or only the one that asks. */
-static inline bool is_nowhere(const wpi_tlb_ring *s, const message *m) {
-    const uint64_t slot = s->filter.slots[m->slot];
-    return slot == 0 || slot == wpi_page_filter_only(m->home);
-}
-
-static inline void look_up(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    port *p = &m->at->ports[m->side];
-    m->is_found =
-        !is_nowhere(s, m) && s->owner.use(s->owner.object, (uint32_t)(m->at - s->nodes), m->token);
-    s->lookup_count++;
-    if (m->is_found || !ask_next(s, m, now)) go_home(s, m, now);
-    free_place(s, p, now);
-}
-
-/* How often others have had the page for this TLB, as tlb_sharing.count says. */
-static uint32_t count_hit(wpi_tlb_ring *s, const message *m) {
-    wpi_ring_memory *memory = &s->memories[m->home];
-    if (s->profile->tlb_sharing.count == WPI_TLB_SHARING_BY_ENTRY && s->ops->uses_directory)
-        return wpi_directory_count_hit(&memory->directory, wpi_ring_key(s, m->page));
-    memory->in_a_row = memory->last_page == m->page ? memory->in_a_row + 1 : 1;
-    memory->last_page = m->page;
-    return memory->in_a_row;
-}
-
-static void answer(wpi_tlb_ring *s, const message *m, wp_time_ps now) {
-    const wpi_tlb_sharing_answer answer = {.hits = count_hit(s, m),
-                                           .threshold = s->profile->tlb_sharing.threshold};
-    const bool is_stored = s->ops->stores(&answer);
-    s->hit_count++;
-    s->stored_count += is_stored;
-    wpi_histogram_add(&s->answer_ps, now - m->asked);
-    s->owner.answered(s->owner.object, m->token, is_stored, m->lookup_ps, now);
-}
-
-static void come_home(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    if (m->is_found) {
-        answer(s, m, now);
-    } else {
-        s->passed_count++;
-        s->owner.passed(s->owner.object, m->token, now);
-    }
-    m->next = s->free;
-    s->free = m;
-}
-
-static void go_on(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    switch ((wpi_ring_stage)m->stage) {
-    case WPI_RING_DEPARTS: depart(s, m, now); break;
-    case WPI_RING_LOOKS_UP: look_up(s, m, now); break;
-    case WPI_RING_COMES_HOME: come_home(s, m, now); break;
-    }
-}
-
-/* As most look-ups end: nobody else has the page, the next to the right is asked, has a place, and
- * the link to it is free. */
-static inline bool is_passed_on(wpi_tlb_ring *s, message *m, wp_time_ps now) {
-    node *n = m->at, *to = n->beside[RIGHT];
-    if (m->run == 0 || !is_nowhere(s, m) || to->ports[LEFT].room == 0 || n->links[RIGHT].free > now)
-        return false;
-    n->links[RIGHT].free = now + s->cycle_ps;
-    to->ports[LEFT].room--;
-    m->at = to;
-    m->offset++;
-    m->run--;
-    m->lookup_ps += s->step_ps;
-    return true;
-}
-
-static void proceed(void *object, uint64_t first, wp_time_ps now) {
-    wpi_tlb_ring *s = object;
-    const wp_time_ps later = now + s->step_ps;
-    uint64_t passed_on = 0;
-    bool is_open = false; /* the batch is for then, as far as is known */
-    if (s->batch.time == now) s->batch.event = WPI_NO_EVENT; /* it may be the one being run */
-    for (message *m = (message *)(uintptr_t)first, *next; m != NULL; m = next) {
-        next = m->next;
-        port *left = &m->at->ports[LEFT];
-        if (!is_passed_on(s, m, now)) {
-            go_on(s, m, now);
-            is_open = false;
-            continue;
-        }
-        passed_on++;
-        if (is_open)
-            join(s, m);
-        else
-            is_open = schedule(s, m, WPI_RING_LOOKS_UP, later);
-        if (left->first == NULL) {
-            left->room++;
-        } else {
-            free_place(s, left, now);
-            is_open = false;
-        }
-    }
-    s->lookup_count += passed_on;
-    wpi_histogram_add_zeros(&s->link_wait_ps, passed_on);
-}
-
-static bool has(const wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    return s->owner.has(s->owner.object, tlb, page);
-}
-
 static void count_miss(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
+    const uint32_t left = wpi_ring_tlb_at(s, tlb, -1), right = wpi_ring_tlb_at(s, tlb, 1);
     const bool neighbour_has =
-        has(s, wpi_ring_tlb_at(s, tlb, -1), page) || has(s, wpi_ring_tlb_at(s, tlb, 1), page);
+        s->owner.has(s->owner.object, left, page) || s->owner.has(s->owner.object, right, page);
     wpi_census_miss(&s->census, tlb, page, neighbour_has);
 }
 
-bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint64_t token,
+bool wpi_tlb_ring_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page, uint32_t token,
                       wp_time_ps time) {
     if (s->has_census) count_miss(s, tlb, page);
-    const int32_t offset = choose(s, &s->nodes[tlb], tlb, 0, page);
-    if (offset == 0) return false;
+    question asked = {.page = page, .token = token, .asked = time, .home = tlb};
+    asked.offset = (int16_t)way_end(s, &asked, 0);
+    if (asked.offset == 0) return false;
     s->asked_count++;
-    if (s->free == NULL) wpi_ring_make_messages(s);
-    message *m = s->free;
-    s->free = m->next;
-    *m = (message){.at = &s->nodes[wpi_ring_tlb_at(s, tlb, offset)],
-                   .offset = offset,
-                   .slot = (uint16_t)wpi_page_filter_slot(wpi_ring_key(s, page)),
-                   .lookup_ps = s->miss_ps,
-                   .home = (uint16_t)tlb,
-                   .side = side_of(offset),
-                   .asked = time,
-                   .page = page,
-                   .token = token};
-    (void)schedule(s, m, WPI_RING_DEPARTS, time + s->miss_ps);
+    if (s->free == NULL) wpi_ring_make_questions(s);
+    question *q = s->free;
+    s->free = q->next;
+    *q = asked;
+    want_slot(s, q, time + s->miss_ps);
     return true;
-}
-
-void wpi_tlb_ring_note(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    if (s->has_census) wpi_census_request(&s->census, tlb, page);
-}
-
-/* ---- who has what -----------------------------------------------------------------------------
- */
-
-/* Whether a bit of a directory names a TLB that no bit below it does. */
-static bool is_neighbour(const wpi_tlb_ring *s, uint32_t tlb, uint32_t bit) {
-    const uint32_t distance = bit / 2 + 1, count = s->nodes[tlb].around;
-    return 2 * distance < count || (2 * distance == count && bit % 2 == 0);
-}
-
-void wpi_tlb_ring_learned(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    const uint64_t key = wpi_ring_key(s, page);
-    if (s->has_census) wpi_census_add(&s->census, page);
-    wpi_page_filter_add(&s->filter, key, tlb);
-    if (!s->ops->uses_directory) return;
-    /* A directory's entry is of a page that another TLB has. */
-    const bool others_may_have = wpi_page_filter_count(&s->filter, key) > 1;
-    if (others_may_have) wpi_directory_set_local(&s->memories[tlb].directory, key, true);
-    for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
-        const uint32_t other = wpi_ring_tlb_at(s, tlb, -wpi_tlb_sharing_offset(bit));
-        wpi_directory_add(&s->memories[other].directory, key, bit,
-                          others_may_have && has(s, other, page));
-    }
-}
-
-void wpi_tlb_ring_forgot(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
-    const uint64_t key = wpi_ring_key(s, page);
-    if (s->has_census) wpi_census_remove(&s->census, page);
-    wpi_page_filter_remove(&s->filter, key, tlb);
-    if (!s->ops->uses_directory) return;
-    if (wpi_page_filter_count(&s->filter, key) > 0)
-        wpi_directory_set_local(&s->memories[tlb].directory, key, false);
-    for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
-        const uint32_t other = wpi_ring_tlb_at(s, tlb, -wpi_tlb_sharing_offset(bit));
-        wpi_directory_remove(&s->memories[other].directory, key, bit);
-    }
-}
-
-void wpi_tlb_ring_flush(wpi_tlb_ring *s) {
-    if (s->has_census) wpi_census_clear(&s->census);
-    wpi_page_filter_clear(&s->filter);
-    for (uint32_t i = 0; s->ops->uses_directory && i < s->node_count; i++)
-        wpi_directory_clear(&s->memories[i].directory);
 }

@@ -5,15 +5,16 @@
  *     miss ─► policy (with the directory): whom? ── nobody ──────────────────────► next level
  *                            │                                                        ▲
  *                            ▼                                                        │
- *              buffer of his port ─► link ─► look-up there ── not there ─► policy: whom now?
+ *              buffer of the port ─► slot ─► look-ups on its way ── not there ─► policy: whom now?
  *                                                  │
  *                                                  └─ there ─► link back ─► stored, or not
  *
- * TLBs lie in rings, in order of their numbers. A link of the ring carries a message a cycle each
- * way. Who asks a TLB takes a place in the buffer of the port through which he comes, and waits at
- * home for one; it is free when the answer, or the question to the one behind, is on its link. A
- * question on its way never waits for a place: it goes home, and on to the next level. So a wait
- * has nothing to wait for but a link, and the ring cannot lock up.
+ * TLBs lie in rings, in order of their numbers. To each side slots go round, one of which passes a
+ * TLB each cycle; a question stays in its slot, and each TLB that it comes by looks it up. Who
+ * wants to send one comes to his port, one a cycle, and takes the slot that passes if it is free.
+ * If not, he waits in the port's buffer for the next, and where that is full asks the next level.
+ * So nothing on a ring waits for anything, and it cannot lock up. Answers have links of their own,
+ * which carry one a cycle.
  *
  * Pages are numbers that name one fill of a TLB, the same in all of them. One thread.
  *
@@ -36,12 +37,12 @@ typedef struct wpi_tlb_ring_owner {
     bool (*has)(void *object, uint32_t tlb, uint64_t page);
     /* The same; and then it was used for the request, whose page must not leave until `answered`.
      */
-    bool (*use)(void *object, uint32_t tlb, uint64_t token);
+    bool (*use)(void *object, uint32_t tlb, uint32_t token);
     /* Another TLB's answer is here. `lookup_ps`: of the time since the miss, what was no queue. */
-    void (*answered)(void *object, uint64_t token, bool is_stored, wp_time_ps lookup_ps,
+    void (*answered)(void *object, uint32_t token, bool is_stored, wp_time_ps lookup_ps,
                      wp_time_ps now);
     /* No other TLB had it; `now` the next level may be asked. */
-    void (*passed)(void *object, uint64_t token, wp_time_ps now);
+    void (*passed)(void *object, uint32_t token, wp_time_ps now);
 } wpi_tlb_ring_owner;
 
 /** `group_of[sm]`: the TLB of each SM. All but `owner` must outlive it. *out is NULL where TLBs are
@@ -54,7 +55,7 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *sharing); /* NULL allowed */
 
 /** A TLB that was looked up at `time` has missed. True: others are asked, and `answered` or
  * `passed` will be called. */
-bool wpi_tlb_ring_ask(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page, uint64_t token,
+bool wpi_tlb_ring_ask(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page, uint32_t token,
                       wp_time_ps time);
 
 /** A TLB is looked up: for the census. */

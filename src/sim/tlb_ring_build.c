@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "sim/tlb_ring_parts.h"
 
-/* Of a storage estimate: a message has a page's number, a frame's and what the answer is. */
-#define MESSAGE_BITS (52 + 36 + 1)
+/* Of a storage estimate: a question has a page's number, a frame's and what the answer is. */
+#define QUESTION_BITS (52 + 36 + 1)
 
 int32_t wpi_ring_ask_policy(const wpi_tlb_ring *s, uint32_t home, int32_t asked, uint64_t page) {
     const uint32_t count = s->nodes[home].around;
@@ -19,22 +19,47 @@ int32_t wpi_ring_ask_policy(const wpi_tlb_ring *s, uint32_t home, int32_t asked,
                        ? wpi_directory_find(&s->memories[home].directory, key)
                        : 0};
     const int32_t offset = s->ops->next(&question);
-    return wpi_ring_once_round(offset, (int32_t)count) == 0 ? 0 : offset;
+    return wpi_ring_once_round(offset, (int32_t)count);
 }
 
-void wpi_ring_make_messages(wpi_tlb_ring *s) {
+void wpi_ring_make_questions(wpi_tlb_ring *s) {
     wpi_ring_block *block = wp_malloc_aligned(_Alignof(wpi_ring_block), sizeof *block);
     WP_CHECK(block != NULL);
     block->next = s->blocks;
     s->blocks = block;
-    for (uint32_t i = WPI_RING_BLOCK_MESSAGES; i-- > 0;) {
-        block->messages[i].next = s->free;
-        s->free = &block->messages[i];
+    for (uint32_t i = WPI_RING_BLOCK_QUESTIONS; i-- > 0;) {
+        block->questions[i].next = s->free;
+        s->free = &block->questions[i];
     }
 }
 
 /* ---- building ---------------------------------------------------------------------------------
  */
+
+/* Slots pass a TLB each cycle, or so seldom that there are no more than this for it. */
+#define BEATS_MAX 1024u
+
+static wp_time_ps round_up(wp_time_ps time, wp_time_ps unit) {
+    return (time + unit - 1) / unit * unit;
+}
+
+static wp_status init_slots(wpi_tlb_ring *s, uint32_t ring_count, wp_error *err) {
+    const wp_time_ps least = s->hop_ps + s->profile->tlb[0].latency_ps;
+    s->beat_ps = round_up(least / BEATS_MAX + 1, s->cycle_ps);
+    s->step_ps = round_up(least > 0 ? least : 1, s->beat_ps);
+    s->step_beats = (uint32_t)(s->step_ps / s->beat_ps);
+    s->slots = wp_calloc(WPI_RING_SIDES * (size_t)s->node_count * s->step_beats, sizeof *s->slots);
+    s->waiting = wp_calloc(WPI_RING_SIDES * (size_t)s->node_count, sizeof(wpi_ring_line *));
+    if (s->slots == NULL || s->waiting == NULL) return WP_FAIL(err, NOMEM, "rings of TLBs");
+    wpi_ring_slot *next = s->slots;
+    for (uint32_t r = 0; r < ring_count; r++) {
+        s->rings[r].slot_count = s->rings[r].count * s->step_beats;
+        for (int side = 0; side < WPI_RING_SIDES; side++, next += s->rings[r].slot_count)
+            s->rings[r].slots[side] = next;
+    }
+    s->next_beat = WP_TIME_NEVER;
+    return WP_STATUS_OK;
+}
 
 /* Rings are of the SMs that share a scope; a TLB lies where its first SM does. */
 static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t *group_of,
@@ -59,18 +84,19 @@ static wp_status init_rings(wpi_tlb_ring *s, const wpi_floorplan *plan, const ui
             s->members[placed++] = tlb;
         }
     }
-    return WP_STATUS_OK;
+    return init_slots(s, ring_count, err);
 }
 
 /* Its ring's is made by the first TLB in it. */
 static void init_course(wpi_tlb_ring *s, uint32_t tlb) {
     wpi_ring_node *n = &s->nodes[tlb];
+    const int32_t around = (int32_t)n->around;
     wpi_ring_course *course = &s->courses[s->rings[n->ring].first];
     n->course = course;
-    for (uint32_t asked = n->around; n->position == 0 && asked-- > 0;) {
-        course[asked].next = wpi_ring_ask_policy(s, tlb, (int32_t)asked, 0);
-        const bool is_beside = course[asked].next == (int32_t)asked + 1 && asked + 1 < n->around;
-        course[asked].run = is_beside ? (uint16_t)(course[asked + 1].run + 1) : 0;
+    for (int32_t asked = around; n->position == 0 && asked-- > 0;) {
+        const int32_t next = wpi_ring_ask_policy(s, tlb, asked, 0);
+        const bool goes_on = next > asked && course[next].next > next;
+        course[asked] = (wpi_ring_course){next, goes_on ? course[next].end : next};
     }
 }
 
@@ -83,10 +109,8 @@ static wp_status init_nodes(wpi_tlb_ring *s, wp_error *err) {
     for (uint32_t i = 0; i < s->node_count; i++) {
         wpi_ring_node *n = &s->nodes[i];
         n->around = s->rings[n->ring].count;
-        n->beside[WPI_RING_LEFT] = &s->nodes[wpi_ring_tlb_at(s, i, -1)];
-        n->beside[WPI_RING_RIGHT] = &s->nodes[wpi_ring_tlb_at(s, i, 1)];
-        for (int side = 0; side < WPI_RING_SIDES; side++)
-            n->ports[side].room = s->profile->tlb_sharing.buffer_entries;
+        for (uint8_t side = 0; side < WPI_RING_SIDES; side++)
+            n->lines[side] = (wpi_ring_line){.tlb = (uint16_t)i, .side = side};
         if (s->ops->uses_directory)
             WP_TRY(
                 wpi_directory_init(&s->memories[i].directory, directory_entries(s->profile), err));
@@ -105,13 +129,11 @@ static wp_status init(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t
                       wp_error *err) {
     s->cycle_ps = s->profile->cycle_ps;
     s->hop_ps = s->profile->tlb_sharing.hop_ps;
-    s->look_up_ps = s->profile->tlb[0].latency_ps;
-    s->step_ps = s->hop_ps + s->look_up_ps;
     const wp_time_ps directory_ps =
         s->ops->uses_directory ? s->profile->tlb_sharing.directory_ps : 0;
-    s->miss_ps = s->look_up_ps > directory_ps ? s->look_up_ps : directory_ps;
+    const wp_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
+    s->miss_ps = look_up_ps > directory_ps ? look_up_ps : directory_ps;
     s->neighbours = neighbours_of(s->profile, s->ops);
-    s->batch.event = WPI_NO_EVENT;
     s->nodes = wp_calloc(s->node_count, sizeof *s->nodes);
     s->memories = wp_calloc(s->node_count, sizeof *s->memories);
     if (s->nodes == NULL || s->memories == NULL)
@@ -155,6 +177,8 @@ void wpi_tlb_ring_destroy(wpi_tlb_ring *s) {
     wp_free(s->rings);
     wp_free(s->members);
     wp_free(s->courses);
+    wp_free(s->slots);
+    wp_free(s->waiting);
     wpi_census_deinit(&s->census);
     for (wpi_ring_block *block = s->blocks, *next; block != NULL; block = next) {
         next = block->next;
@@ -173,7 +197,7 @@ static uint64_t storage_bits(const wpi_tlb_ring *s) {
         if (s->ops->uses_directory)
             bits += directory_entries(s->profile) *
                     (1 + s->profile->tlb_sharing.tag_bits + 2 * (uint64_t)s->neighbours + 1);
-        bits += WPI_RING_SIDES * (uint64_t)s->profile->tlb_sharing.buffer_entries * MESSAGE_BITS;
+        bits += WPI_RING_SIDES * (uint64_t)s->profile->tlb_sharing.buffer_entries * QUESTION_BITS;
     }
     return bits;
 }
@@ -191,7 +215,7 @@ void wpi_tlb_ring_statistics(const wpi_tlb_ring *s, wpi_visit visit, void *objec
     wpi_visit_value(visit, object, prefix, "passed", "requests", s->passed_count);
     wpi_visit_value(visit, object, prefix, "lookups", "lookups", s->lookup_count);
     wpi_visit_value(visit, object, prefix, "no_room", "requests", s->full_count);
-    wpi_visit_value(visit, object, prefix, "buffer_wait", "ps", s->buffer_wait_ps);
+    wpi_visit_value(visit, object, prefix, "slot_wait", "ps", s->slot_wait_ps);
     wpi_visit_value(visit, object, prefix, "directory_evictions", "entries", evictions);
     wpi_visit_maximum(visit, object, prefix, "storage", "bits", storage_bits(s));
     wpi_visit_histogram(visit, object, prefix, "link_wait", "ps", &s->link_wait_ps);

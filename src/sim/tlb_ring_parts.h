@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of rings of TLBs: tlb_ring.c (questions on their way, who has what), tlb_ring_build.c
- * (how rings are made, what is counted). */
+/** The inside of rings of TLBs: tlb_ring.c (questions on their way), tlb_ring_pages.c (who has
+ * what), tlb_ring_build.c (how rings are made, what is counted). */
 #ifndef WP_SIM_TLB_RING_PARTS_H
 #define WP_SIM_TLB_RING_PARTS_H
 
@@ -15,53 +15,67 @@
 
 enum { WPI_RING_LEFT = 0, WPI_RING_RIGHT, WPI_RING_SIDES };
 
-/** What becomes of a message at the time it is scheduled for. */
+/** Where a question is, and what becomes of it when it is due. */
 typedef enum wpi_ring_stage {
-    WPI_RING_DEPARTS,
-    WPI_RING_LOOKS_UP,
-    WPI_RING_COMES_HOME
+    WPI_RING_WAITS,   /* in a line, for a slot */
+    WPI_RING_STOPS,   /* in a slot, which it leaves at `offset`, where it is looked up at last */
+    WPI_RING_CIRCLES, /* the same, and its slot brings it home */
+    WPI_RING_BRINGS,  /* on its way home: the TLB at `offset` has the page */
+    WPI_RING_RETURNS, /* the same: nobody had it */
+    WPI_RING_ENDED
 } wpi_ring_stage;
 
-typedef struct wpi_ring_node wpi_ring_node;
-
-/** A question on its way. They never move in memory. */
-typedef struct wpi_ring_message {
-    struct wpi_ring_message *next; /* in a port's line, of a batch, or free */
-    wpi_ring_node *at;             /* who is asked, or was last … */
-    int32_t offset;                /* … from home */
-    uint16_t run;         /* while it looks up: so many more to the right are asked in a row */
-    uint16_t slot;        /* of the page, in the filter */
-    wp_time_ps lookup_ps; /* so far, what was no wait */
-    uint16_t home;
-    uint8_t side; /* from which it comes in there */
-    uint8_t stage;
-    bool is_found;
+/** A question on its way. They never move in memory. Offsets are from home. */
+typedef struct wpi_ring_question {
+    struct wpi_ring_question *next; /* in a line, or free */
+    uint64_t page;
+    uint32_t token;
+    uint32_t home;
     wp_time_ps asked; /* since: the miss was known */
-    uint64_t page, token;
-} wpi_ring_message;
-_Static_assert(sizeof(wpi_ring_message) == WPI_RING_LINE_BYTES, "a message is a cache line");
+    wp_time_ps since; /* it is in this slot, or may be */
+    wp_time_ps due;   /* events for other times are of plans that were changed */
+    struct wpi_ring_slot *slot;
+    uint16_t steps; /* so far */
+    int16_t from;   /* where it got into the slot, waits for one, or turned home */
+    int16_t offset; /* as far as it goes in its slot */
+    unsigned stage : 4;
+    unsigned event_count : 12; /* that are to come, those of changed plans, too */
+} wpi_ring_question;
+_Static_assert(sizeof(wpi_ring_question) == WPI_RING_LINE_BYTES, "a question is a cache line");
 
-/** Where questions from one side come in. */
-typedef struct wpi_ring_port {
-    uint32_t room;                  /* places of the buffer that are free */
-    wpi_ring_message *first, *last; /* those that wait for one; or NULL */
-} wpi_ring_port;
+/** Of a ring, to one side: passes a TLB each beat. */
+typedef struct wpi_ring_slot {
+    wp_time_ps until;            /* free from then on */
+    wpi_ring_question *question; /* that is in it; or NULL */
+} wpi_ring_slot;
+
+typedef struct wpi_ring_queue {
+    wpi_ring_question *first, *last;
+    uint32_t count;
+} wpi_ring_queue;
+
+/** Those who want to go from a TLB to one side. One of them comes to the port each beat. */
+typedef struct wpi_ring_line {
+    wpi_ring_queue coming, buffer; /* behind the port; in it */
+    uint16_t tlb;
+    uint8_t side;
+    bool is_waiting;
+} wpi_ring_line;
 
 /** Whom the policy names. */
 typedef struct wpi_ring_course {
     int32_t next; /* 0: nobody */
-    uint16_t run; /* so many in a row from here on, each to the right of the one before */
+    int32_t end;  /* the last to this side, if nobody on the way has it */
 } wpi_ring_course;
 
 /** A TLB's place in its ring. */
-struct wpi_ring_node {
-    wpi_bus links[WPI_RING_SIDES];         /* to the next on that side */
-    wpi_ring_node *beside[WPI_RING_SIDES]; /* that one */
-    wpi_ring_port ports[WPI_RING_SIDES];   /* from there */
-    const wpi_ring_course *course;         /* [asked]; NULL: that depends on a directory */
+typedef struct wpi_ring_node {
+    wpi_bus links[WPI_RING_SIDES]; /* for answers, to the next on that side */
+    wpi_ring_line lines[WPI_RING_SIDES];
+    const wpi_ring_course *course; /* [asked]; NULL: that depends on a directory */
     uint32_t ring, position;
     uint32_t around; /* TLBs in the ring */
-};
+} wpi_ring_node;
 
 /** What a TLB knows of others' pages. */
 typedef struct wpi_ring_memory {
@@ -72,20 +86,15 @@ typedef struct wpi_ring_memory {
 
 typedef struct wpi_ring {
     uint32_t first, count; /* in `members` */
+    uint32_t slot_count;   /* to each side: as many a TLB as there are beats in a step */
+    wpi_ring_slot *slots[WPI_RING_SIDES]; /* those to the right lie behind those to the left */
 } wpi_ring;
 
-/** Messages scheduled for one time in a row: one event. */
-typedef struct wpi_ring_batch {
-    wp_time_ps time;
-    uint32_t event; /* WPI_NO_EVENT: nobody may join it any more */
-    wpi_ring_message *last;
-} wpi_ring_batch;
-
-/** Messages are made so many at once. */
-#define WPI_RING_BLOCK_MESSAGES 255u
+/** Questions are made so many at once. */
+#define WPI_RING_BLOCK_QUESTIONS 255u
 typedef struct wpi_ring_block {
     struct wpi_ring_block *next;
-    _Alignas(WPI_RING_LINE_BYTES) wpi_ring_message messages[WPI_RING_BLOCK_MESSAGES];
+    _Alignas(WPI_RING_LINE_BYTES) wpi_ring_question questions[WPI_RING_BLOCK_QUESTIONS];
 } wpi_ring_block;
 
 struct wpi_tlb_ring {
@@ -93,24 +102,31 @@ struct wpi_tlb_ring {
     const wpi_profile *profile;
     const wpi_tlb_sharing_ops *ops;
     wpi_tlb_ring_owner owner;
-    wp_time_ps cycle_ps, hop_ps, look_up_ps;
-    wp_time_ps step_ps; /* a hop and a look-up */
+    wp_time_ps cycle_ps, hop_ps;
+    wp_time_ps beat_ps; /* slots pass so often */
+    wp_time_ps step_ps; /* a hop and a look-up, in whole beats … */
+    uint32_t step_beats;
     wp_time_ps miss_ps; /* until others are asked: the directory is looked up beside the TLB */
     uint32_t node_count;
     wpi_ring_node *nodes;
     wpi_ring_memory *memories;
     wpi_ring *rings;
     uint32_t *members;
+    wpi_ring_slot *slots;     /* of all rings */
     wpi_ring_course *courses; /* [members] */
     uint32_t neighbours;      /* to each side, that may be asked */
-    wpi_ring_message *free;
+    wpi_ring_line **waiting;  /* lines in which somebody is */
+    uint32_t waiting_count;
+    wp_time_ps next_beat; /* at which they are seen to; WP_TIME_NEVER */
+    wp_time_ps free_beat; /* the first at which they were not yet */
+    wpi_ring_question *free;
     wpi_ring_block *blocks;
-    wpi_ring_batch batch;   /* the youngest */
-    wpi_page_filter filter; /* of all TLBs, by keys */
+    wpi_page_filter filter;                   /* of all TLBs, by keys */
+    uint16_t in_slots[WPI_PAGE_FILTER_SLOTS]; /* questions there, by their pages' filter slots */
     bool has_census;
     wpi_census census;
     uint64_t asked_count, hit_count, stored_count, passed_count, lookup_count, full_count;
-    wp_time_ps buffer_wait_ps;
+    wp_time_ps slot_wait_ps;
     wpi_histogram link_wait_ps, answer_ps;
 };
 
@@ -139,7 +155,18 @@ static inline uint64_t wpi_ring_key(const wpi_tlb_ring *s, uint64_t page) {
 /** Whom the policy has TLB `home` ask for the page, now that `asked` was in vain: 0, nobody. */
 int32_t wpi_ring_ask_policy(const wpi_tlb_ring *sharing, uint32_t home, int32_t asked,
                             uint64_t page);
-/** More free messages; ends the process when the host has no memory (WP_CHECK). */
-void wpi_ring_make_messages(wpi_tlb_ring *sharing);
+/** More free questions; ends the process when the host has no memory (WP_CHECK). */
+void wpi_ring_make_questions(wpi_tlb_ring *sharing);
+
+/* tlb_ring_pages.c */
+/** Whether a question comes by a TLB on its way to its offset, and where. */
+bool wpi_ring_comes_by(const wpi_tlb_ring *sharing, const wpi_ring_question *question, uint32_t tlb,
+                       int16_t *offset);
+/** The first it comes by that has its page now; false: none. */
+bool wpi_ring_find(const wpi_tlb_ring *sharing, const wpi_ring_question *question, int16_t *offset);
+
+/* tlb_ring.c */
+/** What comes by a TLB that has just learned a page, and asks for that, stops there. */
+void wpi_ring_stop_those_who_ask(wpi_tlb_ring *sharing, uint32_t tlb, uint64_t page);
 
 #endif

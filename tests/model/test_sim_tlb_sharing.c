@@ -43,8 +43,9 @@ static void a_neighbour_answers_in_two_hops_and_a_look_up(void **state) {
         assert_int_equal(gain(3, 4, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
         assert_int_equal(gain(SMS - 1, 0, names[i], NOTHING), ASKED(1, 1, 1) - NEXT_LEVEL);
         assert_int_equal(gain(2, 4, names[i], NOTHING), 0); /* no neighbour */
+        /* The one between looks it up, too. */
         assert_int_equal(gain(2, 4, names[i], "tlb_sharing.neighbours=2"),
-                         ASKED(2, 2, 1) - NEXT_LEVEL);
+                         ASKED(2, 2, 2) - NEXT_LEVEL);
         /* A directory that is slower than the TLB is waited for. */
         assert_int_equal(gain(3, 4, names[i], "tlb_sharing.directory_latency=4cycles"),
                          3 + ASKED(1, 1, 1) - NEXT_LEVEL);
@@ -93,15 +94,15 @@ static void a_wrong_hint_costs_the_way(void **state) {
     assert_u64(took[1] - took[0], ASKED(1, 1, 1));
 }
 
-/* Three lines of a page that the neighbour has, at once: where misses do not merge each asks, two
- * at a time; the page is stored once. */
+/* Three lines of a page that the neighbour has, at once: where misses do not merge each asks; the
+ * page is stored once. */
 static void each_miss_asks_where_they_do_not_merge(void **state) {
     (void)state;
     static const char *const merge[] = {"tlb.l1.merge=on", "tlb.l1.merge=off"};
     for (uint64_t i = 0; i < 2; i++) {
         rig r;
         RIG_OPEN(&r, "tlb_sharing.policy=neidty", "tlb_sharing.census=on", "tlb.requests=line",
-                 "tlb_sharing.buffer=2", merge[i], );
+                 merge[i], );
         (void)cycles(&r, 4, 3);
         const uint64_t before = rig_count(&r, "tlb.translation");
         rig_issue(&r, 3, WP_TRACE_LOAD, 7, 3 * PAGE, 128, wpi_engine_now(r.engine));
@@ -113,12 +114,68 @@ static void each_miss_asks_where_they_do_not_merge(void **state) {
         assert_u64(rig_count(&r, "census.holders_1"), 3); /* SM 4's own was of none */
         assert_u64(rig_count(&r, "tlb.l1.merges"), i == 0 ? 2 : 0);
         assert_u64(rig_count(&r, "tlb.l2.hits"), 0);
-        /* A line a cycle: 1 to miss, there and back and a look-up. The third sets out a cycle after
-         * a place in the buffer is free, which is when the first was looked up. */
+        /* A line a cycle: 1 to miss, there and back and a look-up. */
         const uint64_t alone = 1 + ASKED(1, 1, 1);
         assert_u64(took, i == 0 ? alone + (alone - 1) + (alone - 2) : 3 * alone);
         assert_u64(cycles(&r, 3, 3), cycles(&r, 3, 3));
         assert_u64(rig_count(&r, "tlb_sharing.asked"), i == 0 ? 1 : 3);
+        rig_close(&r);
+    }
+}
+
+/* TLB 5 loads a page, and so many cycles later TLB 0 does, whose question comes by there after 5
+ * steps: it finds the page if TLB 5 has it by then, be it that it did not when the question set
+ * out. */
+static void a_page_learned_on_the_way_is_found(void **state) {
+    (void)state;
+    const uint64_t comes_by = 1 + ASKED(5, 0, 5);
+    for (uint64_t later = 0; later < 40; later++) {
+        rig r;
+        RIG_OPEN(&r, "tlb_sharing.policy=valkyrie", );
+        (void)cycles(&r, 6, 3); /* the second level has it … */
+        for (uint64_t page = 100; page < 116; page++)
+            (void)cycles(&r, 6, page); /* … and no other */
+        const uint64_t hits = rig_count(&r, "tlb_sharing.hits");
+        const uint64_t before = rig_count(&r, "tlb.translation");
+        const wp_time_ps start = wpi_engine_now(r.engine);
+        rig_issue(&r, 5, WP_TRACE_LOAD, 1, 3 * PAGE, 0, start);
+        wpi_engine_run_until(r.engine, start + later * WP_PS_PER_NS);
+        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 3 * PAGE, 0, wpi_engine_now(r.engine));
+        wpi_engine_run(r.engine);
+        const uint64_t alone = 1 + ASKED(SMS, 0, SMS - 1) + NEXT_LEVEL;
+        const bool is_found = later + comes_by >= alone;
+        assert_u64(rig_count(&r, "tlb_sharing.hits") - hits, is_found);
+        /* TLB 5's question comes by TLB 0 after 3 steps: then that one's waits for a beat. */
+        const uint64_t waits = later == ASKED(3, 0, 3) ? 1 : 0;
+        if (!is_found)
+            assert_u64(rig_count(&r, "tlb.translation") - before,
+                       (2 * alone + waits) * WP_PS_PER_NS);
+        assert_u64(rig_count(&r, "tlb_sharing.slot_wait"), waits * WP_PS_PER_NS);
+        rig_close(&r);
+    }
+}
+
+/* Four questions of TLB 0 come by TLB 1 one after the other, as it has four of its own: as many as
+ * its buffer has places set out behind those, the others are turned away. */
+static void who_finds_the_buffer_full_asks_the_next_level(void **state) {
+    (void)state;
+    for (uint64_t places = 1; places <= 5; places++) {
+        char buffer[32];
+        (void)snprintf(buffer, sizeof buffer, "tlb_sharing.buffer=%u", (unsigned)places);
+        rig r;
+        RIG_OPEN(&r, "tlb_sharing.policy=valkyrie", "tlb.l1.ports=1", buffer, );
+        rig_issue(&r, 0, WP_TRACE_LOAD, 15, 0, PAGE, 0);
+        wpi_engine_run_until(r.engine, ASKED(1, 0, 1) * WP_PS_PER_NS);
+        rig_issue(&r, 1, WP_TRACE_LOAD, 15, 10 * PAGE, PAGE, wpi_engine_now(r.engine));
+        wpi_engine_run(r.engine);
+        const uint64_t kept = places < 4 ? places : 4;
+        assert_u64(rig_count(&r, "tlb_sharing.asked"), 8);
+        assert_u64(rig_count(&r, "tlb_sharing.passed"), 8);
+        assert_u64(rig_count(&r, "tlb_sharing.no_room"), 4 - kept);
+        assert_u64(rig_count(&r, "tlb_sharing.lookups"), (4 + kept) * (SMS - 1));
+        /* The first waits four beats for the slot behind them, and each of the others comes one
+         * later, and waits as long. */
+        assert_u64(rig_count(&r, "tlb_sharing.slot_wait"), kept * 4 * WP_PS_PER_NS);
         rig_close(&r);
     }
 }
@@ -293,6 +350,8 @@ int main(void) {
         cmocka_unit_test(rings_are_of_a_scope),
         cmocka_unit_test(a_wrong_hint_costs_the_way),
         cmocka_unit_test(each_miss_asks_where_they_do_not_merge),
+        cmocka_unit_test(a_page_learned_on_the_way_is_found),
+        cmocka_unit_test(who_finds_the_buffer_full_asks_the_next_level),
         cmocka_unit_test(an_answer_is_stored_at_once_never_or_the_second_time),
         cmocka_unit_test(all_questions_end),
         cmocka_unit_test(a_census_changes_nothing),

@@ -167,28 +167,6 @@ static void run_until_stops_in_time_and_sets_the_clock(void **state) {
     wpi_engine_destroy(log_engine);
 }
 
-static void who_is_youngest_is_known_until_another_comes(void **state) {
-    (void)state;
-    setup_log();
-    const wp_time_ps soon = 10, later = 5000, at_last = (wp_time_ps)1 << 40;
-    assert_u64(wpi_engine_youngest(log_engine, soon), WPI_NO_EVENT);
-    wpi_engine_at(log_engine, soon, note, NULL, 1);
-    wpi_engine_at(log_engine, later, note, NULL, 2);
-    wpi_engine_at(log_engine, at_last, note, NULL, 3);
-    const uint32_t first = wpi_engine_youngest(log_engine, soon);
-    const uint32_t second = wpi_engine_youngest(log_engine, later);
-    assert_true(first != WPI_NO_EVENT && second != WPI_NO_EVENT && first != second);
-    assert_u64(wpi_engine_youngest(log_engine, at_last), WPI_NO_EVENT); /* too far to say */
-    assert_u64(wpi_engine_youngest(log_engine, later + 1), WPI_NO_EVENT);
-    wpi_engine_at(log_engine, soon, note, NULL, 4);
-    wpi_engine_at(log_engine, later, note, NULL, 5);
-    assert_true(wpi_engine_youngest(log_engine, soon) != first);
-    assert_true(wpi_engine_youngest(log_engine, later) != second);
-    wpi_engine_run_until(log_engine, later);
-    assert_u64(wpi_engine_youngest(log_engine, later), WPI_NO_EVENT);
-    wpi_engine_destroy(log_engine);
-}
-
 static void a_stopped_run_goes_on_later(void **state) {
     (void)state;
     setup_log();
@@ -208,7 +186,6 @@ int main(void) {
         cmocka_unit_test(equal_times_keep_the_order_of_scheduling),
         cmocka_unit_test(an_event_that_waited_far_away_comes_before_a_younger_one_at_its_time),
         cmocka_unit_test(run_until_stops_in_time_and_sets_the_clock),
-        cmocka_unit_test(who_is_youngest_is_known_until_another_comes),
         cmocka_unit_test(a_stopped_run_goes_on_later),
     };
     return wp_test_main(tests);
