@@ -47,26 +47,37 @@ static void free_entry(wpi_directory *directory, uint32_t entry) {
     wpi_tags_remove(&directory->tags, entry);
 }
 
+/* What came first leaves with what takes its place. */
 static void make_room(wpi_directory *directory) {
     const wpi_tags *tags = &directory->tags;
     if (directory->used < tags->entry_count) return;
+    directory->eviction_count++;
+    if (directory->local == 0) {
+        directory->used--;
+        return;
+    }
     uint32_t entry = tags->sets[0].last;
-    while (directory->local != 0 && !directory->notes[entry].is_local)
+    while (!directory->notes[entry].is_local)
         entry = tags->entries[entry].previous;
     free_entry(directory, entry);
-    directory->eviction_count++;
+}
+
+void wpi_directory_add_new(wpi_directory *directory, uint64_t tag, uint32_t neighbour,
+                           bool is_local) {
+    make_room(directory);
+    const uint32_t entry = wpi_tags_insert(&directory->tags, tag, NULL);
+    directory->notes[entry] = (wpi_directory_note){.is_local = is_local};
+    directory->used++;
+    directory->local += is_local;
+    directory->tags.entries[entry].parts = (uint64_t)1 << neighbour;
 }
 
 void wpi_directory_add(wpi_directory *directory, uint64_t tag, uint32_t neighbour, bool is_local) {
-    uint32_t entry = wpi_tags_find(&directory->tags, tag);
-    if (entry == WPI_INDEX_NONE) {
-        make_room(directory);
-        entry = wpi_tags_insert(&directory->tags, tag, NULL);
-        directory->notes[entry] = (wpi_directory_note){.is_local = is_local};
-        directory->used++;
-        directory->local += is_local;
-    }
-    directory->tags.entries[entry].parts |= (uint64_t)1 << neighbour;
+    const uint32_t entry = wpi_tags_find(&directory->tags, tag);
+    if (entry == WPI_INDEX_NONE)
+        wpi_directory_add_new(directory, tag, neighbour, is_local);
+    else
+        directory->tags.entries[entry].parts |= (uint64_t)1 << neighbour;
 }
 
 void wpi_directory_remove(wpi_directory *directory, uint64_t tag, uint32_t neighbour) {

@@ -44,6 +44,9 @@ uint32_t wpi_directory_count_hit(wpi_directory *directory, uint64_t tag);
 
 /** A neighbour has the page. `is_local`: so has the TLB beside the directory. */
 void wpi_directory_add(wpi_directory *directory, uint64_t tag, uint32_t neighbour, bool is_local);
+/** The same, where it is known to have no entry of the tag. */
+void wpi_directory_add_new(wpi_directory *directory, uint64_t tag, uint32_t neighbour,
+                           bool is_local);
 /** It has it no longer. */
 void wpi_directory_remove(wpi_directory *directory, uint64_t tag, uint32_t neighbour);
 void wpi_directory_set_local(wpi_directory *directory, uint64_t tag, bool is_local);

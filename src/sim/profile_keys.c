@@ -158,7 +158,7 @@ const wpi_key wpi_keys[] = {
     {"tlb_sharing.hop", WPI_KEY_TIME, "1cycles", 0, ANY_PS, AT(tlb_sharing.hop_ps), NULL,
      "from a TLB to the next; a link carries a message a cycle each way"},
     {"tlb_sharing.buffer", WPI_KEY_NUMBER, "2", 1, 1024, AT(tlb_sharing.buffer_entries), NULL,
-     "questions that each of a TLB's two ports holds"},
+     "questions that wait in each of a TLB's two ports; more ask the second level"},
     {"tlb_sharing.directory_entries", WPI_KEY_NUMBER, "0", 0, 1 << 20,
      AT(tlb_sharing.directory_entries), NULL, "of a directory; 0: as many as the TLB has"},
     {"tlb_sharing.directory_latency", WPI_KEY_TIME, "1cycles", 0, ANY_PS,

@@ -70,8 +70,11 @@ void wpi_tlb_ring_learned(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     if (others_may_have) wpi_directory_set_local(&s->memories[tlb].directory, key, true);
     for (uint32_t bit = 0; bit < 2 * s->neighbours && is_neighbour(s, tlb, bit); bit++) {
         const uint32_t other = wpi_ring_tlb_at(s, tlb, -wpi_tlb_sharing_offset(bit));
-        wpi_directory_add(&s->memories[other].directory, key, bit,
-                          others_may_have && has(s, other, page));
+        wpi_directory *directory = &s->memories[other].directory;
+        if (others_may_have)
+            wpi_directory_add(directory, key, bit, has(s, other, page));
+        else
+            wpi_directory_add_new(directory, key, bit, false);
     }
 }
 
