@@ -9,10 +9,13 @@
  *                                       each other are at items next to each other
  *     sweep_rows      half -> field     ... along its row and back: they are a row apart
  *
+ * With `--columns by-rows` the first of them is two launches for each row, as in PolyBench's kernel
+ * of this name: go_down, go_up.
+ *
  * There and back is Thomas's way to solve three diagonals: going there finds two numbers an item,
- * slope and base, such that item = slope * next item + base; coming back has the next item. As in
- * PolyBench's kernel of this name both are arrays of the size of the field. Every multiply-add is a
- * fused one by name, so all devices and the serial check agree to the bit.
+ * slope and base, such that item = slope * next item + base; coming back has the next item. As
+ * there both are arrays of the size of the field. Every multiply-add is a fused one by name, so all
+ * devices and the serial check agree to the bit.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,10 +29,8 @@
 #include "common/random.h"
 #include "common/report.h"
 
-/* Two warps a block: a plane has few lines, and small blocks bring them to more multiprocessors. */
-#define THREADS 64
-
 enum { START_DISCS, START_WAVE };
+enum { COLUMNS_AT_ONCE, COLUMNS_BY_ROWS };
 
 /* A line of items: where it begins, how far apart its items are, and how far the next line is. */
 typedef struct line {
@@ -50,6 +51,17 @@ static __host__ __device__ __forceinline__ line line_of_row(uint64_t row, uint64
     return l;
 }
 
+/* An item's slope and base, from those of the one before it. */
+static __host__ __device__ __forceinline__ void eliminate(const float *from, size_t at, line l,
+                                                          float rate, float *slope, float *base) {
+    float before = l.has_before ? from[at - l.across] : 0.0f;
+    float after = l.has_after ? from[at + l.across] : 0.0f;
+    float known = fmaf(rate, before + after, fmaf(-2.0f * rate, from[at], from[at]));
+    float pivot = fmaf(-rate, *slope, fmaf(2.0f, rate, 1.0f));
+    *slope = rate / pivot;
+    *base = fmaf(rate, *base, known) / pivot;
+}
+
 /* (1 + 2 rate) to[i] - rate (to[i-1] + to[i+1]) = from[i] + rate (from before - 2 from[i] + from
  * after), for all i of the line. */
 static __host__ __device__ __forceinline__ void solve_line(const float *from, float *to,
@@ -59,12 +71,7 @@ static __host__ __device__ __forceinline__ void solve_line(const float *from, fl
     float base_before = 0.0f;
     for (uint64_t i = 0; i < side; i++) {
         size_t at = l.start + i * l.step;
-        float before = l.has_before ? from[at - l.across] : 0.0f;
-        float after = l.has_after ? from[at + l.across] : 0.0f;
-        float known = fmaf(rate, before + after, fmaf(-2.0f * rate, from[at], from[at]));
-        float pivot = fmaf(-rate, slope_before, fmaf(2.0f, rate, 1.0f));
-        slope_before = rate / pivot;
-        base_before = fmaf(rate, base_before, known) / pivot;
+        eliminate(from, at, l, rate, &slope_before, &base_before);
         slope[at] = slope_before;
         base[at] = base_before;
     }
@@ -89,6 +96,46 @@ __global__ void sweep_rows(float *field, const float *half, float *slope, float 
     uint64_t row = app_thread();
     if (row < side) {
         solve_line(half, field, slope, base, line_of_row(row, side), side, rate);
+    }
+}
+
+/* ---- the same a launch a row -------------------------------------------------------------------
+ */
+
+/* Down the columns as far as one row, the one above being done: PolyBench's kernels of columns. */
+__global__ void go_down(const float *from, float *slope, float *base, uint64_t row, uint64_t side,
+                        float rate) {
+    uint64_t column = app_thread();
+    if (column < side) {
+        size_t at = (size_t)(row * side + column);
+        line l = line_of_column(column, side);
+        float slope_before = row > 0 ? slope[at - side] : 0.0f;
+        float base_before = row > 0 ? base[at - side] : 0.0f;
+        eliminate(from, at, l, rate, &slope_before, &base_before);
+        slope[at] = slope_before;
+        base[at] = base_before;
+    }
+}
+
+/* Up again, the one below being done. */
+__global__ void go_up(float *to, const float *slope, const float *base, uint64_t row,
+                      uint64_t side) {
+    uint64_t column = app_thread();
+    if (column < side) {
+        size_t at = (size_t)(row * side + column);
+        float next = row + 1 < side ? to[at + side] : 0.0f;
+        to[at] = fmaf(slope[at], next, base[at]);
+    }
+}
+
+static void sweep_columns_by_rows(const float *field, float *half, float *slope, float *base,
+                                  uint64_t side, float rate, unsigned threads) {
+    unsigned blocks = app_blocks(side, threads);
+    for (uint64_t row = 0; row < side; row++) {
+        go_down<<<blocks, threads>>>(field, slope, base, row, side, rate);
+    }
+    for (uint64_t row = side; row-- > 0;) {
+        go_up<<<blocks, threads>>>(half, slope, base, row, side);
     }
 }
 
@@ -192,10 +239,16 @@ int main(int argc, char **argv) {
     uint64_t steps = 4;
     double rate = 1.0;
     int start = START_DISCS;
+    int columns = COLUMNS_AT_ONCE;
+    /* Two warps: a plane has few lines, and small blocks bring them to more multiprocessors. */
+    uint64_t block = 64;
     const app_option options[] = {
         {"--iterations", APP_OPTION_COUNT, &steps, "N", 1, 1e9, "time steps"},
         {"--rate", APP_OPTION_REAL, &rate, "X", 0, 1000, "how fast heat flows, per half step"},
         {"--start", APP_OPTION_CHOICE, &start, "discs|wave", 0, 0, "the heat at the beginning"},
+        {"--columns", APP_OPTION_CHOICE, &columns, "at-once|by-rows", 0, 0,
+         "one launch, or two for each row"},
+        {"--block", APP_OPTION_COUNT, &block, "N", 1, 1024, "threads of a block"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t items = app_size_items(common.size, 16.0, 256 * 256, 1, UINT64_C(1) << 40);
@@ -215,16 +268,22 @@ int main(int argc, char **argv) {
     generate((float *)field.host, side, start, common.seed);
     app_array_to_device(&device, &field);
 
-    unsigned blocks = app_blocks(side, THREADS);
+    unsigned threads = (unsigned)block;
+    unsigned blocks = app_blocks(side, threads);
     for (uint64_t step = 0; step < steps; step++) {
         app_kernels_begin(&device);
-        sweep_columns<<<blocks, THREADS>>>((const float *)field.device, (float *)half.device,
-                                           (float *)slope.device, (float *)base.device, side,
-                                           (float)rate);
-        sweep_rows<<<blocks, THREADS>>>((float *)field.device, (const float *)half.device,
+        if (columns == COLUMNS_BY_ROWS) {
+            sweep_columns_by_rows((const float *)field.device, (float *)half.device,
+                                  (float *)slope.device, (float *)base.device, side, (float)rate, threads);
+        } else {
+            sweep_columns<<<blocks, threads>>>((const float *)field.device, (float *)half.device,
+                                               (float *)slope.device, (float *)base.device, side,
+                                               (float)rate);
+        }
+        sweep_rows<<<blocks, threads>>>((float *)field.device, (const float *)half.device,
                                         (float *)slope.device, (float *)base.device, side,
                                         (float)rate);
-        app_kernels_end(&device, "a time step", 2);
+        app_kernels_end(&device, "a time step", columns == COLUMNS_BY_ROWS ? 2 * side + 1 : 2);
     }
     app_array_to_host(&device, &field);
 
