@@ -65,21 +65,44 @@ static int32_t steps_home(const wpi_tlb_ring *s, const question *q) {
     return 2 * right <= count ? right : right - count;
 }
 
-/* On the answers' links; when it is there. */
-static wp_time_ps travel(wpi_tlb_ring *s, uint32_t tlb, int32_t steps, wp_time_ps time) {
-    const int32_t step = steps < 0 ? -1 : 1;
-    for (int32_t done = 0; done != steps; done += step) {
-        node *from = &s->nodes[wpi_ring_tlb_at(s, tlb, done)];
-        wpi_bus *link = &from->links[step < 0 ? LEFT : RIGHT];
-        const wp_time_ps turn = wpi_bus_take(link, time, s->cycle_ps);
-        wpi_histogram_add(&s->link_wait_ps, turn - time);
-        time = turn + s->hop_ps;
-    }
-    return time;
+/* The slot that passes a TLB at a beat. */
+static slot *slot_at(const wpi_tlb_ring *s, const wpi_ring_track *tracks, int side, uint32_t tlb,
+                     wp_time_ps beat) {
+    const wpi_ring_track *t = &tracks[side];
+    const uint32_t passed = (uint32_t)(beat / s->beat_ps % t->slot_count);
+    const uint32_t ahead = s->nodes[tlb].position * t->step_beats;
+    const uint32_t number = side == RIGHT ? passed + t->slot_count - ahead : passed + ahead;
+    return &t->slots[number < t->slot_count ? number : number - t->slot_count];
 }
 
+static const wpi_ring *ring_of(const wpi_tlb_ring *s, uint32_t tlb) {
+    return &s->rings[s->nodes[tlb].ring];
+}
+
+static wp_time_ps first_beat(const wpi_tlb_ring *s, wp_time_ps time) {
+    const wp_time_ps over = time % s->beat_ps;
+    return over == 0 ? time : time + s->beat_ps - over;
+}
+
+/* With the first free slot for answers. */
 static void go_home(wpi_tlb_ring *s, question *q, wpi_ring_stage stage, wp_time_ps now) {
-    schedule(s, q, stage, travel(s, tlb_of(s, q), steps_home(s, q), now));
+    const int32_t steps = steps_home(s, q);
+    const wp_time_ps way_ps = distance(0, steps) * s->hop_ps;
+    wp_time_ps start = now;
+    if (way_ps > 0) {
+        const uint32_t tlb = tlb_of(s, q);
+        const wpi_ring_track *tracks = ring_of(s, tlb)->answers;
+        const int side = steps < 0 ? LEFT : RIGHT;
+        start = first_beat(s, now);
+        slot *passing = slot_at(s, tracks, side, tlb, start);
+        while (passing->until > start) {
+            start += s->beat_ps;
+            passing = slot_at(s, tracks, side, tlb, start);
+        }
+        passing->until = start + way_ps;
+        wpi_histogram_add(&s->answer_wait_ps, start - now);
+    }
+    schedule(s, q, stage, start + way_ps);
 }
 
 /* The next level is asked. */
@@ -98,8 +121,7 @@ static void see_to_lines(void *object, uint64_t token, wp_time_ps now);
 static void wake(wpi_tlb_ring *s, wp_time_ps ready) {
     if (ready < s->free_beat) ready = s->free_beat;
     if (ready >= s->next_beat) return;
-    const wp_time_ps over = ready % s->beat_ps;
-    const wp_time_ps beat = over == 0 ? ready : ready + s->beat_ps - over;
+    const wp_time_ps beat = first_beat(s, ready);
     if (beat >= s->next_beat) return;
     s->next_beat = beat;
     wpi_engine_at(s->engine, beat, see_to_lines, s, beat);
@@ -139,16 +161,6 @@ static void want_slot(wpi_tlb_ring *s, question *q, wp_time_ps ready) {
 
 static uint16_t *in_slots(wpi_tlb_ring *s, uint64_t page) {
     return &s->in_slots[wpi_page_filter_slot(wpi_ring_key(s, page))];
-}
-
-/* That passes a TLB at a beat. */
-static slot *slot_at(const wpi_tlb_ring *s, const line *l, wp_time_ps now) {
-    const node *n = &s->nodes[l->tlb];
-    const wpi_ring *r = &s->rings[n->ring];
-    const uint32_t beat = (uint32_t)(now / s->beat_ps % r->slot_count);
-    const uint32_t ahead = n->position * s->step_beats;
-    const uint32_t number = l->side == RIGHT ? beat + r->slot_count - ahead : beat + ahead;
-    return &r->slots[l->side][number < r->slot_count ? number : number - r->slot_count];
 }
 
 static wp_time_ps time_at(const wpi_tlb_ring *s, const question *q, int32_t offset) {
@@ -192,7 +204,7 @@ static void turn_away(wpi_tlb_ring *s, question *q, wp_time_ps now) {
 /* A port's turn, at a beat: what waits there takes the slot that passes, if that is free; and one
  * more comes to it. */
 static void serve(wpi_tlb_ring *s, line *l, wp_time_ps now) {
-    slot *passing = slot_at(s, l, now);
+    slot *passing = slot_at(s, ring_of(s, l->tlb)->questions, l->side, l->tlb, now);
     if (passing->until <= now && l->buffer.count > 0)
         get_in(s, take_first(&l->buffer), passing, now);
     if (l->coming.count == 0 || l->coming.first->since > now) return;
@@ -238,9 +250,9 @@ static void stop_at(wpi_tlb_ring *s, question *q, int16_t offset, wp_time_ps now
 void wpi_ring_stop_those_who_ask(wpi_tlb_ring *s, uint32_t tlb, uint64_t page) {
     if (*in_slots(s, page) == 0) return;
     const wp_time_ps now = wpi_engine_now(s->engine);
-    const wpi_ring *r = &s->rings[s->nodes[tlb].ring];
-    for (uint32_t i = 0; i < WPI_RING_SIDES * r->slot_count; i++) {
-        question *q = r->slots[0][i].question;
+    const wpi_ring_track *left = &ring_of(s, tlb)->questions[LEFT];
+    for (uint32_t i = 0; i < WPI_RING_SIDES * left->slot_count; i++) {
+        question *q = left->slots[i].question; /* behind those to the left are those to the right */
         int16_t offset;
         if (q != NULL && q->page == page && wpi_ring_comes_by(s, q, tlb, &offset))
             stop_at(s, q, offset, now);

@@ -43,19 +43,32 @@ static wp_time_ps round_up(wp_time_ps time, wp_time_ps unit) {
     return (time + unit - 1) / unit * unit;
 }
 
+static wpi_ring_slot *init_tracks(wpi_ring_track *tracks, uint32_t tlbs, uint32_t step_beats,
+                                  wpi_ring_slot *slots) {
+    for (int side = 0; side < WPI_RING_SIDES; side++) {
+        tracks[side] = (wpi_ring_track){slots, tlbs * step_beats, step_beats};
+        slots += tracks[side].slot_count;
+    }
+    return slots;
+}
+
 static wp_status init_slots(wpi_tlb_ring *s, uint32_t ring_count, wp_error *err) {
-    const wp_time_ps least = s->hop_ps + s->profile->tlb[0].latency_ps;
-    s->beat_ps = round_up(least / BEATS_MAX + 1, s->cycle_ps);
+    const wp_time_ps cycle_ps = s->profile->cycle_ps, hop_ps = s->profile->tlb_sharing.hop_ps;
+    const wp_time_ps least = hop_ps + s->profile->tlb[0].latency_ps;
+    s->beat_ps = round_up(least / BEATS_MAX + 1, cycle_ps);
     s->step_ps = round_up(least > 0 ? least : 1, s->beat_ps);
-    s->step_beats = (uint32_t)(s->step_ps / s->beat_ps);
-    s->slots = wp_calloc(WPI_RING_SIDES * (size_t)s->node_count * s->step_beats, sizeof *s->slots);
-    s->waiting = wp_calloc(WPI_RING_SIDES * (size_t)s->node_count, sizeof(wpi_ring_line *));
+    s->hop_ps = round_up(hop_ps, s->beat_ps);
+    const uint32_t step_beats = (uint32_t)(s->step_ps / s->beat_ps);
+    const uint32_t hop_beats = (uint32_t)(s->hop_ps / s->beat_ps);
+    const size_t tracks = WPI_RING_SIDES * (size_t)s->node_count;
+    s->slots = wp_calloc(tracks * (step_beats + hop_beats), sizeof *s->slots);
+    s->waiting = wp_calloc(tracks, sizeof(wpi_ring_line *));
     if (s->slots == NULL || s->waiting == NULL) return WP_FAIL(err, NOMEM, "rings of TLBs");
-    wpi_ring_slot *next = s->slots;
-    for (uint32_t r = 0; r < ring_count; r++) {
-        s->rings[r].slot_count = s->rings[r].count * s->step_beats;
-        for (int side = 0; side < WPI_RING_SIDES; side++, next += s->rings[r].slot_count)
-            s->rings[r].slots[side] = next;
+    wpi_ring_slot *slots = s->slots;
+    for (uint32_t i = 0; i < ring_count; i++) {
+        wpi_ring *r = &s->rings[i];
+        slots = init_tracks(r->questions, r->count, step_beats, slots);
+        slots = init_tracks(r->answers, r->count, hop_beats, slots);
     }
     s->next_beat = WP_TIME_NEVER;
     return WP_STATUS_OK;
@@ -127,8 +140,6 @@ static uint32_t neighbours_of(const wpi_profile *profile, const wpi_tlb_sharing_
 
 static wp_status init(wpi_tlb_ring *s, const wpi_floorplan *plan, const uint32_t *group_of,
                       wp_error *err) {
-    s->cycle_ps = s->profile->cycle_ps;
-    s->hop_ps = s->profile->tlb_sharing.hop_ps;
     const wp_time_ps directory_ps =
         s->ops->uses_directory ? s->profile->tlb_sharing.directory_ps : 0;
     const wp_time_ps look_up_ps = s->profile->tlb[0].latency_ps;
@@ -218,6 +229,6 @@ void wpi_tlb_ring_statistics(const wpi_tlb_ring *s, wpi_visit visit, void *objec
     wpi_visit_value(visit, object, prefix, "slot_wait", "ps", s->slot_wait_ps);
     wpi_visit_value(visit, object, prefix, "directory_evictions", "entries", evictions);
     wpi_visit_maximum(visit, object, prefix, "storage", "bits", storage_bits(s));
-    wpi_visit_histogram(visit, object, prefix, "link_wait", "ps", &s->link_wait_ps);
+    wpi_visit_histogram(visit, object, prefix, "answer_wait", "ps", &s->answer_wait_ps);
     wpi_visit_histogram(visit, object, prefix, "answer", "ps", &s->answer_ps);
 }

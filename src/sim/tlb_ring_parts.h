@@ -8,7 +8,6 @@
 #include "sim/census.h"
 #include "sim/directory.h"
 #include "sim/page_filter.h"
-#include "sim/reserve.h"
 #include "sim/tlb_ring.h"
 
 #define WPI_RING_LINE_BYTES 64u /* of the host's caches */
@@ -43,11 +42,17 @@ typedef struct wpi_ring_question {
 } wpi_ring_question;
 _Static_assert(sizeof(wpi_ring_question) == WPI_RING_LINE_BYTES, "a question is a cache line");
 
-/** Of a ring, to one side: passes a TLB each beat. */
 typedef struct wpi_ring_slot {
     wp_time_ps until;            /* free from then on */
     wpi_ring_question *question; /* that is in it; or NULL */
 } wpi_ring_slot;
+
+/** Slots that go round a ring to one side: one passes a TLB each beat. */
+typedef struct wpi_ring_track {
+    wpi_ring_slot *slots;
+    uint32_t slot_count;
+    uint32_t step_beats; /* from a TLB to the next; 0: at once, and there are no slots */
+} wpi_ring_track;
 
 typedef struct wpi_ring_queue {
     wpi_ring_question *first, *last;
@@ -70,7 +75,6 @@ typedef struct wpi_ring_course {
 
 /** A TLB's place in its ring. */
 typedef struct wpi_ring_node {
-    wpi_bus links[WPI_RING_SIDES]; /* for answers, to the next on that side */
     wpi_ring_line lines[WPI_RING_SIDES];
     const wpi_ring_course *course; /* [asked]; NULL: that depends on a directory */
     uint32_t ring, position;
@@ -86,8 +90,7 @@ typedef struct wpi_ring_memory {
 
 typedef struct wpi_ring {
     uint32_t first, count; /* in `members` */
-    uint32_t slot_count;   /* to each side: as many a TLB as there are beats in a step */
-    wpi_ring_slot *slots[WPI_RING_SIDES]; /* those to the right lie behind those to the left */
+    wpi_ring_track questions[WPI_RING_SIDES], answers[WPI_RING_SIDES];
 } wpi_ring;
 
 /** Questions are made so many at once. */
@@ -102,10 +105,8 @@ struct wpi_tlb_ring {
     const wpi_profile *profile;
     const wpi_tlb_sharing_ops *ops;
     wpi_tlb_ring_owner owner;
-    wp_time_ps cycle_ps, hop_ps;
-    wp_time_ps beat_ps; /* slots pass so often */
-    wp_time_ps step_ps; /* a hop and a look-up, in whole beats … */
-    uint32_t step_beats;
+    wp_time_ps beat_ps;         /* slots pass so often */
+    wp_time_ps step_ps, hop_ps; /* of questions (a hop and a look-up), of answers: whole beats */
     wp_time_ps miss_ps; /* until others are asked: the directory is looked up beside the TLB */
     uint32_t node_count;
     wpi_ring_node *nodes;
@@ -127,7 +128,7 @@ struct wpi_tlb_ring {
     wpi_census census;
     uint64_t asked_count, hit_count, stored_count, passed_count, lookup_count, full_count;
     wp_time_ps slot_wait_ps;
-    wpi_histogram link_wait_ps, answer_ps;
+    wpi_histogram answer_wait_ps, answer_ps;
 };
 
 /** An offset without whole rounds. Few have any, so most need no division. */

@@ -304,6 +304,7 @@ check lud --size 1
 
 check adi --size 5000
 check adi --size 100KiB --iterations 2 --rate 0.3 --seed 2 # 80 x 80 items: no multiple of a block
+check adi --size 100KiB --iterations 2 --columns by-rows --block 48
 check adi --size 10000 --start wave --iterations 50
 grep -q '^wave       0.8238[89] high in the middle, by theory 0.82388$' "$TMP/first" || fail "adi: the wave is too high or low"
 check adi --size 1

@@ -180,6 +180,28 @@ static void who_finds_the_buffer_full_asks_the_next_level(void **state) {
     }
 }
 
+/* TLB 2's answer comes by TLB 1 when that one has one for TLB 0, too: which waits for a beat. */
+static void answers_wait_for_those_on_their_way(void **state) {
+    (void)state;
+    for (uint64_t later = 1; later < 6; later++) {
+        rig r;
+        RIG_OPEN(&r, "tlb_sharing.policy=valkyrie", );
+        (void)cycles(&r, 2, 3);
+        (void)cycles(&r, 1, 4);
+        const uint64_t before = rig_count(&r, "tlb.translation");
+        const wp_time_ps start = wpi_engine_now(r.engine);
+        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 3 * PAGE, 0, start);
+        wpi_engine_run_until(r.engine, start + later * WP_PS_PER_NS);
+        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 4 * PAGE, 0, wpi_engine_now(r.engine));
+        wpi_engine_run(r.engine);
+        const uint64_t waits = later + ASKED(1, 0, 1) == ASKED(2, 1, 2) ? 1 : 0;
+        const uint64_t alone = 1 + ASKED(2, 2, 2) + 1 + ASKED(1, 1, 1);
+        assert_u64(rig_count_sum(&r, "tlb_sharing.answer_wait"), waits * WP_PS_PER_NS);
+        assert_u64(rig_count(&r, "tlb.translation") - before, (alone + waits) * WP_PS_PER_NS);
+        rig_close(&r);
+    }
+}
+
 /* Pages 1 and 2 are the left neighbour's; this is which of the accesses to them miss. */
 static const char *misses_of(const char *policy, const char *more, const char *pages) {
     static char result[16];
@@ -352,6 +374,7 @@ int main(void) {
         cmocka_unit_test(each_miss_asks_where_they_do_not_merge),
         cmocka_unit_test(a_page_learned_on_the_way_is_found),
         cmocka_unit_test(who_finds_the_buffer_full_asks_the_next_level),
+        cmocka_unit_test(answers_wait_for_those_on_their_way),
         cmocka_unit_test(an_answer_is_stored_at_once_never_or_the_second_time),
         cmocka_unit_test(all_questions_end),
         cmocka_unit_test(a_census_changes_nothing),
