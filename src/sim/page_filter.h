@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Says quickly of most pages that no TLB has them, or only the one that asks: of all pages of a
- * hash it counts the TLBs that have one, and adds up their numbers. So a count of 0 is a certain no
- * for all of them, a count of 1 for all but one. One thread.
+ * Says quickly of most pages that no TLB has them, or which one may: of all pages of a hash it
+ * counts the TLBs that have one, and adds up their numbers. So a count of 0 is a certain no for all
+ * of them, a count of 1 for all but one. One thread.
  */
 #ifndef WP_SIM_PAGE_FILTER_H
 #define WP_SIM_PAGE_FILTER_H
@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define WPI_PAGE_FILTER_BITS 12u /* 32 KiB: in the host's first cache, and 8 times 16 TLBs of 32   \
-                                  */
+/* 32 KiB: in the host's first cache, and 8 times 16 TLBs of 32. */
+#define WPI_PAGE_FILTER_BITS 12u
 #define WPI_PAGE_FILTER_SLOTS (1u << WPI_PAGE_FILTER_BITS)
 #define WPI_PAGE_FILTER_COUNT_SHIFT 32u
 

@@ -7,7 +7,7 @@
  *                            ▼                                                        │
  *              buffer of the port ─► slot ─► look-ups on its way ── not there ─► policy: whom now?
  *                                                  │
- *                                                  └─ there ─► link back ─► stored, or not
+ *                                                  └─ there ─► slot back ─► stored, or not
  *
  * TLBs lie in rings, in order of their numbers. To each side slots go round, one of which passes a
  * TLB each cycle; a question stays in its slot, and each TLB that it comes by looks it up. Who
