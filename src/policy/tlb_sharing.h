@@ -30,8 +30,8 @@ typedef struct wpi_tlb_sharing_answer {
 
 typedef struct wpi_tlb_sharing_ops {
     /* The offset of the TLB that is asked now, modulo the ring, and with it all on the way there;
-     * 0: the next level is. NULL: TLBs are private. It must depend on the question alone: where no directory is used it is asked
-     * once for each `asked` from 0 to tlbs - 1, before the run. */
+     * 0: the next level is. NULL: TLBs are private. It must depend on the question alone: where no
+     * directory is used it is asked once for each `asked` from 0 to tlbs - 1, before the run. */
     int32_t (*next)(const wpi_tlb_sharing_question *question);
     bool (*stores)(const wpi_tlb_sharing_answer *answer);
     bool uses_directory;
