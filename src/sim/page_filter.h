@@ -40,14 +40,14 @@ static inline void wpi_page_filter_clear(wpi_page_filter *filter) {
     memset(filter, 0, sizeof *filter);
 }
 
-/** Where that is one: which. */
-static inline uint32_t wpi_page_filter_one(const wpi_page_filter *filter, uint64_t page) {
-    return (uint32_t)filter->slots[wpi_page_filter_slot(page)];
-}
-
 /** How many TLBs have it, at most. */
 static inline uint32_t wpi_page_filter_count(const wpi_page_filter *filter, uint64_t page) {
     return (uint32_t)(filter->slots[wpi_page_filter_slot(page)] >> WPI_PAGE_FILTER_COUNT_SHIFT);
+}
+
+/** Where that is one: which. */
+static inline uint32_t wpi_page_filter_one(const wpi_page_filter *filter, uint64_t page) {
+    return (uint32_t)filter->slots[wpi_page_filter_slot(page)];
 }
 
 #endif
