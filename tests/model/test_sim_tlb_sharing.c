@@ -123,6 +123,15 @@ static void each_miss_asks_where_they_do_not_merge(void **state) {
     }
 }
 
+/* A TLB loads a page, and so many cycles later TLB 0 one. */
+static void load_both(rig *r, uint32_t first, uint64_t page, uint64_t later, uint64_t own_page) {
+    const wp_time_ps start = wpi_engine_now(r->engine);
+    rig_issue(r, first, WP_TRACE_LOAD, 1, page * PAGE, 0, start);
+    wpi_engine_run_until(r->engine, start + later * WP_PS_PER_NS);
+    rig_issue(r, 0, WP_TRACE_LOAD, 1, own_page * PAGE, 0, wpi_engine_now(r->engine));
+    wpi_engine_run(r->engine);
+}
+
 /* TLB 5 loads a page, and so many cycles later TLB 0 does, whose question comes by there after 5
  * steps: it finds the page if TLB 5 has it by then, be it that it did not when the question set
  * out. */
@@ -137,11 +146,7 @@ static void a_page_learned_on_the_way_is_found(void **state) {
             (void)cycles(&r, 6, page); /* … and no other */
         const uint64_t hits = rig_count(&r, "tlb_sharing.hits");
         const uint64_t before = rig_count(&r, "tlb.translation");
-        const wp_time_ps start = wpi_engine_now(r.engine);
-        rig_issue(&r, 5, WP_TRACE_LOAD, 1, 3 * PAGE, 0, start);
-        wpi_engine_run_until(r.engine, start + later * WP_PS_PER_NS);
-        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 3 * PAGE, 0, wpi_engine_now(r.engine));
-        wpi_engine_run(r.engine);
+        load_both(&r, 5, 3, later, 3);
         const uint64_t alone = 1 + ASKED(SMS, 0, SMS - 1) + NEXT_LEVEL;
         const bool is_found = later + comes_by >= alone;
         assert_u64(rig_count(&r, "tlb_sharing.hits") - hits, is_found);
@@ -189,11 +194,7 @@ static void answers_wait_for_those_on_their_way(void **state) {
         (void)cycles(&r, 2, 3);
         (void)cycles(&r, 1, 4);
         const uint64_t before = rig_count(&r, "tlb.translation");
-        const wp_time_ps start = wpi_engine_now(r.engine);
-        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 3 * PAGE, 0, start);
-        wpi_engine_run_until(r.engine, start + later * WP_PS_PER_NS);
-        rig_issue(&r, 0, WP_TRACE_LOAD, 1, 4 * PAGE, 0, wpi_engine_now(r.engine));
-        wpi_engine_run(r.engine);
+        load_both(&r, 0, 3, later, 4);
         const uint64_t waits = later + ASKED(1, 0, 1) == ASKED(2, 1, 2) ? 1 : 0;
         const uint64_t alone = 1 + ASKED(2, 2, 2) + 1 + ASKED(1, 1, 1);
         assert_u64(rig_count_sum(&r, "tlb_sharing.answer_wait"), waits * WP_PS_PER_NS);

@@ -6,22 +6,31 @@
 #include "cuda_bench.h"
 #include "report/recorder.h"
 
-static wp_run_record read_record(const char *path) {
+#define RECORD_PATH "/tmp/warpage_test_XXXXXX" /* mkstemp's */
+
+/* A device whose record will be at `path`. */
+static wp_device *open_recorded(char *path) {
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    (void)close(file);
+    wpi_report_restart(path);
+    return open_fake();
+}
+
+static wp_run_record take_record(const char *path) {
     wpi_report_write_at_exit();
     wp_run_record record;
     wp_error err = {0};
     assert_status_ok(wp_run_record_read(path, &record, &err), &err);
+    wpi_report_restart(NULL);
+    (void)unlink(path);
     return record;
 }
 
 static void the_record_holds_what_ran(void **state) {
     (void)state;
-    char path[] = "/tmp/warpage_test_XXXXXX";
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    (void)close(file);
-    wpi_report_restart(path);
-    wp_device *d = open_fake();
+    char path[] = RECORD_PATH;
+    wp_device *d = open_recorded(path);
     wp_queue *q = wp_device_default_queue(d);
     wp_error err = {0};
     wp_module *m;
@@ -53,9 +62,7 @@ static void the_record_holds_what_ran(void **state) {
     assert_status_ok(wp_device_reset(d, &err), &err);
     wp_module_unload(m);
     close_clean(d);
-    wp_run_record record = read_record(path);
-    wpi_report_restart(NULL);
-    (void)unlink(path);
+    wp_run_record record = take_record(path);
     assert_u64(record.kernel_count, 1);
     assert_u64(record.kernels[0].launches, 1);
     assert_u64(record.copies[WP_COPY_H2D].count, 1);
@@ -70,12 +77,8 @@ static void *destroy_queue(void *arg) {
 
 static void a_recorded_queue_can_be_destroyed_by_any_thread(void **state) {
     (void)state;
-    char path[] = "/tmp/warpage_test_XXXXXX";
-    const int file = mkstemp(path);
-    assert_true(file >= 0);
-    (void)close(file);
-    wpi_report_restart(path);
-    wp_device *d = open_fake();
+    char path[] = RECORD_PATH;
+    wp_device *d = open_recorded(path);
     wp_error err = {0};
     wp_queue *q;
     void *memory;
@@ -86,9 +89,7 @@ static void a_recorded_queue_can_be_destroyed_by_any_thread(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, destroy_queue, q), 0);
     assert_int_equal(pthread_join(thread, NULL), 0);
     close_clean(d);
-    wp_run_record record = read_record(path);
-    wpi_report_restart(NULL);
-    (void)unlink(path);
+    wp_run_record record = take_record(path);
     assert_u64(record.copies[WP_COPY_FILL].count, 1);
     wp_run_record_deinit(&record);
 }
