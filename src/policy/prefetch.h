@@ -40,6 +40,8 @@ typedef struct wpi_prefetch_ops {
     bool needs_future; /* then pages that are used later leave for what comes next */
 } wpi_prefetch_ops;
 
+extern const wpi_policy wpi_policy_prefetch_tree; /* what idle-tree does when pages fault */
+
 /** Nothing comes but what faults. */
 static inline void wpi_prefetch_nothing(const wpi_prefetch_question *question, wpi_pages *out) {
     (void)question;

@@ -41,6 +41,7 @@ wp_time_ps wpi_link_copy(wpi_link *link, uint64_t bytes, wpi_direction direction
     const wp_time_ps done = turn + transfer_ps;
     wpi_slots_end(&way->engines, done);
     wpi_utilisation_add(&way->utilisation, turn, done);
+    way->copying_until = done;
     way->copies++;
     way->copied_bytes += bytes;
     return done;
@@ -70,8 +71,8 @@ wp_time_ps wpi_link_accesses_until(const wpi_link *link) {
     return in > out ? in : out;
 }
 
-bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
-    return link->ways[direction].bus.free <= now;
+bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wp_time_ps now) {
+    return link->ways[direction].copying_until > now;
 }
 
 void wpi_link_statistics(const wpi_link *link, wpi_visit visit, void *object) {

@@ -20,6 +20,7 @@ typedef struct wpi_link_way {
     wpi_bus bus;
     wpi_bus accesses; /* of SMs */
     wpi_slots engines;
+    wp_time_ps copying_until;
     uint64_t copies, copied_bytes, remote_accesses, remote_bytes;
     wpi_utilisation utilisation;
 } wpi_link_way;
@@ -42,8 +43,8 @@ wp_time_ps wpi_link_remote(wpi_link *link, uint64_t bytes, wpi_direction directi
 bool wpi_link_takes_access(const wpi_link *link, wpi_direction direction, wp_time_ps now);
 /** When the last one that has asked so far has had its turn. */
 wp_time_ps wpi_link_accesses_until(const wpi_link *link);
-/** Nothing is on the bus, nor waits for it. */
-bool wpi_link_is_idle(const wpi_link *link, wpi_direction direction, wp_time_ps now);
+/** A copy is on the bus, or waits for it. */
+bool wpi_link_is_copying(const wpi_link *link, wpi_direction direction, wp_time_ps now);
 /** ps for which a copy of `bytes` takes the bus. */
 wp_time_ps wpi_link_transfer_ps(const wpi_profile *profile, uint64_t bytes);
 void wpi_link_statistics(const wpi_link *link, wpi_visit visit, void *object);

@@ -490,7 +490,7 @@ void wpi_migration_idle(wpi_paging *paging, wp_time_ps now) {
     const wpi_prefetch_ops *ops = paging->profile->paging.prefetch->ops;
     if (!may_ask(paging, ops)) return;
     const bool is_idle = paging->planned.first == NONE && paging->residency.coming == 0 &&
-                         wpi_link_is_idle(paging->link, WPI_DIRECTION_TO_DEVICE, now);
+                         !wpi_link_is_copying(paging->link, WPI_DIRECTION_TO_DEVICE, now);
     const wpi_prefetch_idle question = {&paging->residency, wpi_paging_future(paging),
                                         &paging->prefetch_position, &paging->random};
     uint32_t chunk = 0;

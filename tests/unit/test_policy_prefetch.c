@@ -382,6 +382,71 @@ static void idle_random_ends_when_all_is_there(void **state) {
     assert_range(&s.chunks[2].resident, 0, 40);
 }
 
+/* Block 3 of the first chunk was used last: what is behind it comes first, then what is before it.
+ * Of the last chunk all is there that may come, of the second nothing, so both are left alone. */
+static void idle_tree_completes_a_chunk_that_is_used(void **state) {
+    (void)state;
+    uint32_t count = 0, chunk;
+    wpi_pages pages;
+    idle_scene s;
+    open_idle(&s);
+    s.residency.frames = 10000;
+    s.residency.used = 100;
+    s.chunks[0].resident = range(BLOCK(2), BLOCK(4));
+    s.chunks[0].frames_age = 2;
+    s.chunks[0].blocks[3].age = 7;
+    s.chunks[0].blocks[10].age = 8; /* it faults, which nobody knows yet */
+    s.chunks[0].stays_on_host = range(BLOCK(31), WPI_CHUNK_PAGES);
+    s.chunks[2].resident = range(0, 20);
+    s.chunks[2].stays_on_host = range(20, 40);
+    s.chunks[2].frames_age = 3;
+    for (uint32_t block = 4; bring_next(&s, "idle-tree", &chunk, &pages); block++, count++) {
+        assert_u64(chunk, 0);
+        if (block == 31) block = 0;
+        assert_range(&pages, BLOCK(block), BLOCK(block + 1));
+    }
+    assert_u64(count, 29);
+}
+
+/* 128 of 512 pages are here: worth it while up to a quarter of memory is taken. Of two the one that
+ * got frames last comes first. */
+static void idle_tree_asks_for_more_the_fuller_memory_is(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t used, coming, leaving;
+        bool comes;
+    } cases[] = {{0, 128, 0, true}, {200, 25, 25, true}, {200, 25, 26, false}, {251, 0, 0, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t chunk;
+        wpi_pages pages;
+        idle_scene s;
+        open_idle(&s);
+        s.residency.frames = 1000;
+        s.residency.used = cases[i].used;
+        s.residency.coming = cases[i].coming;
+        s.residency.leaving = cases[i].leaving;
+        s.chunks[0].resident = range(0, 128);
+        s.chunks[0].frames_age = 1;
+        assert_u64(bring_next(&s, "idle-tree", &chunk, &pages), cases[i].comes);
+        if (!cases[i].comes) continue;
+        s.chunks[2].resident = range(0, 20);
+        s.chunks[2].frames_age = 2;
+        assert_true(bring_next(&s, "idle-tree", &chunk, &pages));
+        assert_u64(chunk, 2);
+    }
+}
+
+/* What faults brings what it does with the tree. */
+static void idle_tree_is_a_tree_to_faults(void **state) {
+    (void)state;
+    scene tree = new_scene(512, 512), idle = tree;
+    for (uint32_t page = 0; page < 512; page += 37) {
+        fault(&tree, "tree", page);
+        fault(&idle, "idle-tree", page);
+        assert_pages(&idle.chosen, &tree.chosen);
+    }
+}
+
 static void idle_ones_add_nothing_to_faults(void **state) {
     (void)state;
     assert_u64(sequential_faults("idle-sequential", 512, 512), 512);
@@ -436,6 +501,9 @@ int main(void) {
         cmocka_unit_test(idle_sequential_follows_addresses),
         cmocka_unit_test(idle_random_takes_any_missing_page),
         cmocka_unit_test(idle_random_ends_when_all_is_there),
+        cmocka_unit_test(idle_tree_completes_a_chunk_that_is_used),
+        cmocka_unit_test(idle_tree_asks_for_more_the_fuller_memory_is),
+        cmocka_unit_test(idle_tree_is_a_tree_to_faults),
         cmocka_unit_test(idle_ones_add_nothing_to_faults),
         cmocka_unit_test(all_answers_are_of_the_tree),
     };
