@@ -22,7 +22,7 @@ form= list=apps
 first_touch="first-touch:prefetch=tree;evict=lru-2m"
 adaptive="adaptive:prefetch=tree;migrate=adaptive;evict=lfu-2m" # with the evictor of its paper
 driver="driver:service=batch;prefetch=driver;evict=driver;thrash=driver"
-payback="payback:prefetch=tree;migrate=payback;evict=lru-2m"
+payback="payback:prefetch=idle-tree;migrate=payback;evict=lru-2m"
 case $* in
 table | large)
     form=table LEVELS=${LEVELS:-none 110 125 200 400}

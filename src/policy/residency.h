@@ -21,10 +21,12 @@
 
 typedef struct wpi_chunk_block {
     uint64_t age;          /* of its last use or arrival; 0: never */
-    uint64_t remote_bytes; /* across the link, since pages last left */
+    uint32_t remote_bytes; /* of accesses across the link, since pages last left; … */
+    uint32_t local_bytes;  /* … of others; when full both stay so */
     uint32_t counter;      /* round trips << COUNTER_BITS | accesses */
     uint32_t in_use;       /* accesses that found a page there, not made yet */
     uint32_t evictions;    /* of pages of the block, at once; never halved */
+    uint32_t in_vain;      /* evictions, the last ones, after stays that the policy calls so */
 } wpi_chunk_block;
 
 /** What belongs together lies in one line of the host's cache: with large memory there are

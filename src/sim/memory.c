@@ -67,13 +67,14 @@ static bool is_managed(const wpi_memory *m, uint64_t address) {
 /* Where the part's page is. */
 static void place_page(wpi_memory *m, wpi_memory_part *p, bool is_remote) {
     const uint64_t address = p->request.line * WPI_LINE_BYTES;
+    const uint32_t bytes = wpi_sector_count(p->request.sectors) * WPI_SECTOR_BYTES;
     if (is_remote) {
-        wpi_paging_use_remote(m->paging, address,
-                              wpi_sector_count(p->request.sectors) * WPI_SECTOR_BYTES);
+        wpi_paging_use_remote(m->paging, address, bytes, wpi_engine_now(m->engine));
         p->request.is_remote = true;
         p->is_l1 = false;
     } else if (is_managed(m, address)) {
         p->is_held = wpi_paging_hold(m->paging, address, is_write(p->request.kind));
+        if (p->is_held) wpi_paging_use_local(m->paging, address, bytes);
     }
 }
 

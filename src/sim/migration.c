@@ -122,6 +122,7 @@ void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pag
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
     expect_shot(paging, number);
     wpi_ahead_left(paging, number, pages);
+    wpi_gmmu_judge(paging, number, pages);
     wpi_residency_evict(&paging->residency, chunk, pages);
     paging->has_evicted = true;
     count_round_trips(paging, chunk, pages);
@@ -333,8 +334,8 @@ static uint32_t smaller(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
 
-/* Behind each page that faults a transfer ends, where who waits goes on with the page; and between
- * pages that are made and others. */
+/* Behind each page that faults a transfer ends, where who waits goes on with the page, or behind
+ * its block; and between pages that are made and others. */
 static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi_pages *made,
                           const wpi_pages *faulting, uint32_t first) {
     const uint32_t run = wpi_pages_run_end(pages, first);
@@ -343,7 +344,10 @@ static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi
     const uint32_t outer = smaller(run, change);
     if (p->service->is_replaying) return outer;
     const uint32_t fault = wpi_pages_next(faulting, first);
-    return fault < outer ? fault + 1 : outer;
+    if (fault >= outer) return outer;
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    const uint32_t block_end = (fault / WPI_BLOCK_PAGES + 1) * WPI_BLOCK_PAGES;
+    return ops->orders ? smaller(block_end, outer) : fault + 1;
 }
 
 void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
@@ -456,9 +460,9 @@ static uint64_t spare_frames(const wpi_paging *p) {
     return free > kept ? free - kept : 0;
 }
 
-/* Kernels wait for pages, or have used some since it was last asked. */
+/* Kernels wait for pages or have ordered some, or have used some since it was last asked. */
 static bool is_in_use(const wpi_paging *p) {
-    return p->fault_count != 0 || p->was_touched;
+    return p->fault_count != 0 || p->ordered_blocks != 0 || p->was_touched;
 }
 
 static wpi_pages first_of(const wpi_pages *pages, uint64_t count) {

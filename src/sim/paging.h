@@ -103,8 +103,10 @@ void wpi_paging_foresee(wpi_paging *paging, uint64_t address);
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
 /** The first TLB of that number has got the page, or all of the 2 MiB. */
 void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb);
-/** After the answer REMOTE: so many bytes go across the link. */
-void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes);
+/** After the answer LOCAL, or a TLB hit: the access has so many bytes. */
+void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes);
+/** After the answer REMOTE: so many go across the link, and may have paid for the block. */
+void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now);
 /** From the answer LOCAL, or a TLB hit, until the access is at memory. A write makes it dirty.
  * False: there is nothing to hold, as TLBs know the page but it is not here (paging.remote_fills).
  */

@@ -160,6 +160,8 @@ struct wpi_paging {
 
 /** A service takes care of these pages: their blocks are ordered no more (gmmu.c). */
 void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/** These pages are about to be evicted: was it any use that their blocks came (gmmu.c)? */
+void wpi_gmmu_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** Who waits for one of the chunk's pages [first, outer) walks again: they are resident, or will
  * not come (gmmu.c). */
 void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,

@@ -216,7 +216,7 @@ void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
     for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
          block = wpi_pages_next_block(pages, block + 1)) {
         WP_CHECK(chunk->blocks[block].in_use == 0);
-        chunk->blocks[block].remote_bytes = 0;
+        chunk->blocks[block].remote_bytes = chunk->blocks[block].local_bytes = 0;
     }
     chunk->dirty = wpi_pages_without(&chunk->dirty, pages);
     chunk->unused = wpi_pages_without(&chunk->unused, pages);

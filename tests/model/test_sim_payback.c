@@ -21,7 +21,7 @@ static uint64_t remote_accesses(bench *b, uint64_t block, bool is_write) {
 }
 
 /* With n of 1024 frames taken the n/1024th part of the move's bytes brings a block, by reads and
- * writes alike; the access that finds it paid for goes on, too. */
+ * writes alike; it is ordered with the access that pays the last of them. */
 static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
     (void)state;
     bench b;
@@ -29,7 +29,7 @@ static void a_block_comes_when_its_accesses_have_paid_for_it(void **state) {
     for (uint32_t n = 0; n < 100; n++) {
         const uint64_t bytes = (uint64_t)MOVE_BYTES * n / 1024;
         const uint64_t paid = (bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES;
-        assert_u64(remote_accesses(&b, n, n % 2 != 0), paid + 1);
+        assert_u64(remote_accesses(&b, n, n % 2 != 0), paid > 0 ? paid : 1);
     }
     assert_u64(b.waits, 0);
     bench_close(&b);
@@ -92,6 +92,50 @@ static void who_finds_the_link_busy_waits(void **state) {
     }
 }
 
+/* A fault is under way, and then three pages of one block and one of the next are waited for: a
+ * transfer for each block, where other policies have one for each page, and one for the rest. */
+static void blocks_are_moved_whole(void **state) {
+    (void)state;
+    static const struct {
+        const char *migrate;
+        uint64_t transfers;
+    } cases[] = {{"paging.migrate=payback", 1 + 2}, {"paging.migrate=first-touch", 2 + 5}};
+    static const uint32_t waited[] = {4 * WPI_BLOCK_PAGES, 0, 5, 9, WPI_BLOCK_PAGES + 1};
+    for (uint32_t i = 0; i < 2; i++) {
+        bench b;
+        BENCH_OPEN(&b, 2 * MIB, cases[i].migrate, "paging.prefetch=sequential-local");
+        (void)wpi_link_remote(&b.link, b.profile->link.bytes_per_s / 10000, WPI_DIRECTION_TO_DEVICE,
+                              0);
+        for (uint32_t k = 0; k < 5; k++)
+            bench_issue(&b, k, k % 4, BENCH_FIRST + (uint64_t)waited[k] * WPI_PAGE_BYTES, false, 0);
+        wpi_engine_run(b.engine);
+        assert_u64(b.waits, 5);
+        assert_u64(bench_count_of(&b, "paging.fetched"), 3 * WPI_BLOCK_PAGES);
+        assert_u64(b.link.ways[WPI_DIRECTION_TO_DEVICE].copies, cases[i].transfers);
+        bench_close(&b);
+    }
+}
+
+/* Remote accesses have the link for 1 ms: what is ordered then comes, and so does a block that the
+ * prefetcher names meanwhile, the one behind what is here. */
+static void accesses_do_not_keep_blocks_away(void **state) {
+    (void)state;
+    bench b;
+    BENCH_OPEN(&b, 2 * MIB, "paging.migrate=payback", "paging.prefetch=idle-tree");
+    const wpi_pages *const resident = &wpi_paging_residency(b.paging)->chunks[0].resident;
+    access_block(&b, 0, 3, false, 0);
+    wpi_engine_run(b.engine);
+    const uint32_t before = wpi_pages_count(resident), behind = wpi_pages_run_end(resident, 48);
+    (void)wpi_link_remote(&b.link, b.profile->link.bytes_per_s / 1000, WPI_DIRECTION_TO_DEVICE,
+                          wpi_engine_now(b.engine));
+    access_block(&b, 0, 20, false, wpi_engine_now(b.engine));
+    wpi_engine_run(b.engine);
+    assert_u64(wpi_pages_count(resident), before + 2 * WPI_BLOCK_PAGES);
+    assert_true(wpi_pages_has(resident, behind));
+    assert_true(wpi_pages_has(resident, 20 * WPI_BLOCK_PAGES));
+    bench_close(&b);
+}
+
 /* What nobody has used is nowhere to be reached: it is made, and nothing takes the link. */
 static void pages_that_nobody_used_are_made_at_once(void **state) {
     (void)state;
@@ -106,6 +150,12 @@ static void pages_that_nobody_used_are_made_at_once(void **state) {
     bench_close(&b);
 }
 
+/* So many accesses to the block go across the link. */
+static void pay(bench *b, uint64_t block, uint32_t accesses) {
+    for (uint32_t i = 0; i < accesses; i++)
+        wpi_paging_use_remote(b->paging, BENCH_FIRST + block * BLOCK_BYTES, BENCH_ACCESS_BYTES, 0);
+}
+
 /* Memory of 512 pages is empty, but 31 blocks of them are ordered: the next one has to pay 31/32 of
  * its move before it is. */
 static void what_is_ordered_is_taken(void **state) {
@@ -116,23 +166,49 @@ static void what_is_ordered_is_taken(void **state) {
     bench b;
     BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
                "gpu.memory=2MiB");
-    for (uint32_t block = 0; block < ordered; block++) /* each by its next access, if not before */
-        for (uint32_t i = 0; i < paying; i++)
-            wpi_paging_use_remote(b.paging, BENCH_FIRST + block * BLOCK_BYTES, BENCH_ACCESS_BYTES);
     for (uint32_t block = 0; block < ordered; block++)
-        access_block(&b, block, block, false, 0);
-    wpi_engine_run_until(b.engine, BENCH_WALK_PS);
+        pay(&b, block, paying);
     assert_u64(bench_count_of(&b, "paging.far_faults"), ordered);
-    for (uint32_t i = 0; i < paying; i++)
-        access_block(&b, ordered + i, ordered, false, 2 * BENCH_WALK_PS);
-    wpi_engine_run_until(b.engine, 4 * BENCH_WALK_PS);
+    pay(&b, ordered, paying - 1);
     assert_u64(bench_count_of(&b, "paging.far_faults"), ordered);
-    access_block(&b, ordered + paying, ordered, false, 4 * BENCH_WALK_PS);
-    wpi_engine_run_until(b.engine, 6 * BENCH_WALK_PS);
+    pay(&b, ordered, 1);
     assert_u64(bench_count_of(&b, "paging.far_faults"), ordered + 1);
     wpi_engine_run(b.engine);
     bench_check_residency(&b);
     bench_close(&b);
+}
+
+/* Accesses, one after the other, to a block that is here. */
+static void use_here(bench *b, uint64_t block, uint64_t accesses) {
+    for (uint64_t i = 0; i < accesses; i++) {
+        access_block(b, 0, block, false, wpi_engine_now(b->engine));
+        wpi_engine_run(b->engine);
+    }
+}
+
+/* Memory of 32 blocks is full, and a further one comes: it pays for one way, and the one that was
+ * used longest ago leaves for it. That pays for the way there and back then if its accesses had
+ * saved twice as much while it was here, and otherwise twice as much. */
+static void a_stay_in_vain_makes_the_next_one_dearer(void **state) {
+    (void)state;
+    const uint64_t price_bytes = 2 * MOVE_BYTES;
+    const uint64_t worth = (2 * price_bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES;
+    for (uint32_t is_worth = 0; is_worth < 2; is_worth++) {
+        const uint64_t dearer_bytes = is_worth ? price_bytes : 2 * price_bytes;
+        bench b;
+        BENCH_OPEN(&b, 8 * MIB, "paging.migrate=payback", "paging.prefetch=sequential-local",
+                   "paging.evict=sequential-local", "gpu.memory=2MiB");
+        for (uint64_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+            (void)remote_accesses(&b, block, false); /* and one that finds it here */
+        use_here(&b, 0, worth - 2 + is_worth);
+        for (uint64_t block = 1; block < WPI_CHUNK_BLOCKS; block++)
+            use_here(&b, block, 1);
+        assert_u64(remote_accesses(&b, WPI_CHUNK_BLOCKS, false),
+                   (MOVE_BYTES + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES);
+        assert_u64(remote_accesses(&b, 0, false),
+                   (dearer_bytes + BENCH_ACCESS_BYTES - 1) / BENCH_ACCESS_BYTES);
+        bench_close(&b);
+    }
 }
 
 /* Memory may be freed before an order is served; what comes to its place is ordered anew. */
@@ -173,8 +249,11 @@ int main(void) {
         cmocka_unit_test(accesses_go_on_until_the_block_is_on_its_way),
         cmocka_unit_test(who_comes_while_it_moves_waits),
         cmocka_unit_test(who_finds_the_link_busy_waits),
+        cmocka_unit_test(blocks_are_moved_whole),
+        cmocka_unit_test(accesses_do_not_keep_blocks_away),
         cmocka_unit_test(pages_that_nobody_used_are_made_at_once),
         cmocka_unit_test(what_is_ordered_is_taken),
+        cmocka_unit_test(a_stay_in_vain_makes_the_next_one_dearer),
         cmocka_unit_test(an_order_ends_with_its_memory),
         cmocka_unit_test(accesses_wait_where_there_are_replays),
     };

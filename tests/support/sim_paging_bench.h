@@ -67,10 +67,11 @@ static inline void bench_walked(void *object, uint64_t number, wp_time_ps now) {
         bench_check_page(b, asker.address);
         b->local++;
         (void)wpi_paging_hold(b->paging, asker.address, asker.is_write);
+        wpi_paging_use_local(b->paging, asker.address, BENCH_ACCESS_BYTES);
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_made, b, number);
     } else if (answer == WPI_PAGING_REMOTE) {
         b->remote++;
-        wpi_paging_use_remote(b->paging, asker.address, BENCH_ACCESS_BYTES);
+        wpi_paging_use_remote(b->paging, asker.address, BENCH_ACCESS_BYTES, now);
         wpi_engine_at(b->engine, now + BENCH_ACCESS_PS, bench_remote_ended, b, number);
     } else {
         b->waits++;

@@ -68,7 +68,7 @@ static void schemes_differ_by_when_they_count(void **state) {
 }
 
 /* As long as memory is empty the first access brings a block; when it is full, as many bytes as
- * moving it there and back, and once more for each time that it went back. */
+ * moving it there and back, and once more for each stay in vain. */
 static void payback_weighs_bytes_against_the_move(void **state) {
     (void)state;
     assert_true(ops_of("payback")->counts_bytes);
@@ -77,10 +77,26 @@ static void payback_weighs_bytes_against_the_move(void **state) {
         q.move_bytes = 80000;
         assert_u64(threshold("payback", &q), 80 * taken_frames);
     }
-    for (uint32_t round_trips = 0; round_trips < 32; round_trips++) {
-        wpi_migrate_question q = question(500, true, round_trips);
+    for (uint32_t in_vain = 0; in_vain < 32; in_vain++) {
+        wpi_migrate_question q = question(500, true, 3);
         q.move_bytes = 80000;
-        assert_u64(threshold("payback", &q), (uint64_t)160000 * (round_trips + 1));
+        q.in_vain = in_vain;
+        assert_u64(threshold("payback", &q), (uint64_t)160000 * (in_vain + 1));
+    }
+}
+
+/* It saved what its accesses would have taken, and cost what was paid before and the move. */
+static void payback_judges_a_stay_by_what_it_saved(void **state) {
+    (void)state;
+    const wpi_migrate_ops *ops = ops_of("payback");
+    for (uint32_t in_vain = 0; in_vain < 4; in_vain++) {
+        wpi_migrate_question q = question(1000, true, 31);
+        q.move_bytes = 80000;
+        q.in_vain = in_vain;
+        q.local_bytes = threshold("payback", &q) + 160000;
+        assert_false(ops->was_in_vain(&q));
+        q.local_bytes--;
+        assert_true(ops->was_in_vain(&q));
     }
 }
 
@@ -106,6 +122,7 @@ int main(void) {
         cmocka_unit_test(adaptive_grows_with_round_trips),
         cmocka_unit_test(schemes_differ_by_when_they_count),
         cmocka_unit_test(payback_weighs_bytes_against_the_move),
+        cmocka_unit_test(payback_judges_a_stay_by_what_it_saved),
         cmocka_unit_test(writes_bring_pages_but_with_two),
     };
     return wp_test_main(tests);

@@ -2,17 +2,31 @@
 /* Rent or buy: a block stays on the host until its accesses have taken the link for as long as
  * moving it does. Whatever comes after, that is at most twice what the better choice would have
  * cost. While there is room a move is one way, and displaces the less the emptier memory is; then
- * it is there and back, and as much more for each time that the block has gone back already.
- * Nobody waits for what is ordered while the link has time for accesses. */
+ * it is there and back, and as much more for each stay, of the last ones, that did not save what
+ * was paid for it. Nobody waits for what is ordered while the link has time for accesses. */
 #include "policy/migrate.h"
 
-static uint64_t threshold(const wpi_migrate_question *q) {
-    if (!q->is_oversubscribed) return q->move_bytes * q->taken_frames / q->frames;
-    return 2 * q->move_bytes * (q->round_trips + (uint64_t)1);
+static uint64_t there_and_back(const wpi_migrate_question *q) {
+    return 2 * q->move_bytes;
 }
 
-static const wpi_migrate_ops ops = {
-    .threshold = threshold, .counts_writes = true, .counts_bytes = true, .goes_on = true};
+static uint64_t rent(const wpi_migrate_question *q) {
+    return there_and_back(q) * (q->in_vain + (uint64_t)1);
+}
+
+static uint64_t threshold(const wpi_migrate_question *q) {
+    return q->is_oversubscribed ? rent(q) : q->move_bytes * q->taken_frames / q->frames;
+}
+
+static bool was_in_vain(const wpi_migrate_question *q) {
+    return q->local_bytes < rent(q) + there_and_back(q);
+}
+
+static const wpi_migrate_ops ops = {.threshold = threshold,
+                                    .was_in_vain = was_in_vain,
+                                    .counts_writes = true,
+                                    .counts_bytes = true,
+                                    .orders = true};
 
 const wpi_policy wpi_policy_migrate_payback = {
     .kind = "migrate",
