@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Which pages come with those that far-faulted, and which while the link has nothing to bring. */
+/** Which pages come with those that far-faulted, and which while nothing is copied. */
 #ifndef WP_POLICY_PREFETCH_H
 #define WP_POLICY_PREFETCH_H
 
@@ -21,7 +21,7 @@ typedef struct wpi_prefetch_question {
     const wpi_future *future;   /* NULL: not known */
 } wpi_prefetch_question;
 
-/** The link to the device is idle. Where the future is not known, nothing has been evicted yet. */
+/** Nothing is copied to the device. Where the future is not known, nothing has been evicted yet. */
 typedef struct wpi_prefetch_idle {
     const wpi_residency *residency;
     const wpi_future *future; /* NULL: not known */
