@@ -16,7 +16,9 @@ __global__ void in_step(int *out) {
 
 // CHECK-LABEL: define {{.*}}@_Z4lockPi(
 // CHECK-DAG: cmpxchg
-// CHECK-DAG: call i64 @wp_rt_stop(i32 27,
+// The way back is where its loop is: LOCK, the line of `while`.
+// CHECK-DAG: br i1 {{.*}}, !dbg ![[LOCK:[0-9]+]]
+// CHECK-DAG: call i64 @wp_rt_stop(i32 27, {{.*}}, !dbg ![[LOCK]]
 // CHECK: ret void
 __global__ void lock(int *flag) {
     while (atomicCAS(flag, 0, 1) != 0) {

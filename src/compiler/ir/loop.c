@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/ir/loop.h"
 
+#include <llvm-c/DebugInfo.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -118,7 +119,7 @@ LLVMBasicBlockRef wpi_edge_split(LLVMBasicBlockRef from, unsigned successor) {
     LLVMBasicBlockRef middle = LLVMInsertBasicBlockInContext(context, to, "edge");
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMPositionBuilderAtEnd(builder, middle);
-    LLVMBuildBr(builder, to);
+    LLVMInstructionSetDebugLoc(LLVMBuildBr(builder, to), LLVMInstructionGetDebugLoc(terminator));
     /* LLVM-C cannot change the block of a phi's edge: each phi is built anew. One edge moves;
      * others from the same block (a switch) stay. */
     LLVMValueRef next;
