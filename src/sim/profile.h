@@ -189,6 +189,7 @@ typedef struct wpi_profile {
     uint32_t register_granule; /* registers are given to a warp in multiples of it */
     uint32_t schedulers;
     uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    uint32_t fetch_width; /* of the SM, for one warp at a time; 0: no limit */
     const wpi_policy *scheduler;
     uint32_t capability; /* compute capability, major * 10 + minor */
     wpi_class_profile classes[WP_TRACE_CLASS_COUNT];

@@ -56,6 +56,8 @@ const wpi_key wpi_keys[] = {
     {"sm.schedulers", WPI_KEY_NUMBER, "4", 1, 64, AT(schedulers), NULL, "warp schedulers"},
     {"sm.issue_width", WPI_KEY_NUMBER, "1", 1, 16, AT(issue_width), NULL,
      "instructions that a scheduler issues a cycle"},
+    {"sm.fetch_width", WPI_KEY_NUMBER, "0", 0, 64, AT(fetch_width), NULL,
+     "instructions that one warp at a time is sent a cycle, in turn; 0: each has all of its own"},
     {"sm.scheduler", WPI_KEY_POLICY, "gto", 0, 0, AT(scheduler), "scheduler",
      "which ready warp has the turn"},
 

@@ -8,14 +8,14 @@ static void enter(wpi_scheduler *s, wpi_warp_run *warp) {
         place = &(*place)->next;
     warp->ready.next = *place;
     *place = &warp->ready;
-    warp->state = WPI_WARP_READY;
+    wpi_warp_set_state(warp, WPI_WARP_READY);
 }
 
 static wpi_warp_run *leave(wpi_scheduler *s) {
     wpi_ready **place = s->sm->policy->pick(&s->ready, s->last != NULL ? &s->last->ready : NULL);
     wpi_warp_run *warp = (wpi_warp_run *)(void *)*place;
     *place = warp->ready.next;
-    warp->state = WPI_WARP_BUSY;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
     return warp;
 }
 
@@ -38,7 +38,7 @@ static void turn(void *object, uint64_t token, wp_time_ps now) {
 
 void wpi_scheduler_want(wpi_scheduler *s, wpi_warp_run *warp, wp_time_ps now) {
     if (s->ready == NULL && s->free_at <= now) {
-        warp->state = WPI_WARP_BUSY;
+        wpi_warp_set_state(warp, WPI_WARP_BUSY);
         wpi_warp_issue(warp, now);
         return;
     }

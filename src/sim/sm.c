@@ -73,7 +73,7 @@ static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
 static void unblock(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     warp->blocked &= ~lanes;
     if (warp->state != WPI_WARP_BARRIER) return;
-    warp->state = WPI_WARP_BUSY;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
@@ -130,7 +130,7 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now) {
     for (uint32_t w = 0; w < cta->warp_count; w++) {
         wpi_warp_run *warp = cta->warps[w];
         if (warp == NULL || warp->state != WPI_WARP_STALLS) continue;
-        warp->state = WPI_WARP_BUSY;
+        wpi_warp_set_state(warp, WPI_WARP_BUSY);
         wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
     }
 }
@@ -167,6 +167,7 @@ static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now
                            .state = WPI_WARP_BUSY,
                            .start_ps = now};
     cta->warps[number] = warp;
+    sm->warps_going++;
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
@@ -224,7 +225,7 @@ void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now) {
     cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
     wpi_utilisation_add(sm->parent.warps, warp->start_ps, now);
     cta->warps[warp->number] = NULL;
-    warp->state = WPI_WARP_FREE;
+    wpi_warp_set_state(warp, WPI_WARP_FREE);
     if (warp->scheduler->last == warp) warp->scheduler->last = NULL;
     warp->next = sm->free_warps;
     sm->free_warps = warp;

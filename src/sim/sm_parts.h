@@ -103,6 +103,7 @@ struct wpi_sm {
     uint32_t threads_used, ctas_used, warps_used;
     uint64_t shared_bytes_used, registers_used;
     uint64_t warp_ages;
+    uint32_t warps_going; /* in state BUSY or READY */
     wp_time_ps lsu_free_at, shared_free_at;
     wpi_warp_run *in_line, **in_line_last; /* at the LSU, in state QUEUES */
     wpi_cta *ctas, *free_ctas;
@@ -133,5 +134,16 @@ void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now);
 /** Lanes that returned are not waited for at barriers. */
 void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now);
 void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now);
+
+static inline bool wpi_warp_is_going(wpi_warp_state state) {
+    return state == WPI_WARP_BUSY || state == WPI_WARP_READY;
+}
+
+/** All changes of a warp's state but its first one. */
+static inline void wpi_warp_set_state(wpi_warp_run *warp, wpi_warp_state state) {
+    warp->sm->warps_going += wpi_warp_is_going(state);
+    warp->sm->warps_going -= wpi_warp_is_going(warp->state);
+    warp->state = state;
+}
 
 #endif

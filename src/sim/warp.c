@@ -60,7 +60,7 @@ static void serve_line(wpi_sm *sm, wp_time_ps now) {
     sm->in_line = warp->next;
     if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
     warp->next = NULL;
-    warp->state = WPI_WARP_BUSY;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
 }
 
@@ -71,14 +71,14 @@ static void store_accepted(void *sm, uint64_t token, const wpi_answer *answer) {
 
 static void wait_in_line(wpi_warp_run *warp) {
     wpi_sm *sm = warp->sm;
-    warp->state = WPI_WARP_QUEUES;
+    wpi_warp_set_state(warp, WPI_WARP_QUEUES);
     warp->next = NULL;
     *sm->in_line_last = warp;
     sm->in_line_last = &warp->next;
 }
 
 static void wait_for(wpi_warp_run *warp, uint32_t site) {
-    warp->state = WPI_WARP_WAITS;
+    wpi_warp_set_state(warp, WPI_WARP_WAITS);
     warp->waits_for = site;
 }
 
@@ -93,7 +93,7 @@ void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
 
 /* It may issue again at `time`. */
 static void resume_at(wpi_warp_run *warp, wp_time_ps time) {
-    warp->state = WPI_WARP_BUSY;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
 
@@ -104,7 +104,21 @@ static void count_instructions(wpi_warp_run *warp, uint32_t count) {
         (uint64_t)count * (uint32_t)__builtin_popcount(warp->block.mask);
 }
 
-/* All ISSUE steps in a row: their slots one after the other, the longest chain beside them. */
+static wp_time_ps longer(wp_time_ps a, wp_time_ps b) {
+    return a > b ? a : b;
+}
+
+/* How long it takes until the warp has been sent so many instructions: one warp at a time gets its
+ * next ones, in turn, of all that go on. */
+static wp_time_ps fetch_time(const wpi_warp_run *warp, uint32_t instructions) {
+    const wpi_sm *sm = warp->sm;
+    const uint32_t width = sm->profile->fetch_width;
+    if (width == 0) return 0;
+    return (uint64_t)((instructions + width - 1) / width) * sm->warps_going * sm->cycle_ps;
+}
+
+/* All ISSUE steps in a row: their slots one after the other, beside them the longest chain and
+ * their way to the warp. */
 static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps now) {
     wpi_sm *sm = warp->sm;
     wp_time_ps slots_ps = 0, chain_ps = 0;
@@ -116,7 +130,7 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
         count += step->count;
     }
     count_instructions(warp, count);
-    const wp_time_ps took_ps = slots_ps > chain_ps ? slots_ps : chain_ps;
+    const wp_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
     resume_at(warp,
               now + took_ps); /* before the scheduler's next turn, if that is at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
@@ -359,7 +373,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
         source->ops->next(source, cta->slot, warp->number, warp->blocked, &warp->block);
     if (source->run_count != run_count && cta->stalled != 0) wpi_cta_wake_stalled(cta, now);
     if (answer == WPI_SOURCE_WAIT) {
-        warp->state = warp->blocked != 0 ? WPI_WARP_BARRIER : WPI_WARP_STALLS;
+        wpi_warp_set_state(warp, warp->blocked != 0 ? WPI_WARP_BARRIER : WPI_WARP_STALLS);
         cta->stalled += warp->state == WPI_WARP_STALLS;
     }
     if (answer != WPI_SOURCE_FAILED) wpi_cta_note_exits(warp, now); /* may let it go on */
@@ -373,7 +387,7 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
         return has_code(warp, now);
     }
     case WPI_SOURCE_EXIT:
-        warp->state = WPI_WARP_DRAINS;
+        wpi_warp_set_state(warp, WPI_WARP_DRAINS);
         if (warp->score_count == 0) wpi_cta_warp_ended(warp, now);
         return false;
     case WPI_SOURCE_WAIT: return false;

@@ -94,6 +94,24 @@ static void a_chain_takes_its_latency_and_free_instructions_their_slots(void **s
     assert_u64(time_of(free_ones, 1, 1, 32), 8 * 1000 * WP_PS_PER_NS);
 }
 
+/* From the first one on, 1000 instructions take a warp 500 turns of all that go on; where those are
+ * few it is the scheduler's slots that count. The second half of 8 warps has its first one 1000
+ * slots later. */
+static void instructions_are_fetched_for_one_warp_at_a_time(void **state) {
+    (void)state;
+    const script_stop free_ones[] = {{FREE, ALL}};
+    const uint64_t expected_ns[] = {1000, 1000, 1000 + 8 * 500};
+    const uint32_t warps[] = {1, 2, 8};
+    for (uint32_t i = 0; i < 3; i++) {
+        rig r;
+        RIG_OPEN(&r, ONE_SM, "sm.fetch_width=2", );
+        script *s = new_script(free_ones, 1, 1, warps[i]);
+        assert_u64(script_run(&r, s), expected_ns[i] * WP_PS_PER_NS);
+        free(s);
+        rig_close(&r);
+    }
+}
+
 /* Four SMs with a chain of 600 ns each; the last begins three skews after the first. */
 static void sms_begin_one_after_the_other(void **state) {
     (void)state;
@@ -302,6 +320,7 @@ static void stores_do_not_pile_up(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_takes_its_latency_and_free_instructions_their_slots),
+        cmocka_unit_test(instructions_are_fetched_for_one_warp_at_a_time),
         cmocka_unit_test(sms_begin_one_after_the_other),
         cmocka_unit_test(ctas_go_to_sms_in_turn_or_fill_one),
         cmocka_unit_test(divergence_serialises),
