@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs recorded reproductions again and compares every value with the recorded one, digit by digit.
+
+    tools/check-recorded.py [--build DIR] [--json FILE] [PAPER[/FIGURE] ...]   (default: all figures)
+
+Prints one line a figure, and one for each value or verdict that changed. Exit status 1 if any did.
+--json FILE keeps what was measured, so that two builds can be compared with each other."""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+
+def claims(warpage, *arguments):
+    """The claims of a figure: {(figure, claim): (value, verdict)}, values as they are printed."""
+    printed = subprocess.run([warpage, "reproduce", "--format", "json", *arguments], check=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True).stdout
+    found = {}
+    for claim in json.loads(printed, parse_float=str, parse_int=str):
+        figure = claim["paper"] + "/" + claim["figure"]
+        found[figure, claim["claim"]] = (claim.get("ours"), claim["verdict"])
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--build", default="build/release", help="build tree (default: %(default)s)")
+    parser.add_argument("--json", help="write what was measured to this file")
+    parser.add_argument("figures", nargs="*", help="PAPER or PAPER/FIGURE (default: all)")
+    options = parser.parse_args()
+    warpage = os.path.join(options.build, "bin", "warpage")
+
+    recorded = claims(warpage, "--list")
+    figures = sorted({figure for figure, _ in recorded})
+    if options.figures:
+        unknown = [w for w in options.figures
+                   if not any(f == w or f.startswith(w + "/") for f in figures)]
+        if unknown:
+            sys.exit(f"check-recorded: no recorded figure is called {unknown[0]}; "
+                     f"`warpage reproduce --list` shows them all")
+        figures = [f for f in figures
+                   if any(f == w or f.startswith(w + "/") for w in options.figures)]
+
+    kept, changed_count = {}, 0
+    for figure in figures:
+        start = time.monotonic()
+        before = {name: value for (of, name), value in recorded.items() if of == figure}
+        try:
+            now = {name: value for (_, name), value in claims(warpage, figure).items()}
+        except subprocess.CalledProcessError as failed:
+            print(f"{figure}: failed: {failed.stderr.strip()}", flush=True)
+            changed_count += 1
+            continue
+        changed = [name for name in before if now.get(name) != before[name]]
+        changed += [name for name in now if name not in before]
+        print(f"{figure}: {len(now) - len(changed)} of {len(now)} as recorded "
+              f"({time.monotonic() - start:.0f} s)", flush=True)
+        for name in changed:
+            print(f"    {name}: {now.get(name)}, recorded {before.get(name)}", flush=True)
+        changed_count += len(changed)
+        kept[figure] = now
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(kept, file, indent=1)
+    sys.exit(1 if changed_count else 0)
+
+
+if __name__ == "__main__":
+    main()
