@@ -13,7 +13,7 @@ demo:
 	@tools/demo.sh
 
 test:
-	@tools/ci.sh test
+	@tools/ci.sh test $(if $(OPTIONAL),optional)
 
 install: all
 	@cmake --install build/release --prefix "$(PREFIX)"

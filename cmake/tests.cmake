@@ -19,9 +19,24 @@ pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 set(wp_tests ${CMAKE_CURRENT_SOURCE_DIR}/tests)
 set(wp_bin ${CMAKE_BINARY_DIR}/bin)
 
-function(wp_add_test name label timeout_s)
+# A limit ends what hangs; it says nothing about speed. It is at least ten times what a test takes alone on an idle
+# core: enough for every test below a minute here, and raised for slower ones at the end of this file. Sanitizers make
+# tests up to eight times as slow as the release build.
+set(wp_slower 1)
+set(wp_limit_s 600)
+if(WARPAGE_SANITIZE)
+    set(wp_slower 8)
+    set(wp_limit_s 1200)
+endif()
+
+# wp_add_test(NAME LABEL COMMAND...): the test LABEL.NAME.
+function(wp_add_test name label)
+    if(ARGV2 MATCHES "^[0-9]+$")
+        message(FATAL_ERROR "wp_add_test(${name} ${label} ${ARGV2} ...): leave out ${ARGV2}; all tests have the same "
+                "time limit, and slow ones are in the list of costs at the end of cmake/tests.cmake")
+    endif()
     add_test(NAME ${label}.${name} COMMAND ${ARGN})
-    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT ${timeout_s}
+    set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT ${wp_limit_s}
                          SKIP_RETURN_CODE 77)
 endfunction()
 
@@ -80,7 +95,7 @@ function(wp_unit_test source label)
     if(WARPAGE_SANITIZE AND short MATCHES "^probe_(any|visible)$")
         set(arguments 60) # hierarchies: a sanitizer looks at code, not at numbers
     endif()
-    wp_add_test(${short} ${label} 120 ${target} ${arguments})
+    wp_add_test(${short} ${label} ${target} ${arguments})
 endfunction()
 
 # The machine that executes PTX. Rounding modes change while it runs: nothing may be moved over that.
@@ -119,14 +134,14 @@ endfunction()
 # wp_ir_test(SOURCE LABEL): its RUN lines.
 function(wp_ir_test source label)
     get_filename_component(name ${source} NAME)
-    wp_add_test(${name} ${label} 120 ${wp_tests}/support/run_ir.sh ${wp_bin}/wpcc ${WARPAGE_FILECHECK}
+    wp_add_test(${name} ${label} ${wp_tests}/support/run_ir.sh ${wp_bin}/wpcc ${WARPAGE_FILECHECK}
                 ${source})
 endfunction()
 
 # wp_cli_test(SCRIPT): its output and exit status against the files beside it.
 function(wp_cli_test script)
     get_filename_component(name ${script} NAME_WE)
-    wp_add_test(${name} cli 120 ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
+    wp_add_test(${name} cli ${wp_tests}/support/run_cli.sh ${wp_bin} ${script})
 endfunction()
 
 # wp_use_programs(TEST NAME...): runs these programs of tests/e2e, compiled by then.
@@ -142,19 +157,22 @@ endfunction()
 function(wp_program_test name)
     string(REGEX REPLACE "\\.(cu|sh)$" "" short ${name})
     set(run ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc ${name})
-    wp_add_test(${short} e2e 600 ${run})
-    if(name MATCHES "^[^/]*\\.cu$|^(apps|gpu_bench)\\.sh$")
-        wp_add_test(cuda.${short} e2e 600 ${run})
+    wp_add_test(${short} e2e ${run})
+    file(STRINGS ${wp_tests}/e2e/${name} devices REGEX "^// DEVICES:")
+    if(name MATCHES "^[^/]*\\.cu$|^(apps|gpu_bench)\\.sh$" AND (NOT devices OR devices MATCHES "^[^(]* cuda"))
+        wp_add_test(cuda.${short} e2e ${run})
         wp_on_machine(e2e.cuda.${short})
     endif()
     if(name MATCHES "^[^/]*\\.cu$")
-        wp_add_test(sim.${short} e2e 600 ${run})
-        wp_set_environment(e2e.sim.${short} DEVICES=sim:gtx1080ti TIMEOUT_S=200)
-        wp_add_test(compile.${short} e2e 600 ${run})
+        wp_add_test(sim.${short} e2e ${run})
+        wp_set_environment(e2e.sim.${short} DEVICES=sim:gtx1080ti)
+        wp_add_test(compile.${short} e2e ${run})
         wp_set_environment(e2e.compile.${short} COMPILE_TO=${wp_programs})
         set_tests_properties(e2e.compile.${short} PROPERTIES FIXTURES_SETUP e2e.${short})
         foreach(test e2e.${short} e2e.cuda.${short} e2e.sim.${short})
-            wp_use_programs(${test} ${short})
+            if(TEST ${test})
+                wp_use_programs(${test} ${short})
+            endif()
         endforeach()
     endif()
 endfunction()
@@ -181,54 +199,46 @@ if(TARGET unit_test_example_policies AND NOT WARPAGE_POLICIES) # else they may b
     target_sources(unit_test_example_policies PRIVATE ${sources})
 endif()
 
-# Thousands of probed hierarchies: half a minute, more under sanitizers.
-foreach(test model.probe_visible model.probe_any)
-    if(TEST ${test})
-        set_tests_properties(${test} PROPERTIES TIMEOUT 600)
-    endif()
-endforeach()
-
 # What a libFuzzer target would be given, from known files.
 file(GLOB configs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/p100.ini ${CMAKE_SOURCE_DIR}/configs/gtx480-paged.ini)
 if(NOT WARPAGE_SANITIZE STREQUAL thread) # one thread
     add_executable(fuzz_profile ${wp_tests}/fuzz/profile.c)
     set_target_properties(fuzz_profile PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_link_libraries(fuzz_profile PRIVATE wpruntime)
-    wp_add_test(fuzz_profile unit 120 fuzz_profile ${configs})
+    wp_add_test(fuzz_profile unit fuzz_profile ${configs})
 endif()
 add_executable(fuzz_trace ${wp_tests}/fuzz/trace.c)
 set_target_properties(fuzz_trace PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_include_directories(fuzz_trace PRIVATE ${wp_tests}/support)
 target_link_libraries(fuzz_trace PRIVATE wpruntime)
-wp_add_test(fuzz_trace unit 120 fuzz_trace ${wp_tests}/traces/accelsim/kernelslist.g)
+wp_add_test(fuzz_trace unit fuzz_trace ${wp_tests}/traces/accelsim/kernelslist.g)
 
 file(GLOB inputs CONFIGURE_DEPENDS ${wp_tests}/table_io/inputs/*)
 add_executable(fuzz_table ${wp_tests}/fuzz/table.c)
 set_target_properties(fuzz_table PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
 target_include_directories(fuzz_table PRIVATE ${wp_tests}/support)
 target_link_libraries(fuzz_table PRIVATE wptable_io)
-wp_add_test(fuzz_table unit 300 fuzz_table ${inputs})
+wp_add_test(fuzz_table unit fuzz_table ${inputs})
 
 # Group-by beside SQLite, which comes with Python.
-wp_add_test(groupby_sqlite cli 600 ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
+wp_add_test(groupby_sqlite cli ${wp_tests}/table_io/sqlite.py ${wp_bin}/warpage)
 
 # The Python package: on Python's own arrays, and with other packages where they are (WARPAGE_PYTHON).
 if(NOT WARPAGE_SANITIZE)
     foreach(name arrays interchange)
-        wp_add_test(python_${name} cli 300 ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
+        wp_add_test(python_${name} cli ${wp_tests}/python/run.sh ${CMAKE_BINARY_DIR} ${wp_tests}/python/${name}.py)
     endforeach()
 endif()
 
 # The contract once more, with a CUDA device on the stand-in for the driver.
-wp_add_test(device_fake_cuda contract 120 contract_test_device)
+wp_add_test(device_fake_cuda contract contract_test_device)
 set_tests_properties(contract.device_fake_cuda PROPERTIES ENVIRONMENT
                      WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
 
 foreach(operator ops_devices ops_sample)
-    wp_add_test(${operator}_fake_cuda contract 300 contract_test_${operator})
+    wp_add_test(${operator}_fake_cuda contract contract_test_${operator})
     set_tests_properties(contract.${operator}_fake_cuda PROPERTIES ENVIRONMENT
                          WARPAGE_LIBCUDA=${CMAKE_BINARY_DIR}/tests/libfake_cuda.so)
-    set_tests_properties(contract.${operator} PROPERTIES TIMEOUT 300)
 endforeach()
 
 file(GLOB scripts CONFIGURE_DEPENDS ${wp_tests}/cli/*.sh)
@@ -270,11 +280,10 @@ if(TARGET wpcc)
             if(name MATCHES "\\.cu$" AND EXISTS ${wp_tests}/e2e/sim/${short}.sh)
                 continue()
             endif()
-            wp_add_test(${short} sim 600 ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc sim/${name})
+            wp_add_test(${short} sim ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc sim/${name})
             file(STRINGS ${program} devices REGEX "^// DEVICES: sim:")
             string(REGEX MATCH "sim:[a-z0-9-]+" device "${devices}")
-            set_tests_properties(sim.${short} PROPERTIES ENVIRONMENT
-                                 "DEVICES=${device};TIMEOUT_S=200")
+            wp_set_environment(sim.${short} DEVICES=${device})
         endforeach()
         # A line each: a name, an app, its arguments.
         file(STRINGS ${wp_tests}/support/sim_apps.txt runs)
@@ -282,21 +291,21 @@ if(TARGET wpcc)
         foreach(run ${runs})
             separate_arguments(words UNIX_COMMAND "${run}")
             list(POP_FRONT words name app)
-            wp_add_test(app.${name} sim 300 ${wp_tests}/support/sim_app.sh ${CMAKE_BINARY_DIR} ${app} ${words})
+            wp_add_test(app.${name} sim ${wp_tests}/support/sim_app.sh ${CMAKE_BINARY_DIR} ${app} ${words})
         endforeach()
         set(programs shuffle atomics_32 barrier_loops blocks_wait divergence streams_order)
-        wp_add_test(some profiles 600 ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR} ${programs} app.pvc)
+        wp_add_test(some profiles ${CMAKE_SOURCE_DIR}/tools/every-profile.sh ${CMAKE_BINARY_DIR} ${programs} app.pvc)
         wp_use_programs(profiles.some ${programs})
         wp_use_programs(sim.determinism async_overlap atomics_float blocks_wait clocks constant_symbols device_malloc
                         host_memory managed_variables streams_order)
         # With one thread at a time, ahead and in step are the same.
-        wp_add_test(in_step_cause sim 600 ${CMAKE_SOURCE_DIR}/bench/sim/in_step_cause.sh ${CMAKE_BINARY_DIR})
+        wp_add_test(in_step_cause sim ${CMAKE_SOURCE_DIR}/bench/sim/in_step_cause.sh ${CMAKE_BINARY_DIR})
         wp_set_environment(sim.in_step_cause SIZE=400 THREADS=1 BLOCKS=one)
         # Traced threads, their tables, and their PTX.
         foreach(program barrier_loops calls_that_wait cg_reduce clocks function_pointers grid_stride
                 locks math_more named_barriers ptx_memory recursion shared_static virtual_functions
                 warp_divergent warp_synchronous)
-            wp_add_test(${program} trace 300 ${wp_tests}/trace/witness.sh ${wp_bin}/wpcc
+            wp_add_test(${program} trace ${wp_tests}/trace/witness.sh ${wp_bin}/wpcc
                         ${wp_tests}/e2e/${program}.cu)
         endforeach()
         foreach(program atomics_64 barrier_loops classes divergence grid_2d_3d lambdas locks
@@ -304,14 +313,15 @@ if(TARGET wpcc)
                 warp_reduce_sync)
             list(APPEND counted ${wp_tests}/e2e/${program}.cu)
         endforeach()
-        wp_add_test(counts trace 300 ${wp_tests}/trace/counts.sh ${wp_bin}/wpcc ${counted})
+        wp_add_test(counts trace ${wp_tests}/trace/counts.sh ${wp_bin}/wpcc ${counted})
         # Everything on a real GPU, compared with the CPU device; skipped without one.
-        wp_add_test(check gpu 900 ${wp_tests}/support/gpu_check.sh ${CMAKE_BINARY_DIR})
+        wp_add_test(check gpu ${wp_tests}/support/gpu_check.sh ${CMAKE_BINARY_DIR})
+        set_tests_properties(gpu.check PROPERTIES TIMEOUT 3600)
         file(GLOB examples CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/*.cu)
         foreach(example ${examples})
             get_filename_component(name ${example} NAME_WE)
-            wp_add_test(example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
-            wp_add_test(cuda.example.${name} e2e 120 ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
+            wp_add_test(example.${name} e2e ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
+            wp_add_test(cuda.example.${name} e2e ${wp_tests}/support/run_example.sh ${wp_bin} ${example})
             wp_on_machine(e2e.cuda.example.${name})
         endforeach()
     endif()
@@ -320,7 +330,7 @@ endif()
 # Group-by against SQLite, which Python brings. The library of a sanitizer's build does not load there.
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND AND NOT WARPAGE_SANITIZE)
-    wp_add_test(groupby_sqlite unit 120 ${Python3_EXECUTABLE} ${wp_tests}/ops/groupby_sqlite.py
+    wp_add_test(groupby_sqlite unit ${Python3_EXECUTABLE} ${wp_tests}/ops/groupby_sqlite.py
                 $<TARGET_FILE:libwarpage_ops>)
 endif()
 
@@ -331,14 +341,14 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
          ${CMAKE_SOURCE_DIR}/examples/*.cu ${CMAKE_SOURCE_DIR}/apps/*/*.cu ${CMAKE_SOURCE_DIR}/src/ops/*.cu)
     foreach(source ${sources} ${CMAKE_BINARY_DIR}/lib/warpage/nvptxlib.bc)
         get_filename_component(name ${source} NAME_WE)
-        wp_add_test(${name} ptx 120 ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})
+        wp_add_test(${name} ptx ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})
     endforeach()
 endif()
 
-wp_add_test(dependency_law unit 60 ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
+wp_add_test(dependency_law unit ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
-# that take more than five (tools/slowest-tests.sh).
+# that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
 foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:8 contract.ops_devices_fake_cuda:7
         e2e.apps:10 e2e.cmake_project:9 e2e.compile.cg_reduce:6 e2e.compile.cg_wide_tiles:14 e2e.cuda.apps:13
         e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
@@ -349,5 +359,9 @@ foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:
     list(GET cost 1 seconds)
     if(TEST ${test})
         set_tests_properties(${test} PROPERTIES COST ${seconds})
+        math(EXPR limit_s "10 * ${seconds} * ${wp_slower}")
+        if(limit_s GREATER wp_limit_s)
+            set_tests_properties(${test} PROPERTIES TIMEOUT ${limit_s})
+        endif()
     endif()
 endforeach()

@@ -1,64 +1,95 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What CI runs, the same by hand:    tools/ci.sh quick|full|nightly|test
-#   quick    unit, contract, ir, cli and model tests under the address and undefined-behaviour sanitizers
-#   full     everything in a release build; unit and contract tests under the thread sanitizer
-#   nightly  full, and the benchmarks
-#   test     quick and full: what `make test` runs. Ends with CTest's summary of the release build.
-# WARPAGE_JOBS sets how many jobs build and test at once (default: all processors).
-set -eu
-cd "$(dirname "$0")/.."
+# What CI runs, the same by hand:    tools/ci.sh STAGES...
+#   asan      unit, contract, ir, cli and model tests under the address and undefined-behaviour sanitizers
+#   tsan      unit and contract tests under the thread sanitizer
+#   release   everything in a release build
+#   optional  installs the optional packages (tools/optional.sh), and runs what `release` skipped again
+# and by one word:
+#   quick     asan
+#   full      tsan release
+#   test      asan tsan release: what `make test` runs
+# Every stage runs, also when one before it failed. Ends with a line for each stage, and the sum alone on the last
+# line: `N passed, N failed, N skipped`, out of what CTest noted in build/results. Exit status: 0 if nothing failed.
+# WARPAGE_JOBS sets how many jobs build and test at once (default: all processors); WARPAGE_CI_NOTE is a line to
+# print before the last.
+set -u
+cd "$(dirname "$0")/.." || exit 2
 jobs=${WARPAGE_JOBS:-$(nproc)}
+results=build/results
+
+stages=
+for word; do
+    case $word in
+    asan | tsan | release | optional) stages="$stages $word" ;;
+    quick) stages="$stages asan" ;;
+    full) stages="$stages tsan release" ;;
+    test) stages="$stages asan tsan release" ;;
+    *) stages= && break ;;
+    esac
+done
+if [ -z "$stages" ]; then
+    echo "usage: tools/ci.sh asan|tsan|release|optional|quick|full|test..." >&2
+    exit 2
+fi
 
 build() { # preset
-    cmake --preset "$1" >"build/configure-$1.log" 2>&1 || { cat "build/configure-$1.log"; exit 1; }
-    cmake --build --preset "$1" -j "$jobs"
+    echo "==== build: $1"
+    if ! cmake --preset "$1" >"build/configure-$1.log" 2>&1; then
+        cat "build/configure-$1.log"
+        problem="the configuration"
+        return 1
+    fi
+    cmake --build --preset "$1" -j "$jobs" || {
+        problem="the build"
+        return 1
+    }
 }
 
-run_tests() { # preset, more options of ctest
-    preset=$1
-    shift
+# ctest's exit status is not looked at: what failed is in its results, and these are missing if it broke off.
+run_tests() { # stage, preset, more options of ctest
+    result=$PWD/$results/$1.xml
+    preset=$2
+    shift 2
     echo "==== tests: $preset"
-    ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
+    ctest --preset "$preset" -j "$jobs" --no-tests=error --output-junit "$result" "$@"
+    [ -f "$result" ] || problem="CTest, which left no results"
 }
 
-quick() {
-    build asan
-    run_tests asan -L 'unit|contract|ir|cli|model'
-}
-
-thread_sanitizer() {
-    build tsan
-    run_tests tsan -L 'unit|contract'
-}
-
+asan() { build asan && run_tests asan asan -L 'unit|contract|ir|cli|model'; }
+tsan() { build tsan && run_tests tsan tsan -L 'unit|contract'; }
 release() {
-    tools/ptxas.sh >/dev/null
-    build release
-    run_tests release
+    tools/ptxas.sh >/dev/null # if this fails, the tests that need it say so
+    build release && run_tests release release
+}
+optional() {
+    if [ ! -f $results/release.xml ]; then
+        problem="what release skipped is not known: it was not tested"
+        return
+    fi
+    skipped=$(python3 tools/ci-summary.py --skipped $results/release.xml)
+    [ -n "$skipped" ] || return
+    python=$(tools/optional.sh) || problem="the optional packages"
+    WARPAGE_PYTHON=${python:-python3} run_tests optional release -FA . -R "$skipped"
 }
 
-tools/setup.sh
-mkdir -p build
-case ${1:-} in
-quick) quick ;;
-full)
-    thread_sanitizer
-    release
-    ;;
-test)
-    quick
-    thread_sanitizer
-    release
-    ;;
-nightly)
-    quick
-    thread_sanitizer
-    release
-    if [ -x bench/run.sh ]; then bench/run.sh build/release/bin; fi
-    ;;
-*)
-    echo "usage: tools/ci.sh quick|full|nightly|test" >&2
-    exit 2
-    ;;
-esac
+mkdir -p $results
+rm -f $results/stages
+if ! tools/setup.sh; then
+    echo "ci.sh: the packages that building takes could not be installed, so nothing was built or tested" >&2
+    printf '%s\n' ${WARPAGE_CI_NOTE:+"$WARPAGE_CI_NOTE"} "0 passed, 1 failed, 0 skipped" >$results/summary
+    cat $results/summary
+    exit 1
+fi
+for stage in $stages; do
+    rm -f "$results/$stage.xml"
+    problem=
+    start=$(date +%s)
+    "$stage"
+    echo "$stage $(($(date +%s) - start)) $problem" >>$results/stages
+done
+python3 tools/ci-summary.py $results ${WARPAGE_CI_NOTE:+"$WARPAGE_CI_NOTE"} >$results/summary
+status=$?
+echo
+cat $results/summary
+exit $status

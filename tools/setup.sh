@@ -10,7 +10,7 @@ packages="
     cmake ninja-build pkg-config
     gcc g++ libc6-dev binutils make
     libcmocka-dev libinih-dev libjansson-dev libzstd-dev uthash-dev zlib1g-dev libxml2-dev python3
-    gnuplot-nox
+    gnuplot-nox zstd
     $*
 "
 

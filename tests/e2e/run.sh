@@ -10,11 +10,12 @@
 # X.cu          compiled by `wpcc X.cu -o X`, run with 1 and 2 worker threads; it must exit with 0 and
 #               its last line must be PASS. In its first lines: `// FLAGS: ...` more options for wpcc,
 #               `// ENV: K=V ...` environment of the run, `// DEVICES: cpu (why)` where it cannot run elsewhere.
-# X.sh          a script; $WPCC, $WARPAGE, $TMP (an empty folder), $E2E (this folder), $DEVICES; exit 0 is passed.
+# X.sh          a script; $WPCC, $WARPAGE, $TMP (an empty folder), $E2E (this folder), $DEVICES; exit 0 is passed, 77 skipped.
 # bad/X.cu      must fail as its first lines say: `// STAGE: compile|run`, `// EXIT: 1`,
 #               `// STDERR: extended regular expression` (any number, all must match).
 #
-# Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (60), KEEP=1, WPCC_FLAGS
+# Options by environment: WARPAGE (beside wpcc by default), WORKERS ("1 2"), TIMEOUT_S (500, for each compilation,
+# each run of a program and each script), KEEP=1, WPCC_FLAGS
 # (more options for the programs, -O0 say), DEVICES ("cpu"; "cpu cuda:0" runs the programs on both). Programs that run
 # several times are compiled once: COMPILE_TO=folder leaves them there and runs nothing, COMPILED=folder runs them.
 # Exit status: 0 all passed, 1 some failed, 2 wrong usage, 77 all were skipped.
@@ -28,7 +29,7 @@ WPCC=$(cd "$(dirname "$(command -v "$1")")" && pwd)/$(basename "$1")
 shift
 WARPAGE=${WARPAGE:-$(dirname "$WPCC")/warpage}
 WORKERS=${WORKERS:-1 2}
-TIMEOUT_S=${TIMEOUT_S:-60}
+TIMEOUT_S=${TIMEOUT_S:-500}
 DEVICES=${DEVICES:-cpu}
 BASE=$(mktemp -d "${TMPDIR:-/tmp}/e2e.XXXXXX") || exit 2
 [ -n "$KEEP" ] || trap 'rm -rf "$BASE"' EXIT
@@ -69,7 +70,7 @@ run_once() { # file, exe, device, workers
 
 compile() { # file, exe
     # shellcheck disable=SC2046  # flags are words
-    timeout 120 "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$2" >"$TMP/compile" 2>&1 && return
+    timeout "$TIMEOUT_S" "$WPCC" $(header "$1" FLAGS) $WPCC_FLAGS "$1" -o "$2" >"$TMP/compile" 2>&1 && return
     echo "  compilation failed:" && show "$TMP/compile"
     return 1
 }
@@ -80,7 +81,7 @@ run_program() { # file
         return
     fi
     devices=$(devices_of "$1")
-    [ -n "$devices" ] || return 77
+    [ -n "$devices" ] || { echo "only on $(header "$1" DEVICES)"; return 77; }
     exe=${COMPILED:-$TMP}/$(basename "$1" .cu)
     [ -n "$COMPILED" ] || compile "$1" "$exe" || return 1
     for device in $devices; do
@@ -93,7 +94,7 @@ run_program() { # file
 run_bad() { # file
     exe=$TMP/$(basename "$1" .cu)
     # shellcheck disable=SC2046
-    timeout 120 "$WPCC" $(header "$1" FLAGS) "$1" -o "$exe" >"$TMP/stdout" 2>"$TMP/stderr"
+    timeout "$TIMEOUT_S" "$WPCC" $(header "$1" FLAGS) "$1" -o "$exe" >"$TMP/stdout" 2>"$TMP/stderr"
     status=$?
     if [ "$(header "$1" STAGE)" = run ]; then
         if [ $status -ne 0 ]; then
@@ -125,10 +126,16 @@ run_bad() { # file
 }
 
 run_script() { # file
-    timeout 300 sh "$1" >"$TMP.log" 2>&1 && return 0
-    echo "  exit status $?:" && show "$TMP.log" 30
+    timeout "$TIMEOUT_S" sh "$1" >"$TMP.log" 2>&1
+    status=$?
+    [ $status -ne 0 ] || return 0
+    if [ $status -eq 77 ]; then
+        tail -n 1 "$TMP.log"
+    else
+        echo "  exit status $status:" && show "$TMP.log" 30
+    fi
     rm -f "$TMP.log"
-    return 1
+    return $status
 }
 
 if [ $# -eq 0 ]; then
@@ -163,7 +170,7 @@ for name in "$@"; do
         echo "ok   $name"
     elif [ $status -eq 77 ]; then
         skipped=$((skipped + 1))
-        echo "skip $name: only on $(header "$file" DEVICES)"
+        echo "skip $name: $(cat "$BASE/log")"
     else
         failed=$((failed + 1))
         failed_names="$failed_names $name"

@@ -93,7 +93,7 @@ int main() {
 }
 PROGRAM
 "$WPCC" leave.cu -o leave -lpthread || exit 1
-timeout 30 "$WARPAGE" run --device sim:gtx1080ti --report leave.json ./leave 2>leave.err
+timeout 200 "$WARPAGE" run --device sim:gtx1080ti --report leave.json ./leave 2>leave.err
 expect "exit status of a process that leaves early" $? 7
 expect "loads of a run that was left early" "$(member leave.json '"simulation"' kernel_loads)" $((64 * 65536 / 32))
 

@@ -28,7 +28,7 @@ for source; do
     for variant in trace instep; do
         env WARPAGE_WORKERS=2 WARPAGE_CHECK=1 WARPAGE_CACHE="$tmp/$variant" WARPAGE_WPCC="$tmp/wpcc" \
             WITNESS_VARIANT=$variant WITNESS_REPORTS=1 LD_PRELOAD="$build/tests/libtrace_witness.so" \
-            timeout 100 "$tmp/x" >"$tmp/out" 2>"$tmp/err"
+            timeout 200 "$tmp/x" >"$tmp/out" 2>"$tmp/err"
         code=$?
         if [ $code -ne 0 ] || [ "$(tail -n 1 "$tmp/out")" != PASS ] ||
             ! grep -q 'witness: [1-9]' "$tmp/err"; then

@@ -32,7 +32,7 @@ never_ends grid "SM 0, CTA 0, warp 0 of kernel grid at .*; 208 warps are there; 
 never_ends shuffle "SM 0, CTA 0, warp 0 of kernel shuffle at .*deadlock.cu:"
 for when in auto never; do
     for name in long_work host; do
-        WARPAGE_IN_STEP=$when timeout 100 "$TMP/deadlock" $name || failures=1
+        WARPAGE_IN_STEP=$when timeout 200 "$TMP/deadlock" $name || failures=1
     done
 done
 exit $failures
