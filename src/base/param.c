@@ -3,6 +3,7 @@
 #include "base/param.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,8 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/units.h"
+
+#define VARIABLE_BYTES 128u /* of the name of an environment variable */
 
 const char *wp_unit_name(wp_unit unit) {
     static const char *const names[WP_UNIT_COUNT] = {"number", "bytes", "time", "flag", "text"};
@@ -53,11 +56,21 @@ wp_status wp_param_parse(const wp_param *param, const char *text, uint64_t *numb
     return WP_STATUS_OK;
 }
 
+/* Parameters are also read where memory may have run out: this takes none. */
+static void name_variable(const wp_param *param, char variable[VARIABLE_BYTES]) {
+    int length = snprintf(variable, VARIABLE_BYTES, "WARPAGE_%s", param->name);
+    WP_CHECK(length > 0 && (size_t)length < VARIABLE_BYTES);
+    for (char *c = variable; *c != '\0'; c++) {
+        if (*c == '-') *c = '_';
+        if (*c >= 'a' && *c <= 'z') *c = (char)(*c - 'a' + 'A');
+    }
+}
+
 wp_status wp_param_load(const wp_param *param, wp_param_value *out, wp_error *err) {
     *out = (wp_param_value){.text = param->default_text};
-    char *variable = wp_param_variable(param);
+    char variable[VARIABLE_BYTES];
+    name_variable(param, variable);
     const char *text = getenv(variable);
-    wp_free(variable);
     if (text != NULL && text[0] != '\0') {
         out->text = text;
         out->source = WP_PARAM_ENVIRONMENT;
@@ -83,13 +96,7 @@ wp_status wp_param_find(const wp_param *table, const char *name, const wp_param 
 }
 
 char *wp_param_variable(const wp_param *param) {
-    wp_text text = {0};
-    wp_text_append(&text, "WARPAGE_");
-    for (const char *c = param->name; *c != '\0'; c++) {
-        char upper = *c;
-        if (upper == '-') upper = '_';
-        if (upper >= 'a' && upper <= 'z') upper = (char)(upper - 'a' + 'A');
-        wp_text_append_n(&text, &upper, 1);
-    }
-    return wp_text_take(&text);
+    char variable[VARIABLE_BYTES];
+    name_variable(param, variable);
+    return wp_format("%s", variable);
 }

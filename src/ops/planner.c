@@ -40,7 +40,7 @@ const char *wpi_placement_name(wp_placement placement) {
 /* Numbers of a simulated GPU, as they come. */
 typedef struct numbers {
     double clock_hz, memory, link, int_lanes, sms, walkers, walk_levels, walk_level_cycles;
-    double l2_bytes, l2_bandwidth, l2_latency_cycles, atomic_cycles;
+    double l2_bytes, l2_bandwidth, l2_latency_cycles, atomic_cycles, page_bytes;
     double dram_banks, dram_channels, dram_latency_cycles, row_miss_cycles;
     double launch_cycles, warp_lanes;
     uint32_t levels;
@@ -115,6 +115,7 @@ static void take_key(void *object, const wp_device_key *key) {
         n->atomic_cycles = cycles_in(key->value, n->clock_hz);
     if (strcmp(key->name, "class.warp.lanes") == 0) n->warp_lanes = strtod(key->value, NULL);
     if (strcmp(key->name, "class.int.lanes") == 0) n->int_lanes = strtod(key->value, NULL);
+    if (strcmp(key->name, "page.bytes") == 0) n->page_bytes = bytes_in(key->value);
     if (strcmp(key->name, "walker.count") == 0) n->walkers = strtod(key->value, NULL);
     if (strcmp(key->name, "walker.levels") == 0) n->walk_levels = strtod(key->value, NULL);
     if (strcmp(key->name, "walker.level_latency") == 0)
@@ -123,7 +124,14 @@ static void take_key(void *object, const wp_device_key *key) {
     if (strncmp(key->name, "tlb.l", 5) == 0) take_tlb_key(n, key->name + 5, key->value);
 }
 
-/* A miss is answered by the level behind, which has ports and MSHRs, or by the walkers. */
+/* The time for which each of `count` units is busy with one miss; a count of 0 sets no limit. */
+static double share_ns(double ns, double count) {
+    return count > 0 ? ns / count : 0;
+}
+
+/* The next level answers a miss through its ports, and MSHRs limit the misses under way; behind the
+ * last level walkers do both. As in profiles, 0 ports, MSHRs or walkers are any number of them, and
+ * an entry whose coverage is 0 maps one page. */
 static void set_levels(wpi_planner *planner, const numbers *n) {
     const double cycle_ns = 1e9 / n->clock_hz, walk_cycles = n->walk_levels * n->walk_level_cycles;
     for (uint32_t i = 0; i < n->levels && i < WPI_PLANNER_LEVELS_MAX; i++) {
@@ -131,13 +139,14 @@ static void set_levels(wpi_planner *planner, const numbers *n) {
         const bool is_last = i + 1 == n->levels;
         const double cycles = is_last ? walk_cycles : n->tlb[i + 1].latency_cycles;
         const double at_once = is_last ? n->walkers : n->tlb[i].mshrs;
+        const double ports = is_last ? 1 : n->tlb[i + 1].ports;
         const double shared =
             is_last || n->tlb[i + 1].groups == 1 ? 1 : 4; /* a GPC's are several */
-        level->reach_bytes = (uint64_t)(n->tlb[i].entries * n->tlb[i].coverage);
+        const double coverage = n->tlb[i].coverage > 0 ? n->tlb[i].coverage : n->page_bytes;
+        level->reach_bytes = (uint64_t)(n->tlb[i].entries * coverage);
         level->delay_ns = cycles * cycle_ns;
-        level->service_ns = cycles / (at_once > 0 ? at_once : 1) * cycle_ns;
-        const double port_ns = cycle_ns / (is_last ? 1 : n->tlb[i + 1].ports) / shared;
-        if (level->service_ns < port_ns) level->service_ns = port_ns;
+        level->service_ns =
+            larger(share_ns(cycles * cycle_ns, at_once), share_ns(cycle_ns, ports) / shared);
         planner->level_count++;
     }
 }

@@ -513,8 +513,7 @@ static wp_status grow_words(uint64_t **words, uint64_t before, uint64_t after, u
     return WP_STATUS_OK;
 }
 
-static wp_status grow_waited(wpi_paging *p, uint32_t before, wp_error *err) {
-    const uint32_t after = p->residency.chunk_count;
+static wp_status grow_waited(wpi_paging *p, uint32_t before, uint32_t after, wp_error *err) {
     wpi_pages *waited = wp_realloc(p->waited, after * sizeof *waited);
     if (waited == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
     for (uint32_t i = before; i < after; i++)
@@ -523,26 +522,37 @@ static wp_status grow_waited(wpi_paging *p, uint32_t before, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, wp_error *err) {
-    const wpi_evict_ops *evict = paging->profile->paging.evict->ops;
-    wpi_residency *r = &paging->residency;
+/* The arrays beside the residency's, which counts the chunks: an array that has grown when another
+ * one cannot is only longer than it needs to be, and grows again with the next allocation. */
+static wp_status grow_arrays(wpi_paging *p, uint32_t after, wp_error *err) {
+    const wpi_evict_ops *evict = p->profile->paging.evict->ops;
+    wpi_residency *r = &p->residency;
     const uint32_t before = r->chunk_count;
+    WP_TRY(wpi_thrashing_grow(p, after, err));
+    if (evict->needs_page_ages)
+        WP_TRY(grow_words(&r->page_ages, before, after, WPI_CHUNK_PAGES, err));
+    WP_TRY(grow_words(&p->ordered, before, after, 1, err));
+    WP_TRY(grow_words(&p->known, before, after, WPI_CHUNK_PAGES, err));
+    WP_TRY(grow_words(&p->known_large, before, after, 1, err));
+    WP_TRY(grow_waited(p, before, after, err));
+    WP_TRY(grow_words(&p->evict_notes, before, after, 1, err));
+    return wpi_residency_reserve(r, after, err);
+}
+
+wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, wp_error *err) {
+    wpi_residency *r = &paging->residency;
     const uint64_t covered =
         paging->profile->paging.rounds_up ? wpi_residency_tree_bytes(bytes) : bytes;
+    uint32_t count;
     if (paging->watch != NULL) wpi_watch_forget(paging->watch); /* others may have been there */
+    WP_TRY(wpi_residency_count(r, address, covered, &count, err));
+    WP_TRY(grow_arrays(paging, count, err));
     if (paging->history != NULL)
         WP_TRY(wpi_page_history_add(paging->history, address, bytes,
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
-    WP_TRY(wpi_residency_add(r, address, covered, err));
-    WP_TRY(wpi_thrashing_grow(paging, err));
+    WP_TRY(wpi_residency_add(r, address, covered, err)); /* there is room for it */
     if (paging->profile->paging.makes_pages) wpi_residency_set_untouched(r, address, covered);
-    if (evict->needs_page_ages)
-        WP_TRY(grow_words(&r->page_ages, before, r->chunk_count, WPI_CHUNK_PAGES, err));
-    WP_TRY(grow_words(&paging->ordered, before, r->chunk_count, 1, err));
-    WP_TRY(grow_words(&paging->known, before, r->chunk_count, WPI_CHUNK_PAGES, err));
-    WP_TRY(grow_words(&paging->known_large, before, r->chunk_count, 1, err));
-    WP_TRY(grow_waited(paging, before, err));
-    return grow_words(&paging->evict_notes, before, r->chunk_count, 1, err);
+    return WP_STATUS_OK;
 }
 
 /* Another allocation may come to these addresses: TLBs must not know them then. */

@@ -212,8 +212,8 @@ wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages 
 /** The page is pinned on the host (thrashing.c). */
 bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps now);
 void wpi_thrashing_init(wpi_paging *paging);
-/** There are more chunks (thrashing.c). NOMEM. */
-wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err);
+/** There will be `chunk_count` chunks (thrashing.c). NOMEM. */
+wp_status wpi_thrashing_grow(wpi_paging *paging, uint32_t chunk_count, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
 /** Blocks that came, and how often they left again (migration.c). */
 void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object);

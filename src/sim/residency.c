@@ -41,15 +41,35 @@ uint64_t wpi_residency_tree_bytes(uint64_t bytes) {
     return rest == 0 ? bytes : bytes - rest + (uint64_t)tree_pages(pages) * WPI_PAGE_BYTES;
 }
 
-wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
-                            wp_error *err) {
-    WP_CHECK(address >= residency->first && address % WPI_CHUNK_BYTES == 0 && bytes > 0);
-    uint64_t pages = (bytes + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES;
-    const uint64_t number = (address - residency->first) / WPI_CHUNK_BYTES;
-    const uint64_t outer = number + (pages + WPI_CHUNK_PAGES - 1) / WPI_CHUNK_PAGES;
+/* The number of chunks that there are with an allocation at `address`. */
+static uint64_t outer_of(const wpi_residency *r, uint64_t address, uint64_t bytes) {
+    WP_CHECK(address >= r->first && address % WPI_CHUNK_BYTES == 0 && bytes > 0);
+    const uint64_t pages = (bytes + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES;
+    const uint64_t outer =
+        (address - r->first) / WPI_CHUNK_BYTES + (pages + WPI_CHUNK_PAGES - 1) / WPI_CHUNK_PAGES;
+    return outer > r->chunk_count ? outer : r->chunk_count;
+}
+
+wp_status wpi_residency_count(const wpi_residency *residency, uint64_t address, uint64_t bytes,
+                              uint32_t *count, wp_error *err) {
+    const uint64_t outer = outer_of(residency, address, bytes);
+    *count = (uint32_t)outer;
     if (outer > UINT32_MAX)
         return WP_FAIL(err, NOMEM, "managed memory beyond %u chunks", UINT32_MAX);
-    WP_TRY(grow(residency, (uint32_t)outer, err));
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count, wp_error *err) {
+    return grow(residency, count, err);
+}
+
+wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
+                            wp_error *err) {
+    uint32_t count;
+    WP_TRY(wpi_residency_count(residency, address, bytes, &count, err));
+    WP_TRY(grow(residency, count, err));
+    uint64_t pages = (bytes + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES;
+    const uint64_t number = (address - residency->first) / WPI_CHUNK_BYTES;
     for (wpi_chunk *chunk = &residency->chunks[number]; pages > 0; chunk++) {
         WP_CHECK(chunk->page_count == 0);
         chunk->page_count = pages < WPI_CHUNK_PAGES ? (uint32_t)pages : WPI_CHUNK_PAGES;

@@ -17,6 +17,12 @@
 void wpi_residency_init(wpi_residency *residency, uint64_t first, uint64_t frames);
 void wpi_residency_deinit(wpi_residency *residency); /* `{0}` is fine */
 
+/** How many chunks there are once an allocation is added. NOMEM: more than can be counted. */
+WP_NODISCARD wp_status wpi_residency_count(const wpi_residency *residency, uint64_t address,
+                                           uint64_t bytes, uint32_t *count, wp_error *err);
+/** Room for `count` chunks, empty until they are added: adding them cannot fail then. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count,
+                                             wp_error *err);
 /** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                                          wp_error *err);

@@ -24,9 +24,9 @@ void wpi_thrashing_init(wpi_paging *paging) {
                                   .pin_ps = profile->paging.thrash_pin * lapse_ps};
 }
 
-wp_status wpi_thrashing_grow(wpi_paging *paging, wp_error *err) {
-    const uint32_t before = paging->thrash.chunk_count, after = paging->residency.chunk_count;
-    if (after == before) return WP_STATUS_OK;
+wp_status wpi_thrashing_grow(wpi_paging *paging, uint32_t after, wp_error *err) {
+    const uint32_t before = paging->thrash.chunk_count;
+    if (after <= before) return WP_STATUS_OK;
     wpi_thrash_chunk *chunks = wp_realloc(paging->thrash.chunks, after * sizeof *chunks);
     if (chunks == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
     memset(chunks + before, 0, (after - before) * sizeof *chunks);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Far faults, prefetching and eviction against counts made by hand, and under random traffic with
  * every pair of policies: nothing is lost, frames are never exceeded (which residency checks). */
+#include "base/alloc.h"
 #include "sim_traffic.h"
 #include "wp_random.h"
 
@@ -410,10 +411,10 @@ static void run_random(const char *prefetch, const char *evict, const char *migr
 static void random_traffic_ends_under_all_policies(void **state) {
     (void)state;
     const char *const more[] = {
-        "paging.cu_faults=0",    "paging.cu_faults=1",   "paging.mshrs=3",
-        "paging.service=serial", "paging.service=added", "paging.service=pipelined",
-        "paging.free=10",        "paging.reserve=20",    "paging.free_at_start=on",
-        "paging.drop_clean=on",  "paging.round_up=on",   "paging.zero_fill=on",
+        "paging.cu_faults=0",     "paging.cu_faults=1",   "paging.mshrs=3",
+        "paging.service=serial",  "paging.service=added", "paging.service=pipelined",
+        "paging.free=10",         "paging.reserve=20",    "paging.free_at_start=on",
+        "paging.drop_clean=on",   "paging.round_up=on",   "paging.zero_fill=on",
         "paging.stage_victims=on"};
     uint32_t runs = 0;
     for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
@@ -629,6 +630,41 @@ static void an_access_counts_once_for_each_page(void **state) {
     }
 }
 
+/* Fails each allocation of wpi_paging_add in turn; the next add of the same memory works, and so do
+ * its pages. A smaller allocation may come first. */
+static void a_failed_add_leaves_the_next_one_to_work(void **state) {
+    (void)state;
+    static const char *const evict[] = {"paging.evict=lru-2m", "paging.evict=lru-4k"};
+    for (uint32_t i = 0; i < 4; i++) {
+        bool is_added = false;
+        for (uint64_t n = 1; !is_added; n++) {
+            bench b;
+            wp_error err = {0};
+            BENCH_OPEN(&b, 2 * MIB, evict[i % 2], "paging.prefetch=none", "gpu.memory=64MiB");
+            wpi_page_history *h = follow(b.paging, 2 * MIB);
+            wp_alloc_fail_at(n);
+            is_added =
+                wpi_paging_add(b.paging, BENCH_FIRST + 4 * MIB, 28 * MIB, &err) == WP_STATUS_OK;
+            wp_alloc_fail_at(0);
+            assert_true(is_added || err.status == WP_STATUS_NOMEM);
+            assert_int_equal(wpi_paging_has(b.paging, BENCH_FIRST + 4 * MIB), is_added);
+            assert_u64(h->allocation_count, is_added ? 2 : 1);
+            if (i / 2 != 0)
+                assert_status_ok(wpi_paging_add(b.paging, BENCH_FIRST + 2 * MIB, MIB, &err), &err);
+            if (!is_added)
+                assert_status_ok(wpi_paging_add(b.paging, BENCH_FIRST + 4 * MIB, 28 * MIB, &err),
+                                 &err);
+            for (uint64_t at = 4 * MIB; at < 32 * MIB; at += MIB) {
+                bench_issue(&b, 0, 0, BENCH_FIRST + at, true, wpi_engine_now(b.engine));
+                wpi_engine_run(b.engine);
+            }
+            assert_u64(bench_count_of(&b, "paging.far_faults"), 28);
+            bench_close(&b);
+            wpi_page_history_destroy(h);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fault_each_page_without_prefetching),
@@ -653,6 +689,7 @@ int main(void) {
         cmocka_unit_test(random_traffic_ends_under_all_policies),
         cmocka_unit_test(warps_over_more_than_memory_end),
         cmocka_unit_test(so_many_lines_a_cycle_go_on_when_their_page_has_come),
+        cmocka_unit_test(a_failed_add_leaves_the_next_one_to_work),
         cmocka_unit_test(the_history_adds_up_to_the_counters),
         cmocka_unit_test(an_access_counts_once_for_each_page),
     };

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ops/planner.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "warpage/device.h"
 #include "wp_test.h"
 
 #define MIB ((uint64_t)1 << 20)
@@ -176,6 +180,87 @@ static void every_term_is_said(void **state) {
     wp_text_deinit(&text);
 }
 
+/* The costs of all strategies for one task: finite, and none is less than that of the choice, but
+ * for the tenth by which a less simple strategy must be better. */
+static void expect_least(const wpi_planner *planner, wpi_plan_task task) {
+    wp_text text = {0};
+    const wpi_plan plan = wpi_planner_choose(planner, &task, &text);
+    if (!isfinite(plan.row_ns) || plan.row_ns <= 0 ||
+        strstr(wp_text_string(&text), "nan") != NULL ||
+        strstr(wp_text_string(&text), "inf") != NULL)
+        fail_msg("a cost is not finite:\n%s", wp_text_string(&text));
+    for (task.strategy = WP_STRATEGY_DIRECT; task.strategy < WP_STRATEGY_COUNT; task.strategy++) {
+        for (uint32_t i = 0; i < planner->level_count; i++) {
+            const uint64_t reach_bytes = planner->levels[i].reach_bytes;
+            task.scope_bytes =
+                task.strategy == WP_STRATEGY_DIRECT ? 0 : reach_bytes - reach_bytes / 64;
+            if (reach_bytes >= task.table_bytes || task.table_bytes / reach_bytes >= 4000) continue;
+            const wpi_plan other = wpi_planner_choose(planner, &task, NULL);
+            if (!(other.row_ns * 1.0001 >= 0.9 * plan.row_ns))
+                fail_msg("%s costs %g ns, less than the choice:\n%s",
+                         wpi_strategy_name(task.strategy), other.row_ns, wp_text_string(&text));
+        }
+    }
+    wp_text_deinit(&text);
+}
+
+static void plan_for(const wpi_planner *planner) {
+    for (uint64_t table_bytes = MIB; table_bytes <= 256 * GIB; table_bytes *= 4) {
+        for (uint64_t chunk_rows = 0; chunk_rows < 1000000000; chunk_rows += 333333333) {
+            const wpi_plan_task task = {.table_bytes = table_bytes,
+                                        .row_bytes = 8,
+                                        .bucket_bytes = 16,
+                                        .row_atomics = 2,
+                                        .chunk_rows = chunk_rows,
+                                        .placement = WP_PLACEMENT_ZERO_COPY};
+            expect_least(planner, task);
+        }
+    }
+}
+
+static wpi_planner planner_of(const char *spec) {
+    wpi_planner planner;
+    wp_device *device = NULL;
+    wp_error err = {0};
+    assert_status_ok(wp_device_open(spec, &device, &err), &err);
+    assert_status_ok(wpi_planner_init(&planner, device, NULL, 0, &err), &err);
+    wp_device_close(device);
+    return planner;
+}
+
+static void see_profile(void *count, const char *spec) {
+    const wpi_planner planner = planner_of(spec);
+    assert_true(planner.level_count > 0);
+    for (uint32_t i = 0; i < planner.level_count; i++) {
+        assert_true(planner.levels[i].reach_bytes > 0);
+        assert_true(isfinite(planner.levels[i].service_ns));
+    }
+    plan_for(&planner);
+    ++*(int *)count;
+}
+
+static void the_least_cost_wins_on_every_profile(void **state) {
+    int count = 0;
+    (void)state;
+    wp_device_visit_simulated(see_profile, &count);
+    assert_true(count >= 12);
+}
+
+/* gem5-16sm's TLBs have any number of ports and MSHRs, and one page of 4 KiB an entry. */
+static void zero_ports_mshrs_and_walkers_are_no_limit(void **state) {
+    (void)state;
+    const wpi_planner limited = planner_of("sim:gem5-16sm");
+    assert_u64(limited.levels[0].reach_bytes, 32 * 4096);
+    assert_u64(limited.levels[1].reach_bytes, 512 * 4096);
+    assert_near(limited.levels[0].service_ns, 0, 1e-9);
+    assert_near(limited.levels[1].service_ns, 150.0 / 8, 1e-9); /* 8 walkers of 150 ns */
+    setenv("WARPAGE_SET", "walker.count=0;tlb.l2.ports=2;tlb.l1.mshrs=4", 1);
+    const wpi_planner walkers = planner_of("sim:gem5-16sm");
+    unsetenv("WARPAGE_SET");
+    assert_near(walkers.levels[0].service_ns, 10.0 / 4, 1e-9);
+    assert_near(walkers.levels[1].service_ns, 1, 1e-9); /* the last level asks once a cycle */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_tlbs_reach_is_accessed_directly),
@@ -191,6 +276,8 @@ int main(void) {
         cmocka_unit_test(a_hot_key_is_put_together),
         cmocka_unit_test(what_does_not_wait_stays_alone),
         cmocka_unit_test(every_term_is_said),
+        cmocka_unit_test(the_least_cost_wins_on_every_profile),
+        cmocka_unit_test(zero_ports_mshrs_and_walkers_are_no_limit),
     };
     return wp_test_main(tests);
 }

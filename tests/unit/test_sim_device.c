@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** A simulated GPU opened as a device: the numbers it shows, and WARPAGE_SET. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/alloc.h"
+#include "base/file.h"
 #include "device/device.h"
+#include "device/sim/variables.h"
 
 #include "wp_test.h"
+
+/* The C library's, as a test wants it: whether the list of exit functions has room. */
+static bool exit_list_is_full;
+int atexit(void (*function)(void));
+int atexit(void (*function)(void)) {
+    (void)function; /* nothing of the library needs to run at the end of this test */
+    return exit_list_is_full ? 1 : 0;
+}
 
 static uint64_t memory_bytes(const char *settings) {
     setenv("WARPAGE_SET", settings, 1);
@@ -68,8 +82,110 @@ static void keys_are_those_in_force(void **state) {
                         "'cpu'");
 }
 
+static wp_status open_with_failure(const char *spec, uint64_t n, wp_error *err) {
+    wp_device *device = NULL;
+    wp_alloc_fail_at(n);
+    const wp_status status = wp_device_open(spec, &device, err);
+    wp_alloc_fail_at(0);
+    if (status == WP_STATUS_OK)
+        wp_device_close(device);
+    else
+        assert_null(device);
+    return status;
+}
+
+static bool is_of(const wp_error *err, const char *place) {
+    return err->file != NULL && strstr(err->file, place) != NULL;
+}
+
+/* Fails the allocations of an opening, from its last one back to those of the CPU device, which is
+ * made before the rest: an error each time, and with a sanitizer no leak. */
+static void open_with_failing_memory(const char *spec) {
+    uint64_t n = 20000;
+    wp_error err = {0};
+    assert_status_ok(open_with_failure(spec, n, &err), &err);
+    while (open_with_failure(spec, n - 1, &err) == WP_STATUS_OK)
+        n -= n > 12 ? 8 : 1;
+    bool has_met_cpu = false;
+    uint64_t failed = 0;
+    for (n += 16; n > 1 && !(has_met_cpu && !is_of(&err, "device/cpu/")); n--) {
+        err = (wp_error){0};
+        if (open_with_failure(spec, n, &err) == WP_STATUS_OK) continue;
+        assert_true(strlen(err.message) > 0);
+        has_met_cpu = has_met_cpu || is_of(&err, "device/cpu/");
+        failed++;
+    }
+    assert_true(has_met_cpu);
+    assert_true(failed > 10);
+}
+
+static void an_opening_without_memory_is_an_error(void **state) {
+    (void)state;
+    void *variables = mmap(NULL, 16384, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(variables, MAP_FAILED);
+    wpi_variables_place(variables, 16384);
+    open_with_failing_memory("sim:k80");
+    open_with_failing_memory("sim:gtx1080ti"); /* its pages move */
+}
+
+static char *trace_path(char **dir) {
+    wp_error err = {0};
+    assert_status_ok(wp_temp_dir_create(dir, &err), &err);
+    char *path = wp_path_join(*dir, "t.wpt");
+    setenv("WARPAGE_TRACE", path, 1);
+    return path;
+}
+
+static void end_trace(char *dir, char *path) {
+    unsetenv("WARPAGE_TRACE");
+    wp_free(path);
+    wp_temp_dir_remove(dir);
+    wp_free(dir);
+}
+
+static bool is_recording(const wp_device *device) {
+    return device->ops->note_query != NULL;
+}
+
+/* First, while the list was never joined. */
+static void a_recording_that_cannot_end_does_not_begin(void **state) {
+    (void)state;
+    char *dir = NULL, *path = trace_path(&dir);
+    wp_device *device = NULL;
+    wp_error err = {0};
+    exit_list_is_full = true;
+    assert_status_fails(wp_device_open("sim:k80", &device, &err), WP_STATUS_NOMEM, &err,
+                        "exit functions");
+    exit_list_is_full = false;
+    assert_null(device);
+    assert_false(wp_file_exists(path));
+    assert_status_ok(wp_device_open("sim:k80", &device, &err), &err);
+    assert_true(is_recording(device));
+    wp_device_close(device);
+    end_trace(dir, path);
+}
+
+static void a_second_device_leaves_a_recording_alone(void **state) {
+    (void)state;
+    char *dir = NULL, *path = trace_path(&dir);
+    wp_device *first = NULL, *second = NULL;
+    wp_error err = {0};
+    assert_status_ok(wp_device_open("sim:k80", &first, &err), &err);
+    assert_true(is_recording(first));
+    assert_status_ok(wp_device_open("sim:p100", &second, &err), &err);
+    assert_true(is_recording(first));
+    assert_false(is_recording(second));
+    wp_device_close(second);
+    assert_true(is_recording(first));
+    wp_device_close(first);
+    end_trace(dir, path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recording_that_cannot_end_does_not_begin),
+        cmocka_unit_test(a_second_device_leaves_a_recording_alone),
+        cmocka_unit_test(an_opening_without_memory_is_an_error),
         cmocka_unit_test(settings_are_in_force),
         cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(keys_are_those_in_force),

@@ -89,8 +89,10 @@ static void the_model_knows_them_by_their_place(void **state) {
     char *pages = program_pages();
     wpi_addresses *addresses = wpi_addresses_create();
     wpi_variables_place(pages, PAGES * WPI_PAGE_BYTES);
-    wpi_addresses_set(addresses, (uintptr_t)pages, PAGES * WPI_PAGE_BYTES,
-                      (uintptr_t)place_of(pages));
+    wp_error err = {0};
+    assert_status_ok(wpi_addresses_set(addresses, (uintptr_t)pages, PAGES * WPI_PAGE_BYTES,
+                                       (uintptr_t)place_of(pages), &err),
+                     &err);
     assert_u64(wpi_address_simulated(addresses, (uintptr_t)pages + 5000),
                (uintptr_t)place_of(pages) + 5000);
     assert_true(wpi_address_simulated(addresses, (uintptr_t)addresses) !=

@@ -364,6 +364,21 @@ struct wpi_cpu_device {
 };
 
 extern const wp_device_ops wpi_cpu_device_ops;
+wp_queue *wpi_cpu_device_default_queue(wp_device *device);
+wp_status wpi_cpu_device_sticky_error(wp_device *device, wp_error *err);
+wp_status wpi_cpu_device_set_limit(wp_device *device, wpi_limit limit, uint64_t value,
+                                   wp_error *err);
+wp_status wpi_cpu_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value,
+                                   wp_error *err);
+void wpi_cpu_device_flush_output(wp_device *device);
+/** What any device that is built on this one has in its table; the other operations are its own,
+ *  or wrap those of wpi_cpu_device_ops. */
+#define WPI_CPU_DEVICE_SHARED_OPS                                                                  \
+    .queue = &wpi_cpu_queue_ops, .event = &wpi_cpu_event_ops, .module = &wpi_cpu_module_ops,       \
+    .default_queue = wpi_cpu_device_default_queue, .sticky_error = wpi_cpu_device_sticky_error,    \
+    .memory_info = wpi_cpu_memory_info, .set_limit = wpi_cpu_device_set_limit,                     \
+    .get_limit = wpi_cpu_device_get_limit, .flush_output = wpi_cpu_device_flush_output,            \
+    .is_idle = wpi_cpu_device_is_idle
 /** A device with `ops` and zeros in it becomes whole; closed (and freed) on failure. */
 WP_NODISCARD wp_status wpi_cpu_device_init(wpi_cpu_device *device, uint32_t worker_count,
                                            uint64_t limit_bytes, wp_error *err);

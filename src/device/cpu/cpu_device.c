@@ -60,7 +60,7 @@ void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error) {
     if (is_first && wpi_check_is_on()) wpi_check_device_error(error);
 }
 
-static wp_status sticky_error(wp_device *base, wp_error *err) {
+wp_status wpi_cpu_device_sticky_error(wp_device *base, wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     if (!atomic_load(&device->has_failed)) return WP_STATUS_OK;
     pthread_mutex_lock(&device->lock);
@@ -172,7 +172,8 @@ static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error
     return WP_STATUS_OK;
 }
 
-static wp_status set_limit(wp_device *base, wpi_limit limit, uint64_t value, wp_error *err) {
+wp_status wpi_cpu_device_set_limit(wp_device *base, wpi_limit limit, uint64_t value,
+                                   wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     WP_TRY(wpi_cpu_device_wait(base, err));
     switch (limit) {
@@ -188,7 +189,8 @@ static wp_status set_limit(wp_device *base, wpi_limit limit, uint64_t value, wp_
     }
 }
 
-static wp_status get_limit(wp_device *base, wpi_limit limit, uint64_t *value, wp_error *err) {
+wp_status wpi_cpu_device_get_limit(wp_device *base, wpi_limit limit, uint64_t *value,
+                                   wp_error *err) {
     wpi_cpu_device *device = (wpi_cpu_device *)base;
     switch (limit) {
     case WPI_LIMIT_STACK: *value = atomic_load(&device->stack_bytes); return WP_STATUS_OK;
@@ -198,14 +200,14 @@ static wp_status get_limit(wp_device *base, wpi_limit limit, uint64_t *value, wp
     }
 }
 
-static void flush_output(wp_device *base) {
+void wpi_cpu_device_flush_output(wp_device *base) {
     wpi_output_flush(((wpi_cpu_device *)base)->output);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
  */
 
-static wp_queue *default_queue(wp_device *base) {
+wp_queue *wpi_cpu_device_default_queue(wp_device *base) {
     return (wp_queue *)((wpi_cpu_device *)base)->default_queue;
 }
 
@@ -242,22 +244,9 @@ static void close_device(wp_device *base) {
 }
 
 const wp_device_ops wpi_cpu_device_ops = {
-    .kind = "cpu",
-    .queue = &wpi_cpu_queue_ops,
-    .event = &wpi_cpu_event_ops,
-    .module = &wpi_cpu_module_ops,
-    .close = close_device,
-    .default_queue = default_queue,
-    .wait = wpi_cpu_device_wait,
-    .reset = reset,
-    .sticky_error = sticky_error,
-    .memory_alloc = wpi_cpu_memory_alloc,
+    WPI_CPU_DEVICE_SHARED_OPS,          .kind = "cpu",  .close = close_device,
+    .wait = wpi_cpu_device_wait,        .reset = reset, .memory_alloc = wpi_cpu_memory_alloc,
     .memory_free = wpi_cpu_memory_free,
-    .memory_info = wpi_cpu_memory_info,
-    .set_limit = set_limit,
-    .get_limit = get_limit,
-    .flush_output = flush_output,
-    .is_idle = wpi_cpu_device_is_idle,
 };
 
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {

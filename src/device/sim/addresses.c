@@ -46,15 +46,19 @@ static uint32_t place_of(const wpi_addresses *a, uint64_t address) {
     return first;
 }
 
-static void insert(wpi_addresses *a, uint32_t place, const range *new) {
+/* False: out of memory, and nothing has changed. */
+static bool insert(wpi_addresses *a, uint32_t place, const range *new) {
     if (a->count == a->capacity) {
-        a->capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
-        a->ranges = wp_realloc(a->ranges, a->capacity * sizeof *a->ranges);
-        WP_CHECK(a->ranges != NULL);
+        const uint32_t capacity = a->capacity == 0 ? 64 : 2 * a->capacity;
+        range *ranges = wp_realloc(a->ranges, capacity * sizeof *ranges);
+        if (ranges == NULL) return false;
+        a->ranges = ranges;
+        a->capacity = capacity;
     }
     memmove(&a->ranges[place + 1], &a->ranges[place], (a->count - place) * sizeof *a->ranges);
     a->ranges[place] = *new;
     a->count++;
+    return true;
 }
 
 static uint64_t take(uint64_t *next, uint64_t bytes, uint64_t unit) {
@@ -110,7 +114,7 @@ static void add(wpi_addresses *a, uint64_t address) {
         memmove(&a->ranges[place], &a->ranges[outer], (a->count - outer) * sizeof *a->ranges);
         a->count -= outer - place;
     }
-    insert(a, place, &new);
+    WP_CHECK(insert(a, place, &new)); /* in the middle of a simulation: there is no way back */
 }
 
 static bool is_still_there(const range *r) {
@@ -132,8 +136,11 @@ static void forget_removed(wpi_addresses *a) {
     a->count = kept;
 }
 
-void wpi_addresses_set(wpi_addresses *a, uint64_t first, uint64_t bytes, uint64_t simulated) {
-    insert(a, place_of(a, first), &(range){.first = first, .bytes = bytes, .simulated = simulated});
+wp_status wpi_addresses_set(wpi_addresses *a, uint64_t first, uint64_t bytes, uint64_t simulated,
+                            wp_error *err) {
+    const range new = {.first = first, .bytes = bytes, .simulated = simulated};
+    if (!insert(a, place_of(a, first), &new)) return WP_FAIL(err, NOMEM, "simulated addresses");
+    return WP_STATUS_OK;
 }
 
 uint64_t wpi_addresses_find(wpi_addresses *a, uint64_t address) {

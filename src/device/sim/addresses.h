@@ -19,6 +19,7 @@
 #ifndef WP_DEVICE_SIM_ADDRESSES_H
 #define WP_DEVICE_SIM_ADDRESSES_H
 
+#include "base/fail.h"
 #include "device/cpu/arena.h"
 
 #define WPI_HOST_FIRST WPI_ARENA_HOST_FIRST
@@ -29,9 +30,9 @@ typedef struct wpi_addresses wpi_addresses;
 wpi_addresses *wpi_addresses_create(void);            /* NULL: no memory */
 void wpi_addresses_destroy(wpi_addresses *addresses); /* NULL allowed */
 /** A range outside of the arena, of whole pages, whose simulated addresses are known; before any of
- * it was asked for. */
-void wpi_addresses_set(wpi_addresses *addresses, uint64_t first, uint64_t bytes,
-                       uint64_t simulated);
+ * it was asked for. NOMEM: the range is not entered. */
+WP_NODISCARD wp_status wpi_addresses_set(wpi_addresses *addresses, uint64_t first, uint64_t bytes,
+                                         uint64_t simulated, wp_error *err);
 /** The simulated address of memory outside of the arena. */
 uint64_t wpi_addresses_find(wpi_addresses *addresses, uint64_t address);
 /** The address whose simulated one it is; itself if nobody has got it. NULL: nobody has. */

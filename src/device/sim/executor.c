@@ -716,10 +716,11 @@ static wp_status manage_variables(wpi_sim_executor *x, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static void know_variables(wpi_sim_executor *x) {
+static wp_status know_variables(wpi_sim_executor *x, wp_error *err) {
     wpi_managed_range run;
     for (size_t i = 0; wpi_variables_at(i, &run); i++)
-        wpi_addresses_set(x->addresses, run.host, run.bytes, run.address);
+        WP_TRY(wpi_addresses_set(x->addresses, run.host, run.bytes, run.address, err));
+    return WP_STATUS_OK;
 }
 
 bool wpi_sim_executor_has_managed(wpi_sim_executor *x, uint64_t address) {
@@ -823,6 +824,8 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     if (status != WP_STATUS_OK) goto failed;
     x->worker = wpi_pool_borrow(device->pool);
     x->addresses = wpi_addresses_create();
+    if (x->worker == NULL || x->addresses == NULL)
+        WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
     wpi_progress_init(&x->progress);
     if (wpi_report_is_on()) {
         wp_param_value limit;
@@ -833,11 +836,9 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
     wp_param_value patience;
     WP_TRY_GOTO(wp_param_load(&wpi_patience_params[0], &patience, err), failed);
     x->patience_ns = patience.number;
-    if (x->addresses == NULL) WP_TRY_GOTO(WP_FAIL(err, NOMEM, "simulator"), failed);
-    know_variables(x);
+    WP_TRY_GOTO(know_variables(x, err), failed);
     WP_TRY_GOTO(make_model(x, err), failed);
     WP_TRY_GOTO(manage_variables(x, err), failed);
-    WP_CHECK(x->worker != NULL);
     x->worker->place = wpi_threads_place;
     x->worker->block_max = UINT32_MAX;
     x->worker->has_guards = false;

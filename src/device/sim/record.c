@@ -21,6 +21,8 @@ const wp_param wpi_trace_params[] = {
      "while a trace is recorded, kernels take no simulated time"},
     {0}};
 
+#define HANDLES_FIRST 16u
+
 /* Queues and events by number. A program has few at a time: they are found by walking a list. */
 typedef struct handle {
     const void *pointer;
@@ -46,12 +48,14 @@ struct wpi_recorder {
     uint32_t asked;    /* numbers of the device that are written down */
     uint64_t launched;
     _Atomic uint64_t recorded;
+    const wp_device_ops *inner; /* the device's own table: calls are passed on to it */
+    wp_device_ops ops;          /* the one that wraps it */
+    wp_event_ops event_ops;
     uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
     size_t named_count;
 };
 
 static wpi_recorder *active;
-static wp_device_ops inner; /* what calls are passed on to */
 
 static void write_op(wpi_op_kind kind, uint64_t a, uint64_t b, uint64_t c) {
     const uint64_t fields[] = {a, b, c};
@@ -63,7 +67,7 @@ static void write_op(wpi_op_kind kind, uint64_t a, uint64_t b, uint64_t c) {
 static uint64_t add_handle(handles *list, const void *pointer) {
     pthread_mutex_lock(&active->lock);
     if (list->count == list->capacity) {
-        const size_t capacity = list->capacity != 0 ? 2 * list->capacity : 16;
+        const size_t capacity = list->capacity != 0 ? 2 * list->capacity : HANDLES_FIRST;
         handle *items = wp_realloc(list->items, capacity * sizeof *items);
         WP_CHECK(items != NULL);
         list->items = items;
@@ -101,25 +105,25 @@ static uint64_t event_number(const wp_event *event) {
 
 static wp_status queue_create(wp_device *device, bool is_blocking, int priority, wp_queue **out,
                               wp_error *err) {
-    WP_TRY(inner.queue->create(device, is_blocking, priority, out, err));
+    WP_TRY(active->inner->queue->create(device, is_blocking, priority, out, err));
     write_op(WPI_OP_QUEUE_CREATE, add_handle(&active->queues, *out), is_blocking, 0);
     return WP_STATUS_OK;
 }
 
 static void queue_destroy(wp_queue *queue) {
     write_op(WPI_OP_QUEUE_DESTROY, find_handle(&active->queues, queue, true), 0, 0);
-    inner.queue->destroy(queue);
+    active->inner->queue->destroy(queue);
 }
 
 /* Written when it is over: what other host threads queued meanwhile comes before it. */
 static wp_status queue_wait(wp_queue *queue, wp_error *err) {
-    WP_TRY(inner.queue->wait(queue, err));
+    WP_TRY(active->inner->queue->wait(queue, err));
     write_op(WPI_OP_QUEUE_WAIT, queue_number(queue), 0, 0);
     return WP_STATUS_OK;
 }
 
 static bool queue_is_idle(wp_queue *queue) {
-    const bool is_idle = inner.queue->is_idle(queue);
+    const bool is_idle = active->inner->queue->is_idle(queue);
     write_op(WPI_OP_QUEUE_POLL, queue_number(queue), is_idle, 0);
     return is_idle;
 }
@@ -128,8 +132,8 @@ static wp_status queue_copy(wp_queue *queue, void *dst, size_t dst_pitch_bytes, 
                             size_t src_pitch_bytes, size_t width_bytes, size_t height,
                             wp_error *err) {
     const wp_copy_kind kind = wpi_copy_kind(dst, src);
-    WP_TRY(inner.queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes, width_bytes, height,
-                             err));
+    WP_TRY(active->inner->queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes,
+                                      width_bytes, height, err));
     const uint64_t fields[] = {queue_number(queue), kind, (uint64_t)width_bytes * height,
                                wpi_variables_find((uintptr_t)dst),
                                wpi_variables_find((uintptr_t)src)};
@@ -139,7 +143,7 @@ static wp_status queue_copy(wp_queue *queue, void *dst, size_t dst_pitch_bytes, 
 
 static wp_status queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
                             size_t count, wp_error *err) {
-    WP_TRY(inner.queue->fill(queue, dst, value, value_bytes, count, err));
+    WP_TRY(active->inner->queue->fill(queue, dst, value, value_bytes, count, err));
     write_op(WPI_OP_FILL, queue_number(queue), (uint64_t)value_bytes * count,
              wpi_variables_find((uintptr_t)dst));
     return WP_STATUS_OK;
@@ -148,27 +152,27 @@ static wp_status queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t
 /* The device numbers launches as they are queued, from 1. */
 static wp_status queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *err) {
     pthread_mutex_lock(&active->launch_lock);
-    const wp_status status = inner.queue->launch(queue, launch, err);
+    const wp_status status = active->inner->queue->launch(queue, launch, err);
     if (status == WP_STATUS_OK) write_op(WPI_OP_LAUNCH, queue_number(queue), active->launched++, 0);
     pthread_mutex_unlock(&active->launch_lock);
     return status;
 }
 
 static wp_status queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {
-    WP_TRY(inner.queue->host_call(queue, call, arg, err));
+    WP_TRY(active->inner->queue->host_call(queue, call, arg, err));
     write_op(WPI_OP_HOST_CALL, queue_number(queue), 0, 0);
     return WP_STATUS_OK;
 }
 
 static wp_status queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err) {
-    WP_TRY(inner.queue->wait_event(queue, event, err));
+    WP_TRY(active->inner->queue->wait_event(queue, event, err));
     write_op(WPI_OP_QUEUE_AFTER, queue_number(queue), event_number(event), 0);
     return WP_STATUS_OK;
 }
 
 static wp_status queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes,
                                 bool to_device, wp_error *err) {
-    WP_TRY(inner.queue->prefetch(queue, address, size_bytes, to_device, err));
+    WP_TRY(active->inner->queue->prefetch(queue, address, size_bytes, to_device, err));
     const uint64_t fields[] = {queue_number(queue), wpi_variables_find((uintptr_t)address),
                                size_bytes, to_device};
     wpi_trace_writer_op(active->writer, WPI_OP_PREFETCH, fields, NULL);
@@ -191,40 +195,38 @@ static const wp_queue_ops recording_queue_ops = {
 /* ---- events --------------------------------------------------------------------------------- */
 
 static wp_status event_create(wp_device *device, uint32_t flags, wp_event **out, wp_error *err) {
-    WP_TRY(inner.event->create(device, flags, out, err));
+    WP_TRY(active->inner->event->create(device, flags, out, err));
     write_op(WPI_OP_EVENT_CREATE, add_handle(&active->events, *out), 0, 0);
     return WP_STATUS_OK;
 }
 
 static void event_destroy(wp_event *event) {
     write_op(WPI_OP_EVENT_DESTROY, find_handle(&active->events, event, true), 0, 0);
-    inner.event->destroy(event);
+    active->inner->event->destroy(event);
 }
 
 static wp_status event_record(wp_event *event, wp_queue *queue, wp_error *err) {
-    WP_TRY(inner.event->record(event, queue, err));
+    WP_TRY(active->inner->event->record(event, queue, err));
     write_op(WPI_OP_EVENT_RECORD, event_number(event), queue_number(queue), 0);
     return WP_STATUS_OK;
 }
 
 static wp_status event_wait(wp_event *event, wp_error *err) {
-    WP_TRY(inner.event->wait(event, err));
+    WP_TRY(active->inner->event->wait(event, err));
     write_op(WPI_OP_EVENT_WAIT, event_number(event), 0, 0);
     return WP_STATUS_OK;
 }
 
 static bool event_is_complete(const wp_event *event) {
-    const bool is_complete = inner.event->is_complete(event);
+    const bool is_complete = active->inner->event->is_complete(event);
     write_op(WPI_OP_EVENT_POLL, event_number(event), is_complete, 0);
     return is_complete;
 }
 
-static wp_event_ops recording_event_ops; /* the device's, but for these */
-
 /* ---- the device ----------------------------------------------------------------------------- */
 
 static wp_status device_wait(wp_device *device, wp_error *err) {
-    WP_TRY(inner.wait(device, err));
+    WP_TRY(active->inner->wait(device, err));
     write_op(WPI_OP_DEVICE_WAIT, 0, 0, 0);
     return WP_STATUS_OK;
 }
@@ -260,7 +262,7 @@ static void note_variables(void) {
 }
 
 static wp_status device_reset(wp_device *device, wp_error *err) {
-    WP_TRY(inner.reset(device, err));
+    WP_TRY(active->inner->reset(device, err));
     write_op(WPI_OP_RESET, 0, 0, 0);
     note_variables();
     return WP_STATUS_OK;
@@ -268,7 +270,7 @@ static wp_status device_reset(wp_device *device, wp_error *err) {
 
 static wp_status memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_bytes,
                               uint32_t flags, void **out, wp_error *err) {
-    WP_TRY(inner.memory_alloc(device, kind, size_bytes, flags, out, err));
+    WP_TRY(active->inner->memory_alloc(device, kind, size_bytes, flags, out, err));
     if (kind == WP_MEMORY_MANAGED) note_host_seen();
     note_allocation(kind, size_bytes, *out);
     return WP_STATUS_OK;
@@ -294,7 +296,7 @@ static wp_status memory_unregister(wp_device *device, const wp_allocation *alloc
 
 static void memory_advise(wp_device *device, const void *address, size_t size_bytes,
                           const wpi_advice *advice) {
-    inner.memory_advise(device, address, size_bytes, advice);
+    active->inner->memory_advise(device, address, size_bytes, advice);
     const uint64_t said = (advice->is_read_mostly ? WPI_ADVICE_READ_MOSTLY : 0) |
                           (advice->prefers_host ? WPI_ADVICE_PREFERS_HOST : 0) |
                           (advice->is_accessed_by_device ? WPI_ADVICE_ACCESSED_BY : 0) |
@@ -304,7 +306,7 @@ static void memory_advise(wp_device *device, const void *address, size_t size_by
 
 static wp_status memory_free(wp_device *device, const wp_allocation *allocation, wp_error *err) {
     const wp_allocation freed = *allocation;
-    WP_TRY(inner.memory_free(device, allocation, err));
+    WP_TRY(active->inner->memory_free(device, allocation, err));
     write_op(WPI_OP_FREE, freed.kind, freed.size_bytes, (uintptr_t)freed.base);
     return WP_STATUS_OK;
 }
@@ -328,25 +330,28 @@ static void note_occupancy(wp_device *device, const wp_kernel *kernel, uint32_t 
     wpi_trace_writer_op(active->writer, WPI_OP_OCCUPANCY, fields, kernel->info.name);
 }
 
-static void replace_ops(wp_device_ops *ops) {
-    inner = *ops;
-    recording_event_ops = *inner.event;
-    recording_event_ops.create = event_create;
-    recording_event_ops.destroy = event_destroy;
-    recording_event_ops.record = event_record;
-    recording_event_ops.wait = event_wait;
-    recording_event_ops.is_complete = event_is_complete;
-    ops->queue = &recording_queue_ops;
-    ops->event = &recording_event_ops;
-    ops->wait = device_wait;
-    ops->reset = device_reset;
-    ops->memory_alloc = memory_alloc;
-    ops->memory_free = memory_free;
-    ops->memory_advise = memory_advise;
-    ops->memory_register = memory_register;
-    ops->memory_unregister = memory_unregister;
-    ops->note_query = note_query;
-    ops->note_occupancy = note_occupancy;
+/* Of the recorder's own tables: another device of this kind keeps the common one. */
+static void replace_ops(wpi_recorder *r) {
+    r->inner = r->device->cpu.base.ops;
+    r->event_ops = *r->inner->event;
+    r->event_ops.create = event_create;
+    r->event_ops.destroy = event_destroy;
+    r->event_ops.record = event_record;
+    r->event_ops.wait = event_wait;
+    r->event_ops.is_complete = event_is_complete;
+    r->ops = *r->inner;
+    r->ops.queue = &recording_queue_ops;
+    r->ops.event = &r->event_ops;
+    r->ops.wait = device_wait;
+    r->ops.reset = device_reset;
+    r->ops.memory_alloc = memory_alloc;
+    r->ops.memory_free = memory_free;
+    r->ops.memory_advise = memory_advise;
+    r->ops.memory_register = memory_register;
+    r->ops.memory_unregister = memory_unregister;
+    r->ops.note_query = note_query;
+    r->ops.note_occupancy = note_occupancy;
+    r->device->cpu.base.ops = &r->ops;
 }
 
 void wpi_recorder_host_touched(wpi_recorder *r, uint64_t chunk, const wpi_pages *pages) {
@@ -456,6 +461,17 @@ static wp_status write_trace(wpi_recorder *r, wp_error *err) {
     return status;
 }
 
+static void destroy(wpi_recorder *r) {
+    pthread_mutex_destroy(&r->lock);
+    pthread_mutex_destroy(&r->launch_lock);
+    wpi_trace_writer_destroy(r->writer);
+    wp_free(r->queues.items);
+    wp_free(r->events.items);
+    wp_free(r->named);
+    wp_free(r->path);
+    wp_free(r);
+}
+
 void wpi_recorder_finish(wpi_recorder *r) {
     if (r == NULL) return;
     wp_error error = {0};
@@ -465,14 +481,8 @@ void wpi_recorder_finish(wpi_recorder *r) {
     } else if (write_trace(r, &error) != WP_STATUS_OK) {
         wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
     }
-    pthread_mutex_destroy(&r->lock);
-    pthread_mutex_destroy(&r->launch_lock);
-    wpi_trace_writer_destroy(r->writer);
-    wp_free(r->queues.items);
-    wp_free(r->events.items);
-    wp_free(r->named);
-    wp_free(r->path);
-    wp_free(r);
+    r->device->cpu.base.ops = r->inner;
+    destroy(r);
 }
 
 /* Programs do not close their devices. The recorder stays: threads may still be there. */
@@ -484,8 +494,21 @@ static void finish_at_exit(void) {
         wp_log(WP_LOG_ERROR, "trace", "%s was not written: %s", r->path, error.message);
 }
 
-wp_status wpi_recorder_create(wpi_sim_device *device, wp_device_ops *ops, wpi_recorder **out,
-                              wp_error *err) {
+/* All that can fail, before anything of the device or the process is changed. */
+static wp_status prepare(wpi_recorder *r, const char *path, wp_error *err) {
+    r->path = wp_strdup(path);
+    r->queues.items = wp_malloc(HANDLES_FIRST * sizeof *r->queues.items);
+    if (r->path == NULL || r->queues.items == NULL) return WP_FAIL(err, NOMEM, "recorder");
+    r->queues.capacity = HANDLES_FIRST;
+    WP_TRY(wpi_trace_writer_create(path, &r->writer, err));
+    static bool is_registered; /* without a recorder the function does nothing */
+    is_registered = is_registered || atexit(finish_at_exit) == 0;
+    if (is_registered) return WP_STATUS_OK;
+    wpi_trace_writer_abandon(r->writer);
+    return WP_FAIL(err, NOMEM, "trace %s: the list of exit functions is full", path);
+}
+
+wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out, wp_error *err) {
     wp_param_value path, functional;
     *out = NULL;
     WP_TRY(wp_param_load(&wpi_trace_params[0], &path, err));
@@ -493,23 +516,21 @@ wp_status wpi_recorder_create(wpi_sim_device *device, wp_device_ops *ops, wpi_re
     if (path.text[0] == '\0' || active != NULL) return WP_STATUS_OK;
     wpi_recorder *r = wp_calloc(1, sizeof *r);
     if (r == NULL) return WP_FAIL(err, NOMEM, "recorder");
-    const wp_status status = wpi_trace_writer_create(path.text, &r->writer, err);
-    if (status != WP_STATUS_OK) {
-        wp_free(r);
-        return status;
-    }
-    r->path = wp_strdup(path.text);
     r->device = device;
     r->is_functional = functional.number != 0;
     r->owner = getpid();
     pthread_mutex_init(&r->lock, NULL);
     pthread_mutex_init(&r->launch_lock, NULL);
+    const wp_status status = prepare(r, path.text, err);
+    if (status != WP_STATUS_OK) {
+        destroy(r);
+        return status;
+    }
     active = r;
     (void)add_handle(&r->queues, device->cpu.default_queue);
-    replace_ops(ops);
+    replace_ops(r);
     note_variables();
     (void)unsetenv("WARPAGE_TRACE"); /* programs that this one starts have traces of their own */
-    if (atexit(finish_at_exit) != 0) return WP_FAIL(err, NOMEM, "trace: atexit is full");
     *out = r;
     return WP_STATUS_OK;
 }

@@ -15,10 +15,12 @@
 
 typedef struct wpi_recorder wpi_recorder;
 
-/** Begins the trace that the parameter `trace` asks for; `*out` is NULL if none is. `ops` is the
- *  device's table, which is changed. One recording a process. */
-WP_NODISCARD wp_status wpi_recorder_create(wpi_sim_device *device, wp_device_ops *ops,
-                                           wpi_recorder **out, wp_error *err);
+/** Begins the trace that the parameter `trace` asks for; `*out` is NULL if none is. The device gets
+ *  a table of operations of the recorder's own, which wraps the one that it had; on failure it
+ * keeps that, and no trace is begun. One recording a process. NOMEM, and what keeps a file from
+ * being written. */
+WP_NODISCARD wp_status wpi_recorder_create(wpi_sim_device *device, wpi_recorder **out,
+                                           wp_error *err);
 /** The device is closed. NULL allowed. */
 void wpi_recorder_finish(wpi_recorder *recorder);
 /** Whether launches take no simulated time. */

@@ -14,8 +14,6 @@ const wp_param wpi_sim_params[] = {
      "numbers of the simulated GPU, as in tlb.l2.entries=128; ';' between several"},
     {0}};
 
-static wp_device_ops ops; /* the CPU device's, but for its end */
-
 static void close_device(wp_device *base) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
     if (device->executor != NULL) {
@@ -112,6 +110,13 @@ static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err
     return status;
 }
 
+static const wp_device_ops sim_device_ops = {
+    WPI_CPU_DEVICE_SHARED_OPS,  .kind = "sim",
+    .close = close_device,      .wait = wait_for_all,
+    .reset = reset_device,      .memory_alloc = alloc_memory,
+    .memory_free = free_memory, .memory_advise = advise_memory,
+};
+
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
@@ -124,26 +129,22 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
         wpi_profile_destroy(profile);
         return WP_FAIL(err, NOMEM, "simulated device");
     }
-    ops = wpi_cpu_device_ops;
-    ops.kind = "sim";
-    ops.close = close_device;
-    ops.wait = wait_for_all;
-    ops.memory_alloc = alloc_memory;
-    ops.memory_free = free_memory;
-    ops.memory_advise = advise_memory;
-    ops.reset = reset_device;
-    device->cpu.base.ops = &ops;
+    device->cpu.base.ops = &sim_device_ops;
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
     device->cpu.variant =
         in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
     if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
     device->profile = profile;
-    WP_TRY(wpi_cpu_device_init(&device->cpu, 1,
-                               limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err));
+    wp_status status = wpi_cpu_device_init(
+        &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
+    if (status != WP_STATUS_OK) { /* the device itself is gone */
+        wpi_profile_destroy(profile);
+        return status;
+    }
     fill_info(&device->cpu.base.info, profile);
-    wp_status status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
-    if (status == WP_STATUS_OK) status = wpi_recorder_create(device, &ops, &device->recorder, err);
+    status = wpi_sim_executor_create(&device->cpu, profile, &device->executor, err);
+    if (status == WP_STATUS_OK) status = wpi_recorder_create(device, &device->recorder, err);
     if (status != WP_STATUS_OK) {
         close_device(&device->cpu.base);
         return status;
