@@ -181,8 +181,8 @@ if(TARGET unit_test_example_policies AND NOT WARPAGE_POLICIES) # else they may b
     target_sources(unit_test_example_policies PRIVATE ${sources})
 endif()
 
-# Thousands of probed hierarchies: half a minute, more under sanitizers.
-foreach(test model.probe_visible model.probe_any)
+# Thousands of probed hierarchies, hundreds of compilations: half a minute, more under sanitizers.
+foreach(test model.probe_visible model.probe_any unit.compiler_memory)
     if(TEST ${test})
         set_tests_properties(${test} PROPERTIES TIMEOUT 600)
     endif()
@@ -336,6 +336,7 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
 endif()
 
 wp_add_test(dependency_law unit 60 ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
+wp_add_test(compiler_allocations unit 60 ${CMAKE_SOURCE_DIR}/tools/check-allocations.sh)
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
 # that take more than five (tools/slowest-tests.sh).

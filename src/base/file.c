@@ -183,22 +183,27 @@ wp_status wp_temp_dir_create(char **path, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* Removes what is in the folder, which it closes. Paths are relative to it: nothing is allocated
+ * by us, so that this works when memory is out, and no link leads out of the folder. */
+static void empty_folder(int fd) {
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        if (fd >= 0) (void)close(fd);
+        return;
+    }
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (unlinkat(fd, name, 0) == 0) continue;
+        empty_folder(openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        (void)unlinkat(fd, name, AT_REMOVEDIR);
+    }
+    (void)closedir(dir);
+}
+
 void wp_temp_dir_remove(const char *path) {
     if (path == NULL) return;
-    DIR *dir = opendir(path);
-    if (dir != NULL) {
-        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-            char *child = wp_path_join(path, entry->d_name);
-            struct stat info;
-            if (lstat(child, &info) == 0 && S_ISDIR(info.st_mode))
-                wp_temp_dir_remove(child);
-            else
-                (void)unlink(child);
-            wp_free(child);
-        }
-        (void)closedir(dir);
-    }
+    empty_folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     (void)rmdir(path);
 }
 

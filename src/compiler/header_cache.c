@@ -18,11 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 
@@ -56,7 +56,7 @@ static bool begins(const char *word, const char *with) {
  */
 static bool add_macro(sorted *s, const char *definition) {
     size_t length = strcspn(definition, "=(");
-    char *name = wp_strndup(definition, length);
+    char *name = wp_must_strndup(definition, length);
     bool is_part = name[0] == '_' || strcmp(name, "NDEBUG") == 0 || begins(name, "CUDA_") ||
                    begins(name, "STDC_");
     if (!is_part) wp_strings_add(&s->macros, name);
@@ -196,7 +196,7 @@ static bool is_current(const char *list) {
         const char *path = row_path(row);
         if (!path) continue;
         size_t length = strcspn(row, "\n");
-        char *name = wp_strndup(path, (size_t)(row + length - path)), *now = file_row(name);
+        char *name = wp_must_strndup(path, (size_t)(row + length - path)), *now = file_row(name);
         bool is_same = now && strlen(now) == length && memcmp(now, row, length) == 0;
         wp_free(name);
         wp_free(now);
@@ -207,7 +207,7 @@ static bool is_current(const char *list) {
 
 static bool is_shadowed(const char *list, const char *folder) {
     for (const char *row = strstr(list, "\nN "); row; row = strstr(row + 1, "\nN ")) {
-        char *name = wp_strndup(row + 3, strcspn(row + 3, "\n"));
+        char *name = wp_must_strndup(row + 3, strcspn(row + 3, "\n"));
         char *path = wp_path_join(folder, name);
         bool is_there = wp_file_exists(path);
         wp_free(path);
@@ -337,7 +337,7 @@ static void put_in(wp_strings *command, const sorted *s, const char *pch) {
     const char *const words[] = {"-include-pch", pch};
     for (size_t i = 0; i < 2; i++) {
         wp_free(command->items[s->at + i]);
-        command->items[s->at + i] = wp_strdup(words[i]);
+        command->items[s->at + i] = wp_must_strdup(words[i]);
     }
 }
 

@@ -76,7 +76,8 @@ WP_NODISCARD wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, con
 /** `wpcc --variant=NAME IMAGE -o LIBRARY`: a command line of its own, given by libwarpage; true if
  * `argv` is one. */
 bool wpi_is_variant_command(int argc, char **argv);
-WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, wp_error *err);
+/** OK: it was attempted, any message is printed, and *exit_code says how it ended. */
+WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err);
 
 /** Writes the object that carries relocatable device code: a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,
