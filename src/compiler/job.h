@@ -12,6 +12,7 @@ typedef struct wp_job {
     const wp_toolchain *tools;
     char *temp_dir;
     uint32_t temp_count;
+    bool has_warned_of_cache;
     char *overlay;            /* of the file being compiled: see source_overlay.h; or NULL */
     char *hidden;             /* overlay: see foreign_headers.h; or NULL */
     wp_strings compiler_args; /* -Xcompiler's words as clang takes them */
