@@ -346,6 +346,7 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
 endif()
 
 wp_add_test(dependency_law unit ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
+wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocations.sh)
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.

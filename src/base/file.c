@@ -95,25 +95,14 @@ static wp_status write_in_place(const char *path, const void *data, size_t size_
     return ok ? WP_STATUS_OK : fail_errno(err, "write", path);
 }
 
-wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
-    struct stat info;
-    const bool exists = stat(path, &info) == 0;
-    if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, data, size_bytes, err);
-
+static wp_status write_beside(const char *path, const void *data, size_t size_bytes, mode_t mode,
+                              wp_error *err) {
     char *temp = wp_format("%s.XXXXXX", path);
     wp_status status = WP_STATUS_OK;
     const int fd = mkstemp(temp);
     if (fd < 0) {
         status = fail_errno(err, "create", path);
         goto done;
-    }
-    mode_t mode;
-    if (exists) {
-        mode = info.st_mode & 07777;
-    } else {
-        const mode_t mask = umask(0);
-        (void)umask(mask);
-        mode = 0666 & ~mask;
     }
     bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, size_bytes);
     int code = errno;
@@ -133,6 +122,23 @@ wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, w
 done:
     wp_free(temp);
     return status;
+}
+
+wp_status wp_file_write(const char *path, const void *data, size_t size_bytes, wp_error *err) {
+    struct stat info;
+    if (stat(path, &info) == 0) {
+        return S_ISREG(info.st_mode)
+                   ? write_beside(path, data, size_bytes, info.st_mode & 07777, err)
+                   : write_in_place(path, data, size_bytes, err);
+    }
+    const mode_t mask = umask(0);
+    (void)umask(mask);
+    return write_beside(path, data, size_bytes, 0666 & ~mask, err);
+}
+
+wp_status wp_file_write_private(const char *path, const void *data, size_t size_bytes,
+                                wp_error *err) {
+    return write_beside(path, data, size_bytes, 0600, err);
 }
 
 bool wp_file_exists(const char *path) {
@@ -183,22 +189,27 @@ wp_status wp_temp_dir_create(char **path, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* Removes what is in the folder, which it closes. Paths are relative to it: nothing is allocated
+ * by us, so that this works when memory is out, and no link leads out of the folder. */
+static void empty_folder(int fd) {
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    if (dir == NULL) {
+        if (fd >= 0) (void)close(fd);
+        return;
+    }
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (unlinkat(fd, name, 0) == 0) continue;
+        empty_folder(openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        (void)unlinkat(fd, name, AT_REMOVEDIR);
+    }
+    (void)closedir(dir);
+}
+
 void wp_temp_dir_remove(const char *path) {
     if (path == NULL) return;
-    DIR *dir = opendir(path);
-    if (dir != NULL) {
-        for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-            if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-            char *child = wp_path_join(path, entry->d_name);
-            struct stat info;
-            if (lstat(child, &info) == 0 && S_ISDIR(info.st_mode))
-                wp_temp_dir_remove(child);
-            else
-                (void)unlink(child);
-            wp_free(child);
-        }
-        (void)closedir(dir);
-    }
+    empty_folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     (void)rmdir(path);
 }
 

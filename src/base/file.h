@@ -19,6 +19,9 @@ WP_NODISCARD wp_status wp_file_read(const char *path, char **data, size_t *size_
  */
 WP_NODISCARD wp_status wp_file_write(const char *path, const void *data, size_t size_bytes,
                                      wp_error *err);
+/** The same, readable and writable by the user only, whatever was there before. */
+WP_NODISCARD wp_status wp_file_write_private(const char *path, const void *data, size_t size_bytes,
+                                             wp_error *err);
 bool wp_file_exists(const char *path); /* of any kind */
 bool wp_file_is_executable(const char *path);
 bool wp_dir_exists(const char *path);

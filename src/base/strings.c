@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "base/text.h"
 
 void wp_strings_add_take(wp_strings *strings, char *string) {
@@ -14,9 +14,7 @@ void wp_strings_add_take(wp_strings *strings, char *string) {
     if (strings->count + 2 > strings->capacity) {
         WP_CHECK(strings->capacity < SIZE_MAX / 4 / sizeof *strings->items);
         const size_t capacity = strings->capacity != 0 ? strings->capacity * 2 : 8;
-        char **items = wp_realloc(strings->items, capacity * sizeof *items);
-        WP_CHECK(items != NULL);
-        strings->items = items;
+        strings->items = wp_must_realloc(strings->items, capacity * sizeof *strings->items);
         strings->capacity = capacity;
     }
     strings->items[strings->count++] = string;
@@ -24,7 +22,7 @@ void wp_strings_add_take(wp_strings *strings, char *string) {
 }
 
 void wp_strings_add(wp_strings *strings, const char *string) {
-    wp_strings_add_take(strings, wp_strdup(string));
+    wp_strings_add_take(strings, wp_must_strdup(string));
 }
 
 void wp_strings_addf(wp_strings *strings, const char *format, ...) {

@@ -2,7 +2,7 @@
 /**
  * A growable vector of strings that it owns, such as a command line: once something was added,
  * `items[count]` is NULL, as exec wants it. `{0}` is valid and empty (`items` is NULL). Running out
- * of memory ends the process (WP_CHECK). One thread at a time.
+ * of memory ends the process (base/must.h). One thread at a time.
  */
 #ifndef WP_BASE_STRINGS_H
 #define WP_BASE_STRINGS_H

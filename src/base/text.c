@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 
 static void reserve(wp_text *text, size_t extra) {
     WP_CHECK(extra < SIZE_MAX / 2 - text->length);
@@ -15,9 +15,7 @@ static void reserve(wp_text *text, size_t extra) {
     size_t capacity = text->capacity != 0 ? text->capacity : 32;
     while (capacity < need)
         capacity *= 2;
-    char *data = wp_realloc(text->data, capacity);
-    WP_CHECK(data != NULL);
-    text->data = data;
+    text->data = wp_must_realloc(text->data, capacity);
     text->capacity = capacity;
 }
 

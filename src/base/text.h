@@ -2,7 +2,7 @@
 /**
  * A growable string. `{0}` is valid and empty; `data` is NULL until something was appended, then
  * always NUL-terminated. Meant for messages, command lines and reports: running out of memory here
- * ends the process (WP_CHECK). One thread at a time.
+ * ends the process (base/must.h). One thread at a time.
  */
 #ifndef WP_BASE_TEXT_H
 #define WP_BASE_TEXT_H

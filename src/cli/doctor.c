@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage doctor: one line a finding, with what it enables or what would mend it. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cache.h"
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "base/units.h"
@@ -126,18 +125,19 @@ static bool check_gpu(void) {
 }
 
 static bool check_cache(void) {
-    const char *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    char *root = xdg != NULL && xdg[0] != '\0'
-                     ? wp_path_join(xdg, "warpage")
-                     : wp_path_join(home != NULL ? home : "/", ".cache/warpage");
-    const bool ok = wp_dir_create(root, NULL) == WP_STATUS_OK && access(root, W_OK) == 0;
-    char *what = wp_format("cache folder %s", root);
-    const bool result =
-        tell(ok, OPTIONAL, what, "compiled variants are kept between runs",
-             "not writable: variants are compiled anew at each run; set XDG_CACHE_HOME");
+    wp_error err = {0};
+    char *path = wp_cache_path(), *opened = NULL;
+    const bool ok = wp_cache_open(&opened, &err) == WP_STATUS_OK;
+    char *what = wp_format("cache folder %s", path);
+    char *remedy = err.status == WP_STATUS_INVALID
+                       ? wp_format("%s", err.message)
+                       : wp_format("not writable: variants are compiled anew at each run; set "
+                                   "WARPAGE_CACHE");
+    const bool result = tell(ok, OPTIONAL, what, "compiled variants are kept between runs", remedy);
+    wp_free(remedy);
     wp_free(what);
-    wp_free(root);
+    wp_free(opened);
+    wp_free(path);
     return result;
 }
 

@@ -2,11 +2,19 @@
 /* warpage <command> …: finds the command and runs it. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/must.h"
 #include "cli/cli.h"
 #include "warpage/version.h"
 
+static void out_of_memory(void) {
+    static const char sentence[] = "warpage: error: out of host memory\n";
+    _exit(write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0 ? WP_EXIT_USAGE : WP_EXIT_FAILED);
+}
+
 int main(int argc, char **argv) {
+    wp_on_out_of_memory(out_of_memory);
     if (argc < 2) {
         (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");
         return WP_EXIT_USAGE;

@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/record_note.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "base/units.h"
@@ -203,12 +204,17 @@ static wp_status write_reports(const wp_arguments *arguments, const wp_run_recor
 }
 
 /* Why there is no record, in one sentence. */
-static void explain_missing(const char *program, int exit_code) {
+static void explain_missing(const char *program, wp_record_state state, int exit_code) {
     if (exit_code > 128)
         (void)fprintf(stderr,
                       "warpage run: %s was ended by signal %d (%s) before it could write its run "
                       "record\n",
                       program, exit_code - 128, strsignal(exit_code - 128));
+    else if (state == WP_RECORD_STARTED)
+        (void)fprintf(stderr,
+                      "warpage run: %s left no run record: it did not exit normally, but by "
+                      "_exit or the like\n",
+                      program);
     else
         (void)fprintf(stderr,
                       "warpage run: %s left no run record: it was not built by wpcc, or did not "
@@ -224,8 +230,17 @@ static int report_run(const wp_arguments *arguments, const char *record_path,
                             arguments->values[OUTPUT] != NULL ||
                             arguments->values[TIMELINE] != NULL || arguments->values[PAGES] != NULL;
     const int failed_code = exit_code != 0 ? exit_code : WP_EXIT_FAILED;
-    if (!wp_file_exists(record_path)) {
-        explain_missing(arguments->operands[0], exit_code);
+    char reason[WP_RECORD_REASON_BYTES];
+    const wp_record_state state = wp_record_note_state(record_path, reason);
+    if (state == WP_RECORD_FAILED) {
+        (void)wpi_failure("run",
+                          "the run record of %s could not be written: %s; set TMPDIR to a folder "
+                          "with more space",
+                          arguments->operands[0], reason);
+        return failed_code;
+    }
+    if (state != WP_RECORD_WRITTEN) {
+        explain_missing(arguments->operands[0], state, exit_code);
         return has_target ? failed_code : exit_code;
     }
     wp_run_record record = {0};
@@ -295,6 +310,10 @@ int wpi_run_main(int argc, char **argv) {
         goto done;
     }
     record_path = wp_path_join(temp, "record.json");
+    if (wp_record_note_create(record_path, &err) != WP_STATUS_OK) {
+        (void)wpi_failure("run", "%s; set TMPDIR to a folder with more space", err.message);
+        goto done;
+    }
     wp_strings_addf(&environment, "WARPAGE_RUN_RECORD=%s", record_path);
     timeline_path = wp_path_join(temp, "timeline.json");
     if (arguments.values[TIMELINE] != NULL || arguments.values[OUTPUT] != NULL)

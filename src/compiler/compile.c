@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "compiler/finish.h"
 #include "compiler/header_cache.h"
@@ -162,9 +162,10 @@ static void add_depfile(wp_job *job, wp_strings *command, const wp_input *input,
     bool is_named =
         o->goal == WP_GOAL_OBJECT; /* otherwise the object is a temporary file, or none */
     char *stem = wp_path_stem(is_named ? output : input->path);
-    char *dir = is_named ? wp_path_dir(output) : wp_strdup(o->output_dir ? o->output_dir : ".");
+    char *dir =
+        is_named ? wp_path_dir(output) : wp_must_strdup(o->output_dir ? o->output_dir : ".");
     char *file = wp_format("%s.d", stem),
-         *path = strcmp(dir, ".") == 0 ? wp_strdup(file) : wp_path_join(dir, file);
+         *path = strcmp(dir, ".") == 0 ? wp_must_strdup(file) : wp_path_join(dir, file);
     if (!wp_strings_contains(&o->depfile_args, "-MF")) ADD(command, "-MF", path);
     if (!wp_strings_contains(&o->depfile_args, "-MT") &&
         !wp_strings_contains(&o->depfile_args, "-MQ")) {

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 
 static void on_diagnostic(LLVMDiagnosticInfoRef info, void *context) {
     /* LLVM prints warnings of its own to stderr and exits on errors unless someone listens;
@@ -44,13 +44,13 @@ static wp_kernel_ir *kernel_of(wp_compile *c, LLVMValueRef function) {
 static void read_annotations(wp_compile *c) {
     unsigned count = LLVMGetNamedMetadataNumOperands(c->module, "nvvm.annotations");
     if (count == 0) return;
-    LLVMValueRef *nodes = wp_calloc(count, sizeof *nodes);
+    LLVMValueRef *nodes = wp_must_calloc(count, sizeof *nodes);
     LLVMGetNamedMetadataOperands(c->module, "nvvm.annotations", nodes);
-    c->kernels = wp_calloc(count, sizeof *c->kernels);
+    c->kernels = wp_must_calloc(count, sizeof *c->kernels);
     for (int round = 0; round < 2; round++) { /* kernels first, then their bounds */
         for (unsigned n = 0; n < count; n++) {
             unsigned operands = LLVMGetMDNodeNumOperands(nodes[n]);
-            LLVMValueRef *values = wp_calloc(operands, sizeof *values);
+            LLVMValueRef *values = wp_must_calloc(operands, sizeof *values);
             LLVMGetMDNodeOperands(nodes[n], values);
             LLVMValueRef function = values[0];
             for (unsigned i = 1; function && LLVMIsAFunction(function) && i + 1 < operands;
@@ -65,7 +65,7 @@ static void read_annotations(wp_compile *c) {
                     size_t name_length;
                     const char *name = LLVMGetValueName2(function, &name_length);
                     c->kernels[c->kernel_count].function = function;
-                    c->kernels[c->kernel_count++].name = wp_strndup(name, name_length);
+                    c->kernels[c->kernel_count++].name = wp_must_strndup(name, name_length);
                 } else if (round == 1 && kernel && length == 8 && memcmp(key, "maxntidx", 8) == 0) {
                     kernel->max_threads = value;
                 }
@@ -108,7 +108,7 @@ static void read_variables(wp_compile *c) {
     uint32_t capacity = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
         capacity++;
-    c->variables = wp_calloc(capacity ? capacity : 1, sizeof *c->variables);
+    c->variables = wp_must_calloc(capacity ? capacity : 1, sizeof *c->variables);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(g));
         if (LLVMIsDeclaration(g) || !LLVMIsExternallyInitialized(g) || LLVMIsGlobalConstant(g))
@@ -118,7 +118,7 @@ static void read_variables(wp_compile *c) {
         const char *name = LLVMGetValueName2(g, &length);
         c->variables[c->variable_count++] = (wp_variable_ir){
             .global = g,
-            .name = wp_strndup(name, length),
+            .name = wp_must_strndup(name, length),
             .kind = is_managed(c, g)             ? WP_VARIABLE_MANAGED
                     : space == WP_SPACE_CONSTANT ? WP_VARIABLE_CONSTANT
                                                  : WP_VARIABLE_DEVICE,
@@ -130,8 +130,7 @@ static void read_variables(wp_compile *c) {
 wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
                              wp_error *err) {
     *out = NULL;
-    wp_compile *c = wp_calloc(1, sizeof *c);
-    if (!c) return WP_FAIL(err, NOMEM, "no memory for a compilation");
+    wp_compile *c = wp_must_calloc(1, sizeof *c);
     c->context = LLVMContextCreate();
     LLVMContextSetDiagnosticHandler(c->context, on_diagnostic, NULL);
     cache_types(c);

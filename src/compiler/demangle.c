@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "base/text.h"
 
 /* Of the C++ runtime, which LLVM brings along. Allocates with malloc. */
@@ -22,7 +22,7 @@ char *wpi_demangle(const char *text) {
         if (is_name_letter(*c))
             while (is_name_letter(c[length]))
                 length++;
-        char *word = wp_strndup(c, length);
+        char *word = wp_must_strndup(c, length);
         int status = -1;
         char *plain =
             word[0] == '_' && word[1] == 'Z' ? __cxa_demangle(word, NULL, NULL, &status) : NULL;

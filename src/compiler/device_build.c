@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "compiler/demangle.h"
 #include "compiler/emit/image.h"
@@ -156,8 +156,7 @@ wp_status wpi_device_build_start(wp_job *job, const char *bitcode_path, uint64_t
                                  const char *what, wp_strings *objects, wp_device_build **out,
                                  wp_error *err) {
     *out = NULL;
-    wp_device_build *build = wp_calloc(1, sizeof *build);
-    if (!build) return WP_FAIL(err, NOMEM, "no memory to compile %s", what);
+    wp_device_build *build = wp_must_calloc(1, sizeof *build);
     build->job = job;
     build->id = id;
     build->what = wp_format("%s: device code", what);
@@ -196,10 +195,15 @@ wp_status wpi_device_build_finish(wp_device_build *build, const char *image_path
         wpi_task_cancel(&build->ptx_task);
     } else if (build->ptx) {
         wp_error error = {0};
-        bool has_ptx = wpi_task_wait(&build->ptx_task, &error) == WP_STATUS_OK;
-        if (!has_ptx) warn(build->what, &error);
-        status = write_image(build->job->options, build->bitcode, build->size_bytes,
-                             has_ptx ? build->ptx : NULL, build->id, image_path, err);
+        status = wpi_task_wait(&build->ptx_task, &error);
+        bool has_ptx = status == WP_STATUS_OK;
+        if (status == WP_STATUS_NOMEM) {
+            if (err) *err = error;
+        } else {
+            if (!has_ptx) warn(build->what, &error);
+            status = write_image(build->job->options, build->bitcode, build->size_bytes,
+                                 has_ptx ? build->ptx : NULL, build->id, image_path, err);
+        }
     }
     destroy(build);
     return status;

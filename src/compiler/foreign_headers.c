@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/text.h"
 
 #define NOWHERE "/dev/null/hidden"
@@ -66,7 +66,7 @@ static void hide_folder(search *s, const char *folder, const char *inside, int d
     for (const struct dirent *e = readdir(dir); e; e = readdir(dir)) {
         if (is_internal(e->d_name)) continue;
         char *path = wp_path_join(folder, e->d_name);
-        char *below = inside[0] ? wp_path_join(inside, e->d_name) : wp_strdup(e->d_name);
+        char *below = inside[0] ? wp_path_join(inside, e->d_name) : wp_must_strdup(e->d_name);
         char *ours = wp_path_join(s->job->tools->include_dir, below);
         struct stat what;
         bool is_there = stat(path, &what) == 0, is_folder = is_there && S_ISDIR(what.st_mode);
@@ -89,7 +89,7 @@ static void hide_in(search *s, const char *folder) {
     char *header = wp_path_join(folder, "cuda_runtime_api.h");
     char *real_header = realpath(header, NULL), *real = realpath(folder, NULL);
     char *here = realpath(".", NULL);
-    char *absolute = here ? wp_path_join(here, folder) : wp_strdup(folder);
+    char *absolute = here ? wp_path_join(here, folder) : wp_must_strdup(folder);
     if (real_header && real) {
         s->toolkit = wp_path_dir(real_header);
         s->is_mixed = strcmp(s->toolkit, real) == 0;
@@ -119,7 +119,8 @@ wp_status wpi_foreign_headers_hide(wp_job *job, wp_error *err) {
     hide_in(&s, "/usr/include");
     static const char *const names[] = {"CPLUS_INCLUDE_PATH", "C_INCLUDE_PATH"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        char *copy = wp_strdup(getenv(names[i]) ? getenv(names[i]) : ""), *rest = copy, *folder;
+        char *copy = wp_must_strdup(getenv(names[i]) ? getenv(names[i]) : ""), *rest = copy,
+             *folder;
         while ((folder = strtok_r(rest, ":", &rest)))
             hide_in(&s, folder);
         wp_free(copy);

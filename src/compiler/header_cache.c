@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A precompiled header headers-<key>.pch has a list headers-<key>.txt beside it, which is written
- * last:
+ * last and notices damage of its own (base/cache.h):
  *
+ *     H hash                              of the precompiled header
  *     F size seconds nanoseconds path     a file it was made of
  *     N name                              what an #include in these files asks for
  *     W word                              an identifier in them
@@ -18,11 +19,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/cache.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 
@@ -56,7 +57,7 @@ static bool begins(const char *word, const char *with) {
  */
 static bool add_macro(sorted *s, const char *definition) {
     size_t length = strcspn(definition, "=(");
-    char *name = wp_strndup(definition, length);
+    char *name = wp_must_strndup(definition, length);
     bool is_part = name[0] == '_' || strcmp(name, "NDEBUG") == 0 || begins(name, "CUDA_") ||
                    begins(name, "STDC_");
     if (!is_part) wp_strings_add(&s->macros, name);
@@ -196,7 +197,7 @@ static bool is_current(const char *list) {
         const char *path = row_path(row);
         if (!path) continue;
         size_t length = strcspn(row, "\n");
-        char *name = wp_strndup(path, (size_t)(row + length - path)), *now = file_row(name);
+        char *name = wp_must_strndup(path, (size_t)(row + length - path)), *now = file_row(name);
         bool is_same = now && strlen(now) == length && memcmp(now, row, length) == 0;
         wp_free(name);
         wp_free(now);
@@ -205,9 +206,26 @@ static bool is_current(const char *list) {
     return true;
 }
 
+/* NULL: it cannot be read. */
+static char *hash_row(const char *pch) {
+    char *data = NULL;
+    size_t size_bytes;
+    if (wp_file_read(pch, &data, &size_bytes, NULL) != WP_STATUS_OK) return NULL;
+    char *row = wp_format("%016" PRIx64, wp_hash64(data, size_bytes, 0));
+    wp_free(data);
+    return row;
+}
+
+static bool is_whole(const char *list, const char *pch) {
+    char *hash = hash_row(pch);
+    bool is_same = hash && has_row(list, 'H', hash);
+    wp_free(hash);
+    return is_same;
+}
+
 static bool is_shadowed(const char *list, const char *folder) {
     for (const char *row = strstr(list, "\nN "); row; row = strstr(row + 1, "\nN ")) {
-        char *name = wp_strndup(row + 3, strcspn(row + 3, "\n"));
+        char *name = wp_must_strndup(row + 3, strcspn(row + 3, "\n"));
         char *path = wp_path_join(folder, name);
         bool is_there = wp_file_exists(path);
         wp_free(path);
@@ -271,9 +289,11 @@ static bool add_file(wp_strings *rows, const char *path) {
 static char *list_of(const char *depfile, const char *pch) {
     wp_strings rows = {0};
     wp_text name = {0}, list = {0};
-    char *own = file_row(pch);
-    bool all = own != NULL;
+    char *own = file_row(pch), *hash = hash_row(pch);
+    bool all = own && hash;
     if (own) wp_strings_add_take(&rows, own);
+    if (hash) wp_strings_addf(&rows, "H %s", hash);
+    wp_free(hash);
     const char *p = strchr(depfile, ':');
     for (p = p ? p + 1 : ""; *p && all; p++) {
         if (p[0] == '\\' && (p[1] == ' ' || p[1] == '#' || p[1] == '\\')) {
@@ -315,8 +335,9 @@ static char *make(wp_job *job, const sorted *s, const char *pch, const char *lis
     const wp_subprocess_options options = {.stdout_text = &said, .stderr_text = &said};
     if (wp_subprocess_run(wp_strings_argv(&command), &options, &exit_code, NULL) == WP_STATUS_OK &&
         exit_code == 0 && wp_file_read(deps, &depfile, &size_bytes, NULL) == WP_STATUS_OK) {
-        list = rename(temp, pch) == 0 ? list_of(depfile, pch) : NULL;
-        if (list && wp_file_write(list_path, list, strlen(list), NULL) != WP_STATUS_OK) {
+        bool is_private = chmod(temp, 0600) == 0; /* whatever the umask says */
+        list = is_private && rename(temp, pch) == 0 ? list_of(depfile, pch) : NULL;
+        if (list && wp_cache_write(list_path, list, strlen(list), NULL) != WP_STATUS_OK) {
             wp_free(list);
             list = NULL;
         }
@@ -337,18 +358,37 @@ static void put_in(wp_strings *command, const sorted *s, const char *pch) {
     const char *const words[] = {"-include-pch", pch};
     for (size_t i = 0; i < 2; i++) {
         wp_free(command->items[s->at + i]);
-        command->items[s->at + i] = wp_strdup(words[i]);
+        command->items[s->at + i] = wp_must_strdup(words[i]);
     }
+}
+
+/* A file that another user can change is worth a word, once. That none can be written is not. */
+static void warn(wp_job *job, const wp_error *error) {
+    if (error->status != WP_STATUS_INVALID || job->has_warned_of_cache) return;
+    job->has_warned_of_cache = true;
+    fprintf(stderr, "wpcc: warning: %s\n", error->message);
+}
+
+/* The list, if it and the header are whole, the user's own, and made of the files that are there
+ * now. clang crashes when it reads a damaged header. */
+static char *read_list(wp_job *job, const char *pch, const char *list_path) {
+    wp_error error = {0};
+    char *list = NULL;
+    size_t size_bytes;
+    wp_status status = wp_cache_check_owner(pch, &error);
+    if (status == WP_STATUS_OK) status = wp_cache_read(list_path, &list, &size_bytes, &error);
+    if (status != WP_STATUS_OK) warn(job, &error);
+    if (status == WP_STATUS_OK && is_current(list) && is_whole(list, pch)) return list;
+    wp_free(list);
+    return NULL;
 }
 
 static void use(wp_job *job, wp_strings *command, const sorted *s, const char *cache) {
     char *pch = wp_format("%s/headers-%016" PRIx64 ".pch", cache, key_of(s, job->tools->clang));
-    char *list_path = wp_format("%.*s.txt", (int)strlen(pch) - 4, pch), *list = NULL;
-    size_t size_bytes;
-    bool is_there =
-        wp_file_exists(pch) && wp_file_read(list_path, &list, &size_bytes, NULL) == WP_STATUS_OK;
-    if (!is_there || !is_current(list)) {
-        wp_free(list);
+    char *list_path = wp_format("%.*s.txt", (int)strlen(pch) - 4, pch);
+    char *list = read_list(job, pch, list_path);
+    if (!list) {
+        wp_cache_sweep(cache);
         list = make(job, s, pch, list_path);
     }
     if (list && is_safe(s, list)) put_in(command, s, pch);
@@ -363,8 +403,12 @@ void wpi_header_cache_use(wp_job *job, wp_strings *command, const wp_input *inpu
     sorted s;
     sort(&s, job, command, input->path);
     if (s.is_usable && s.has_header) {
-        char *cache = wp_cache_dir(getenv("WARPAGE_CACHE"));
-        if (cache) use(job, command, &s, cache);
+        char *cache = NULL;
+        wp_error error = {0};
+        if (wp_cache_open(&cache, &error) == WP_STATUS_OK)
+            use(job, command, &s, cache);
+        else
+            warn(job, &error);
         wp_free(cache);
     }
     deinit(&s);

@@ -12,6 +12,7 @@ typedef struct wp_job {
     const wp_toolchain *tools;
     char *temp_dir;
     uint32_t temp_count;
+    bool has_warned_of_cache;
     char *overlay;            /* of the file being compiled: see source_overlay.h; or NULL */
     char *hidden;             /* overlay: see foreign_headers.h; or NULL */
     wp_strings compiler_args; /* -Xcompiler's words as clang takes them */
@@ -76,7 +77,8 @@ WP_NODISCARD wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, con
 /** `wpcc --variant=NAME IMAGE -o LIBRARY`: a command line of its own, given by libwarpage; true if
  * `argv` is one. */
 bool wpi_is_variant_command(int argc, char **argv);
-WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, wp_error *err);
+/** OK: it was attempted, any message is printed, and *exit_code says how it ended. */
+WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err);
 
 /** Writes the object that carries relocatable device code: a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,

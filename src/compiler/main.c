@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "compiler/demangle.h"
 #include "compiler/foreign_headers.h"
@@ -27,28 +27,29 @@ static char *output_name(const wp_options *o, const wp_input *input) {
         [WP_GOAL_OBJECT] = ".o",    [WP_GOAL_PTX] = ".ptx",
         [WP_GOAL_CUBIN] = ".cubin", [WP_GOAL_FATBIN] = ".fatbin",
         [WP_GOAL_BITCODE] = ".bc",  [WP_GOAL_HOST_SOURCE] = ".cu.cpp.ii"};
-    if (o->output) return wp_strdup(o->output);
-    if (o->goal == WP_GOAL_PREPROCESS || o->goal == WP_GOAL_DEPENDENCIES) return wp_strdup("-");
+    if (o->output) return wp_must_strdup(o->output);
+    if (o->goal == WP_GOAL_PREPROCESS || o->goal == WP_GOAL_DEPENDENCIES)
+        return wp_must_strdup("-");
     char *stem = wp_path_stem(input->path);
     char *name = wp_format("%s%s", stem, extensions[o->goal]);
-    char *output = o->output_dir ? wp_path_join(o->output_dir, name) : wp_strdup(name);
+    char *output = o->output_dir ? wp_path_join(o->output_dir, name) : wp_must_strdup(name);
     wp_free(stem);
     wp_free(name);
     return output;
 }
 
 static char *program_name(const wp_options *o) {
-    if (o->output) return wp_strdup(o->output);
+    if (o->output) return wp_must_strdup(o->output);
     const char *name = o->goal == WP_GOAL_DEVICE_LINK ? "a_dlink.o"
                        : o->goal == WP_GOAL_LIBRARY   ? "a.a"
                                                       : "a.out";
-    return o->output_dir ? wp_path_join(o->output_dir, name) : wp_strdup(name);
+    return o->output_dir ? wp_path_join(o->output_dir, name) : wp_must_strdup(name);
 }
 
 /* Compiles to a temporary file and gives it its name at the end. */
 static wp_status compile_to(wp_job *job, const wp_input *input, const char *output, wp_error *err) {
     bool is_stdout = strcmp(output, "-") == 0;
-    char *temp = is_stdout ? wp_strdup(output) : wpi_job_temp(job, output, ".out");
+    char *temp = is_stdout ? wp_must_strdup(output) : wpi_job_temp(job, output, ".out");
     wp_status status = wpi_compile_file(job, input, output, temp, err);
     if (status == WP_STATUS_OK && !is_stdout && !job->options->stop_after)
         status = wpi_job_publish(job, temp, output, err);
@@ -212,7 +213,7 @@ static void drop_foreign_cpath(const wp_toolchain *tools) {
     const char *value = getenv("CPATH");
     if (!value) return;
     wp_text kept = {0};
-    char *copy = wp_strdup(value), *rest = copy, *folder;
+    char *copy = wp_must_strdup(value), *rest = copy, *folder;
     while ((folder = strtok_r(rest, ":", &rest)))
         if (!wpi_toolchain_is_foreign(tools, folder))
             wp_text_appendf(&kept, "%s%s", kept.length ? ":" : "", folder);
@@ -224,7 +225,7 @@ static void drop_foreign_cpath(const wp_toolchain *tools) {
 static wp_status make_temp_dir(wp_job *job, wp_error *err) {
     const wp_options *o = job->options;
     if (!o->keep || !o->keep_dir) return wp_temp_dir_create(&job->temp_dir, err);
-    job->temp_dir = wp_strdup(o->keep_dir);
+    job->temp_dir = wp_must_strdup(o->keep_dir);
     return wp_dir_create(o->keep_dir, err);
 }
 
@@ -263,12 +264,21 @@ static int run(const wp_options *options) {
 
 static int run_variant(int argc, char **argv) {
     wp_error err = {0};
-    wp_status status = wpi_variant_run(argc, argv, &err);
-    if (status != WP_STATUS_OK && err.message[0]) fprintf(stderr, "wpcc: error: %s\n", err.message);
-    return status == WP_STATUS_OK ? 0 : status == WP_STATUS_INVALID ? 2 : 1;
+    int exit_code = 1;
+    wp_status status = wpi_variant_run(argc, argv, &exit_code, &err);
+    if (status == WP_STATUS_OK) return exit_code;
+    fprintf(stderr, "wpcc: error: %s\n", err.message);
+    return status == WP_STATUS_INVALID ? 2 : 1;
+}
+
+/* The process that supervises this one, if there is one, removes the temporary folder. */
+static void out_of_memory(void) {
+    static const char sentence[] = "wpcc: error: out of host memory\n";
+    _exit(write(STDERR_FILENO, sentence, sizeof sentence - 1) < 0 ? 2 : 1);
 }
 
 int main(int argc, char **argv) {
+    wp_on_out_of_memory(out_of_memory);
     if (wpi_is_variant_command(argc, argv)) return run_variant(argc, argv);
     wp_options options;
     wp_error err = {0};

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "compiler/words.h"
@@ -61,7 +61,7 @@ static wp_status set_rdc(wp_options *o, const char *value, int arg, wp_error *er
 
 static void set_string(char **place, const char *value) {
     wp_free(*place);
-    *place = wp_strdup(value);
+    *place = wp_must_strdup(value);
 }
 
 enum { S_OUTPUT, S_OUTPUT_DIR, S_CCBIN, S_PRINT_AFTER, S_STOP_AFTER };
@@ -615,8 +615,8 @@ static bool is_link_file(const char *path) {
 }
 
 static void add_input(wp_options *o, const char *path, wp_language language) {
-    o->inputs = wp_realloc(o->inputs, (o->input_count + 1) * sizeof *o->inputs);
-    o->inputs[o->input_count++] = (wp_input){wp_strdup(path), language};
+    o->inputs = wp_must_realloc(o->inputs, (o->input_count + 1) * sizeof *o->inputs);
+    o->inputs[o->input_count++] = (wp_input){wp_must_strdup(path), language};
     if (language == WP_LANGUAGE_OBJECT) wp_strings_add(&o->link_args, path);
 }
 

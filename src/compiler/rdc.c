@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "compiler/context.h"
 #include "compiler/job.h"
@@ -115,7 +115,7 @@ static void join_static_names(LLVMModuleRef module) {
         const char *name = LLVMGetValueName2(v, &length);
         const char *suffix = strstr(name, "__static__");
         if (!suffix || LLVMIsDeclaration(v)) continue;
-        char *plain = wp_strndup(name, (size_t)(suffix - name));
+        char *plain = wp_must_strndup(name, (size_t)(suffix - name));
         LLVMValueRef other = LLVMGetNamedGlobal(module, plain);
         wp_free(plain);
         if (!other || !LLVMIsDeclaration(other)) continue;
@@ -231,13 +231,13 @@ static wp_status gather(gathered *g, const char *path, wp_error *err) {
 /* -lname or -l:file: the first of the user's folders that has it, as the linker looks. A shared
  * library there ends the search: it has no device code. System folders hold none either. */
 static char *find_library(const wp_strings *folders, const char *name) {
-    char *archive = name[0] == ':' ? wp_strdup(name + 1) : wp_format("lib%s.a", name);
+    char *archive = name[0] == ':' ? wp_must_strdup(name + 1) : wp_format("lib%s.a", name);
     char *shared = wp_format("lib%s.so", name), *found = NULL;
     for (size_t i = 0; i < folders->count && !found; i++) {
         char *candidate = wp_path_join(folders->items[i], archive);
         char *library = wp_path_join(folders->items[i], shared);
         bool is_shared = wp_file_exists(library);
-        if (!is_shared && wp_file_exists(candidate)) found = wp_strdup(candidate);
+        if (!is_shared && wp_file_exists(candidate)) found = wp_must_strdup(candidate);
         wp_free(candidate);
         wp_free(library);
         if (is_shared) break;
@@ -250,7 +250,7 @@ static char *find_library(const wp_strings *folders, const char *name) {
 static void list_folders(const wp_strings *words, wp_strings *folders) {
     for (size_t i = 0; i < words->count; i++)
         if (strncmp(words->items[i], "-L", 2) == 0) wp_strings_add(folders, words->items[i] + 2);
-    char *path = wp_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""), *rest = path,
+    char *path = wp_must_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""), *rest = path,
          *folder;
     while ((folder = strtok_r(rest, ":", &rest)))
         wp_strings_add(folders, folder);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/text.h"
 #include "compiler/asm_syntax.h"
 #include "compiler/launch_syntax.h"
@@ -41,7 +41,7 @@ static wp_status visit_includes(walk *w, const char *path, const char *text, wp_
         const char *open = p + 8 + strspn(p + 8, " \t");
         size_t length = *open == '"' ? strcspn(open + 1, "\"\n") : 0;
         if (length == 0) continue;
-        char *name = wp_strndup(open + 1, length), *found = find_include(w, path, name);
+        char *name = wp_must_strndup(open + 1, length), *found = find_include(w, path, name);
         wp_status status = found ? visit(w, found, err) : WP_STATUS_OK;
         wp_free(name);
         wp_free(found);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP};
@@ -19,6 +20,14 @@ static volatile pid_t group;
 static void pass_on(int signal_number) {
     received = signal_number;
     if (group > 0) (void)kill(-group, signal_number);
+}
+
+/* Work that failed may have left tasks and tools running; they must not write into the temporary
+ * folder once it is removed. The group is gone when the last of them is reaped. */
+static void end_group(pid_t pid) {
+    const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
+    for (int i = 0; i < 100 && kill(-pid, SIGKILL) == 0; i++)
+        (void)nanosleep(&pause, NULL);
 }
 
 _Noreturn static void child_main(int (*work)(void *arg), void *arg, const sigset_t *mask) {
@@ -57,6 +66,7 @@ int wpi_supervise(int (*work)(void *arg), void (*clean)(void *arg), void *arg) {
     }
     for (int i = 0; i < ENDING_COUNT; i++)
         (void)sigaction(endings[i], &old[i], NULL);
+    if (received || !WIFEXITED(state) || WEXITSTATUS(state) != 0) end_group(pid);
     if (received) {
         clean(arg);
         (void)raise(received);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/must.h"
 
 /* What a child sends back, in one write. Its strings are constants of this program: the same in
  * both processes. */
@@ -19,11 +20,26 @@ typedef struct task_result {
     wp_error error;
 } task_result;
 
+static int child_result_fd;
+
+_Noreturn static void child_end(const task_result *result) {
+    fflush(NULL);
+    _exit(write(child_result_fd, result, sizeof *result) == (ssize_t)sizeof *result ? 0 : 1);
+}
+
+/* The process that waits for this one reports it. */
+static void child_out_of_memory(void) {
+    task_result result = {0};
+    result.status = WP_FAIL(&result.error, NOMEM, "out of host memory");
+    child_end(&result);
+}
+
 _Noreturn static void child_main(wp_task_fn fn, void *arg, int fd) {
     task_result result = {0};
+    child_result_fd = fd;
+    wp_on_out_of_memory(child_out_of_memory);
     result.status = fn(arg, &result.error);
-    fflush(NULL);
-    _exit(write(fd, &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
+    child_end(&result);
 }
 
 wp_status wpi_task_start(wp_task *task, wp_task_fn fn, void *arg, const char *what, wp_error *err) {

@@ -7,14 +7,16 @@
  *
  * IMAGE may also be a file of bitcode, as -emit-llvm writes it. */
 #include <llvm-c/Support.h>
+#include <stdio.h>
 #include <string.h>
 #include <zstd.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "compiler/job.h"
 #include "compiler/pipeline.h"
+#include "compiler/supervise.h"
 
 #define OPTION "--variant="
 
@@ -151,17 +153,36 @@ done:
     return status;
 }
 
-wp_status wpi_variant_run(int argc, char **argv, wp_error *err) {
-    request r;
+typedef struct variant_run {
+    wp_job job;
+    request request;
+} variant_run;
+
+static int work(void *arg) {
+    variant_run *run = arg;
+    wp_error err = {0};
+    wp_status status = build(&run->job, &run->request, &err);
+    if (status != WP_STATUS_OK && err.message[0]) fprintf(stderr, "wpcc: error: %s\n", err.message);
+    return status == WP_STATUS_OK ? 0 : status == WP_STATUS_INVALID ? 2 : 1;
+}
+
+static void clean(void *arg) {
+    const variant_run *run = arg;
+    wp_temp_dir_remove(run->job.temp_dir);
+}
+
+wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err) {
     wp_toolchain tools;
     const wp_options options = {0};
-    wp_job job = {.options = &options, .tools = &tools};
-    WP_TRY(parse(argc, argv, &r, err));
+    variant_run run = {.job = {.options = &options, .tools = &tools}};
+    WP_TRY(parse(argc, argv, &run.request, err));
     WP_TRY(wpi_toolchain_find(&tools, err));
-    wp_status status = wp_temp_dir_create(&job.temp_dir, err);
-    if (status == WP_STATUS_OK) status = build(&job, &r, err);
-    wp_temp_dir_remove(job.temp_dir);
-    wp_free(job.temp_dir);
+    wp_status status = wp_temp_dir_create(&run.job.temp_dir, err);
+    if (status == WP_STATUS_OK) {
+        *exit_code = wpi_supervise(work, clean, &run);
+        clean(&run);
+    }
+    wp_free(run.job.temp_dir);
     wpi_toolchain_deinit(&tools);
     return status;
 }

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/record_note.h"
 #include "base/param.h"
 #include "report/run_record.h"
 #include "report/selection.h"
@@ -252,8 +253,10 @@ void wpi_report_write_at_exit(void) {
     wp_text json = {0};
     wpi_run_record_json(&record, &json);
     wp_error err = {0};
-    if (wp_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK)
+    if (wp_file_write(record_path, json.data, json.length, &err) != WP_STATUS_OK) {
+        wp_record_note_failed(record_path, err.message);
         wp_log(WP_LOG_WARN, "report", "no run record was written: %s", err.message);
+    }
     wp_text_deinit(&json);
     if (wpi_timeline_is_on() && wpi_timeline_write(&record, &err) != WP_STATUS_OK)
         wp_log(WP_LOG_WARN, "report", "no timeline was written: %s", err.message);
@@ -284,6 +287,7 @@ __attribute__((constructor)) static void start_recording(void) {
     const char *path = getenv("WARPAGE_RUN_RECORD");
     if (path == NULL || path[0] == '\0') return;
     wpi_report_restart(path);
+    wp_record_note_started(path);
     (void)unsetenv("WARPAGE_RUN_RECORD");
     (void)unsetenv("WARPAGE_TIMELINE");
     if (atexit(wpi_report_write_at_exit) != 0) wpi_report_enabled = false;

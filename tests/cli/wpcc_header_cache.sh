@@ -46,5 +46,26 @@ done
 rm a.o
 echo "damaged: $(taken -c a.cu)"
 cmp a.o with.o && echo works
+# The same length and time, other bytes; then a list that lost its end.
+for file in cache/headers-*.pch; do
+    cp -p "$file" kept
+    dd if=/dev/zero of="$file" bs=4096 seek=20 count=20 conv=notrunc 2>/dev/null
+    touch -r kept "$file"
+done
+rm a.o
+echo "damaged within: $(taken -c a.cu)"
+wpcc -c a.cu && cmp a.o with.o && echo works
+for file in cache/headers-*.txt; do
+    truncate -s -100 "$file"
+done
+touch before
+echo "a damaged list: $(taken -c a.cu)"
+echo "made anew: $(find cache -name 'headers-*.pch' -newer before | wc -l)"
+# What another user could have written is not read.
+chmod go+w cache
+wpcc -c a.cu 2>&1 | sed "s|$PWD|.|g"
+chmod go-w cache
+(umask 0 && wpcc -c a.cu && rm -r cache && wpcc -c a.cu)
+echo "under any umask: $(taken -c a.cu)"
 touch file
 echo "no folder: $(WARPAGE_CACHE=$PWD/file/cache taken -c a.cu)"

@@ -21,6 +21,32 @@ run none || fail "a damaged library is not made again"
 grep -q "made 'check' with " talk || fail "a damaged library was taken"
 grep -q 'nothing found' talk || fail "not checked"
 
+# Cut short at a page, as by a full disk or a crash, in each kind of variant: the loader would die of SIGBUS.
+"$WPCC" "$E2E/../../examples/vecadd.cu" -o vecadd || exit 1
+WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 ./vecadd >out 2>talk || fail "no simulated run"
+for file in cache/*.so; do
+    truncate -s 8192 "$file"
+done
+run none || fail "a truncated library is not made again"
+grep -q "made 'check' with " talk || fail "a truncated library was taken"
+for again in made from; do
+    WARPAGE_CHECK=0 WARPAGE_DEVICE=sim:k80 WARPAGE_LOG=device.variant:info ./vecadd >out 2>talk || fail "truncated: exit status $?"
+    grep -q "device.variant: .*$again" talk || fail "truncated: not '$again'"
+done
+
+# Others could have put code there: not loaded, one sentence, and the run goes on.
+chmod go+w cache
+run none || fail "a cache that others can write ends the program"
+[ "$(grep -c 'can be written by other users and is not used; run: chmod go-w' talk)" -eq 1 ] || fail "an open folder is not told"
+grep -q "made 'check' with " talk || fail "a library of an open folder was loaded"
+chmod go-w cache
+chmod go+w cache/check-*.so
+run none || fail "a library that others can write ends the program"
+grep -q "can be written by other users and is not used" talk || fail "an open file is not told"
+run none || fail "not made again"
+grep -q 'from the cache' talk || fail "an open file stays open"
+grep -q 'other users' talk && fail "still open"
+
 touch file # a folder that cannot be made
 WARPAGE_CACHE="$TMP/file/cache" run freed || fail "no cache, no check"
 grep -q 'use of freed memory' talk || fail "not checked without a cache"

@@ -5,9 +5,9 @@
 #include <zstd.h>
 
 #include "base/abi.h"
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/text.h"
 
 #define COMPRESSION_LEVEL 3 /* bitcode is small; higher levels cost more time than they save */
@@ -35,7 +35,7 @@ wp_status wpi_image_write(const char *path, uint64_t id, const wp_image_part *pa
     static const char zeros[16];
     wp_image_header header = {.abi_version = WP_ABI_VERSION, .section_count = count, .id = id};
     memcpy(header.magic, WP_IMAGE_MAGIC, sizeof header.magic);
-    wp_image_section *sections = wp_calloc(count + 1, sizeof *sections);
+    wp_image_section *sections = wp_must_calloc(count + 1, sizeof *sections);
     size_t start = align16(sizeof header + count * sizeof *sections);
     wp_text body = {0};
     wp_status status = WP_STATUS_OK;

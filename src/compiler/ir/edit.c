@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/map.h"
 
 LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count) {
     uint32_t n = 0;
     for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
         n++;
-    LLVMValueRef *users = wp_calloc(n ? n : 1, sizeof *users);
+    LLVMValueRef *users = wp_must_calloc(n ? n : 1, sizeof *users);
     uint32_t i = 0;
     for (LLVMUseRef u = LLVMGetFirstUse(value); u; u = LLVMGetNextUse(u))
         users[i++] = LLVMGetUser(u);
@@ -89,7 +89,7 @@ static LLVMValueRef materialize(LLVMBuilderRef builder, LLVMValueRef expression)
     LLVMOpcode opcode = LLVMGetConstOpcode(expression);
     if (opcode == LLVMGetElementPtr) {
         unsigned count = (unsigned)LLVMGetNumOperands(expression) - 1;
-        LLVMValueRef *indices = wp_calloc(count ? count : 1, sizeof *indices);
+        LLVMValueRef *indices = wp_must_calloc(count ? count : 1, sizeof *indices);
         for (unsigned i = 0; i < count; i++)
             indices[i] = LLVMGetOperand(expression, i + 1);
         made = LLVMBuildInBoundsGEP2(builder, LLVMGetGEPSourceElementType(expression), first,
@@ -180,9 +180,9 @@ void wpi_replace_in_function(LLVMValueRef from, LLVMValueRef to, LLVMValueRef fu
 
 LLVMBasicBlockRef *wpi_blocks_rpo(LLVMValueRef function, uint32_t *count) {
     uint32_t total = LLVMCountBasicBlocks(function), depth = 0, done = 0;
-    LLVMBasicBlockRef *order = wp_calloc(total, sizeof *order);
-    LLVMBasicBlockRef *stack = wp_calloc(total, sizeof *stack);
-    uint32_t *next = wp_calloc(total, sizeof *next);
+    LLVMBasicBlockRef *order = wp_must_calloc(total, sizeof *order);
+    LLVMBasicBlockRef *stack = wp_must_calloc(total, sizeof *stack);
+    uint32_t *next = wp_must_calloc(total, sizeof *next);
     wp_map seen = {0};
     stack[depth++] = LLVMGetEntryBasicBlock(function);
     wpi_map_set(&seen, stack[0], stack[0]);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 
 static void set_bit(uint64_t *set, uint32_t bit) {
@@ -31,7 +31,7 @@ static void number(wp_live *live, bool (*is_tracked)(LLVMValueRef, void *), void
                 }
                 live->value_count++;
             }
-        if (round == 0) live->values = wp_calloc(live->value_count + 1, sizeof *live->values);
+        if (round == 0) live->values = wp_must_calloc(live->value_count + 1, sizeof *live->values);
     }
     live->word_count = live->value_count / 64 + 1;
 }
@@ -45,11 +45,11 @@ void wpi_live_init(wp_live *live, LLVMValueRef function, bool (*is_tracked)(LLVM
     number(live, is_tracked, state);
 
     size_t words = (size_t)live->block_count * live->word_count;
-    live->in = wp_calloc(words, sizeof *live->in);
-    uint64_t *defs = wp_calloc(words, sizeof *defs); /* defined in the block */
-    uint64_t *uses = wp_calloc(words, sizeof *uses); /* used before any definition in it */
+    live->in = wp_must_calloc(words, sizeof *live->in);
+    uint64_t *defs = wp_must_calloc(words, sizeof *defs); /* defined in the block */
+    uint64_t *uses = wp_must_calloc(words, sizeof *uses); /* used before any definition in it */
     uint64_t *at_end =
-        wp_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
+        wp_must_calloc(words, sizeof *at_end); /* needed at its end by phis and moved uses */
     for (uint32_t b = 0; b < live->block_count; b++) {
         uint64_t *def = set_of(live, defs, b);
         for (LLVMValueRef i = LLVMGetFirstInstruction(live->blocks[b]); i;

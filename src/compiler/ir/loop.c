@@ -4,7 +4,7 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 
 /* Predecessor lists as one array: those of block b are at [start[b], start[b + 1]). */
@@ -13,7 +13,7 @@ typedef struct predecessors {
 } predecessors;
 
 static predecessors predecessors_of(const wp_loops *l) {
-    predecessors p = {wp_calloc(l->block_count + 2, sizeof *p.start), NULL};
+    predecessors p = {wp_must_calloc(l->block_count + 2, sizeof *p.start), NULL};
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < l->block_count; b++) {
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
@@ -28,7 +28,7 @@ static predecessors predecessors_of(const wp_loops *l) {
         if (round == 1) break;
         for (uint32_t b = 2; b < l->block_count + 2; b++)
             p.start[b] += p.start[b - 1];
-        p.block = wp_calloc(p.start[l->block_count + 1] + 1, sizeof *p.block);
+        p.block = wp_must_calloc(p.start[l->block_count + 1] + 1, sizeof *p.block);
     }
     return p;
 }
@@ -44,7 +44,7 @@ static uint32_t intersect(const uint32_t *idom, uint32_t a, uint32_t b) {
 }
 
 static void find_dominators(wp_loops *l, const predecessors *p) {
-    l->idom = wp_calloc(l->block_count, sizeof *l->idom);
+    l->idom = wp_must_calloc(l->block_count, sizeof *l->idom);
     for (uint32_t b = 1; b < l->block_count; b++)
         l->idom[b] = UINT32_MAX;
     for (bool changed = true; changed;) {
@@ -71,10 +71,10 @@ bool wpi_loops_dominates(const wp_loops *l, uint32_t a, uint32_t b) {
 }
 
 static void add_loop(wp_loops *l, const predecessors *p, uint32_t header, uint32_t latch) {
-    l->loops = wp_realloc(l->loops, (l->loop_count + 1) * sizeof *l->loops);
+    l->loops = wp_must_realloc(l->loops, (l->loop_count + 1) * sizeof *l->loops);
     wp_loop *loop = &l->loops[l->loop_count++];
-    *loop = (wp_loop){header, latch, wp_calloc(l->block_count, sizeof(bool))};
-    uint32_t *stack = wp_calloc(l->block_count + 1, sizeof *stack), depth = 0;
+    *loop = (wp_loop){header, latch, wp_must_calloc(l->block_count, sizeof(bool))};
+    uint32_t *stack = wp_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
     loop->contains[header] = true;
     if (!loop->contains[latch]) stack[depth++] = latch;
     loop->contains[latch] = true;

@@ -3,7 +3,7 @@
 
 #include <uthash.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 
 struct wp_map_entry {
     const void *key;
@@ -21,7 +21,7 @@ void wpi_map_set(wp_map *map, const void *key, void *value) {
     wp_map_entry *entry;
     HASH_FIND_PTR(map->entries, &key, entry);
     if (!entry) {
-        entry = wp_calloc(1, sizeof *entry);
+        entry = wp_must_calloc(1, sizeof *entry);
         entry->key = key;
         HASH_ADD_PTR(map->entries, key, entry);
     }

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 
 typedef struct graph {
     uint32_t count;         /* blocks; the virtual end is node `count` */
@@ -20,7 +20,7 @@ static bool leaves(LLVMBasicBlockRef block) {
 }
 
 static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wp_map *index) {
-    g->start = wp_calloc(g->count + 2, sizeof *g->start);
+    g->start = wp_must_calloc(g->count + 2, sizeof *g->start);
     for (int round = 0; round < 2; round++) {
         for (uint32_t b = 0; b < g->count; b++) {
             LLVMValueRef terminator = LLVMGetBasicBlockTerminator(blocks[b]);
@@ -35,16 +35,16 @@ static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const 
         if (round == 1) break;
         for (uint32_t b = 2; b < g->count + 2; b++)
             g->start[b] += g->start[b - 1];
-        g->from = wp_calloc(g->start[g->count + 1] + 1, sizeof *g->from);
+        g->from = wp_must_calloc(g->start[g->count + 1] + 1, sizeof *g->from);
     }
 }
 
 /* Depth first over reversed edges from the end; positions are given in reverse order of leaving. */
 static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
-    uint32_t *stack = wp_calloc(g->count + 1, sizeof *stack),
-             *next = wp_calloc(g->count + 1, sizeof *next);
-    uint32_t *done = wp_calloc(g->count + 1, sizeof *done), done_count = 0;
-    bool *seen = wp_calloc(g->count + 1, sizeof *seen);
+    uint32_t *stack = wp_must_calloc(g->count + 1, sizeof *stack),
+             *next = wp_must_calloc(g->count + 1, sizeof *next);
+    uint32_t *done = wp_must_calloc(g->count + 1, sizeof *done), done_count = 0;
+    bool *seen = wp_must_calloc(g->count + 1, sizeof *seen);
     for (uint32_t b = 0; b < g->count; b++) {
         if (!leaves(blocks[b]) || seen[b]) continue;
         uint32_t depth = 0;
@@ -65,8 +65,8 @@ static void number_nodes(graph *g, const LLVMBasicBlockRef *blocks) {
             next[depth++] = g->start[to];
         }
     }
-    g->number = wp_calloc(g->count + 1, sizeof *g->number);
-    g->order = wp_calloc(g->count + 1, sizeof *g->order);
+    g->number = wp_must_calloc(g->count + 1, sizeof *g->number);
+    g->order = wp_must_calloc(g->count + 1, sizeof *g->order);
     for (uint32_t n = 0; n <= g->count; n++)
         g->number[n] = UINT32_MAX;
     g->order[0] = g->count;
@@ -87,7 +87,7 @@ uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, co
     graph g = {.count = count};
     build_predecessors(&g, blocks, index);
     number_nodes(&g, blocks);
-    uint32_t *dominator = wp_calloc(count + 1, sizeof *dominator); /* in positions */
+    uint32_t *dominator = wp_must_calloc(count + 1, sizeof *dominator); /* in positions */
     for (uint32_t i = 1; i <= count; i++)
         dominator[i] = UINT32_MAX;
     for (bool changed = true; changed;) {
@@ -117,7 +117,7 @@ uint32_t *wpi_postdominators(const LLVMBasicBlockRef *blocks, uint32_t count, co
             }
         }
     }
-    uint32_t *result = wp_calloc(count + 1, sizeof *result);
+    uint32_t *result = wp_must_calloc(count + 1, sizeof *result);
     for (uint32_t b = 0; b < count; b++) {
         uint32_t at = g.number[b];
         result[b] =

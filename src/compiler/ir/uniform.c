@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/postdom.h"
 
@@ -25,7 +25,7 @@ static bool mark(wp_uniform *u, LLVMValueRef value) {
 /* Blocks reached from `from` before `join`: their bits in `reached` get `bit`. */
 static void reach(const wp_uniform *u, LLVMBasicBlockRef from, uint32_t join, uint8_t bit,
                   uint8_t *reached) {
-    uint32_t *stack = wp_calloc(u->block_count + 1, sizeof *stack), depth = 0;
+    uint32_t *stack = wp_must_calloc(u->block_count + 1, sizeof *stack), depth = 0;
     stack[depth++] = wpi_map_index(&u->block_index, from);
     reached[stack[0]] |= bit;
     while (depth) {
@@ -47,7 +47,7 @@ static void reach(const wp_uniform *u, LLVMBasicBlockRef from, uint32_t join, ui
  * the sides come back to the branch, threads part at different turns of a loop: then every phi on
  * the way may. */
 static bool spread_control(wp_uniform *u, uint32_t b, uint32_t join) {
-    uint8_t *reached = wp_calloc(u->block_count + 1, sizeof *reached);
+    uint8_t *reached = wp_must_calloc(u->block_count + 1, sizeof *reached);
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(u->blocks[b]);
     unsigned sides = LLVMGetNumSuccessors(terminator);
     for (unsigned s = 0; s < sides; s++)
@@ -86,7 +86,7 @@ void wpi_uniform_init(wp_uniform *u, LLVMValueRef function,
     u->blocks = wpi_blocks_rpo(function, &u->block_count);
     for (uint32_t b = 0; b < u->block_count; b++)
         wpi_map_set_index(&u->block_index, u->blocks[b], b);
-    u->is_partial = wp_calloc(u->block_count + 1, sizeof *u->is_partial);
+    u->is_partial = wp_must_calloc(u->block_count + 1, sizeof *u->is_partial);
     uint32_t *join = wpi_postdominators(u->blocks, u->block_count, &u->block_index);
     for (bool changed = true; changed;) {
         changed = false;

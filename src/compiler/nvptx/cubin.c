@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 #include "base/subprocess.h"
 #include "base/text.h"
 #include "compiler/nvptx/nvptx.h"
@@ -17,7 +17,7 @@
 char *wpi_ptxas_find(bool *is_asked_for) {
     const char *named = getenv("WARPAGE_PTXAS");
     *is_asked_for = named != NULL && named[0] != '\0';
-    return *is_asked_for ? wp_strdup(named) : wp_program_find("ptxas");
+    return *is_asked_for ? wp_must_strdup(named) : wp_program_find("ptxas");
 }
 
 wp_status wpi_cubin_assemble(const char *ptxas, const char *ptx_path, uint32_t arch,

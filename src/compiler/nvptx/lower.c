@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/passes.h"
@@ -63,7 +63,7 @@ static wp_status lower_managed(wp_compile *c, wp_variable_ir *variable, wp_error
  * because annotations make PTX's own kind of reference of the old one. */
 static void replace_reference(wp_compile *c, LLVMValueRef handle, LLVMValueRef reference) {
     size_t length;
-    char *name = wp_strdup(LLVMGetValueName2(reference, &length));
+    char *name = wp_must_strdup(LLVMGetValueName2(reference, &length));
     LLVMSetValueName2(reference, "", 0);
     LLVMValueRef made = add_variable(c, c->i64, name);
     wp_free(name);

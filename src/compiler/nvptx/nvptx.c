@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps from bitcode to PTX text. */
-#include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
+#include "compiler/ir/edit.h"
 
 #include <llvm-c/Comdat.h>
 #include <llvm-c/DebugInfo.h>
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/passes.h"
 
 /* The target of each function is the module's; and the library's functions, which were compiled
@@ -71,7 +71,7 @@ static wp_status emit(wp_compile *c, LLVMTargetMachineRef machine, char **text, 
         LLVMDisposeMessage(message);
         return status;
     }
-    *text = wp_strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
+    *text = wp_must_strndup(LLVMGetBufferStart(buffer), LLVMGetBufferSize(buffer));
     LLVMDisposeMemoryBuffer(buffer);
     return WP_STATUS_OK;
 }

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/check.h"
 #include "compiler/pass/lower.h"
@@ -127,7 +127,7 @@ static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, 
         wpi_const32(c, a ? a->align_bytes : 0),
         wpi_const32(c, 0),
     };
-    k->sites = wp_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
+    k->sites = wp_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
     k->sites[k->site_count] =
         LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
     return k->site_count++;
@@ -405,9 +405,9 @@ static void check_block(checker *k, LLVMBasicBlockRef block) {
     uint32_t count = 0, seen_count = 0, n = 0;
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i))
         count++;
-    LLVMValueRef *all = wp_calloc(count + 1, sizeof *all);
-    known *seen = wp_calloc(count + 1, sizeof *seen);
-    uint32_t *sites = wp_calloc(count + 1, sizeof *sites);
+    LLVMValueRef *all = wp_must_calloc(count + 1, sizeof *all);
+    known *seen = wp_must_calloc(count + 1, sizeof *seen);
+    uint32_t *sites = wp_must_calloc(count + 1, sizeof *sites);
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
         sites[n] = NO_SITE;
         all[n++] = i;
@@ -433,7 +433,7 @@ static void check_block(checker *k, LLVMBasicBlockRef block) {
 
 static void check_function(checker *k, LLVMValueRef function) {
     uint32_t count = LLVMCountBasicBlocks(function);
-    LLVMBasicBlockRef *blocks = wp_calloc(count + 1, sizeof *blocks);
+    LLVMBasicBlockRef *blocks = wp_must_calloc(count + 1, sizeof *blocks);
     LLVMGetBasicBlocks(function, blocks);
     for (uint32_t b = 0; b < count; b++)
         check_block(k, blocks[b]);

@@ -7,7 +7,7 @@
  * branch for all. What fails goes through the guards of single accesses, which know what to say. */
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/map.h"
 #include "compiler/pass/check.h"
@@ -252,7 +252,7 @@ static check_run walk(checker *k, LLVMValueRef *all, uint32_t count, uint32_t fi
 check_run wpi_check_run_find(checker *k, LLVMValueRef *all, uint32_t count, uint32_t first) {
     access a;
     if (!needs_guard(k, all[first], &a)) return (check_run){first, first};
-    plan *p = wp_malloc(sizeof *p);
+    plan *p = wp_must_malloc(sizeof *p);
     wp_map inside = {0};
     check_run run = walk(k, all, count, first, p, &inside);
     wpi_map_deinit(&inside);
@@ -308,7 +308,7 @@ static void merge_value(checker *k, LLVMValueRef value, LLVMValueRef copy, LLVMB
 
 void wpi_check_run_split(checker *k, LLVMValueRef *all, check_run run, uint32_t *sites) {
     wp_compile *c = k->c;
-    plan *p = wp_malloc(sizeof *p);
+    plan *p = wp_must_malloc(sizeof *p);
     wp_map inside = {0}, made = {0}, copies = {0};
     (void)walk(k, all, run.outer, run.first, p, &inside);
 

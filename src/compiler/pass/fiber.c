@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
@@ -69,7 +69,7 @@ LLVMValueRef wpi_fiber_build(wp_compile *c, wp_kernel_ir *kernel) {
     LLVMPositionBuilderAtEnd(c->builder,
                              LLVMAppendBasicBlockInContext(c->context, function, "entry"));
     unsigned count = LLVMCountParams(kernel->function);
-    LLVMValueRef *args = wp_calloc(count + 1, sizeof *args);
+    LLVMValueRef *args = wp_must_calloc(count + 1, sizeof *args);
     wpi_kernel_load_args(c, c->builder, kernel->function, LLVMGetParam(function, 0), args);
     LLVMValueRef call = LLVMBuildCall2(c->builder, wpi_function_type(kernel->function),
                                        kernel->function, args, count, "");

@@ -5,8 +5,8 @@
 #include <llvm-c/Comdat.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/map.h"
 #include "compiler/pass/lower.h"
@@ -68,7 +68,7 @@ static void shorten_used_list(wp_compile *c) {
     LLVMValueRef array = list ? LLVMGetInitializer(list) : NULL;
     if (!array) return;
     unsigned count = (unsigned)LLVMGetNumOperands(array), kept = 0;
-    LLVMValueRef *items = wp_calloc(count + 1, sizeof *items);
+    LLVMValueRef *items = wp_must_calloc(count + 1, sizeof *items);
     for (unsigned i = 0; i < count; i++) {
         LLVMValueRef global = behind_casts(LLVMGetOperand(array, i));
         if (!LLVMIsAGlobalVariable(global) || !LLVMIsGlobalConstant(global))

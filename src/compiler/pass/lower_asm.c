@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/passes.h"
 #include "compiler/ptx/ptx.h"
@@ -40,8 +40,7 @@ static void find_calls(LLVMValueRef function, calls *found) {
             if (found->count == found->capacity) {
                 found->capacity = found->capacity ? 2 * found->capacity : 16;
                 LLVMValueRef *grown =
-                    wp_realloc(found->items, found->capacity * sizeof *found->items);
-                WP_CHECK(grown != NULL);
+                    wp_must_realloc(found->items, found->capacity * sizeof *found->items);
                 found->items = grown;
             }
             found->items[found->count++] = at;
@@ -154,8 +153,7 @@ static wp_status lower_call(wp_ptx *t, LLVMValueRef call, unsigned uid) {
     size_t text_length, constraint_length;
     const char *text = LLVMGetInlineAsmAsmString(code, &text_length);
     const char *constraint_text = LLVMGetInlineAsmConstraintString(code, &constraint_length);
-    char *constraints = wp_strndup(constraint_text, constraint_length);
-    WP_CHECK(constraints != NULL);
+    char *constraints = wp_must_strndup(constraint_text, constraint_length);
     t->is_volatile = LLVMGetInlineAsmHasSideEffects(code);
     t->anchor = call;
     t->depth = t->register_count = 0;

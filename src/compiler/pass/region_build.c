@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
@@ -83,7 +83,7 @@ static LLVMBasicBlockRef only_way(region *r, LLVMBasicBlockRef block) {
 /* ---- what is reachable ---- */
 
 static void find_reachable(region *r) {
-    LLVMBasicBlockRef *stack = wp_calloc(r->plan->block_count + 1, sizeof *stack);
+    LLVMBasicBlockRef *stack = wp_must_calloc(r->plan->block_count + 1, sizeof *stack);
     uint32_t depth = 0;
     stack[depth++] = r->start;
     r->is_cloned[wpi_map_index(&r->block_index, r->start)] = true;
@@ -223,7 +223,7 @@ static void build_entry(region *r) {
     LLVMPositionBuilderAtEnd(r->at, r->entry);
     LLVMValueRef kernel = r->plan->kernel->function;
     unsigned params = LLVMCountParams(kernel);
-    LLVMValueRef *args = wp_calloc(params + 1, sizeof *args);
+    LLVMValueRef *args = wp_must_calloc(params + 1, sizeof *args);
     wpi_kernel_load_args(c, r->at, kernel, r->block, args);
     for (unsigned p = 0; p < params; p++)
         wpi_map_set(&r->values, LLVMGetParam(kernel, p), args[p]);
@@ -586,15 +586,15 @@ LLVMValueRef wpi_region_build(wp_region_plan *plan, uint32_t state) {
     wpi_function_attribute(c, r.function, "nounwind");
     r.block = LLVMGetParam(r.function, 0);
     r.at = LLVMCreateBuilderInContext(c->context);
-    r.is_cloned = wp_calloc(plan->block_count, sizeof *r.is_cloned);
-    r.is_reached = wp_calloc(plan->state_count + 1, sizeof *r.is_reached);
-    r.local = wp_calloc(plan->slot_count + 1, sizeof *r.local);
-    r.initial = wp_calloc(plan->slot_count + 1, sizeof *r.initial);
-    r.base = wp_calloc(plan->slot_count + 1, sizeof *r.base);
-    r.is_touched = wp_calloc(plan->slot_count + 1, sizeof *r.is_touched);
-    r.is_written = wp_calloc(plan->slot_count + 1, sizeof *r.is_written);
-    r.stubs = wp_calloc(plan->state_count + 1, sizeof *r.stubs);
-    r.votes = wp_calloc(plan->state_count + 1, sizeof *r.votes);
+    r.is_cloned = wp_must_calloc(plan->block_count, sizeof *r.is_cloned);
+    r.is_reached = wp_must_calloc(plan->state_count + 1, sizeof *r.is_reached);
+    r.local = wp_must_calloc(plan->slot_count + 1, sizeof *r.local);
+    r.initial = wp_must_calloc(plan->slot_count + 1, sizeof *r.initial);
+    r.base = wp_must_calloc(plan->slot_count + 1, sizeof *r.base);
+    r.is_touched = wp_must_calloc(plan->slot_count + 1, sizeof *r.is_touched);
+    r.is_written = wp_must_calloc(plan->slot_count + 1, sizeof *r.is_written);
+    r.stubs = wp_must_calloc(plan->state_count + 1, sizeof *r.stubs);
+    r.votes = wp_must_calloc(plan->state_count + 1, sizeof *r.votes);
     for (uint32_t b = 0; b < plan->block_count; b++)
         wpi_map_set_index(&r.block_index, plan->blocks[b], b);
     r.start_after = plan->kernel->stops[state].call;

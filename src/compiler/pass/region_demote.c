@@ -10,7 +10,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/live.h"
@@ -111,14 +111,14 @@ static wp_slot *add_slot(wp_region_plan *plan, LLVMValueRef memory, LLVMTypeRef 
     size = (size + alignment - 1) / alignment * alignment;
     uint32_t *end = &plan->kernel->frame_bytes;
     *end = (*end + alignment - 1) / alignment * alignment;
-    plan->slots = wp_realloc(plan->slots, (plan->slot_count + 1) * sizeof *plan->slots);
+    plan->slots = wp_must_realloc(plan->slots, (plan->slot_count + 1) * sizeof *plan->slots);
     wp_slot *slot = &plan->slots[plan->slot_count++];
     *slot = (wp_slot){.memory = memory,
                       .type = type,
                       .offset_bytes = *end,
                       .size_bytes = size,
                       .is_array = is_array,
-                      .is_live = wp_calloc(plan->state_count, sizeof(bool))};
+                      .is_live = wp_must_calloc(plan->state_count, sizeof(bool))};
     *end += size;
     if (is_array) plan->kernel->local_bytes += size;
     return slot;

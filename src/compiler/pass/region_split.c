@@ -2,7 +2,7 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/regions.h"
 
@@ -137,7 +137,7 @@ void wpi_region_split(wp_region_plan *plan) {
     for (uint32_t b = 0; b < count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(order[b]); i; i = LLVMGetNextInstruction(i))
             stops += !wpi_lower_is_stop(i) ? 0 : wpi_lower_stop_op(i) == WP_STOP_ROUND ? 2 : 1;
-    wp_stop_point *points = wp_calloc(stops + 1, sizeof *points);
+    wp_stop_point *points = wp_must_calloc(stops + 1, sizeof *points);
     uint32_t state = 1;
     for (uint32_t b = 0; b < count; b++) {
         LLVMValueRef next;

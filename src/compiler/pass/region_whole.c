@@ -10,7 +10,7 @@
  * What is the same for all threads lives in a variable of the function, not in the frame. */
 #include <stdio.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/pass/regions.h"
 
 #define UNIFORM_ALIGN 16u
@@ -59,7 +59,7 @@ LLVMValueRef wpi_region_build_whole(wp_region_plan *plan) {
     LLVMBuilderRef at = c->builder;
     LLVMValueRef whole = add_function(plan);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->context, whole, "entry");
-    LLVMBasicBlockRef *states = wp_calloc(plan->state_count, sizeof *states);
+    LLVMBasicBlockRef *states = wp_must_calloc(plan->state_count, sizeof *states);
     for (uint32_t s = 0; s < plan->state_count; s++)
         states[s] = LLVMAppendBasicBlockInContext(c->context, whole, "state");
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(c->context, whole, "done");

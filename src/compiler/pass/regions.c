@@ -4,8 +4,8 @@
 #include <llvm-c/Target.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/live.h"
 #include "compiler/ir/map.h"
@@ -157,7 +157,7 @@ static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
     wpi_region_demote(&plan);
     plan.is_whole = wpi_region_is_whole(&plan);
     if (plan.state_count == 1) kernel->frame_bytes = 0;
-    kernel->regions = wp_calloc(kernel->region_count, sizeof *kernel->regions);
+    kernel->regions = wp_must_calloc(kernel->region_count, sizeof *kernel->regions);
     for (uint32_t s = 0; s < kernel->region_count; s++)
         kernel->regions[s] = wpi_region_build(&plan, s);
     if (plan.is_whole && plan.state_count > 1) kernel->whole = wpi_region_build_whole(&plan);
@@ -201,7 +201,7 @@ static void finish_kernels(wp_compile *c) {
 
 wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
     WP_TRY(describe_kernels(c, err));
-    bool *is_fiber = wp_calloc(c->kernel_count + 1, sizeof *is_fiber);
+    bool *is_fiber = wp_must_calloc(c->kernel_count + 1, sizeof *is_fiber);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         is_fiber[k] =
             needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);

@@ -28,7 +28,7 @@
  * changed, in kernels whose threads stay in step. */
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/clone.h"
 #include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
@@ -353,7 +353,8 @@ static LLVMValueRef build_choice(wp_compile *c, const stride_loop *k) {
 static LLVMBasicBlockRef build_plain(wp_compile *c, const stride_loop *k, wp_map *done) {
     LLVMBasicBlockRef place = successor(k->latch, k->leave);
     LLVMBasicBlockRef plain = LLVMInsertBasicBlockInContext(c->context, place, "plain");
-    LLVMBasicBlockRef *blocks = wp_calloc(k->loops->block_count + k->chain_count, sizeof *blocks);
+    LLVMBasicBlockRef *blocks =
+        wp_must_calloc(k->loops->block_count + k->chain_count, sizeof *blocks);
     uint32_t count = 0;
     for (uint32_t b = k->chain_count; b-- > 0;)
         blocks[count++] = k->chain[b];

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/passes.h"
 
 static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value, const char *name) {
@@ -40,7 +40,7 @@ static uint32_t region_count(const wp_kernel_ir *kernel) {
 }
 
 static LLVMValueRef regions_of(wp_compile *c, const wp_kernel_ir *kernel) {
-    LLVMValueRef *items = wp_calloc(kernel->region_count + 1, sizeof *items);
+    LLVMValueRef *items = wp_must_calloc(kernel->region_count + 1, sizeof *items);
     for (uint32_t s = 0; s < region_count(kernel); s++) {
         const wp_stop_point *stop = &kernel->stops[s];
         uint32_t flags =
@@ -60,7 +60,7 @@ static LLVMValueRef params_of(wp_compile *c, const wp_kernel_ir *kernel) {
     unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
     unsigned align = LLVMGetEnumAttributeKindForName("align", 5);
     unsigned count = LLVMCountParams(kernel->function);
-    LLVMValueRef *items = wp_calloc(count + 1, sizeof *items);
+    LLVMValueRef *items = wp_must_calloc(count + 1, sizeof *items);
     for (unsigned p = 0; p < count; p++) {
         LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel->function, p + 1, byval);
         LLVMTypeRef type = attribute ? LLVMGetTypeAttributeValue(attribute)
@@ -168,7 +168,7 @@ wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
     (void)err;
     share_variables(c);
     uint32_t most = c->kernel_count > c->variable_count ? c->kernel_count : c->variable_count;
-    LLVMValueRef *items = wp_calloc(most + 1, sizeof *items);
+    LLVMValueRef *items = wp_must_calloc(most + 1, sizeof *items);
     for (uint32_t k = 0; k < c->kernel_count; k++)
         items[k] = kernel_record(c, &c->kernels[k]);
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");

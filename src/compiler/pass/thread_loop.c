@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/clone.h"
 #include "compiler/ir/compare.h"
 
@@ -73,7 +73,7 @@ void wpi_thread_loops_prepare(LLVMValueRef function) {
 
 void wpi_thread_loop_version(wp_compile *c, const wp_thread_loop *t, LLVMValueRef condition,
                              LLVMBasicBlockRef way_in, wp_map *values, wp_map *made) {
-    LLVMBasicBlockRef *blocks = wp_calloc(t->loops->block_count, sizeof *blocks);
+    LLVMBasicBlockRef *blocks = wp_must_calloc(t->loops->block_count, sizeof *blocks);
     uint32_t count = 0;
     for (uint32_t b = 0; b < t->loops->block_count; b++)
         if (t->loop->contains[b]) blocks[count++] = t->loops->blocks[b];

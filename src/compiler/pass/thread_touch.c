@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 
 enum { INACTIVE = -1, MANY = UINT16_MAX };
 
@@ -30,7 +30,7 @@ static void forget(wp_touches *t) {
 void wpi_touches_start(wp_touches *t, uint32_t threads) {
     forget(t);
     t->threads = threads;
-    if (!t->places) t->places = wp_calloc(2 * WP_TOUCH_BYTES_MAX, sizeof *t->places);
+    if (!t->places) t->places = wp_must_calloc(2 * WP_TOUCH_BYTES_MAX, sizeof *t->places);
 }
 
 void wpi_touches_deinit(wp_touches *t) {
@@ -52,7 +52,7 @@ static uint32_t keep(wp_touches *t, wp_touch_pattern p) {
     }
     if (t->count == t->capacity) {
         t->capacity = t->capacity ? 2 * t->capacity : 64;
-        t->patterns = wp_realloc(t->patterns, t->capacity * sizeof *t->patterns);
+        t->patterns = wp_must_realloc(t->patterns, t->capacity * sizeof *t->patterns);
     }
     t->patterns[t->count] = p;
     return t->count++;
@@ -71,7 +71,7 @@ bool wpi_touches_add(wp_touches *t, const wp_thread_node *address, const bool *i
                       (uint64_t)last - (uint64_t)first > WP_TOUCH_BYTES_MAX - size_bytes))
         return false;
     wp_touch_pattern p = {.hash = 1469598103934665603u, .size_bytes = size_bytes};
-    p.at = wp_calloc(t->threads, sizeof *p.at);
+    p.at = wp_must_calloc(t->threads, sizeof *p.at);
     uint32_t bits = size_bytes;
     for (uint32_t n = 0; n < t->threads; n++) {
         p.at[n] = is_active[n] ? (int32_t)(wpi_thread_node_at(address, n) - first) : INACTIVE;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower.h"
 
@@ -60,7 +60,7 @@ void wpi_thread_values_deinit(wp_thread_values *v) {
 static uint32_t append(wp_thread_values *v, wp_thread_node node) {
     if (v->count == v->capacity) {
         v->capacity = v->capacity ? 2 * v->capacity : 256;
-        v->nodes = wp_realloc(v->nodes, v->capacity * sizeof *v->nodes);
+        v->nodes = wp_must_realloc(v->nodes, v->capacity * sizeof *v->nodes);
     }
     v->nodes[v->count] = node;
     return v->count++;
@@ -359,7 +359,7 @@ static bool add_terms(wp_thread_node *n, const wp_thread_node *a, const wp_threa
 static void allocate(wp_thread_node *n, bool varies) {
     uint32_t room = varies ? WP_BLOCK_THREADS_MAX : 1;
     n->varies = varies;
-    if (n->room < room) n->number = wp_realloc(n->number, room * sizeof *n->number);
+    if (n->room < room) n->number = wp_must_realloc(n->number, room * sizeof *n->number);
     if (n->room < room) n->room = room;
 }
 

@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/compare.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
@@ -62,7 +62,7 @@ static bool is_for_all(const arm *a, LLVMValueRef i) {
 
 static bool find_arm(arm *a) {
     const wp_loops *l = a->loops;
-    uint32_t *stack = wp_calloc(l->block_count + 1, sizeof *stack), depth = 0;
+    uint32_t *stack = wp_must_calloc(l->block_count + 1, sizeof *stack), depth = 0;
     uint32_t first = wpi_map_index(&l->index, a->first);
     a->contains[first] = true;
     stack[depth++] = first;
@@ -240,7 +240,7 @@ static bool change_one(wp_compile *c, LLVMValueRef kernel) {
     arm a = {.c = c,
              .loops = &loops,
              .uniform = &uniform,
-             .contains = wp_calloc(loops.block_count + 1, sizeof(bool))};
+             .contains = wp_must_calloc(loops.block_count + 1, sizeof(bool))};
     wp_step step = wpi_region_step_for_cuts(c, &uniform);
     bool changed = false, is_suited = loops.loop_count && step != WP_STEP_LOST;
     for (uint32_t b = 0; b < loops.block_count && is_suited && !changed; b++) {

@@ -4,16 +4,15 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower.h"
 #include "compiler/passes.h"
 
 void *wpi_trace_grow(void *items, uint32_t count, size_t item_bytes) {
     if (count & (count - 1)) return items; /* room doubles at powers of two */
-    void *grown = wp_realloc(items, (count ? 2 * (size_t)count : 1) * item_bytes);
-    WP_CHECK(grown != NULL);
+    void *grown = wp_must_realloc(items, (count ? 2 * (size_t)count : 1) * item_bytes);
     return grown;
 }
 

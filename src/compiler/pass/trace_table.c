@@ -2,7 +2,7 @@
 /* The tables of base/trace.h as constants, and what is known of whole kernels. */
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower.h"
 #include "compiler/pass/source.h"
@@ -19,7 +19,7 @@ static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value) {
 /* Rows that hold nothing but numbers are written as 32-bit words. */
 static LLVMValueRef word_table(wp_compile *c, const void *rows, size_t size_bytes) {
     size_t count = size_bytes / sizeof(uint32_t);
-    LLVMValueRef *words = wp_calloc(count + 1, sizeof *words);
+    LLVMValueRef *words = wp_must_calloc(count + 1, sizeof *words);
     for (size_t w = 0; w < count; w++) {
         uint32_t word;
         memcpy(&word, (const char *)rows + w * sizeof word, sizeof word);
@@ -31,7 +31,7 @@ static LLVMValueRef word_table(wp_compile *c, const void *rows, size_t size_byte
 }
 
 static LLVMValueRef block_table(tracer *t) {
-    wp_trace_block *rows = wp_calloc(t->block_count + 1, sizeof *rows);
+    wp_trace_block *rows = wp_must_calloc(t->block_count + 1, sizeof *rows);
     for (uint32_t b = 0; b < t->block_count; b++)
         rows[b] = t->blocks[b].row;
     LLVMValueRef made = word_table(t->c, rows, t->block_count * sizeof *rows);
@@ -102,7 +102,7 @@ static uint32_t entry_of(const tracer *t, LLVMValueRef function) {
 
 static LLVMValueRef kernel_table(const tracer *t) {
     wp_compile *c = t->c;
-    LLVMValueRef *rows = wp_calloc(c->kernel_count + 1, sizeof *rows);
+    LLVMValueRef *rows = wp_must_calloc(c->kernel_count + 1, sizeof *rows);
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         LLVMValueRef function = c->kernels[k].function;
         wp_map seen = {0};
@@ -119,7 +119,7 @@ static LLVMValueRef kernel_table(const tracer *t) {
 
 void wpi_trace_export(tracer *t) {
     wp_compile *c = t->c;
-    LLVMValueRef *names = wp_calloc(t->function_count + 1, sizeof *names);
+    LLVMValueRef *names = wp_must_calloc(t->function_count + 1, sizeof *names);
     for (uint32_t f = 0; f < t->function_count; f++)
         names[f] = name_text(c, t->functions[f]);
     LLVMValueRef fields[] = {

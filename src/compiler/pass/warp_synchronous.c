@@ -26,8 +26,8 @@
  * else all threads count as let through. */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/fail.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
@@ -143,7 +143,7 @@ static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2
 static void append_event(event_list *list, event_kind kind, uint32_t index) {
     if (list->count == list->capacity) {
         list->capacity = list->capacity ? 2 * list->capacity : 8;
-        list->items = wp_realloc(list->items, list->capacity * sizeof *list->items);
+        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
     }
     list->items[list->count++] = (event){kind, index};
 }
@@ -178,7 +178,7 @@ static void add_guard(search *s, access *a, LLVMValueRef condition, bool is_true
         add_guard(s, a, y, is_true, depth + 1);
         return;
     }
-    a->guards = wp_realloc(a->guards, (a->guard_count + 1) * sizeof *a->guards);
+    a->guards = wp_must_realloc(a->guards, (a->guard_count + 1) * sizeof *a->guards);
     a->guards[a->guard_count++] = (guard){wpi_thread_values_add(&s->values, condition), is_true};
 }
 
@@ -205,7 +205,7 @@ static void find_unknowns(const search *s, uint32_t node, wp_map *seen, access *
     if (wpi_map_has(seen, (const void *)(uintptr_t)(node + 1))) return;
     wpi_map_set_index(seen, (const void *)(uintptr_t)(node + 1), 0);
     if (wpi_thread_node_is_redefined(n)) {
-        a->unknowns = wp_realloc(a->unknowns, (a->unknown_count + 1) * sizeof *a->unknowns);
+        a->unknowns = wp_must_realloc(a->unknowns, (a->unknown_count + 1) * sizeof *a->unknowns);
         a->unknowns[a->unknown_count++] = node;
     }
     for (uint32_t o = 0; o < n->operand_count; o++)
@@ -215,7 +215,7 @@ static void find_unknowns(const search *s, uint32_t node, wp_map *seen, access *
 /* False when there is nothing to look at, or too much. */
 static bool find_accesses(search *s) {
     uint32_t stores = 0;
-    s->accesses = wp_calloc(ACCESSES_MAX, sizeof *s->accesses);
+    s->accesses = wp_must_calloc(ACCESSES_MAX, sizeof *s->accesses);
     for (uint32_t b = 0; b < s->flow.block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
@@ -241,7 +241,7 @@ static bool find_accesses(search *s) {
 }
 
 static void find_events(search *s) {
-    s->events = wp_calloc(s->flow.block_count, sizeof *s->events);
+    s->events = wp_must_calloc(s->flow.block_count, sizeof *s->events);
     uint32_t next = 0;
     for (uint32_t b = 0; b < s->flow.block_count; b++)
         for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
@@ -286,8 +286,8 @@ static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t
 /* Which accesses follow `from` before a barrier (or a warp operation, if these end the way, too).
  */
 static void walk(const search *s, const access *from, bool warp_ends, bool *met) {
-    bool *seen = wp_calloc(s->flow.block_count, sizeof *seen);
-    uint32_t *stack = wp_calloc(s->flow.block_count + 1, sizeof *stack), depth = 0;
+    bool *seen = wp_must_calloc(s->flow.block_count, sizeof *seen);
+    uint32_t *stack = wp_must_calloc(s->flow.block_count + 1, sizeof *stack), depth = 0;
     memset(met, 0, s->access_count * sizeof *met);
     uint32_t b = from->block;
     bool goes_on = pass_block(s, from, b, from->place + 1, warp_ends, met);
@@ -320,9 +320,9 @@ static bool find_pairs(search *s) {
     uint32_t warp_pairs = 0;
     for (uint32_t n = 0; n < s->access_count; n++) {
         access *a = &s->accesses[n];
-        a->meets_block = wp_calloc(s->access_count, sizeof(bool));
-        a->meets_warp = wp_calloc(s->access_count, sizeof(bool));
-        a->clashes = wp_calloc(s->access_count, sizeof(bool));
+        a->meets_block = wp_must_calloc(s->access_count, sizeof(bool));
+        a->meets_warp = wp_must_calloc(s->access_count, sizeof(bool));
+        a->clashes = wp_must_calloc(s->access_count, sizeof(bool));
         walk(s, a, false, a->meets_block);
         walk(s, a, true, a->meets_warp);
         for (uint32_t m = 0; m < s->access_count; m++) {
@@ -465,7 +465,7 @@ static bool try_shapes(search *s) {
 /* Before as few accesses as the order of the code allows: a step parts all pairs whose ways lead
  * by. */
 static void place_steps(search *s) {
-    bool *met = wp_calloc(s->access_count, sizeof *met);
+    bool *met = wp_must_calloc(s->access_count, sizeof *met);
     for (uint32_t m = 0; m < s->access_count; m++)
         for (uint32_t n = 0; n < s->access_count && !s->accesses[m].has_step; n++) {
             if (!s->accesses[n].clashes[m]) continue;

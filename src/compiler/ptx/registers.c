@@ -5,15 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ptx/ptx.h"
 
 void wpi_ptx_declare(wp_ptx *t, const char *name, wp_ptx_type type, LLVMValueRef value) {
     if (t->register_count == t->register_capacity) {
         t->register_capacity = t->register_capacity ? 2 * t->register_capacity : 16;
         wp_ptx_register *grown =
-            wp_realloc(t->registers, t->register_capacity * sizeof *t->registers);
-        WP_CHECK(grown != NULL);
+            wp_must_realloc(t->registers, t->register_capacity * sizeof *t->registers);
         t->registers = grown;
     }
     wp_ptx_register *r = &t->registers[t->register_count++];

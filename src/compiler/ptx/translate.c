@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ptx/ptx.h"
 
@@ -127,8 +127,7 @@ static void run_guarded(wp_ptx *t) {
     LLVMPositionBuilderBefore(t->b, t->anchor);
 
     unsigned count = t->register_count;
-    LLVMValueRef *before = wp_calloc(count + 1, sizeof *before);
-    WP_CHECK(before != NULL);
+    LLVMValueRef *before = wp_must_calloc(count + 1, sizeof *before);
     for (unsigned i = 0; i < count; i++)
         before[i] = t->registers[i].value;
     LLVMValueRef carry = t->carry;
@@ -163,8 +162,7 @@ static void close_scope(wp_ptx *t) {
 }
 
 void wpi_ptx_translate(wp_ptx *t, const char *text, size_t length, unsigned uid) {
-    wp_ptx_parser *parser = wp_malloc(sizeof *parser);
-    WP_CHECK(parser != NULL);
+    wp_ptx_parser *parser = wp_must_malloc(sizeof *parser);
     wpi_ptx_parser_init(parser, text, length, uid);
     t->s = &parser->statement;
     bool is_done = false;

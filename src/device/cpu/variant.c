@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The cache is a folder of shared libraries, one for each (variant, image, instruction set, wpcc), named by a
- * hash of these. A file appears complete or not at all; a damaged one is made again. Without a
- * folder to write to, the library is made in a temporary one and opened from there.
+ * hash of these. A file appears complete or not at all. Before one is loaded, its owner, length and hash are
+ * checked (base/cache.h): the loader maps what a header says, and a page that a truncated file lacks is a
+ * SIGBUS. A damaged one is made again. Without a folder of the user's own to write to, the library is made
+ * in a private temporary one and opened from there.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "device/cpu/variant.h"
@@ -62,11 +64,12 @@ static wp_status find_wpcc(char **out, wp_error *err) {
     return status;
 }
 
-/* NULL: none that can be written. Caller frees. */
+/* NULL: none that can be written, or that is the user's own: only the latter is worth a word. Caller frees. */
 static char *find_cache(void) {
-    wp_param_value wanted;
-    const bool is_given = wp_param_load(&wpi_variant_params[1], &wanted, NULL) == WP_STATUS_OK;
-    return wp_cache_dir(is_given ? wanted.text : NULL);
+    wp_error error = {0};
+    char *dir = NULL;
+    if (wp_cache_open(&dir, &error) == WP_STATUS_INVALID) wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
+    return dir;
 }
 
 /* Whoever compiles anew gets new libraries: version, and size and time of wpcc itself. */
@@ -117,6 +120,19 @@ static wp_status open_library(const char *path, uint64_t image_id, wpi_variant *
     return WP_STATUS_OK;
 }
 
+/* A library of the cache, if it is whole and the user's own. What belongs to others is told; what is damaged is
+ * made again, as is what an older version wrote. */
+static wp_status open_kept(const char *path, uint64_t image_id, wpi_variant *out) {
+    wp_error error = {0};
+    char *data = NULL;
+    size_t size_bytes = 0;
+    wp_status status = wp_cache_read(path, &data, &size_bytes, &error);
+    wp_free(data);
+    if (status == WP_STATUS_INVALID) wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
+    if (status == WP_STATUS_PARSE) wp_log(WP_LOG_INFO, "device.variant", "%s and is made again", error.message);
+    return status == WP_STATUS_OK ? open_library(path, image_id, out, NULL) : status;
+}
+
 static wp_status make(const wp_image_header *image, const char *name, wp_cpu_isa isa, const char *wpcc,
                       const char *kept, wpi_variant *out, wp_error *err) {
     char *dir = NULL, *library = NULL, *data = NULL;
@@ -126,7 +142,7 @@ static wp_status make(const wp_image_header *image, const char *name, wp_cpu_isa
     library = wp_path_join(dir, "variant.so");
     WP_TRY_GOTO(run_wpcc(image, name, isa, wpcc, dir, library, err), done);
     if (kept != NULL && wp_file_read(library, &data, &size_bytes, NULL) == WP_STATUS_OK &&
-        wp_file_write(kept, data, size_bytes, NULL) == WP_STATUS_OK) {
+        wp_cache_write(kept, data, size_bytes, NULL) == WP_STATUS_OK) {
         status = open_library(kept, image->id, out, err);
     } else {
         status = open_library(library, image->id, out, err);
@@ -150,11 +166,11 @@ wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cp
         kept = wp_path_join(cache, file);
         wp_free(file);
     }
-    wp_status status = WP_STATUS_TOOLCHAIN;
-    if (kept != NULL && wp_file_exists(kept)) status = open_library(kept, image->id, out, NULL);
+    wp_status status = kept != NULL ? open_kept(kept, image->id, out) : WP_STATUS_NOT_FOUND;
     if (status == WP_STATUS_OK) {
         wp_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
     } else {
+        if (cache != NULL) wp_cache_sweep(cache);
         status = make(image, name, isa, wpcc, kept, out, err);
         if (status == WP_STATUS_OK) wp_log(WP_LOG_INFO, "device.variant", "made '%s' with %s", name, wpcc);
     }
