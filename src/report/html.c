@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "report/html.h"
@@ -15,6 +16,8 @@
 #include "report/simulation.h"
 
 #define COLUMNS_MAX 12u /* kernels side by side */
+#define NAME_WIDTH 40u  /* of a kernel in its row */
+#define HEAD_WIDTH 20u  /* … above its column */
 
 static const char style[] =
     "body{font:15px/1.45 system-ui,sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;"
@@ -35,10 +38,16 @@ static void append_number(wp_text *out, uint64_t number) {
     wp_text_appendf(out, "<td>%" PRIu64 "</td>", number);
 }
 
-static void append_short_name(wp_text *out, const char *tag, const char *display_name) {
-    char name[128];
-    (void)snprintf(name, sizeof name, "%.*s", wpi_kernel_name_length(display_name), display_name);
-    append_cell(out, tag, name);
+/* A kernel: its short name, and the full one under the pointer. */
+static void append_kernel_cell(wp_text *out, const char *tag, const wp_run_kernel *k,
+                               size_t columns) {
+    char *name = wp_cxx_name_short(k->display_name, columns);
+    wp_text_appendf(out, "<%s class=name title=\"", tag);
+    wp_text_append_html(out, k->display_name);
+    wp_text_append(out, "\">");
+    wp_text_append_html(out, name);
+    wp_text_appendf(out, "</%s>", tag);
+    wp_free(name);
 }
 
 static void begin_table(wp_text *out, const char *title, const char *const *names) {
@@ -88,7 +97,7 @@ static void append_kernels(const wp_run_record *record, wp_text *out) {
         const uint64_t times_ns[] = {k->time_ns, k->launches != 0 ? k->time_ns / k->launches : 0,
                                      k->time_min_ns, k->time_max_ns};
         wp_text_append(out, "<tr>");
-        append_cell(out, "td", k->display_name);
+        append_kernel_cell(out, "td", k, NAME_WIDTH);
         append_number(out, k->launches);
         append_number(out, k->threads);
         for (size_t t = 0; t < sizeof times_ns / sizeof times_ns[0]; t++)
@@ -169,7 +178,7 @@ static void append_heads(const wp_run_record *record, const char *title, wp_text
     append_cell(out, "th", "run");
     for (size_t i = 0; i < record->kernel_count && i < COLUMNS_MAX; i++)
         if (record->kernels[i].values != NULL)
-            append_short_name(out, "th", record->kernels[i].display_name);
+            append_kernel_cell(out, "th", &record->kernels[i], HEAD_WIDTH);
     wp_text_append(out, "</tr>\n");
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/units.h"
 #include "report/managed.h"
@@ -89,7 +90,9 @@ static void append_launches(const wp_run_record *record, const wp_run_managed *m
         last = l->kernel;
         named_ms = start_ms;
         wp_text_appendf(out, "set label at first %.9g,graph 1.05 ", start_ms);
-        wp_gnuplot_quote(out, l->kernel, strcspn(l->kernel, "("));
+        char *name = wp_cxx_name_short(l->kernel, NAME_WIDTH);
+        wp_gnuplot_quote(out, name, strlen(name));
+        wp_free(name);
         wp_text_append(out, "\n");
     }
 }

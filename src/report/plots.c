@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/text.h"
 #include "report/metrics.h"
@@ -192,12 +193,11 @@ static bool draw_spent(const wp_run_record *record, wp_text *out) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL || wp_run_count(record, k->values, "memory_spent_l2_ps") == 0)
             continue;
-        char name[NAME_WIDTH + 1];
-        (void)snprintf(name, sizeof name, "%.*s", wpi_kernel_name_length(k->display_name),
-                       k->display_name);
+        char *name = wp_cxx_name_short(k->display_name, NAME_WIDTH);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '"' || *c == ' ') *c = '_';
         wp_text_appendf(out, "\"%s\"", name);
+        wp_free(name);
         row.count = 0;
         wpi_metrics_visit(record->simulation, k->values,
                           wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);

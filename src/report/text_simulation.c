@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/metrics.h"
@@ -63,7 +64,7 @@ static const struct {
 
 /* A column: some values, and the time in which they were counted. */
 typedef struct column {
-    char title[CELL_WIDTH + 1];
+    char *title; /* wp_free */
     const uint64_t *values;
     uint64_t time_ps;
 } column;
@@ -75,38 +76,31 @@ typedef struct table {
     wp_text *out;
 } table;
 
-/* "void rotate<float>(float*)" -> "rotate<float>", shortened. */
-static void set_title(column *c, const char *display_name) {
-    const size_t length = (size_t)wpi_kernel_name_length(display_name);
-    (void)snprintf(c->title, sizeof c->title, "%.*s", (int)length, display_name);
-    if (length >= sizeof c->title) c->title[sizeof c->title - 2] = '.';
-}
-
 static void find_columns(table *t) {
     const wp_run_record *record = t->record;
     for (size_t i = 0; i < record->kernel_count && t->count < KERNELS_MAX; i++) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL) continue;
         column *c = &t->columns[t->count++];
-        set_title(c, k->display_name);
+        c->title = wp_cxx_name_short(k->display_name, CELL_WIDTH);
         c->values = k->values;
         c->time_ps = wp_run_count(record, k->values, "kernel_time_ps");
     }
     column *all = &t->columns[t->count++];
-    (void)snprintf(all->title, sizeof all->title, "%s", "run");
+    all->title = wp_format("run");
     all->values = record->simulation->values;
     all->time_ps = record->simulation->counted_ps;
 }
 
-/* "…" has three bytes, and the width of one. */
-static int label_width(const char *label) {
-    return LABEL_WIDTH + (strstr(label, "…") != NULL ? 2 : 0);
+static void append_label(const char *label, wp_text *out) {
+    wp_text_append(out, "  ");
+    wp_text_append_padded(out, label, -LABEL_WIDTH);
 }
 
 static void append_counts(const table *t) {
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (wp_run_count(t->record, t->record->simulation->values, counts[i].name) == 0) continue;
-        wp_text_appendf(t->out, "  %-*s", label_width(counts[i].label), counts[i].label);
+        append_label(counts[i].label, t->out);
         for (size_t k = 0; k < t->count; k++) {
             char cell[32];
             const uint64_t count = wp_run_count(t->record, t->columns[k].values, counts[i].name);
@@ -133,7 +127,7 @@ static void look(void *object, const wpi_metric *metric) {
 /* Called for each metric of the run: its row over all columns. */
 static void append_metric(void *object, const wpi_metric *metric) {
     const table *t = object;
-    wp_text_appendf(t->out, "  %-*s", label_width(metric->label), metric->label);
+    append_label(metric->label, t->out);
     for (size_t k = 0; k < t->count; k++) {
         char cell[32] = "-";
         wanted w = {metric->name, cell};
@@ -287,8 +281,11 @@ void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
     table t = {.record = record, .out = out};
     find_columns(&t);
     wp_text_appendf(out, "\n  %-*s", LABEL_WIDTH, "simulated");
-    for (size_t i = 0; i < t.count; i++)
-        wp_text_appendf(out, " %*s", CELL_WIDTH, t.columns[i].title);
+    for (size_t i = 0; i < t.count; i++) {
+        wp_text_append(out, " ");
+        wp_text_append_padded(out, t.columns[i].title, CELL_WIDTH);
+        wp_free(t.columns[i].title);
+    }
     wp_text_append(out, "\n");
     append_counts(&t);
     wpi_metrics_visit(record->simulation, record->simulation->values,
