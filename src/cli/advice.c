@@ -41,15 +41,15 @@ static void print_now(const wp_paging_facts *now, const wp_advice_shown *shown) 
                  shown->settings);
     (void)printf("  %-28s %s\n", "simulated time", wp_format_duration(now->time_ns, text));
     (void)printf("  %-28s %s\n", "kernels", wp_format_duration(now->kernel_ns, text));
-    (void)printf("  %-28s %.1f %%\n", "accesses wait for pages", now->wait_pct);
+    (void)printf("  %-28s %.1f %%\n", "access time in far faults", now->wait_pct);
     (void)printf("  %-28s %s\n", "managed memory", wp_format_bytes(now->managed_bytes, text));
     print_count("far faults", now->far_faults);
-    print_count("pages fetched", now->fetched_pages);
-    print_count("pages fetched again", now->again_pages);
+    print_count("pages migrated in", now->fetched_pages);
+    print_count("pages migrated again", now->again_pages);
     print_count("pages evicted", now->evicted_pages);
-    print_count("far faults of the host", now->host_faults);
-    print_count("pages back to the host", now->host_pages);
-    (void)printf("  %-28s %s\n\n", "over the link", wp_format_bytes(now->link_bytes, text));
+    print_count("host page faults", now->host_faults);
+    print_count("pages migrated to the host", now->host_pages);
+    (void)printf("  %-28s %s\n\n", "link traffic", wp_format_bytes(now->link_bytes, text));
 }
 
 /* Within a hundredth of the time now. */
