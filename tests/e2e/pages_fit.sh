@@ -98,7 +98,7 @@ PROGRAM
 mkdir reproduce
 "$WARPAGE" reproduce --list --html reproduce/index.html >out 2>err || fail "reproduce: $(cat err)"
 
-folders="run pages cpu side-by-side reproduce"
+folders="run pages cpu compare side-by-side advise reproduce"
 for folder in $folders; do
     [ -f "$folder/index.html" ] || { fail "no page $folder/index.html"; mkdir -p "$folder" && : >"$folder/index.html"; }
 done
