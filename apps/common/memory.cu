@@ -28,17 +28,35 @@ void app_cuda_check(cudaError_t result, const char *what, const char *name, size
              cudaGetErrorName(result));
 }
 
+/* Copies are timed by events, as kernels are: on a simulated GPU both are simulated times. */
+static void begin_copy(const app_device *device) {
+    app_cuda_check(cudaEventRecord(device->copy_start, 0), "cudaEventRecord", "a timer", 0);
+}
+
+static double end_copy(const app_device *device) {
+    float elapsed_ms = 0.0f;
+    app_cuda_check(cudaEventRecord(device->copy_stop, 0), "cudaEventRecord", "a timer", 0);
+    app_cuda_check(cudaEventSynchronize(device->copy_stop), "cudaEventSynchronize", "a timer", 0);
+    app_cuda_check(cudaEventElapsedTime(&elapsed_ms, device->copy_start, device->copy_stop),
+                   "cudaEventElapsedTime", "a copy", 0);
+    return 1e-3 * (double)elapsed_ms;
+}
+
 void app_device_open(app_device *device, int mode) {
     memset(device, 0, sizeof *device);
     device->mode = (app_memory_mode)mode;
     device->load_s = app_seconds();
     app_cuda_check(cudaEventCreate(&device->kernels_start), "cudaEventCreate", "a timer", 0);
     app_cuda_check(cudaEventCreate(&device->kernels_stop), "cudaEventCreate", "a timer", 0);
+    app_cuda_check(cudaEventCreate(&device->copy_start), "cudaEventCreate", "a timer", 0);
+    app_cuda_check(cudaEventCreate(&device->copy_stop), "cudaEventCreate", "a timer", 0);
 }
 
 void app_device_close(app_device *device) {
     app_cuda_check(cudaEventDestroy(device->kernels_start), "cudaEventDestroy", "a timer", 0);
     app_cuda_check(cudaEventDestroy(device->kernels_stop), "cudaEventDestroy", "a timer", 0);
+    app_cuda_check(cudaEventDestroy(device->copy_start), "cudaEventDestroy", "a timer", 0);
+    app_cuda_check(cudaEventDestroy(device->copy_stop), "cudaEventDestroy", "a timer", 0);
 }
 
 void app_array_create(app_device *device, app_array *array, size_t count, size_t item_bytes,
@@ -111,16 +129,15 @@ void app_array_to_device(app_device *device, app_array *array) {
     if (array->is_shared) {
         return;
     }
-    double start_s = app_seconds();
+    begin_copy(device);
     app_cuda_check(
         cudaMemcpy(array->device, array->host, array->size_bytes, cudaMemcpyHostToDevice),
         "cudaMemcpy to the device", array->name, array->size_bytes);
-    device->to_device_s += app_seconds() - start_s;
+    device->to_device_s += end_copy(device);
     device->to_device_bytes += array->size_bytes;
 }
 
 void app_array_to_host(app_device *device, app_array *array) {
-    double start_s = app_seconds();
     if (array->is_shared) {
         app_cuda_check(cudaDeviceSynchronize(), "waiting for the kernels before use", array->name,
                        0);
@@ -129,10 +146,11 @@ void app_array_to_host(app_device *device, app_array *array) {
     if (array->host == NULL) {
         array->host = app_allocate(array->size_bytes, 1, array->name);
     }
+    begin_copy(device);
     app_cuda_check(
         cudaMemcpy(array->host, array->device, array->size_bytes, cudaMemcpyDeviceToHost),
         "cudaMemcpy to the host", array->name, array->size_bytes);
-    device->to_host_s += app_seconds() - start_s;
+    device->to_host_s += end_copy(device);
     device->to_host_bytes += array->size_bytes;
 }
 
@@ -144,21 +162,21 @@ void app_array_fill(app_device *device, app_array *array, int byte) {
 
 void app_array_read(app_device *device, const app_array *array, size_t offset_bytes, void *to,
                     size_t size_bytes) {
-    double start_s = app_seconds();
+    begin_copy(device);
     app_cuda_check(cudaMemcpy(to, (const char *)array->device + offset_bytes, size_bytes,
                               cudaMemcpyDeviceToHost),
                    "cudaMemcpy to the host", array->name, size_bytes);
-    device->to_host_s += app_seconds() - start_s;
+    device->to_host_s += end_copy(device);
     device->to_host_bytes += size_bytes;
 }
 
 void app_array_write(app_device *device, app_array *array, size_t offset_bytes, const void *from,
                      size_t size_bytes) {
-    double start_s = app_seconds();
+    begin_copy(device);
     app_cuda_check(
         cudaMemcpy((char *)array->device + offset_bytes, from, size_bytes, cudaMemcpyHostToDevice),
         "cudaMemcpy to the device", array->name, size_bytes);
-    device->to_device_s += app_seconds() - start_s;
+    device->to_device_s += end_copy(device);
     device->to_device_bytes += size_bytes;
 }
 
@@ -189,7 +207,7 @@ void app_kernels_end(app_device *device, const char *name, uint64_t launches) {
 }
 
 static void print_phase(const char *name, double seconds, const char *detail) {
-    fprintf(stderr, "  %-14s %12s   %s\n", name, app_time(seconds), detail);
+    fprintf(stderr, "  %-15s %12s   %s\n", name, app_time(seconds), detail);
 }
 
 void app_device_report(const app_device *device, double work, const char *unit) {
@@ -200,9 +218,13 @@ void app_device_report(const app_device *device, double work, const char *unit) 
     app_cuda_check(cudaGetDevice(&ordinal), "cudaGetDevice", "the device", 0);
     app_cuda_check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties",
                    "the device", 0);
+    /* What the host does takes no simulated time. */
+    const bool is_simulated = strstr(properties.name, "simulated") != NULL;
     fprintf(stderr, "\n  on %s, --memory %s, %s of data\n", properties.name, modes[device->mode],
             app_bytes(device->peak_bytes));
-    print_phase("load", device->load_s, "read or generate the input");
+    print_phase("load", device->load_s,
+                is_simulated ? "read or generate the input (wall clock; the rest is simulated time)"
+                             : "read or generate the input");
     snprintf(detail, sizeof detail, "%-12s %s", app_bytes(device->to_device_bytes),
              app_rate((double)device->to_device_bytes, device->to_device_s, "B"));
     print_phase("copy to device", device->to_device_s, detail);
@@ -213,7 +235,12 @@ void app_device_report(const app_device *device, double work, const char *unit) 
     snprintf(detail, sizeof detail, "%-12s %s", app_bytes(device->to_host_bytes),
              app_rate((double)device->to_host_bytes, device->to_host_s, "B"));
     print_phase("copy to host", device->to_host_s, detail);
-    print_phase("total", app_seconds(), "");
+    if (is_simulated) {
+        print_phase("copies, kernels", device->to_device_s + device->kernels_s + device->to_host_s,
+                    "");
+    } else {
+        print_phase("total", app_seconds(), "");
+    }
 }
 
 unsigned app_blocks(uint64_t count, unsigned threads) {

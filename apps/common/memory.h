@@ -45,10 +45,12 @@ typedef struct app_array {
 /** Time and traffic of one run, and the mode. */
 typedef struct app_device {
     app_memory_mode mode;
+    cudaEvent_t copy_start;
+    cudaEvent_t copy_stop;
     cudaEvent_t kernels_start;
     cudaEvent_t kernels_stop;
     double load_s; /* reading or generating the input, set by app_device_open */
-    double to_device_s;
+    double to_device_s; /* between cudaEvents around the copies, as to_host_s */
     double to_host_s;
     double kernels_s; /* between cudaEvents around the launches */
     uint64_t launches;

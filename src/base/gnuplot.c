@@ -7,12 +7,18 @@
 #include "base/file.h"
 #include "base/subprocess.h"
 
+/* Of series, in their order: apart from each other in light and dark, and for the colour-blind. */
+static const unsigned colours[] = {0x3182bd, 0xe6a23c, 0x2a9d8f, 0xc0392b,
+                                   0x8e44ad, 0x6b7785, 0x9ccc65, 0x795548};
+
 void wp_gnuplot_begin(wp_text *script, const char *name, unsigned width, unsigned height) {
     wp_text_appendf(script,
                     "set encoding utf8\nset terminal svg size %u,%u standalone noenhanced name "
                     "'%s' background 'white' font 'sans-serif,12'\nset grid\nset border 3\n"
                     "set tics nomirror\n",
                     width, height, name);
+    for (size_t i = 0; i < sizeof colours / sizeof colours[0]; i++)
+        wp_text_appendf(script, "set linetype %zu linecolor rgb '#%06x'\n", i + 1, colours[i]);
 }
 
 /* What ends a string is doubled. */

@@ -6,10 +6,10 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/text.h"
 
@@ -57,18 +57,13 @@ static const Elf64_Sym *find_function(const table *t, uint64_t offset) {
     return NULL;
 }
 
-/* From the C++ runtime, where the program has one. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
-    __attribute__((weak));
-
 /* "_Z4fooPi" -> "foo". */
 static char *plain_name(const char *name) {
-    int status = 1;
-    char *full = __cxa_demangle != NULL ? __cxa_demangle(name, NULL, NULL, &status) : NULL;
-    const char *shown = status == 0 && full != NULL ? full : name;
+    char *full = wp_cxx_demangle(name);
+    const char *shown = full != NULL ? full : name;
     const size_t length = strcspn(shown, "(");
     char *text = wp_format("%.*s", (int)(length != 0 ? length : strlen(shown)), shown);
-    free(full); /* the runtime's own */
+    wp_free(full);
     return text;
 }
 

@@ -48,6 +48,21 @@ void wp_text_appendf(wp_text *text, const char *format, ...) {
     va_end(args);
 }
 
+size_t wp_text_columns(const char *string) {
+    size_t columns = 0;
+    for (; *string != '\0'; string++)
+        columns += ((unsigned char)*string & 0xc0u) != 0x80u;
+    return columns;
+}
+
+void wp_text_append_padded(wp_text *text, const char *string, int width) {
+    const size_t columns = wp_text_columns(string), wanted = (size_t)(width < 0 ? -width : width);
+    const int spaces = columns < wanted ? (int)(wanted - columns) : 0;
+    if (width > 0) wp_text_appendf(text, "%*s", spaces, "");
+    wp_text_append(text, string);
+    if (width < 0) wp_text_appendf(text, "%*s", spaces, "");
+}
+
 void wp_text_append_html(wp_text *text, const char *string) {
     for (; *string != '\0'; string++) {
         switch (*string) {

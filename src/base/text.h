@@ -22,6 +22,9 @@ void wp_text_append(wp_text *text, const char *string);
 void wp_text_append_n(wp_text *text, const void *data, size_t length);
 void wp_text_appendf(wp_text *text, const char *format, ...) WP_PRINTF(2, 3);
 void wp_text_vappendf(wp_text *text, const char *format, va_list args) WP_PRINTF(2, 0);
+/** The string in a column of `width` columns: at its right end, or (width < 0) at its left one.
+ * What is longer is appended as it is. */
+void wp_text_append_padded(wp_text *text, const char *string, int width);
 /** The string with what HTML takes as markup escaped. */
 void wp_text_append_html(wp_text *text, const char *string);
 /** The content, "" when empty; valid until the next change. */
@@ -33,5 +36,8 @@ void wp_text_deinit(wp_text *text);
 
 /** A formatted heap string (wp_free), never NULL. */
 WP_NODISCARD char *wp_format(const char *format, ...) WP_PRINTF(1, 2);
+
+/** How many columns of a terminal a UTF-8 string takes: its characters. */
+size_t wp_text_columns(const char *string);
 
 #endif

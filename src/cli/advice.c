@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "cli/advise.h"
 #include "cli/bars.h"
+#include "cli/trials_page.h"
 
 #define SAME 0.01 /* of the time: no difference */
 #define LINES_MAX 12u
@@ -41,15 +42,15 @@ static void print_now(const wp_paging_facts *now, const wp_advice_shown *shown) 
                  shown->settings);
     (void)printf("  %-28s %s\n", "simulated time", wp_format_duration(now->time_ns, text));
     (void)printf("  %-28s %s\n", "kernels", wp_format_duration(now->kernel_ns, text));
-    (void)printf("  %-28s %.1f %%\n", "accesses wait for pages", now->wait_pct);
+    (void)printf("  %-28s %.1f %%\n", "access time in far faults", now->wait_pct);
     (void)printf("  %-28s %s\n", "managed memory", wp_format_bytes(now->managed_bytes, text));
     print_count("far faults", now->far_faults);
-    print_count("pages fetched", now->fetched_pages);
-    print_count("pages fetched again", now->again_pages);
+    print_count("pages migrated in", now->fetched_pages);
+    print_count("pages migrated again", now->again_pages);
     print_count("pages evicted", now->evicted_pages);
-    print_count("far faults of the host", now->host_faults);
-    print_count("pages back to the host", now->host_pages);
-    (void)printf("  %-28s %s\n\n", "over the link", wp_format_bytes(now->link_bytes, text));
+    print_count("host page faults", now->host_faults);
+    print_count("pages migrated to the host", now->host_pages);
+    (void)printf("  %-28s %s\n\n", "link traffic", wp_format_bytes(now->link_bytes, text));
 }
 
 /* Within a hundredth of the time now. */
@@ -58,21 +59,27 @@ static bool is_different(const wp_tries *tries, const wp_try *tried) {
     return faster < 1 - SAME || faster > 1 + SAME;
 }
 
-static void print_ranked(const wp_tries *tries) {
-    static const char *const columns[] = {"tried", "time", "kernels", "faster",
-                                          "where", "how",  NULL};
-    wp_table table = {.columns = columns};
+static const char *const ranked_columns[] = {"tried", "time", "kernels", "faster",
+                                             "where", "how",  NULL};
+
+static void rank(const wp_tries *tries, wp_table *table) {
+    *table = (wp_table){.columns = ranked_columns};
     for (size_t i = 0; i < tries->count; i++) {
         const wp_try *t = &tries->items[i];
         char time[32], kernels[32];
         if (!t->has_result || (t->kind != WP_TRY_NOW && !is_different(tries, t))) continue;
-        wp_strings_add(&table.cells, t->name);
-        wp_strings_add(&table.cells, wp_format_duration(t->facts.time_ns, time));
-        wp_strings_add(&table.cells, wp_format_duration(t->facts.kernel_ns, kernels));
-        wp_strings_addf(&table.cells, "%.2f", times_faster(tries, t));
-        wp_strings_add(&table.cells, wpi_try_kind_name(t->kind));
-        wp_strings_add(&table.cells, t->how);
+        wp_strings_add(&table->cells, t->name);
+        wp_strings_add(&table->cells, wp_format_duration(t->facts.time_ns, time));
+        wp_strings_add(&table->cells, wp_format_duration(t->facts.kernel_ns, kernels));
+        wp_strings_addf(&table->cells, "%.2f", times_faster(tries, t));
+        wp_strings_add(&table->cells, wpi_try_kind_name(t->kind));
+        wp_strings_add(&table->cells, t->how);
     }
+}
+
+static void print_ranked(const wp_tries *tries) {
+    wp_table table;
+    rank(tries, &table);
     wpi_table_print(&table, WP_TABLE_TEXT);
     wpi_table_deinit(&table);
 }
@@ -235,5 +242,23 @@ wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *e
     const wp_status status =
         wpi_bars_plot(bars, count, "simulated time (ms)", folder, "advise", err);
     wp_free(bars);
+    return status;
+}
+
+wp_status wpi_advice_page(const wp_tries *tries, const wp_advice_shown *shown,
+                          const wp_trials *trials, wp_error *err) {
+    wp_text diagnosis = {0};
+    wp_table table;
+    rank(tries, &table);
+    wpi_paging_diagnose(&find_now(tries)->facts, &diagnosis);
+    const wp_trials_page page = {.device = shown->device,
+                                 .settings = shown->settings,
+                                 .verdict = wp_text_string(&diagnosis),
+                                 .plot = "advise",
+                                 .plot_title = "Simulated time",
+                                 .text_columns = 1u << 0 | 1u << 4 | 1u << 5};
+    const wp_status status = wpi_trials_page_write(trials, &table, &page, err);
+    wpi_table_deinit(&table);
+    wp_text_deinit(&diagnosis);
     return status;
 }

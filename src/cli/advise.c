@@ -55,6 +55,7 @@ typedef struct search {
     wp_trials trials; /* one for each try */
     wp_tries tries;
     wp_managed_groups groups;
+    size_t reached; /* of what is planned, for progress */
 } search;
 
 /* ---- what is asked for ---------------------------------------------------------------------- */
@@ -135,6 +136,28 @@ static bool makes_sense(const wp_managed_group *group, wp_call call) {
     return call != WP_CALL_READ_MOSTLY || group->writes == 0;
 }
 
+static size_t calls_of(const search *s, size_t group) {
+    size_t count = 0;
+    for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++)
+        count += makes_sense(&s->groups.items[group], call);
+    return count;
+}
+
+/* Some calls were tried already with others: progress counts these, too. */
+static void reach(search *s) {
+    wpi_trials_reach(&s->trials, s->reached < s->trials.planned ? s->reached : s->trials.planned);
+}
+
+/* The most that can be tried, so that progress has a total from the beginning. */
+static void plan_greedily(search *s) {
+    size_t order[GROUPS_MAX], count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
+    s->reached = s->tries.count;
+    s->trials.planned = s->tries.count + 1;
+    for (size_t i = 0; i < count; i++)
+        s->trials.planned += calls_of(s, order[i]);
+    if (s->trials.planned - 1 > s->limit) s->trials.planned = (size_t)s->limit + 1;
+}
+
 /* The fastest of those tries that is faster than `than_ns`, or SIZE_MAX. */
 static size_t fastest(const search *s, const size_t *tries, size_t count, uint64_t than_ns) {
     size_t best = SIZE_MAX;
@@ -162,6 +185,8 @@ static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *b
     }
     wpi_advice_plan_deinit(&plan);
     run_tries(s);
+    s->reached += calls_of(s, group);
+    reach(s);
     const size_t best = fastest(s, tries, count, *best_ns);
     if (best == SIZE_MAX) return;
     kept->calls[group] = tried[best];
@@ -212,6 +237,7 @@ static wp_status record(search *s, wp_error *err) {
 
 static wp_status run_as_it_is(search *s, wp_error *err) {
     wp_run_record result = {0};
+    s->trials.planned = SIZE_MAX;
     wpi_trials_run(&s->trials, 0);
     WP_TRY(read_result(&s->trials.items[0], &result, err));
     const wp_try_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
@@ -229,6 +255,7 @@ static wp_status search_all(search *s, wp_error *err) {
     WP_TRY(record(s, err));
     WP_TRY(run_as_it_is(s, err));
     cut_tries(s);
+    plan_greedily(s);
     run_tries(s);
     try_greedily(s);
     return WP_STATUS_OK;
@@ -245,6 +272,9 @@ static int answer(search *s, wp_table_format format) {
     if (!s->trials.is_temporary &&
         wpi_advice_plot(&s->tries, s->trials.folder, &err) != WP_STATUS_OK)
         (void)fprintf(stderr, "warpage advise: %s\n", err.message);
+    if (!s->trials.is_temporary &&
+        wpi_advice_page(&s->tries, &shown, &s->trials, &err) != WP_STATUS_OK)
+        return wpi_failure("advise", "%s", err.message);
     return wpi_finish("advise");
 }
 

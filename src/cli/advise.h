@@ -5,6 +5,7 @@
 
 #include "cli/cli.h"
 #include "cli/table.h"
+#include "cli/trials.h"
 #include "cli/tries.h"
 
 /** What the answer is of. */
@@ -18,5 +19,8 @@ typedef struct wp_advice_shown {
 void wpi_advice_print(const wp_tries *tries, const wp_advice_shown *shown, wp_table_format format);
 /** "<folder>/advise.svg". NOT_FOUND: there is no gnuplot. */
 WP_NODISCARD wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *err);
+/** index.html beside it: the ranked tries and the plot. */
+WP_NODISCARD wp_status wpi_advice_page(const wp_tries *tries, const wp_advice_shown *shown,
+                                       const wp_trials *trials, wp_error *err);
 
 #endif

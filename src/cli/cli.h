@@ -117,6 +117,7 @@ extern const wp_option wpi_compare_options[];
 extern const wp_option wpi_advise_options[];
 extern const wp_option wpi_run_options[];
 extern const wp_option wpi_devices_options[];
+extern const wp_option wpi_doctor_options[];
 extern const wp_option wpi_params_options[];
 extern const wp_option wpi_policies_options[];
 extern const wp_option wpi_reproduce_options[];

@@ -17,6 +17,7 @@
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "cli/trials.h"
+#include "cli/trials_page.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 
@@ -68,8 +69,8 @@ typedef struct comparison {
     const wp_arguments *arguments;
     wp_variation variation;
     wp_trials trials;
-    wp_strings shown; /* names */
-    wp_strings meant; /* … and those of a report that are nearest to them */
+    wp_strings shown;  /* names */
+    wp_strings meant;  /* … and those of a report that are nearest to them */
     outcome *outcomes; /* [combination_count] */
 } comparison;
 
@@ -215,53 +216,115 @@ static bool has_paging(const comparison *c) {
     return false;
 }
 
-static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, wp_strings *cells) {
-    const outcome *v = &c->outcomes[i];
-    const double best_ns = (double)c->outcomes[e.best].kernel_ns;
-    for (size_t k = 0; k < c->variation.key_count; k++)
-        wp_strings_add(cells, wpi_variation_value(&c->variation, i, k));
-    wp_strings_addf(cells, "%" PRIu64, v->kernel_ns);
-    wp_strings_addf(cells, "%" PRIu64, v->copy_ns);
-    wp_strings_addf(cells, "%" PRIu64, v->simulated_ns);
-    wp_strings_addf(cells, "%.2f", v->tlb_hit_pct);
-    wp_strings_addf(cells, "%.2f", v->l2_hit_pct);
-    const uint64_t paging[] = {v->far_faults, v->fetched_pages, v->again_pages, v->remote_accesses};
-    for (size_t k = 0; is_paged && k < sizeof paging / sizeof paging[0]; k++)
-        wp_strings_addf(cells, "%" PRIu64, paging[k]);
-    for (size_t k = 0; k < v->shown.count; k++)
-        wp_strings_add(cells, v->shown.items[k]);
-    wp_strings_addf(cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
-    wp_strings_add(cells, c->trials.items[i].is_replayed ? "replayed" : "run");
-    wp_strings_add(cells, e.best == e.worst ? ""
-                          : i == e.best     ? "best"
-                          : i == e.worst    ? "worst"
-                                            : "");
+/* A column has one name for programs and one for people. */
+typedef struct column {
+    const char *name, *title;
+} column;
+
+static const column times[] = {{"kernel_time_ns", "kernel time"},
+                               {"copy_time_ns", "copy time"},
+                               {"simulated_time_ns", "simulated time"},
+                               {"tlb_l1_hit_pct", "L1 TLB hits"},
+                               {"l2_hit_pct", "L2 hits"}};
+static const column paging[] = {{"far_faults", "far faults"},
+                                {"pages_fetched", "migrated in"},
+                                {"pages_fetched_again", "migrated again"},
+                                {"remote_accesses", "remote"}};
+static const column ends[] = {{"times_best", "times best"}, {"how", "how"}, {"mark", "mark"}};
+
+/* Of a row of the table: numbers as they are, or with their units. */
+typedef struct row {
+    wp_strings *cells;
+    bool is_text;
+} row;
+
+static void add_value(const row *r, const char *name, const char *value) {
+    char *text = r->is_text ? wpi_shown_text(name, value) : wp_format("%s", value);
+    wp_strings_add(r->cells, text);
+    wp_free(text);
 }
 
-static void print_table(const comparison *c, wp_table_format format, extremes e) {
-    static const char *const times[] = {"kernel_time_ns", "copy_time_ns", "simulated_time_ns",
-                                        "tlb_l1_hit_pct", "l2_hit_pct"};
-    static const char *const paging[] = {"far_faults", "pages_fetched", "pages_fetched_again",
-                                         "remote_accesses"};
-    static const char *const ends[] = {"times_best", "how", "mark"};
+static void add_count(const row *r, const char *name, uint64_t value) {
+    char number[32];
+    (void)snprintf(number, sizeof number, "%" PRIu64, value);
+    add_value(r, name, number);
+}
+
+static void add_row(const comparison *c, size_t i, extremes e, bool is_paged, const row *r) {
+    const outcome *v = &c->outcomes[i];
+    const double best_ns = (double)c->outcomes[e.best].kernel_ns;
+    char pct[32];
+    for (size_t k = 0; k < c->variation.key_count; k++)
+        wp_strings_add(r->cells, wpi_variation_value(&c->variation, i, k));
+    add_count(r, times[0].name, v->kernel_ns);
+    add_count(r, times[1].name, v->copy_ns);
+    add_count(r, times[2].name, v->simulated_ns);
+    (void)snprintf(pct, sizeof pct, "%.2f", v->tlb_hit_pct);
+    add_value(r, times[3].name, pct);
+    (void)snprintf(pct, sizeof pct, "%.2f", v->l2_hit_pct);
+    add_value(r, times[4].name, pct);
+    const uint64_t counts[] = {v->far_faults, v->fetched_pages, v->again_pages, v->remote_accesses};
+    for (size_t k = 0; is_paged && k < sizeof counts / sizeof counts[0]; k++)
+        add_count(r, paging[k].name, counts[k]);
+    for (size_t k = 0; k < v->shown.count; k++)
+        add_value(r, c->shown.items[k], v->shown.items[k]);
+    wp_strings_addf(r->cells, "%.3f", best_ns > 0 ? (double)v->kernel_ns / best_ns : 1.0);
+    wp_strings_add(r->cells, c->trials.items[i].is_replayed ? "replayed" : "run");
+    wp_strings_add(r->cells, e.best == e.worst ? ""
+                             : i == e.best     ? "best"
+                             : i == e.worst    ? "worst"
+                                               : "");
+}
+
+static void add_columns(const column *from, size_t from_count, bool is_text, const char **columns,
+                        size_t *count) {
+    for (size_t i = 0; i < from_count; i++)
+        columns[(*count)++] = is_text ? from[i].title : from[i].name;
+}
+
+/* `columns` holds WP_TABLE_COLUMNS_MAX + 1. */
+static void make_table(const comparison *c, bool is_text, extremes e, const char **columns,
+                       wp_table *table) {
     const bool is_paged = has_paging(c);
-    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
     size_t count = 0;
     for (; count < c->variation.key_count; count++)
         columns[count] = c->variation.keys[count].key;
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        columns[count++] = times[i];
-    for (size_t i = 0; is_paged && i < sizeof paging / sizeof paging[0]; i++)
-        columns[count++] = paging[i];
+    add_columns(times, sizeof times / sizeof times[0], is_text, columns, &count);
+    add_columns(paging, is_paged ? sizeof paging / sizeof paging[0] : 0, is_text, columns, &count);
     for (size_t i = 0; i < c->shown.count; i++)
         columns[count++] = c->shown.items[i];
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        columns[count++] = ends[i];
-    wp_table table = {.columns = columns};
+    add_columns(ends, sizeof ends / sizeof ends[0], is_text, columns, &count);
+    columns[count] = NULL;
+    *table = (wp_table){.columns = columns};
     for (size_t i = 0; i < count_of(c); i++)
-        add_row(c, i, e, is_paged, &table.cells);
+        add_row(c, i, e, is_paged, &(row){&table->cells, is_text});
+}
+
+static void print_table(const comparison *c, wp_table_format format, extremes e) {
+    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
+    wp_table table;
+    make_table(c, format == WP_TABLE_TEXT, e, columns, &table);
     wpi_table_print(&table, format);
     wpi_table_deinit(&table);
+}
+
+static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
+    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
+    const char *device =
+        wpi_variation_device(&c->variation, 0, NULL) != NULL ? "" : c->trials.items[0].device;
+    wp_table table;
+    make_table(c, true, e, columns, &table);
+    const size_t last = wpi_table_column_count(&table) - 1;
+    const wp_trials_page page = {.device = device,
+                                 .settings = "",
+                                 .verdict = "Rows are compared by kernel time.",
+                                 .plot = "compare",
+                                 .plot_title = "Kernel time",
+                                 .text_columns = (((size_t)1 << c->variation.key_count) - 1) |
+                                                 (size_t)3 << (last - 1)};
+    const wp_status status = wpi_trials_page_write(&c->trials, &table, &page, err);
+    wpi_table_deinit(&table);
+    return status;
 }
 
 static void plot(const comparison *c, extremes e) {
@@ -313,8 +376,10 @@ static int show(comparison *c, wp_table_format format) {
     const extremes e = find_extremes(c);
     print_table(c, format, e);
     tell_unknown(c);
-    if (!c->trials.is_temporary) plot(c, e);
     wp_error err = {0};
+    if (!c->trials.is_temporary) plot(c, e);
+    if (!c->trials.is_temporary && write_page(c, e, &err) != WP_STATUS_OK)
+        return wpi_failure("compare", "%s", err.message);
     const char *pages = c->arguments->values[PAGES];
     if (pages != NULL &&
         wpi_compare_write_pages(&c->variation, &c->trials, pages, &err) != WP_STATUS_OK)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/page.h"
 #include "warpage/report.h"
 
 #define NAME_MAX_BYTES 200u /* of a folder */
@@ -61,11 +62,11 @@ static void append_picture(const char *dir, const char *name, const char *plot, 
     wp_text_append_html(out, name);
     wp_text_append(out, "</h3>\n");
     if (wp_file_exists(path)) {
-        wp_text_append(out, "<a href=\"");
+        wp_text_append(out, "<div class=plot><a href=\"");
         append_address(name, "index.html", out);
         wp_text_append(out, "\"><img src=\"");
         append_address(name, file, out);
-        wp_text_append(out, "\"></a>\n");
+        wp_text_append(out, "\" alt=\"\"></a></div>\n");
     } else {
         wp_text_append(out, "<p>Nothing to draw.</p>\n");
     }
@@ -81,15 +82,8 @@ static wp_status write_index(const wp_variation *v, const wp_trials *t, const ch
                                            {"frequency", "How often each page is accessed"},
                                            {"link", "The link over time"}};
     wp_text out = {0};
-    wp_text_append(&out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>pages"
-                         "</title><style>body{font:15px system-ui,sans-serif;max-width:1000px;"
-                         "margin:2em auto;padding:0 1em}h3{font-weight:normal;margin:1em 0 0}"
-                         "img{width:100%}</style></head><body>\n<h1>");
-    for (int i = 0; i < t->program_count; i++) {
-        wp_text_append_html(&out, t->program[i]);
-        wp_text_append(&out, " ");
-    }
-    wp_text_append(&out, "</h1>\n");
+    wp_page_begin(&out, "pages");
+    wp_page_command(&out, t->program, (size_t)t->program_count);
     for (size_t p = 0; p < sizeof plots / sizeof plots[0]; p++) {
         wp_text_appendf(&out, "<h2>%s</h2>\n", plots[p][1]);
         for (size_t i = 0; i < v->combination_count; i++) {
@@ -98,7 +92,7 @@ static wp_status write_index(const wp_variation *v, const wp_trials *t, const ch
             wp_free(name);
         }
     }
-    wp_text_append(&out, "</body></html>\n");
+    wp_page_end(&out);
     char *path = wp_path_join(dir, "index.html");
     const wp_status status = wp_file_write(path, wp_text_string(&out), out.length, err);
     wp_free(path);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage devices: opens each device and says what it found, or why there is none. */
+/* warpage devices: opens each device and lists its properties, or the reason why it cannot be used.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,28 +14,64 @@
 enum option_index { FORMAT, MEASURE };
 
 const wp_option wpi_devices_options[] = {
-    [FORMAT] = {"format", "text|json|csv", "form of the list"},
-    [MEASURE] = {"measure", NULL, "copy to and from each GPU, and say how fast that was"},
+    [FORMAT] = {"format", "text|json|csv",
+                "print a table (default), JSON or CSV; JSON and CSV have numbers in base units"},
+    [MEASURE] = {"measure", NULL,
+                 "measure the copy bandwidth between page-locked memory and each GPU"},
     {0}};
 
 #define GPUS_MAX 64
 #define MEASURE_BYTES ((size_t)64 << 20)
 #define MEASURE_COPIES 8
 
-static void add_missing(wp_table *table, const char *spec, const char *what, const char *note) {
-    wp_strings_add(&table->cells, spec);
-    wp_strings_add(&table->cells, "no");
-    wp_strings_add(&table->cells, what);
-    for (int i = 0; i < 5; i++)
-        wp_strings_add(&table->cells, "");
-    wp_strings_add(&table->cells, note);
+/* For people quantities have units; for programs they are numbers, with units in their names. */
+typedef struct listing {
+    wp_table table;
+    bool is_text, is_measured;
+} listing;
+
+static const char *const text_columns[] = {"device", "available",    "name",   "sms",  "memory",
+                                           "clock",  "memory clock", "copies", "note", NULL};
+static const char *const columns[] = {"device",
+                                      "available",
+                                      "name",
+                                      "sms",
+                                      "memory_bytes",
+                                      "clock_hz",
+                                      "memory_clock_hz",
+                                      "copy_in_bytes_per_s",
+                                      "copy_out_bytes_per_s",
+                                      "note",
+                                      NULL};
+static const wp_column_kind kinds[] = {
+    WP_COLUMN_TEXT,   WP_COLUMN_FLAG,   WP_COLUMN_TEXT,   WP_COLUMN_NUMBER, WP_COLUMN_NUMBER,
+    WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT};
+
+static void add_missing(listing *l, const char *spec, const char *what, const char *note) {
+    wp_strings *cells = &l->table.cells;
+    wp_strings_add(cells, spec);
+    wp_strings_add(cells, "no");
+    wp_strings_add(cells, what);
+    for (int i = 0; i < (l->is_text ? 5 : 6); i++)
+        wp_strings_add(cells, "");
+    wp_strings_add(cells, note);
 }
 
-static void add_clock(wp_table *table, uint64_t hz) {
-    if (hz != 0)
-        wp_strings_addf(&table->cells, "%" PRIu64 " MHz", hz / 1000000);
+static void add_clock(listing *l, uint64_t hz) {
+    if (hz == 0)
+        wp_strings_add(&l->table.cells, "");
+    else if (l->is_text)
+        wp_strings_addf(&l->table.cells, "%" PRIu64 " MHz", hz / 1000000);
     else
-        wp_strings_add(&table->cells, "");
+        wp_strings_addf(&l->table.cells, "%" PRIu64, hz);
+}
+
+static void add_memory(listing *l, uint64_t memory_bytes) {
+    char text[32];
+    if (l->is_text)
+        wp_strings_add(&l->table.cells, wp_format_bytes(memory_bytes, text));
+    else
+        wp_strings_addf(&l->table.cells, "%" PRIu64, memory_bytes);
 }
 
 /* Bytes a second of copies between page-locked and device memory, one way; 0: it failed. */
@@ -54,93 +91,108 @@ static double copy_rate(wp_device *device, void *dst, const void *src) {
     return (double)MEASURE_BYTES * MEASURE_COPIES / seconds;
 }
 
-static void add_rates(wp_table *table, wp_device *device, bool is_measured) {
+/* Both ways; false, with the reason in `err`, where there is no memory to copy. */
+static bool measure(wp_device *device, double *in, double *out, wp_error *err) {
     void *pinned = NULL, *memory = NULL;
-    wp_error err = {0};
-    if (!is_measured) {
-        wp_strings_add(&table->cells, "");
-        return;
+    const bool has_memory =
+        wp_memory_alloc(device, WP_MEMORY_PINNED, MEASURE_BYTES, 0, &pinned, err) == WP_STATUS_OK &&
+        wp_memory_alloc(device, WP_MEMORY_DEVICE, MEASURE_BYTES, 0, &memory, err) == WP_STATUS_OK;
+    if (has_memory) {
+        *in = copy_rate(device, memory, pinned);
+        *out = copy_rate(device, pinned, memory);
     }
-    if (wp_memory_alloc(device, WP_MEMORY_PINNED, MEASURE_BYTES, 0, &pinned, &err) ==
-            WP_STATUS_OK &&
-        wp_memory_alloc(device, WP_MEMORY_DEVICE, MEASURE_BYTES, 0, &memory, &err) ==
-            WP_STATUS_OK) {
-        const double in = copy_rate(device, memory, pinned);
-        const double out = copy_rate(device, pinned, memory);
-        wp_strings_addf(&table->cells, "%.1f GB/s in, %.1f GB/s out", in * 1e-9, out * 1e-9);
-    } else {
-        wp_strings_add(&table->cells, err.message);
-    }
-    /* Not to be given back only when there is no device any more. */
+    /* Freeing fails only when the device has been lost. */
     if (wp_memory_free(device, pinned, NULL) != WP_STATUS_OK ||
         wp_memory_free(device, memory, NULL) != WP_STATUS_OK)
         (void)fputs("warpage devices: the memory of the measurement could not be freed\n", stderr);
+    return has_memory;
 }
 
-static void add_note(wp_table *table, const wp_device_info *info) {
-    char text[160];
-    size_t used = (size_t)snprintf(text, sizeof text, "compute capability %" PRIu32 ".%" PRIu32,
-                                   info->compute_major, info->compute_minor);
+static void add_rate(listing *l, bool has_rate, double bytes_per_s) {
+    if (has_rate && bytes_per_s > 0)
+        wp_strings_addf(&l->table.cells, "%.0f", bytes_per_s);
+    else
+        wp_strings_add(&l->table.cells, "");
+}
+
+/* Leaves the reason in `err` where the rates could not be measured. */
+static void add_rates(listing *l, wp_device *device, bool is_measured, wp_error *err) {
+    double in = 0, out = 0;
+    const bool has_rates = is_measured && measure(device, &in, &out, err);
+    if (!l->is_text) {
+        add_rate(l, has_rates, in);
+        add_rate(l, has_rates, out);
+    } else if (has_rates) {
+        wp_strings_addf(&l->table.cells, "%.1f GB/s in, %.1f GB/s out", in * 1e-9, out * 1e-9);
+    } else {
+        wp_strings_add(&l->table.cells, err->message);
+    }
+}
+
+static void add_note(listing *l, const wp_device_info *info, const wp_error *err) {
+    wp_text text = {0};
+    wp_text_appendf(&text, "compute capability %" PRIu32 ".%" PRIu32, info->compute_major,
+                    info->compute_minor);
     if (info->driver_version != 0)
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 ", driver for CUDA %" PRIu32 ".%" PRIu32,
-                                 info->driver_version / 1000, info->driver_version % 1000 / 10);
+        wp_text_appendf(&text, ", driver for CUDA %" PRIu32 ".%" PRIu32,
+                        info->driver_version / 1000, info->driver_version % 1000 / 10);
     if (info->link_width != 0)
-        (void)snprintf(text + used, sizeof text - used,
-                       ", PCIe %" PRIu32 " x%" PRIu32 " (at most %" PRIu32 " x%" PRIu32 ")",
-                       info->link_generation, info->link_width, info->link_generation_max,
-                       info->link_width_max);
-    wp_strings_add(&table->cells, text);
+        wp_text_appendf(&text, ", PCIe %" PRIu32 " x%" PRIu32 " (at most %" PRIu32 " x%" PRIu32 ")",
+                        info->link_generation, info->link_width, info->link_generation_max,
+                        info->link_width_max);
+    if (!l->is_text && err->message[0] != '\0')
+        wp_text_appendf(&text, "; copies were not measured: %s", err->message);
+    wp_strings_add_take(&l->table.cells, wp_text_take(&text));
 }
 
-static void add_open(wp_table *table, wp_device *device, bool is_measured) {
+static void add_open(listing *l, wp_device *device, bool is_gpu) {
     const wp_device_info *info = wp_device_get_info(device);
-    char bytes[32];
-    wp_strings_add(&table->cells, info->spec);
-    wp_strings_add(&table->cells, "yes");
-    wp_strings_add(&table->cells, info->name);
-    wp_strings_addf(&table->cells, "%" PRIu32, info->sm_count);
-    wp_strings_add(&table->cells, wp_format_bytes(info->memory_bytes, bytes));
-    add_clock(table, info->clock_hz);
-    add_clock(table, info->memory_clock_hz);
-    add_rates(table, device, is_measured && !info->host_pointers_are_device_pointers);
-    add_note(table, info);
+    wp_strings *cells = &l->table.cells;
+    wp_error err = {0};
+    wp_strings_add(cells, info->spec);
+    wp_strings_add(cells, "yes");
+    wp_strings_add(cells, info->name);
+    wp_strings_addf(cells, "%" PRIu32, info->sm_count);
+    add_memory(l, info->memory_bytes);
+    add_clock(l, info->clock_hz);
+    add_clock(l, info->memory_clock_hz);
+    add_rates(l, device, l->is_measured && is_gpu && !info->host_pointers_are_device_pointers,
+              &err);
+    add_note(l, info, &err);
 }
 
-/* False when it cannot be opened; `note` is then its reason. */
-static bool add_device(wp_table *table, const char *spec, bool is_measured, wp_error *err) {
+/* False when it cannot be opened; `err` then has the reason. */
+static bool add_device(listing *l, const char *spec, bool is_gpu, wp_error *err) {
     wp_device *device = NULL;
     if (wp_device_open(spec, &device, err) != WP_STATUS_OK) return false;
-    add_open(table, device, is_measured);
+    add_open(l, device, is_gpu);
     wp_device_close(device);
     return true;
 }
 
-static void add_simulated(void *table, const char *spec) {
+static void add_simulated(void *object, const char *spec) {
     wp_error err = {0};
-    if (!add_device(table, spec, false, &err))
-        add_missing(table, spec, "a simulated GPU", err.message);
+    if (!add_device(object, spec, false, &err))
+        add_missing(object, spec, "a simulated GPU", err.message);
 }
 
-static void add_all(wp_table *table, bool is_measured) {
+static void add_all(listing *l) {
     wp_error err = {0};
-    if (!add_device(table, "cpu", false, &err))
-        add_missing(table, "cpu", "this machine's processor", err.message);
-    wp_device_visit_simulated(add_simulated, table);
+    if (!add_device(l, "cpu", false, &err))
+        add_missing(l, "cpu", "this machine's processor", err.message);
+    wp_device_visit_simulated(add_simulated, l);
     for (int i = 0; i < GPUS_MAX; i++) {
         char spec[24];
         (void)snprintf(spec, sizeof spec, "cuda:%d", i);
-        if (add_device(table, spec, is_measured, &err)) continue;
-        /* Behind the last one there is nothing to say. */
+        if (add_device(l, spec, true, &err)) continue;
+        /* The number after the last GPU's is not worth a row. */
         if (i == 0 || strstr(err.message, "there is no cuda:") == NULL)
-            add_missing(table, spec, "a real GPU, through the CUDA driver", err.message);
+            add_missing(l, spec, "an NVIDIA GPU, through the CUDA driver", err.message);
         break;
     }
 }
 
 int wpi_devices_main(int argc, char **argv) {
-    static const char *const columns[] = {"device", "available",    "name",   "sms",  "memory",
-                                          "clock",  "memory clock", "copies", "note", NULL};
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
@@ -149,9 +201,13 @@ int wpi_devices_main(int argc, char **argv) {
         return wpi_usage_error("devices", "%s", err.message);
     if (arguments.operand_count != 0)
         return wpi_usage_error("devices", "takes no operand, got '%s'", arguments.operands[0]);
-    wp_table table = {.columns = columns};
-    add_all(&table, arguments.values[MEASURE] != NULL);
-    wpi_table_print(&table, format);
-    wpi_table_deinit(&table);
+    listing l = {.is_text = format == WP_TABLE_TEXT,
+                 .is_measured = arguments.values[MEASURE] != NULL};
+    l.table.columns = l.is_text ? text_columns : columns;
+    l.table.kinds = l.is_text ? NULL : kinds;
+    l.table.detail_columns = 3; /* memory clock, copies, note */
+    add_all(&l);
+    wpi_table_print(&l.table, format);
+    wpi_table_deinit(&l.table);
     return wpi_finish("devices");
 }

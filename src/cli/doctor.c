@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage doctor: one line a finding, with what it enables or what would mend it. */
+/* warpage doctor: one line a finding, with what it enables or how to mend it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,15 +9,41 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/table.h"
 #include "warpage/device.h"
+
+enum option_index { FORMAT };
+
+const wp_option wpi_doctor_options[] = {
+    [FORMAT] = {"format", "text|json", "print one line a finding (default), or JSON"}, {0}};
+
+/* The findings as JSON, written at the end; text is printed as each check ends. */
+static struct {
+    bool is_wanted;
+    wp_text findings;
+} json;
 
 /* Whether a program of ours can do without it. */
 typedef enum need { REQUIRED, OPTIONAL } need;
 
+static void add_json(const char *state, need required, const char *what, const char *note) {
+    wp_text *out = &json.findings;
+    wp_text_append(out, out->length > 0 ? ",\n {\"finding\": " : "\n {\"finding\": ");
+    wpi_table_json_string(out, what);
+    wp_text_appendf(out, ", \"state\": \"%s\", \"is_required\": %s, \"note\": ", state,
+                    required == REQUIRED ? "true" : "false");
+    wpi_table_json_string(out, note);
+    wp_text_append(out, "}");
+}
+
 static bool tell(bool is_found, need required, const char *what, const char *enables,
                  const char *remedy) {
-    const char *mark = is_found ? "ok     " : required == REQUIRED ? "MISSING" : "absent ";
-    (void)printf("%s  %-44s  %s\n", mark, what, is_found ? enables : remedy);
+    const char *state = is_found ? "ok" : required == REQUIRED ? "MISSING" : "absent";
+    const char *note = is_found ? enables : remedy;
+    if (json.is_wanted)
+        add_json(is_found || required != REQUIRED ? state : "missing", required, what, note);
+    else
+        (void)printf("%-7s  %-44s  %s\n", state, what, note);
     return is_found || required == OPTIONAL;
 }
 
@@ -149,11 +175,10 @@ static bool check_gnuplot(void) {
                 "reports have no plots; install the package gnuplot-nox");
 }
 
-int wpi_doctor_main(int argc, char **argv) {
-    if (argc > 1) return wpi_usage_error("doctor", "takes no arguments, got '%s'", argv[1]);
+static bool check_all(void) {
     bool ok = check_clang();
     ok = check_host_headers() && ok;
-    ok = check_file("wpcc", "wpcc", "the compiler is here") && ok;
+    ok = check_file("wpcc", "wpcc", "the compiler is installed") && ok;
     ok = check_file("../lib/warpage/devicelib.bc", "device library",
                     "kernels can call device functions") &&
          ok;
@@ -164,7 +189,25 @@ int wpi_doctor_main(int argc, char **argv) {
     ok = check_processor() && ok;
     ok = check_cache() && ok;
     ok = check_gnuplot() && ok;
-    ok = check_gpu() && ok;
+    return check_gpu() && ok;
+}
+
+int wpi_doctor_main(int argc, char **argv) {
+    wp_arguments arguments;
+    wp_table_format format;
+    wp_error err = {0};
+    if (wpi_arguments_parse(wpi_doctor_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        return wpi_usage_error("doctor", "%s", err.message);
+    if (format == WP_TABLE_CSV) return wpi_usage_error("doctor", "--format is text or json");
+    if (arguments.operand_count > 0)
+        return wpi_usage_error("doctor", "takes no arguments, got '%s'", arguments.operands[0]);
+    json.is_wanted = format == WP_TABLE_JSON;
+    const bool ok = check_all();
+    if (json.is_wanted)
+        (void)printf("{\"schema\": \"warpage.doctor/1\", \"is_ready\": %s, \"findings\": [%s\n]}\n",
+                     ok ? "true" : "false", wp_text_string(&json.findings));
+    wp_text_deinit(&json.findings);
     const int code = wpi_finish("doctor");
     return ok ? code : WP_EXIT_FAILED;
 }

@@ -5,6 +5,9 @@
 
 #include "cli/cli.h"
 
+#define LINE 100u     /* characters */
+#define DOC_COLUMN 29 /* where the text of an option begins */
+
 void wpi_help_print_overview(void) {
     (void)printf("Runs and measures CUDA programs, with or without a GPU.\n\n"
                  "    wpcc app.cu -o app             compile, as with nvcc\n"
@@ -16,6 +19,24 @@ void wpi_help_print_overview(void) {
     (void)printf("\n`warpage help COMMAND` explains one; `warpage --version` tells the version.\n");
 }
 
+/* Words of `text` in lines of at most LINE characters; the first line has `used` already. */
+static void print_wrapped(const char *text, size_t used) {
+    for (bool is_first = true; *text != '\0'; is_first = false) {
+        const size_t length = strcspn(text, " ");
+        if (!is_first && used + 1 + length > LINE) {
+            (void)printf("\n%*s", DOC_COLUMN, "");
+            used = DOC_COLUMN;
+        } else if (!is_first) {
+            (void)putchar(' ');
+            used++;
+        }
+        (void)printf("%.*s", (int)length, text);
+        used += length;
+        text += length + (text[length] == ' ');
+    }
+    (void)putchar('\n');
+}
+
 static void print_command(const wp_command *command) {
     (void)printf("warpage %s\n\n%s.\n", command->usage, command->summary);
     if (command->details[0] != '\0') (void)printf("\n%s\n", command->details);
@@ -25,7 +46,9 @@ static void print_command(const wp_command *command) {
         char left[64];
         (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->value_name != NULL ? " " : "",
                        o->value_name != NULL ? o->value_name : "");
-        (void)printf("    %-24s %s\n", left, o->doc);
+        (void)printf("    %-24s ", left);
+        const size_t used = strlen(left) > 24 ? strlen(left) + 5 : DOC_COLUMN;
+        print_wrapped(o->doc, used);
     }
 }
 

@@ -63,24 +63,31 @@ static double times_fetched(const wp_paging_facts *f) {
 
 static void diagnose_device(const wp_paging_facts *f, wp_text *out) {
     if (f->fetched_pages == 0) {
-        wp_text_append(out, "No page comes to the device.");
+        wp_text_append(out, "No page is migrated to the device.");
     } else if (f->evicted_pages != 0 && f->again_pages != 0) {
-        wp_text_appendf(out,
-                        "It thrashes: memory is smaller than the data, and a page that is used "
-                        "came %.1f times in the mean.",
-                        times_fetched(f));
+        wp_text_appendf(
+            out,
+            "Thrashing: device memory is smaller than the data, and each migrated page was "
+            "migrated %.1f times on average.",
+            times_fetched(f));
     } else if (f->evicted_pages != 0) {
-        wp_text_append(out, "Memory is smaller than the data, but no page that left was wanted "
-                            "again.");
+        wp_text_append(out,
+                       "Device memory is smaller than the data, but no evicted page was migrated "
+                       "again.");
     } else if (f->wait_pct < WAIT_PCT_SMALL) {
-        wp_text_appendf(out,
-                        "The data fits, and waiting for pages is %.1f %% of accesses' time: "
-                        "little can be gained here.",
-                        f->wait_pct);
+        wp_text_appendf(
+            out,
+            "The data fits in device memory, and only %.1f %% of the access time is spent on "
+            "far faults: little can be gained.",
+            f->wait_pct);
     } else {
-        wp_text_appendf(out, "The data fits: %.1f %% of accesses' time is waiting for %s.",
-                        f->wait_pct,
-                        f->again_pages != 0 ? "pages that come" : "pages touched the first time");
+        wp_text_appendf(
+            out,
+            "The data fits in device memory; %.1f %% of the access time is spent on far "
+            "faults, %s.",
+            f->wait_pct,
+            f->again_pages != 0 ? "some on pages migrated before"
+                                : "all on pages accessed for the first time");
     }
 }
 
@@ -88,12 +95,13 @@ static void diagnose_host(const wp_paging_facts *f, wp_text *out) {
     if (f->host_pages == 0) return;
     if (f->evicted_pages == 0 && f->again_pages != 0) {
         wp_text_appendf(out,
-                        " Host and device fight: the host took %" PRIu64 " pages back, and %" PRIu64
-                        " came again.",
+                        " Pages move back and forth: %" PRIu64
+                        " pages were migrated to the host, %" PRIu64 " again to the device.",
                         f->host_pages, f->again_pages);
     } else {
-        wp_text_appendf(out, " The host took %" PRIu64 " pages back, in %" PRIu64 " faults.",
-                        f->host_pages, f->host_faults);
+        wp_text_appendf(
+            out, " %" PRIu64 " pages were migrated to the host, by %" PRIu64 " host page faults.",
+            f->host_pages, f->host_faults);
     }
 }
 

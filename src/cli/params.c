@@ -101,7 +101,8 @@ int wpi_params_main(int argc, char **argv) {
     const char *device = arguments.values[DEVICE];
     const char *wanted = arguments.operands[0];
     wp_nearest nearest = {.wanted = wanted};
-    wp_table table = {.columns = device != NULL ? key_columns : columns};
+    /* Beneath a row: variable or source, and meaning. */
+    wp_table table = {.columns = device != NULL ? key_columns : columns, .detail_columns = 2};
     if (wpi_set_keys(&arguments, device, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
     if (device == NULL) {

@@ -21,9 +21,9 @@ typedef struct policy_list {
     wp_nearest nearest;
 } policy_list;
 
-/* For people, what it does stands beside the name. */
+/* As text, policies of one kind share a heading where lines are short: kind and key come first. */
 static size_t column_at(wp_table_format format, size_t place) {
-    static const size_t places[COLUMNS] = {0, 1, 4, 2, 3, 5};
+    static const size_t places[COLUMNS] = {0, 2, 1, 4, 3, 5};
     return format == WP_TABLE_TEXT ? places[place] : place;
 }
 
@@ -60,8 +60,12 @@ int wpi_policies_main(int argc, char **argv) {
     if (arguments.operand_count > 1) return wpi_usage_error("policies", "one kind at most");
     for (size_t i = 0; i < COLUMNS; i++)
         columns[i] = names[column_at(format, i)];
-    policy_list list = {
-        .table = {.columns = columns}, .format = format, .kind = arguments.operands[0]};
+    policy_list list = {.table = {.columns = columns,
+                                  .heading_columns = 2,
+                                  .heading_joint = ": ",
+                                  .detail_columns = 2},
+                        .format = format,
+                        .kind = arguments.operands[0]};
     list.nearest.wanted = list.kind;
     wp_device_visit_policies(add, &list);
     const bool is_unknown = list.table.cells.count == 0;

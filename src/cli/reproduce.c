@@ -62,7 +62,8 @@ static bool is_wanted(const char *wanted, const char *paper, const char *name) {
     if (wanted == NULL || strcmp(wanted, "all") == 0) return true;
     const size_t length = strlen(paper);
     if (strncmp(wanted, paper, length) != 0) return false;
-    return wanted[length] == '\0' || (wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0);
+    return wanted[length] == '\0' ||
+           (wanted[length] == '/' && strcmp(wanted + length + 1, name) == 0);
 }
 
 static wp_status add_figures(const char *root, const char *paper, const char *wanted,
@@ -85,7 +86,8 @@ static wp_status add_figures(const char *root, const char *paper, const char *wa
 
 static wp_status load_figures(const char *wanted, figure_list *list, wp_error *err) {
     char *root = find_root();
-    if (root == NULL) return WP_FAIL(err, NOT_FOUND, "lib/warpage/repro is not beside this program");
+    if (root == NULL)
+        return WP_FAIL(err, NOT_FOUND, "lib/warpage/repro is not beside this program");
     wp_strings papers = {0};
     wp_status status = WP_STATUS_OK;
     add_folders(root, &papers);
@@ -113,9 +115,16 @@ static char *number_text(bool is_known, double value) {
 }
 
 static void print_list(const figure_list *list, wp_table_format format) {
-    static const char *const columns[] = {"paper", "figure", "claim",      "published", "ours",
+    static const char *const columns[] = {"paper", "figure",  "claim",      "published", "ours",
                                           "unit",  "verdict", "calibrated", NULL};
-    wp_table table = {.columns = columns};
+    static const wp_column_kind kinds[] = {WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,
+                                           WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT,
+                                           WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
+    wp_table table = {.columns = columns,
+                      .kinds = kinds,
+                      .heading_columns = 2,
+                      .heading_joint = "/",
+                      .detail_columns = 1};
     for (size_t f = 0; f < list->count; f++) {
         const wpi_figure *figure = &list->items[f];
         for (size_t i = 0; i < figure->claim_count; i++) {
@@ -163,17 +172,21 @@ int wpi_reproduce_main(int argc, char **argv) {
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("reproduce", "%s", err.message);
     const char *wanted = arguments.operands[0];
-    if (arguments.operand_count > 1) return wpi_usage_error("reproduce", "one figure, paper, or all");
+    if (arguments.operand_count > 1)
+        return wpi_usage_error("reproduce", "one figure, paper, or all");
     if (wanted == NULL && arguments.values[LIST] == NULL)
         return wpi_usage_error("reproduce", "which figure? --list has them; `all` runs them all");
     wp_status status = load_figures(wanted, &list, &err);
     const char *page = arguments.values[HTML];
-    if (page == NULL && wanted != NULL && strcmp(wanted, "all") == 0 && arguments.values[LIST] == NULL)
+    if (page == NULL && wanted != NULL && strcmp(wanted, "all") == 0 &&
+        arguments.values[LIST] == NULL)
         page = "reproduction.html";
     if (status == WP_STATUS_OK && arguments.values[LIST] == NULL)
         status = run_figures(&list, arguments.values[RECORD] != NULL, &err);
-    if (status == WP_STATUS_OK && page != NULL) status = wpi_reproduction_write(list.items, list.count, page, &err);
+    if (status == WP_STATUS_OK && page != NULL)
+        status = wpi_reproduction_write(list.items, list.count, page, &err);
     if (status == WP_STATUS_OK) print_list(&list, format);
     free_figures(&list);
-    return status == WP_STATUS_OK ? wpi_finish("reproduce") : wpi_failure("reproduce", "%s", err.message);
+    return status == WP_STATUS_OK ? wpi_finish("reproduce")
+                                  : wpi_failure("reproduce", "%s", err.message);
 }

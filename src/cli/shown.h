@@ -15,4 +15,8 @@ char *wpi_shown_value(const wp_run_record *record, const char *name);
 /** The name in the report that may have been meant, or NULL; the caller's to free. */
 char *wpi_shown_nearest(const wp_run_record *record, const char *name);
 
+/** A value as people read it, by the unit at the end of its name: "1.55 ms" for ("…_ns",
+ * "1552757"); others as they are (wp_free). */
+WP_NODISCARD char *wpi_shown_text(const char *name, const char *value);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three ways to print the same cells. */
+/* The same cells as text (table_text.c), JSON or CSV. */
 #include "cli/table.h"
 
 #include <stdio.h>
@@ -15,93 +15,85 @@ wp_status wpi_table_format_parse(const char *name, wp_table_format *out, wp_erro
             return WP_STATUS_OK;
         }
     }
-    return WP_FAIL(err, INVALID, "format '%s' is none of text, json, csv", name);
+    return WP_FAIL(err, INVALID, "unknown format '%s'; the formats are text, json and csv", name);
 }
 
-static size_t column_count(const wp_table *table) {
+size_t wpi_table_column_count(const wp_table *table) {
     size_t count = 0;
     while (table->columns[count] != NULL)
         count++;
     return count;
 }
 
-static size_t column_width(const wp_table *table, size_t column, size_t columns) {
-    size_t width = strlen(table->columns[column]);
-    for (size_t i = column; i < table->cells.count; i += columns) {
-        const size_t length = strlen(table->cells.items[i]);
-        if (length > width) width = length;
-    }
-    return width;
-}
-
-static void print_text(const wp_table *table, size_t columns) {
-    size_t widths[WP_TABLE_COLUMNS_MAX];
-    WP_CHECK(columns <= WP_TABLE_COLUMNS_MAX);
-    for (size_t c = 0; c < columns; c++)
-        widths[c] = c + 1 < columns ? column_width(table, c, columns) : 0;
-    for (size_t c = 0; c < columns; c++)
-        (void)printf("%-*s%s", (int)widths[c], table->columns[c], c + 1 < columns ? "  " : "\n");
-    for (size_t i = 0; i < table->cells.count; i++) {
-        const size_t c = i % columns;
-        (void)printf("%-*s%s", (int)widths[c], table->cells.items[i],
-                     c + 1 < columns ? "  " : "\n");
-    }
-}
-
-static void print_csv_field(const char *text) {
+static void append_csv_field(wp_text *out, const char *text) {
     if (strpbrk(text, ",\"\r\n") == NULL) {
-        (void)fputs(text, stdout);
+        wp_text_append(out, text);
         return;
     }
-    (void)putchar('"');
+    wp_text_append(out, "\"");
     for (const char *c = text; *c != '\0'; c++)
-        (void)printf(*c == '"' ? "\"\"" : "%c", *c);
-    (void)putchar('"');
+        wp_text_appendf(out, *c == '"' ? "\"\"" : "%c", *c);
+    wp_text_append(out, "\"");
 }
 
-static void print_csv(const wp_table *table, size_t columns) {
+static void to_csv(const wp_table *table, size_t columns, wp_text *out) {
     for (size_t c = 0; c < columns; c++)
-        (void)printf("%s%s", table->columns[c], c + 1 < columns ? "," : "\r\n");
+        wp_text_appendf(out, "%s%s", table->columns[c], c + 1 < columns ? "," : "\r\n");
     for (size_t i = 0; i < table->cells.count; i++) {
-        print_csv_field(table->cells.items[i]);
-        (void)fputs((i + 1) % columns != 0 ? "," : "\r\n", stdout);
+        append_csv_field(out, table->cells.items[i]);
+        wp_text_append(out, (i + 1) % columns != 0 ? "," : "\r\n");
     }
 }
 
-static void print_json_string(const char *text) {
-    (void)putchar('"');
+void wpi_table_json_string(wp_text *out, const char *text) {
+    wp_text_append(out, "\"");
     for (const char *c = text; *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
-            (void)printf("\\%c", *c);
+            wp_text_appendf(out, "\\%c", *c);
         else if ((unsigned char)*c < 0x20)
-            (void)printf("\\u%04x", (unsigned)(unsigned char)*c);
+            wp_text_appendf(out, "\\u%04x", (unsigned)(unsigned char)*c);
         else
-            (void)putchar(*c);
+            wp_text_append_n(out, c, 1);
     }
-    (void)putchar('"');
+    wp_text_append(out, "\"");
 }
 
-static void print_json(const wp_table *table, size_t columns) {
-    (void)printf("[");
+static void append_json_value(wp_text *out, wp_column_kind kind, const char *cell) {
+    if (kind == WP_COLUMN_TEXT)
+        wpi_table_json_string(out, cell);
+    else if (cell[0] == '\0')
+        wp_text_append(out, "null");
+    else if (kind == WP_COLUMN_FLAG)
+        wp_text_append(out, strcmp(cell, "yes") == 0 ? "true" : "false");
+    else
+        wp_text_append(out, cell);
+}
+
+static void to_json(const wp_table *table, size_t columns, wp_text *out) {
+    wp_text_append(out, "[");
     for (size_t i = 0; i < table->cells.count; i++) {
         const size_t c = i % columns;
-        (void)printf("%s", c != 0 ? ", " : i != 0 ? ",\n {" : "\n {");
-        print_json_string(table->columns[c]);
-        (void)printf(": ");
-        print_json_string(table->cells.items[i]);
-        if (c + 1 == columns) (void)printf("}");
+        wp_text_append(out, c != 0 ? ", " : i != 0 ? ",\n {" : "\n {");
+        wpi_table_json_string(out, table->columns[c]);
+        wp_text_append(out, ": ");
+        append_json_value(out, table->kinds != NULL ? table->kinds[c] : WP_COLUMN_TEXT,
+                          table->cells.items[i]);
+        if (c + 1 == columns) wp_text_append(out, "}");
     }
-    (void)printf("\n]\n");
+    wp_text_append(out, "\n]\n");
 }
 
 void wpi_table_print(const wp_table *table, wp_table_format format) {
-    const size_t columns = column_count(table);
+    const size_t columns = wpi_table_column_count(table);
+    wp_text text = {0};
     switch (format) {
-    case WP_TABLE_JSON: print_json(table, columns); break;
-    case WP_TABLE_CSV: print_csv(table, columns); break;
+    case WP_TABLE_JSON: to_json(table, columns, &text); break;
+    case WP_TABLE_CSV: to_csv(table, columns, &text); break;
     case WP_TABLE_TEXT:
-    case WP_TABLE_FORMAT_COUNT: print_text(table, columns); break;
+    case WP_TABLE_FORMAT_COUNT: wpi_table_to_text(table, wpi_terminal_width(), &text); break;
     }
+    (void)fwrite(wp_text_string(&text), 1, text.length, stdout);
+    wp_text_deinit(&text);
 }
 
 void wpi_table_deinit(wp_table *table) {

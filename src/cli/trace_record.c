@@ -56,8 +56,8 @@ static wp_status keep_trace(const char *made, const char *path, int exit_code, w
 }
 
 wp_status wpi_trace_record(const char *const *program, const char *path, const char *device,
-                           bool is_functional, const char *stdout_path, wp_strings *environment,
-                           int *exit_code, wp_error *err) {
+                           bool is_functional, const char *stdout_path, wp_text *stderr_text,
+                           wp_strings *environment, int *exit_code, wp_error *err) {
     char *made = wp_format("%s.%ld.recording", path, (long)getpid());
     char *absolute = NULL;
     wp_strings_addf(environment, "WARPAGE_DEVICE=%s", device != NULL ? device : WPI_TRACE_DEVICE);
@@ -68,6 +68,7 @@ wp_status wpi_trace_record(const char *const *program, const char *path, const c
     wp_strings_addf(environment, "WARPAGE_TRACE=%s", absolute != NULL ? absolute : made);
     const wp_subprocess_options how = {.environment = wp_strings_argv(environment),
                                        .stdout_path = stdout_path,
+                                       .stderr_text = stderr_text,
                                        .leaves_signals = true};
     wp_status status = wp_subprocess_run(program, &how, exit_code, err);
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
@@ -95,7 +96,7 @@ static int record(const wp_arguments *arguments, wp_strings *environment) {
     char *path = wp_format("%s", values[OUTPUT]);
     const wp_status status =
         wpi_trace_record((const char *const *)arguments->operands, path, values[DEVICE],
-                         values[FUNCTIONAL] != NULL, NULL, environment, &exit_code, &err);
+                         values[FUNCTIONAL] != NULL, NULL, NULL, environment, &exit_code, &err);
     if (status != WP_STATUS_OK) {
         (void)wpi_failure("trace record", "%s", err.message);
         if (exit_code == 0) exit_code = WP_EXIT_FAILED;

@@ -104,9 +104,14 @@ wp_status wpi_trials_record(wp_trials *t, wp_error *err) {
     wp_strings_addf(&environment, "WARPAGE_SET=%s%s", first->settings,
                     instead != NULL ? instead : "");
     wp_free(instead);
+    wp_text said = {0};
     if (!wp_file_exists(t->trace_path))
-        status = wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
-                                  t->is_functional, "/dev/null", &environment, &exit_code, err);
+        status =
+            wpi_trace_record((const char *const *)t->program, t->trace_path, first->device,
+                             t->is_functional, "/dev/null", &said, &environment, &exit_code, err);
+    /* What the program says is of use where it failed. */
+    if (status != WP_STATUS_OK) (void)fputs(wp_text_string(&said), stderr);
+    wp_text_deinit(&said);
     if (status != WP_STATUS_OK) {
         wp_free(t->trace_path);
         t->trace_path = NULL;
@@ -173,6 +178,23 @@ static void make_result(const wp_trials *t, wp_trial *trial) {
     wp_strings_deinit(&environment);
 }
 
+/* In the order in which trials end. */
+static void say_done(wp_trials *t, const wp_trial *trial) {
+    pthread_mutex_lock(&t->lock);
+    t->done++;
+    if (isatty(STDERR_FILENO) != 0 && t->planned == SIZE_MAX)
+        (void)fprintf(stderr, "warpage %s: %s\n", t->command, trial->label);
+    else if (isatty(STDERR_FILENO) != 0)
+        (void)fprintf(stderr, "warpage %s: %zu of %zu%s%s\n", t->command, t->done,
+                      t->planned > t->count ? t->planned : t->count,
+                      trial->label != NULL ? ": " : "", trial->label != NULL ? trial->label : "");
+    pthread_mutex_unlock(&t->lock);
+}
+
+void wpi_trials_reach(wp_trials *t, size_t done) {
+    if (t->done < done) t->done = done;
+}
+
 /* A thread that starts one process after the other. */
 static void *work(void *object) {
     wp_trials *t = object;
@@ -183,10 +205,7 @@ static void *work(void *object) {
         if (i >= t->count) return NULL;
         wp_trial *trial = &t->items[i];
         if (trial->failure == NULL && !wp_file_exists(trial->result_path)) make_result(t, trial);
-        if (isatty(STDERR_FILENO) != 0)
-            (void)fprintf(stderr, "warpage %s: %zu of %zu%s%s\n", t->command, i + 1, t->count,
-                          trial->label != NULL ? ": " : "",
-                          trial->label != NULL ? trial->label : "");
+        say_done(t, trial);
     }
 }
 

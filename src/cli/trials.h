@@ -43,7 +43,9 @@ typedef struct wp_trials {
     char *self;
     char *key; /* of program and arguments */
     pthread_mutex_t lock;
-    size_t next;       /* trial to start */
+    size_t next;    /* trial to start */
+    size_t done;    /* trials, for progress */
+    size_t planned; /* … of so many; less than `count`: all there are; SIZE_MAX: not known yet */
     bool has_said_why; /* not all are replayed */
 } wp_trials;
 
@@ -60,6 +62,8 @@ WP_NODISCARD wp_status wpi_trials_record(wp_trials *trials, wp_error *err);
 /** Makes the results of trials from `first` on, in parallel: each has a file at `result_path`, or a
  * `failure`. Why one cannot be replayed is said once, where the program runs. */
 void wpi_trials_run(wp_trials *trials, size_t first);
+/** Progress counts `done` trials from now on: those that turned out not to be needed are done. */
+void wpi_trials_reach(wp_trials *trials, size_t done);
 void wpi_trials_deinit(wp_trials *trials); /* `{0}` is fine */
 
 #endif

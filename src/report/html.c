@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
+#include "base/page.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "report/html.h"
@@ -15,71 +17,60 @@
 #include "report/simulation.h"
 
 #define COLUMNS_MAX 12u /* kernels side by side */
-
-static const char style[] =
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;"
-    "color:#222}h1{font-size:1.4em}h2{font-size:1.1em;margin:1.8em 0 .4em}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd;white-space:nowrap}"
-    "td:first-child,th:first-child{text-align:left}th{background:#f4f4f4;font-weight:600}"
-    ".wide{overflow-x:auto}svg{width:100%;height:auto}image{image-rendering:pixelated}.note{color:#"
-    "666}";
+#define NAME_WIDTH 40u  /* of a kernel in its row */
+#define HEAD_WIDTH 20u  /* … above its column */
 
 static void append_cell(wp_text *out, const char *tag, const char *text) {
-    wp_text_appendf(out, "<%s>", tag);
-    wp_text_append_html(out, text);
-    wp_text_appendf(out, "</%s>", tag);
+    wp_page_element(out, tag, text);
 }
 
 static void append_number(wp_text *out, uint64_t number) {
     wp_text_appendf(out, "<td>%" PRIu64 "</td>", number);
 }
 
-static void append_short_name(wp_text *out, const char *tag, const char *display_name) {
-    char name[128];
-    (void)snprintf(name, sizeof name, "%.*s", wpi_kernel_name_length(display_name), display_name);
-    append_cell(out, tag, name);
+/* A kernel: its short name, and the full one under the pointer. */
+static void append_kernel_cell(wp_text *out, const char *tag, const wp_run_kernel *k,
+                               size_t columns) {
+    char *name = wp_cxx_name_short(k->display_name, columns);
+    wp_text_appendf(out, "<%s class=name title=\"", tag);
+    wp_text_append_html(out, k->display_name);
+    wp_text_append(out, "\">");
+    wp_text_append_html(out, name);
+    wp_text_appendf(out, "</%s>", tag);
+    wp_free(name);
 }
 
 static void begin_table(wp_text *out, const char *title, const char *const *names) {
-    wp_text_appendf(out, "<h2>%s</h2>\n<div class=wide><table><tr>", title);
+    wp_page_begin_table(out, title);
+    wp_text_append(out, "<tr>");
     for (; *names != NULL; names++)
         append_cell(out, "th", *names);
     wp_text_append(out, "</tr>\n");
 }
 
-static void end_table(wp_text *out) {
-    wp_text_append(out, "</table></div>\n");
-}
-
-/* ---- what every device tells
- * ---------------------------------------------------------------------- */
+/* ---- of every device ------------------------------------------------------------------------- */
 
 static void append_summary(const wp_run_record *record, wp_text *out) {
     char text[32];
-    wp_text_append(out, "<h1>");
-    for (size_t i = 0; i < record->program_count; i++) {
-        wp_text_append_html(out, record->program[i]);
-        wp_text_append(out, " ");
-    }
-    wp_text_append(out, "</h1>\n<p>");
-    wp_text_append_html(out, record->device_spec);
-    wp_text_append(out, ", ");
-    wp_text_append_html(out, record->device_name);
+    wp_page_command(out, record->program, record->program_count);
+    wp_page_begin_facts(out);
+    wp_page_fact(out, record->device_spec, record->device_name);
     if (record->simulation != NULL)
-        wp_text_appendf(out, "; simulated time %s",
-                        wp_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
+        wp_page_fact(out, "simulated time",
+                     wp_format_duration(record->simulation->time_ps / WP_PS_PER_NS, text));
     if (record->wall_time_ns != 0)
-        wp_text_appendf(out, "; wall time %s", wp_format_duration(record->wall_time_ns, text));
-    wp_text_appendf(out, "; device memory, peak %s",
-                    wp_format_bytes(record->memory_peak_bytes, text));
-    if (record->has_exit_status) wp_text_appendf(out, "; exit status %d", record->exit_status);
-    wp_text_append(out, ".</p>\n");
+        wp_page_fact(out, "wall time", wp_format_duration(record->wall_time_ns, text));
+    wp_page_fact(out, "device memory, peak", wp_format_bytes(record->memory_peak_bytes, text));
+    if (record->has_exit_status) {
+        (void)snprintf(text, sizeof text, "%d", record->exit_status);
+        wp_page_fact(out, "exit status", text);
+    }
+    wp_page_end_facts(out);
 }
 
 static void append_kernels(const wp_run_record *record, wp_text *out) {
-    static const char *const names[] = {"kernel", "launches", "threads", "time",
-                                        "mean",   "shortest", "longest", NULL};
+    static const char *const names[] = {"kernel",  "time",     "mean",    "shortest",
+                                        "longest", "launches", "threads", NULL};
     char text[32];
     if (record->kernel_count == 0) return;
     begin_table(out, "Kernels", names);
@@ -88,18 +79,18 @@ static void append_kernels(const wp_run_record *record, wp_text *out) {
         const uint64_t times_ns[] = {k->time_ns, k->launches != 0 ? k->time_ns / k->launches : 0,
                                      k->time_min_ns, k->time_max_ns};
         wp_text_append(out, "<tr>");
-        append_cell(out, "td", k->display_name);
-        append_number(out, k->launches);
-        append_number(out, k->threads);
+        append_kernel_cell(out, "td", k, NAME_WIDTH);
         for (size_t t = 0; t < sizeof times_ns / sizeof times_ns[0]; t++)
             append_cell(out, "td", wp_format_duration(times_ns[t], text));
+        append_number(out, k->launches);
+        append_number(out, k->threads);
         wp_text_append(out, "</tr>\n");
     }
-    end_table(out);
+    wp_page_end_table(out);
 }
 
 static void append_copies(const wp_run_record *record, wp_text *out) {
-    static const char *const names[] = {"copies", "count", "bytes", "time", NULL};
+    static const char *const names[] = {"copies", "time", "count", "bytes", NULL};
     char text[32];
     bool has_table = false;
     for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
@@ -109,16 +100,15 @@ static void append_copies(const wp_run_record *record, wp_text *out) {
         has_table = true;
         wp_text_append(out, "<tr>");
         append_cell(out, "td", wp_copy_kind_name((wp_copy_kind)kind));
+        append_cell(out, "td", wp_format_duration(c->time_ns, text));
         append_number(out, c->count);
         append_cell(out, "td", wp_format_bytes(c->bytes, text));
-        append_cell(out, "td", wp_format_duration(c->time_ns, text));
         wp_text_append(out, "</tr>\n");
     }
-    if (has_table) end_table(out);
+    if (has_table) wp_page_end_table(out);
 }
 
-/* ---- what simulated ones count
- * -------------------------------------------------------------------- */
+/* ---- what simulated GPUs count --------------------------------------------------------------- */
 
 typedef struct wanted {
     const char *name;
@@ -138,7 +128,15 @@ static void append_if_wanted(void *object, const wpi_metric *metric) {
 typedef struct page {
     const wp_run_record *record;
     wp_text *out;
+    const char *group; /* of the metric before */
 } page;
+
+static size_t columns_of(const wp_run_record *record) {
+    size_t count = 0;
+    for (size_t i = 0; i < record->kernel_count && i < COLUMNS_MAX; i++)
+        count += record->kernels[i].values != NULL;
+    return count;
+}
 
 static void append_metric_of(const page *p, const char *name, const uint64_t *values,
                              uint64_t time_ps) {
@@ -149,10 +147,17 @@ static void append_metric_of(const page *p, const char *name, const uint64_t *va
 
 /* A row over the run and its kernels. */
 static void append_metric(void *object, const wpi_metric *metric) {
-    const page *p = object;
+    page *p = object;
     const wp_run_simulation *s = p->record->simulation;
-    wp_text_append(p->out, "<tr>");
-    append_cell(p->out, "td", metric->label);
+    if (p->group != metric->group)
+        wp_text_appendf(p->out, "<tr><th class=group colspan=%zu>%s</th></tr>\n",
+                        2 + columns_of(p->record), metric->group);
+    p->group = metric->group;
+    wp_text_append(p->out, "<tr><td title=\"");
+    wp_text_append_html(p->out, metric->doc);
+    wp_text_append(p->out, "\">");
+    wp_text_append_html(p->out, metric->label);
+    wp_text_append(p->out, "</td>");
     append_metric_of(p, metric->name, s->values, s->counted_ps);
     for (size_t i = 0; i < p->record->kernel_count && i < COLUMNS_MAX; i++) {
         const wp_run_kernel *k = &p->record->kernels[i];
@@ -164,12 +169,13 @@ static void append_metric(void *object, const wpi_metric *metric) {
 }
 
 static void append_heads(const wp_run_record *record, const char *title, wp_text *out) {
-    wp_text_append(out, "<div class=wide><table><tr>");
+    wp_page_begin_table(out, NULL);
+    wp_text_append(out, "<tr>");
     append_cell(out, "th", title);
     append_cell(out, "th", "run");
     for (size_t i = 0; i < record->kernel_count && i < COLUMNS_MAX; i++)
         if (record->kernels[i].values != NULL)
-            append_short_name(out, "th", record->kernels[i].display_name);
+            append_kernel_cell(out, "th", &record->kernels[i], HEAD_WIDTH);
     wp_text_append(out, "</tr>\n");
 }
 
@@ -186,7 +192,7 @@ static void append_counters(const wp_run_record *record, wp_text *out) {
                 append_number(out, record->kernels[i].values[s->columns[c].first]);
         wp_text_append(out, "</tr>\n");
     }
-    end_table(out);
+    wp_page_end_table(out);
     wp_text_append(out, "</details>\n");
 }
 
@@ -199,7 +205,7 @@ static void append_touches(const wp_run_touches *t, wp_text *out) {
 
 static void append_allocations(const wp_run_simulation *s, wp_text *out) {
     static const char *const names[] = {"allocation",   "kind",   "times",         "bytes",
-                                        "reads",        "writes", "TLB L1 misses", "walks",
+                                        "reads",        "writes", "L1 TLB misses", "page walks",
                                         "allocated by", NULL};
     char text[32];
     if (s->allocation_count == 0) return;
@@ -215,7 +221,7 @@ static void append_allocations(const wp_run_simulation *s, wp_text *out) {
         append_cell(out, "td", a->site);
         wp_text_append(out, "</tr>\n");
     }
-    end_table(out);
+    wp_page_end_table(out);
 }
 
 void wpi_html_moves(const wp_run_simulation *s, wp_text *out) {
@@ -236,13 +242,13 @@ void wpi_html_moves(const wp_run_simulation *s, wp_text *out) {
             append_number(out, wpi_moves_in(&wpi_moves_columns[c], a));
         wp_text_append(out, "</tr>\n");
     }
-    if (count != 0) end_table(out);
+    if (count != 0) wp_page_end_table(out);
     wp_free(order);
 }
 
 static void append_pages(const wp_run_simulation *s, wp_text *out) {
-    static const char *const names[] = {"page of",       "offset", "reads", "writes",
-                                        "TLB L1 misses", "walks",  NULL};
+    static const char *const names[] = {"page of",       "offset",     "reads", "writes",
+                                        "L1 TLB misses", "page walks", NULL};
     char text[32];
     if (s->page_count == 0) return;
     begin_table(out, "Hottest pages", names);
@@ -255,30 +261,25 @@ static void append_pages(const wp_run_simulation *s, wp_text *out) {
         append_touches(&p->touches, out);
         wp_text_append(out, "</tr>\n");
     }
-    end_table(out);
+    wp_page_end_table(out);
 }
 
-/* What stands before the <svg> is for files of their own. */
 static void append_plots(const wpi_plots *plots, wp_text *out) {
-    for (size_t i = 0; i < plots->count; i++) {
-        const char *svg = strstr(plots->items[i].svg, "<svg");
-        if (svg == NULL) continue;
-        wp_text_appendf(out, "<h2>%s</h2>\n%s", plots->items[i].title, svg);
-    }
+    for (size_t i = 0; i < plots->count; i++)
+        wp_page_plot(out, plots->items[i].title, plots->items[i].svg);
     if (plots->why_not[0] == '\0') return;
-    wp_text_append(out, "<p class=note>");
-    wp_text_append_html(out, plots->why_not);
-    wp_text_append(out, "</p>\n");
+    wp_page_element(out, "p class=note", plots->why_not);
+    wp_text_append(out, "\n");
 }
 
 static void append_simulation(const wp_run_record *record, const wpi_plots *plots, wp_text *out) {
     const wp_run_simulation *s = record->simulation;
-    page p = {record, out};
-    wp_text_append(out, "<h2>Simulated GPU</h2>\n");
-    append_heads(record, "", out);
-    wpi_metrics_visit(s, s->values, s->counted_ps, append_metric, &p);
-    end_table(out);
+    page p = {record, out, NULL};
     append_plots(plots, out);
+    wp_text_append(out, "<h2>Metrics</h2>\n");
+    append_heads(record, "metric", out);
+    wpi_metrics_visit(s, s->values, s->counted_ps, append_metric, &p);
+    wp_page_end_table(out);
     append_allocations(s, out);
     wpi_html_moves(s, out);
     append_pages(s, out);
@@ -286,16 +287,15 @@ static void append_simulation(const wp_run_record *record, const wpi_plots *plot
 }
 
 void wpi_html_begin(const wp_run_record *record, wp_text *out) {
-    wp_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8><title>");
-    wp_text_append_html(out, record->program_count != 0 ? record->program[0] : "run");
-    wp_text_appendf(out, "</title><style>%s</style></head><body>\n", style);
+    wp_page_begin(out, record->program_count != 0 ? record->program[0] : "run");
     append_summary(record, out);
 }
 
 void wpi_html_end(const wp_run_record *record, wp_text *out) {
     wp_text_append(out, "<p class=note>Warpage ");
     wp_text_append_html(out, record->version);
-    wp_text_append(out, "</p>\n</body></html>\n");
+    wp_text_append(out, "</p>\n");
+    wp_page_end(out);
 }
 
 void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plots, wp_text *out) {

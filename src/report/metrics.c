@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A metric is a sum of terms by a sum of terms. A term is a counter, or something the machine could
- * have done in the time: cycles, bytes of DRAM's bandwidth. `#` stands for each level of TLBs.
- * A metric whose lower sum is 0 is not told: nothing was there to measure.
+ * A metric is a sum of terms divided by a sum of terms. A term is a counter, or a capacity of the
+ * machine in the counted time: cycles, warp slots. `#` stands for each level of TLBs.
+ * A metric whose divisor is 0 is left out.
  */
 #include "report/metrics.h"
 
@@ -16,158 +16,123 @@
 #define LEVELS_MAX 9u
 
 typedef struct row {
-    const char *name, *label, *unit;
+    const char *name, *label, *unit, *group, *doc;
     double scale;
     const char *above[TERMS_MAX], *below[TERMS_MAX];
 } row;
 
-#define SPENT(part, label)                                                                         \
+#define EXECUTION "Execution"
+#define ACCESSES "Memory accesses"
+#define LOOKUPS "Caches and address translation"
+#define BANDWIDTH "DRAM and link"
+#define PREFETCH "Prefetching of pages"
+#define SHARED "Shared memory"
+#define TIME "Where the time of accesses goes"
+
+#define SPENT(part, label, doc)                                                                    \
     {                                                                                              \
-        "spent_" part "_pct", label, "%", 100, {"memory_spent_" part "_ps"}, {                     \
+        "spent_" part "_pct", label, "%", TIME, doc, 100, {"memory_spent_" part "_ps"}, {          \
             "spent of all"                                                                         \
         }                                                                                          \
     }
 
+/* clang-format off */
 static const row rows[] = {
-    {"ipc_per_sm", "IPC of an SM", "", 1, {"kernel_warp_instructions"}, {"sm cycles"}},
-    {"ipc", "IPC of the GPU", "", 1, {"kernel_warp_instructions"}, {"cycles"}},
-    {"thread_ipc",
-     "thread instructions a cycle",
-     "",
-     1,
-     {"kernel_thread_instructions"},
-     {"cycles"}},
-    {"lanes_pct",
-     "lanes in use",
-     "%",
-     100. / 32,
-     {"kernel_thread_instructions"},
-     {"kernel_warp_instructions"}},
-    {"occupancy_pct", "occupancy", "%", 100, {"kernel_resident_warps_ps"}, {"warp slots"}},
-    {"load_latency_mean_ns",
-     "load latency",
-     "ns",
-     1e-3,
-     {"sum of memory_load_latency_ps"},
-     {"memory_load_latency_ps"}},
-    {"sectors_per_load",
-     "sectors a load",
-     "",
-     1,
-     {"memory_load_sectors"},
-     {"memory_load_accesses"}},
-    {"sectors_per_store",
-     "sectors a store",
-     "",
-     1,
-     {"memory_store_sectors"},
-     {"memory_store_accesses"}},
-    {"sectors_per_atomic",
-     "sectors an atomic",
-     "",
-     1,
-     {"memory_atomic_sectors", "memory_reduce_sectors"},
+    {"ipc_per_sm", "IPC per SM", "", EXECUTION,
+     "warp instructions issued per clock cycle and SM, over the time in which kernels ran",
+     1, {"kernel_warp_instructions"}, {"sm cycles"}},
+    {"ipc", "IPC of the GPU", "", EXECUTION,
+     "warp instructions issued per clock cycle by all SMs together",
+     1, {"kernel_warp_instructions"}, {"cycles"}},
+    {"thread_ipc", "thread instructions per cycle", "", EXECUTION,
+     "instructions of active threads per clock cycle, all SMs together",
+     1, {"kernel_thread_instructions"}, {"cycles"}},
+    {"lanes_pct", "warp execution efficiency", "%", EXECUTION,
+     "active threads per warp instruction, as a share of 32",
+     100. / 32, {"kernel_thread_instructions"}, {"kernel_warp_instructions"}},
+    {"occupancy_pct", "achieved occupancy", "%", EXECUTION,
+     "resident warps as a share of those that the SMs can hold, over the time of kernels",
+     100, {"kernel_resident_warps_ps"}, {"warp slots"}},
+    {"load_latency_mean_ns", "load latency, mean", "ns", ACCESSES,
+     "time from the issue of a load until its last sector has arrived",
+     1e-3, {"sum of memory_load_latency_ps"}, {"memory_load_latency_ps"}},
+    {"sectors_per_load", "sectors per load", "", ACCESSES,
+     "32-byte sectors that a warp's load touches; 4 when 32 threads read consecutive words",
+     1, {"memory_load_sectors"}, {"memory_load_accesses"}},
+    {"sectors_per_store", "sectors per store", "", ACCESSES,
+     "32-byte sectors that a warp's store touches",
+     1, {"memory_store_sectors"}, {"memory_store_accesses"}},
+    {"sectors_per_atomic", "sectors per atomic", "", ACCESSES,
+     "32-byte sectors that a warp's atomic or reduction touches",
+     1, {"memory_atomic_sectors", "memory_reduce_sectors"},
      {"memory_atomic_accesses", "memory_reduce_accesses"}},
-    {"pages_per_access",
-     "pages an access",
-     "",
-     1,
-     {"memory_load_pages", "memory_store_pages", "memory_atomic_pages", "memory_reduce_pages"},
+    {"pages_per_access", "pages per access", "", ACCESSES,
+     "pages that a warp's access touches; each needs a translation",
+     1, {"memory_load_pages", "memory_store_pages", "memory_atomic_pages", "memory_reduce_pages"},
      {"memory_load_accesses", "memory_store_accesses", "memory_atomic_accesses",
       "memory_reduce_accesses"}},
-    {"l1_hit_pct", "L1 hits", "%", 100, {"l1_hits"}, {"l1_hits", "l1_merges", "l1_misses"}},
-    {"l2_hit_pct", "L2 hits", "%", 100, {"l2_hits"}, {"l2_hits", "l2_merges", "l2_misses"}},
-    {"tlb_l#_hit_pct",
-     "TLB L# hits",
-     "%",
-     100,
-     {"tlb_l#_hits"},
-     {"tlb_l#_hits", "tlb_l#_merges", "tlb_l#_misses"}},
-    {"itlb_hit_pct", "instruction TLB hits", "%", 100, {"itlb_hits"}, {"itlb_hits", "itlb_misses"}},
-    {"tlb_sharing_hit_pct",
-     "answered by another TLB L1",
-     "%",
-     100,
-     {"tlb_sharing_hits"},
-     {"tlb_l1_hits", "tlb_l1_merges", "tlb_l1_misses"}},
-    {"translation_mean_ns",
-     "translation, mean",
-     "ns",
-     1e-3,
-     {"tlb_translation_ps"},
-     {"tlb_l1_hits", "tlb_l1_merges", "tlb_l1_misses"}},
-    {"walk_latency_mean_ns",
-     "page walk, mean",
-     "ns",
-     1e-3,
-     {"sum of walker_latency_ps"},
-     {"walker_latency_ps"}},
-    {"walk_queue_mean_ns",
-     "… of it in the queue",
-     "ns",
-     1e-3,
-     {"sum of walker_queue_ps"},
-     {"walker_queue_ps"}},
-    {"walker_utilisation_pct",
-     "walkers busy",
-     "%",
-     100,
-     {"walker_utilisation_ps"},
-     {"walker time"}},
-    {"tlb_l#_stall_mean_ns",
-     "TLB L# stall, mean",
-     "ns",
-     1e-3,
-     {"tlb_l#_stall_wait_ps"},
-     {"tlb_l#_stalls"}},
-    {"l1_stall_mean_ns", "L1 stall, mean", "ns", 1e-3, {"l1_stall_wait_ps"}, {"l1_stalls"}},
-    {"l2_mshr_wait_mean_ns",
-     "L2 wait for MSHR, mean",
-     "ns",
-     1e-3,
-     {"l2_mshr_wait_ps"},
-     {"l2_mshr_waits"}},
-    {"dram_bytes_per_s", "DRAM", "B/s", 1e12, {"dram_read_bytes", "dram_written_bytes"}, {"time"}},
-    {"dram_utilisation_pct", "DRAM busy", "%", 100, {"dram_utilisation_ps"}, {"dram time"}},
-    {"link_to_device_utilisation_pct",
-     "link to device busy",
-     "%",
-     100,
-     {"link_to_device_utilisation_ps"},
-     {"time"}},
-    {"link_to_host_utilisation_pct",
-     "link to host busy",
-     "%",
-     100,
-     {"link_to_host_utilisation_ps"},
-     {"time"}},
-    {"prefetch_accuracy_pct",
-     "prefetched pages that were used",
-     "%",
-     100,
-     {"paging_prefetched_used"},
-     {"paging_prefetched"}},
-    {"prefetch_coverage_pct",
-     "used pages that were prefetched",
-     "%",
-     100,
-     {"paging_prefetched_used"},
-     {"paging_prefetched_used", "paging_demanded"}},
-    {"shared_conflicts_per_access",
-     "bank conflicts an access",
-     "",
-     1,
-     {"shared_conflict_cycles"},
-     {"shared_accesses"}},
-    SPENT("issue", "time of accesses: issue"),
-    SPENT("translation", "… translation"),
-    SPENT("fault", "… far faults"), /* where pages move */
-    SPENT("l1", "… L1"),
-    SPENT("l2", "… L2"),
-    SPENT("dram", "… DRAM"),
-    SPENT("link", "… link"),
-    SPENT("queue", "… waiting"),
+    {"l1_hit_pct", "L1 hit rate", "%", LOOKUPS, "L1 cache hits per look-up",
+     100, {"l1_hits"}, {"l1_hits", "l1_merges", "l1_misses"}},
+    {"l2_hit_pct", "L2 hit rate", "%", LOOKUPS, "L2 cache hits per look-up",
+     100, {"l2_hits"}, {"l2_hits", "l2_merges", "l2_misses"}},
+    {"tlb_l#_hit_pct", "L# TLB hit rate", "%", LOOKUPS, "hits of this level of TLBs per look-up",
+     100, {"tlb_l#_hits"}, {"tlb_l#_hits", "tlb_l#_merges", "tlb_l#_misses"}},
+    {"itlb_hit_pct", "instruction TLB hit rate", "%", LOOKUPS, "instruction TLB hits per look-up",
+     100, {"itlb_hits"}, {"itlb_hits", "itlb_misses"}},
+    {"tlb_sharing_hit_pct", "requests served by another L1 TLB", "%", LOOKUPS,
+     "translation requests that another SM's L1 TLB answered, as a share of all requests",
+     100, {"tlb_sharing_hits"}, {"tlb_l1_hits", "tlb_l1_merges", "tlb_l1_misses"}},
+    {"translation_mean_ns", "translation latency, mean", "ns", LOOKUPS,
+     "time of a translation request, page walks and far faults included",
+     1e-3, {"tlb_translation_ps"}, {"tlb_l1_hits", "tlb_l1_merges", "tlb_l1_misses"}},
+    {"walk_latency_mean_ns", "page walk latency, mean", "ns", LOOKUPS,
+     "time from the request of a page walk until its end, queueing included",
+     1e-3, {"sum of walker_latency_ps"}, {"walker_latency_ps"}},
+    {"walk_queue_mean_ns", "… queueing for a walker", "ns", LOOKUPS,
+     "the part of the page walk latency before a walker is free",
+     1e-3, {"sum of walker_queue_ps"}, {"walker_queue_ps"}},
+    {"walker_utilisation_pct", "page walker utilisation", "%", LOOKUPS,
+     "busy page walkers as a share of all",
+     100, {"walker_utilisation_ps"}, {"walker time"}},
+    {"tlb_l#_stall_mean_ns", "L# TLB stall, mean", "ns", LOOKUPS,
+     "time that a miss stalls while all MSHRs of this TLB are in use",
+     1e-3, {"tlb_l#_stall_wait_ps"}, {"tlb_l#_stalls"}},
+    {"l1_stall_mean_ns", "L1 stall, mean", "ns", LOOKUPS,
+     "time that a load stalls while the L1 cache has no free MSHR or line",
+     1e-3, {"l1_stall_wait_ps"}, {"l1_stalls"}},
+    {"l2_mshr_wait_mean_ns", "L2 MSHR wait, mean", "ns", LOOKUPS,
+     "time that a miss waits for a free MSHR of its L2 slice",
+     1e-3, {"l2_mshr_wait_ps"}, {"l2_mshr_waits"}},
+    {"dram_bytes_per_s", "DRAM throughput", "B/s", BANDWIDTH, "bytes read and written per second",
+     1e12, {"dram_read_bytes", "dram_written_bytes"}, {"time"}},
+    {"dram_utilisation_pct", "DRAM utilisation", "%", BANDWIDTH,
+     "time for which the data buses of the DRAM channels are busy",
+     100, {"dram_utilisation_ps"}, {"dram time"}},
+    {"link_to_device_utilisation_pct", "link utilisation, to device", "%", BANDWIDTH,
+     "time for which the link from the host to the device is busy",
+     100, {"link_to_device_utilisation_ps"}, {"time"}},
+    {"link_to_host_utilisation_pct", "link utilisation, to host", "%", BANDWIDTH,
+     "time for which the link from the device to the host is busy",
+     100, {"link_to_host_utilisation_ps"}, {"time"}},
+    {"prefetch_accuracy_pct", "prefetch accuracy", "%", PREFETCH,
+     "prefetched pages that were accessed before they were evicted, per prefetched page",
+     100, {"paging_prefetched_used"}, {"paging_prefetched"}},
+    {"prefetch_coverage_pct", "prefetch coverage", "%", PREFETCH,
+     "prefetched pages that were accessed, per page that was accessed or faulted on",
+     100, {"paging_prefetched_used"}, {"paging_prefetched_used", "paging_demanded"}},
+    {"shared_conflicts_per_access", "bank conflict cycles per access", "", SHARED,
+     "additional cycles that bank conflicts cost an access to shared memory",
+     1, {"shared_conflict_cycles"}, {"shared_accesses"}},
+    SPENT("issue", "access time: issue", "load/store unit: its latency, earlier lines of the access"),
+    SPENT("translation", "… address translation", "TLB look-ups and page walks"),
+    SPENT("fault", "… far faults", "stalled on a far fault until the page is resident"),
+    SPENT("l1", "… L1", "L1 cache"),
+    SPENT("l2", "… L2", "L2 cache, and the interconnect to it and back"),
+    SPENT("dram", "… DRAM", "DRAM"),
+    SPENT("link", "… link", "accesses to host memory across the link"),
+    SPENT("queue", "… queueing", "stalled on busy ports, MSHRs, page walkers, banks and buses"),
 };
+/* clang-format on */
 
 typedef struct counted {
     const wp_run_simulation *simulation;
@@ -245,7 +210,7 @@ static bool tell(const counted *c, const row *r, uint32_t level, wpi_metric_visi
     if (below <= 0) return true;
     put_level(r->name, level, name, sizeof name);
     put_level(r->label, level, label, sizeof label);
-    const wpi_metric metric = {name, label, r->unit, r->scale * above / below};
+    const wpi_metric metric = {name, label, r->unit, r->group, r->doc, r->scale * above / below};
     visit(object, &metric);
     return true;
 }

@@ -10,8 +10,10 @@
 
 typedef struct wpi_metric {
     const char *name;  /* with its unit: "l2_hit_pct" */
-    const char *label; /* for people: "L2 hits" */
+    const char *label; /* for people: "L2 hit rate" */
     const char *unit;  /* "%", "ns", "" */
+    const char *group; /* the heading under which it stands: "DRAM and link" */
+    const char *doc;   /* one phrase */
     double value;
 } wpi_metric;
 

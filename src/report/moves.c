@@ -15,12 +15,12 @@ const char *wp_run_move_name(wp_run_move move) {
 
 const wpi_moves_column wpi_moves_columns[WPI_MOVES_COLUMNS] = {
     {"far faults", 1u << WP_RUN_MOVE_FAR_FAULTS},
-    {"fetched", 1u << WP_RUN_MOVE_FETCHED},
-    {"made", 1u << WP_RUN_MOVE_MADE},
+    {"migrated in", 1u << WP_RUN_MOVE_FETCHED},
+    {"zero-filled", 1u << WP_RUN_MOVE_MADE},
     {"evicted", 1u << WP_RUN_MOVE_EVICTED},
-    {"fetched again", 1u << WP_RUN_MOVE_THRASHED},
+    {"migrated again", 1u << WP_RUN_MOVE_THRASHED},
     {"remote", 1u << WP_RUN_MOVE_REMOTE},
-    {"back to host",
+    {"to host",
      1u << WP_RUN_MOVE_HOST_FETCHED | 1u << WP_RUN_MOVE_SENT_BACK | 1u << WP_RUN_MOVE_RETURNED}};
 
 uint64_t wpi_moves_in(const wpi_moves_column *column, const wp_run_allocation *a) {

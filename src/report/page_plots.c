@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/units.h"
 #include "report/managed.h"
@@ -14,6 +15,7 @@
 #define NAMES_APART 20u /* of the axis */
 #define TICKS_MAX 200u
 #define NAMED_LAUNCHES_MAX 40u
+#define WIDTH_COLUMNS 75 /* of the picture, in letters */
 
 static double ms_of(uint64_t time_ps) {
     return (double)time_ps * 1e-9;
@@ -74,7 +76,7 @@ static void append_borders(const wp_run_managed *m, bool is_upright, wp_text *ou
  * are not too many for that. */
 static void append_launches(const wp_run_record *record, const wp_run_managed *m, wp_text *out) {
     const char *last = "";
-    double tick_ms = -end_ms(record), named_ms = tick_ms;
+    double tick_ms = -end_ms(record), free_ms = tick_ms; /* where a name ends */
     for (size_t i = 0; i < m->launch_count; i++) {
         const wp_run_launch *l = &m->launches[i];
         const double start_ms = ms_of(l->start_ps);
@@ -84,12 +86,14 @@ static void append_launches(const wp_run_record *record, const wp_run_managed *m
                         "set arrow from first %.9g,graph 1 to first %.9g,graph 1.03 nohead front\n",
                         start_ms, start_ms);
         if (m->launch_count > NAMED_LAUNCHES_MAX || strcmp(last, l->kernel) == 0 ||
-            start_ms - named_ms < end_ms(record) / 8)
+            start_ms < free_ms)
             continue;
+        char *name = wp_cxx_name_short(l->kernel, NAME_WIDTH);
         last = l->kernel;
-        named_ms = start_ms;
+        free_ms = start_ms + end_ms(record) * (double)(wp_text_columns(name) + 2) / WIDTH_COLUMNS;
         wp_text_appendf(out, "set label at first %.9g,graph 1.05 ", start_ms);
-        wp_gnuplot_quote(out, l->kernel, strcspn(l->kernel, "("));
+        wp_gnuplot_quote(out, name, strlen(name));
+        wp_free(name);
         wp_text_append(out, "\n");
     }
 }
@@ -206,10 +210,10 @@ static const struct {
     wp_run_page_event event;
     unsigned rgb;
     const char *title;
-} shown[] = {{WP_RUN_PAGE_RETURNED, 0x8e44ad, "back to the host"},
+} shown[] = {{WP_RUN_PAGE_RETURNED, 0x8e44ad, "to the host"},
              {WP_RUN_PAGE_FAULTED, 0xc0392b, "far faults"},
              {WP_RUN_PAGE_EVICTED, 0xe6a23c, "evicted"},
-             {WP_RUN_PAGE_FETCHED, 0x6baed6, "fetched"},
+             {WP_RUN_PAGE_FETCHED, 0x6baed6, "migrated in"},
              {WP_RUN_PAGE_REMOTE, 0x2a9d3f, "remote"}};
 
 #define SHOWN (sizeof shown / sizeof shown[0])

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/gnuplot.h"
 #include "base/log.h"
+#include "base/page.h"
 #include "report/html.h"
 #include "report/managed.h"
 #include "report/new_folder.h"
@@ -199,13 +200,11 @@ static void put_plots(wpi_new_folder *folder, const wp_run_record *record, char 
                status == WP_STATUS_NOT_FOUND ? "no plots" : "plots are missing", err.message);
 }
 
-/* A page that needs nothing else: what stands before the <svg> is for files of their own. */
 static void put_index(wpi_new_folder *folder, const wp_run_record *record, char *svgs[PLOTS]) {
     wp_text out = {0};
     wpi_html_begin(record, &out);
     for (size_t i = 0; i < PLOTS; i++) {
-        const char *svg = svgs[i] != NULL ? strstr(svgs[i], "<svg") : NULL;
-        if (svg != NULL) wp_text_appendf(&out, "<h2>%s</h2>\n%s", plots[i].title, svg);
+        if (svgs[i] != NULL) wp_page_plot(&out, plots[i].title, svgs[i]);
     }
     wpi_html_moves(record->simulation, &out);
     wpi_html_end(record, &out);

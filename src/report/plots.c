@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/text.h"
 #include "report/metrics.h"
@@ -97,12 +98,12 @@ static void append_borders(const wp_run_simulation *s, const char *axis, wp_text
         if (axis[0] == 'y')
             wp_text_appendf(out,
                             "set arrow from graph 0,first %.9g to graph 1,first %.9g nohead "
-                            "linecolor 'grey'\nset label at graph 1.12,first %.9g ",
+                            "linecolor 'grey'\nset label at graph 1.01,first %.9g offset 0,0.4 ",
                             page, page, page);
         else
             wp_text_appendf(out,
                             "set arrow from first %.9g,graph 0 to first %.9g,graph 1 nohead "
-                            "linecolor 'grey'\nset label at first %.9g,graph 1.04 ",
+                            "linecolor 'grey'\nset label at first %.9g,graph 1.02 rotate by 20 ",
                             page, page, page);
         wp_gnuplot_quote(out, name_of(a), NAME_WIDTH);
         wp_text_append(out, "\n");
@@ -127,7 +128,8 @@ static bool draw_map(const wp_run_record *record, wp_text *out) {
     append_borders(s, "y", out);
     wp_text_appendf(out,
                     "set xlabel 'simulated time, µs'\nset ylabel 'page (%" PRIu64 " KiB)'\n"
-                    "set cblabel 'accesses'\nset logscale cb\nset rmargin 24\n"
+                    "set cblabel 'accesses'\nset logscale cb\nset rmargin at screen 0.68\n"
+                    "set colorbox user origin screen 0.88,0.2 size screen 0.015,0.65\n"
                     "set palette defined (0 '#c6dbef', 0.5 '#3182bd', 1 '#08306b')\n"
                     "set xrange [0:%.9g]\nset yrange [0:%.9g]\n"
                     "plot $map matrix using (($1+0.5)*%.9g):(($2+0.5)*%.9g):3 with image notitle\n",
@@ -151,9 +153,10 @@ static bool draw_pages(const wp_run_record *record, wp_text *out) {
     append_borders(s, "x", out);
     wp_text_appendf(
         out,
-        "set xlabel 'page (%" PRIu64 " KiB)'\nset ylabel 'of a page'\nset yrange [0:*]\n"
+        "set xlabel 'page (%" PRIu64
+        " KiB)'\nset ylabel 'accesses per page, walks per page'\nset yrange [0:*]\n"
         "set xrange [0:%.9g]\nset style fill solid 0.8 noborder\nset boxwidth %.9g\n"
-        "set key outside right\nset tmargin 3\n"
+        "set key outside right\nset tmargin 6\n"
         "plot $pages using 1:3 with boxes title 'writes', '' using 1:2 with boxes title "
         "'reads', '' using 1:4 with steps title 'page walks'\n",
         s->machine.page_bytes / 1024, (double)s->map.row_count * row_pages, row_pages);
@@ -192,12 +195,11 @@ static bool draw_spent(const wp_run_record *record, wp_text *out) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL || wp_run_count(record, k->values, "memory_spent_l2_ps") == 0)
             continue;
-        char name[NAME_WIDTH + 1];
-        (void)snprintf(name, sizeof name, "%.*s", wpi_kernel_name_length(k->display_name),
-                       k->display_name);
+        char *name = wp_cxx_name_short(k->display_name, NAME_WIDTH);
         for (char *c = name; *c != '\0'; c++)
             if (*c == '"' || *c == ' ') *c = '_';
         wp_text_appendf(out, "\"%s\"", name);
+        wp_free(name);
         row.count = 0;
         wpi_metrics_visit(record->simulation, k->values,
                           wp_run_count(record, k->values, "kernel_time_ps"), append_share, &row);

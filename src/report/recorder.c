@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/record_note.h"
@@ -47,10 +48,6 @@ static uint64_t start_time_ns;
 static void (*collector)(void *object);
 static void *collected;
 
-/* From the C++ runtime, where the program has one. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status)
-    __attribute__((weak));
-
 static uint64_t now_ns(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_MONOTONIC, &t);
@@ -66,16 +63,8 @@ void wpi_report_set_namer(char *(*who)(const char *name)) {
 char *wpi_report_display_name(const char *name) {
     char *known = namer != NULL ? namer(name) : NULL;
     if (known != NULL) return known;
-    if (__cxa_demangle != NULL) {
-        int status = 0;
-        char *text = __cxa_demangle(name, NULL, NULL, &status);
-        if (status == 0 && text != NULL) {
-            char *copy = wp_strdup(text);
-            free(text);
-            return copy;
-        }
-        free(text);
-    }
+    char *full = wp_cxx_demangle(name);
+    if (full != NULL) return full;
     return wp_strdup(name);
 }
 

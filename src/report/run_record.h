@@ -20,8 +20,6 @@ void wpi_run_record_html_with(const wp_run_record *record, const struct wpi_plot
                               wp_text *out);
 /** text.c's part about what a simulated GPU counted; there is a simulation. */
 void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out);
-/** How much of it is the kernel's name: without its parameters. */
-int wpi_kernel_name_length(const char *display_name);
 
 /** Reads JSON; `where` names the source in messages. On failure `out` is empty. */
 WP_NODISCARD wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

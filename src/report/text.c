@@ -3,31 +3,13 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/time.h"
 #include "base/units.h"
 #include "report/run_record.h"
 
 #define NAME_WIDTH 34
-
-int wpi_kernel_name_length(const char *display_name) {
-    /* Skip "(anonymous namespace)" and the like: parameters start at the last top-level '('. */
-    int depth = 0;
-    size_t end = strlen(display_name);
-    for (size_t i = end; i > 0; i--) {
-        const char c = display_name[i - 1];
-        if (c == ')') depth++;
-        if (c == '(' && --depth == 0) {
-            if (i - 1 > 0) end = i - 1;
-            break;
-        }
-    }
-    return (int)end;
-}
-
-static int shown_length(const char *display_name) {
-    const int length = wpi_kernel_name_length(display_name);
-    return length < NAME_WIDTH ? length : NAME_WIDTH;
-}
 
 static void append_rate(wp_text *out, uint64_t bytes, uint64_t time_ns) {
     if (time_ns == 0) return;
@@ -45,9 +27,12 @@ static void append_kernels(const wp_run_record *record, wp_text *out) {
                     "threads", "time", "mean", "longest");
     for (size_t i = 0; i < record->kernel_count; i++) {
         const wp_run_kernel *k = &record->kernels[i];
-        wp_text_appendf(out, "  %-*.*s %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", NAME_WIDTH,
-                        shown_length(k->display_name), k->display_name, k->launches, k->threads,
-                        wp_format_duration(k->time_ns, total),
+        char *name = wp_cxx_name_short(k->display_name, NAME_WIDTH);
+        wp_text_append(out, "  ");
+        wp_text_append_padded(out, name, -NAME_WIDTH);
+        wp_free(name);
+        wp_text_appendf(out, " %10" PRIu64 " %14" PRIu64 " %12s %12s %12s\n", k->launches,
+                        k->threads, wp_format_duration(k->time_ns, total),
                         wp_format_duration(k->launches != 0 ? k->time_ns / k->launches : 0, mean),
                         wp_format_duration(k->time_max_ns, longest));
     }

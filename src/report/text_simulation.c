@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "report/metrics.h"
@@ -27,43 +28,43 @@ static const struct {
     {"kernel_thread_instructions", "thread instructions", false},
     {"kernel_warp_instructions", "warp instructions", false},
     {"walker_walks", "page walks", false},
-    {"tlb_l1_stalls", "TLB L1 stalls", false},
-    {"tlb_l2_stalls", "TLB L2 stalls", false},
-    {"tlb_l3_stalls", "TLB L3 stalls", false},
+    {"tlb_l1_stalls", "L1 TLB stalls", false},
+    {"tlb_l2_stalls", "L2 TLB stalls", false},
+    {"tlb_l3_stalls", "L3 TLB stalls", false},
     {"l1_stalls", "L1 stalls", false},
-    {"l2_mshr_waits", "L2 waits for MSHRs", false},
+    {"l2_mshr_waits", "L2 MSHR waits", false},
     {"paging_far_faults", "far faults", false},
-    {"paging_batch_fetched", "faults in batches", false},
-    {"paging_batch_duplicates", "… served before", false},
-    {"paging_batch_replays", "replays", false},
-    {"paging_fetched", "pages fetched", false},
-    {"paging_made", "pages made on the device", false},
-    {"paging_demanded", "… asked for", false},
-    {"paging_prefetched", "… prefetched", false},
-    {"paging_prefetched_used", "… of these used", false},
+    {"paging_batch_fetched", "fault buffer entries read", false},
+    {"paging_batch_duplicates", "… of pages already serviced", false},
+    {"paging_batch_replays", "fault replays", false},
+    {"paging_fetched", "pages migrated to the device", false},
+    {"paging_made", "pages zero-filled on the device", false},
+    {"paging_demanded", "… of both, on a far fault", false},
+    {"paging_prefetched", "… of both, by the prefetcher", false},
+    {"paging_prefetched_used", "… … and accessed later", false},
     {"paging_evicted", "pages evicted", false},
-    {"paging_evicted_dirty", "… of these dirty", false},
-    {"paging_thrashed", "pages fetched again", false},
-    {"paging_throttled", "faults throttled", false},
-    {"paging_pinned", "faults that pinned a page", false},
-    {"paging_remote", "remote accesses", false},
+    {"paging_evicted_dirty", "… dirty", false},
+    {"paging_thrashed", "pages migrated again (thrashing)", false},
+    {"paging_throttled", "far faults throttled", false},
+    {"paging_pinned", "far faults that pinned a page", false},
+    {"paging_remote", "translations to host memory", false},
     {"paging_requested", "pages prefetched by the program", false},
-    {"paging_sent_back", "pages sent back by the program", false},
-    {"paging_returned", "pages back when the host waited", false},
-    {"paging_host_faults", "far faults of the host", false},
-    {"paging_host_fetched", "pages back to the host", false},
+    {"paging_sent_back", "… to the host", false},
+    {"paging_returned", "pages returned at synchronization", false},
+    {"paging_host_faults", "host page faults", false},
+    {"paging_host_fetched", "pages migrated to the host", false},
     {"dram_read_bytes", "DRAM read", true},
     {"dram_written_bytes", "DRAM written", true},
     {"link_to_device_copied_bytes", "link to device, copies", true},
-    {"link_to_device_remote_bytes", "link to device, accesses", true},
+    {"link_to_device_remote_bytes", "link to device, remote accesses", true},
     {"link_to_host_copied_bytes", "link to host, copies", true},
-    {"link_to_host_remote_bytes", "link to host, accesses", true},
+    {"link_to_host_remote_bytes", "link to host, remote accesses", true},
     {"shared_conflict_cycles", "bank conflict cycles", false},
 };
 
 /* A column: some values, and the time in which they were counted. */
 typedef struct column {
-    char title[CELL_WIDTH + 1];
+    char *title; /* wp_free */
     const uint64_t *values;
     uint64_t time_ps;
 } column;
@@ -75,38 +76,31 @@ typedef struct table {
     wp_text *out;
 } table;
 
-/* "void rotate<float>(float*)" -> "rotate<float>", shortened. */
-static void set_title(column *c, const char *display_name) {
-    const size_t length = (size_t)wpi_kernel_name_length(display_name);
-    (void)snprintf(c->title, sizeof c->title, "%.*s", (int)length, display_name);
-    if (length >= sizeof c->title) c->title[sizeof c->title - 2] = '.';
-}
-
 static void find_columns(table *t) {
     const wp_run_record *record = t->record;
     for (size_t i = 0; i < record->kernel_count && t->count < KERNELS_MAX; i++) {
         const wp_run_kernel *k = &record->kernels[i];
         if (k->values == NULL) continue;
         column *c = &t->columns[t->count++];
-        set_title(c, k->display_name);
+        c->title = wp_cxx_name_short(k->display_name, CELL_WIDTH);
         c->values = k->values;
         c->time_ps = wp_run_count(record, k->values, "kernel_time_ps");
     }
     column *all = &t->columns[t->count++];
-    (void)snprintf(all->title, sizeof all->title, "%s", "run");
+    all->title = wp_format("run");
     all->values = record->simulation->values;
     all->time_ps = record->simulation->counted_ps;
 }
 
-/* "…" has three bytes, and the width of one. */
-static int label_width(const char *label) {
-    return LABEL_WIDTH + (strstr(label, "…") != NULL ? 2 : 0);
+static void append_label(const char *label, wp_text *out) {
+    wp_text_append(out, "  ");
+    wp_text_append_padded(out, label, -LABEL_WIDTH);
 }
 
 static void append_counts(const table *t) {
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (wp_run_count(t->record, t->record->simulation->values, counts[i].name) == 0) continue;
-        wp_text_appendf(t->out, "  %-*s", label_width(counts[i].label), counts[i].label);
+        append_label(counts[i].label, t->out);
         for (size_t k = 0; k < t->count; k++) {
             char cell[32];
             const uint64_t count = wp_run_count(t->record, t->columns[k].values, counts[i].name);
@@ -133,7 +127,7 @@ static void look(void *object, const wpi_metric *metric) {
 /* Called for each metric of the run: its row over all columns. */
 static void append_metric(void *object, const wpi_metric *metric) {
     const table *t = object;
-    wp_text_appendf(t->out, "  %-*s", label_width(metric->label), metric->label);
+    append_label(metric->label, t->out);
     for (size_t k = 0; k < t->count; k++) {
         char cell[32] = "-";
         wanted w = {metric->name, cell};
@@ -166,14 +160,18 @@ static void append_walks(const wp_run_record *record, wp_text *out) {
     }
 }
 
-/* Blocks of 64 KiB by how often they left for others: each counter has those that did so at least
- * so often, the first one all that came. */
+/* 64 KiB blocks by how often they were evicted: each counter has the blocks that were evicted at
+ * least so often, the first one all that were migrated in. */
 static const struct {
     const char *counter, *label;
-} trips[] = {{"paging_blocks_fetched", "0"},          {"paging_blocks_round_trips_1", "1"},
-             {"paging_blocks_round_trips_2", "2"},    {"paging_blocks_round_trips_3", "3"},
-             {"paging_blocks_round_trips_4", "4-"},   {"paging_blocks_round_trips_8", "8-"},
-             {"paging_blocks_round_trips_16", "16-"}, {"paging_blocks_round_trips_32", "32-"}};
+} trips[] = {{"paging_blocks_fetched", "0"},
+             {"paging_blocks_round_trips_1", "1"},
+             {"paging_blocks_round_trips_2", "2"},
+             {"paging_blocks_round_trips_3", "3"},
+             {"paging_blocks_round_trips_4", "4-7"},
+             {"paging_blocks_round_trips_8", "8-15"},
+             {"paging_blocks_round_trips_16", "16-31"},
+             {"paging_blocks_round_trips_32", "32-"}};
 
 #define TRIPS (sizeof trips / sizeof trips[0])
 
@@ -184,7 +182,7 @@ static void append_round_trips(const wp_run_record *record, wp_text *out) {
         if (at_least[i] > all) all = at_least[i];
     }
     if (at_least[1] == 0) return;
-    wp_text_append(out, "\n  blocks of 64 KiB by round trips\n");
+    wp_text_append(out, "\n  64 KiB blocks by evictions\n");
     for (size_t i = 0; i < TRIPS; i++) {
         /* Those of a selection may have come before it. */
         if (at_least[i] <= at_least[i + 1]) continue;
@@ -210,7 +208,7 @@ static void append_allocations(const wp_run_simulation *s, wp_text *out) {
     char bytes[32];
     if (s->allocation_count == 0) return;
     wp_text_appendf(out, "\n  %-20s %12s %14s %14s %14s %12s  %s\n", "allocation", "bytes", "reads",
-                    "writes", "TLB L1 misses", "walks", "allocated by");
+                    "writes", "L1 TLB misses", "page walks", "allocated by");
     for (size_t i = 0; i < s->allocation_count && i < ROWS_MAX; i++) {
         const wp_run_allocation *a = &s->allocations[i];
         wp_text_appendf(out, "  %-20.20s %12s", name_of(a),
@@ -254,7 +252,7 @@ static void append_pages(const wp_run_simulation *s, wp_text *out) {
     char bytes[32], offset[32];
     if (s->page_count == 0) return;
     wp_text_appendf(out, "\n  %-33s %14s %14s %14s %12s\n", "hottest pages", "reads", "writes",
-                    "TLB L1 misses", "walks");
+                    "L1 TLB misses", "page walks");
     for (size_t i = 0; i < s->page_count && i < ROWS_MAX; i++) {
         const wp_run_page *p = &s->pages[i];
         if (p->allocation >= s->allocation_count) continue;
@@ -264,7 +262,7 @@ static void append_pages(const wp_run_simulation *s, wp_text *out) {
         wp_text_append(out, "\n");
     }
     if (s->page_bytes != s->machine.page_bytes)
-        wp_text_appendf(out, "  counted in pieces of %s\n", wp_format_bytes(s->page_bytes, bytes));
+        wp_text_appendf(out, "  counted per %s\n", wp_format_bytes(s->page_bytes, bytes));
 }
 
 static void append_notes(const wp_run_record *record, wp_text *out) {
@@ -275,11 +273,11 @@ static void append_notes(const wp_run_record *record, wp_text *out) {
         overlapped += record->kernels[i].overlapped;
     if (overlapped != 0)
         wp_text_appendf(out,
-                        "\n  %" PRIu64 " launches ran beside others: what memory counted "
-                        "meanwhile is in the columns of all of these\n",
+                        "\n  %" PRIu64 " launches overlapped with others: memory counters of the "
+                        "overlap are in the columns of each of these kernels\n",
                         overlapped);
     if (s->counted_ps != s->time_ps)
-        wp_text_appendf(out, "\n  counted: %s of it, while selected launches were under way\n",
+        wp_text_appendf(out, "\n  counted: the %s in which selected launches ran\n",
                         wp_format_duration(s->counted_ps / 1000, counted));
 }
 
@@ -287,8 +285,11 @@ void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out) {
     table t = {.record = record, .out = out};
     find_columns(&t);
     wp_text_appendf(out, "\n  %-*s", LABEL_WIDTH, "simulated");
-    for (size_t i = 0; i < t.count; i++)
-        wp_text_appendf(out, " %*s", CELL_WIDTH, t.columns[i].title);
+    for (size_t i = 0; i < t.count; i++) {
+        wp_text_append(out, " ");
+        wp_text_append_padded(out, t.columns[i].title, CELL_WIDTH);
+        wp_free(t.columns[i].title);
+    }
     wp_text_append(out, "\n");
     append_counts(&t);
     wpi_metrics_visit(record->simulation, record->simulation->values,

@@ -7,10 +7,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "report/json_parts.h"
 
+#define NAME_WIDTH 40u
 #define SPANS_MAX 65536u
 #define STREAMS_MAX 256u /* others share the last track */
 
@@ -136,15 +138,23 @@ static uint64_t origin_ns(const wp_run_record *record) {
 
 static void append_span(const wp_run_record *record, const span *s, uint64_t zero_ns,
                         wp_text *out) {
+    const char *full = s->name != NULL ? display_name(record, s->name) : NULL;
+    char *name = full != NULL ? wp_cxx_name_short(full, NAME_WIDTH) : NULL;
     wp_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
-    append_string(out,
-                  s->name != NULL ? display_name(record, s->name) : wp_copy_kind_name(s->copy));
+    append_string(out, name != NULL ? name : wp_copy_kind_name(s->copy));
+    wp_free(name);
     wp_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
                     s->name != NULL ? "kernel" : "copy", s->stream);
     append_time(out, "ts", s->start_ns - zero_ns);
     wp_text_append(out, ",");
     append_time(out, "dur", s->end_ns - s->start_ns);
-    if (s->name == NULL) wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
+    if (full == NULL) {
+        wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
+    } else {
+        wp_text_append(out, ",\"args\":{\"kernel\":");
+        append_string(out, full);
+        wp_text_append(out, "}");
+    }
     wp_text_append(out, "}");
 }
 

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# For people what a policy does stands beside its name; an option may come behind the kind.
+# As text the meaning stands beside the name; an option may follow the kind.
 warpage policies scheduler
-warpage policies scheduler --format csv | head -n 1
+warpage policies scheduler --format csv | head -n 1 | tr -d '\r'

@@ -14,8 +14,13 @@ sed 's/cudaMallocManaged/cudaMalloc/' "$E2E/../../examples/vecadd.cu" >vecadd.cu
 vary="--vary sm.warps=8,16,64 --vary gpu.core_clock=1000MHz,1481MHz"
 "$WARPAGE" compare --device sim:gtx1080ti $vary -j 2 --output kept -- ./vecadd >two 2>err || fail "$(cat err)"
 [ "$(wc -l <two)" -eq 7 ] || fail "not six combinations: $(cat two)"
-[ "$(grep -c ' replayed ' two)" -eq 6 ] || fail "not all were replayed: $(cat two)"
-grep -q '^8 .*1000MHz .* worst$' two && grep -q '^64 .*1481MHz .* best$' two || fail "best and worst: $(cat two)"
+[ "$(grep -c ' replayed' two)" -eq 6 ] || fail "not all were replayed: $(cat two)"
+grep -q '^ *8 .*1000MHz .* worst$' two && grep -q '^ *64 .*1481MHz .* best$' two || fail "best and worst: $(cat two)"
+# For people: units, numbers at the right of their columns; what the program says on stderr is not among them.
+head -n 1 two | grep -q '^sm.warps  gpu.core_clock  kernel time  *copy time  *simulated time  ' || fail "$(head -n 1 two)"
+[ "$(grep -cE ' [0-9.]+ (us|ms)  +[0-9.]+ (ns|us|ms)  +[0-9.]+ (us|ms)  +[0-9.]+ %  ' two)" -eq 6 ] || fail "units: $(cat two)"
+[ "$(awk '{ print index($0, "  replayed") }' two | sort -u | wc -l)" -eq 2 ] || fail "columns: $(cat two)"
+[ "$(grep -c '<tr class=best>' kept/index.html)" -eq 1 ] && grep -q '<svg' kept/index.html || fail "the page: $(head -c 9000 kept/index.html)"
 mkdir again && cp kept/*.wpt again/
 "$WARPAGE" compare --device sim:gtx1080ti $vary -j 1 --output again -- ./vecadd >one 2>err || fail "$(cat err)"
 cmp one two || fail "-j changes the table"
@@ -57,7 +62,8 @@ fi
 # A combination's numbers are those of a replay with --set.
 "$WARPAGE" trace replay --device sim:gtx1080ti --set sm.warps=16 --set gpu.core_clock=1481MHz --report r.json kept/*.wpt
 time_ns=$(sed -n 's/.*"time_ns": \([0-9]*\),.*/\1/p' r.json | head -n 1)
-grep -q "^16 .*1481MHz *$time_ns " two || fail "a replay says $time_ns ns: $(cat two)"
+"$WARPAGE" compare --device sim:gtx1080ti $vary --format csv --output kept -- ./vecadd >numbers 2>err || fail "$(cat err)"
+grep -q "^16,1481MHz,$time_ns," numbers || fail "a replay says $time_ns ns: $(cat numbers)"
 
 # What was interrupted: half of the results are there, one of them changed by us to see that it is used.
 rm "$(ls kept/*.json | sed -n 2p)" "$(ls kept/*.json | sed -n 4p)" kept/compare.svg
@@ -65,13 +71,19 @@ kept=$(ls kept/*.json | head -n 1)
 sed 's/"time_ns": [0-9]*/"time_ns": 1/' "$kept" >changed && mv changed "$kept"
 "$WARPAGE" compare --device sim:gtx1080ti $vary --output kept -- ./vecadd >third 2>err || fail "$(cat err)"
 [ "$(ls kept/*.json | wc -l)" -eq 6 ] || fail "results are missing"
-grep -q ' 1  *0  .* 1.000 .*best$' third || fail "a result that was there was made again: $(cat third)"
+grep -q ' 1 ns  *0 ns  .* 1.000 .*best$' third || fail "a result that was there was made again: $(cat third)"
 
 # A program that asks for the GPU's name and numbers runs on the other one.
 "$WPCC" -I "$E2E" "$E2E/device_queries.cu" -o queries
 "$WARPAGE" compare --vary device=sim:k80,sim:p100 --format csv -- ./queries >csv 2>err || fail "$(cat err)"
 grep -q '^sim:k80,.*,replayed,' csv && grep -q '^sim:p100,.*,run,' csv || fail "who ran: $(cat csv)"
 grep -q 'cannot replay: .* multiprocessors; it was told 13 .* sim:p100 says 56' err || fail "$(cat err)"
+
+# What the program says on stderr is no part of a comparison, unless it cannot be recorded.
+sed 's/^int main(void) {/#include <cstdio>\nint main(void) { fprintf(stderr, "to be or not to be\\n");/' vecadd.cu >talks.cu
+"$WPCC" talks.cu -o talks && ./talks 2>&1 >/dev/null | grep -q 'to be' || fail "the program does not talk"
+"$WARPAGE" compare --device sim:gtx1080ti --vary sm.warps=8,16 -- ./talks >out 2>err || fail "$(cat err)"
+[ ! -s err ] || fail "the program's stderr is in the comparison: $(cat err)"
 
 # A program that fails is said to, and nothing is made up.
 printf '#include <cuda_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize() != 0; }\n' >bad.cu

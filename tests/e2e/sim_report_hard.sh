@@ -47,7 +47,7 @@ expect "launches beside others" "$(member out/report.json '"kernels"' overlapped
 # Each launch stores 65536 words, 32 a warp; the run counts them once.
 expect "stores of the kernel" "$(member out/report.json '"kernels"' kernel_stores)" $((3 * 65536 / 32))
 expect "stores of the run" "$(member out/report.json '"simulation"' memory_store_accesses)" $((3 * 65536 / 32))
-grep -q '2 launches ran beside others' out/report.txt || fail "it is not said that launches overlapped"
+grep -q '2 launches overlapped with others' out/report.txt || fail "the report does not say that launches overlapped"
 expect "streams on the timeline" "$(grep -c '"thread_name"' out/timeline.json)" 3
 
 cat >reset.cu <<'PROGRAM'

@@ -136,9 +136,12 @@ static void people_get_three_digits_and_a_unit(void **state) {
     const struct {
         wpi_metric metric;
         const char *text;
-    } cases[] = {{{"a", "", "", 0.00123}, "0.0012"},   {{"a", "", "", 12.25}, "12.25"},
-                 {{"a", "", "%", 0.004}, "0.00 %"},    {{"a", "", "ns", 339.6}, "340 ns"},
-                 {{"a", "", "ns", 1160.2}, "1.16 us"}, {{"a", "", "B/s", 4.8e11}, "480.00 GB/s"}};
+    } cases[] = {{{"a", "", "", "", "", 0.00123}, "0.0012"},
+                 {{"a", "", "", "", "", 12.25}, "12.25"},
+                 {{"a", "", "%", "", "", 0.004}, "0.00 %"},
+                 {{"a", "", "ns", "", "", 339.6}, "340 ns"},
+                 {{"a", "", "ns", "", "", 1160.2}, "1.16 us"},
+                 {{"a", "", "B/s", "", "", 4.8e11}, "480.00 GB/s"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[32];
         assert_string_equal(wpi_metric_format(&cases[i].metric, text), cases[i].text);

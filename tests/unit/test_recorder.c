@@ -219,10 +219,13 @@ static void a_timeline_has_each_launch_and_copy_on_its_stream(void **state) {
     char *timeline = start_timeline();
     const uint64_t begin = 1000000000000; /* of a clock that runs since long */
     wpi_report_kernel(&streams[0], "a\"b", grid, block, begin + 1234567, begin + 1234999);
+    wpi_report_kernel(&streams[0], "_ZN3abc5sweepIfEEvPT_", grid, block, begin, begin + 1);
     wpi_report_copy(&streams[1], WP_COPY_H2D, 4096, begin, begin + 3);
     char *json = finish_timeline(timeline);
     assert_contains(json, "\"name\":\"a\\\"b\",\"cat\":\"kernel\",\"pid\":1,\"tid\":0,"
-                          "\"ts\":1234.567,\"dur\":0.432}");
+                          "\"ts\":1234.567,\"dur\":0.432,\"args\":{\"kernel\":\"a\\\"b\"}}");
+    assert_contains(json, "\"name\":\"abc::sweep<float>\",");
+    assert_contains(json, "\"args\":{\"kernel\":\"void abc::sweep<float>(float*)\"}}");
     assert_contains(json, "\"name\":\"h2d\",\"cat\":\"copy\",\"pid\":1,\"tid\":1,\"ts\":0.000,"
                           "\"dur\":0.003,\"args\":{\"bytes\":4096}}");
     assert_contains(json, "\"args\":{\"name\":\"stream 1\"}");

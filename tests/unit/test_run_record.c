@@ -192,8 +192,32 @@ static void check_text_name(const char *display_name, const char *wanted) {
 static void names_with_parentheses_of_their_own_stay_whole(void **state) {
     (void)state;
     check_text_name("(anonymous namespace)::scan(int*)", "  (anonymous namespace)::scan  ");
-    check_text_name("void apply<(Mode)1>(int*)", "  void apply<(Mode)1>  ");
+    check_text_name("void apply<(Mode)1>(int*)", "  apply<(Mode)1>  ");
     check_text_name("plain_c_name", "  plain_c_name  ");
+}
+
+#define LONG_NAME                                                                                  \
+    "void outer::inner::transform_every_one_of_them<outer::pair<double>, 7>(outer::pair<double>*)"
+
+static void a_long_name_leaves_the_columns_of_the_text_where_they_are(void **state) {
+    (void)state;
+    check_text_name(LONG_NAME, "  transform_every_one_of_them<…>              2            512 ");
+}
+
+static void the_page_shows_a_short_name_and_the_full_one_under_the_pointer(void **state) {
+    (void)state;
+    wp_run_record record = sample();
+    wp_text html = {0};
+    wp_free(record.kernels[0].display_name);
+    record.kernels[0].display_name = wp_strdup(LONG_NAME);
+    wpi_run_record_html(&record, &html);
+    const char *page = wp_text_string(&html);
+    assert_contains(
+        page, " title=\"void outer::inner::transform_every_one_of_them&lt;outer::pair&lt;double"
+              "&gt;, 7&gt;(outer::pair&lt;double&gt;*)\">transform_every_one_of_them&lt;…&gt;<");
+    assert_null(strstr(page, ">void outer"));
+    wp_text_deinit(&html);
+    wp_run_record_deinit(&record);
 }
 
 static void a_run_without_kernels_says_so(void **state) {
@@ -256,6 +280,8 @@ int main(void) {
         cmocka_unit_test(csv_has_a_row_for_each_kernel_and_kind_of_copy),
         cmocka_unit_test(text_names_kernels_without_parameters),
         cmocka_unit_test(names_with_parentheses_of_their_own_stay_whole),
+        cmocka_unit_test(a_long_name_leaves_the_columns_of_the_text_where_they_are),
+        cmocka_unit_test(the_page_shows_a_short_name_and_the_full_one_under_the_pointer),
         cmocka_unit_test(a_run_without_kernels_says_so),
         cmocka_unit_test(kernels_are_sorted_by_time_then_name),
         cmocka_unit_test(the_ending_of_a_path_chooses_the_form),

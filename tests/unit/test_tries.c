@@ -22,12 +22,14 @@ static void expect_words(const wp_paging_facts *facts, const char *expected) {
 static void words_for_data_that_fits(void **state) {
     (void)state;
     wp_paging_facts facts = fitting();
-    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages touched the "
-                         "first time.");
+    expect_words(
+        &facts, "The data fits in device memory; 40.0 % of the access time is spent on far faults, "
+                "all on pages accessed for the first time.");
     facts.wait_pct = 2;
-    expect_words(&facts, "The data fits, and waiting for pages is 2.0 % of accesses' time: little "
-                         "can be gained here.");
-    expect_words(&(wp_paging_facts){0}, "No page comes to the device.");
+    expect_words(
+        &facts, "The data fits in device memory, and only 2.0 % of the access time is spent on far "
+                "faults: little can be gained.");
+    expect_words(&(wp_paging_facts){0}, "No page is migrated to the device.");
 }
 
 static void words_for_thrashing(void **state) {
@@ -35,10 +37,11 @@ static void words_for_thrashing(void **state) {
     wp_paging_facts facts = fitting();
     facts.evicted_pages = 80;
     expect_words(&facts,
-                 "Memory is smaller than the data, but no page that left was wanted again.");
+                 "Device memory is smaller than the data, but no evicted page was migrated again.");
     facts.again_pages = 75; /* 25 pages, 4 times each */
-    expect_words(&facts, "It thrashes: memory is smaller than the data, and a page that is used "
-                         "came 4.0 times in the mean.");
+    expect_words(&facts,
+                 "Thrashing: device memory is smaller than the data, and each migrated page was "
+                 "migrated 4.0 times on average.");
 }
 
 static void words_for_a_fight_with_the_host(void **state) {
@@ -46,11 +49,16 @@ static void words_for_a_fight_with_the_host(void **state) {
     wp_paging_facts facts = fitting();
     facts.host_faults = 5;
     facts.host_pages = 50;
-    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages touched the "
-                         "first time. The host took 50 pages back, in 5 faults.");
+    expect_words(
+        &facts,
+        "The data fits in device memory; 40.0 % of the access time is spent on far faults, "
+        "all on pages accessed for the first time. 50 pages were migrated to the host, by 5 "
+        "host page faults.");
     facts.again_pages = 45;
-    expect_words(&facts, "The data fits: 40.0 % of accesses' time is waiting for pages that come. "
-                         "Host and device fight: the host took 50 pages back, and 45 came again.");
+    expect_words(
+        &facts, "The data fits in device memory; 40.0 % of the access time is spent on far faults, "
+                "some on pages migrated before. Pages move back and forth: 50 pages were "
+                "migrated to the host, 45 again to the device.");
 }
 
 /* "edges" is larger and colder than "state", which is written; "flag" is small. */

@@ -57,13 +57,19 @@ now=$(sed -n 's/^  "kernel_time_ns": \([0-9]*\),$/\1/p' both.json)
 
 # In words: there is room for one of the two tables, one after the other.
 "$WARPAGE" advise --device sim:gtx1080ti --oversubscribe 200% --limit 1 -- ./advise both >text 2>err || fail "$(cat err)"
-grep -q '^Memory is smaller than the data, but no page that left was wanted again.$' text || fail "$(cat text)"
+grep -q '^Device memory is smaller than the data, but no evicted page was migrated again.$' text || fail "$(cat text)"
 "$WARPAGE" advise --device sim:gtx1080ti --limit 1 -- ./advise sparse >text 2>err || fail "$(cat err)"
-grep -q '^The data fits: 99.9 % of accesses. time is waiting for pages touched the first time.$' text || fail "$(cat text)"
+grep -q '^The data fits in device memory; 99.9 % of the access time is spent on far faults, all on pages accessed for the first time.$' text || fail "$(cat text)"
 grep -q '^  far faults  *512$' text || fail "$(cat text)"
 
 "$WARPAGE" advise --device sim:gtx1080ti -- ./advise device >out 2>err && fail "there is no managed memory"
 grep -q 'allocates no managed memory' err || fail "$(cat err)"
+
+# On a terminal: progress counts one by one up to a total that stays.
+script -qec "'$WARPAGE' advise --device sim:gtx1080ti -j 3 -- ./advise both" seen >/dev/null </dev/null || fail "advise on a terminal"
+tr -d '\r' <seen | sed -n 's/^warpage advise: \([0-9]*\) of \([0-9]*\): .*/\1 \2/p' >progress
+awk '$1 <= last || $2 < $1 || (NR > 1 && $2 != total) { bad = 1 } { last = $1; total = $2 } END { exit bad || NR < 10 }' progress ||
+    fail "progress: $(grep 'warpage advise' seen)"
 
 # A replay with a hint; one of no allocation is refused.
 "$WARPAGE" trace replay --device sim:gtx1080ti --hint 1=host --hint 2=prefetch --report r.json kept/*.wpt || failures=1

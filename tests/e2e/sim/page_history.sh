@@ -46,7 +46,7 @@ run again r.json --oversubscribe 150% -- "$TMP/paging"
 diff -r "$TMP/pages" "$TMP/again" >/dev/null || { echo "two runs, two folders"; failures=1; }
 # Blocks by round trips, in all those that came.
 "$WARPAGE" run --device sim:gtx1080ti --oversubscribe 150% "$TMP/paging" 2>"$TMP/err" >"$TMP/out"
-expect "blocks by round trips" "$(sed -n '/blocks of 64 KiB by round trips/,/^$/p' "$TMP/err" | awk '/#/ { sum += $2 } END { print sum + 0 }')" \
+expect "blocks by round trips" "$(sed -n '/64 KiB blocks by evictions/,/^$/p' "$TMP/err" | awk '/#/ { sum += $2 } END { print sum + 0 }')" \
     "$(member paging_blocks_fetched)"
 # Only launches that are reported.
 run one r.json --kernels across -- "$TMP/history"

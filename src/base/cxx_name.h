@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * C++ names of functions, for people: "_ZN2ns6rotateIfEEvPT_" is "void ns::rotate<float>(float*)",
+ * and where there is little room "rotate<float>". Any thread.
+ */
+#ifndef WP_BASE_CXX_NAME_H
+#define WP_BASE_CXX_NAME_H
+
+#include <stddef.h>
+
+/** The demangled name (wp_free). NULL: it is not mangled, no C++ runtime is installed, or memory is
+ *  out. */
+char *wp_cxx_demangle(const char *mangled);
+
+/** A demangled name without its return type and parameters, in at most `columns` (> 0) columns
+ *  (wp_free, never NULL). Where that does not fit, it loses its namespaces, then template
+ *  arguments from the last one on ("rotate<float, …>"), then its end ("rota…"). */
+char *wp_cxx_name_short(const char *demangled, size_t columns);
+
+#endif
