@@ -177,9 +177,21 @@ foreach(label unit contract model)
 endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/policies/*/*.c)
-if(TARGET unit_test_example_policies AND NOT WARPAGE_POLICIES) # else they may be in the library already
+if(TARGET unit_test_example_policies)
     target_sources(unit_test_example_policies PRIVATE ${sources})
 endif()
+
+# Policy files, right and wrong, for unit.policy_load.
+file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/support/policy_files/*.c)
+foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_library(policy_${name} MODULE ${source})
+    set_target_properties(policy_${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(policy_${name} PRIVATE wp_flags)
+    if(TARGET unit_test_policy_load)
+        add_dependencies(unit_test_policy_load policy_${name})
+    endif()
+endforeach()
 
 # Thousands of probed hierarchies: half a minute, more under sanitizers.
 foreach(test model.probe_visible model.probe_any)

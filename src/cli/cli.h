@@ -74,12 +74,22 @@ const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int
 #define WPI_AS_OPTION                                                                              \
     { "as", "NAME", "with the numbers of another simulator, such as uvmsmart, where they differ" }
 
+/** May be given several times. */
+#define WPI_POLICY_FILE "policy-file"
+#define WPI_POLICY_FILE_OPTION                                                                     \
+    { WPI_POLICY_FILE, "FILE", "load policies that `wpcc --policy` compiled; repeatable" }
+
+/** All of --policy-file: loaded here from now on, and a row of `environment` (may be NULL) for a
+ * program to be run. Does nothing for commands without the option. */
+WP_NODISCARD wp_status wpi_policy_files_use(const wp_arguments *arguments, wp_strings *environment,
+                                            wp_error *err);
+
 /** --as NAME is an overlay of --device (else `otherwise`, else WARPAGE_DEVICE's): "sim:k80" becomes
  * "sim:k80+NAME" in the values. Does nothing where there is none. INVALID: no simulated GPU. */
 WP_NODISCARD wp_status wpi_device_as(wp_arguments *arguments, const char *otherwise, wp_error *err);
 
-/** All of --set, and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on,
- * and a row of `environment` (may be NULL) for a program to be run. Does nothing where there are
+/** All of --policy-file, --set and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here from
+ * now on, and a row of `environment` (may be NULL) for a program to be run. Does nothing where there are
  * none. INVALID: no simulated GPU. */
 WP_NODISCARD wp_status wpi_set_keys(const wp_arguments *arguments, const char *device,
                                     wp_strings *environment, wp_error *err);

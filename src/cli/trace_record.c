@@ -14,13 +14,14 @@
 #include "warpage/device.h"
 #include "warpage/trace.h"
 
-enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL };
+enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL, POLICY_FILE };
 
 static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
                                     [DEVICE] = {"device", "sim:GPU", ""},
                                     [AS] = WPI_AS_OPTION,
                                     [SET] = {"set", "KEY=VALUE", ""},
                                     [FUNCTIONAL] = {"functional", NULL, ""},
+                                    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
                                     {0}};
 
 static wp_status check_device(const char *device, wp_error *err) {

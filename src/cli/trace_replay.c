@@ -13,7 +13,7 @@
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES };
+enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, POLICY_FILE };
 
 static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
                                     [AS] = WPI_AS_OPTION,
@@ -22,6 +22,7 @@ static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
                                     [FORMAT] = {"format", "text|json|csv", ""},
                                     [REPORT] = {"report", "FILE", ""},
                                     [PAGES] = {"pages", "DIR", ""},
+                                    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
                                     {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {

@@ -385,6 +385,8 @@ static const option table[] = {
     {"-emit-llvm", NULL, NO_VALUE, set_goal, WP_GOAL_BITCODE, "write the kernels as LLVM bitcode"},
     {"-cuda", "--cuda", NO_VALUE, set_goal, WP_GOAL_HOST_SOURCE,
      "write the host side, preprocessed"},
+    {"--policy", NULL, NO_VALUE, set_goal, WP_GOAL_POLICY,
+     "compile policies of simulated GPUs, written in C, for `warpage run --policy-file`"},
     {"-I", "--include-path", ATTACHED, forward, FW_I, "DIR  search headers there"},
     {"-isystem", "--system-include", VALUE, forward, FW_ISYSTEM,
      "DIR  … without warnings about them"},
@@ -657,6 +659,7 @@ static void print_help(void) {
     puts("\nExamples:\n"
          "  wpcc app.cu -o app && ./app\n"
          "  wpcc -rdc=true a.cu b.cu -o app\n"
+         "  wpcc --policy mine.c -o mine.so\n"
          "  wpcc --print-after=regions -c kernel.cu");
 }
 

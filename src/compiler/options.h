@@ -22,7 +22,8 @@ typedef enum wp_goal {
     WP_GOAL_CUBIN,        /* -cubin: the image that a program embeds, as a file */
     WP_GOAL_FATBIN,       /* -fatbin: the same */
     WP_GOAL_BITCODE,      /* -emit-llvm: the device code as it is embedded */
-    WP_GOAL_HOST_SOURCE   /* -cuda: the host side, preprocessed */
+    WP_GOAL_HOST_SOURCE,  /* -cuda: the host side, preprocessed */
+    WP_GOAL_POLICY        /* --policy: a policy file of simulated GPUs */
 } wp_goal;
 
 typedef enum wp_language {

@@ -74,6 +74,11 @@ static void append_summary(const wp_run_record *record, wp_text *out) {
     wp_text_appendf(out, "; device memory, peak %s",
                     wp_format_bytes(record->memory_peak_bytes, text));
     if (record->has_exit_status) wp_text_appendf(out, "; exit status %d", record->exit_status);
+    for (size_t i = 0; i < record->policy_file_count; i++) {
+        wp_text_append(out, "; policy file ");
+        wp_text_append_html(out, record->policy_files[i].path);
+        wp_text_appendf(out, " (hash %016" PRIx64 ")", record->policy_files[i].hash);
+    }
     wp_text_append(out, ".</p>\n");
 }
 
