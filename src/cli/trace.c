@@ -7,16 +7,13 @@
 
 #include "base/nearest.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {{"record", wpi_trace_record_main},
-                {"info", wpi_trace_info_main},
-                {"replay", wpi_trace_replay_main},
-                {"cut", wpi_trace_cut_main},
-                {"import", wpi_trace_import_main}};
-
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+const wp_command wpi_trace_commands[] = {
+    {.name = "record", .options = wpi_trace_record_options, .run = wpi_trace_record_main},
+    {.name = "info", .options = wpi_trace_info_options, .run = wpi_trace_info_main},
+    {.name = "replay", .options = wpi_trace_replay_options, .run = wpi_trace_replay_main},
+    {.name = "cut", .options = wpi_trace_cut_options, .run = wpi_trace_cut_main},
+    {.name = "import", .options = wpi_trace_import_options, .run = wpi_trace_import_main},
+    {0}};
 
 const char wpi_trace_details[] =
     "record -o FILE.wpt [options] [--] PROGRAM [ARGUMENT...]\n"
@@ -61,14 +58,14 @@ int wpi_trace_main(int argc, char **argv) {
     if (argc < 2)
         return wpi_usage_error("trace", "which command? record, info, replay, cut or import");
     wp_nearest nearest = {.wanted = argv[1]};
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        wp_nearest_offer(&nearest, commands[i].name);
-        if (strcmp(argv[1], commands[i].name) != 0) continue;
+    for (const wp_command *c = wpi_trace_commands; c->name != NULL; c++) {
+        wp_nearest_offer(&nearest, c->name);
+        if (strcmp(argv[1], c->name) != 0) continue;
         if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
             char help[] = "help", trace[] = "trace", *help_argv[] = {help, trace, NULL};
             return wpi_help_main(2, help_argv);
         }
-        return commands[i].run(argc - 1, argv + 1);
+        return c->run(argc - 1, argv + 1);
     }
     const char *meant = wp_nearest_result(&nearest);
     if (meant != NULL)

@@ -2,6 +2,7 @@
 /* The command line. One table: names, how the value is given, what to do. nvcc takes a value as the
  * next argument or after '='; long options may be written with one or two dashes. */
 #include "compiler/options.h"
+#include "compiler/manual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -643,6 +644,14 @@ static void print_row(const option *row) {
            has_alias ? row->alias : "", has_alias ? ")" : "");
 }
 
+void wpi_options_visit(wpi_option_visit visit, void *object) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const option *row = &table[i];
+        bool has_alias = row->alias && strcmp(row->alias + 1, row->name) != 0;
+        if (row->doc) visit(object, row->name, has_alias ? row->alias : NULL, row->doc);
+    }
+}
+
 static void print_help(void) {
     puts("usage: wpcc [options] file...\n"
          "\n"
@@ -680,6 +689,9 @@ static void print_archs(const char *prefix) {
 static bool shows(const char *arg) {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "-help") == 0)
         print_help();
+    else if (strcmp(arg, "--manual") == 0 || strcmp(arg, "--completion=bash") == 0 ||
+             strcmp(arg, "--completion=zsh") == 0)
+        wpi_manual_print(arg);
     else if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0)
         print_version();
     else if (strcmp(arg, "--list-gpu-arch") == 0 || strcmp(arg, "-arch-ls") == 0)
