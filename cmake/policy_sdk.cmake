@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # wp_policy_sdk(): what `wpcc --policy` compiles policies with, <prefix>/lib/warpage/policy, in the
 # build tree and installed: include/ has the headers of src/policy and what they include of src/base,
-# libwarpage_policy.a the helpers that they declare. A policy file links its own copy of a helper, so
+# examples/ policies to begin from, libwarpage_policy.a the helpers that the headers declare. A policy file links its own copy of a helper, so
 # libwarpage exports none.
 function(wp_policy_sdk)
     set(tree ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/policy)
@@ -14,6 +14,10 @@ function(wp_policy_sdk)
         file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/src/${header} ${tree}/include/${header} SYMBOLIC)
         install(FILES src/${header} DESTINATION lib/warpage/policy/include/${folder})
     endforeach()
+
+    # Where to begin from.
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/examples/policies ${tree}/examples SYMBOLIC)
+    install(DIRECTORY examples/policies/ DESTINATION lib/warpage/policy/examples)
 
     # Without the flags of wp_flags: sanitizers and link-time optimisation do not belong into it.
     file(GLOB sources CONFIGURE_DEPENDS src/policy/*.c src/policy/*/*.c)
