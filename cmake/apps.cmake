@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>.
+# apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>; installed to
+# <prefix>/lib/warpage/apps, which the build tree has as a link.
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
@@ -37,9 +38,18 @@ if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
             list(APPEND objects ${object})
         endforeach()
         set(program ${CMAKE_CURRENT_BINARY_DIR}/apps/${name})
-        add_custom_command(OUTPUT ${program} COMMAND wpcc ${objects} -lm -o ${program}
+        # An installed program finds its library two folders up. wpcc adds the folder of its own, which the
+        # installed program must not search.
+        set(origin "$ORIGIN/../..")
+        add_custom_command(OUTPUT ${program}
+                           COMMAND wpcc ${objects} -lm -Wl,-rpath,${origin} -o ${program}
                            DEPENDS wpcc libwarpage ${objects} COMMENT "wpcc -o apps/${name}" VERBATIM)
         list(APPEND programs ${program})
+        install(PROGRAMS ${program} DESTINATION lib/warpage/apps)
+        install(CODE "file(RPATH_CHANGE
+            FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/warpage/apps/${name}\"
+            OLD_RPATH \"\$ORIGIN/../..:${CMAKE_LIBRARY_OUTPUT_DIRECTORY}\" NEW_RPATH \"\$ORIGIN/../..\")")
     endforeach()
     add_custom_target(apps ALL DEPENDS ${programs})
+    file(CREATE_LINK ../../apps ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/apps SYMBOLIC)
 endif()

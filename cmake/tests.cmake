@@ -11,6 +11,7 @@
 #   tests/e2e/*.cu, *.sh       programs that check themselves              label e2e
 #   tests/e2e/sim/*.cu, *.sh   what only simulated GPUs do; the apps there label sim
 #   examples/*.cu              run as their first lines say                label e2e
+#   tests/install/installed.sh what is installed, by itself               label e2e
 #   tools/every-profile.sh     a few programs on every simulated GPU       label profiles
 #   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
 #   tests/ptx/*.cu, programs of e2e, examples, apps, kernels of ops        label ptx
@@ -195,9 +196,28 @@ foreach(label unit contract model)
 endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/examples/policies/*/*.c)
-if(TARGET unit_test_example_policies AND NOT WARPAGE_POLICIES) # else they may be in the library already
+if(TARGET unit_test_example_policies)
     target_sources(unit_test_example_policies PRIVATE ${sources})
 endif()
+
+# Policy files, right and wrong, for unit.policy_load.
+file(GLOB sources CONFIGURE_DEPENDS ${wp_tests}/support/policy_files/*.c)
+foreach(source ${sources})
+    get_filename_component(name ${source} NAME_WE)
+    add_library(policy_${name} MODULE ${source})
+    set_target_properties(policy_${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    target_link_libraries(policy_${name} PRIVATE wp_flags)
+    if(TARGET unit_test_policy_load)
+        add_dependencies(unit_test_policy_load policy_${name})
+    endif()
+endforeach()
+
+# Thousands of probed hierarchies: half a minute, more under sanitizers.
+foreach(test model.probe_visible model.probe_any)
+    if(TEST ${test})
+        set_tests_properties(${test} PROPERTIES TIMEOUT 600)
+    endif()
+endforeach()
 
 # What a libFuzzer target would be given, from known files.
 file(GLOB configs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/p100.ini ${CMAKE_SOURCE_DIR}/configs/gtx480-paged.ini)
@@ -347,13 +367,18 @@ endif()
 
 wp_add_test(dependency_law unit ${CMAKE_SOURCE_DIR}/tools/check-includes.sh)
 wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocations.sh)
+# What `make install` installs, used without the build tree.
+if(TARGET apps)
+    wp_add_test(installed e2e ${wp_tests}/install/installed.sh ${CMAKE_BINARY_DIR})
+endif()
+
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
 foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:8 contract.ops_devices_fake_cuda:7
         e2e.apps:10 e2e.cmake_project:9 e2e.compile.cg_reduce:6 e2e.compile.cg_wide_tiles:14 e2e.cuda.apps:13
-        e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
-        profiles.some:9 sim.deadlock:12 sim.determinism:20 sim.page_history:6 sim.paging:17 sim.probe:20 sim.scale:8
+        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
+        profiles.some:9 sim.deadlock:12 sim.determinism:20 sim.page_history:6 sim.policy_files:15 sim.paging:17 sim.probe:20 sim.scale:8
         unit.fuzz_profile:6)
     string(REPLACE ":" ";" cost ${cost})
     list(GET cost 0 test)

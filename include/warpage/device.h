@@ -118,7 +118,11 @@ typedef struct wp_policy_info {
     const char *keys;        /* that change what it does, or "" */
     const char *doc, *source;
 } wp_policy_info;
-/** Calls `visit` for each policy that simulated GPUs know, by kind and name. */
+/** Loads a policy file, which `wpcc --policy` made: its policies can then be selected by name. Loads
+ *  each file once. NOT_FOUND, IO, NOMEM; INVALID: not a policy file, built for another Warpage, or a
+ *  policy that cannot be used. */
+WP_API WP_NODISCARD wp_status wp_policy_file_load(const char *path, wp_error *err);
+/** Calls `visit` for each policy of simulated GPUs, by kind. */
 WP_API void wp_device_visit_policies(void (*visit)(void *object, const wp_policy_info *policy),
                                      void *object);
 WP_API const wp_device_info *wp_device_get_info(const wp_device *device);

@@ -191,6 +191,12 @@ typedef struct wp_run_copies {
     uint64_t time_ns;
 } wp_run_copies;
 
+/** A policy file (`--policy-file`) that was loaded. */
+typedef struct wp_run_policy_file {
+    char *path;
+    uint64_t hash; /* of its bytes */
+} wp_run_policy_file;
+
 typedef struct wp_run_record {
     char *version; /* of Warpage */
     char *device_spec;
@@ -205,6 +211,8 @@ typedef struct wp_run_record {
     size_t kernel_count;
     wp_run_copies copies[WP_COPY_KIND_COUNT];
     wp_run_simulation *simulation; /* NULL on real devices */
+    wp_run_policy_file *policy_files; /* in order of loading */
+    size_t policy_file_count;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for a schema it does not know). */

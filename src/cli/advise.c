@@ -30,7 +30,8 @@ enum option_index {
     LIMIT,
     JOBS,
     FORMAT,
-    OUTPUT
+    OUTPUT,
+    POLICY_FILE
 };
 
 const wp_option wpi_advise_options[] = {
@@ -44,6 +45,7 @@ const wp_option wpi_advise_options[] = {
     [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
     [FORMAT] = {"format", "text|json|csv", "form of the answer"},
     [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
+    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
 typedef struct search {

@@ -150,7 +150,7 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
                          wp_error *err) {
     const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
     char *bin = wp_path_dir(warpage), *prefix = wp_path_dir(bin);
-    char *app = wp_format("%s/apps/%s", prefix, name != NULL ? name : "");
+    char *app = wp_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
     wp_strings argv = {0};
     wp_text out = {0};
     wp_strings_add(&argv, warpage);
@@ -161,7 +161,7 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     add_arguments(run, 1, &argv);
     wp_status status = wp_file_exists(app)
                            ? run_once(run, &argv, &out, err)
-                           : WP_FAIL(err, NOT_FOUND, "%s: apps are in the build tree only", app);
+                           : WP_FAIL(err, NOT_FOUND, "%s is missing: there is no such app, or the installation is incomplete", app);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
     wp_text_deinit(&out);
     wp_strings_deinit(&argv);

@@ -10,20 +10,24 @@
 
 #include "base/fail.h"
 #include "base/strings.h"
+#include "base/text.h"
 #include "warpage/error.h"
 
 enum { WP_EXIT_DONE = 0, WP_EXIT_FAILED = 1, WP_EXIT_USAGE = 2 };
 
 typedef struct wp_option wp_option;
 
-typedef struct wp_command {
+typedef struct wp_command wp_command;
+
+struct wp_command {
     const char *name;
     const char *summary;               /* one line for `warpage help` */
     const char *usage;                 /* what follows "warpage " */
     const char *details;               /* paragraph for `warpage help <name>`; may be "" */
     const wp_option *options;          /* {0}-terminated, for help; NULL: none */
+    const wp_command *commands;        /* {0}-terminated: of a command that has its own; or NULL */
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit code */
-} wp_command;
+};
 
 /** {0}-terminated, in the order of the help page. */
 extern const wp_command wpi_commands[];
@@ -74,13 +78,23 @@ const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int
 #define WPI_AS_OPTION                                                                              \
     { "as", "NAME", "with the numbers of another simulator, such as uvmsmart, where they differ" }
 
+/** May be given several times. */
+#define WPI_POLICY_FILE "policy-file"
+#define WPI_POLICY_FILE_OPTION                                                                     \
+    { WPI_POLICY_FILE, "FILE", "load policies that `wpcc --policy` compiled; repeatable" }
+
+/** All of --policy-file: loaded here from now on, and a row of `environment` (may be NULL) for a
+ * program to be run. Does nothing for commands without the option. */
+WP_NODISCARD wp_status wpi_policy_files_use(const wp_arguments *arguments, wp_strings *environment,
+                                            wp_error *err);
+
 /** --as NAME is an overlay of --device (else `otherwise`, else WARPAGE_DEVICE's): "sim:k80" becomes
  * "sim:k80+NAME" in the values. Does nothing where there is none. INVALID: no simulated GPU. */
 WP_NODISCARD wp_status wpi_device_as(wp_arguments *arguments, const char *otherwise, wp_error *err);
 
-/** All of --set, and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here from now on,
- * and a row of `environment` (may be NULL) for a program to be run. Does nothing where there are
- * none. INVALID: no simulated GPU. */
+/** All of --policy-file, --set and those keys, for `device` (NULL: WARPAGE_DEVICE's): in force here
+ * from now on, and a row of `environment` (may be NULL) for a program to be run. Does nothing where
+ * there are none. INVALID: no simulated GPU. */
 WP_NODISCARD wp_status wpi_set_keys(const wp_arguments *arguments, const char *device,
                                     wp_strings *environment, wp_error *err);
 
@@ -90,6 +104,12 @@ int wpi_usage_error(const char *command, const char *format, ...) WP_PRINTF(2, 3
 int wpi_failure(const char *command, const char *format, ...) WP_PRINTF(2, 3);
 
 void wpi_help_print_overview(void);
+
+/** The manual page of a command, or of warpage itself (NULL), in roff; from the table of commands.
+ */
+void wpi_manual_write(const wp_command *command, wp_text *out);
+/** Completion of commands, options and values for "bash" or "zsh"; INVALID for another shell. */
+WP_NODISCARD wp_status wpi_completion_write(const char *shell, wp_text *out, wp_error *err);
 
 /** Flushes stdout: a full disk or closed pipe makes the command fail. */
 int wpi_finish(const char *command);
@@ -109,6 +129,7 @@ int wpi_reproduce_main(int argc, char **argv);
 int wpi_help_main(int argc, char **argv);
 
 extern const char wpi_trace_details[];
+extern const wp_command wpi_trace_commands[];
 extern const char wpi_probe_details[];
 extern const wp_option wpi_probe_options[];
 extern const wp_option wpi_groupby_options[];

@@ -45,6 +45,7 @@ const wp_command wpi_commands[] = {
      .summary = "record what a program does on a simulated GPU, and replay it on others",
      .usage = "trace record|info|replay|cut|import [options] …",
      .details = wpi_trace_details,
+     .commands = wpi_trace_commands,
      .run = wpi_trace_main},
     {.name = "probe",
      .summary = "measure a device's TLBs",

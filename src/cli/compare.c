@@ -35,7 +35,8 @@ enum option_index {
     FORMAT,
     SHOW,
     OUTPUT,
-    PAGES
+    PAGES,
+    POLICY_FILE
 };
 
 const wp_option wpi_compare_options[] = {
@@ -55,6 +56,7 @@ const wp_option wpi_compare_options[] = {
     [PAGES] = {"pages", "DIR",
                "write which pages of managed memory were accessed and moved when, to a folder of "
                "DIR for each combination, and DIR/index.html beside each other"},
+    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
 /* What came out of a combination. */

@@ -52,7 +52,30 @@ static void print_command(const wp_command *command) {
     }
 }
 
+/* For the build, which installs them: `help --manual [COMMAND]`, `help --completion SHELL`. */
+static int write_generated(int argc, char **argv) {
+    const bool is_manual = strcmp(argv[1], "--manual") == 0;
+    const wp_command *command = NULL;
+    wp_text text = {0};
+    wp_error err = {0};
+    if (argc > 3 || (!is_manual && argc != 3))
+        return wpi_usage_error("help", "--manual [COMMAND], or --completion bash|zsh");
+    if (is_manual && argc == 3) {
+        command = wpi_command_find(argv[2]);
+        if (command == NULL) return WP_EXIT_USAGE;
+    }
+    if (is_manual)
+        wpi_manual_write(command, &text);
+    else if (wpi_completion_write(argv[2], &text, &err) != WP_STATUS_OK)
+        return wpi_usage_error("help", "%s", err.message);
+    (void)fputs(wp_text_string(&text), stdout);
+    wp_text_deinit(&text);
+    return wpi_finish("help");
+}
+
 int wpi_help_main(int argc, char **argv) {
+    if (argc >= 2 && (strcmp(argv[1], "--manual") == 0 || strcmp(argv[1], "--completion") == 0))
+        return write_generated(argc, argv);
     if (argc > 2) return wpi_usage_error("help", "one command at a time");
     if (argc < 2) {
         wpi_help_print_overview();

@@ -13,7 +13,7 @@
 #include "report/param_table.h"
 #include "warpage/device.h"
 
-enum option_index { DEVICE, AS, SET, FORMAT };
+enum option_index { DEVICE, AS, SET, FORMAT, POLICY_FILE };
 
 const wp_option wpi_params_options[] = {
     [DEVICE] = {"device", "sim:PROFILE",
@@ -21,6 +21,7 @@ const wp_option wpi_params_options[] = {
     [AS] = WPI_AS_OPTION,
     [SET] = {"set", "KEY=VALUE", "with this number changed; may be given again"},
     [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
 static void add_row(wp_table *table, const wp_param *row) {

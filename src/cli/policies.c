@@ -9,10 +9,12 @@
 
 #define COLUMNS 6u
 
-enum option_index { FORMAT };
+enum option_index { FORMAT, POLICY_FILE };
 
 const wp_option wpi_policies_options[] = {
-    [FORMAT] = {"format", "text|json|csv", "form of the list"}, {0}};
+    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+    {0}};
 
 typedef struct policy_list {
     wp_table table;
@@ -55,7 +57,8 @@ int wpi_policies_main(int argc, char **argv) {
     wp_error err = {0};
     wpi_options_first(wpi_policies_options, argc, argv);
     if (wpi_arguments_parse(wpi_policies_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
+        wpi_policy_files_use(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("policies", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("policies", "one kind at most");
     for (size_t i = 0; i < COLUMNS; i++)

@@ -39,7 +39,8 @@ enum option_index {
     LAUNCHES,
     WARMUP,
     MAX_INSTRUCTIONS,
-    REGION
+    REGION,
+    POLICY_FILE
 };
 
 const wp_option wpi_run_options[] = {
@@ -64,6 +65,7 @@ const wp_option wpi_run_options[] = {
     [MAX_INSTRUCTIONS] = {"max-instructions", "N",
                           "end the program when N thread instructions were simulated"},
     [REGION] = {"region", NULL, "report only what is between cudaProfilerStart and -Stop"},
+    [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
 static bool library_has_param(const char *name) {

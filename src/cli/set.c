@@ -71,9 +71,19 @@ static const char *append_all(wp_text *settings, const wp_arguments *arguments) 
     return given;
 }
 
+static bool has_option(const wp_arguments *arguments, const char *name) {
+    for (size_t i = 0; arguments->options[i].name != NULL; i++)
+        if (strcmp(arguments->options[i].name, name) == 0) return arguments->values[i] != NULL;
+    return false;
+}
+
 wp_status wpi_set_keys(const wp_arguments *arguments, const char *device, wp_strings *environment,
                        wp_error *err) {
     wp_text settings = {0};
+    if (device == NULL) device = getenv("WARPAGE_DEVICE");
+    if (has_option(arguments, WPI_POLICY_FILE) && !is_simulated(device))
+        return fail_not_simulated(WPI_POLICY_FILE, err);
+    WP_TRY(wpi_policy_files_use(arguments, environment, err));
     const char *given = append_all(&settings, arguments);
     if (given == NULL) return WP_STATUS_OK;
     const char *before = getenv("WARPAGE_SET"); /* the later ones win */
@@ -82,7 +92,6 @@ wp_status wpi_set_keys(const wp_arguments *arguments, const char *device, wp_str
                        : wp_format("%s", wp_text_string(&settings));
     wp_text_deinit(&settings);
     wp_status status = WP_STATUS_OK;
-    if (device == NULL) device = getenv("WARPAGE_DEVICE");
     if (!is_simulated(device)) {
         status = fail_not_simulated(given, err);
     } else {

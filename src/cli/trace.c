@@ -7,16 +7,13 @@
 
 #include "base/nearest.h"
 
-static const struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-} commands[] = {{"record", wpi_trace_record_main},
-                {"info", wpi_trace_info_main},
-                {"replay", wpi_trace_replay_main},
-                {"cut", wpi_trace_cut_main},
-                {"import", wpi_trace_import_main}};
-
-#define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+const wp_command wpi_trace_commands[] = {
+    {.name = "record", .options = wpi_trace_record_options, .run = wpi_trace_record_main},
+    {.name = "info", .options = wpi_trace_info_options, .run = wpi_trace_info_main},
+    {.name = "replay", .options = wpi_trace_replay_options, .run = wpi_trace_replay_main},
+    {.name = "cut", .options = wpi_trace_cut_options, .run = wpi_trace_cut_main},
+    {.name = "import", .options = wpi_trace_import_options, .run = wpi_trace_import_main},
+    {0}};
 
 const char wpi_trace_details[] =
     "record -o FILE.wpt [options] [--] PROGRAM [ARGUMENT...]\n"
@@ -24,6 +21,7 @@ const char wpi_trace_details[] =
     "    --device sim:GPU         the GPU that the program sees (default: sim:gtx1080ti)\n"
     "    --as NAME                with the numbers of another simulator, such as uvmsmart\n"
     "    --set KEY=VALUE          a number of it (see `warpage params --device sim:GPU`)\n"
+    "    --policy-file FILE       load policies that `wpcc --policy` compiled; repeatable\n"
     "    --functional             kernels take no simulated time: faster, the trace is the same "
     "but\n"
     "                             for the order in which parts of warps took turns\n"
@@ -34,6 +32,7 @@ const char wpi_trace_details[] =
     "    something else, or a kernel depends on time\n"
     "    --as NAME                with the numbers of another simulator, such as uvmsmart\n"
     "    --set KEY=VALUE          a number of the GPU\n"
+    "    --policy-file FILE       load policies that `wpcc --policy` compiled; repeatable\n"
     "    --hint N=WORD[,WORD]     what the program might say of its managed allocation N, or of "
     "all:\n"
     "                             host, device, accessed-by, read-mostly, prefetch or copy (see\n"
@@ -59,14 +58,14 @@ int wpi_trace_main(int argc, char **argv) {
     if (argc < 2)
         return wpi_usage_error("trace", "which command? record, info, replay, cut or import");
     wp_nearest nearest = {.wanted = argv[1]};
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        wp_nearest_offer(&nearest, commands[i].name);
-        if (strcmp(argv[1], commands[i].name) != 0) continue;
+    for (const wp_command *c = wpi_trace_commands; c->name != NULL; c++) {
+        wp_nearest_offer(&nearest, c->name);
+        if (strcmp(argv[1], c->name) != 0) continue;
         if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
             char help[] = "help", trace[] = "trace", *help_argv[] = {help, trace, NULL};
             return wpi_help_main(2, help_argv);
         }
-        return commands[i].run(argc - 1, argv + 1);
+        return c->run(argc - 1, argv + 1);
     }
     const char *meant = wp_nearest_result(&nearest);
     if (meant != NULL)

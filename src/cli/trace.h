@@ -12,6 +12,12 @@ int wpi_trace_replay_main(int argc, char **argv);
 int wpi_trace_cut_main(int argc, char **argv);
 int wpi_trace_import_main(int argc, char **argv);
 
+extern const wp_option wpi_trace_record_options[];
+extern const wp_option wpi_trace_info_options[];
+extern const wp_option wpi_trace_replay_options[];
+extern const wp_option wpi_trace_cut_options[];
+extern const wp_option wpi_trace_import_options[];
+
 /** What `warpage trace record` does, for others: runs `program` so that it writes the trace
  *  `path`. `device`: NULL for the default. `stderr_text`: takes what it says;
  *  NULL: that goes to stderr. `*exit_code` is the program's. IO, NOT_FOUND (no such

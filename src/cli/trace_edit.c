@@ -27,17 +27,19 @@ static wp_status parse_launches(const char *text, wp_trace_selection *out, wp_er
     return WP_STATUS_OK;
 }
 
+enum cut_option { OUTPUT, KERNELS, LAUNCHES };
+
+const wp_option wpi_trace_cut_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
+                                           [KERNELS] = {"kernels", "REGEX", ""},
+                                           [LAUNCHES] = {"launches", "A-B", ""},
+                                           {0}};
+
 int wpi_trace_cut_main(int argc, char **argv) {
-    enum { OUTPUT, KERNELS, LAUNCHES };
-    static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
-                                        [KERNELS] = {"kernels", "REGEX", ""},
-                                        [LAUNCHES] = {"launches", "A-B", ""},
-                                        {0}};
     wp_trace_selection selection = {.outer_launch = UINT64_MAX};
     wp_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse(wpi_trace_cut_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "cut: %s", err.message);
     const char *const *values = arguments.values;
     if (values[OUTPUT] == NULL) return wpi_usage_error("trace", "cut: where to? -o FILE.wpt");
@@ -53,13 +55,13 @@ int wpi_trace_cut_main(int argc, char **argv) {
     return WP_EXIT_DONE;
 }
 
+const wp_option wpi_trace_import_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""}, {0}};
+
 int wpi_trace_import_main(int argc, char **argv) {
-    enum { OUTPUT };
-    static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""}, {0}};
     wp_arguments arguments;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse(wpi_trace_import_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "import: %s", err.message);
     if (arguments.values[OUTPUT] == NULL)
         return wpi_usage_error("trace", "import: where to? -o FILE.wpt");

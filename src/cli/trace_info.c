@@ -12,7 +12,7 @@
 
 enum option_index { FORMAT, LAUNCHES };
 
-static const wp_option options[] = {
+const wp_option wpi_trace_info_options[] = {
     [FORMAT] = {"format", "text|json|csv", ""}, [LAUNCHES] = {"launches", NULL, ""}, {0}};
 
 /* A kernel's launches together. */
@@ -118,8 +118,8 @@ int wpi_trace_info_main(int argc, char **argv) {
     wp_arguments arguments;
     wp_table_format format;
     wp_error err = {0};
-    wpi_options_first(options, argc, argv);
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    wpi_options_first(wpi_trace_info_options, argc, argv);
+    if (wpi_arguments_parse(wpi_trace_info_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "info: %s", err.message);
     if (arguments.operand_count != 1)

@@ -14,14 +14,15 @@
 #include "warpage/device.h"
 #include "warpage/trace.h"
 
-enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL };
+enum option_index { OUTPUT, DEVICE, AS, SET, FUNCTIONAL, POLICY_FILE };
 
-static const wp_option options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
-                                    [DEVICE] = {"device", "sim:GPU", ""},
-                                    [AS] = WPI_AS_OPTION,
-                                    [SET] = {"set", "KEY=VALUE", ""},
-                                    [FUNCTIONAL] = {"functional", NULL, ""},
-                                    {0}};
+const wp_option wpi_trace_record_options[] = {[OUTPUT] = {"output", "FILE.wpt", ""},
+                                              [DEVICE] = {"device", "sim:GPU", ""},
+                                              [AS] = WPI_AS_OPTION,
+                                              [SET] = {"set", "KEY=VALUE", ""},
+                                              [FUNCTIONAL] = {"functional", NULL, ""},
+                                              [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+                                              {0}};
 
 static wp_status check_device(const char *device, wp_error *err) {
     if (strncmp(device, "sim:", 4) != 0) {
@@ -112,7 +113,7 @@ int wpi_trace_record_main(int argc, char **argv) {
     wp_strings environment = {0};
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK)
+    if (wpi_arguments_parse(wpi_trace_record_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "%s", err.message);
     const char *const *values = arguments.values;
     if (values[OUTPUT] == NULL) return wpi_usage_error("trace", "record: where to? -o FILE.wpt");

@@ -13,16 +13,17 @@
 #include "warpage/report.h"
 #include "warpage/trace.h"
 
-enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES };
+enum option_index { DEVICE, AS, SET, HINT, FORMAT, REPORT, PAGES, POLICY_FILE };
 
-static const wp_option options[] = {[DEVICE] = {"device", "sim:GPU", ""},
-                                    [AS] = WPI_AS_OPTION,
-                                    [SET] = {"set", "KEY=VALUE", ""},
-                                    [HINT] = {"hint", "N=WORD", ""},
-                                    [FORMAT] = {"format", "text|json|csv", ""},
-                                    [REPORT] = {"report", "FILE", ""},
-                                    [PAGES] = {"pages", "DIR", ""},
-                                    {0}};
+const wp_option wpi_trace_replay_options[] = {[DEVICE] = {"device", "sim:GPU", ""},
+                                              [AS] = WPI_AS_OPTION,
+                                              [SET] = {"set", "KEY=VALUE", ""},
+                                              [HINT] = {"hint", "N=WORD", ""},
+                                              [FORMAT] = {"format", "text|json|csv", ""},
+                                              [REPORT] = {"report", "FILE", ""},
+                                              [PAGES] = {"pages", "DIR", ""},
+                                              [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
+                                              {0}};
 
 static void note_exit_status(void *object, const wp_trace_info *info) {
     wp_run_record *record = object;
@@ -116,8 +117,9 @@ int wpi_trace_replay_main(int argc, char **argv) {
     wp_table_format format;
     wp_error err = {0};
     char *folder = NULL;
-    wpi_options_first(options, argc, argv);
-    if (wpi_arguments_parse(options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
+    wpi_options_first(wpi_trace_replay_options, argc, argv);
+    if (wpi_arguments_parse(wpi_trace_replay_options, argc, argv, &arguments, &err) !=
+            WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "replay: %s", err.message);
     if (arguments.operand_count != 1)

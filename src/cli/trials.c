@@ -46,6 +46,25 @@ static char *hash_name(const char *text) {
     return wp_format("%016" PRIx64, wp_hash64(text, strlen(text), 1));
 }
 
+/* What policy files contain: another build of one gives other results. */
+static wp_status hash_policy_files(wp_text *text, wp_error *err) {
+    const char *files = getenv("WARPAGE_POLICY_FILES");
+    wp_status status = WP_STATUS_OK;
+    while (files != NULL && files[0] != '\0' && status == WP_STATUS_OK) {
+        const size_t length = strcspn(files, ":");
+        char *path = wp_strndup(files, length), *data = NULL;
+        size_t bytes = 0;
+        WP_CHECK(path != NULL);
+        if (length != 0) status = wp_file_read(path, &data, &bytes, err);
+        if (data != NULL)
+            wp_text_appendf(text, " policies %016" PRIx64, wp_hash64(data, bytes, 1));
+        wp_free(data);
+        wp_free(path);
+        files += length + (files[length] == ':');
+    }
+    return status;
+}
+
 /* Program and arguments, and where they are; what the program reads is not in it. */
 static wp_status make_key(wp_trials *t, wp_error *err) {
     char *data = NULL, here[4096] = "";
@@ -60,10 +79,11 @@ static wp_status make_key(wp_trials *t, wp_error *err) {
                     getcwd(here, sizeof here) != NULL ? here : "");
     for (int i = 0; i < t->program_count; i++)
         wp_text_appendf(&text, " '%s'", t->program[i]);
-    t->key = hash_name(wp_text_string(&text));
+    const wp_status hashed = hash_policy_files(&text, err);
+    if (hashed == WP_STATUS_OK) t->key = hash_name(wp_text_string(&text));
     wp_text_deinit(&text);
     wp_free(data);
-    return WP_STATUS_OK;
+    return hashed;
 }
 
 /* "<folder>/<hash of what it follows from><ending>" */

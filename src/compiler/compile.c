@@ -375,7 +375,10 @@ static wp_status compile_plain(wp_job *job, const wp_input *input, const char *o
     add_host_compiler(job, &command, is_c);
     ADD(&command, "-x", is_c ? "c" : "c++", "-fPIC", "-fwrapv");
     wp_strings_addf(&command, "-O%c", o->optimization);
-    if (!o->host_compiler) add(&command, is_c ? lenient_c : lenient);
+    if (o->goal == WP_GOAL_POLICY)
+        wpi_policy_flags(job, &command);
+    else if (!o->host_compiler)
+        add(&command, is_c ? lenient_c : lenient);
     if (!o->host_compiler && job->hidden) ADD(&command, "-ivfsoverlay", job->hidden);
     if (o->standard && is_standard_for(o->standard, is_c))
         wp_strings_addf(&command, "-std=%s", o->standard);

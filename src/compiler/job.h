@@ -54,6 +54,15 @@ WP_NODISCARD wp_status wpi_empty_object(const char *path, wp_error *err);
 WP_NODISCARD wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output,
                                 const char *temp, wp_error *err);
 
+/** --policy: refuses what is not C, and a missing -o. */
+WP_NODISCARD wp_status wpi_policy_check(const wp_options *options, const wp_toolchain *tools,
+                                        wp_error *err);
+/** Adds the dialect, the warnings and the headers with which policies are compiled. */
+void wpi_policy_flags(const wp_job *job, wp_strings *command);
+/** Writes the policy file `temp` from objects; NOT_FOUND when they define no policy. */
+WP_NODISCARD wp_status wpi_policy_link(wp_job *job, const wp_strings *objects, const char *temp,
+                                       wp_error *err);
+
 /** Device bitcode to CPU objects, one an instruction set, and PTX, each compiled by a task. */
 typedef struct wp_device_build wp_device_build;
 /** Starts it; `objects` receives the paths. `id` pairs the objects with the image. With

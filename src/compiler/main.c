@@ -18,7 +18,7 @@
 
 static bool makes_one_file_an_input(wp_goal goal) {
     return goal != WP_GOAL_LINK && goal != WP_GOAL_SHARED && goal != WP_GOAL_LIBRARY &&
-           goal != WP_GOAL_DEVICE_LINK;
+           goal != WP_GOAL_DEVICE_LINK && goal != WP_GOAL_POLICY;
 }
 
 /* -o, or a name made of the input's: in the current folder, as nvcc does it. */
@@ -99,6 +99,11 @@ static wp_status compile_and_link(wp_job *job, wp_error *err) {
         wp_strings_add_take(&objects, object);
         WP_TRY_GOTO(wpi_compile_file(job, &o->inputs[i], output, object, err), done);
     }
+    if (o->goal == WP_GOAL_POLICY) {
+        WP_TRY_GOTO(wpi_policy_link(job, &objects, temp, err), done);
+        status = wpi_job_publish(job, temp, output, err);
+        goto done;
+    }
     wp_strings_add_all(&all, &objects);
     wp_strings_add_all(&all, &o->link_args);
     if (o->stop_after && !o->is_relocatable) goto done;
@@ -167,13 +172,14 @@ static wp_status check_output(const wp_options *o, wp_error *err) {
     return status;
 }
 
-static wp_status check(const wp_options *o, wp_error *err) {
+static wp_status check(const wp_options *o, const wp_toolchain *tools, wp_error *err) {
     if (o->stop_after && !wpi_pipeline_has(o->stop_after))
         return WP_FAIL(err, INVALID, "--stop-after=%s: no such pass", o->stop_after);
     if (o->print_after && strcmp(o->print_after, "all") != 0 && !wpi_pipeline_has(o->print_after))
         return WP_FAIL(err, INVALID, "--print-after=%s: no such pass", o->print_after);
     if (o->run && o->goal != WP_GOAL_LINK)
         return WP_FAIL(err, INVALID, "-run needs a program; leave -c and the like out");
+    if (o->goal == WP_GOAL_POLICY) WP_TRY(wpi_policy_check(o, tools, err));
     if (o->print_only) return WP_STATUS_OK; /* nothing need exist */
     for (uint32_t i = 0; i < o->input_count; i++)
         WP_TRY(check_input(&o->inputs[i], err));
@@ -247,7 +253,7 @@ static int run(const wp_options *options) {
     if (status != WP_STATUS_OK) return report(status, &err);
     drop_foreign_cpath(&tools);
     if (options->print_only || options->verbose) wpi_job_print_environment(&job);
-    status = check(options, &err);
+    status = check(options, &tools, &err);
     if (status == WP_STATUS_OK) status = make_temp_dir(&job, &err);
     int exit_code = report(status, &err);
     if (exit_code == 0) {

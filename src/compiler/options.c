@@ -2,6 +2,7 @@
 /* The command line. One table: names, how the value is given, what to do. nvcc takes a value as the
  * next argument or after '='; long options may be written with one or two dashes. */
 #include "compiler/options.h"
+#include "compiler/manual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -385,6 +386,8 @@ static const option table[] = {
     {"-emit-llvm", NULL, NO_VALUE, set_goal, WP_GOAL_BITCODE, "write the kernels as LLVM bitcode"},
     {"-cuda", "--cuda", NO_VALUE, set_goal, WP_GOAL_HOST_SOURCE,
      "write the host side, preprocessed"},
+    {"--policy", NULL, NO_VALUE, set_goal, WP_GOAL_POLICY,
+     "compile policies of simulated GPUs, written in C, for `warpage run --policy-file`"},
     {"-I", "--include-path", ATTACHED, forward, FW_I, "DIR  search headers there"},
     {"-isystem", "--system-include", VALUE, forward, FW_ISYSTEM,
      "DIR  … without warnings about them"},
@@ -641,6 +644,14 @@ static void print_row(const option *row) {
            has_alias ? row->alias : "", has_alias ? ")" : "");
 }
 
+void wpi_options_visit(wpi_option_visit visit, void *object) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const option *row = &table[i];
+        bool has_alias = row->alias && strcmp(row->alias + 1, row->name) != 0;
+        if (row->doc) visit(object, row->name, has_alias ? row->alias : NULL, row->doc);
+    }
+}
+
 static void print_help(void) {
     puts("usage: wpcc [options] file...\n"
          "\n"
@@ -657,6 +668,7 @@ static void print_help(void) {
     puts("\nExamples:\n"
          "  wpcc app.cu -o app && ./app\n"
          "  wpcc -rdc=true a.cu b.cu -o app\n"
+         "  wpcc --policy mine.c -o mine.so\n"
          "  wpcc --print-after=regions -c kernel.cu");
 }
 
@@ -677,6 +689,9 @@ static void print_archs(const char *prefix) {
 static bool shows(const char *arg) {
     if (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0 || strcmp(arg, "-help") == 0)
         print_help();
+    else if (strcmp(arg, "--manual") == 0 || strcmp(arg, "--completion=bash") == 0 ||
+             strcmp(arg, "--completion=zsh") == 0)
+        wpi_manual_print(arg);
     else if (strcmp(arg, "--version") == 0 || strcmp(arg, "-V") == 0)
         print_version();
     else if (strcmp(arg, "--list-gpu-arch") == 0 || strcmp(arg, "-arch-ls") == 0)

@@ -22,7 +22,8 @@ typedef enum wp_goal {
     WP_GOAL_CUBIN,        /* -cubin: the image that a program embeds, as a file */
     WP_GOAL_FATBIN,       /* -fatbin: the same */
     WP_GOAL_BITCODE,      /* -emit-llvm: the device code as it is embedded */
-    WP_GOAL_HOST_SOURCE   /* -cuda: the host side, preprocessed */
+    WP_GOAL_HOST_SOURCE,  /* -cuda: the host side, preprocessed */
+    WP_GOAL_POLICY        /* --policy: a policy file of simulated GPUs */
 } wp_goal;
 
 typedef enum wp_language {
@@ -81,6 +82,11 @@ typedef struct wp_options {
  *  NVCC_APPEND_FLAGS and the files named by @file. */
 WP_NODISCARD wp_status wpi_options_parse(int argc, char **argv, wp_options *out, bool *show,
                                          wp_error *err);
+/** An option that --help lists. `doc` begins with the value's name and two spaces where it takes
+ * one; `alias` may be NULL. */
+typedef void (*wpi_option_visit)(void *object, const char *name, const char *alias,
+                                 const char *doc);
+void wpi_options_visit(wpi_option_visit visit, void *object);
 void wpi_options_deinit(wp_options *options);
 
 #endif

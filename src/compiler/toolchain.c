@@ -37,6 +37,7 @@ wp_status wpi_toolchain_find(wp_toolchain *out, wp_error *err) {
     out->cuda_lib_dir = wp_path_join(out->cuda_dir, "lib64");
     out->devicelib = wp_path_join(out->prefix, "lib/warpage/devicelib.bc");
     out->nvptxlib = wp_path_join(out->prefix, "lib/warpage/nvptxlib.bc");
+    out->policy_dir = wp_path_join(out->prefix, "lib/warpage/policy");
     const char *wanted = getenv("WARPAGE_CLANG");
     out->clang = wp_program_find(wanted && *wanted ? wanted : WARPAGE_CLANG_PATH);
     if (!out->clang) out->clang = wp_program_find("clang-19");
@@ -77,5 +78,6 @@ void wpi_toolchain_deinit(wp_toolchain *t) {
     wp_free(t->cuda_lib_dir);
     wp_free(t->devicelib);
     wp_free(t->nvptxlib);
+    wp_free(t->policy_dir);
     memset(t, 0, sizeof *t);
 }

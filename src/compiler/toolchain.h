@@ -16,6 +16,7 @@ typedef struct wp_toolchain {
     char *cuda_lib_dir; /* libcudart.so and its kin */
     char *devicelib;    /* device functions for kernels on the CPU */
     char *nvptxlib;     /* … on NVIDIA's GPUs */
+    char *policy_dir;   /* <prefix>/lib/warpage/policy: headers and helpers of policies */
     bool has_openmp;    /* LLVM's OpenMP library is installed beside clang */
 } wp_toolchain;
 

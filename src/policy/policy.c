@@ -5,14 +5,24 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "policy/load.h"
+
+/* The i-th policy, those of the library first; NULL behind the last. */
+static const wpi_policy *policy_at(size_t i) {
+    size_t own = 0;
+    while (wpi_policies[own] != NULL && own < i)
+        own++;
+    return wpi_policies[own] != NULL ? wpi_policies[own] : wpi_policy_loaded_at(i - own);
+}
 
 static wp_status fail_unknown(const char *kind, const char *name, wp_error *err) {
     wp_nearest nearest = {.wanted = name};
     wp_text all = {0};
-    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
-        if (strcmp((*p)->kind, kind) != 0) continue;
-        wp_nearest_offer(&nearest, (*p)->name);
-        wp_text_appendf(&all, "%s%s", all.length != 0 ? ", " : "", (*p)->name);
+    const wpi_policy *policy;
+    for (size_t i = 0; (policy = policy_at(i)) != NULL; i++) {
+        if (strcmp(policy->kind, kind) != 0) continue;
+        wp_nearest_offer(&nearest, policy->name);
+        wp_text_appendf(&all, "%s%s", all.length != 0 ? ", " : "", policy->name);
     }
     const char *meant = wp_nearest_result(&nearest);
     const wp_status status =
@@ -26,9 +36,10 @@ static wp_status fail_unknown(const char *kind, const char *name, wp_error *err)
 
 wp_status wpi_policy_find(const char *kind, const char *name, const wpi_policy **out,
                           wp_error *err) {
-    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
-        if (strcmp((*p)->kind, kind) != 0 || strcmp((*p)->name, name) != 0) continue;
-        *out = *p;
+    const wpi_policy *policy;
+    for (size_t i = 0; (policy = policy_at(i)) != NULL; i++) {
+        if (strcmp(policy->kind, kind) != 0 || strcmp(policy->name, name) != 0) continue;
+        *out = policy;
         return WP_STATUS_OK;
     }
     return fail_unknown(kind, name, err);

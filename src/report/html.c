@@ -65,6 +65,12 @@ static void append_summary(const wp_run_record *record, wp_text *out) {
         (void)snprintf(text, sizeof text, "%d", record->exit_status);
         wp_page_fact(out, "exit status", text);
     }
+    for (size_t i = 0; i < record->policy_file_count; i++) {
+        char *file = wp_format("%s (hash %016" PRIx64 ")", record->policy_files[i].path,
+                               record->policy_files[i].hash);
+        wp_page_fact(out, "policy file", file);
+        wp_free(file);
+    }
     wp_page_end_facts(out);
 }
 

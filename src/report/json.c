@@ -3,7 +3,9 @@
  * The record as JSON, both ways, by jansson. Counts are written as JSON integers (63 bits there are
  * plenty); reading checks the type of every member it uses and ignores those it does not know.
  */
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +44,20 @@ static json_t *kernel_to_json(const wp_run_kernel *kernel, const wp_run_simulati
     return object;
 }
 
+/* The hash as text: JSON's integers have 63 bits here. */
+static json_t *policy_files_to_json(const wp_run_record *record) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < record->policy_file_count; i++) {
+        char hash[17];
+        (void)snprintf(hash, sizeof hash, "%016" PRIx64, record->policy_files[i].hash);
+        json_t *object = json_object();
+        wpi_json_set(object, "path", wpi_json_string(record->policy_files[i].path));
+        wpi_json_set(object, "hash", wpi_json_string(hash));
+        wpi_json_append(array, object);
+    }
+    return array;
+}
+
 void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
     json_t *root = json_object();
     wpi_json_set(root, "schema", json_string(WP_RUN_SCHEMA));
@@ -56,6 +72,8 @@ void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
     wpi_json_set(device, "spec", wpi_json_string(record->device_spec));
     wpi_json_set(device, "name", wpi_json_string(record->device_name));
     wpi_json_set(root, "device", device);
+    if (record->policy_file_count != 0)
+        wpi_json_set(root, "policy_files", policy_files_to_json(record));
     if (record->wall_time_ns != 0)
         wpi_json_set(root, "wall_time_ns", wpi_json_number(record->wall_time_ns));
     if (record->simulation != NULL) {
@@ -131,6 +149,21 @@ static void read_copies(wpi_json_reader *r, const json_t *array, wp_run_record *
     }
 }
 
+static void read_policy_files(wpi_json_reader *r, const json_t *array, wp_run_record *out) {
+    const size_t count = json_array_size(array);
+    if (count == 0) return;
+    out->policy_files = wp_calloc(count, sizeof *out->policy_files);
+    WP_CHECK(out->policy_files != NULL);
+    for (; out->policy_file_count < count; out->policy_file_count++) {
+        const json_t *object = json_array_get(array, out->policy_file_count);
+        wp_run_policy_file *file = &out->policy_files[out->policy_file_count];
+        char *hash = wpi_json_read_string(r, object, "hash");
+        file->path = wpi_json_read_string(r, object, "path");
+        file->hash = strtoull(hash, NULL, 16);
+        wp_free(hash);
+    }
+}
+
 static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out) {
     char *schema = wpi_json_read_string(r, root, "schema");
     if (r->status == WP_STATUS_OK && strcmp(schema, WP_RUN_SCHEMA) != 0)
@@ -169,6 +202,7 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
         read_kernel(r, json_array_get(kernels, out->kernel_count), out->simulation,
                     &out->kernels[out->kernel_count]);
     read_copies(r, wpi_json_member(r, root, "copies", JSON_ARRAY), out);
+    read_policy_files(r, json_object_get(root, "policy_files"), out);
 }
 
 wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

@@ -200,6 +200,25 @@ void wpi_report_device(const char *spec, const char *name) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
+/* Under the mutex. */
+static void add_policy_file(const char *path, uint64_t hash) {
+    for (size_t i = 0; i < record.policy_file_count; i++)
+        if (strcmp(record.policy_files[i].path, path) == 0) return;
+    wp_run_policy_file *files =
+        wp_realloc(record.policy_files, (record.policy_file_count + 1) * sizeof *files);
+    if (files == NULL) return;
+    record.policy_files = files;
+    char *copy = wp_strdup(path);
+    if (copy != NULL) files[record.policy_file_count++] = (wp_run_policy_file){copy, hash};
+}
+
+void wpi_report_policy_file(const char *path, uint64_t hash) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    add_policy_file(path, hash);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 void wpi_report_program(char *const *arguments, size_t count) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);

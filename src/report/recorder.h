@@ -39,6 +39,9 @@ void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
 void wpi_report_device(const char *spec, const char *name);
 
+/** A policy file that the device loaded, with the hash of its bytes. Once for each path; copied. */
+void wpi_report_policy_file(const char *path, uint64_t hash);
+
 /** What a simulated GPU counted so far; the last call counts. Takes it (simulation.h). */
 void wpi_report_simulation(wp_run_simulation *simulation);
 /** `collect` is called before the record is written, to tell what is told at the end; NULL: nobody

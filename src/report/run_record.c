@@ -38,6 +38,9 @@ void wp_run_record_deinit(wp_run_record *record) {
     }
     wp_free(record->kernels);
     wpi_simulation_destroy(record->simulation);
+    for (size_t i = 0; i < record->policy_file_count; i++)
+        wp_free(record->policy_files[i].path);
+    wp_free(record->policy_files);
     *record = (wp_run_record){0};
 }
 

@@ -74,6 +74,9 @@ void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
     if (record->device_spec[0] != '\0')
         wp_text_appendf(out, " on %s (%s)", record->device_spec, record->device_name);
     wp_text_append(out, "\n");
+    for (size_t i = 0; i < record->policy_file_count; i++)
+        wp_text_appendf(out, "  with policy file %s (hash %016" PRIx64 ")\n",
+                        record->policy_files[i].path, record->policy_files[i].hash);
     append_kernels(record, out);
     append_copies(record, out);
     if (record->simulation != NULL) wpi_run_record_text_simulation(record, out);

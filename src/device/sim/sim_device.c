@@ -7,12 +7,16 @@
 
 #include "base/alloc.h"
 #include "base/param.h"
+#include "policy/load.h"
 #include "report/recorder.h"
 
 const wp_param wpi_sim_params[] = {
     {"set", WP_UNIT_TEXT, "", 0, 0,
      "numbers of the simulated GPU, as in tlb.l2.entries=128; ';' between several"},
+    {"policy-files", WP_UNIT_TEXT, "", 0, 0,
+     "files of policies made by wpcc --policy; ':' between several"},
     {0}};
+enum { SET, POLICY_FILES };
 
 static void close_device(wp_device *base) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
@@ -100,8 +104,10 @@ static void split_settings(const char *text, wp_strings *settings) {
 }
 
 static wp_status load_profile(const char *name, wpi_profile **out, wp_error *err) {
-    wp_param_value value;
-    WP_TRY(wp_param_load(&wpi_sim_params[0], &value, err));
+    wp_param_value value, policy_files;
+    WP_TRY(wp_param_load(&wpi_sim_params[POLICY_FILES], &policy_files, err));
+    WP_TRY(wpi_policy_files_load(policy_files.text, err));
+    WP_TRY(wp_param_load(&wpi_sim_params[SET], &value, err));
     wp_strings settings = {0};
     split_settings(value.text, &settings);
     const wp_status status =
@@ -116,6 +122,13 @@ static const wp_device_ops sim_device_ops = {
     .reset = reset_device,      .memory_alloc = alloc_memory,
     .memory_free = free_memory, .memory_advise = advise_memory,
 };
+
+static void report_policy_files(void) {
+    const char *path;
+    uint64_t hash;
+    for (size_t i = 0; wpi_policy_file_at(i, &path, &hash); i++)
+        wpi_report_policy_file(path, hash);
+}
 
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
@@ -151,6 +164,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     }
     device->cpu.executor = wpi_sim_executor_base(device->executor);
     wpi_report_device(device->cpu.base.info.spec, device->cpu.base.info.name);
+    report_policy_files();
     *out = &device->cpu.base;
     return WP_STATUS_OK;
 }
@@ -166,15 +180,30 @@ void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), vo
     wp_strings_deinit(&names);
 }
 
-void wp_device_visit_policies(void (*visit)(void *object, const wp_policy_info *policy),
-                              void *object) {
-    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++)
-        visit(object, &(wp_policy_info){.kind = (*p)->kind,
-                                        .name = (*p)->name,
-                                        .key = wpi_profile_policy_key((*p)->kind),
-                                        .keys = (*p)->keys,
-                                        .doc = (*p)->doc,
-                                        .source = (*p)->source});
+wp_status wp_policy_file_load(const char *path, wp_error *err) {
+    return wpi_policy_file_load(path, err);
+}
+
+typedef void (*policy_visit)(void *object, const wp_policy_info *policy);
+
+static void visit_policy(const wpi_policy *policy, policy_visit visit, void *object) {
+    visit(object, &(wp_policy_info){.kind = policy->kind,
+                                    .name = policy->name,
+                                    .key = wpi_profile_policy_key(policy->kind),
+                                    .keys = policy->keys,
+                                    .doc = policy->doc,
+                                    .source = policy->source});
+}
+
+/* The library's own are sorted by kind; those of files follow the last of their kind. */
+void wp_device_visit_policies(policy_visit visit, void *object) {
+    const wpi_policy *loaded;
+    for (const wpi_policy *const *p = wpi_policies; *p != NULL; p++) {
+        visit_policy(*p, visit, object);
+        if (p[1] != NULL && strcmp(p[1]->kind, (*p)->kind) == 0) continue;
+        for (size_t i = 0; (loaded = wpi_policy_loaded_at(i)) != NULL; i++)
+            if (strcmp(loaded->kind, (*p)->kind) == 0) visit_policy(loaded, visit, object);
+    }
 }
 
 /* "tlb.l3.…" of a GPU with two levels. */

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** What the build installs beside wpcc, from the table of options that --help prints. */
+#ifndef WP_COMPILER_MANUAL_H
+#define WP_COMPILER_MANUAL_H
+
+/** Prints the manual page (--manual), or completion for a shell (--completion=bash, =zsh). */
+void wpi_manual_print(const char *what);
+
+#endif
