@@ -16,6 +16,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/foresee.h"
+#include "cli/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
 #include "warpage/device.h"
@@ -52,7 +53,7 @@ const wp_option wpi_run_options[] = {
                  "kernels in step with simulated time: auto (default), always, never"},
     [CHECK] = {"check", NULL,
                "find accesses out of bounds, freed memory, divergent barriers, leaks"},
-    [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json, .csv or .html"},
+    [REPORT] = {"report", "FILE", WPI_REPORT_DOC},
     [OUTPUT] = {"output", "DIR", "write all forms, plots and a page, index.html, to DIR"},
     [TIMELINE] = {"timeline", "FILE", "write kernels and copies over time, for Perfetto"},
     [PAGES] = {"pages", "DIR",
@@ -160,8 +161,8 @@ static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
     const char *pages = arguments->values[PAGES];
     if (report != NULL) {
-        WP_TRY(wp_run_record_check_path(report, err));
-        WP_TRY(check_folder_of("report", report, err));
+        WP_TRY(wpi_report_check(report, err));
+        if (!wpi_report_is_stdout(report)) WP_TRY(check_folder_of("report", report, err));
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
@@ -183,7 +184,7 @@ static wp_status write_report(const wp_run_record *record, const char *path, wp_
     wp_run_record told = *record;
     /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
     if (record->simulation != NULL) told.wall_time_ns = 0;
-    return wp_run_record_write(&told, path, err);
+    return wpi_report_write(&told, path, err);
 }
 
 static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,
