@@ -69,9 +69,10 @@ const wp_option wpi_groupby_options[] = {
     [SCOPE] = {"scope", "BYTES",
                "limit the part of the hash table that one GPU pass accesses to "
                "BYTES, such as 128MiB"},
-    [PLACEMENT] = {"placement", "NAME",
-                   "give the GPU its rows by zero-copy, copied in chunks (copied), or resident in "
-                   "its memory (default: auto)"},
+    [PLACEMENT] =
+        {"placement", "NAME",
+         "let the GPU read rows in host memory (zero-copy), or copy them to the GPU chunk "
+         "by chunk (copied) or all at once (resident) (default: auto)"},
     [MEMORY] = {"memory", "BYTES", "use at most BYTES of device memory, such as 4GiB"},
     [THREADS] = {"threads", "N",
                  "run at most N threads (default: all processors; on a GPU, as many as it holds)"},

@@ -17,10 +17,10 @@ enum option_index { DEVICE, AS, SET, FORMAT };
 
 const wp_option wpi_params_options[] = {
     [DEVICE] = {"device", "sim:PROFILE",
-                "the numbers of this simulated GPU, and where they are from"},
+                "list the parameters of this simulated GPU and the sources of their values"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "with this number changed; may be given again"},
-    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU first; may be repeated"},
+    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
     {0}};
 
 static void add_row(wp_table *table, const wp_param *row) {

@@ -12,7 +12,7 @@
 enum option_index { FORMAT };
 
 const wp_option wpi_policies_options[] = {
-    [FORMAT] = {"format", "text|json|csv", "form of the list"}, {0}};
+    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"}, {0}};
 
 typedef struct policy_list {
     wp_table table;

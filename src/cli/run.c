@@ -43,27 +43,45 @@ enum option_index {
 };
 
 const wp_option wpi_run_options[] = {
-    [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
+    [DEVICE] =
+        {"device", "SPEC",
+         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
+    [SET] =
+        {"set", "KEY=VALUE",
+         "set a parameter of the simulated GPU; may be repeated (`warpage params --device sim:k80` "
+         "lists them)"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
-    [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
-    [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
-    [IN_STEP] = {"in-step", "WHEN",
-                 "kernels in step with simulated time: auto (default), always, never"},
-    [CHECK] = {"check", NULL,
-               "find accesses out of bounds, freed memory, divergent barriers, leaks"},
+    [DEVICE_MEMORY] = {"device-memory", "BYTES",
+                       "limit device memory to BYTES, such as 1GiB (default: what the device has)"},
+    [WORKERS] = {"workers", "N",
+                 "run the CPU device with N threads (default: one for each processor)"},
+    [IN_STEP] =
+        {"in-step", "WHEN",
+         "execute kernels in step with simulated time, so that results may depend on it: auto "
+         "(default: only kernels that need it), always or never"},
+    [CHECK] =
+        {"check", NULL,
+         "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
+         "barriers and leaks; exit with status 1 if any is found"},
     [REPORT] = {"report", "FILE", WPI_REPORT_DOC},
-    [OUTPUT] = {"output", "DIR", "write all forms, plots and a page, index.html, to DIR"},
-    [TIMELINE] = {"timeline", "FILE", "write kernels and copies over time, for Perfetto"},
+    [OUTPUT] = {"output", "DIR",
+                "write the report in every form, plots and a web page, index.html, to DIR"},
+    [TIMELINE] =
+        {"timeline", "FILE",
+         "write a timeline of kernels and copies in Chrome's trace format, which Perfetto shows"},
     [PAGES] = {"pages", "DIR",
-               "write which pages of managed memory were accessed and moved when, to DIR"},
-    [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
-    [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
-    [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
+               "write when each page of managed memory was accessed, migrated and evicted to DIR"},
+    [KERNELS] = {"kernels", "REGEX",
+                 "report only kernels whose name matches this regular expression"},
+    [LAUNCHES] = {"launches", "A-B",
+                  "report only launches A to B, counted from 1 among those that --kernels selects"},
+    [WARMUP] = {"warmup", "N",
+                "leave the first N launches that --kernels selects out of the report (default: 0)"},
     [MAX_INSTRUCTIONS] = {"max-instructions", "N",
-                          "end the program when N thread instructions were simulated"},
-    [REGION] = {"region", NULL, "report only what is between cudaProfilerStart and -Stop"},
+                          "end the program after N simulated thread instructions"},
+    [REGION] = {"region", NULL,
+                "report only what runs between cudaProfilerStart and cudaProfilerStop"},
     {0}};
 
 static bool library_has_param(const char *name) {
