@@ -126,7 +126,7 @@ static uint32_t split(char *text) {
 static wp_status parse_keys(request *r, wp_error *err) {
     const char *keys = r->arguments->values[KEY];
     if (keys == NULL || *keys == '\0')
-        return WP_FAIL(err, INVALID, "by which columns? --key COLUMN[,COLUMN...]");
+        return WP_FAIL(err, INVALID, "which key? Give --key COLUMN[,COLUMN...]");
     r->key_text = wp_strdup(keys);
     if (r->key_text == NULL) return WP_FAIL(err, NOMEM, "keys");
     r->key_count = split(r->key_text);
@@ -137,7 +137,7 @@ static wp_status parse_keys(request *r, wp_error *err) {
         r->keys[i].name = at;
         for (uint32_t before = 0; before < i; before++)
             if (strcmp(r->keys[before].name, at) == 0)
-                return WP_FAIL(err, INVALID, "--key names '%s' twice", at);
+                return WP_FAIL(err, INVALID, "--key has column '%s' twice", at);
     }
     return WP_STATUS_OK;
 }
@@ -150,12 +150,14 @@ static wp_status parse_aggregate(char *text, aggregate *out, wp_error *err) {
            (strlen(names[op]) != length || strncmp(names[op], text, length) != 0))
         op++;
     if (op == WP_AGGREGATE_OP_COUNT)
-        return WP_FAIL(err, INVALID, "--agg %s: the aggregates are count, sum, min, max, avg",
+        return WP_FAIL(err, INVALID,
+                       "--agg %s: unknown aggregate; the aggregates are count, sum, min, max, avg",
                        text);
     *out = (aggregate){.op = (wp_aggregate_op)op, .text = text};
     if (text[length] == ':') out->column = text + length + 1;
     if (out->column == NULL && op != WP_AGGREGATE_COUNT)
-        return WP_FAIL(err, INVALID, "--agg %s: of which column? %s:COLUMN", text, text);
+        return WP_FAIL(err, INVALID, "--agg %s: the column is missing; write %s:COLUMN", text,
+                       text);
     out->name =
         out->column != NULL ? wp_format("%s_%s", names[op], out->column) : wp_format("count");
     return WP_STATUS_OK;
@@ -218,7 +220,7 @@ static wp_status parse_orders(request *r, wp_error *err) {
     const char *text = r->arguments->values[ORDER_BY];
     if (text == NULL) return WP_STATUS_OK;
     if (r->arguments->values[UNSORTED] != NULL)
-        return WP_FAIL(err, INVALID, "--order-by sorts groups, --unsorted does not: give one");
+        return WP_FAIL(err, INVALID, "--order-by and --unsorted exclude each other");
     r->order_text = wp_strdup(text);
     if (r->order_text == NULL) return WP_FAIL(err, NOMEM, "--order-by");
     const uint32_t count = split(r->order_text);
@@ -286,7 +288,7 @@ static wp_status parse_precision(request *r, wp_error *err) {
     if (text == NULL) return WP_STATUS_OK;
     if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
         digits > WPI_DIGITS_MAX)
-        return WP_FAIL(err, INVALID, "--precision %s: a number of digits from 1 to %d", text,
+        return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
                        WPI_DIGITS_MAX);
     r->digits = (int)digits;
     return WP_STATUS_OK;
@@ -318,10 +320,10 @@ static wp_status check_device_options(const request *r, wp_error *err) {
     for (size_t i = 0; is_processor && i < sizeof options / sizeof options[0]; i++)
         if (values[options[i]] != NULL)
             return WP_FAIL(err, INVALID,
-                           "--%s is for GPUs: name one, as in --device cuda:0 or sim:k80",
+                           "--%s applies to GPUs only; give one, as in --device cuda:0 or sim:k80",
                            wpi_groupby_options[options[i]].name);
     if (r->options.strategy == WP_STRATEGY_DIRECT && values[SCOPE] != NULL)
-        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
+        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy direct; omit it");
     return WP_STATUS_OK;
 }
 
@@ -392,8 +394,8 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
     const wpi_field *field = wpi_table_field(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
         return WP_FAIL(err, INVALID,
-                       "%s: column '%s' is text; say --null NA if NA means NULL, --types "
-                       "%s:float64 if all of it is numbers",
+                       "%s: column '%s' is text; give --null NA if NA means NULL, or --types "
+                       "%s:float64 if all its values are numbers",
                        a->text, a->column, a->column);
     bool is_aggregated = false;
     for (uint32_t i = 0; i < r->aggregate_count; i++)
@@ -504,7 +506,7 @@ static wp_status name_aggregate(const request *r, wp_status status, wp_error *er
         length == 0 || number >= r->aggregate_count)
         return status;
     (void)snprintf(rest, sizeof rest, "%s", err->message + length);
-    return WP_FAIL(err, INVALID, "%s: %.400s; avg:%s, or --types %s:float64, does without",
+    return WP_FAIL(err, INVALID, "%s: %.400s; use avg:%s, or --types %s:float64",
                    r->aggregates[number].text, rest, r->aggregates[number].column,
                    r->aggregates[number].column);
 }
@@ -595,7 +597,7 @@ int wpi_groupby_main(int argc, char **argv) {
     for (int i = 1; i < arguments.operand_count; i++) {
         if (strncmp(arguments.operands[i], "--", 2) != 0) continue;
         deinit_request(&r);
-        return wpi_usage_error("groupby", "%s: options come before the table",
+        return wpi_usage_error("groupby", "%s: options must precede the table",
                                arguments.operands[i]);
     }
     const wp_status status = run(&r, &err);

@@ -94,7 +94,7 @@ int wpi_params_main(int argc, char **argv) {
     if (wpi_arguments_parse(wpi_params_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
-    if (arguments.operand_count > 1) return wpi_usage_error("params", "one name at most");
+    if (arguments.operand_count > 1) return wpi_usage_error("params", "takes at most one name");
 
     if (wpi_device_as(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);

@@ -56,10 +56,10 @@ const wp_option wpi_run_options[] = {
                        "limit device memory to BYTES, such as 1GiB (default: what the device has)"},
     [WORKERS] = {"workers", "N",
                  "run the CPU device with N threads (default: one for each processor)"},
-    [IN_STEP] =
-        {"in-step", "WHEN",
-         "execute kernels in step with simulated time, so that results may depend on it: auto "
-         "(default: only kernels that need it), always or never"},
+    [IN_STEP] = {"in-step", "WHEN",
+                 "execute threads in step with simulated time: auto (default: in kernels that read "
+                 "a clock or "
+                 "wait for other blocks), always or never"},
     [CHECK] =
         {"check", NULL,
          "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "

@@ -116,10 +116,12 @@ static wp_status parse_range(request *r, wp_error *err) {
                          (dots[2] == '\0' || wpi_float_parse(dots + 2, strlen(dots + 2),
                                                              &r->options.high) == WPI_PARSED_OK);
     if (!is_fine)
-        return WP_FAIL(err, INVALID, "--range %s: two numbers, as in 10..20, or one: 10.. or ..20",
+        return WP_FAIL(err, INVALID,
+                       "--range %s: give two numbers, as in 10..20, or one, as in 10.. or ..20",
                        text);
     if (!(r->options.low <= r->options.high))
-        return WP_FAIL(err, INVALID, "--range %s: the first number is the larger one", text);
+        return WP_FAIL(err, INVALID, "--range %s: the first number is greater than the second",
+                       text);
     return WP_STATUS_OK;
 }
 
@@ -128,7 +130,7 @@ static wp_status parse_confidence(request *r, wp_error *err) {
     double percent = 95;
     if (text != NULL && (wpi_float_parse(text, strlen(text), &percent) != WPI_PARSED_OK ||
                          !(percent > 0) || !(percent < 100)))
-        return WP_FAIL(err, INVALID, "--confidence %s: a number between 0 and 100, such as 99",
+        return WP_FAIL(err, INVALID, "--confidence %s: give a number between 0 and 100, such as 99",
                        text);
     r->options.confidence = percent / 100;
     return WP_STATUS_OK;
@@ -140,7 +142,7 @@ static wp_status parse_precision(request *r, wp_error *err) {
     if (text == NULL) return WP_STATUS_OK;
     if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
         digits > WPI_DIGITS_MAX)
-        return WP_FAIL(err, INVALID, "--precision %s: a number of digits from 1 to %d", text,
+        return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
                        WPI_DIGITS_MAX);
     r->digits = (int)digits;
     return WP_STATUS_OK;
@@ -150,7 +152,8 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     const char *const *values = r->arguments->values;
     r->options.read_count = READS_DEFAULT;
     if (values[N] != NULL) WP_TRY(wp_parse_count(values[N], &r->options.read_count, err));
-    if (r->options.read_count == 0) return WP_FAIL(err, INVALID, "--n 0: no value would be read");
+    if (r->options.read_count == 0)
+        return WP_FAIL(err, INVALID, "--n 0: at least one value must be read");
     if (values[SEED] != NULL) WP_TRY(wp_parse_count(values[SEED], &r->options.seed, err));
     if (values[SCOPE] != NULL) WP_TRY(wp_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
     if (values[THREADS] != NULL)
@@ -168,7 +171,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     static const char *const forms[] = {"text", "json", "csv", NULL};
     int strategy, placement, chosen;
     if (r->arguments->values[COLUMN] == NULL)
-        return WP_FAIL(err, INVALID, "which column? --column COLUMN");
+        return WP_FAIL(err, INVALID, "which column? Give --column COLUMN");
     WP_TRY(parse_choice(r, STRATEGY, strategies, &strategy, err));
     WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
     WP_TRY(parse_choice(r, FORMAT, forms, &chosen, err));
@@ -183,7 +186,7 @@ static wp_status parse_request(request *r, wp_error *err) {
     r->options.strategy = of_names[strategy];
     r->options.placement = places[placement];
     if (r->options.strategy == WP_STRATEGY_DIRECT && r->arguments->values[SCOPE] != NULL)
-        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
+        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy direct; omit it");
     r->form = (form)chosen;
     return WP_STATUS_OK;
 }
@@ -203,10 +206,11 @@ static wp_status find_column(const wpi_table *table, const char *name, uint32_t 
                              wp_error *err) {
     WP_TRY(wpi_table_find(table, name, column, err));
     if (!wpi_table_field(table, *column)->is_text) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID,
-                   "column '%s' is text; say --null NA if NA means NULL, --types %s:float64 if all "
-                   "of it is numbers",
-                   name, name);
+    return WP_FAIL(
+        err, INVALID,
+        "column '%s' is text; give --null NA if NA means NULL, or --types %s:float64 if all "
+        "its values are numbers",
+        name, name);
 }
 
 static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {

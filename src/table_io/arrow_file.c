@@ -121,8 +121,7 @@ wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options
                               wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = NULL;
-    if (!wp_file_exists(path))
-        return WP_FAIL(err, NOT_FOUND, "cannot read %s: there is no such file", path);
+    if (!wp_file_exists(path)) return WP_FAIL(err, NOT_FOUND, "cannot read %s: no such file", path);
     arrow_file *a = wp_calloc(1, sizeof *a);
     if (a == NULL) return WP_FAIL(err, NOMEM, "reading %s", path);
     a->base.ops = &arrow_file_ops;
