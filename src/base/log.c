@@ -12,7 +12,7 @@
 
 const wp_param wpi_log_params[] = {
     {"log", WP_UNIT_TEXT, "", 0, 0,
-     "talk on stderr: category:level,... (error, warn, info, debug)"},
+     "log to stderr: category:level,... (levels: error, warn, info, debug)"},
     {0}};
 
 static const char *const level_names[WP_LOG_LEVEL_COUNT] = {"error", "warn", "info", "debug"};

@@ -35,16 +35,20 @@ enum option_index {
 };
 
 const wp_option wpi_advise_options[] = {
-    [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
+    [DEVICE] = {"device", "sim:GPU", "simulate this GPU (default: " WPI_TRACE_DEVICE ")"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "a number of it; may be given again"},
+    [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU; may be repeated"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
-    [FUNCTIONAL] = {"functional", NULL,
-                    "record without a model: faster (see `warpage help trace`)"},
-    [LIMIT] = {"limit", "N", "try at most N things (default: all)"},
-    [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
-    [FORMAT] = {"format", "text|json|csv", "form of the answer"},
-    [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
+    [FUNCTIONAL] =
+        {"functional", NULL,
+         "record the trace without timing the kernels, which is faster (see `warpage help trace`)"},
+    [LIMIT] = {"limit", "N", "try at most N measures (default: all that apply)"},
+    [JOBS] = {"jobs", "N",
+              "run N processes at a time; also -j N (default: one for each processor)"},
+    [FORMAT] = {"format", "text|json|csv", "print text (default), JSON or CSV"},
+    [OUTPUT] =
+        {"output", "DIR",
+         "keep trace, results and plots in DIR, and reuse the results that are already there"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 

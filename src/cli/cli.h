@@ -69,14 +69,19 @@ const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int
 /** Keys of a simulated GPU that are options of their own, and their rows from number `first` on. */
 #define WPI_PAGING_KEYS "oversubscribe", "prefetch", "evict", "migrate"
 #define WPI_PAGING_OPTIONS(first)                                                                  \
-    [first] = {"oversubscribe", "PERCENT",                                                         \
-               "managed memory is so much of the device's memory: 125%"},                          \
-    [(first) + 1] = {"prefetch", "POLICY", "which pages come with those that fault"},              \
-    [(first) + 2] = {"evict", "POLICY", "which pages make room (see `warpage policies`)"},         \
-    [(first) + 3] = {"migrate", "POLICY", "whether a page comes, or is read across the link"}
+    [first] =                                                                                      \
+        {"oversubscribe", "PERCENT",                                                               \
+         "size the device so that managed allocations are PERCENT of its memory, such as 125%"},   \
+    [(first) + 1] = {"prefetch", "POLICY",                                                         \
+                     "prefetch policy: which pages to migrate in with a faulting page"},           \
+    [(first) + 2] = {"evict", "POLICY",                                                            \
+                     "eviction policy: which pages to evict when device memory is full"},          \
+    [(first) + 3] = {"migrate", "POLICY",                                                          \
+                     "migration policy: when to migrate a page instead of accessing it remotely; " \
+                     "`warpage policies` lists all three kinds"}
 
 #define WPI_AS_OPTION                                                                              \
-    { "as", "NAME", "with the numbers of another simulator, such as uvmsmart, where they differ" }
+    { "as", "NAME", "use the parameters of another simulator, such as uvmsmart, where they differ" }
 
 /** May be given several times. */
 #define WPI_POLICY_FILE "policy-file"

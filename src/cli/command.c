@@ -9,106 +9,115 @@
 
 const wp_command wpi_commands[] = {
     {.name = "run",
-     .summary = "run a CUDA program and report what it did",
+     .summary = "run a CUDA program and report its kernels, copies and memory",
      .usage = "run [options] [--] PROGRAM [ARGUMENT...]",
-     .details = "Runs a program that wpcc built. Its stdout and exit status pass through untouched "
-                "(128 + n\n"
-                "when signal n ended it); the report goes to stderr, or where an option says.",
+     .details = "Run a program that wpcc built. Its standard output and exit status pass through "
+                "unchanged\n"
+                "(128 + n if signal n ended it). The report goes to standard error unless --report "
+                "or --output\n"
+                "is given.",
      .options = wpi_run_options,
      .run = wpi_run_main},
     {.name = "compare",
-     .summary = "run a program under many combinations of a simulated GPU's numbers",
+     .summary = "compare a program's times on simulated GPUs or under varied parameters",
      .usage = "compare --vary KEY=A,B,C [options] [--] PROGRAM [ARGUMENT...]",
-     .details = "Records the program once and replays it for each combination, where that may be: "
-                "what the\n"
-                "program was told of the GPU must be the same, and no kernel may depend on time. "
-                "Elsewhere\n"
-                "the program runs. Results in --output DIR are used again: remove the folder when "
-                "what the\n"
-                "program reads has changed.",
+     .details = "Record the program once and replay the trace for each combination. Where a "
+                "replay would\n"
+                "differ (the program queries a property of the GPU that varies, or a kernel "
+                "depends on time)\n"
+                "run the program instead. Results in --output DIR are reused; remove the folder "
+                "when the\n"
+                "program or its input has changed.",
      .options = wpi_compare_options,
      .run = wpi_compare_main},
     {.name = "advise",
-     .summary = "say what would help a program with managed memory, and how to get it in CUDA",
+     .summary = "find out what would speed up a program with managed memory",
      .usage = "advise [options] [--] PROGRAM [ARGUMENT...]",
-     .details = "Records the program once, and replays it with prefetches, with advice for its "
-                "allocations, under\n"
-                "other driver parameters and policies, and with enough memory; ranks them by "
-                "simulated time of the\n"
-                "whole run. `--set service=batch` serves faults as NVIDIA's driver does, and tries "
-                "its parameters of\n"
-                "that, too. A program that depends on time, or is told what the GPU is, may not be "
-                "replayed.",
+     .details = "Record the program once and replay the trace with prefetches, with memory advice, "
+                "under other\n"
+                "driver parameters and policies, and with sufficient memory; rank them by the "
+                "simulated time of\n"
+                "the whole run, and print the CUDA calls of the best. With `--set service=batch` "
+                "faults are\n"
+                "serviced in batches, as by NVIDIA's driver, and the parameters of batching are "
+                "tried, too. A\n"
+                "program whose kernels depend on time cannot be replayed.",
      .options = wpi_advise_options,
      .run = wpi_advise_main},
     {.name = "trace",
-     .summary = "record what a program does on a simulated GPU, and replay it on others",
+     .summary = "record a program's memory accesses and replay them on simulated GPUs",
      .usage = "trace record|info|replay|cut|import [options] …",
      .details = wpi_trace_details,
      .commands = wpi_trace_commands,
      .run = wpi_trace_main},
     {.name = "probe",
-     .summary = "measure a device's TLBs",
+     .summary = "measure the TLBs of a device",
      .usage = "probe [options] | probe diff A.json B.json | probe points [options] POINT...",
      .details = wpi_probe_details,
      .options = wpi_probe_options,
      .run = wpi_probe_main},
     {.name = "groupby",
-     .summary = "group a table's rows by columns, and aggregate others",
+     .summary = "group the rows of a table and compute aggregates",
      .usage = "groupby --key COLUMN[,...] [options] TABLE",
      .details =
-         "TABLE is CSV or TSV (.gz and .zst too, - is stdin), a .npy file, or a Parquet or Arrow "
-         "file; "
-         "or columns\n"
-         "side by side: .npy files and FILE:TYPE, such as user.bin:int32. NULL is a group of its "
-         "own, and is\n"
-         "not aggregated.",
+         "TABLE is a CSV or TSV file, also compressed by gzip or zstd (- is standard input); a "
+         ".npy,\n"
+         "Parquet or Arrow file; or several columns: .npy files and raw files FILE:TYPE, such as\n"
+         "user.bin:int32. NULL keys form a group; aggregates ignore NULL values; a comparison of "
+         "--where\n"
+         "with NULL is not true, so that its row is left out.",
      .options = wpi_groupby_options,
      .run = wpi_groupby_main},
     {.name = "sample",
-     .summary = "estimate a column's numbers from values at random positions",
+     .summary = "estimate a column's average, sum and extremes from a random sample",
      .usage = "sample --column COLUMN [options] TABLE",
      .details =
-         "TABLE as `warpage help groupby` says. The column is read into memory; its values are "
-         "read at random\n"
-         "positions by the device.",
+         "TABLE is described by `warpage help groupby`. The device reads values of the column at "
+         "random\n"
+         "positions, with replacement.",
      .options = wpi_sample_options,
      .run = wpi_sample_main},
     {.name = "devices",
-     .summary = "list the devices a program can run on",
+     .summary = "list the devices that programs can run on",
      .usage = "devices [options]",
      .details = "",
      .options = wpi_devices_options,
      .run = wpi_devices_main},
     {.name = "params",
-     .summary = "list what can be set, and to what it is set now",
+     .summary = "list parameters with their values and the sources of these",
      .usage = "params [options] [NAME]",
-     .details = "A parameter is set by its environment variable, or by an option of `warpage run`. "
-                "With --device,\n"
-                "the numbers of a simulated GPU; NAME is a key, or a section such as tlb.l2.",
+     .details = "Without --device, list the parameters of Warpage, which are set by environment "
+                "variables and\n"
+                "options of `warpage run`. With --device, list those of a simulated GPU, which "
+                "--set and profiles\n"
+                "set. NAME selects one, or a section such as tlb.l2.",
      .options = wpi_params_options,
      .run = wpi_params_main},
     {.name = "policies",
-     .summary = "list what simulated GPUs can be told to decide by",
+     .summary = "list the policies of simulated GPUs",
      .usage = "policies [options] [KIND]",
-     .details = "A policy is chosen by its key, in a profile or with --set: --set sm.scheduler=rr.",
+     .details =
+         "A policy is selected by its key, in a profile or by --set, as in --set sm.scheduler=rr.",
      .options = wpi_policies_options,
      .run = wpi_policies_main},
     {.name = "reproduce",
-     .summary = "run again what the papers claim",
+     .summary = "reproduce figures of papers and compare them with the published values",
      .usage = "reproduce [options] [PAPER[/FIGURE] | all]",
      .details =
-         "Compiles and runs a figure's programs, and puts its published numbers beside ours.",
+         "Compile and run the programs of a figure, and print its published values beside the "
+         "measured ones.",
      .options = wpi_reproduce_options,
      .run = wpi_reproduce_main},
     {.name = "doctor",
-     .summary = "say what was found on this machine, and what that enables",
+     .summary = "check this machine for what Warpage needs and can use",
      .usage = "doctor [options]",
-     .details = "Exit status 1 when something that every program needs is missing.",
+     .details = "Print one line for each finding. The exit status is 1 if something that every "
+                "program needs is\n"
+                "missing.",
      .options = wpi_doctor_options,
      .run = wpi_doctor_main},
     {.name = "help",
-     .summary = "explain a command",
+     .summary = "print the description of a command",
      .usage = "help [COMMAND]",
      .details = "",
      .run = wpi_help_main},

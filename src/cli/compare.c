@@ -40,22 +40,29 @@ enum option_index {
 };
 
 const wp_option wpi_compare_options[] = {
-    [DEVICE] = {"device", "sim:GPU", "the simulated GPU (default: " WPI_TRACE_DEVICE ")"},
+    [DEVICE] = {"device", "sim:GPU", "simulate this GPU (default: " WPI_TRACE_DEVICE ")"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "a number of it in all combinations"},
+    [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU in all combinations; may be repeated"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
-    [VARY] = {"vary", "KEY=A,B,C",
-              "a number with several values, or device=sim:A,sim:B; repeatable"},
-    [FUNCTIONAL] = {"functional", NULL,
-                    "record without a model: faster (see `warpage help trace`)"},
-    [JOBS] = {"jobs", "N", "processes at a time, also -j N (default: all processors)"},
-    [FORMAT] = {"format", "text|json|csv", "form of the table"},
+    [VARY] =
+        {"vary", "KEY=A,B,C",
+         "try each of these values of a parameter, or each GPU of device=sim:A,sim:B; with several "
+         "--vary, every combination"},
+    [FUNCTIONAL] =
+        {"functional", NULL,
+         "record the trace without timing the kernels, which is faster (see `warpage help trace`)"},
+    [JOBS] = {"jobs", "N",
+              "run N processes at a time; also -j N (default: one for each processor)"},
+    [FORMAT] = {"format", "text|json|csv", "print an aligned table (default), JSON or CSV"},
     [SHOW] = {"show", "NAME,NAME",
-              "more columns: metrics and counters of the report, by their names in JSON"},
-    [OUTPUT] = {"output", "DIR", "keep trace and results in DIR, go on where they end, and plot"},
-    [PAGES] = {"pages", "DIR",
-               "write which pages of managed memory were accessed and moved when, to a folder of "
-               "DIR for each combination, and DIR/index.html beside each other"},
+              "add columns for these metrics and counters, by their names in the JSON report"},
+    [OUTPUT] =
+        {"output", "DIR",
+         "keep trace, results and plots in DIR, and reuse the results that are already there"},
+    [PAGES] =
+        {"pages", "DIR",
+         "write when each page of managed memory was accessed, migrated and evicted to a folder of "
+         "DIR for each combination, and all of them side by side to DIR/index.html"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 

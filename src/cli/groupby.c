@@ -14,11 +14,18 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/table_options.h"
+#include "table_io/number.h"
+#include "table_io/parquet.h"
+#include "table_io/where.h"
 
 enum option_index {
     KEY,
     AGG,
+    WHERE,
+    ORDER_BY,
+    LIMIT,
     FORMAT,
+    PRECISION,
     OUTPUT,
     UNSORTED,
     TYPES, /* and the others of tables */
@@ -35,25 +42,46 @@ enum option_index {
 };
 
 const wp_option wpi_groupby_options[] = {
-    [KEY] = {"key", "COLUMN[,...]", "rows that agree in these columns are a group"},
-    [AGG] = {"agg", "OP[:COLUMN],...", "count (default), count:c, sum:c, min:c, max:c, avg:c"},
-    [FORMAT] = {"format", "csv|json", "form of the result"},
-    [OUTPUT] = {"output", "FILE", "write the result there, completely or not at all"},
-    [UNSORTED] = {"unsorted", NULL,
-                  "leave groups as they come; default: in order of keys, NULL last"},
+    [KEY] = {"key", "COLUMN[,...]", "group rows that have equal values in these columns"},
+    [AGG] = {"agg", "OP[:COLUMN],...",
+             "compute these aggregates of each group: count (the default), count:COLUMN, "
+             "sum:COLUMN, min:COLUMN, max:COLUMN, avg:COLUMN"},
+    [WHERE] = {"where", "CONDITION",
+               "use only rows that satisfy CONDITION: comparisons of a column with a number or a "
+               "'text' (= != < <= > >=), COLUMN is null, COLUMN is not null, joined by and"},
+    [ORDER_BY] = {"order-by", "COLUMN[:desc],...",
+                  "sort groups by columns of the result, in ascending or descending order, NULL "
+                  "last (default: by keys, ascending)"},
+    [LIMIT] = {"limit", "N", "print at most the first N groups"},
+    [FORMAT] =
+        {"format", "text|csv|json|parquet",
+         "print an aligned table (the default on a terminal), CSV (the default elsewhere) or "
+         "JSON, or write a Parquet file (the default of --output FILE.parquet)"},
+    [PRECISION] = {"precision", "DIGITS",
+                   "print floating-point numbers with at most DIGITS significant digits, 1 to 17 "
+                   "(default: 15 in a table, elsewhere as many as the exact value needs)"},
+    [OUTPUT] = {"output", "FILE", "write the result to FILE, which is complete or not created"},
+    [UNSORTED] = {"unsorted", NULL, "do not sort groups"},
     WPI_TABLE_OPTION_ROWS(TYPES),
-    [DEVICE] = {"device", "SPEC", "cpu (default), sim:<gpu>, cuda:<n>"},
-    [STRATEGY] = {"strategy", "NAME", "auto (default), direct, scoped, copy, partition"},
-    [SCOPE] = {"scope", "BYTES", "of the table of groups, in one pass: 128MiB"},
-    [PLACEMENT] = {"placement", "NAME",
-                   "auto (default), zero-copy, copied, resident: how a GPU gets rows"},
-    [MEMORY] = {"memory", "BYTES", "of the device, at most: 4GiB"},
-    [THREADS] = {"threads", "N", "at most so many"},
-    [GROUPS] = {"groups", "N", "about so many are expected"},
+    [DEVICE] = {"device", "SPEC", "run on cpu (default), sim:<gpu> or cuda:<n>"},
+    [STRATEGY] = {"strategy", "NAME",
+                  "use this GPU algorithm: direct, scoped, copy or partition (default: auto)"},
+    [SCOPE] = {"scope", "BYTES",
+               "limit the part of the hash table that one GPU pass accesses to "
+               "BYTES, such as 128MiB"},
+    [PLACEMENT] =
+        {"placement", "NAME",
+         "let the GPU read rows in host memory (zero-copy), or copy them to the GPU chunk "
+         "by chunk (copied) or all at once (resident) (default: auto)"},
+    [MEMORY] = {"memory", "BYTES", "use at most BYTES of device memory, such as 4GiB"},
+    [THREADS] = {"threads", "N",
+                 "run at most N threads (default: all processors; on a GPU, as many as it holds)"},
+    [GROUPS] = {"groups", "N", "plan for about N groups (default: estimated from the rows)"},
     [PROFILE] = {"profile", "NAME|FILE",
-                 "whose TLBs the GPU has: a probe's profile, or one of `warpage params`"},
-    [SET] = {"set", "KEY=VALUE", "change a number of a simulated GPU; may be repeated"},
-    [EXPLAIN] = {"explain", NULL, "say on stderr what was chosen and why"},
+                 "plan for the TLBs of this profile: one of `warpage devices`, or a file of "
+                 "`warpage probe --write-profile`"},
+    [SET] = {"set", "KEY=VALUE", "change a parameter of the simulated GPU; may be repeated"},
+    [EXPLAIN] = {"explain", NULL, "print the chosen algorithm and its cost estimates to stderr"},
     {0}};
 
 typedef struct aggregate {
@@ -71,7 +99,14 @@ typedef struct request {
     uint32_t key_count, aggregate_count;
     wp_ops_options options;
     wpi_table_options table;
-    bool is_json, is_sorted;
+    wpi_where *where; /* NULL: all rows */
+    char *order_text; /* taken apart */
+    wpi_groupby_order *orders;
+    uint32_t order_count;
+    uint64_t limit;
+    int digits;
+    wpi_groupby_form form;
+    bool is_sorted;
 } request;
 
 /* ---- what is asked for ------------------------------------------------------------------------
@@ -91,7 +126,7 @@ static uint32_t split(char *text) {
 static wp_status parse_keys(request *r, wp_error *err) {
     const char *keys = r->arguments->values[KEY];
     if (keys == NULL || *keys == '\0')
-        return WP_FAIL(err, INVALID, "by which columns? --key COLUMN[,COLUMN...]");
+        return WP_FAIL(err, INVALID, "which key? Give --key COLUMN[,COLUMN...]");
     r->key_text = wp_strdup(keys);
     if (r->key_text == NULL) return WP_FAIL(err, NOMEM, "keys");
     r->key_count = split(r->key_text);
@@ -102,7 +137,7 @@ static wp_status parse_keys(request *r, wp_error *err) {
         r->keys[i].name = at;
         for (uint32_t before = 0; before < i; before++)
             if (strcmp(r->keys[before].name, at) == 0)
-                return WP_FAIL(err, INVALID, "--key names '%s' twice", at);
+                return WP_FAIL(err, INVALID, "--key has column '%s' twice", at);
     }
     return WP_STATUS_OK;
 }
@@ -115,12 +150,14 @@ static wp_status parse_aggregate(char *text, aggregate *out, wp_error *err) {
            (strlen(names[op]) != length || strncmp(names[op], text, length) != 0))
         op++;
     if (op == WP_AGGREGATE_OP_COUNT)
-        return WP_FAIL(err, INVALID, "--agg %s: the aggregates are count, sum, min, max, avg",
+        return WP_FAIL(err, INVALID,
+                       "--agg %s: unknown aggregate; the aggregates are count, sum, min, max, avg",
                        text);
     *out = (aggregate){.op = (wp_aggregate_op)op, .text = text};
     if (text[length] == ':') out->column = text + length + 1;
     if (out->column == NULL && op != WP_AGGREGATE_COUNT)
-        return WP_FAIL(err, INVALID, "--agg %s: of which column? %s:COLUMN", text, text);
+        return WP_FAIL(err, INVALID, "--agg %s: the column is missing; write %s:COLUMN", text,
+                       text);
     out->name =
         out->column != NULL ? wp_format("%s_%s", names[op], out->column) : wp_format("count");
     return WP_STATUS_OK;
@@ -142,6 +179,62 @@ static wp_status parse_aggregates(request *r, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* "sum_price" or "sum:price": a column of the result. */
+static wp_status find_result_column(const request *r, const char *name, uint32_t *out,
+                                    wp_error *err) {
+    wp_nearest nearest = {.wanted = name};
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < r->key_count + r->aggregate_count; i++) {
+        const bool is_key = i < r->key_count;
+        const aggregate *a = is_key ? NULL : &r->aggregates[i - r->key_count];
+        const char *column = is_key ? r->keys[i].name : a->name;
+        wp_nearest_offer(&nearest, column);
+        if (strcmp(column, name) != 0 && (is_key || strcmp(a->text, name) != 0)) continue;
+        *out = i;
+        found++;
+    }
+    if (found == 1) return WP_STATUS_OK;
+    if (found > 1)
+        return WP_FAIL(err, INVALID, "--order-by %s: two columns of the result have this name",
+                       name);
+    const char *meant = wp_nearest_result(&nearest);
+    if (meant != NULL)
+        return WP_FAIL(err, INVALID,
+                       "--order-by: the result has no column '%s'; did you mean '%s'?", name,
+                       meant);
+    return WP_FAIL(err, INVALID,
+                   "--order-by: the result has no column '%s'; it has keys and "
+                   "aggregates, such as '%s'",
+                   name, r->aggregates[0].name);
+}
+
+static wp_status parse_order(const request *r, char *text, wpi_groupby_order *out, wp_error *err) {
+    char *colon = strrchr(text, ':');
+    const bool is_descending = colon != NULL && strcmp(colon, ":desc") == 0;
+    if (is_descending || (colon != NULL && strcmp(colon, ":asc") == 0)) *colon = '\0';
+    out->is_descending = is_descending;
+    return find_result_column(r, text, &out->column, err);
+}
+
+static wp_status parse_orders(request *r, wp_error *err) {
+    const char *text = r->arguments->values[ORDER_BY];
+    if (text == NULL) return WP_STATUS_OK;
+    if (r->arguments->values[UNSORTED] != NULL)
+        return WP_FAIL(err, INVALID, "--order-by and --unsorted exclude each other");
+    r->order_text = wp_strdup(text);
+    if (r->order_text == NULL) return WP_FAIL(err, NOMEM, "--order-by");
+    const uint32_t count = split(r->order_text);
+    r->orders = wp_calloc(count, sizeof *r->orders);
+    if (r->orders == NULL) return WP_FAIL(err, NOMEM, "--order-by");
+    char *at = r->order_text;
+    for (; r->order_count < count; r->order_count++) {
+        char *const next = at + strlen(at) + 1;
+        WP_TRY(parse_order(r, at, &r->orders[r->order_count], err));
+        at = next;
+    }
+    return WP_STATUS_OK;
+}
+
 /* The place of an option's value among `names`; 0 where it is not given. */
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
@@ -154,13 +247,51 @@ static wp_status parse_choice(const request *r, int option, const char *const *n
         if (strcmp(names[i], text) == 0) return WP_STATUS_OK;
         wp_nearest_offer(&nearest, names[i]);
     }
+    wp_text known = {0};
     const char *meant = wp_nearest_result(&nearest);
-    return WP_FAIL(
-        err, INVALID, "--%s %s is none of %s%s%s%s", wpi_groupby_options[option].name, text,
-        wpi_groupby_options[option].value_name[0] == 'N' ? wpi_groupby_options[option].doc
-                                                         : wpi_groupby_options[option].value_name,
-        meant != NULL ? "; did you mean '" : "", meant != NULL ? meant : "",
-        meant != NULL ? "'?" : "");
+    for (int i = 0; names[i] != NULL; i++)
+        wp_text_appendf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
+    const wp_status status =
+        WP_FAIL(err, INVALID, "--%s %s is not one of %s%s%s%s", wpi_groupby_options[option].name,
+                text, wp_text_string(&known), meant != NULL ? "; did you mean '" : "",
+                meant != NULL ? meant : "", meant != NULL ? "'?" : "");
+    wp_text_deinit(&known);
+    return status;
+}
+
+static bool ends_with(const char *text, const char *ending) {
+    const size_t length = strlen(text), ending_length = strlen(ending);
+    return length >= ending_length && strcmp(text + length - ending_length, ending) == 0;
+}
+
+/* Checks before any row is read that the result can be written. */
+static wp_status choose_form(request *r, wp_error *err) {
+    static const char *const formats[] = {"csv", "json", "text", "parquet", NULL};
+    const char *output = r->arguments->values[OUTPUT];
+    const bool is_terminal = output == NULL && isatty(STDOUT_FILENO) != 0;
+    int format;
+    WP_TRY(parse_choice(r, FORMAT, formats, &format, err));
+    r->form = (wpi_groupby_form)format;
+    if (r->arguments->values[FORMAT] == NULL)
+        r->form = is_terminal                                       ? WPI_GROUPBY_TEXT
+                  : output != NULL && ends_with(output, ".parquet") ? WPI_GROUPBY_PARQUET
+                                                                    : WPI_GROUPBY_CSV;
+    if (r->form == WPI_GROUPBY_PARQUET && is_terminal)
+        return WP_FAIL(err, INVALID,
+                       "--format parquet: a terminal cannot show Parquet; give --output FILE");
+    return WP_STATUS_OK;
+}
+
+static wp_status parse_precision(request *r, wp_error *err) {
+    const char *text = r->arguments->values[PRECISION];
+    uint64_t digits = 0;
+    if (text == NULL) return WP_STATUS_OK;
+    if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
+        digits > WPI_DIGITS_MAX)
+        return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
+                       WPI_DIGITS_MAX);
+    r->digits = (int)digits;
+    return WP_STATUS_OK;
 }
 
 static wp_status parse_numbers(request *r, wp_error *err) {
@@ -172,6 +303,8 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     if (values[THREADS] != NULL)
         WP_TRY(wp_parse_count(values[THREADS], &r->options.thread_count, err));
     if (values[GROUPS] != NULL) WP_TRY(wp_parse_count(values[GROUPS], &count, err));
+    r->limit = UINT64_MAX;
+    if (values[LIMIT] != NULL) WP_TRY(wp_parse_count(values[LIMIT], &r->limit, err));
     r->options.group_count = count;
     r->options.profile = values[PROFILE];
     r->table.thread_count =
@@ -187,30 +320,32 @@ static wp_status check_device_options(const request *r, wp_error *err) {
     for (size_t i = 0; is_processor && i < sizeof options / sizeof options[0]; i++)
         if (values[options[i]] != NULL)
             return WP_FAIL(err, INVALID,
-                           "--%s is for GPUs: name one, as in --device cuda:0 or sim:k80",
+                           "--%s applies to GPUs only; give one, as in --device cuda:0 or sim:k80",
                            wpi_groupby_options[options[i]].name);
     if (r->options.strategy == WP_STRATEGY_DIRECT && values[SCOPE] != NULL)
-        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
+        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy direct; omit it");
     return WP_STATUS_OK;
 }
 
 static wp_status parse_request(request *r, wp_error *err) {
     static const char *const strategies[] = {"auto", "direct", "scoped", "copy", "partition", NULL};
     static const char *const placements[] = {"auto", "zero-copy", "copied", "resident", NULL};
-    static const char *const formats[] = {"csv", "json", NULL};
-    int strategy, placement, format;
+    int strategy, placement;
     WP_TRY(parse_keys(r, err));
     WP_TRY(parse_aggregates(r, err));
+    WP_TRY(parse_orders(r, err));
+    if (r->arguments->values[WHERE] != NULL)
+        WP_TRY(wpi_where_parse(r->arguments->values[WHERE], &r->where, err));
     WP_TRY(parse_choice(r, STRATEGY, strategies, &strategy, err));
     WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
-    WP_TRY(parse_choice(r, FORMAT, formats, &format, err));
+    WP_TRY(choose_form(r, err));
+    WP_TRY(parse_precision(r, err));
     WP_TRY(parse_numbers(r, err));
     WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.strategy = (wp_strategy)strategy;
     r->options.placement = (wp_placement)placement;
-    r->is_json = format == 1;
     r->is_sorted = r->arguments->values[UNSORTED] == NULL;
-    r->options.is_sorted = r->is_sorted;
+    r->options.is_sorted = r->is_sorted && r->order_count == 0;
     return check_device_options(r, err);
 }
 
@@ -219,6 +354,9 @@ static void deinit_request(request *r) {
         wp_free(r->aggregates[i].name);
     wp_free(r->aggregates);
     wp_free(r->keys);
+    wp_free(r->orders);
+    wp_free(r->order_text);
+    wpi_where_close(r->where);
     wp_free(r->key_text);
     wp_free(r->aggregate_text);
 }
@@ -226,10 +364,10 @@ static void deinit_request(request *r) {
 /* ---- its columns ------------------------------------------------------------------------------
  */
 
-/* Columns of the table that take part: keys first, then values. */
+/* Columns of the table that take part: keys first, then values, then others of the condition. */
 typedef struct plan {
-    wpi_selected *selected; /* [key_count + value_count] */
-    uint32_t value_count;
+    wpi_selected *selected; /* [selected_count] */
+    uint32_t value_count, selected_count;
     wp_key *keys;
     wp_type *values;
     wp_aggregate *aggregates;
@@ -256,8 +394,8 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
     const wpi_field *field = wpi_table_field(table, column);
     if (a->op != WP_AGGREGATE_COUNT && field->is_text)
         return WP_FAIL(err, INVALID,
-                       "%s: column '%s' is text; say --null NA if NA means NULL, --types "
-                       "%s:float64 if all of it is numbers",
+                       "%s: column '%s' is text; give --null NA if NA means NULL, or --types "
+                       "%s:float64 if all its values are numbers",
                        a->text, a->column, a->column);
     bool is_aggregated = false;
     for (uint32_t i = 0; i < r->aggregate_count; i++)
@@ -271,7 +409,8 @@ static wp_status plan_aggregate(request *r, const wpi_table *table, uint32_t num
 }
 
 static wp_status make_plan(request *r, const wpi_table *table, plan *p, wp_error *err) {
-    p->selected = wp_calloc(r->key_count + r->aggregate_count, sizeof *p->selected);
+    const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
+    p->selected = wp_calloc(r->key_count + r->aggregate_count + where_width, sizeof *p->selected);
     p->keys = wp_calloc(r->key_count, sizeof *p->keys);
     p->values = wp_calloc(r->aggregate_count, sizeof *p->values);
     p->aggregates = wp_calloc(r->aggregate_count, sizeof *p->aggregates);
@@ -288,6 +427,9 @@ static wp_status make_plan(request *r, const wpi_table *table, plan *p, wp_error
     }
     for (uint32_t i = 0; i < r->aggregate_count; i++)
         WP_TRY(plan_aggregate(r, table, i, p, err));
+    p->selected_count = r->key_count + p->value_count;
+    if (r->where != NULL)
+        WP_TRY(wpi_where_bind(r->where, table, p->selected, &p->selected_count, err));
     if (!wpi_groupby_sorts_itself(r->keys, r->key_count)) r->options.is_sorted = false;
     return WP_STATUS_OK;
 }
@@ -328,20 +470,30 @@ static void show_progress(progress *p, const wpi_table *table, uint64_t rows) {
     p->is_shown = true;
 }
 
-static wp_status add_rows(wpi_table *table, wp_groupby *groupby, uint32_t key_count,
+static wp_status add_chunk(const request *r, const plan *p, const wpi_table *table,
+                           wp_groupby *groupby, const wpi_chunk *chunk, wp_error *err) {
+    const wp_column *columns = chunk->columns;
+    uint64_t row_count = chunk->row_count;
+    if (r->where != NULL)
+        WP_TRY(wpi_where_filter(r->where, table, chunk, r->key_count + p->value_count, &columns,
+                                &row_count, err));
+    if (row_count == 0) return WP_STATUS_OK;
+    return wp_groupby_add(groupby, columns, columns + r->key_count, row_count, err);
+}
+
+static wp_status add_rows(const request *r, const plan *p, wpi_table *table, wp_groupby *groupby,
                           wp_error *err) {
-    progress p = {.is_on = isatty(STDERR_FILENO) != 0, .start_s = now_s(), .last_s = now_s()};
+    progress shown = {.is_on = isatty(STDERR_FILENO) != 0, .start_s = now_s(), .last_s = now_s()};
     wpi_chunk chunk;
     uint64_t rows = 0;
     wp_status status;
     while ((status = wpi_table_next(table, &chunk, err)) == WP_STATUS_OK && chunk.row_count != 0) {
-        status =
-            wp_groupby_add(groupby, chunk.columns, chunk.columns + key_count, chunk.row_count, err);
+        status = add_chunk(r, p, table, groupby, &chunk, err);
         if (status != WP_STATUS_OK) break;
         rows += chunk.row_count;
-        show_progress(&p, table, rows);
+        show_progress(&shown, table, rows);
     }
-    if (p.is_shown) (void)fprintf(stderr, "\r\033[K");
+    if (shown.is_shown) (void)fprintf(stderr, "\r\033[K");
     return status;
 }
 
@@ -354,7 +506,7 @@ static wp_status name_aggregate(const request *r, wp_status status, wp_error *er
         length == 0 || number >= r->aggregate_count)
         return status;
     (void)snprintf(rest, sizeof rest, "%s", err->message + length);
-    return WP_FAIL(err, INVALID, "%s: %.400s; avg:%s, or --types %s:float64, does without",
+    return WP_FAIL(err, INVALID, "%s: %.400s; use avg:%s, or --types %s:float64",
                    r->aggregates[number].text, rest, r->aggregates[number].column,
                    r->aggregates[number].column);
 }
@@ -371,8 +523,12 @@ static wp_status write_groups(const request *r, const wpi_table *table, const wp
                                        .aggregate_names = names,
                                        .key_count = r->key_count,
                                        .aggregate_count = r->aggregate_count,
+                                       .orders = r->orders,
+                                       .order_count = r->order_count,
                                        .is_sorted = r->is_sorted,
-                                       .is_json = r->is_json};
+                                       .limit = r->limit,
+                                       .digits = r->digits,
+                                       .form = r->form};
     const wp_status status = wpi_groupby_write(&result, r->arguments->values[OUTPUT], err);
     wp_free((void *)names);
     return status;
@@ -384,7 +540,7 @@ static wp_status group(request *r, wp_device *device, wpi_table *table, wp_error
     wp_groups *groups = NULL;
     plan p = {0};
     WP_TRY_GOTO(make_plan(r, table, &p, err), done);
-    WP_TRY_GOTO(wpi_table_select(table, p.selected, r->key_count + p.value_count, err), done);
+    WP_TRY_GOTO(wpi_table_select(table, p.selected, p.selected_count, err), done);
     r->options.row_count = wpi_table_expected_rows(table);
     const wp_groupby_spec spec = {.key_count = r->key_count,
                                   .value_count = p.value_count,
@@ -394,7 +550,7 @@ static wp_status group(request *r, wp_device *device, wpi_table *table, wp_error
                                   .aggregates = p.aggregates,
                                   .options = r->options};
     WP_TRY_GOTO(wp_groupby_open(device, &spec, &groupby, err), done);
-    WP_TRY_GOTO(add_rows(table, groupby, r->key_count, err), done);
+    WP_TRY_GOTO(add_rows(r, &p, table, groupby, err), done);
     WP_TRY_GOTO(name_aggregate(r, wp_groupby_finish(groupby, &groups, err), err), done);
     if (r->arguments->values[EXPLAIN] != NULL) (void)fputs(wp_groupby_explain(groupby), stderr);
     WP_TRY_GOTO(write_groups(r, table, groups, err), done);
@@ -411,6 +567,7 @@ static wp_status run(request *r, wp_error *err) {
     wp_device *device = NULL;
     wpi_table *table = NULL;
     wp_status status = WP_STATUS_OK;
+    if (r->form == WPI_GROUPBY_PARQUET) WP_TRY(wpi_parquet_check(arguments->values[OUTPUT], err));
     WP_TRY_GOTO(wpi_table_open((const char *const *)arguments->operands,
                                (size_t)arguments->operand_count, &r->table, &table, err),
                 done);
@@ -435,12 +592,12 @@ int wpi_groupby_main(int argc, char **argv) {
     }
     if (arguments.operand_count == 0) {
         deinit_request(&r);
-        return wpi_usage_error("groupby", "which table? A file, or - for stdin");
+        return wpi_usage_error("groupby", "which table? Give a file, or - for standard input");
     }
     for (int i = 1; i < arguments.operand_count; i++) {
         if (strncmp(arguments.operands[i], "--", 2) != 0) continue;
         deinit_request(&r);
-        return wpi_usage_error("groupby", "%s: options come before the table",
+        return wpi_usage_error("groupby", "%s: options must precede the table",
                                arguments.operands[i]);
     }
     const wp_status status = run(&r, &err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage help: the overview, or one command with its options. */
+/* warpage help: the overview, or the description of one command with its options. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,14 +10,15 @@
 #define DOC_COLUMN 29 /* where the text of an option begins */
 
 void wpi_help_print_overview(void) {
-    (void)printf("Runs and measures CUDA programs, with or without a GPU.\n\n"
-                 "    wpcc app.cu -o app             compile, as with nvcc\n"
+    (void)printf("Run and measure CUDA programs, with or without a GPU.\n\n"
+                 "    wpcc app.cu -o app             compile; takes the options of nvcc\n"
                  "    ./app                          run on the CPU\n"
-                 "    warpage run -- ./app           run, and see what it did\n\n"
+                 "    warpage run -- ./app           run and report what it did\n\n"
                  "Commands:\n");
     for (const wp_command *c = wpi_commands; c->name != NULL; c++)
         (void)printf("    %-10s %s\n", c->name, c->summary);
-    (void)printf("\n`warpage help COMMAND` explains one; `warpage --version` tells the version.\n");
+    (void)printf(
+        "\n`warpage help COMMAND` describes a command; `warpage --version` prints the version.\n");
 }
 
 /* Words of `text` in lines of at most LINE characters; the first line has `used` already. */
@@ -38,7 +40,8 @@ static void print_wrapped(const char *text, size_t used) {
 }
 
 static void print_command(const wp_command *command) {
-    (void)printf("warpage %s\n\n%s.\n", command->usage, command->summary);
+    (void)printf("warpage %s\n\n%c%s.\n", command->usage, toupper(command->summary[0]),
+                 command->summary + 1);
     if (command->details[0] != '\0') (void)printf("\n%s\n", command->details);
     if (command->options == NULL) return;
     (void)printf("\nOptions:\n");
@@ -47,8 +50,8 @@ static void print_command(const wp_command *command) {
         (void)snprintf(left, sizeof left, "--%s%s%s", o->name, o->value_name != NULL ? " " : "",
                        o->value_name != NULL ? o->value_name : "");
         (void)printf("    %-24s ", left);
-        const size_t used = strlen(left) > 24 ? strlen(left) + 5 : DOC_COLUMN;
-        print_wrapped(o->doc, used);
+        if (strlen(left) > DOC_COLUMN - 5) (void)printf("\n%*s", DOC_COLUMN, "");
+        print_wrapped(o->doc, DOC_COLUMN);
     }
 }
 
@@ -76,7 +79,7 @@ static int write_generated(int argc, char **argv) {
 int wpi_help_main(int argc, char **argv) {
     if (argc >= 2 && (strcmp(argv[1], "--manual") == 0 || strcmp(argv[1], "--completion") == 0))
         return write_generated(argc, argv);
-    if (argc > 2) return wpi_usage_error("help", "one command at a time");
+    if (argc > 2) return wpi_usage_error("help", "describes one command at a time");
     if (argc < 2) {
         wpi_help_print_overview();
         return wpi_finish("help");

@@ -17,10 +17,10 @@ enum option_index { DEVICE, AS, SET, FORMAT, POLICY_FILE };
 
 const wp_option wpi_params_options[] = {
     [DEVICE] = {"device", "sim:PROFILE",
-                "the numbers of this simulated GPU, and where they are from"},
+                "list the parameters of this simulated GPU and the sources of their values"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "with this number changed; may be given again"},
-    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [SET] = {"set", "KEY=VALUE", "set a parameter of the GPU first; may be repeated"},
+    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
@@ -95,7 +95,7 @@ int wpi_params_main(int argc, char **argv) {
     if (wpi_arguments_parse(wpi_params_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
-    if (arguments.operand_count > 1) return wpi_usage_error("params", "one name at most");
+    if (arguments.operand_count > 1) return wpi_usage_error("params", "takes at most one name");
 
     if (wpi_device_as(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);

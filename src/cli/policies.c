@@ -12,7 +12,7 @@
 enum option_index { FORMAT, POLICY_FILE };
 
 const wp_option wpi_policies_options[] = {
-    [FORMAT] = {"format", "text|json|csv", "form of the list"},
+    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
@@ -42,10 +42,10 @@ static void add(void *object, const wp_policy_info *policy) {
 static int fail_unknown(const policy_list *list) {
     const char *meant = wp_nearest_result(&list->nearest);
     if (meant != NULL)
-        return wpi_usage_error("policies", "no kind of policies '%s'; did you mean '%s'?",
+        return wpi_usage_error("policies", "unknown kind of policies '%s'; did you mean '%s'?",
                                list->kind, meant);
-    return wpi_usage_error("policies", "no kind of policies '%s'; `warpage policies` lists all",
-                           list->kind);
+    return wpi_usage_error(
+        "policies", "unknown kind of policies '%s'; `warpage policies` lists all", list->kind);
 }
 
 int wpi_policies_main(int argc, char **argv) {
@@ -60,7 +60,7 @@ int wpi_policies_main(int argc, char **argv) {
         wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
         wpi_policy_files_use(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("policies", "%s", err.message);
-    if (arguments.operand_count > 1) return wpi_usage_error("policies", "one kind at most");
+    if (arguments.operand_count > 1) return wpi_usage_error("policies", "takes at most one kind");
     for (size_t i = 0; i < COLUMNS; i++)
         columns[i] = names[column_at(format, i)];
     policy_list list = {.table = {.columns = columns,

@@ -28,37 +28,47 @@ enum option_index {
 };
 
 const wp_option wpi_probe_options[] = {
-    [DEVICE] = {"device", "SPEC", "what is probed: cpu, cuda:0, sim:k80 (default: cpu)"},
-    [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
-    [BUDGET] = {"budget", "TIME", "begin no measurement after this time, such as 60s"},
-    [MAX_MEMORY] = {"max-memory", "BYTES", "use no more device memory, such as 4GiB"},
-    [PAIRS] = {"pairs", "WHICH",
-               "SMs for sharing: few (default; enough to know groups), all (plotted, too), none"},
+    [DEVICE] = {"device", "SPEC", "probe this device: cpu (default), cuda:0, sim:k80 …"},
+    [SET] = {"set", "KEY=VALUE", "set a parameter of the simulated GPU; may be repeated"},
+    [BUDGET] = {"budget", "TIME",
+                "start no measurement after TIME, such as 60s (default: no limit)"},
+    [MAX_MEMORY] =
+        {"max-memory", "BYTES",
+         "use at most BYTES of device memory, such as 4GiB (default: what the device has)"},
+    [PAIRS] =
+        {"pairs", "WHICH",
+         "test pairs of SMs for shared TLBs: few (default: enough to find the groups), all (also "
+         "plotted) or none"},
     [FORMAT] = {"format", "FORM",
-                "of the result: text (default), json, or values, NAME VALUE lines"},
-    [RAW] = {"raw", "FILE", "write every timed round to FILE, as CSV"},
-    [OUTPUT] = {"output", "DIR", "write the result in all forms, plots and raw samples to DIR"},
-    [WRITE_PROFILE] = {"write-profile", "FILE", "write a profile for sim: with these TLBs"},
-    [BASE] = {"base", "PROFILE", "… and all else from this one (default: the most similar)"},
-    [FROM] = {"from", NULL, "read curves from files (the operands), measure nothing"},
+                "print text (default), json, or values: one line NAME VALUE for each result"},
+    [RAW] = {"raw", "FILE", "write every timed round to FILE as CSV"},
+    [OUTPUT] = {"output", "DIR", "write the result in every form, plots and raw samples to DIR"},
+    [WRITE_PROFILE] = {"write-profile", "FILE",
+                       "write a profile of a simulated GPU that has these TLBs to FILE"},
+    [BASE] =
+        {"base", "PROFILE",
+         "take all other parameters of that profile from PROFILE (default: the most similar GPU)"},
+    [FROM] = {"from", NULL, "infer TLBs from the curves in the given files instead of measuring"},
     {0}};
 
 const char wpi_probe_details[] =
-    "Measures the TLBs of a device and infers them: levels, entries, sets and ways, page size, "
-    "what\n"
-    "a miss costs, who shares them. What cannot be known is unknown, with the reason.\n"
+    "Measures the delay of memory accesses and infers the device's TLBs: levels, entries, sets "
+    "and\n"
+    "ways, page size, miss latency, and which SMs share them. A property that cannot be "
+    "determined\n"
+    "is reported as unknown, with the reason.\n"
     "\n"
-    "  warpage probe --device sim:k80               a simulated GPU; cuda:0 a real one; cpu this "
-    "processor\n"
-    "  warpage probe --from FILE…                   curves that somebody else has measured\n"
-    "  warpage probe diff A.json B.json             what two results do not have in common; status "
-    "1 if any\n"
-    "  warpage probe points NAME=STRIDE*COUNT …     cycles that COUNT loads, STRIDE apart, take "
-    "more each\n"
-    "                       NAME=STRIDE<CYCLES      the largest count that takes less than that "
-    "more\n"
-    "                       NAME=SM,SM:STRIDE*COUNT the same on the first SM after the second "
-    "one's loads";
+    "  warpage probe --device sim:k80               a simulated GPU; cuda:0: a real one; "
+    "cpu: this\n                                               processor\n"
+    "  warpage probe --from FILE…                   curves from other measurements\n"
+    "  warpage probe diff A.json B.json             the differences of two results; exit "
+    "status 1\n                                               if there are any\n"
+    "  warpage probe points NAME=STRIDE*COUNT …     additional cycles of each of COUNT loads "
+    "that\n                                               are STRIDE apart\n"
+    "                       NAME=STRIDE<CYCLES      the largest COUNT with fewer additional "
+    "cycles\n"
+    "                       NAME=SM,SM:STRIDE*COUNT the same on the first SM after the loads "
+    "of\n                                               the second";
 
 typedef enum result_form { FORM_TEXT, FORM_JSON, FORM_VALUES, FORM_COUNT } result_form;
 

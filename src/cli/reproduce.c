@@ -14,10 +14,10 @@
 enum option_index { LIST, FORMAT, HTML, RECORD };
 
 const wp_option wpi_reproduce_options[] = {
-    [LIST] = {"list", NULL, "the claims with the recorded results; runs nothing"},
-    [FORMAT] = {"format", "text|json|csv", "form of the list"},
-    [HTML] = {"html", "FILE", "write a page (default for `all`: reproduction.html)"},
-    [RECORD] = {"record", NULL, "keep the results beside the claims, as the recorded ones"},
+    [LIST] = {"list", NULL, "list the claims with the recorded results, without running anything"},
+    [FORMAT] = {"format", "text|json|csv", "print a table (default), JSON or CSV"},
+    [HTML] = {"html", "FILE", "write a web page to FILE (default for `all`: reproduction.html)"},
+    [RECORD] = {"record", NULL, "store the results beside the claims as the recorded ones"},
     {0}};
 
 typedef struct figure_list {

@@ -17,6 +17,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/foresee.h"
+#include "cli/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
 #include "warpage/device.h"
@@ -44,27 +45,45 @@ enum option_index {
 };
 
 const wp_option wpi_run_options[] = {
-    [DEVICE] = {"device", "SPEC", "where it runs: cpu, cuda:0, sim:k80 (see `warpage devices`)"},
+    [DEVICE] =
+        {"device", "SPEC",
+         "run on this device: cpu (default), cuda:0, sim:k80 …; `warpage devices` lists them"},
     [AS] = WPI_AS_OPTION,
-    [SET] = {"set", "KEY=VALUE", "change a number of the simulated GPU; may be given again"},
+    [SET] =
+        {"set", "KEY=VALUE",
+         "set a parameter of the simulated GPU; may be repeated (`warpage params --device sim:k80` "
+         "lists them)"},
     WPI_PAGING_OPTIONS(OVERSUBSCRIBE),
-    [DEVICE_MEMORY] = {"device-memory", "BYTES", "limit of device memory, such as 1GiB"},
-    [WORKERS] = {"workers", "N", "threads of the CPU device (default: all processors)"},
+    [DEVICE_MEMORY] = {"device-memory", "BYTES",
+                       "limit device memory to BYTES, such as 1GiB (default: what the device has)"},
+    [WORKERS] = {"workers", "N",
+                 "run the CPU device with N threads (default: one for each processor)"},
     [IN_STEP] = {"in-step", "WHEN",
-                 "kernels in step with simulated time: auto (default), always, never"},
-    [CHECK] = {"check", NULL,
-               "find accesses out of bounds, freed memory, divergent barriers, leaks"},
-    [REPORT] = {"report", "FILE", "write the report to FILE.txt, .json, .csv or .html"},
-    [OUTPUT] = {"output", "DIR", "write all forms, plots and a page, index.html, to DIR"},
-    [TIMELINE] = {"timeline", "FILE", "write kernels and copies over time, for Perfetto"},
+                 "execute threads in step with simulated time: auto (default: in kernels that read "
+                 "a clock or "
+                 "wait for other blocks), always or never"},
+    [CHECK] =
+        {"check", NULL,
+         "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
+         "barriers and leaks; exit with status 1 if any is found"},
+    [REPORT] = {"report", "FILE", WPI_REPORT_DOC},
+    [OUTPUT] = {"output", "DIR",
+                "write the report in every form, plots and a web page, index.html, to DIR"},
+    [TIMELINE] =
+        {"timeline", "FILE",
+         "write a timeline of kernels and copies in Chrome's trace format, which Perfetto shows"},
     [PAGES] = {"pages", "DIR",
-               "write which pages of managed memory were accessed and moved when, to DIR"},
-    [KERNELS] = {"kernels", "REGEX", "report only kernels whose name matches"},
-    [LAUNCHES] = {"launches", "A-B", "report only these launches, from 1 (of those that match)"},
-    [WARMUP] = {"warmup", "N", "leave the first N launches (of those that match) out"},
+               "write when each page of managed memory was accessed, migrated and evicted to DIR"},
+    [KERNELS] = {"kernels", "REGEX",
+                 "report only kernels whose name matches this regular expression"},
+    [LAUNCHES] = {"launches", "A-B",
+                  "report only launches A to B, counted from 1 among those that --kernels selects"},
+    [WARMUP] = {"warmup", "N",
+                "leave the first N launches that --kernels selects out of the report (default: 0)"},
     [MAX_INSTRUCTIONS] = {"max-instructions", "N",
-                          "end the program when N thread instructions were simulated"},
-    [REGION] = {"region", NULL, "report only what is between cudaProfilerStart and -Stop"},
+                          "end the program after N simulated thread instructions"},
+    [REGION] = {"region", NULL,
+                "report only what runs between cudaProfilerStart and cudaProfilerStop"},
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
@@ -163,8 +182,8 @@ static wp_status check_targets(const wp_arguments *arguments, wp_error *err) {
     const char *output = arguments->values[OUTPUT], *timeline = arguments->values[TIMELINE];
     const char *pages = arguments->values[PAGES];
     if (report != NULL) {
-        WP_TRY(wp_run_record_check_path(report, err));
-        WP_TRY(check_folder_of("report", report, err));
+        WP_TRY(wpi_report_check(report, err));
+        if (!wpi_report_is_stdout(report)) WP_TRY(check_folder_of("report", report, err));
     }
     if (timeline != NULL) WP_TRY(check_folder_of("timeline", timeline, err));
     if (output != NULL) WP_TRY(wp_run_record_check_folder(output, err));
@@ -186,7 +205,7 @@ static wp_status write_report(const wp_run_record *record, const char *path, wp_
     wp_run_record told = *record;
     /* What a simulated GPU did is the same each time, to the byte; how long that took is not. */
     if (record->simulation != NULL) told.wall_time_ns = 0;
-    return wp_run_record_write(&told, path, err);
+    return wpi_report_write(&told, path, err);
 }
 
 static wp_status write_reports(const wp_arguments *arguments, const wp_run_record *record,

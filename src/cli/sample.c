@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* warpage sample: what a column is about, from values at random positions. */
+/* warpage sample: a column's statistics, estimated from values at random positions. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "cli/table_options.h"
 #include "table_io/number.h"
 #include "table_io/output.h"
+#include "table_io/where.h"
 #include "warpage/ops.h"
 
 enum option_index {
@@ -21,7 +22,9 @@ enum option_index {
     SEED,
     RANGE,
     CONFIDENCE,
+    WHERE,
     FORMAT,
+    PRECISION,
     OUTPUT,
     TYPES, /* and the others of tables */
     DEVICE = TYPES + 4,
@@ -34,22 +37,34 @@ enum option_index {
 };
 
 const wp_option wpi_sample_options[] = {
-    [COLUMN] = {"column", "COLUMN", "whose values are read"},
-    [N] = {"n", "COUNT", "at least so many, with replacement; default: 1000000"},
-    [SEED] = {"seed", "N", "of the positions; default: 0"},
-    [RANGE] = {"range", "LOW..HIGH", "also tell what part of the values lies there"},
-    [CONFIDENCE] = {"confidence", "PERCENT", "of the intervals; default: 95"},
-    [FORMAT] = {"format", "text|json|csv", "form of the result"},
-    [OUTPUT] = {"output", "FILE", "write the result there, completely or not at all"},
+    [COLUMN] = {"column", "COLUMN", "estimate the statistics of this column"},
+    [N] = {"n", "COUNT", "read at least COUNT values, with replacement (default: 1000000)"},
+    [SEED] = {"seed", "N", "seed the generator of random positions with N (default: 0)"},
+    [RANGE] = {"range", "LOW..HIGH",
+               "also estimate the fraction of values from LOW to HIGH; either may be left out"},
+    [CONFIDENCE] = {"confidence", "PERCENT",
+                    "compute confidence intervals of this level (default: 95)"},
+    [WHERE] = {"where", "CONDITION",
+               "sample only rows that satisfy CONDITION, which `warpage help groupby` describes"},
+    [FORMAT] = {"format", "text|json|csv", "print text (default), JSON or CSV"},
+    [PRECISION] = {"precision", "DIGITS",
+                   "print estimates with at most DIGITS significant digits, 1 to 17 (default: 6 in "
+                   "text, elsewhere as many as the exact value needs)"},
+    [OUTPUT] = {"output", "FILE", "write the result to FILE, which is complete or not created"},
     WPI_TABLE_OPTION_ROWS(TYPES),
-    [DEVICE] = {"device", "SPEC", "cpu (default), sim:<gpu>, cuda:<n>"},
-    [STRATEGY] = {"strategy", "NAME", "auto (default), direct, scoped"},
-    [SCOPE] = {"scope", "BYTES", "of the column, in one pass: 128MiB"},
-    [PLACEMENT] = {"placement", "NAME", "auto (default), zero-copy, resident"},
-    [THREADS] = {"threads", "N", "of the device, that run at once, at most"},
+    [DEVICE] = {"device", "SPEC", "run on cpu (default), sim:<gpu> or cuda:<n>"},
+    [STRATEGY] = {"strategy", "NAME", "use this algorithm: direct or scoped (default: auto)"},
+    [SCOPE] = {"scope", "BYTES",
+               "limit the part of the column that one pass reads to BYTES, such "
+               "as 128MiB"},
+    [PLACEMENT] = {"placement", "NAME",
+                   "let the GPU read the column in host memory (zero-copy) or copy it to the GPU "
+                   "first (resident) (default: auto)"},
+    [THREADS] = {"threads", "N", "run at most N threads of the device at once"},
     [PROFILE] = {"profile", "NAME|FILE",
-                 "whose TLBs the GPU has: a probe's profile, or one of `warpage params`"},
-    [SET] = {"set", "KEY=VALUE", "change a number of a simulated GPU; may be repeated"},
+                 "plan for the TLBs of this profile: one of `warpage devices`, or a file of "
+                 "`warpage probe --write-profile`"},
+    [SET] = {"set", "KEY=VALUE", "change a parameter of the simulated GPU; may be repeated"},
     {0}};
 
 #define READS_DEFAULT 1000000
@@ -60,6 +75,8 @@ typedef struct request {
     const wp_arguments *arguments;
     wp_sample_options options;
     wpi_table_options table;
+    wpi_where *where; /* NULL: all rows */
+    int digits;       /* significant ones of estimates; 0: as many as the form has by default */
     bool has_range;
     form form;
 } request;
@@ -76,9 +93,13 @@ static wp_status parse_choice(const request *r, int option, const char *const *n
         *out = i;
         if (strcmp(names[i], text) == 0) return WP_STATUS_OK;
     }
-    const wp_option *o = &wpi_sample_options[option];
-    return WP_FAIL(err, INVALID, "--%s %s is none of %s", o->name, text,
-                   o->value_name[0] == 'N' ? o->doc : o->value_name);
+    wp_text known = {0};
+    for (int i = 0; names[i] != NULL; i++)
+        wp_text_appendf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
+    const wp_status status = WP_FAIL(err, INVALID, "--%s %s is not one of %s",
+                                     wpi_sample_options[option].name, text, wp_text_string(&known));
+    wp_text_deinit(&known);
+    return status;
 }
 
 /* "10..20"; a side that is left out is open. */
@@ -95,10 +116,12 @@ static wp_status parse_range(request *r, wp_error *err) {
                          (dots[2] == '\0' || wpi_float_parse(dots + 2, strlen(dots + 2),
                                                              &r->options.high) == WPI_PARSED_OK);
     if (!is_fine)
-        return WP_FAIL(err, INVALID, "--range %s: two numbers, as in 10..20, or one: 10.. or ..20",
+        return WP_FAIL(err, INVALID,
+                       "--range %s: give two numbers, as in 10..20, or one, as in 10.. or ..20",
                        text);
     if (!(r->options.low <= r->options.high))
-        return WP_FAIL(err, INVALID, "--range %s: the first number is the larger one", text);
+        return WP_FAIL(err, INVALID, "--range %s: the first number is greater than the second",
+                       text);
     return WP_STATUS_OK;
 }
 
@@ -107,9 +130,21 @@ static wp_status parse_confidence(request *r, wp_error *err) {
     double percent = 95;
     if (text != NULL && (wpi_float_parse(text, strlen(text), &percent) != WPI_PARSED_OK ||
                          !(percent > 0) || !(percent < 100)))
-        return WP_FAIL(err, INVALID, "--confidence %s: a number between 0 and 100, such as 99",
+        return WP_FAIL(err, INVALID, "--confidence %s: give a number between 0 and 100, such as 99",
                        text);
     r->options.confidence = percent / 100;
+    return WP_STATUS_OK;
+}
+
+static wp_status parse_precision(request *r, wp_error *err) {
+    const char *text = r->arguments->values[PRECISION];
+    uint64_t digits = 0;
+    if (text == NULL) return WP_STATUS_OK;
+    if (wp_parse_count(text, &digits, NULL) != WP_STATUS_OK || digits == 0 ||
+        digits > WPI_DIGITS_MAX)
+        return WP_FAIL(err, INVALID, "--precision %s: give a number of digits from 1 to %d", text,
+                       WPI_DIGITS_MAX);
+    r->digits = (int)digits;
     return WP_STATUS_OK;
 }
 
@@ -117,7 +152,8 @@ static wp_status parse_numbers(request *r, wp_error *err) {
     const char *const *values = r->arguments->values;
     r->options.read_count = READS_DEFAULT;
     if (values[N] != NULL) WP_TRY(wp_parse_count(values[N], &r->options.read_count, err));
-    if (r->options.read_count == 0) return WP_FAIL(err, INVALID, "--n 0: no value would be read");
+    if (r->options.read_count == 0)
+        return WP_FAIL(err, INVALID, "--n 0: at least one value must be read");
     if (values[SEED] != NULL) WP_TRY(wp_parse_count(values[SEED], &r->options.seed, err));
     if (values[SCOPE] != NULL) WP_TRY(wp_parse_bytes(values[SCOPE], &r->options.scope_bytes, err));
     if (values[THREADS] != NULL)
@@ -135,19 +171,22 @@ static wp_status parse_request(request *r, wp_error *err) {
     static const char *const forms[] = {"text", "json", "csv", NULL};
     int strategy, placement, chosen;
     if (r->arguments->values[COLUMN] == NULL)
-        return WP_FAIL(err, INVALID, "which column? --column COLUMN");
+        return WP_FAIL(err, INVALID, "which column? Give --column COLUMN");
     WP_TRY(parse_choice(r, STRATEGY, strategies, &strategy, err));
     WP_TRY(parse_choice(r, PLACEMENT, placements, &placement, err));
     WP_TRY(parse_choice(r, FORMAT, forms, &chosen, err));
     WP_TRY(parse_numbers(r, err));
     WP_TRY(parse_range(r, err));
     WP_TRY(parse_confidence(r, err));
+    WP_TRY(parse_precision(r, err));
+    if (r->arguments->values[WHERE] != NULL)
+        WP_TRY(wpi_where_parse(r->arguments->values[WHERE], &r->where, err));
     WP_TRY(wpi_table_options_parse(&r->arguments->values[TYPES], &r->table, err));
     r->options.profile = r->arguments->values[PROFILE];
     r->options.strategy = of_names[strategy];
     r->options.placement = places[placement];
     if (r->options.strategy == WP_STRATEGY_DIRECT && r->arguments->values[SCOPE] != NULL)
-        return WP_FAIL(err, INVALID, "--strategy direct has no scopes: leave --scope out");
+        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy direct; omit it");
     r->form = (form)chosen;
     return WP_STATUS_OK;
 }
@@ -167,10 +206,11 @@ static wp_status find_column(const wpi_table *table, const char *name, uint32_t 
                              wp_error *err) {
     WP_TRY(wpi_table_find(table, name, column, err));
     if (!wpi_table_field(table, *column)->is_text) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID,
-                   "column '%s' is text; say --null NA if NA means NULL, --types %s:float64 if all "
-                   "of it is numbers",
-                   name, name);
+    return WP_FAIL(
+        err, INVALID,
+        "column '%s' is text; give --null NA if NA means NULL, or --types %s:float64 if all "
+        "its values are numbers",
+        name, name);
 }
 
 static wp_status grow(whole *w, uint64_t wanted, wp_error *err) {
@@ -205,20 +245,39 @@ static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count
     return WP_STATUS_OK;
 }
 
-static wp_status read_column(wpi_table *table, uint32_t number, whole *w, wp_error *err) {
-    const wpi_selected selected = {.column = number, .use = WPI_USE_VALUES};
-    wpi_chunk chunk;
+static wp_status add_chunk(const request *r, const wpi_table *table, const wpi_chunk *chunk,
+                           whole *w, wp_error *err) {
+    const wp_column *column = chunk->columns;
+    const uint32_t bytes = wp_type_bytes(w->type);
+    uint64_t row_count = chunk->row_count;
+    if (r->where != NULL)
+        WP_TRY(wpi_where_filter(r->where, table, chunk, 1, &column, &row_count, err));
+    if (row_count == 0) return WP_STATUS_OK;
+    WP_TRY(grow(w, w->row_count + row_count, err));
+    memcpy(w->values + w->row_count * bytes, column->values, row_count * bytes);
+    if (column->valid != NULL) WP_TRY(add_nulls(w, column, row_count, err));
+    w->row_count += row_count;
+    return WP_STATUS_OK;
+}
+
+static wp_status read_column(const request *r, wpi_table *table, uint32_t number, whole *w,
+                             wp_error *err) {
+    const uint32_t where_width = r->where != NULL ? wpi_where_width(r->where) : 0;
+    wpi_selected *selected = wp_calloc((size_t)1 + where_width, sizeof *selected);
+    uint32_t count = 1;
+    wpi_chunk chunk = {0};
+    wp_status status = WP_STATUS_OK;
+    if (selected == NULL) return WP_FAIL(err, NOMEM, "columns");
+    selected[0] = (wpi_selected){.column = number, .use = WPI_USE_VALUES};
     w->type = wpi_table_field(table, number)->type;
-    WP_TRY(wpi_table_select(table, &selected, 1, err));
+    if (r->where != NULL) status = wpi_where_bind(r->where, table, selected, &count, err);
+    if (status == WP_STATUS_OK) status = wpi_table_select(table, selected, count, err);
+    wp_free(selected);
+    WP_TRY(status);
     for (;;) {
         WP_TRY(wpi_table_next(table, &chunk, err));
         if (chunk.row_count == 0) return WP_STATUS_OK;
-        WP_TRY(grow(w, w->row_count + chunk.row_count, err));
-        const uint32_t bytes = wp_type_bytes(w->type);
-        memcpy(w->values + w->row_count * bytes, chunk.columns[0].values, chunk.row_count * bytes);
-        if (chunk.columns[0].valid != NULL)
-            WP_TRY(add_nulls(w, &chunk.columns[0], chunk.row_count, err));
-        w->row_count += chunk.row_count;
+        WP_TRY(add_chunk(r, table, &chunk, w, err));
     }
 }
 
@@ -233,9 +292,13 @@ static wp_status get_column(const request *r, wp_device *device, wpi_table *tabl
     uint32_t column;
     *row_count = 0;
     WP_TRY(find_column(table, name, &column, err));
-    if (is_shown) WP_TRY(wpi_table_map(table, column, r->options.read_count, out, row_count, err));
+    if (is_shown && r->where == NULL)
+        WP_TRY(wpi_table_map(table, column, r->options.read_count, out, row_count, err));
     if (*row_count != 0) return WP_STATUS_OK;
-    WP_TRY(read_column(table, column, w, err));
+    WP_TRY(read_column(r, table, column, w, err));
+    if (w->row_count == 0 && r->where != NULL)
+        return WP_FAIL(err, INVALID, "no row satisfies --where \"%s\"",
+                       r->arguments->values[WHERE]);
     if (w->row_count == 0) return WP_FAIL(err, INVALID, "column '%s' has no rows", name);
     *out = (wp_column){.type = w->type, .values = w->values, .valid = w->valid};
     *row_count = w->row_count;
@@ -279,13 +342,15 @@ static size_t make_rows(const request *r, const estimates *e, row out[ROWS_MAX])
     return count;
 }
 
-static void write_value(wp_text *text, const row *v, bool has_values, bool is_json) {
+static void write_value(const request *r, wp_text *text, const row *v, bool has_values,
+                        bool is_json) {
     char number[WPI_NUMBER_CHARACTERS];
     const wp_column column = {.type = WP_TYPE_FLOAT64, .values = &v->value};
     if (v->is_count)
         wp_text_appendf(text, "%.0f", v->value);
     else if (has_values || strcmp(v->name, "confidence") == 0)
-        wp_text_append_n(text, number, wpi_number_format(&column, 0, is_json, number));
+        wp_text_append_n(text, number,
+                         wpi_number_format_digits(&column, 0, is_json, r->digits, number));
     else if (is_json)
         wp_text_append(text, "null");
 }
@@ -296,7 +361,7 @@ static void write_json(const request *r, const estimates *e, wp_text *text) {
     wp_text_append(text, "{\"schema\": \"warpage.sample/1\"");
     for (size_t i = 0; i < count; i++) {
         wp_text_appendf(text, ", \"%s\": ", rows[i].name);
-        write_value(text, &rows[i], e->sampled.value_count != 0, true);
+        write_value(r, text, &rows[i], e->sampled.value_count != 0, true);
     }
     wp_text_append(text, "}\n");
 }
@@ -308,28 +373,29 @@ static void write_csv(const request *r, const estimates *e, wp_text *text) {
         wp_text_appendf(text, "%s%s", i > 0 ? "," : "", rows[i].name);
     for (size_t i = 0; i < count; i++) {
         wp_text_append(text, i > 0 ? "," : "\n");
-        write_value(text, &rows[i], e->sampled.value_count != 0, false);
+        write_value(r, text, &rows[i], e->sampled.value_count != 0, false);
     }
     wp_text_append(text, "\n");
 }
 
 static void write_text(const request *r, const estimates *e, wp_text *text) {
     const wp_sample_result *s = &e->sampled;
-    wp_text_appendf(text, "%s: %" PRIu64 " rows, of which %" PRIu64 " were read at random",
-                    e->column, e->row_count, s->read_count);
+    wp_text_appendf(text, "%s: %" PRIu64 " rows, %" PRIu64 " read at random positions", e->column,
+                    e->row_count, s->read_count);
     if (s->value_count != s->read_count)
-        wp_text_appendf(text, "; %" PRIu64 " were NULL", s->read_count - s->value_count);
+        wp_text_appendf(text, ", %" PRIu64 " of them NULL", s->read_count - s->value_count);
     wp_text_append(text, "\n");
     if (s->value_count == 0) return;
-    wp_text_appendf(text, "avg  %.6g ± %.2g\n", s->mean, s->mean_error);
-    wp_text_appendf(text, "sum  %.6g ± %.2g\n", s->column_sum, s->column_sum_error);
-    wp_text_appendf(text, "min  %.6g, of the values read\n", s->min);
-    wp_text_appendf(text, "max  %.6g, of the values read\n", s->max);
+    const int digits = r->digits != 0 ? r->digits : 6;
+    wp_text_appendf(text, "avg  %.*g ± %.2g\n", digits, s->mean, s->mean_error);
+    wp_text_appendf(text, "sum  %.*g ± %.2g\n", digits, s->column_sum, s->column_sum_error);
+    wp_text_appendf(text, "min  %.*g (of the values read)\n", digits, s->min);
+    wp_text_appendf(text, "max  %.*g (of the values read)\n", digits, s->max);
     if (r->has_range)
         wp_text_appendf(text, "in %s  %.4g%% ± %.2g%% of the values\n", r->arguments->values[RANGE],
                         100 * s->selectivity, 100 * s->selectivity_error);
     wp_text_appendf(text,
-                    "The column's numbers are within these bounds with a confidence of %.4g%%.\n",
+                    "Each interval contains the column's true value with %.4g%% confidence.\n",
                     100 * r->options.confidence);
 }
 
@@ -383,9 +449,16 @@ int wpi_sample_main(int argc, char **argv) {
     if (wpi_arguments_parse(wpi_sample_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
         parse_request(&r, &err) != WP_STATUS_OK ||
         wpi_set_keys(&arguments, arguments.values[DEVICE], NULL, &err) != WP_STATUS_OK)
-        return wpi_usage_error("sample", "%s", err.message);
-    if (arguments.operand_count == 0)
-        return wpi_usage_error("sample", "which table? A file, or - for stdin");
-    if (run(&r, &err) == WP_STATUS_OK) return wpi_finish("sample");
+        goto usage;
+    if (arguments.operand_count == 0) {
+        (void)WP_FAIL(&err, INVALID, "which table? Give a file, or - for standard input");
+        goto usage;
+    }
+    const wp_status status = run(&r, &err);
+    wpi_where_close(r.where);
+    if (status == WP_STATUS_OK) return wpi_finish("sample");
     return wpi_failure("sample", "%s", err.message);
+usage:
+    wpi_where_close(r.where);
+    return wpi_usage_error("sample", "%s", err.message);
 }

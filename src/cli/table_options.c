@@ -12,7 +12,7 @@ wp_status wpi_table_options_parse(const char *const *values, wpi_table_options *
     if (delimiter == NULL) return WP_STATUS_OK;
     const bool is_tab = strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0;
     if (!is_tab && (strlen(delimiter) != 1 || strchr("\"\r\n", *delimiter) != NULL))
-        return WP_FAIL(err, INVALID, "--delimiter '%s': one character, or tab", delimiter);
+        return WP_FAIL(err, INVALID, "--delimiter '%s': give one character, or tab", delimiter);
     out->delimiter = is_tab ? '\t' : *delimiter;
     return WP_STATUS_OK;
 }

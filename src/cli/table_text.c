@@ -11,12 +11,12 @@
 #include "base/alloc.h"
 #include "cli/table.h"
 
-#define GAP 2u             /* between columns */
-#define INDENT 2u          /* of rows beneath a heading */
-#define WORD_MAX 48u       /* longer words may be broken */
-#define NARROWEST 8u       /* room for text behind an indentation */
-#define WIDTH_DEFAULT 80u  /* of a terminal that does not say */
-#define WIDTH_LEAST 20u    /* a narrower terminal is one that does not say */
+#define GAP 2u            /* between columns */
+#define INDENT 2u         /* of rows beneath a heading */
+#define WORD_MAX 48u      /* longer words may be broken */
+#define NARROWEST 8u      /* room for text behind an indentation */
+#define WIDTH_DEFAULT 80u /* of a terminal that does not say */
+#define WIDTH_LEAST 20u   /* a narrower terminal is one that does not say */
 
 size_t wpi_terminal_width(void) {
     struct winsize size = {0};
@@ -104,13 +104,14 @@ static size_t line_bytes(const char *text, size_t width, size_t *skipped) {
 
 typedef struct layout {
     const wp_table *table;
-    wp_strings cells; /* printable */
+    wp_strings cells;             /* printable */
     size_t columns, first, outer; /* those within [first, outer) stand side by side */
     size_t from, to;              /* cells that are laid out together: rows of one heading */
     size_t width;                 /* of a line; 0: any */
     size_t indent;
-    size_t widths[WP_TABLE_COLUMNS_MAX], least[WP_TABLE_COLUMNS_MAX];
-    bool is_right[WP_TABLE_COLUMNS_MAX];
+    size_t *widths, *least; /* [columns] */
+    bool *is_right;         /* [columns]: quantities */
+    const char **rest;      /* [columns]: of a row's cells, what is still to be printed */
     wp_text *out;
 } layout;
 
@@ -152,7 +153,8 @@ static bool narrow(layout *l) {
 /* False: they cannot. */
 static bool fit(layout *l) {
     if (l->width == 0) return true;
-    while (total(l) > l->width && narrow(l)) {}
+    while (total(l) > l->width && narrow(l)) {
+    }
     return total(l) <= l->width;
 }
 
@@ -172,9 +174,9 @@ static void append_spaces(layout *l, size_t count) {
 
 /* Cells side by side, on as many lines as the longest takes. */
 static void append_row(layout *l, const char *const *cells) {
-    const char *rest[WP_TABLE_COLUMNS_MAX];
+    const char **const rest = l->rest;
     bool is_more = true;
-    memcpy(rest, cells, l->columns * sizeof *rest);
+    memcpy((void *)rest, cells, l->columns * sizeof *rest);
     while (is_more) {
         is_more = false;
         append_spaces(l, l->indent);
@@ -202,8 +204,8 @@ static void append_named(layout *l, size_t indent, const char *name, const char 
     const char *rest = whole;
     for (size_t at = indent; *rest != '\0'; at = hang) {
         size_t skipped;
-        const size_t bytes = line_bytes(rest, l->width > at + NARROWEST ? l->width - at : NARROWEST,
-                                        &skipped);
+        const size_t bytes =
+            line_bytes(rest, l->width > at + NARROWEST ? l->width - at : NARROWEST, &skipped);
         append_spaces(l, at);
         wp_text_append_n(l->out, rest, bytes);
         end_line(l);
@@ -284,9 +286,14 @@ static void append_groups(layout *l) {
 }
 
 void wpi_table_to_text(const wp_table *table, size_t width, wp_text *out) {
-    layout l = {.table = table, .columns = wpi_table_column_count(table), .width = width, .out = out};
-    WP_CHECK(l.columns <= WP_TABLE_COLUMNS_MAX);
+    layout l = {
+        .table = table, .columns = wpi_table_column_count(table), .width = width, .out = out};
     l.outer = l.columns;
+    l.widths = wp_calloc(l.columns + 1, sizeof *l.widths);
+    l.least = wp_calloc(l.columns + 1, sizeof *l.least);
+    l.is_right = wp_calloc(l.columns + 1, sizeof *l.is_right);
+    l.rest = (const char **)wp_calloc(l.columns + 1, sizeof *l.rest);
+    WP_CHECK(l.widths != NULL && l.least != NULL && l.is_right != NULL && l.rest != NULL);
     for (size_t i = 0; i < table->cells.count; i++)
         wp_strings_add_take(&l.cells, printable(table->cells.items[i]));
     measure(&l, 0, l.cells.count);
@@ -300,4 +307,8 @@ void wpi_table_to_text(const wp_table *table, size_t width, wp_text *out) {
     else
         append_rows(&l);
     wp_strings_deinit(&l.cells);
+    wp_free(l.widths);
+    wp_free(l.least);
+    wp_free(l.is_right);
+    wp_free((void *)l.rest);
 }

@@ -17,34 +17,35 @@ const wp_command wpi_trace_commands[] = {
 
 const char wpi_trace_details[] =
     "record -o FILE.wpt [options] [--] PROGRAM [ARGUMENT...]\n"
-    "    runs a program that wpcc built on a simulated GPU, and writes what it does to FILE.wpt\n"
-    "    --device sim:GPU         the GPU that the program sees (default: sim:gtx1080ti)\n"
-    "    --as NAME                with the numbers of another simulator, such as uvmsmart\n"
-    "    --set KEY=VALUE          a number of it (see `warpage params --device sim:GPU`)\n"
-    "    --policy-file FILE       load policies that `wpcc --policy` compiled; repeatable\n"
-    "    --functional             kernels take no simulated time: faster, the trace is the same "
-    "but\n"
-    "                             for the order in which parts of warps took turns\n"
+    "    run a program on a simulated GPU and write a trace of its kernels to FILE.wpt\n"
+    "    --device sim:GPU         run on this GPU (default: sim:gtx1080ti)\n"
+    "    --as NAME                use the parameters of another simulator, such as uvmsmart\n"
+    "    --set KEY=VALUE          set a parameter (see `warpage params --device sim:GPU`)\n"
+    "    --functional             do not simulate time, which is faster; the trace differs only "
+    "in\n"
+    "                             the order in which diverged parts of warps executed\n"
     "info [--format text|json|csv] [--launches] FILE.wpt\n"
-    "    what is in a trace: by kernel, or by launch\n"
+    "    list what a trace contains, by kernel or, with --launches, by launch\n"
     "replay --device sim:GPU [options] FILE.wpt\n"
-    "    simulates the trace on that GPU; refused where the GPU would have told the program\n"
-    "    something else, or a kernel depends on time\n"
-    "    --as NAME                with the numbers of another simulator, such as uvmsmart\n"
-    "    --set KEY=VALUE          a number of the GPU\n"
-    "    --policy-file FILE       load policies that `wpcc --policy` compiled; repeatable\n"
-    "    --hint N=WORD[,WORD]     what the program might say of its managed allocation N, or of "
-    "all:\n"
-    "                             host, device, accessed-by, read-mostly, prefetch or copy (see\n"
-    "                             docs/rooms/wpt.md)\n"
-    "    --format text|json|csv   form of the report on stdout\n"
-    "    --report FILE            write the report to FILE.txt, .json, .csv or .html instead\n"
-    "    --pages DIR              write which pages of managed memory were accessed and moved "
-    "when\n"
+    "    simulate the trace on that GPU; refused where the program would have seen another GPU in\n"
+    "    a query of its properties, or where a kernel depends on time\n"
+    "    --as NAME                use the parameters of another simulator, such as uvmsmart\n"
+    "    --set KEY=VALUE          set a parameter of the GPU\n"
+    "    --hint N=WORD[,WORD]     apply advice to managed allocation N, or to `all`: host, "
+    "device,\n"
+    "                             accessed-by, read-mostly, prefetch or copy (see "
+    "docs/rooms/wpt.md)\n"
+    "    --format text|json|csv   print the report as text (default), JSON or CSV\n"
+    "    --report FILE            write the report to FILE.txt, .json, .csv or .html instead; - "
+    "is\n"
+    "                             standard output (-.json, -.csv: in that form)\n"
+    "    --pages DIR              write when each page of managed memory was accessed, migrated "
+    "and\n"
+    "                             evicted to DIR\n"
     "cut -o FILE.wpt [--kernels REGEX] [--launches A-B] FILE.wpt\n"
-    "    a trace of some of the launches (numbered from 1, as `info --launches` shows them)\n"
+    "    copy some of the launches, numbered from 1 as in `info --launches`, to a new trace\n"
     "import -o FILE.wpt kernelslist.g\n"
-    "    Accel-Sim's kernel traces as a trace: their memory accesses, instruction counts, barriers";
+    "    convert kernel traces of Accel-Sim: memory accesses, instruction counts and barriers";
 
 void wpi_expand_short_options(int argc, char **argv) {
     static char output[] = "--output", jobs[] = "--jobs";
@@ -56,7 +57,7 @@ void wpi_expand_short_options(int argc, char **argv) {
 
 int wpi_trace_main(int argc, char **argv) {
     if (argc < 2)
-        return wpi_usage_error("trace", "which command? record, info, replay, cut or import");
+        return wpi_usage_error("trace", "which command? Give record, info, replay, cut or import");
     wp_nearest nearest = {.wanted = argv[1]};
     for (const wp_command *c = wpi_trace_commands; c->name != NULL; c++) {
         wp_nearest_offer(&nearest, c->name);

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/foresee.h"
+#include "cli/report_target.h"
 #include "cli/table.h"
 #include "cli/trace.h"
 #include "warpage/report.h"
@@ -88,7 +89,7 @@ static wp_status replay(const wp_arguments *arguments, const char *folder, wp_ta
         status = wp_trace_read_info(trace, note_exit_status, NULL, &record, err);
     record.wall_time_ns = 0; /* the only number that is not the same each time */
     if (status == WP_STATUS_OK && report != NULL) {
-        status = wp_run_record_write(&record, report, err);
+        status = wpi_report_write(&record, report, err);
     } else if (status == WP_STATUS_OK) {
         print_record(&record, format);
     }
@@ -106,7 +107,7 @@ static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
     if (device == NULL || strncmp(device, "sim:", 4) != 0)
         return WP_FAIL(err, INVALID, "on which simulated GPU? --device sim:p100, say");
     WP_TRY(wpi_set_keys(arguments, device, NULL, err));
-    if (report != NULL) WP_TRY(wp_run_record_check_path(report, err));
+    if (report != NULL) WP_TRY(wpi_report_check(report, err));
     return arguments->values[PAGES] != NULL
                ? wp_run_record_check_pages(arguments->values[PAGES], err)
                : WP_STATUS_OK;

@@ -12,10 +12,9 @@
 #include "base/fail.h"
 #include "base/param.h"
 
-const wp_param wpi_device_params[] = {
-    {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
-     "memory that cudaMalloc can give out; 0: as much as the device has"},
-    {0}};
+const wp_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
+                                       "limit of device memory; 0: what the device has"},
+                                      {0}};
 
 static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_sim,
                                               &wp_device_kind_cuda, NULL};

@@ -58,7 +58,7 @@ static uint32_t slot_of(const shard *s, uint64_t word, uint64_t hash) {
 
 static wp_status grow(shard *s, wp_error *err) {
     const uint32_t slots = s->capacity == 0 ? FIRST_SLOTS : 4 * s->capacity;
-    if (s->capacity > COUNT_MAX / 2) return WP_FAIL(err, NOMEM, "too many different keys");
+    if (s->capacity > COUNT_MAX / 2) return WP_FAIL(err, NOMEM, "too many distinct keys");
     uint32_t *table = wp_calloc(slots, sizeof *table);
     uint64_t *words = wp_realloc(s->words, slots / 2 * sizeof *words);
     if (words != NULL) s->words = words;

@@ -307,7 +307,8 @@ static uint64_t rows_of_round(const wpi_cpu_grouper *g) {
 static wp_status add(wpi_grouper *grouper, const wp_column *keys, const wp_column *values,
                      uint64_t row_count, wp_error *err) {
     wpi_cpu_grouper *g = (wpi_cpu_grouper *)grouper;
-    if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
+    if (g->is_broken)
+        return WP_FAIL(err, INVALID, "the group-by has failed before and cannot be continued");
     g->is_broken = true; /* until this is done */
     const bool is_first = g->row_count == 0;
     WP_TRY(fit_layout(g, values, row_count, err));

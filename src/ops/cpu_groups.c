@@ -6,22 +6,23 @@
 #include "ops/cpu_grouper.h"
 
 static void explain_groups(wpi_cpu_grouper *g, uint64_t count) {
-    static const char *const modes[] = {"a table of its own", "a table of frequent groups in front",
-                                        "no table in front"};
+    static const char *const modes[] = {
+        "a hash table per thread", "a hash table of frequent groups per thread, then partitions",
+        "partitions"};
     const wpi_cpu_near *near = &g->shared.near;
     const char *how = modes[wpi_cpu_worker_mode(g->workers[0])];
     const unsigned long long rows = g->row_count, groups = count;
     if (near->span.bits == 0)
         snprintf(g->explanation, sizeof g->explanation,
-                 "%u threads, each with %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
+                 "%u threads: %s; %llu rows, %llu groups of %u bytes in %u partitions\n",
                  g->worker_count, how, rows, groups, 8 * g->shared.layout.stride,
                  UINT32_C(1) << g->shared.totals.bits);
     else
         snprintf(g->explanation, sizeof g->explanation,
-                 "%u threads, keys in a span of %u: %s, others in %s; %llu rows, %llu groups of %u "
-                 "bytes in %u parts\n",
+                 "%u threads, keys in a span of %u: %s; other keys: %s; %llu rows, %llu groups of "
+                 "%u bytes in %u parts\n",
                  g->worker_count, wpi_cpu_span_null(&near->span),
-                 near->is_local ? "each with an array" : "an array by parts", how, rows, groups,
+                 near->is_local ? "an array per thread" : "an array in parts", how, rows, groups,
                  8 * wpi_cpu_array_stride(near->layout), near->part_count - 1);
 }
 
@@ -45,7 +46,8 @@ wp_status wpi_cpu_count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_e
     wpi_cpu_totals *totals = &g->shared.totals;
     wpi_cpu_near *near = &g->shared.near;
     uint64_t firsts[WPI_CPU_PARTITIONS_MAX + 1];
-    if (g->is_broken) return WP_FAIL(err, INVALID, "the group-by failed before");
+    if (g->is_broken)
+        return WP_FAIL(err, INVALID, "the group-by has failed before and cannot be continued");
     wpi_cpu_exchange_deinit(&g->shared.exchange);
     wpi_cpu_exchange_deinit(&near->exchange);
     if (totals->tables == NULL) WP_TRY(wpi_cpu_worker_give(g->workers[0], err));

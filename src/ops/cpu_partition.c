@@ -38,7 +38,7 @@ wp_status wpi_cpu_exchange_init(wpi_cpu_exchange *exchange, wp_type key_type,
     }
     if (is_ok) return WP_STATUS_OK;
     wpi_cpu_exchange_deinit(exchange);
-    return WP_FAIL(err, NOMEM, "rows on their way to partitions: %u morsels", morsel_count);
+    return WP_FAIL(err, NOMEM, "rows to be partitioned: %u morsels", morsel_count);
 }
 
 void wpi_cpu_exchange_deinit(wpi_cpu_exchange *exchange) {

@@ -104,7 +104,7 @@ static const char *explain(const wpi_grouper *grouper) {
     wp_text_appendf(&g->explanation,
                     "  %" PRIu64 " buckets of %" PRIu32 " bytes in %" PRIu64
                     " scopes; chunks of %" PRIu32 " rows, %" PRIu32 " of %" PRIu32
-                    " put together in warps; %" PRIu64 " rows, %" PRIu64 " passes; grown %" PRIu32
+                    " combined in warps; %" PRIu64 " rows, %" PRIu64 " passes; grown %" PRIu32
                     " times, spilled %" PRIu32 " times\n",
                     table->scope_count * table->scope_buckets, wpi_gpu_bucket_bytes(&g->format),
                     table->scope_count, g->format.capacity, g->combined_count, g->chunk_count,

@@ -69,7 +69,8 @@ static wp_status make_largest(wpi_gpu_groups *groups, uint64_t buckets, wp_error
     for (; buckets >= BUCKETS_MIN && status == WP_STATUS_DEVICE_NOMEM; buckets -= buckets / 4)
         status = make_table(groups, buckets, &table, err);
     if (status == WP_STATUS_DEVICE_NOMEM)
-        return WP_FAIL(err, DEVICE_NOMEM, "%s has no room for even a small table of groups",
+        return WP_FAIL(err, DEVICE_NOMEM,
+                       "%s has too little free memory for the smallest hash table of groups",
                        wp_device_get_info(groups->gpu->device)->spec);
     if (status == WP_STATUS_OK) groups->table = table;
     return status;

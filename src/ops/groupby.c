@@ -14,11 +14,12 @@ struct wp_groupby {
 
 static wp_status check_options(const wp_ops_options *options, wp_error *err) {
     if ((unsigned)options->strategy >= WP_STRATEGY_COUNT)
-        return WP_FAIL(err, INVALID, "strategy %d is none that is known", (int)options->strategy);
+        return WP_FAIL(err, INVALID, "strategy %d is unknown", (int)options->strategy);
     if ((unsigned)options->placement >= WP_PLACEMENT_COUNT)
-        return WP_FAIL(err, INVALID, "placement %d is none that is known", (int)options->placement);
+        return WP_FAIL(err, INVALID, "placement %d is unknown", (int)options->placement);
     if (options->strategy == WP_STRATEGY_DIRECT && options->scope_bytes != 0)
-        return WP_FAIL(err, INVALID, "the strategy direct has no scopes: leave scope_bytes out");
+        return WP_FAIL(err, INVALID,
+                       "scope_bytes has no meaning with the strategy direct; set it to 0");
     return WP_STATUS_OK;
 }
 
@@ -56,21 +57,22 @@ static wp_status check_columns(const wp_groupby *groupby, const wp_column *keys,
     const wpi_shape *shape = &groupby->shape;
     for (uint32_t i = 0; i < shape->key_count; i++) {
         if (keys[i].type != shape->keys[i].type)
-            return WP_FAIL(err, INVALID, "key %u is %s, not %s as was said", i,
+            return WP_FAIL(err, INVALID, "key %u has type %s, not %s as specified", i,
                            wp_type_name(keys[i].type), wp_type_name(shape->keys[i].type));
         if (keys[i].valid != NULL && !shape->keys[i].is_nullable)
-            return WP_FAIL(err, INVALID, "key %u may be NULL, which was not said", i);
+            return WP_FAIL(err, INVALID, "key %u may be NULL but was not specified as nullable", i);
     }
     for (uint32_t i = 0; i < shape->value_count; i++)
         if (values[i].type != shape->values[i])
-            return WP_FAIL(err, INVALID, "value %u is %s, not %s as was said", i,
+            return WP_FAIL(err, INVALID, "value %u has type %s, not %s as specified", i,
                            wp_type_name(values[i].type), wp_type_name(shape->values[i]));
     return WP_STATUS_OK;
 }
 
 wp_status wp_groupby_add(wp_groupby *groupby, const wp_column *keys, const wp_column *values,
                          uint64_t row_count, wp_error *err) {
-    if (groupby->is_finished) return WP_FAIL(err, INVALID, "the group-by is finished");
+    if (groupby->is_finished)
+        return WP_FAIL(err, INVALID, "the group-by has already been finished");
     WP_TRY(check_columns(groupby, keys, values, err));
     if (row_count == 0) return WP_STATUS_OK;
     return groupby->grouper->ops->add(groupby->grouper, keys, values, row_count, err);
@@ -78,7 +80,8 @@ wp_status wp_groupby_add(wp_groupby *groupby, const wp_column *keys, const wp_co
 
 wp_status wp_groupby_finish(wp_groupby *groupby, wp_groups **out, wp_error *err) {
     *out = NULL;
-    if (groupby->is_finished) return WP_FAIL(err, INVALID, "the group-by is finished");
+    if (groupby->is_finished)
+        return WP_FAIL(err, INVALID, "the group-by has already been finished");
     groupby->is_finished = true;
     return wpi_groups_create(&groupby->shape, groupby->keys, groupby->grouper, groupby->is_sorted,
                              out, err);

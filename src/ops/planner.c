@@ -349,8 +349,8 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
                         planner->spec, wp_format_bytes(task->table_bytes, table), task->row_bytes,
                         wpi_placement_name(task->placement), 100 * task->hot_share);
     if (text != NULL && planner->level_count == 0)
-        wp_text_append(text, "  no TLB is known of this device: scopes are not known to help; a "
-                             "probe's profile would tell\n");
+        wp_text_append(text, "  the TLBs of this device are unknown, so scopes are not considered; "
+                             "--profile names them\n");
     if (is_allowed(task, WP_STRATEGY_DIRECT)) consider(&s, WP_STRATEGY_DIRECT, 0);
     for (wp_strategy it = WP_STRATEGY_SCOPED; it < WP_STRATEGY_COUNT; it++)
         if (is_allowed(task, it)) consider_scopes(&s, it);
@@ -368,9 +368,9 @@ bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task,
     if (text != NULL)
         wp_text_appendf(
             text,
-            "  the most frequent key has %.0f%% of rows under way: atomics %.3f ns, row "
-            "%.3f; put together in warps %.3f, row %.3f ─► %s\n",
+            "  the most frequent key has %.0f%% of concurrent rows: atomics %.3f ns, row "
+            "%.3f; combined in warps %.3f, row %.3f ─► %s\n",
             100 * task->hottest_share, alone.atomics, alone.row, together.atomics, together.row,
-            combines ? "together" : "each for itself");
+            combines ? "combined" : "separate");
     return combines;
 }

@@ -79,16 +79,17 @@ static wp_status reach_column(sampling *s, const wp_column *column, uint64_t row
 
 static wp_status check(const wp_column *column, uint64_t row_count,
                        const wp_sample_options *options, wp_error *err) {
-    if (row_count == 0) return WP_FAIL(err, INVALID, "there are no rows to sample");
+    if (row_count == 0) return WP_FAIL(err, INVALID, "the column has no rows to sample");
     if ((unsigned)column->type >= WP_TYPE_COUNT)
-        return WP_FAIL(err, INVALID, "the column has no type that is known");
+        return WP_FAIL(err, INVALID, "the type of the column is unknown");
     if (options->strategy > WP_STRATEGY_SCOPED)
-        return WP_FAIL(err, INVALID, "sampling is direct or scoped, not %s",
+        return WP_FAIL(err, INVALID, "sampling supports the strategies direct and scoped, not %s",
                        wpi_strategy_name(options->strategy));
     if (options->strategy == WP_STRATEGY_DIRECT && options->scope_bytes != 0)
-        return WP_FAIL(err, INVALID, "the strategy direct has no scopes: leave scope_bytes out");
+        return WP_FAIL(err, INVALID,
+                       "scope_bytes has no meaning with the strategy direct; set it to 0");
     if (options->confidence < 0 || options->confidence >= 1)
-        return WP_FAIL(err, INVALID, "a confidence is between 0 and 1");
+        return WP_FAIL(err, INVALID, "confidence must be between 0 and 1");
     return WP_STATUS_OK;
 }
 
@@ -138,7 +139,7 @@ static wp_status prepare(sampling *s, const wp_sample_options *options, wp_error
     task->thread_count = wanted != 0 ? wanted : (uint64_t)s->blocks * WPI_GPU_BLOCK_THREADS;
     const uint64_t bytes = notes_bytes(s);
     void *memory = wp_malloc(bytes);
-    if (memory == NULL) return WP_FAIL(err, NOMEM, "notes of threads");
+    if (memory == NULL) return WP_FAIL(err, NOMEM, "buffers of the sampling threads");
     s->notes = notes_in(memory, task->thread_count);
     WP_TRY(wpi_gpu_alloc(&s->gpu, WP_MEMORY_DEVICE, bytes, &memory, err));
     s->device_notes = notes_in(memory, task->thread_count);

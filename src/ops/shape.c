@@ -29,11 +29,11 @@ uint64_t wpi_value_word(wp_type type, const void *values, uint64_t row) {
 
 static wp_status check_type(wp_type type, const char *what, uint32_t number, wp_error *err) {
     if ((unsigned)type < WP_TYPE_COUNT) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID, "%s %u has no type that is known", what, number);
+    return WP_FAIL(err, INVALID, "the type of %s %u is unknown", what, number);
 }
 
 static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
-    if (spec->key_count == 0) return WP_FAIL(err, INVALID, "a group-by needs a key");
+    if (spec->key_count == 0) return WP_FAIL(err, INVALID, "a group-by requires at least one key");
     for (uint32_t i = 0; i < spec->key_count; i++)
         WP_TRY(check_type(spec->keys[i].type, "key", i, err));
     for (uint32_t i = 0; i < spec->value_count; i++)
@@ -41,11 +41,11 @@ static wp_status check(const wp_groupby_spec *spec, wp_error *err) {
     for (uint32_t i = 0; i < spec->aggregate_count; i++) {
         const wp_aggregate *aggregate = &spec->aggregates[i];
         if ((unsigned)aggregate->op >= WP_AGGREGATE_OP_COUNT)
-            return WP_FAIL(err, INVALID, "aggregate %u is none that is known", i);
+            return WP_FAIL(err, INVALID, "aggregate %u is unknown", i);
         const bool is_of_rows =
             aggregate->op == WP_AGGREGATE_COUNT && aggregate->value == WP_ALL_ROWS;
         if (!is_of_rows && aggregate->value >= spec->value_count)
-            return WP_FAIL(err, INVALID, "aggregate %u is of value %u; there are %u", i,
+            return WP_FAIL(err, INVALID, "aggregate %u refers to value %u of %u", i,
                            aggregate->value, spec->value_count);
     }
     return WP_STATUS_OK;

@@ -29,11 +29,11 @@ enum { RUN_RECORD, TIMELINE, PAGES };
 
 const wp_param wpi_report_params[] = {
     [RUN_RECORD] = {"run-record", WP_UNIT_TEXT, "", 0, 0,
-                    "file for the run record (JSON) written at exit"},
+                    "write the run record (JSON) to this file at exit"},
     [TIMELINE] = {"timeline", WP_UNIT_TEXT, "", 0, 0,
-                  "file for a timeline (Chrome's trace format) beside the run record"},
+                  "also write a timeline in Chrome's trace format to this file at exit"},
     [PAGES] = {"pages", WP_UNIT_FLAG, "off", 0, 1,
-               "the run record has what happens to each page of managed memory, and when"},
+               "record when each page of managed memory is accessed, migrated and evicted"},
     {0}};
 
 bool wpi_report_enabled;

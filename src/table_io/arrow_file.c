@@ -3,34 +3,20 @@
  * there are, a line each ("int64 user"), and writes those selected as CSV without a header, which
  * is read as any other. CSV keeps all of it: floats are written with all their digits, and a text
  * that is empty has quotes, NULL has none. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "base/subprocess.h"
+#include "table_io/python.h"
 #include "table_io/reader.h"
 
 typedef struct arrow_file {
     wpi_reader base;
-    char *path, *program;
-    const char *python;
+    char *path;
     uint32_t thread_count;
     wpi_reader *csv; /* once columns are selected */
 } arrow_file;
-
-/* Beside this program, as it is installed: bin/warpage, lib/warpage/python/warpage/arrow_file.py.
- */
-static wp_status find_program(char **program, wp_error *err) {
-    char *self;
-    WP_TRY(wp_self_path(&self, err));
-    char *folder = wp_path_dir(self);
-    *program = wp_path_join(folder, "../lib/warpage/python/warpage/arrow_file.py");
-    wp_free(folder);
-    wp_free(self);
-    return WP_STATUS_OK;
-}
 
 static wp_status add_field(arrow_file *a, const char *line, size_t length, wp_error *err) {
     const size_t type_length = strcspn(line, " ");
@@ -40,7 +26,7 @@ static wp_status add_field(arrow_file *a, const char *line, size_t length, wp_er
     wpi_field *field = &fields[a->base.width];
     *field = (wpi_field){.is_nullable = true};
     if (type_length >= length || !wpi_type_parse(line, type_length, &field->type, &field->is_text))
-        return WP_FAIL(err, PARSE, "%s: its columns could not be understood", a->path);
+        return WP_FAIL(err, PARSE, "%s: the list of its columns could not be parsed", a->path);
     field->name = wp_strndup(line + type_length + 1, length - type_length - 1);
     if (field->name == NULL) return WP_FAIL(err, NOMEM, "columns of %s", a->path);
     a->base.width++;
@@ -48,15 +34,13 @@ static wp_status add_field(arrow_file *a, const char *line, size_t length, wp_er
 }
 
 static wp_status read_fields(arrow_file *a, wp_error *err) {
-    const char *const argv[] = {a->python, a->program, a->path, NULL};
-    wp_text text = {0}, talk = {0};
-    const wp_subprocess_options options = {.stdout_text = &text, .stderr_text = &talk};
-    int exit_code = 0;
-    wp_status status = wp_subprocess_run(argv, &options, &exit_code, err);
-    if (status == WP_STATUS_OK && exit_code != 0) {
-        const char *why = wp_text_string(&talk);
-        status = WP_FAIL(err, IO, "%.*s", (int)strcspn(why, "\n"), why);
-    }
+    wp_strings argv = {0};
+    wp_text text = {0};
+    const wp_subprocess_options options = {.stdout_text = &text};
+    wp_status status = wpi_python_argv("arrow_file.py", &argv, err);
+    wp_strings_add(&argv, a->path);
+    if (status == WP_STATUS_OK) status = wpi_python_run(&argv, &options, err);
+    wp_strings_deinit(&argv);
     const char *line = wp_text_string(&text);
     while (status == WP_STATUS_OK && *line != '\0') {
         const size_t length = strcspn(line, "\n");
@@ -64,9 +48,8 @@ static wp_status read_fields(arrow_file *a, wp_error *err) {
         line += length + (line[length] == '\n');
     }
     if (status == WP_STATUS_OK && a->base.width == 0)
-        status = WP_FAIL(err, PARSE, "%s: has no columns", a->path);
+        status = WP_FAIL(err, PARSE, "%s has no columns", a->path);
     wp_text_deinit(&text);
-    wp_text_deinit(&talk);
     return status;
 }
 
@@ -78,11 +61,10 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
     arrow_file *a = (arrow_file *)reader;
     wp_strings argv = {0};
     wp_text types = {0};
-    wpi_bytes *bytes;
+    wpi_bytes *bytes = NULL;
     wpi_selected *moved = wp_calloc(count + (size_t)1, sizeof *moved);
     if (moved == NULL) return WP_FAIL(err, NOMEM, "columns of %s", a->path);
-    wp_strings_add(&argv, a->python);
-    wp_strings_add(&argv, a->program);
+    wp_status status = wpi_python_argv("arrow_file.py", &argv, err);
     wp_strings_add(&argv, a->path);
     for (uint32_t i = 0; i < count; i++) {
         const wpi_field *field = &a->base.fields[selected[i].column];
@@ -95,7 +77,8 @@ static wp_status select_columns(wpi_reader *reader, const wpi_selected *selected
                                        .delimiter = ',',
                                        .has_no_header = true,
                                        .thread_count = a->thread_count};
-    wp_status status = wpi_bytes_spawn(wp_strings_argv(&argv), a->path, &bytes, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_bytes_spawn(wp_strings_argv(&argv), a->path, &bytes, err);
     if (status == WP_STATUS_OK) status = wpi_csv_open(bytes, a->path, &options, &a->csv, err);
     if (status == WP_STATUS_OK) status = a->csv->ops->select(a->csv, moved, count, err);
     wp_strings_deinit(&argv);
@@ -125,7 +108,6 @@ static void close_reader(wpi_reader *reader) {
     if (a->csv != NULL) a->csv->ops->close(a->csv);
     wpi_fields_free(a->base.fields, a->base.width);
     wp_free(a->path);
-    wp_free(a->program);
     wp_free(a);
 }
 
@@ -138,18 +120,14 @@ static const wpi_reader_ops arrow_file_ops = {.select = select_columns,
 wp_status wpi_arrow_file_open(const char *path, const wpi_table_options *options, wpi_reader **out,
                               wp_error *err) {
     wp_status status = WP_STATUS_OK;
-    const char *python = getenv("WARPAGE_PYTHON");
     *out = NULL;
-    if (!wp_file_exists(path))
-        return WP_FAIL(err, NOT_FOUND, "cannot read %s: there is no such file", path);
+    if (!wp_file_exists(path)) return WP_FAIL(err, NOT_FOUND, "cannot read %s: no such file", path);
     arrow_file *a = wp_calloc(1, sizeof *a);
     if (a == NULL) return WP_FAIL(err, NOMEM, "reading %s", path);
     a->base.ops = &arrow_file_ops;
     a->thread_count = options->thread_count;
-    a->python = python != NULL ? python : "python3";
     a->path = wp_strdup(path);
     if (a->path == NULL) status = WP_FAIL(err, NOMEM, "reading %s", path);
-    if (status == WP_STATUS_OK) status = find_program(&a->program, err);
     if (status == WP_STATUS_OK) status = read_fields(a, err);
     if (status == WP_STATUS_OK)
         *out = &a->base;

@@ -41,8 +41,7 @@ struct wpi_bytes {
 };
 
 static wp_status fail_errno(wp_error *err, const char *what, const char *name) {
-    if (errno == ENOENT)
-        return WP_FAIL(err, NOT_FOUND, "cannot %s %s: there is no such file", what, name);
+    if (errno == ENOENT) return WP_FAIL(err, NOT_FOUND, "cannot %s %s: no such file", what, name);
     return WP_FAIL(err, IO, "cannot %s %s: %s", what, name, strerror(errno));
 }
 
@@ -106,10 +105,10 @@ static wp_status begin(wpi_bytes *bytes, wp_error *err) {
     bytes->packing = packing_of(bytes);
     if (bytes->packing == GZIP && inflateInit2(&bytes->gzip, 15 + 16) != Z_OK) {
         bytes->packing = PLAIN;
-        return WP_FAIL(err, NOMEM, "unpacking %s", bytes->name);
+        return WP_FAIL(err, NOMEM, "decompressing %s", bytes->name);
     }
     if (bytes->packing == ZSTD && (bytes->zstd = ZSTD_createDStream()) == NULL)
-        return WP_FAIL(err, NOMEM, "unpacking %s", bytes->name);
+        return WP_FAIL(err, NOMEM, "decompressing %s", bytes->name);
     return WP_STATUS_OK;
 }
 
@@ -130,7 +129,7 @@ wp_status wpi_bytes_open(const char *path, wpi_bytes **out, wp_error *err) {
     wp_status status = create(is_stdin ? "stdin" : path, fd, out, err);
     if (status == WP_STATUS_OK && fstat(fd, &info) == 0) {
         if (S_ISDIR(info.st_mode))
-            status = WP_FAIL(err, IO, "cannot read %s: it is a folder", path);
+            status = WP_FAIL(err, IO, "cannot read %s: it is a directory", path);
         if (S_ISREG(info.st_mode)) (*out)->total_bytes = (uint64_t)info.st_size;
     }
     if (status == WP_STATUS_OK) status = begin(*out, err);
@@ -187,7 +186,7 @@ static wp_status reap(wpi_bytes *bytes, wp_error *err) {
     bytes->child = 0;
     if (child == 0 || waitpid(child, &how, 0) != child) return WP_STATUS_OK;
     if (WIFEXITED(how) && WEXITSTATUS(how) == 0) return WP_STATUS_OK;
-    return WP_FAIL(err, IO, "%s could not be read; the reason stands above", bytes->name);
+    return WP_FAIL(err, IO, "cannot read %s; see the message above", bytes->name);
 }
 
 static wp_status read_plain(wpi_bytes *bytes, char *to, size_t size_bytes, size_t *got_bytes,
@@ -206,7 +205,7 @@ static wp_status read_plain(wpi_bytes *bytes, char *to, size_t size_bytes, size_
 }
 
 static wp_status fail_damaged(const wpi_bytes *bytes, wp_error *err) {
-    return WP_FAIL(err, PARSE, "%s: its %s data are damaged", bytes->name,
+    return WP_FAIL(err, PARSE, "%s: the %s data are corrupt", bytes->name,
                    bytes->packing == GZIP ? "gzip" : "zstd");
 }
 
@@ -253,7 +252,7 @@ static wp_status read_packed(wpi_bytes *bytes, char *to, size_t size_bytes, size
         WP_TRY((bytes->packing == GZIP ? unpack_gzip : unpack_zstd)(bytes, to + got,
                                                                     size_bytes - got, &more, err));
         if (stored == 0 && more == 0)
-            return WP_FAIL(err, PARSE, "%s: is cut off: its %s data go on", bytes->name,
+            return WP_FAIL(err, PARSE, "%s: truncated: the %s data are incomplete", bytes->name,
                            bytes->packing == GZIP ? "gzip" : "zstd");
         *got_bytes = got += more;
     }

@@ -41,12 +41,12 @@ typedef struct column_files {
  */
 
 static wp_status fail_short(const column_file *file, uint64_t rows, wp_error *err) {
-    return WP_FAIL(err, PARSE, "%s: is cut off: %llu rows of the %llu it should have", file->name,
+    return WP_FAIL(err, PARSE, "%s is truncated: it has %llu of %llu rows", file->name,
                    (unsigned long long)rows, (unsigned long long)file->head.row_count);
 }
 
 static wp_status fail_within(const column_file *file, wp_error *err) {
-    return WP_FAIL(err, PARSE, "%s: is cut off: it ends within a value of %u bytes", file->name,
+    return WP_FAIL(err, PARSE, "%s is truncated: it ends within a value of %u bytes", file->name,
                    file->head.row_bytes);
 }
 
@@ -201,8 +201,7 @@ static wp_status make_raw_head(const char *path, char *name, wpi_npy_head *head,
     bool is_text;
     if (colon == NULL || !wpi_type_parse(colon + 1, strlen(colon + 1), &type, &is_text) || is_text)
         return WP_FAIL(err, INVALID,
-                       "%s: a file of columns is a .npy file or FILE:TYPE, such as user.bin:int32",
-                       path);
+                       "%s: a column is a .npy file or FILE:TYPE, such as user.bin:int32", path);
     *colon = '\0';
     head->fields = wp_calloc(1, sizeof *head->fields);
     if (head->fields == NULL) return WP_FAIL(err, NOMEM, "reading %s", name);

@@ -68,8 +68,8 @@ typedef struct csv {
 static wp_status fail_open_quote(const csv *c, const wpi_csv_block *block, size_t quote,
                                  uint64_t *bad_line, wp_error *err) {
     *bad_line = wpi_csv_lines(block->text, quote);
-    if (c->is_at_end) return WP_FAIL(err, PARSE, "the quote that opens here is never closed");
-    return WP_FAIL(err, PARSE, "the quote that opens here is not closed within 64 MiB");
+    if (c->is_at_end) return WP_FAIL(err, PARSE, "the quote that begins here is never closed");
+    return WP_FAIL(err, PARSE, "the quote that begins here is not closed within 64 MiB");
 }
 
 /* Text that was put aside comes before what is read. */
@@ -123,7 +123,7 @@ static wp_status fill_block(csv *c, wpi_csv_block *block, size_t wanted, uint64_
         if (wanted >= RECORD_BYTES_MAX) {
             if (quote != block->size) return fail_open_quote(c, block, quote, bad_line, err);
             *bad_line = 0;
-            return WP_FAIL(err, PARSE, "a line of more than 64 MiB");
+            return WP_FAIL(err, PARSE, "this line is longer than 64 MiB");
         }
         wanted *= 2;
     }
@@ -264,7 +264,7 @@ static wp_status start_threads(csv *c, wp_error *err) {
     while (c->thread_count < c->parser_count + 1) {
         const int code = pthread_create(&c->threads[c->thread_count], NULL,
                                         c->thread_count == 0 ? fill_blocks : parse_blocks, c);
-        if (code != 0) return WP_FAIL(err, NOMEM, "cannot start a thread that reads %s", c->name);
+        if (code != 0) return WP_FAIL(err, NOMEM, "cannot start a thread to read %s", c->name);
         c->thread_count++;
     }
     return WP_STATUS_OK;

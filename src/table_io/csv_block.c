@@ -151,14 +151,14 @@ static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t ou
     const wpi_field *field = &p->shape->fields[column];
     char what[256];
     if (parsed == WPI_PARSED_OUT_OF_RANGE)
-        (void)snprintf(what, sizeof what, "does not fit %s; say --types %s:%s",
+        (void)snprintf(what, sizeof what, "is out of range for %s; give --types %s:%s",
                        wp_type_name(field->type), field->name,
                        field->type == WP_TYPE_FLOAT64                                  ? "text"
                        : field->type == WP_TYPE_INT64 || field->type == WP_TYPE_UINT64 ? "float64"
                                                                                        : "int64");
     else
         (void)snprintf(what, sizeof what,
-                       "is no %s; say --types %s:text, or --null TEXT if it means NULL",
+                       "is not a valid %s; give --types %s:text, or --null TEXT if it means NULL",
                        wp_type_name(field->type), field->name);
     return fail_field(p, column, first, outer, what);
 }
@@ -227,7 +227,7 @@ static wp_status put_field(parser *p, uint32_t place, uint64_t row, size_t first
         return WP_STATUS_OK;
     }
     if (text[first] == WPI_CSV_QUOTE && !wpi_csv_field(text, &first, &outer, &is_quoted))
-        return fail_field(p, selected->column, first, outer, "goes on behind its closing quote");
+        return fail_field(p, selected->column, first, outer, "has text after its closing quote");
     const bool is_no_value = is_null(shape, text + first, outer - first,
                                      is_quoted && (field->is_text || outer != first));
     if (is_no_value && !field->is_text) {
@@ -269,9 +269,9 @@ static wp_status fail_ragged(parser *p, const uint32_t *marks, size_t count) {
         fields++;
     p->bad_at = p->start;
     if (fields == count)
-        return WP_FAIL(p->err, PARSE, "this row has more fields than the first, which has %u",
+        return WP_FAIL(p->err, PARSE, "this row has more fields than the first row, which has %u",
                        p->shape->width);
-    return WP_FAIL(p->err, PARSE, "this row has %zu field%s, the first has %u", fields + 1,
+    return WP_FAIL(p->err, PARSE, "this row has %zu field%s, the first row has %u", fields + 1,
                    fields == 0 ? "" : "s", p->shape->width);
 }
 

@@ -193,7 +193,8 @@ static wp_status say_type(const char *item, size_t length, const char *name, wpi
     while (colon > 0 && item[colon - 1] != ':')
         colon--;
     if (colon == 0)
-        return WP_FAIL(err, INVALID, "--types %.*s: which type? For example %.*s:int64",
+        return WP_FAIL(err, INVALID,
+                       "--types %.*s: the type is missing; write, for example, %.*s:int64",
                        (int)length, item, (int)length, item);
     wp_type type;
     bool is_text, is_found = false;
@@ -201,8 +202,8 @@ static wp_status say_type(const char *item, size_t length, const char *name, wpi
     (void)snprintf(wanted, sizeof wanted, "%.*s", (int)(colon - 1), item);
     wp_nearest nearest = {.wanted = wanted};
     if (!wpi_type_parse(item + colon, length - colon, &type, &is_text))
-        return WP_FAIL(err, INVALID, "--types %.*s: the types are " WPI_TYPE_NAMES, (int)length,
-                       item);
+        return WP_FAIL(err, INVALID, "--types %.*s: unknown type; the types are " WPI_TYPE_NAMES,
+                       (int)length, item);
     for (uint32_t i = 0; i < head->width; i++) {
         wpi_field *field = &head->fields[i];
         wp_nearest_offer(&nearest, field->name);
@@ -233,7 +234,7 @@ wp_status wpi_csv_head_read(char *text, size_t size, const char *name,
                             wp_error *err) {
     wp_status status = WP_STATUS_OK;
     *out = (wpi_csv_head){0};
-    if (size == 0) return WP_FAIL(err, PARSE, "%s: is empty, not even a header is there", name);
+    if (size == 0) return WP_FAIL(err, PARSE, "%s is empty and has no header line", name);
     WP_TRY_GOTO(read_names(text, size, options->has_no_header, delimiter, out, err), done);
     WP_TRY_GOTO(infer(text + out->size, size - out->size, options, delimiter, out, err), done);
     WP_TRY_GOTO(say_types(options->types, name, out, err), done);

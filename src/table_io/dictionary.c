@@ -42,15 +42,14 @@ static uint32_t slot_of(const wpi_dictionary *dictionary, const wpi_slice *slice
 
 static wp_status grow(wpi_dictionary *dictionary, wp_error *err) {
     if (dictionary->capacity > UINT32_MAX / 8)
-        return WP_FAIL(err, NOMEM, "more than %u different texts in a column",
-                       dictionary->capacity);
+        return WP_FAIL(err, NOMEM, "more than %u distinct texts in a column", dictionary->capacity);
     const uint32_t capacity = dictionary->capacity == 0 ? FIRST_STRINGS : 2 * dictionary->capacity;
     uint32_t *slots = wp_calloc(2 * (size_t)capacity, sizeof *slots);
     wpi_slice *strings = wp_realloc(dictionary->strings, capacity * sizeof *strings);
     if (strings != NULL) dictionary->strings = strings;
     if (slots == NULL || strings == NULL) {
         wp_free(slots);
-        return WP_FAIL(err, NOMEM, "%u different texts in a column", capacity);
+        return WP_FAIL(err, NOMEM, "%u distinct texts in a column", capacity);
     }
     wp_free(dictionary->slots);
     dictionary->slots = slots;

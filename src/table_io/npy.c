@@ -18,7 +18,7 @@ typedef struct literal {
 } literal;
 
 static wp_status fail_literal(const literal *l) {
-    return WP_FAIL(l->err, PARSE, "%s: its .npy head is damaged at '%.20s'", l->name, l->at);
+    return WP_FAIL(l->err, PARSE, "%s: the .npy header is invalid at '%.20s'", l->name, l->at);
 }
 
 static void skip_space(literal *l) {
@@ -86,14 +86,14 @@ static wp_status type_of(const literal *l, const char *text, size_t length, wp_t
         return WP_STATUS_OK;
     }
     return WP_FAIL(l->err, UNSUPPORTED,
-                   "%s: values of type '%.*s' are not read; little-endian integers and floats are",
+                   "%s: type '%.*s' is not supported; integers and floats must be little-endian",
                    l->name, (int)(length < 40 ? length : 40), text);
 }
 
 static wp_status add_field(const literal *l, wpi_npy_head *head, const char *name,
                            size_t name_length, wp_type type) {
     if (head->field_count == FIELDS_MAX)
-        return WP_FAIL(l->err, UNSUPPORTED, "%s: more than %d columns", l->name, FIELDS_MAX);
+        return WP_FAIL(l->err, UNSUPPORTED, "%s has more than %d columns", l->name, FIELDS_MAX);
     wpi_npy_field *fields =
         wp_realloc(head->fields, (head->field_count + (size_t)1) * sizeof *fields);
     if (fields == NULL) return WP_FAIL(l->err, NOMEM, "columns of %s", l->name);
@@ -119,8 +119,8 @@ static wp_status take_fields(literal *l, wpi_npy_head *head) {
         WP_TRY(type_of(l, code, code_length, &type));
         if (take(l, ',') && *l->at != ')')
             return WP_FAIL(l->err, UNSUPPORTED,
-                           "%s: field '%.*s' is an array; one value a field is read", l->name,
-                           (int)(name_length < 40 ? name_length : 40), name);
+                           "%s: field '%.*s' is an array; only fields with one value are supported",
+                           l->name, (int)(name_length < 40 ? name_length : 40), name);
         if (!take(l, ')')) return fail_literal(l);
         WP_TRY(add_field(l, head, name, name_length, type));
         (void)take(l, ',');
@@ -153,7 +153,7 @@ static wp_status take_shape(literal *l, shape *out) {
         uint64_t size;
         WP_TRY(take_number(l, &size));
         if (out->count == 2)
-            return WP_FAIL(l->err, UNSUPPORTED, "%s: has more than two dimensions", l->name);
+            return WP_FAIL(l->err, UNSUPPORTED, "%s has more than two dimensions", l->name);
         out->sizes[out->count++] = size;
         if (!take(l, ',') && *l->at != ')') return fail_literal(l);
     }
@@ -164,14 +164,15 @@ static wp_status apply_shape(const literal *l, const shape *s, wpi_npy_head *hea
     head->row_count = s->count > 0 ? s->sizes[0] : 1;
     if (s->count == 2) {
         if (head->fields[0].name != NULL)
-            return WP_FAIL(l->err, UNSUPPORTED, "%s: has two dimensions of records", l->name);
+            return WP_FAIL(l->err, UNSUPPORTED,
+                           "%s has two dimensions of records; one is supported", l->name);
         if (s->is_by_columns && s->sizes[0] > 1 && s->sizes[1] > 1)
             return WP_FAIL(l->err, UNSUPPORTED,
-                           "%s: is stored by columns (Fortran's order); save it in C's order, "
-                           "or each column by itself",
+                           "%s is stored in Fortran order; save it in C order, or each column in "
+                           "a file of its own",
                            l->name);
         if (s->sizes[1] == 0 || s->sizes[1] > FIELDS_MAX)
-            return WP_FAIL(l->err, UNSUPPORTED, "%s: has %llu columns", l->name,
+            return WP_FAIL(l->err, UNSUPPORTED, "%s has %llu columns", l->name,
                            (unsigned long long)s->sizes[1]);
         for (uint64_t i = 1; i < s->sizes[1]; i++)
             WP_TRY(add_field(l, head, NULL, 0, head->fields[0].type));
@@ -214,22 +215,22 @@ static wp_status read_text(wpi_bytes *bytes, const char *name, char **text, wp_e
     size_t got, size_bytes;
     WP_TRY(wpi_bytes_read(bytes, fixed, 10, &got, err));
     if (got < 10 || memcmp(fixed, WPI_NPY_MAGIC, 6) != 0)
-        return WP_FAIL(err, PARSE, "%s: is no .npy file, its first bytes are others", name);
+        return WP_FAIL(err, PARSE, "%s is not a .npy file: its signature is missing", name);
     size_bytes = fixed[8] | (size_t)fixed[9] << 8;
     if (fixed[6] == 0 || fixed[6] > 3)
-        return WP_FAIL(err, UNSUPPORTED, "%s: is of .npy version %d; 1 to 3 are read", name,
-                       fixed[6]);
+        return WP_FAIL(err, UNSUPPORTED, "%s has .npy version %d; versions 1 to 3 are supported",
+                       name, fixed[6]);
     if (fixed[6] > 1) {
         WP_TRY(wpi_bytes_read(bytes, fixed + 10, 2, &got, err));
         if (got == 2) size_bytes |= (size_t)fixed[10] << 16 | (size_t)fixed[11] << 24;
     }
     if (size_bytes > HEAD_BYTES_MAX)
-        return WP_FAIL(err, PARSE, "%s: its .npy head is damaged", name);
+        return WP_FAIL(err, PARSE, "%s: the .npy header is invalid", name);
     *text = wp_calloc(1, size_bytes + 1);
     if (*text == NULL) return WP_FAIL(err, NOMEM, "reading %s", name);
     WP_TRY(wpi_bytes_read(bytes, *text, size_bytes, &got, err));
     return got == size_bytes ? WP_STATUS_OK
-                             : WP_FAIL(err, PARSE, "%s: is cut off within its head", name);
+                             : WP_FAIL(err, PARSE, "%s is truncated within its header", name);
 }
 
 wp_status wpi_npy_head_read(wpi_bytes *bytes, const char *name, wpi_npy_head *out, wp_error *err) {

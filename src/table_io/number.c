@@ -186,16 +186,18 @@ static size_t format_unsigned(uint64_t value, bool is_negative, char *out) {
     return length;
 }
 
-/* The fewest digits that read back to the same bits. */
-static size_t format_float(double value, bool is_narrow, bool is_json, char *out) {
-    const int first = is_narrow ? 6 : 15, last = is_narrow ? 9 : 17;
+/* `digits` significant ones; 0: the fewest that read back to the same bits. */
+static size_t format_float(double value, bool is_narrow, bool is_json, int digits, char *out) {
+    const int first = digits != 0 ? digits : is_narrow ? 6 : 15;
+    const int last = digits != 0 ? digits : is_narrow ? 9 : 17;
     int length = 0;
     if (!isfinite(value)) {
         const char *word = is_json ? "null" : isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
         memcpy(out, word, strlen(word));
         return strlen(word);
     }
-    if (fabs(value) < 1e15 && value == (double)(int64_t)value && !(value == 0 && signbit(value))) {
+    if (digits == 0 && fabs(value) < 1e15 && value == (double)(int64_t)value &&
+        !(value == 0 && signbit(value))) {
         length = (int)format_unsigned((uint64_t)fabs(value), value < 0, out);
         memcpy(out + length, ".0", 2);
         return (size_t)length + 2;
@@ -211,12 +213,17 @@ static size_t format_float(double value, bool is_narrow, bool is_json, char *out
 
 size_t wpi_number_format(const wp_column *column, uint64_t row, bool is_json,
                          char out[WPI_NUMBER_CHARACTERS]) {
+    return wpi_number_format_digits(column, row, is_json, 0, out);
+}
+
+size_t wpi_number_format_digits(const wp_column *column, uint64_t row, bool is_json, int digits,
+                                char out[WPI_NUMBER_CHARACTERS]) {
     int64_t number = 0;
     switch (column->type) {
     case WP_TYPE_FLOAT32:
-        return format_float(((const float *)column->values)[row], true, is_json, out);
+        return format_float(((const float *)column->values)[row], true, is_json, digits, out);
     case WP_TYPE_FLOAT64:
-        return format_float(((const double *)column->values)[row], false, is_json, out);
+        return format_float(((const double *)column->values)[row], false, is_json, digits, out);
     case WP_TYPE_UINT64:
         return format_unsigned(((const uint64_t *)column->values)[row], false, out);
     case WP_TYPE_INT8: number = ((const int8_t *)column->values)[row]; break;

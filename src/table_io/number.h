@@ -70,5 +70,9 @@ bool wpi_integer_fits(wp_type type, uint64_t value);
  * point or an exponent. `is_json`: null where JSON has no such number. */
 size_t wpi_number_format(const wp_column *column, uint64_t row, bool is_json,
                          char out[WPI_NUMBER_CHARACTERS]);
+/** The same with at most so many significant digits of floats (1 to 17); 0: as above. */
+#define WPI_DIGITS_MAX 17
+size_t wpi_number_format_digits(const wp_column *column, uint64_t row, bool is_json, int digits,
+                                char out[WPI_NUMBER_CHARACTERS]);
 
 #endif

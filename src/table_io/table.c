@@ -62,7 +62,7 @@ static wp_status open_reader(const char *const *paths, size_t path_count,
     if (path_count > 1)
         return WP_FAIL(
             err, INVALID,
-            "%s: only .npy files and FILE:TYPE can be columns side by side; one table otherwise",
+            "%s: give one table; only .npy files and FILE:TYPE can be combined as columns",
             paths[columns == 0 ? 1 : 0]);
     if (is_one_of(paths[0], arrow)) return wpi_arrow_file_open(paths[0], options, out, err);
     return open_csv(paths[0], options, out, err);
@@ -71,7 +71,7 @@ static wp_status open_reader(const char *const *paths, size_t path_count,
 wp_status wpi_table_open(const char *const *paths, size_t path_count,
                          const wpi_table_options *options, wpi_table **out, wp_error *err) {
     *out = NULL;
-    if (path_count == 0) return WP_FAIL(err, INVALID, "which table?");
+    if (path_count == 0) return WP_FAIL(err, INVALID, "no table is given");
     wpi_table *table = wp_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "reading %s", paths[0]);
     wp_status status = tell(open_reader(paths, path_count, options, &table->reader, err), err);
@@ -112,11 +112,11 @@ static wp_status fail_unknown(const wpi_table *table, const char *name, wp_error
     const char *first = table->reader->fields[0].name;
     if (table->reader->width == 1 && first[strcspn(first, ";|\t,")] != '\0')
         return WP_FAIL(err, NOT_FOUND,
-                       "%s has no column '%s'; its only one is '%s': --delimiter says what is "
-                       "between fields, --no-header that there are no names",
+                       "%s has no column '%s'; its only column is '%s': give --delimiter if fields "
+                       "are separated otherwise, --no-header if the first line is data",
                        table->name, name, first);
-    return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; its first is '%s'", table->name, name,
-                   first);
+    return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; its first column is '%s'", table->name,
+                   name, first);
 }
 
 wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *column,
@@ -131,7 +131,8 @@ wp_status wpi_table_find(const wpi_table *table, const char *name, uint32_t *col
         found++;
     }
     if (found == 1) return WP_STATUS_OK;
-    if (found > 1) return WP_FAIL(err, INVALID, "%s has %u columns '%s'", table->name, found, name);
+    if (found > 1)
+        return WP_FAIL(err, INVALID, "%s has %u columns named '%s'", table->name, found, name);
     const char *meant = wp_nearest_result(&nearest);
     if (meant != NULL)
         return WP_FAIL(err, NOT_FOUND, "%s has no column '%s'; did you mean '%s'?", table->name,

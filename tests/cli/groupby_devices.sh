@@ -45,10 +45,10 @@ for device in sim:k80 cuda:0; do
         check $device wide $wide --placement $placement --threads 1000 --groups 500
     done
 done
-# A GPU tells nothing of its TLBs; a profile does, by name or file, and then scopes are considered.
+# A GPU does not report its TLBs; a profile names them, and then scopes are considered.
 # shellcheck disable=SC2086
 check cuda:0 wide $wide --groups 1000000
-grep -q 'no TLB is known' explained || echo "the TLBs of a GPU are known"
+grep -q 'the TLBs of this device are unknown' explained || echo "the TLBs of a GPU are known"
 printf '[gpu]\nbase = k80\n' >own.ini
 for profile in k80 ./own.ini; do
     # shellcheck disable=SC2086

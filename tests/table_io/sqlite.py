@@ -4,7 +4,8 @@
 
 Keys are numbers and texts with skew, quotes, delimiters, line ends, NULLs; values have NULLs and signs, as
 multiples of 1/4, so that sums are the same in any order. Each table is read plain, packed by gzip, through
-stdin, as TSV, or without a header. Exit status 77: there is no sqlite3 module."""
+stdin, as TSV, or without a header; most with a condition, an order of groups, a limit. Exit status 77: there
+is no sqlite3 module."""
 import gzip
 import math
 import os
@@ -57,16 +58,54 @@ def to_csv(rows, delimiter, has_header, end, random_):
 AGGREGATES = ["count", "count:i", "sum:i", "min:i", "max:i", "avg:i", "count:t", "sum:f", "min:f", "max:f", "avg:f"]
 
 
-def by_sqlite(rows, keys):
+def quoted(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+def make_condition(rows, random_):
+    """Comparisons as (column, test); with constants that are in the table, near them, or anywhere."""
+    def constant(column, number):
+        values = [row[number] for row in rows if row[number] is not None]
+        value = random_.choice(values) if values else 0 if column != "t" else "a"
+        if column == "t":
+            return quoted(random_.choice([value, random_.choice(TEXTS), value + "a", value[:1]]))
+        return repr(random_.choice([value, value + 1, value - 0.5, 0, -1e3, 2**63 - 1, -2**63]))
+
+    def comparison():
+        number = random_.randrange(4)
+        column = "ktif"[number]
+        if random_.random() < 0.2:
+            return column, random_.choice(["is null", "is not null", "IS NOT NULL"])
+        test = random_.choice(["=", "==", "!=", "<>", "<", "<=", ">", ">="])
+        space = random_.choice(["", " "])
+        return column, space + test + space + constant(column, number)
+
+    return [comparison() for _ in range(random_.choice([0, 0, 1, 1, 2, 3]))]
+
+
+def make_order(keys, random_):
+    """Columns of the result, and whether each descends. Averages are left out: their last bits may differ."""
+    columns = keys + [a for a in AGGREGATES if not a.startswith("avg")]
+    return [(column, random_.random() < 0.5) for column in random_.sample(columns, random_.choice([0, 0, 1, 2, 3]))]
+
+
+def in_sql(aggregate):
+    return "count(*)" if aggregate == "count" else "%s(%s)" % tuple(aggregate.split(":")) if ":" in aggregate else aggregate
+
+
+def by_sqlite(rows, keys, condition, order, limit):
     database = sqlite3.connect(":memory:")
     database.execute("create table t (k integer, t text, i integer, f real)")
     database.executemany("insert into t values (?, ?, ?, ?)", rows)
     names = ", ".join(keys)
-    columns = ["count(*)" if a == "count" else "%s(%s)" % tuple(a.split(":")) for a in AGGREGATES]
-    return database.execute("select %s, %s from t group by %s" % (names, ", ".join(columns), names)).fetchall()
+    where = " and ".join("%s %s" % comparison for comparison in condition)
+    columns = [in_sql(column) + (" desc" if descends else "") for column, descends in order] + keys
+    return database.execute("select %s, %s from t %s group by %s order by %s limit %d" % (
+        names, ", ".join(map(in_sql, AGGREGATES)), where and "where " + where, names,
+        ", ".join(column + " nulls last" for column in columns), -1 if limit is None else limit)).fetchall()
 
 
-def by_warpage(program, folder, rows, keys, random_):
+def by_warpage(program, folder, rows, keys, condition, order, limit, random_):
     delimiter = random_.choice([",", ",", ";", "\t"])
     has_header = not rows or random_.random() < 0.8
     text = to_csv(rows, delimiter, has_header, random_.choice(["\n", "\r\n"]), random_).encode()
@@ -78,6 +117,16 @@ def by_warpage(program, folder, rows, keys, random_):
                ",".join(map(rename, AGGREGATES)), "--types", types, "--threads", str(random_.choice([1, 2, 3]))]
     if not has_header:
         command.append("--no-header")
+    if condition:
+        name = lambda c: random_.choice([names[c], '"%s"' % names[c]])
+        command += ["--where", random_.choice([" and ", "  AND "]).join(name(c) + (
+            " " if test[0] == "i" or test[0] == "I" else "") + test for c, test in condition)]
+    if order:
+        column = lambda c: names[c] if c in names else random_.choice([rename(c), rename(c).replace(":", "_")])
+        command += ["--order-by", ",".join(column(c) + (":desc" if descends else random_.choice(["", ":asc"]))
+                                           for c, descends in order)]
+    if limit is not None:
+        command += ["--limit", str(limit)]
     how = random_.choice(["plain", "gzip", "stdin"])
     path = os.path.join(folder, "t.tsv" if delimiter == "\t" and how != "stdin" else "t.csv")
     if delimiter == ";" or (delimiter == "\t" and how == "stdin"):
@@ -119,11 +168,6 @@ def parse(text, key_count, keys):
     return header, rows
 
 
-def order(row, key_count):
-    """NULL last, texts by bytes."""
-    return [(v is None, v.encode() if isinstance(v, str) else v if v is not None else 0) for v in row[:key_count]]
-
-
 def same(a, b):
     if isinstance(a, float) or isinstance(b, float):
         return a is not None and b is not None and math.isclose(a, b, rel_tol=1e-12, abs_tol=0)
@@ -134,9 +178,11 @@ def check(program, seed):
     random_ = random.Random(seed)
     rows = make_rows(random_, random_.choice([0, 1, 2, 100, 3000, 60000]))
     keys = random_.choice([["k"], ["t"], ["k", "t"], ["t", "k"]])
+    condition, order = make_condition(rows, random_), make_order(keys, random_)
+    limit = random_.choice([None, None, 0, 1, 10, 10**6])
     with tempfile.TemporaryDirectory() as folder:
-        header, ours = parse(by_warpage(program, folder, rows, keys, random_), len(keys), keys)
-    theirs = sorted(by_sqlite(rows, keys), key=lambda row: order(row, len(keys)))
+        _, ours = parse(by_warpage(program, folder, rows, keys, condition, order, limit, random_), len(keys), keys)
+    theirs = by_sqlite(rows, keys, condition, order, limit)
     if len(ours) != len(theirs):
         raise AssertionError("%d groups, SQLite has %d" % (len(ours), len(theirs)))
     for left, right in zip(ours, theirs):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What checked kernels ask, and what is said of it. A finding is one place in a kernel and one kind of
- * mistake: the first time it is a paragraph on stderr, then a number in the summary at the end.
+ * What checked kernels ask, and what is said of it. A finding is one place in a kernel and one kind
+ * of mistake: the first time it is a paragraph on stderr, then a number in the summary at the end.
  */
 #define _GNU_SOURCE /* dladdr, dl_iterate_phdr, pthread_getattr_np, mincore */
 #include "device/cpu/check.h"
@@ -26,8 +26,9 @@
 
 const wp_param wpi_check_params[] = {
     {"check", WP_UNIT_FLAG, "off", 0, 1,
-     "find accesses out of bounds, misaligned or freed, divergent barriers, leaks"},
-    {"check-stop", WP_UNIT_FLAG, "off", 0, 1, "end the kernel at its first finding"},
+     "check kernels for out-of-bounds and misaligned accesses, use of freed memory, divergent "
+     "barriers and leaks"},
+    {"check-stop", WP_UNIT_FLAG, "off", 0, 1, "stop the kernel at its first finding"},
     {0}};
 
 bool wpi_check_enabled;
@@ -52,11 +53,12 @@ static struct {
     bool stops;
     bool has_failed;   /* the device has an error: what the program could not free is no leak */
     bool is_unchecked; /* there are kernels that could not be checked */
-    pid_t owner; /* forked children say nothing */
+    pid_t owner;       /* forked children say nothing */
     const char *found_path;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .last = &state.findings};
 
-/* ---- start -------------------------------------------------------------------------------------- */
+/* ---- start --------------------------------------------------------------------------------------
+ */
 
 wp_status wpi_check_start(wp_error *err) {
     wp_param_value check, stop;
@@ -76,7 +78,8 @@ static void leave_mark(void) {
     if (state.found_path == NULL || state.found_path[0] == '\0') return;
     const int file = open(state.found_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (file < 0) return;
-    if (write(file, "1", 1) != 1) fprintf(stderr, "warpage check: %s cannot be written\n", state.found_path);
+    if (write(file, "1", 1) != 1)
+        fprintf(stderr, "warpage check: %s cannot be written\n", state.found_path);
     close(file);
 }
 
@@ -98,7 +101,8 @@ const wp_check_site *wpi_check_sites(const wpi_variant *variant, uint32_t *count
     return dlsym(variant->library, "wp_check_sites");
 }
 
-/* ---- storage of blocks -------------------------------------------------------------------------- */
+/* ---- storage of blocks --------------------------------------------------------------------------
+ */
 
 /* Guards of allocations hold on from block to block until something is freed. */
 static bool are_current(const wpi_block *block, uint64_t removals) {
@@ -134,10 +138,12 @@ void wpi_check_release(wpi_block *block) {
     wp_free(block->pub.barrier_sites);
 }
 
-/* ---- saying it ---------------------------------------------------------------------------------- */
+/* ---- saying it ----------------------------------------------------------------------------------
+ */
 
 static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
-    return a == b || (a->line == b->line && a->file != NULL && b->file != NULL && strcmp(a->file, b->file) == 0);
+    return a == b || (a->line == b->line && a->file != NULL && b->file != NULL &&
+                      strcmp(a->file, b->file) == 0);
 }
 
 /* Counts; true the first time. */
@@ -145,14 +151,16 @@ static bool note(const wpi_cpu_kernel *kernel, const wp_check_site *site, kind w
     bool is_first = true;
     pthread_mutex_lock(&state.lock);
     for (finding *f = state.findings; f != NULL && is_first; f = f->next) {
-        const bool is_same = f->site == site || (f->site->access == site->access && is_same_line(f->site, site));
+        const bool is_same =
+            f->site == site || (f->site->access == site->access && is_same_line(f->site, site));
         if (!is_same || f->kind != what || strcmp(f->kernel, kernel->display_name) != 0) continue;
         f->count++;
         is_first = false;
     }
     finding *made = is_first ? wp_calloc(1, sizeof *made) : NULL;
     if (made != NULL) {
-        *made = (finding){.kind = what, .site = site, .kernel = wp_strdup(kernel->display_name), .count = 1};
+        *made = (finding){
+            .kind = what, .site = site, .kernel = wp_strdup(kernel->display_name), .count = 1};
         WP_CHECK(made->kernel != NULL);
         *state.last = made;
         state.last = &made->next;
@@ -201,7 +209,8 @@ static bool is_mapped(const void *address) {
     return mincore((void *)((uintptr_t)address / page * page), page, &resident) == 0; // NOLINT
 }
 
-static void say_where(wp_text *text, const void *address, uint64_t size_bytes, const wpi_check_place *place) {
+static void say_where(wp_text *text, const void *address, uint64_t size_bytes,
+                      const wpi_check_place *place) {
     const int64_t away = place->distance_bytes;
     const uint64_t far = away < 0 ? (uint64_t)-away : (uint64_t)away;
     const wp_allocation *a = &place->entry.allocation;
@@ -210,18 +219,21 @@ static void say_where(wp_text *text, const void *address, uint64_t size_bytes, c
         return;
     }
     if (!place->is_known || far > NEAR_BYTES) {
-        wp_text_append(text, is_mapped(address) ? "memory of the host, which CUDA does not know: copy it, or take "
-                                                  "cudaMallocManaged, cudaMallocHost or cudaHostRegister"
-                                                : "a wild pointer: no allocation is near it");
+        wp_text_append(text, is_mapped(address)
+                                 ? "memory of the host, which CUDA does not know: copy it, or take "
+                                   "cudaMallocManaged, cudaMallocHost or cudaHostRegister"
+                                 : "a wild pointer: no allocation is near it");
         return;
     }
     if (away == 0) {
-        const uint64_t offset = (uintptr_t)address - (uintptr_t)a->base, left = a->size_bytes - offset;
+        const uint64_t offset = (uintptr_t)address - (uintptr_t)a->base,
+                       left = a->size_bytes - offset;
         if (place->is_freed) {
             wp_text_appendf(text, "byte %" PRIu64 " of the freed", offset);
         } else {
             const uint64_t behind = size_bytes - left;
-            wp_text_appendf(text, "the last %" PRIu64 " byte%s of it behind the end of the", behind, plural(behind));
+            wp_text_appendf(text, "the last %" PRIu64 " byte%s of it behind the end of the", behind,
+                            plural(behind));
         }
     } else {
         const uint64_t between = away < 0 ? far : far - 1;
@@ -237,39 +249,50 @@ static void say_where(wp_text *text, const void *address, uint64_t size_bytes, c
     say_caller(text, &place->entry);
 }
 
-static void say_object(wp_text *text, const wp_check_site *site, int64_t offset, uint64_t object_bytes) {
-    static const char *const names[] = {"object",           "shared memory",      "dynamic shared memory",
-                                        "local array",      "kernel's parameter", "__constant__ variable",
+static void say_object(wp_text *text, const wp_check_site *site, int64_t offset,
+                       uint64_t object_bytes) {
+    static const char *const names[] = {"object",
+                                        "shared memory",
+                                        "dynamic shared memory",
+                                        "local array",
+                                        "kernel's parameter",
+                                        "__constant__ variable",
                                         "__device__ variable"};
     const char *what = names[site->object];
     if (site->object == WP_CHECK_SHARED && site->name != NULL) what = "__shared__ variable";
     if (offset < 0) {
-        wp_text_appendf(text, "%" PRIu64 " byte%s before the %s", (uint64_t)-offset, plural((uint64_t)-offset), what);
+        wp_text_appendf(text, "%" PRIu64 " byte%s before the %s", (uint64_t)-offset,
+                        plural((uint64_t)-offset), what);
     } else if ((uint64_t)offset >= object_bytes) {
         const uint64_t behind = (uint64_t)offset - object_bytes;
         if (behind == 0) {
             wp_text_appendf(text, "right behind the end of the %s", what);
         } else {
-            wp_text_appendf(text, "%" PRIu64 " byte%s behind the end of the %s", behind, plural(behind), what);
+            wp_text_appendf(text, "%" PRIu64 " byte%s behind the end of the %s", behind,
+                            plural(behind), what);
         }
     } else {
         wp_text_appendf(text, "partly behind the end of the %s", what);
     }
-    if (site->name != NULL && site->object != WP_CHECK_DYNAMIC) wp_text_appendf(text, " %s", site->name);
+    if (site->name != NULL && site->object != WP_CHECK_DYNAMIC)
+        wp_text_appendf(text, " %s", site->name);
     wp_text_appendf(text, ", which has %" PRIu64 " bytes", object_bytes);
 }
 
-static void say_access(wp_text *text, const wp_check_site *site, const void *address, uint64_t size_bytes) {
+static void say_access(wp_text *text, const wp_check_site *site, const void *address,
+                       uint64_t size_bytes) {
     static const char *const verbs[] = {"loads", "stores", "atomically changes", "waits"};
     const wp_cpu_block *b = wp_rt_block;
     wp_text_appendf(text,
-                    "    thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                    ") %s %" PRIu64 " byte%s at 0x%zx,\n    ",
-                    b->tid[0], b->tid[1], b->tid[2], b->block_idx[0], b->block_idx[1], b->block_idx[2],
-                    verbs[site->access], size_bytes, plural(size_bytes), (size_t)(uintptr_t)address);
+                    "    thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32
+                    ",%" PRIu32 ",%" PRIu32 ") %s %" PRIu64 " byte%s at 0x%zx,\n    ",
+                    b->tid[0], b->tid[1], b->tid[2], b->block_idx[0], b->block_idx[1],
+                    b->block_idx[2], verbs[site->access], size_bytes, plural(size_bytes),
+                    (size_t)(uintptr_t)address);
 }
 
-static void begin(wp_text *text, const wpi_cpu_kernel *kernel, const wp_check_site *site, kind what) {
+static void begin(wp_text *text, const wpi_cpu_kernel *kernel, const wp_check_site *site,
+                  kind what) {
     wp_text_append(text, "warpage check: ");
     say_place(text, kernel->display_name, site);
     wp_text_appendf(text, ": %s\n", titles[what]);
@@ -284,12 +307,14 @@ static void finish(wp_text *text, const wpi_block *block) {
 }
 
 static void stop_if_asked(wpi_block *block, kind what, bool has_thread) {
-    static const wp_status statuses[KIND_COUNT] = {WP_STATUS_KERNEL_ADDRESS, WP_STATUS_KERNEL_MISALIGNED,
-                                                   WP_STATUS_KERNEL_ADDRESS, WP_STATUS_KERNEL_DEADLOCK};
+    static const wp_status statuses[KIND_COUNT] = {
+        WP_STATUS_KERNEL_ADDRESS, WP_STATUS_KERNEL_MISALIGNED, WP_STATUS_KERNEL_ADDRESS,
+        WP_STATUS_KERNEL_DEADLOCK};
     if (state.stops) wpi_worker_fail(block->worker, statuses[what], has_thread, "%s", titles[what]);
 }
 
-/* ---- accesses ----------------------------------------------------------------------------------- */
+/* ---- accesses -----------------------------------------------------------------------------------
+ */
 
 static wpi_block *block_here(void) {
     return (wpi_block *)wp_rt_block; /* its first member */
@@ -337,7 +362,8 @@ typedef struct segment_search {
     range found;
 } segment_search;
 
-/* Constants of kernels: read-only data, of the program as well, where its variables may point to them. */
+/* Constants of kernels: read-only data, of the program as well, where its variables may point to
+ * them. */
 static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     segment_search *search = arg;
     bool is_own = false;
@@ -345,13 +371,15 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < info->dlpi_phnum; i++) {
             const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-            const range r = {info->dlpi_addr + p->p_vaddr, info->dlpi_addr + p->p_vaddr + p->p_memsz};
+            const range r = {info->dlpi_addr + p->p_vaddr,
+                             info->dlpi_addr + p->p_vaddr + p->p_memsz};
             if (pass == 0) {
                 is_own = is_own || (p->p_type == PT_LOAD && contains(r, search->own, 1));
                 continue;
             }
-            const bool is_data = (p->p_type == PT_LOAD && (is_own || (p->p_flags & (PF_W | PF_X)) == 0)) ||
-                                 p->p_type == PT_GNU_RELRO;
+            const bool is_data =
+                (p->p_type == PT_LOAD && (is_own || (p->p_flags & (PF_W | PF_X)) == 0)) ||
+                p->p_type == PT_GNU_RELRO;
             if (!is_data || !contains(r, search->address, 1)) continue;
             search->found = r;
             return 1;
@@ -360,8 +388,10 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *arg) {
     return 0;
 }
 
-/* Memory of the block that contains the access, or else memory of the program's that any thread may use. */
-static bool find_private(const wpi_block *block, const void *address, uint64_t size_bytes, range *out) {
+/* Memory of the block that contains the access, or else memory of the program's that any thread may
+ * use. */
+static bool find_private(const wpi_block *block, const void *address, uint64_t size_bytes,
+                         range *out) {
     const wp_cpu_block *b = &block->pub;
     const wp_cpu_kernel *code = block->launch->kernel->code;
     *out = range_at(b->shared, b->shared_bytes);
@@ -400,8 +430,8 @@ static void report_misaligned(wpi_block *block, const wp_check_site *site, const
     stop_if_asked(block, MISALIGNED, true);
 }
 
-static void report_place(wpi_block *block, const wp_check_site *site, const void *address, uint64_t size_bytes,
-                         const wpi_check_place *place) {
+static void report_place(wpi_block *block, const wp_check_site *site, const void *address,
+                         uint64_t size_bytes, const wpi_check_place *place) {
     const kind what = place->is_freed && place->distance_bytes == 0 ? FREED : OUT_OF_BOUNDS;
     if (note(block->launch->kernel, site, what)) {
         wp_text text = {0};
@@ -414,8 +444,8 @@ static void report_place(wpi_block *block, const wp_check_site *site, const void
 }
 
 /* The memory that a good access lies in; false after a report. */
-static bool find_memory(wpi_block *block, const wp_check_site *site, const void *address, uint64_t size_bytes,
-                        range *out) {
+static bool find_memory(wpi_block *block, const wp_check_site *site, const void *address,
+                        uint64_t size_bytes, range *out) {
     wpi_memory_entry entry;
     if (wpi_memory_map_find(wpi_memory_map_global(), address, &entry)) {
         *out = range_at(entry.allocation.base, entry.allocation.size_bytes);
@@ -439,8 +469,8 @@ void *wp_rt_check(void *address, uint32_t index) {
         return dummy();
     }
     if (!find_memory(block, site, address, site->size_bytes, &memory)) return dummy();
-    block->pub.guards[index] =
-        (wp_check_guard){.first = memory.first, .limit = memory.outer - memory.first - site->size_bytes + 1};
+    block->pub.guards[index] = (wp_check_guard){
+        .first = memory.first, .limit = memory.outer - memory.first - site->size_bytes + 1};
     return address;
 }
 
@@ -471,7 +501,8 @@ uint64_t wp_rt_check_range(void *address, uint32_t index, uint64_t size_bytes) {
     return is_good ? size_bytes : 0;
 }
 
-/* ---- barriers ----------------------------------------------------------------------------------- */
+/* ---- barriers -----------------------------------------------------------------------------------
+ */
 
 static bool waits_here(const wpi_block *block, uint32_t t) {
     if (!block->is_mixed) return t >= block->first && t < block->outer;
@@ -511,18 +542,21 @@ void wpi_check_barrier(wpi_block *block) {
         wp_text text = {0};
         begin(&text, kernel, site, DIVERGENT);
         wp_text_appendf(&text,
-                        "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") wait%s here, the first is ",
+                        "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
+                        ") wait%s here, the first is ",
                         waiting, plural(waiting), b->block_idx[0], b->block_idx[1], b->block_idx[2],
                         waiting == 1 ? "s" : "");
         say_thread(&text, block, first);
         if (elsewhere != 0) {
             wp_text_appendf(&text, ";\n    %" PRIu32 " at another barrier", elsewhere);
-            if (other_site->file != NULL) wp_text_appendf(&text, ", %s:%" PRIu32, other_site->file, other_site->line);
+            if (other_site->file != NULL)
+                wp_text_appendf(&text, ", %s:%" PRIu32, other_site->file, other_site->line);
             wp_text_append(&text, ", the first is ");
             say_thread(&text, block, other);
         }
         if (returned != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned, the first is ", returned, returned == 1 ? "has" : "have");
+            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned, the first is ", returned,
+                            returned == 1 ? "has" : "have");
             say_thread(&text, block, gone);
         }
         finish(&text, block);
@@ -545,7 +579,8 @@ void wpi_check_device_error(const wp_error *error) {
     pthread_mutex_unlock(&state.lock);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------ */
+/* ---- the end ------------------------------------------------------------------------------------
+ */
 
 static void say_leaks(wp_text *text, uint64_t *count) {
     wpi_memory_entry entry;
@@ -557,13 +592,15 @@ static void say_leaks(wp_text *text, uint64_t *count) {
         if (entry.number == 0) continue;
         bytes += entry.allocation.size_bytes;
         if (++*count > LEAKS_SHOWN_MAX) continue;
-        wp_text_appendf(&list, "    %zu bytes at %p", entry.allocation.size_bytes, entry.allocation.base);
+        wp_text_appendf(&list, "    %zu bytes at %p", entry.allocation.size_bytes,
+                        entry.allocation.base);
         say_caller(&list, &entry);
         wp_text_append(&list, "\n");
     }
     if (*count == 0) return;
-    wp_text_appendf(text, "warpage check: %" PRIu64 " allocation%s never freed, %" PRIu64 " bytes\n%s", *count,
-                    *count == 1 ? " was" : "s were", bytes, list.data);
+    wp_text_appendf(text,
+                    "warpage check: %" PRIu64 " allocation%s never freed, %" PRIu64 " bytes\n%s",
+                    *count, *count == 1 ? " was" : "s were", bytes, list.data);
     if (*count > LEAKS_SHOWN_MAX) wp_text_append(text, "    …\n");
     wp_text_deinit(&list);
     leave_mark();

@@ -25,9 +25,9 @@
 
 const wp_param wpi_cpu_params[] = {
     {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
-     "threads of the CPU device; 0: one for each processor this process may use"},
+     "number of threads of the CPU device; 0: one for each processor of this process"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
-     "instructions that kernels may use: best, or baseline for any x86-64"},
+     "instruction set of kernels: best (of this processor), or baseline for any x86-64"},
     {0}};
 
 uint64_t wpi_now_ns(void) {

@@ -12,7 +12,7 @@
 #include "base/param.h"
 
 const wp_param wpi_cuda_params[] = {
-    {"libcuda", WP_UNIT_TEXT, "libcuda.so.1", 0, 0, "the CUDA driver's library, by name or path"},
+    {"libcuda", WP_UNIT_TEXT, "libcuda.so.1", 0, 0, "name or path of the CUDA driver's library"},
     {0}};
 
 enum need { OPTIONAL, NEEDED };

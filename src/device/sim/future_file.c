@@ -12,9 +12,9 @@
 
 const wp_param wpi_future_params[] = {
     {"future", WP_UNIT_TEXT, "", 0, 0,
-     "file of an earlier run's use of managed pages, for policies that look ahead"},
+     "read the page accesses of an earlier run from this file, for oracle policies"},
     {"note-future", WP_UNIT_TEXT, "", 0, 0,
-     "file to note this run's use of managed pages in, for a later run"},
+     "write the page accesses of this run to this file, for a later run"},
     {0}};
 
 /* ---- writing --------------------------------------------------------------------------------- */

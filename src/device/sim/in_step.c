@@ -8,7 +8,8 @@
 
 const wp_param wpi_in_step_params[] = {
     {"in-step", WP_UNIT_TEXT, "auto", 0, 0,
-     "which kernels run in step on simulated GPUs: auto, always, never"},
+     "execute threads in step with simulated time: auto (in kernels that read a clock or wait for "
+     "other blocks), always, never"},
     {0}};
 
 wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {

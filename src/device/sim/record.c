@@ -16,9 +16,9 @@
 #include "warpage/version.h"
 
 const wp_param wpi_trace_params[] = {
-    {"trace", WP_UNIT_TEXT, "", 0, 0, "file for a trace of what runs on a simulated GPU"},
-    {"trace-functional", WP_UNIT_FLAG, "0", 0, 1,
-     "while a trace is recorded, kernels take no simulated time"},
+    {"trace", WP_UNIT_TEXT, "", 0, 0,
+     "write a trace of the kernels on a simulated GPU to this file"},
+    {"trace-functional", WP_UNIT_FLAG, "0", 0, 1, "do not simulate time while a trace is recorded"},
     {0}};
 
 #define HANDLES_FIRST 16u

@@ -12,9 +12,9 @@
 
 const wp_param wpi_sim_params[] = {
     {"set", WP_UNIT_TEXT, "", 0, 0,
-     "numbers of the simulated GPU, as in tlb.l2.entries=128; ';' between several"},
+     "parameters of the simulated GPU, as in tlb.l2.entries=128, separated by ';'"},
     {"policy-files", WP_UNIT_TEXT, "", 0, 0,
-     "files of policies made by wpcc --policy; ':' between several"},
+     "policy files made by `wpcc --policy`, separated by ':'"},
     {0}};
 enum { SET, POLICY_FILES };
 

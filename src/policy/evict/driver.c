@@ -13,9 +13,11 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 
 static const wpi_evict_ops ops = {.choose = choose};
 
-const wpi_policy wpi_policy_evict_driver = {.kind = "evict",
+const wpi_policy wpi_policy_evict_driver = {
+    .kind = "evict",
     .name = "driver",
     .keys = "",
-    .doc = "the 2 MiB that were given memory longest ago, used or not",
+    .doc = "the 2 MiB chunk that was given device memory longest ago, whether it was used or "
+           "not",
     .source = "NVIDIA's open driver 595: uvm_pmm_gpu",
     .ops = &ops};

@@ -30,11 +30,11 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 
 static const wpi_evict_ops ops = {.choose = choose};
 
-const wpi_policy wpi_policy_evict_lfu_2m = {.kind = "evict",
-                                            .name = "lfu-2m",
-                                            .keys = "",
-                                            .doc =
-                                                "the 2 MiB with the fewest accesses counted; of "
-                                                "equals those that were only read, then the oldest",
-                                            .source = "Ganguly et al., IPDPS'20, section IV",
-                                            .ops = &ops};
+const wpi_policy wpi_policy_evict_lfu_2m = {
+    .kind = "evict",
+    .name = "lfu-2m",
+    .keys = "",
+    .doc = "the 2 MiB chunk with the fewest counted accesses; on a tie, chunks that were "
+           "only read first, then the least recently used",
+    .source = "Ganguly et al., IPDPS'20, section IV",
+    .ops = &ops};

@@ -11,9 +11,10 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 
 static const wpi_evict_ops ops = {.choose = choose};
 
-const wpi_policy wpi_policy_evict_lru_2m = {.kind = "evict",
+const wpi_policy wpi_policy_evict_lru_2m = {
+    .kind = "evict",
     .name = "lru-2m",
     .keys = "paging.reserve",
-    .doc = "the 2 MiB that were used longest ago, when all of them are resident",
+    .doc = "the least recently used 2 MiB chunk that is fully resident",
     .source = "Ganguly et al., IPDPS'20, section II-C",
     .ops = &ops};

@@ -59,6 +59,6 @@ static const wpi_evict_ops ops = {.needs_page_ages = true, .choose = choose};
 const wpi_policy wpi_policy_evict_lru_4k = {.kind = "evict",
                                             .name = "lru-4k",
                                             .keys = "",
-                                            .doc = "the page that was used longest ago",
+                                            .doc = "the least recently used 4 KiB page",
                                             .source = "Ganguly et al., ISCA'19: LRU of 4 KB",
                                             .ops = &ops};

@@ -48,6 +48,6 @@ const wpi_policy wpi_policy_evict_oracle = {
     .kind = "evict",
     .name = "oracle",
     .keys = "",
-    .doc = "the page whose next use is farthest, as an earlier run noted it",
+    .doc = "the page whose next use is farthest in the future, as recorded by an earlier run",
     .source = "Belady, IBM Systems Journal 5(2), 1966: MIN",
     .ops = &ops};

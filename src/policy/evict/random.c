@@ -33,6 +33,6 @@ static const wpi_evict_ops ops = {.choose = choose};
 const wpi_policy wpi_policy_evict_random = {.kind = "evict",
                                             .name = "random",
                                             .keys = "gpu.seed",
-                                            .doc = "a page at random",
+                                            .doc = "a random page",
                                             .source = "Ganguly et al., ISCA'19: random eviction",
                                             .ops = &ops};

@@ -11,9 +11,10 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 
 static const wpi_evict_ops ops = {.choose = choose};
 
-const wpi_policy wpi_policy_evict_sequential_local = {.kind = "evict",
+const wpi_policy wpi_policy_evict_sequential_local = {
+    .kind = "evict",
     .name = "sequential-local",
     .keys = "paging.reserve",
-    .doc = "of the 2 MiB used longest ago the 64 KiB used longest ago",
+    .doc = "the least recently used 64 KiB block of the least recently used 2 MiB chunk",
     .source = "Ganguly et al., ISCA'19: sequential-local eviction",
     .ops = &ops};

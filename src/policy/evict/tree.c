@@ -43,9 +43,11 @@ static bool choose(const wpi_evict_question *question, uint32_t *chunk, wpi_page
 
 static const wpi_evict_ops ops = {.choose = choose};
 
-const wpi_policy wpi_policy_evict_tree = {.kind = "evict",
+const wpi_policy wpi_policy_evict_tree = {
+    .kind = "evict",
     .name = "tree",
     .keys = "paging.reserve",
-    .doc = "64 KiB as sequential-local, and what is left of larger nodes that are less than half full then",
+    .doc = "as sequential-local, and the rest of each larger node of the tree of which less "
+           "than half then remains resident",
     .source = "Ganguly et al., ISCA'19: tree-based eviction",
     .ops = &ops};

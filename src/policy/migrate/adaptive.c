@@ -9,9 +9,11 @@ static uint64_t threshold(const wpi_migrate_question *question) {
 
 static const wpi_migrate_ops ops = {.threshold = threshold};
 
-const wpi_policy wpi_policy_migrate_adaptive = {.kind = "migrate",
+const wpi_policy wpi_policy_migrate_adaptive = {
+    .kind = "migrate",
     .name = "adaptive",
     .keys = "paging.migrate_threshold paging.migrate_penalty",
-    .doc = "the more accesses the fuller memory is, then the more often the block went back and forth",
+    .doc = "migrate after a number of accesses that grows with device occupancy and, once "
+           "oversubscribed, with the block's round trips",
     .source = "Ganguly et al., IPDPS'20, equation 1",
     .ops = &ops};

@@ -7,9 +7,10 @@ static uint64_t threshold(const wpi_migrate_question *question) {
 
 static const wpi_migrate_ops ops = {.threshold = threshold};
 
-const wpi_policy wpi_policy_migrate_always = {.kind = "migrate",
+const wpi_policy wpi_policy_migrate_always = {
+    .kind = "migrate",
     .name = "always",
     .keys = "paging.migrate_threshold",
-    .doc = "a fixed number of accesses brings a page",
+    .doc = "migrate after a fixed number of accesses (paging.migrate_threshold)",
     .source = "Ganguly et al., IPDPS'20, section V: Always",
     .ops = &ops};

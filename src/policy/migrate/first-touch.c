@@ -8,9 +8,10 @@ static uint64_t threshold(const wpi_migrate_question *question) {
 
 static const wpi_migrate_ops ops = {.threshold = threshold};
 
-const wpi_policy wpi_policy_migrate_first_touch = {.kind = "migrate",
+const wpi_policy wpi_policy_migrate_first_touch = {
+    .kind = "migrate",
     .name = "first-touch",
     .keys = "",
-    .doc = "the first access brings a page",
+    .doc = "migrate on the first access",
     .source = "Ganguly et al., IPDPS'20, section V: Disabled",
     .ops = &ops};

@@ -7,9 +7,11 @@ static uint64_t threshold(const wpi_migrate_question *question) {
 
 static const wpi_migrate_ops ops = {.threshold = threshold};
 
-const wpi_policy wpi_policy_migrate_oversub = {.kind = "migrate",
+const wpi_policy wpi_policy_migrate_oversub = {
+    .kind = "migrate",
     .name = "oversub",
     .keys = "paging.migrate_threshold",
-    .doc = "as always, once memory was full; before that the first access",
+    .doc = "migrate on the first access until device memory has been full once, then as "
+           "always",
     .source = "Ganguly et al., IPDPS'20, section V: Oversub",
     .ops = &ops};

@@ -32,6 +32,7 @@ const wpi_policy wpi_policy_migrate_payback = {
     .kind = "migrate",
     .name = "payback",
     .keys = "",
-    .doc = "as many bytes across the link as moving the block there and back takes, each time more",
+    .doc = "migrate a block once its remote accesses have used the link as much as moving it "
+           "there and back; after moves that did not pay, a multiple of that",
     .source = "Karlin et al., Algorithmica 3, 1988: rent or buy; docs/rooms/payback.md",
     .ops = &ops};

@@ -41,6 +41,8 @@ const wpi_policy wpi_policy_prefetch_driver = {
     .kind = "prefetch",
     .name = "driver",
     .keys = "paging.prefetch_threshold",
-    .doc = "the rest of the 64 KiB, and of the largest region of which 51% is there",
+    .doc = "the rest of the faulting 64 KiB blocks, and of the largest aligned region around "
+           "each fault of which more than paging.prefetch_threshold percent are then "
+           "resident",
     .source = "NVIDIA's open driver 595: uvm_perf_prefetch",
     .ops = &ops};

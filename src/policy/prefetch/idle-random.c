@@ -41,6 +41,7 @@ const wpi_policy wpi_policy_prefetch_idle_random = {
     .kind = "prefetch",
     .name = "idle-random",
     .keys = "gpu.seed",
-    .doc = "while the link is idle the 64 KiB of a missing page at random",
+    .doc = "nothing with a fault; while the link is idle, the 64 KiB block of a random "
+           "non-resident page",
     .source = "Zheng et al., HPCA'16: random prefetcher; the size is ours",
     .ops = &ops};

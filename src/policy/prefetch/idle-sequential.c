@@ -26,6 +26,7 @@ const wpi_policy wpi_policy_prefetch_idle_sequential = {
     .kind = "prefetch",
     .name = "idle-sequential",
     .keys = "",
-    .doc = "while the link is idle the next 64 KiB, in order of addresses",
+    .doc = "nothing with a fault; while the link is idle, the next non-resident 64 KiB block "
+           "in address order",
     .source = "Zheng et al., HPCA'16: sequential prefetcher; the size is ours",
     .ops = &ops};

@@ -17,6 +17,6 @@ const wpi_policy wpi_policy_prefetch_locality = {
     .kind = "prefetch",
     .name = "locality",
     .keys = "",
-    .doc = "the rest of the 512 KiB in which a page faults",
+    .doc = "the rest of the aligned 512 KiB around each fault",
     .source = "Zheng et al., HPCA'16, locality-aware prefetcher; the size is ours",
     .ops = &ops};

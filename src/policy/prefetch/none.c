@@ -6,6 +6,6 @@ static const wpi_prefetch_ops ops = {.choose = wpi_prefetch_nothing};
 const wpi_policy wpi_policy_prefetch_none = {.kind = "prefetch",
                                              .name = "none",
                                              .keys = "",
-                                             .doc = "only pages that fault come",
+                                             .doc = "nothing; only faulting pages are migrated",
                                              .source = "",
                                              .ops = &ops};

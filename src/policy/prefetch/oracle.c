@@ -52,6 +52,6 @@ const wpi_policy wpi_policy_prefetch_oracle = {
     .kind = "prefetch",
     .name = "oracle",
     .keys = "",
-    .doc = "what an earlier run used next, ahead of need, whenever the link is idle",
+    .doc = "while the link is idle, the pages that an earlier run used next",
     .source = "Zheng et al., HPCA'16: oracle prefetcher",
     .ops = &ops};

@@ -18,6 +18,7 @@ const wpi_policy wpi_policy_prefetch_random = {
     .kind = "prefetch",
     .name = "random",
     .keys = "gpu.seed",
-    .doc = "for each page that faults one of its 2 MiB at random, if it is missing",
+    .doc = "for each faulting page, one random page of the same 2 MiB chunk if it is not "
+           "resident",
     .source = "Ganguly et al., ISCA'19: random prefetcher",
     .ops = &ops};

@@ -11,6 +11,6 @@ const wpi_policy wpi_policy_prefetch_sequential_local = {
     .kind = "prefetch",
     .name = "sequential-local",
     .keys = "",
-    .doc = "the rest of the 64 KiB in which a page faults",
+    .doc = "the rest of the faulting 64 KiB blocks",
     .source = "Ganguly et al., ISCA'19: sequential-local prefetcher",
     .ops = &ops};

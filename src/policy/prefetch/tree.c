@@ -27,6 +27,7 @@ const wpi_policy wpi_policy_prefetch_tree = {
     .kind = "prefetch",
     .name = "tree",
     .keys = "",
-    .doc = "the rest of the 64 KiB, and of each larger node of the tree that is more than half there",
+    .doc = "the rest of the faulting 64 KiB blocks, and of each larger node of the tree of "
+           "which more than half is then resident",
     .source = "Ganguly et al., IPDPS'20, section II-B",
     .ops = &ops};

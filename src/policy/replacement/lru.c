@@ -6,6 +6,6 @@ static const wpi_replacement_ops ops = {.is_moved_by_use = true};
 const wpi_policy wpi_policy_replacement_lru = {.kind = "replacement",
                                                .name = "lru",
                                                .keys = "",
-                                               .doc = "the entry that was used longest ago",
+                                               .doc = "the least recently used entry of the set",
                                                .source = "",
                                                .ops = &ops};

@@ -14,6 +14,6 @@ static const wpi_replacement_ops ops = {.victim = victim};
 const wpi_policy wpi_policy_replacement_random = {.kind = "replacement",
                                                   .name = "random",
                                                   .keys = "gpu.seed",
-                                                  .doc = "any entry of the set",
+                                                  .doc = "a random entry of the set",
                                                   .source = "",
                                                   .ops = &ops};

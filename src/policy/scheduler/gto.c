@@ -16,6 +16,7 @@ const wpi_policy wpi_policy_scheduler_gto = {
     .kind = "scheduler",
     .name = "gto",
     .keys = "",
-    .doc = "greedy, then oldest: the warp that issued last, or the oldest one",
+    .doc = "greedy then oldest: the warp that issued last while it is ready, else the oldest "
+           "ready warp",
     .source = "Rogers, O'Connor, Aamodt: Cache-conscious wavefront scheduling, MICRO 2012",
     .ops = &ops};

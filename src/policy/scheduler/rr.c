@@ -16,6 +16,6 @@ const wpi_policy wpi_policy_scheduler_rr = {
     .kind = "scheduler",
     .name = "rr",
     .keys = "",
-    .doc = "round robin over the warps that are ready: the next younger one",
+    .doc = "round robin: the next younger ready warp after the one that issued last",
     .source = "",
     .ops = &ops};

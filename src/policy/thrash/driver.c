@@ -219,7 +219,7 @@ const wpi_policy wpi_policy_thrash_driver = {
     .keys = "paging.thrash_threshold paging.thrash_pin_threshold paging.thrash_lapse "
             "paging.thrash_votes paging.thrash_adapt paging.thrash_nap paging.thrash_epoch "
             "paging.thrash_pin paging.thrash_resets",
-    .doc =
-        "pages for which host and device fight: each in turn, then one of them has it for a while",
+    .doc = "for pages that thrash between host and device: throttle one of them for a while, "
+           "then pin the page",
     .source = "NVIDIA's open driver 595: uvm_perf_thrashing",
     .ops = &ops};

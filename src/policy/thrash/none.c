@@ -21,6 +21,6 @@ static const wpi_thrash_ops ops = {moved, ask};
 const wpi_policy wpi_policy_thrash_none = {.kind = "thrash",
                                            .name = "none",
                                            .keys = "",
-                                           .doc = "pages go to whoever wants them",
+                                           .doc = "no mitigation of thrashing",
                                            .source = "",
                                            .ops = &ops};

@@ -18,6 +18,6 @@ const wpi_policy wpi_policy_tlb_prefetch_locality = {
     .name = "locality",
     .keys = "tlb_prefetch.table, tlb_prefetch.region, tlb_prefetch.threshold, tlb_prefetch.degree, "
             "tlb_prefetch.buffer",
-    .doc = "what follows at the distance of the last two misses of a region",
+    .doc = "prefetch translations at the stride of the last two misses in a region",
     .source = "after Baruah et al.: Valkyrie, PACT 2020 (a locality detection table)",
     .ops = &ops};

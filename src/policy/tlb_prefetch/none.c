@@ -8,6 +8,7 @@ static const wpi_tlb_prefetch_ops ops = {.choose = NULL};
 const wpi_policy wpi_policy_tlb_prefetch_none = {.kind = "tlb_prefetch",
                                                  .name = "none",
                                                  .keys = "",
-                                                 .doc = "only what was missed is walked",
+                                                 .doc =
+                                                     "no prefetching; only missed pages are walked",
                                                  .source = "",
                                                  .ops = &ops};

@@ -15,6 +15,6 @@ const wpi_policy wpi_policy_tlb_sharing_neidty_exclusive = {
     .kind = "tlb_sharing",
     .name = "neidty-exclusive",
     .keys = "tlb_sharing.neighbours, tlb_sharing.directory_entries, tlb_sharing.tag_bits",
-    .doc = "neidty; what a neighbour answers is never stored",
+    .doc = "as neidty, but translations from neighbours are never stored",
     .source = "NeiDty, Section III-C",
     .ops = &ops};

@@ -13,8 +13,9 @@ static const wpi_tlb_sharing_ops ops = {.next = wpi_tlb_sharing_by_directory,
 const wpi_policy wpi_policy_tlb_sharing_neidty_twice = {
     .kind = "tlb_sharing",
     .name = "neidty-twice",
-    .keys = "tlb_sharing.threshold, tlb_sharing.count, tlb_sharing.neighbours, tlb_sharing.directory_entries, "
+    .keys = "tlb_sharing.threshold, tlb_sharing.count, tlb_sharing.neighbours, "
+            "tlb_sharing.directory_entries, "
             "tlb_sharing.tag_bits",
-    .doc = "neidty; what a neighbour answers is stored from its second answer on",
+    .doc = "as neidty, but a translation is stored only from the neighbour's second hit on",
     .source = "NeiDty, Section III-C",
     .ops = &ops};

@@ -15,6 +15,7 @@ const wpi_policy wpi_policy_tlb_sharing_neidty = {
     .kind = "tlb_sharing",
     .name = "neidty",
     .keys = "tlb_sharing.neighbours, tlb_sharing.directory_entries, tlb_sharing.tag_bits",
-    .doc = "a directory says which neighbour has the page; what it answers is stored",
+    .doc = "a directory names the neighbour TLB that holds the page; a translation from a "
+           "neighbour is stored",
     .source = "NeiDty, Section III-B",
     .ops = &ops};

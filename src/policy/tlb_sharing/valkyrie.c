@@ -19,6 +19,6 @@ const wpi_policy wpi_policy_tlb_sharing_valkyrie = {
     .kind = "tlb_sharing",
     .name = "valkyrie",
     .keys = "tlb_sharing.neighbours, tlb_sharing.scope, tlb_sharing.hop",
-    .doc = "asks one TLB of the ring after the other",
+    .doc = "a miss is sent around a ring of TLBs, one after another, before the next level",
     .source = "Baruah et al.: Valkyrie, PACT 2020, as NeiDty, Sections IV-A and V tells it",
     .ops = &ops};
