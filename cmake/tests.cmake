@@ -13,6 +13,7 @@
 #   examples/*.cu              run as their first lines say                label e2e
 #   tools/every-profile.sh     a few programs on every simulated GPU       label profiles
 #   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
+#   README.md, docs/guide/*.md     every command of them, as installed     label guide
 #   tests/ptx/*.cu, programs of e2e, examples, apps, kernels of ops        label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -332,6 +333,23 @@ if(TARGET wpcc AND NOT WARPAGE_SANITIZE)
     foreach(source ${sources} ${CMAKE_BINARY_DIR}/lib/warpage/nvptxlib.bc)
         get_filename_component(name ${source} NAME_WE)
         wp_add_test(${name} ptx 120 ${wp_tests}/ptx/assemble.sh ${wp_bin}/wpcc ${WARPAGE_LLC} ${source})
+    endforeach()
+endif()
+
+# Every command of README and guide, typed in order where Warpage is installed (tests/guide/typed.py).
+if(TARGET wpcc AND Python3_FOUND AND CMAKE_BUILD_TYPE STREQUAL Release AND NOT WARPAGE_SANITIZE)
+    set(prefix ${CMAKE_BINARY_DIR}/tests/prefix)
+    wp_add_test(typed guide 60 ${Python3_EXECUTABLE} ${wp_tests}/guide/test_typed.py)
+    wp_add_test(install guide 300 sh -c "rm -rf \"$2\" && exec cmake --install \"$1\" --prefix \"$2\""
+                install ${CMAKE_BINARY_DIR} ${prefix})
+    set_tests_properties(guide.install PROPERTIES FIXTURES_SETUP guide)
+    file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/guide/*.md)
+    list(FILTER pages EXCLUDE REGEX "/README.md$")
+    foreach(page ${CMAKE_SOURCE_DIR}/README.md ${pages})
+        get_filename_component(name ${page} NAME_WE)
+        wp_add_test(${name} guide 900 ${Python3_EXECUTABLE} ${wp_tests}/guide/typed.py --prefix ${prefix}
+                    --apps ${CMAKE_BINARY_DIR}/apps --home ${CMAKE_BINARY_DIR}/tests/home ${page})
+        set_tests_properties(guide.${name} PROPERTIES FIXTURES_REQUIRED guide COST 10)
     endforeach()
 endif()
 
