@@ -128,6 +128,12 @@ class Typed(unittest.TestCase):
         page = "    $ echo 'no driver: xyz; install 5'\n    no driver: …; install {}\n"
         self.assertEqual(self.update(page.format(4)), page.format(5))
 
+    def test_update_leaves_a_page_whose_program_is_missing(self):
+        page = "    $ no-such-program x\n    1\n"
+        self.assertEqual(self.typed(page, "--update"), 1, self.said)
+        with open(self.path, encoding="utf-8") as file:
+            self.assertEqual(file.read(), page)
+
     def test_update_leaves_what_agrees(self):
         page = "<!-- varies -->\n\n    $ date +%s\n    1\n"
         self.assertEqual(self.update(page), page)

@@ -29,7 +29,7 @@ Where numbers may differ, units may differ in scale (us, ms) but not in kind. Li
 terminal gets ("warpage compare: 3 of 8") do not count.
 
 --update writes what is printed now into the page where it differs. "…" lines stay where the lines
-around them are still printed.
+around them are still printed. A page with a command that is not found stays as it is.
 """
 
 import argparse
@@ -248,11 +248,13 @@ def screen(data):
 
 
 def run(command, state, environment, folder, limit_s):
-    """What the command prints on a terminal. Its folder, exports and status go on in `state`."""
+    """What the command prints on a terminal, and whether a program was missing. Its folder, exports and
+    status go on in `state`."""
     script = (
         f'[ -r "$TYPED_STATE" ] && . "$TYPED_STATE"\n{command}\n'
         '__status=$?\n'
         '{ printf "cd %q\\n" "$PWD"; export -p; echo "(exit $__status)"; } >"$TYPED_STATE"\n'
+        'exit $__status\n'
     )
     primary, secondary = pty.openpty()
     fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 50, COLUMNS, 0, 0))
@@ -289,7 +291,7 @@ def run(command, state, environment, folder, limit_s):
     os.close(primary)
     if is_late:
         data += f"\n(ended after {limit_s} s)".encode()
-    return screen(data)
+    return screen(data), process.returncode in (126, 127)
 
 
 def is_elision(line):
@@ -492,12 +494,14 @@ class Typist:
                     left_out.append(f"{where}: not typed ({reason}): {command.text}")
                     continue
                 typed += 1
-                printed, seconds = self.type_one(command, state, environment, folder, home)
+                printed, is_missing, seconds = self.type_one(command, state, environment, folder, home)
                 shown = [line.rstrip() for line in command.shown]
                 if agree(shown, printed, step.varies):
                     print(f"ok   {where} ({seconds:.1f} s): {command.text}")
                     continue
                 differing += 1
+                if self.options.update and is_missing:
+                    raise PageError(f"{where}: not updated: {' '.join(printed)}")
                 print(f"{'new ' if self.options.update else 'FAIL'} {where} ({seconds:.1f} s): {command.text}")
                 for line in difflib.unified_diff(shown, printed, "on the page", "printed", lineterm="", n=1):
                     print("     " + line)
@@ -525,9 +529,9 @@ class Typist:
             with open(os.path.join(folder, shown.group(1)), "w", encoding="utf-8") as file:
                 file.writelines(line + "\n" for line in command.shown)
         start = time.monotonic()
-        printed = run(text, state, environment, folder, self.options.limit)
+        printed, is_missing = run(text, state, environment, folder, self.options.limit)
         printed = [self.names(line, folder, home) for line in printed if not PROGRESS.match(line)]
-        return printed, time.monotonic() - start
+        return printed, is_missing, time.monotonic() - start
 
     @staticmethod
     def write(path, lines, edits):
