@@ -14,6 +14,7 @@
 #   tests/install/installed.sh what is installed, by itself               label e2e
 #   tools/every-profile.sh     a few programs on every simulated GPU       label profiles
 #   tools/gpu-check.sh         all programs on a real GPU, and measured    label gpu
+#   README.md, docs/guide/*.md     every command of them, as installed     label guide
 #   tests/ptx/*.cu, programs of e2e, examples, apps, kernels of ops        label ptx
 # Exit code 77 is "skipped" everywhere (no GPU, say).
 pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
@@ -370,6 +371,23 @@ wp_add_test(compiler_allocations unit ${CMAKE_SOURCE_DIR}/tools/check-allocation
 # What `make install` installs, used without the build tree.
 if(TARGET apps)
     wp_add_test(installed e2e ${wp_tests}/install/installed.sh ${CMAKE_BINARY_DIR})
+endif()
+
+# Every command of README and guide, typed in order where Warpage is installed (tests/guide/typed.py).
+if(TARGET wpcc AND Python3_FOUND AND CMAKE_BUILD_TYPE STREQUAL Release AND NOT WARPAGE_SANITIZE)
+    set(prefix ${CMAKE_BINARY_DIR}/tests/prefix)
+    wp_add_test(typed guide ${Python3_EXECUTABLE} ${wp_tests}/guide/test_typed.py)
+    wp_add_test(install guide sh -c "rm -rf \"$2\" && exec cmake --install \"$1\" --prefix \"$2\""
+                install ${CMAKE_BINARY_DIR} ${prefix})
+    set_tests_properties(guide.install PROPERTIES FIXTURES_SETUP guide)
+    file(GLOB pages CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/docs/guide/*.md)
+    list(FILTER pages EXCLUDE REGEX "/README.md$")
+    foreach(page ${CMAKE_SOURCE_DIR}/README.md ${pages})
+        get_filename_component(name ${page} NAME_WE)
+        wp_add_test(${name} guide ${Python3_EXECUTABLE} ${wp_tests}/guide/typed.py --prefix ${prefix}
+                    --apps ${CMAKE_BINARY_DIR}/apps --home ${CMAKE_BINARY_DIR}/tests/home ${page})
+        set_tests_properties(guide.${name} PROPERTIES FIXTURES_REQUIRED guide COST 10)
+    endforeach()
 endif()
 
 
