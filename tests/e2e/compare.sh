@@ -71,7 +71,7 @@ grep -q ' 1  *0  .* 1.000 .*best$' third || fail "a result that was there was ma
 "$WPCC" -I "$E2E" "$E2E/device_queries.cu" -o queries
 "$WARPAGE" compare --vary device=sim:k80,sim:p100 --format csv -- ./queries >csv 2>err || fail "$(cat err)"
 grep -q '^sim:k80,.*,replayed,' csv && grep -q '^sim:p100,.*,run,' csv || fail "who ran: $(cat csv)"
-grep -q 'cannot replay: .* multiprocessors; it was told 13 .* sim:p100 says 56' err || fail "$(cat err)"
+grep -q 'cannot replay: .* multiprocessors: 13 when it was recorded, but sim:p100 reports 56' err || fail "$(cat err)"
 
 # A program that fails is said to, and nothing is made up.
 printf '#include <cuda_runtime.h>\n__global__ void k(int *p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); return cudaDeviceSynchronize() != 0; }\n' >bad.cu
