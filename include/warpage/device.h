@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Devices: open one, give it memory, queue work on it, ask what it did.
+ * Devices: opening one, allocating memory, queueing work and reading its state.
  *
- * A device is named by a spec: "cpu", "cuda:0" (the first GPU), "sim:gtx1080ti". Memory is named by
- * plain pointers that are valid in kernels; on cpu and sim they are host addresses as well. Queues
- * run their commands in order, each on its own; different queues overlap. All times are nanoseconds
- * of the device's clock (host time on cpu, simulated time on sim).
+ * A spec names a device: "cpu", "cuda:0" (the first GPU), "sim:gtx1080ti". Pointers to memory are
+ * plain pointers that are valid in kernels; on cpu and sim they are host addresses too. A queue
+ * executes its commands in order; commands of different queues may overlap. All times are
+ * nanoseconds of the device's clock (host time on cpu, simulated time on sim).
  *
- * Thread rule: every function may be called from any thread. Ownership: `_open/_create` results
- * belong to the caller and go back with `_close/_destroy`, which accept NULL.
+ * Thread rule: every function may be called from any thread. Ownership: the caller owns the
+ * results of `_open/_create` and releases them by `_close/_destroy`, which accept NULL.
  */
 #ifndef WARPAGE_DEVICE_H
 #define WARPAGE_DEVICE_H
@@ -34,13 +34,13 @@ typedef enum wp_memory_kind {
     WP_MEMORY_DEVICE = 0, /* cudaMalloc */
     WP_MEMORY_MANAGED,    /* cudaMallocManaged; may exceed device memory */
     WP_MEMORY_PINNED,     /* cudaMallocHost / cudaHostAlloc: host memory that kernels can read */
-    WP_MEMORY_REGISTERED, /* the caller's own memory, cudaHostRegister */
+    WP_MEMORY_REGISTERED, /* memory of the caller, cudaHostRegister */
     WP_MEMORY_VARIABLE,   /* a __device__, __constant__ or __managed__ variable */
-    WP_MEMORY_ARRAY,      /* a CUDA array whose layout is the device's own: for copies only */
+    WP_MEMORY_ARRAY,      /* a CUDA array in a layout private to the device: for copies only */
     WP_MEMORY_COUNT
 } wp_memory_kind;
 
-/** What is known of a device. Unknown numbers are 0. */
+/** Properties of a device. Unknown numbers are 0. */
 typedef struct wp_device_info {
     char spec[64]; /* "cpu" */
     char name[128];
@@ -48,27 +48,27 @@ typedef struct wp_device_info {
     uint32_t compute_major, compute_minor;
     uint32_t threads_per_block_max, threads_per_sm_max, blocks_per_sm_max;
     uint32_t registers_per_sm, registers_per_block;
-    uint32_t register_granule;     /* a warp gets registers in multiples of it; 0: not known */
-    uint32_t schedulers;           /* of an SM: each has its share of the registers; 0: not known */
-    uint32_t shared_granule_bytes; /* a block gets shared memory in multiples of it; 0: not known */
+    uint32_t register_granule; /* registers are allocated to warps in multiples of it; 0: unknown */
+    uint32_t schedulers;       /* per SM; they divide its registers equally; 0: unknown */
+    uint32_t shared_granule_bytes; /* allocation unit of shared memory of a block; 0: unknown */
     uint64_t shared_bytes_per_block, shared_bytes_per_block_optin, shared_bytes_per_sm;
-    uint64_t memory_bytes; /* what cudaMalloc can give out in all */
+    uint64_t memory_bytes; /* total that cudaMalloc can allocate */
     uint64_t constant_bytes, l2_bytes;
     uint64_t clock_hz, memory_clock_hz;
     uint32_t memory_bus_bits;
     bool host_pointers_are_device_pointers; /* cpu, sim */
-    char pci_id[16];                        /* "0000:65:00.0"; "" if it is on no such bus */
-    uint32_t driver_version;                /* of CUDA: 12040 is 12.4 */
-    uint32_t link_width, link_width_max;    /* PCI Express lanes, now and at most */
+    char pci_id[16];                        /* "0000:65:00.0"; "" if not on a PCI bus */
+    uint32_t driver_version;                /* CUDA version: 12040 is 12.4 */
+    uint32_t link_width, link_width_max;    /* PCI Express lanes: current, maximum */
     uint32_t link_generation, link_generation_max;
 } wp_device_info;
 
-/** An allocation, as found by any address inside it. */
+/** An allocation, which wp_memory_find looks up by any address inside it. */
 typedef struct wp_allocation {
     void *base;
     size_t size_bytes;
     wp_memory_kind kind;
-    uint32_t flags; /* the runtime API's own flags, kept for it */
+    uint32_t flags; /* flags of the runtime API, stored on its behalf */
 } wp_allocation;
 
 typedef struct wp_dim3 {
@@ -86,36 +86,37 @@ typedef struct wp_launch {
     wp_kernel *kernel;
     wp_dim3 grid, block;
     uint32_t shared_dynamic_bytes;
-    void **args; /* one pointer a parameter; copied before wp_queue_launch returns */
+    void **args; /* a pointer to each parameter; wp_queue_launch copies them */
     bool is_cooperative;
 } wp_launch;
 
 /** Opens the device named by `spec`; see `warpage devices`. */
 WP_NODISCARD WP_API wp_status wp_device_open(const char *spec, wp_device **out, wp_error *err);
 WP_API void wp_device_close(wp_device *device);
-/** Calls `visit` with the spec of every simulated GPU that came with Warpage ("sim:k80"), in order
- * of their names. */
+/** Calls `visit` with the spec of each simulated GPU that Warpage includes ("sim:k80"), ordered by
+ * name. */
 WP_API void wp_device_visit_simulated(void (*visit)(void *object, const char *spec), void *object);
 
-/** A number of a simulated GPU, with the value in force. Strings live during the visit. */
+/** A key of a simulated GPU with its effective value. Strings are valid during the visit. */
 typedef struct wp_device_key {
     const char *name;   /* "tlb.l2.entries" */
     const char *unit;   /* "bytes", "time", … */
-    const char *value;  /* as it was written: "65", "9cycles" */
-    const char *source; /* where it is from: a paper's table, "default", "--set"; "": not said */
+    const char *value;  /* as written: "65", "9cycles" */
+    const char *source; /* a paper's table, "default", "--set"; "": unknown */
     const char *doc;
 } wp_device_key;
-/** Calls `visit` for each key of the simulated GPU `spec` ("sim:k80"), with WARPAGE_SET's values in
- * it. NOT_FOUND, PARSE, INVALID as wp_device_open; UNSUPPORTED: `spec` is no simulated GPU. */
+/** Calls `visit` for each key of the simulated GPU `spec` ("sim:k80"), after applying
+ * WARPAGE_SET. NOT_FOUND, PARSE, INVALID as wp_device_open; UNSUPPORTED if `spec` is not a
+ * simulated GPU. */
 WP_API WP_NODISCARD wp_status wp_device_visit_keys(const char *spec,
                                                    void (*visit)(void *object,
                                                                  const wp_device_key *key),
                                                    void *object, wp_error *err);
-/** A policy of simulated GPUs. Strings live as long as the program. */
+/** A policy of simulated GPUs. Strings are static. */
 typedef struct wp_policy_info {
     const char *kind, *name; /* "scheduler", "gto" */
-    const char *key;         /* of a GPU, that selects it: "sm.scheduler" */
-    const char *keys;        /* that change what it does, or "" */
+    const char *key;         /* the GPU's key that selects it: "sm.scheduler" */
+    const char *keys;        /* keys that are its parameters, or "" */
     const char *doc, *source;
 } wp_policy_info;
 /** Loads a policy file, which `wpcc --policy` made: its policies can then be selected by name. Loads
@@ -127,8 +128,8 @@ WP_API void wp_device_visit_policies(void (*visit)(void *object, const wp_policy
                                      void *object);
 WP_API const wp_device_info *wp_device_get_info(const wp_device *device);
 
-/** Memory. A size of 0 gives NULL and success. `free` waits for all queued work first and refuses
- *  (INVALID) an address that is not the base of an allocation of this device. */
+/** Memory. Allocating 0 bytes succeeds and returns NULL. wp_memory_free waits for all queued work;
+ *  it fails with INVALID if `base` is not the base of an allocation of this device. */
 WP_NODISCARD WP_API wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind,
                                               size_t size_bytes, uint32_t flags, void **out,
                                               wp_error *err);
@@ -136,32 +137,35 @@ WP_NODISCARD WP_API wp_status wp_memory_free(wp_device *device, void *base, wp_e
 WP_NODISCARD WP_API wp_status wp_memory_register(wp_device *device, void *base, size_t size_bytes,
                                                  uint32_t flags, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_memory_unregister(wp_device *device, void *base, wp_error *err);
-/** True and fills `out` when `address` lies in an allocation (one past the end does not). */
+/** Returns true and fills `out` if `address` is inside an allocation (the end is outside). */
 WP_API bool wp_memory_find(wp_device *device, const void *address, wp_allocation *out);
-/** Bytes of device memory not given out, and in all. */
+/** Returns the free and the total bytes of device memory. */
 WP_API void wp_memory_info(wp_device *device, uint64_t *free_bytes, uint64_t *total_bytes);
 
-/** Queues. The first queue of a device is its default one. `is_blocking`: takes part in CUDA's
- *  legacy default-stream ordering (it and the default queue wait for each other's earlier work). */
+/** Queues. The first queue of a device is its default queue. `is_blocking`: the queue follows
+ *  CUDA's legacy default-stream ordering (it and the default queue wait for each other's earlier
+ *  work). */
 WP_API wp_queue *wp_device_default_queue(wp_device *device);
 WP_NODISCARD WP_API wp_status wp_queue_create(wp_device *device, bool is_blocking, wp_queue **out,
                                               wp_error *err);
-WP_API void wp_queue_destroy(wp_queue *queue); /* work already queued still completes */
+WP_API void wp_queue_destroy(wp_queue *queue); /* queued work still completes */
 WP_NODISCARD WP_API wp_status wp_queue_wait(wp_queue *queue, wp_error *err); /* until it is empty */
 WP_API bool wp_queue_is_idle(wp_queue *queue);
 WP_NODISCARD WP_API wp_status wp_device_wait(wp_device *device, wp_error *err); /* all queues */
 
-/** Commands. They return once queued. Copies: `dst`/`src` any memory, host or device; ranges of
- *  one copy do not overlap. Rows of 2D forms are `width_bytes` long and `pitch_bytes` apart. */
+/** Commands. These functions return when the command is queued. `dst` and `src` of a copy may be
+ *  any memory, host or device, and must not overlap. Rows of 2D copies are `width_bytes` long and
+ *  `pitch_bytes` apart. */
 WP_NODISCARD WP_API wp_status wp_queue_copy(wp_queue *queue, void *dst, const void *src,
                                             size_t size_bytes, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes,
                                                const void *src, size_t src_pitch_bytes,
                                                size_t width_bytes, size_t height, wp_error *err);
-/** Fills with a pattern of 1, 2 or 4 bytes. */
+/** Fills memory with `count` copies of a value of 1, 2 or 4 bytes. */
 WP_NODISCARD WP_API wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value,
                                             uint32_t value_bytes, size_t count, wp_error *err);
-/** Pages of managed memory go to the device, or to the host, where they can move. */
+/** Migrates pages of managed memory to the device or to the host. No effect on devices whose pages
+ *  do not migrate. */
 WP_NODISCARD WP_API wp_status wp_queue_prefetch(wp_queue *queue, const void *address,
                                                 size_t size_bytes, bool to_device, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch,
@@ -176,17 +180,17 @@ WP_NODISCARD WP_API wp_status wp_event_record(wp_event *event, wp_queue *queue, 
 WP_NODISCARD WP_API wp_status wp_event_wait(wp_event *event, wp_error *err); /* on the host */
 WP_NODISCARD WP_API wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err);
 WP_API bool wp_event_is_complete(const wp_event *event);
-/** Device time of the last record, when it is complete; 0 if there was none. */
+/** Returns the device time of the last completed record; 0 if there is none. */
 WP_API uint64_t wp_event_time_ns(const wp_event *event);
 
-/** Code. `image` is what wpcc embedded (static storage). Kernels and variables go by their mangled
- * names. */
+/** Code. `image` is the image that wpcc embedded, in static storage. Kernels and variables are
+ * looked up by their mangled names. */
 WP_NODISCARD WP_API wp_status wp_module_load(wp_device *device, const void *image, wp_module **out,
                                              wp_error *err);
 WP_API void wp_module_unload(wp_module *module);
-/** The image that has a `__global__` function of this program, named by its host address, and the
- * kernel's name there. NOT_FOUND: it is none, or not compiled by this wpcc. Both are static
- * storage. */
+/** Finds the image that contains a `__global__` function of this program, given by its host
+ * address, and the kernel's name in it; both are in static storage. NOT_FOUND if the function is
+ * not a kernel or was not compiled by a compatible wpcc. */
 WP_NODISCARD WP_API wp_status wp_image_find(const void *function, const void **image,
                                             const char **name, wp_error *err);
 WP_NODISCARD WP_API wp_status wp_module_find_kernel(wp_module *module, const char *name,
@@ -196,15 +200,15 @@ WP_NODISCARD WP_API wp_status wp_module_find_variable(wp_module *module, const c
                                                       void **address, size_t *size_bytes,
                                                       wp_error *err);
 WP_API const wp_kernel_info *wp_kernel_get_info(const wp_kernel *kernel);
-/** Blocks of `block_threads` threads that fit one SM at once. */
+/** Returns how many blocks of `block_threads` threads can be resident on one SM. */
 WP_API uint32_t wp_kernel_occupancy_blocks(const wp_kernel *kernel, uint32_t block_threads,
                                            uint32_t shared_dynamic_bytes);
 
-/** The first error of any kernel or copy that ran on this device, sticky as CUDA's; OK if none.
- *  `wp_queue_wait` and friends return it too. */
+/** Returns the first error of any kernel or copy on this device, which is sticky as in CUDA; OK if
+ *  there was none. The wait functions return it too. */
 WP_API wp_status wp_device_sticky_error(wp_device *device, wp_error *err);
-/** Frees all memory, forgets the sticky error, gives variables of loaded modules their initial
- *  values: cudaDeviceReset. */
+/** Frees all memory, clears the sticky error and restores the initial values of variables in loaded
+ *  modules, as cudaDeviceReset. */
 WP_NODISCARD WP_API wp_status wp_device_reset(wp_device *device, wp_error *err);
 
 #ifdef __cplusplus

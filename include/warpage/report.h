@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Run records: what one program did on a device. libwarpage writes one as JSON at the program's
- * exit when WARPAGE_RUN_RECORD names a file; `warpage run` does that and turns it into a report.
+ * Run records: what one program did on a device. When WARPAGE_RUN_RECORD names a file, libwarpage
+ * writes the record there as JSON when the program exits; `warpage run` makes a report from it.
  *
- * The JSON has `"schema": "warpage.run/1"`. Later versions may add members, never change one's
- * meaning. Members that only some devices fill (simulated_time_ns, thread_instructions) are absent
- * elsewhere.
+ * The JSON has `"schema": "warpage.run/1"`. Later versions may add members but do not
+ * change the meaning of existing ones. Members that only some devices supply (simulated_time_ns,
+ * thread_instructions) are absent for other devices.
  *
- * Ownership: a record read belongs to the caller and goes back with wp_run_record_deinit, which
- * accepts `{0}`. Strings given out by the wp_run_record_to_… functions go back with
- * wp_run_text_free. Thread rule: one thread at a time per record.
+ * Ownership: the caller releases a record by wp_run_record_deinit, which accepts `{0}`, and strings
+ * that the wp_run_record_to_… functions return by wp_run_text_free. Thread rule: one thread at a
+ * time per record.
  */
 #ifndef WARPAGE_REPORT_H
 #define WARPAGE_REPORT_H
@@ -26,7 +26,7 @@ extern "C" {
 
 #define WP_RUN_SCHEMA "warpage.run/1"
 
-/** Where bytes went. */
+/** Directions of copies. */
 typedef enum wp_copy_kind {
     WP_COPY_H2D = 0, /* host to device */
     WP_COPY_D2H,
@@ -37,26 +37,25 @@ typedef enum wp_copy_kind {
 } wp_copy_kind;
 
 /** A counter of the simulated GPU. A histogram has WP_RUN_HISTOGRAM_VALUES numbers: count, sum, and
- *  how many values had 0, 1, 2, … bits. */
+ *  how many values are 0, 1, 2, … bits long. */
 typedef struct wp_run_column {
-    char *name; /* with its unit: "dram_read_bytes", "walker_latency_ps"; plain counts have none */
+    char *name; /* ends in its unit: "dram_read_bytes", "walker_latency_ps"; counts have none */
     char *unit; /* "bytes", "ps", "requests", … */
     bool is_histogram;
-    size_t first; /* of its numbers among the values */
+    size_t first; /* index of its first number among the values */
 } wp_run_column;
 
 #define WP_RUN_HISTOGRAM_CLASSES 65u
 #define WP_RUN_HISTOGRAM_VALUES (2u + WP_RUN_HISTOGRAM_CLASSES)
 
-/** What the simulated GPU has, for shares and rates. */
+/** Properties of the simulated GPU, to compute shares and rates. */
 typedef struct wp_run_machine {
     uint64_t sm_count, warps_per_sm, clock_hz, page_bytes;
     uint64_t dram_channels, dram_bytes_per_s, link_bytes_per_s;
-    uint64_t walker_count; /* 0: any number */
+    uint64_t walker_count; /* 0: unlimited */
 } wp_run_machine;
 
-/** How much of the time something was in use: in slice i, busy_ps[i] of units * slice_ps. Without
- *  limit, units is 0. */
+/** Utilisation over time: in slice i, busy_ps[i] of units * slice_ps. units is 0 if unlimited. */
 typedef struct wp_run_series {
     char *name; /* "dram_utilisation", … */
     uint64_t slice_ps, units;
@@ -64,68 +63,67 @@ typedef struct wp_run_series {
     size_t slice_count;
 } wp_run_series;
 
-/** Accesses of warps to pages; atomics are writes. */
+/** Accesses of warps to pages. Atomics count as writes. */
 typedef struct wp_run_touches {
     uint64_t reads, writes;
-    uint64_t tlb_misses; /* of the first level */
+    uint64_t tlb_misses; /* of the L1 TLB */
     uint64_t walks;
 } wp_run_touches;
 
-/** What paging does with the pages of managed memory, by allocation. Each is a part of the counter
- *  `paging_<name>`: over all allocations they add up to it. */
+/** Movements of pages of managed memory, counted by allocation. Over all allocations, each adds up
+ *  to the counter `paging_<name>`. */
 typedef enum wp_run_move {
     WP_RUN_MOVE_FAR_FAULTS = 0,
-    WP_RUN_MOVE_FETCHED, /* came over the link */
-    WP_RUN_MOVE_MADE,    /* made on the device, of zeros */
+    WP_RUN_MOVE_FETCHED, /* migrated to the device over the link */
+    WP_RUN_MOVE_MADE,    /* populated with zeros on the device */
     WP_RUN_MOVE_EVICTED,
-    WP_RUN_MOVE_THRASHED,     /* came again after an eviction */
-    WP_RUN_MOVE_REMOTE,       /* translations that led to the host */
-    WP_RUN_MOVE_HOST_FETCHED, /* went back, since the host touched them */
-    WP_RUN_MOVE_SENT_BACK,    /* … since the program said so */
-    WP_RUN_MOVE_RETURNED,     /* … since the host waited for the device */
+    WP_RUN_MOVE_THRASHED,     /* fetched again after an eviction */
+    WP_RUN_MOVE_REMOTE,       /* translations to a page on the host */
+    WP_RUN_MOVE_HOST_FETCHED, /* migrated to the host: the host accessed them */
+    WP_RUN_MOVE_SENT_BACK,    /* … the program requested it */
+    WP_RUN_MOVE_RETURNED,     /* … the host synchronised with the device */
     WP_RUN_MOVES              /* must be last */
 } wp_run_move;
 
-/** An allocation, or several of the same size that the same code made one after the other. */
+/** An allocation, or several consecutive ones of the same size by the same code. */
 typedef struct wp_run_allocation {
-    char *name; /* the variable or kernel parameter by which it was reached first; "" */
-    char *site; /* who asked for it, "main+0x1d in app"; "" */
+    char *name; /* variable or kernel parameter that first pointed to it; "": unknown */
+    char *site; /* the code that allocated it, "main+0x1d in app"; "": unknown */
     char *kind; /* "device", "managed", "pinned", "registered", "variable", "other" */
     uint64_t count, bytes;
-    uint64_t address;     /* of managed memory, the last one's; else 0 */
-    uint64_t place_bytes; /* of its first page on the map; has_place */
+    uint64_t address;     /* of the last one, for managed memory; else 0 */
+    uint64_t place_bytes; /* offset of its first page on the map, if has_place */
     bool has_place;
     wp_run_touches touches;
-    uint64_t moves[WP_RUN_MOVES]; /* 0 where pages do not move */
+    uint64_t moves[WP_RUN_MOVES]; /* 0 where pages do not migrate */
 } wp_run_allocation;
 
 typedef struct wp_run_page {
     uint32_t allocation;   /* index */
-    uint64_t offset_bytes; /* of the page, from that of the allocation's start */
+    uint64_t offset_bytes; /* from the first page of the allocation */
     wp_run_touches touches;
 } wp_run_page;
 
-/** Which pages were accessed when. Allocations lie one after the other, without gaps. */
+/** Accesses by page and time. Allocations follow each other without gaps. */
 typedef struct wp_run_map {
     uint64_t row_bytes, slice_ps;
     size_t row_count, slice_count;
     uint32_t *accesses; /* [slice_count * row_count] */
 } wp_run_map;
 
-/** What happens to a page of managed memory. An access is a warp instruction: once for each page.
- */
+/** Events of a page of managed memory. A warp instruction is one access to each page it touches. */
 typedef enum wp_run_page_event {
     WP_RUN_PAGE_READ = 0,
-    WP_RUN_PAGE_WRITTEN,  /* atomics, too */
-    WP_RUN_PAGE_REMOTE,   /* translated to the host: accesses across the link */
+    WP_RUN_PAGE_WRITTEN,  /* including atomics */
+    WP_RUN_PAGE_REMOTE,   /* accessed on the host, across the link */
     WP_RUN_PAGE_FAULTED,  /* far faults */
-    WP_RUN_PAGE_FETCHED,  /* it came, asked for or prefetched */
-    WP_RUN_PAGE_EVICTED,  /* it left for another */
-    WP_RUN_PAGE_RETURNED, /* it went back, for the host */
+    WP_RUN_PAGE_FETCHED,  /* migrated to the device, on demand or prefetched */
+    WP_RUN_PAGE_EVICTED,  /* evicted to free memory */
+    WP_RUN_PAGE_RETURNED, /* migrated to the host */
     WP_RUN_PAGE_EVENTS    /* must be last */
 } wp_run_page_event;
 
-/** Of one address and size. */
+/** A managed allocation. */
 typedef struct wp_run_managed_allocation {
     char *name; /* as in wp_run_allocation; "" */
     uint64_t address, bytes, page_count;
@@ -134,55 +132,55 @@ typedef struct wp_run_managed_allocation {
 } wp_run_managed_allocation;
 
 typedef struct wp_run_launch {
-    char *kernel; /* its name for people */
+    char *kernel; /* demangled name */
     uint64_t start_ps, end_ps;
 } wp_run_launch;
 
-/** Pages of managed memory, by what happened to them, and when. */
+/** Events of pages of managed memory, by page and by time. */
 typedef struct wp_run_managed {
     wp_run_managed_allocation *allocations; /* in order of allocation */
     size_t allocation_count;
-    uint64_t allocations_left_out; /* too many */
+    uint64_t allocations_left_out; /* beyond the limit */
     wp_run_launch *launches;       /* in order of their starts */
     size_t launch_count;
     uint64_t launches_left_out;
-    uint64_t row_pages, slice_ps; /* a row has pages of one allocation */
+    uint64_t row_pages, slice_ps; /* a row belongs to one allocation */
     size_t row_count, slice_count;
     uint32_t (*map)[WP_RUN_PAGE_EVENTS]; /* [slice_count * row_count] */
 } wp_run_managed;
 
-/** What a simulated GPU counted. */
+/** Counters of a simulated GPU. */
 typedef struct wp_run_simulation {
-    uint64_t time_ps;    /* simulated: all of the run */
-    uint64_t counted_ps; /* … of which counts are kept (less with --kernels and the like) */
+    uint64_t time_ps;    /* simulated time of the run */
+    uint64_t counted_ps; /* the part of it that is counted (see --kernels) */
     wp_run_machine machine;
     wp_run_column *columns;
     size_t column_count;
     size_t value_count;
-    uint64_t *values; /* [value_count], sums of the run */
+    uint64_t *values; /* [value_count], totals of the run */
     wp_run_series *series;
     size_t series_count;
     wp_run_allocation *allocations; /* most accesses first */
     size_t allocation_count;
-    uint64_t page_bytes; /* of `pages` and of the profile's, or more, where there were too many */
-    wp_run_page *pages;  /* most accesses first, the hottest only */
+    uint64_t page_bytes; /* of `pages`; larger than the profile's if there were too many pages */
+    wp_run_page *pages;  /* the hottest pages, most accesses first */
     size_t page_count;
-    wp_run_touches *footprint; /* [row_count of map]: all pages, in the map's rows */
+    wp_run_touches *footprint; /* [row_count of map]: all pages, by row of the map */
     wp_run_map map;
-    wp_run_managed *managed; /* NULL: nobody asked, or pages do not move */
+    wp_run_managed *managed; /* NULL: not requested, or pages do not migrate */
 } wp_run_simulation;
 
 typedef struct wp_run_kernel {
     char *name;         /* mangled, as in the image */
-    char *display_name; /* for people */
+    char *display_name; /* demangled */
     uint64_t launches;
     uint64_t threads; /* of all launches */
     uint64_t time_ns; /* of all launches */
     uint64_t time_min_ns, time_max_ns;
     uint32_t grid[3], block[3]; /* of the last launch */
-    uint64_t overlapped;        /* launches beside which others were under way: memory's counts
-                                   are of all of them */
-    uint64_t *values; /* of all launches, by the simulation's columns; NULL: not simulated */
+    uint64_t overlapped;        /* launches that overlapped with others: memory counters then
+                                   include those of all of them */
+    uint64_t *values; /* of all launches, by column of the simulation; NULL: not simulated */
 } wp_run_kernel;
 
 typedef struct wp_run_copies {
@@ -198,14 +196,14 @@ typedef struct wp_run_policy_file {
 } wp_run_policy_file;
 
 typedef struct wp_run_record {
-    char *version; /* of Warpage */
+    char *version; /* version of Warpage */
     char *device_spec;
     char *device_name; /* both "" when no device was opened */
     char **program;    /* argv */
     size_t program_count;
     bool has_exit_status;
-    int exit_status;            /* 128 + n: ended by signal n */
-    uint64_t wall_time_ns;      /* 0: not told */
+    int exit_status;            /* 128 + n: killed by signal n */
+    uint64_t wall_time_ns;      /* 0: unknown */
     uint64_t memory_peak_bytes; /* device and managed memory */
     wp_run_kernel *kernels;     /* by time, longest first */
     size_t kernel_count;
@@ -215,56 +213,56 @@ typedef struct wp_run_record {
     size_t policy_file_count;
 } wp_run_record;
 
-/** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for a schema it does not know). */
+/** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */
 WP_NODISCARD WP_API wp_status wp_run_record_read(const char *path, wp_run_record *out,
                                                  wp_error *err);
 WP_API void wp_run_record_deinit(wp_run_record *record);
-/** A counter's number among `values` of the record or one of its kernels; of a histogram, how many
- *  values it has. 0 if there is none of that name. */
+/** Returns a counter by name from `values` of the record or of one of its kernels; for a histogram,
+ *  its number of values. 0 if there is no such counter. */
 WP_API uint64_t wp_run_count(const wp_run_record *record, const uint64_t *values, const char *name);
 
-/** A number of a run on a simulated GPU; `text` as in the report's JSON, valid during the call. */
+/** Receives a metric or counter; `text` is as in the report's JSON and valid during the call. */
 typedef void (*wp_run_number_visit)(void *object, const char *name, const char *text);
-/** Visits all metrics and counters of the whole run: what --show of compare knows. */
+/** Visits all metrics and counters of the run: the names that `warpage compare --show` accepts. */
 WP_API void wp_run_visit_numbers(const wp_run_record *record, wp_run_number_visit visit,
                                  void *object);
 
-/** The record as text; never NULL. */
+/** Return the record in a text format; never NULL. */
 WP_NODISCARD WP_API char *wp_run_record_to_json(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_csv(const wp_run_record *record);
 WP_NODISCARD WP_API char *wp_run_record_to_text(const wp_run_record *record);
 WP_API void wp_run_text_free(char *text);
 
-/** Writes the form that the path's ending names: .txt, .json, .csv, .html. INVALID for any other.
- * The file appears complete or not at all. */
+/** Writes the record in the format that the extension of `path` selects: .txt, .json, .csv, .html.
+ * INVALID for any other extension. The file is written atomically. */
 WP_NODISCARD WP_API wp_status wp_run_record_write(const wp_run_record *record, const char *path,
                                                   wp_error *err);
-/** INVALID, with a message, unless wp_run_record_write knows the path's ending. */
+/** Returns INVALID if wp_run_record_write does not support the extension of `path`. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_path(const char *path, wp_error *err);
 
-/** Writes all forms, plots (if gnuplot is there) and `timeline_path` (may be NULL) into the folder
- *  `dir`, which appears complete or not at all and may replace an earlier one. What is not the same
- *  each time a simulation runs goes to host.json. */
+/** Writes all formats, plots (if gnuplot is installed) and a copy of `timeline_path` (may be NULL)
+ *  to the folder `dir`, atomically; an earlier report there is replaced. Values that differ between
+ *  runs of the same simulation are written to host.json. */
 WP_NODISCARD WP_API wp_status wp_run_record_write_folder(const wp_run_record *record,
                                                          const char *dir, const char *timeline_path,
                                                          wp_error *err);
-/** INVALID, with a message, if `dir` has files that are not of a report. */
+/** Returns INVALID if `dir` contains files that are not part of a report. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_folder(const char *dir, wp_error *err);
 
-/** Writes what happened to pages of managed memory, as tables and plots (if gnuplot is there), into
- *  the folder `dir`, as wp_run_record_write_folder. NOT_FOUND: the record has nothing of that. */
+/** Writes the events of pages of managed memory as tables and plots (if gnuplot is installed) to
+ * the folder `dir`, as wp_run_record_write_folder does. NOT_FOUND if the record has none. */
 WP_NODISCARD WP_API wp_status wp_run_record_write_pages(const wp_run_record *record,
                                                         const char *dir, wp_error *err);
-/** INVALID, with a message, if `dir` has files that are not of that. */
+/** Returns INVALID if `dir` contains files that wp_run_record_write_pages does not write. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_pages(const char *dir, wp_error *err);
 
-/** "reads", "writes", "remote", "faults", …, as in the JSON. */
+/** Returns the name in the JSON: "reads", "writes", "remote", "faults", … */
 WP_API const char *wp_run_page_event_name(wp_run_page_event event);
 
-/** "far_faults", "fetched", …, as in the JSON. */
+/** Returns the name in the JSON: "far_faults", "fetched", … */
 WP_API const char *wp_run_move_name(wp_run_move move);
 
-/** "h2d", …, as in the JSON. */
+/** Returns the name in the JSON: "h2d", … */
 WP_API const char *wp_copy_kind_name(wp_copy_kind kind);
 
 #ifdef __cplusplus

@@ -36,8 +36,8 @@ static void finish_at_exit(void) {
         if (waited_ns >= EXIT_GRACE_NS) {
             atomic_store(&context.is_work_dropped, true);
             wp_log(WP_LOG_WARN, "cuda",
-                   "the program ended while kernels or copies were under way; "
-                   "call cudaDeviceSynchronize() before it ends");
+                   "the program exited while kernels or copies were running; "
+                   "call cudaDeviceSynchronize() before exiting");
             return;
         }
         nanosleep(&poll, NULL);
@@ -65,7 +65,7 @@ static cudaError_t open_locked(void) {
     }
     atomic_store(&context.device, device);
     if (atexit(finish_at_exit) != 0)
-        wp_log(WP_LOG_WARN, "cuda", "work under way at exit will be dropped: atexit is full");
+        wp_log(WP_LOG_WARN, "cuda", "work that is running at exit will be dropped: atexit is full");
     return cudaSuccess;
 }
 

@@ -96,7 +96,7 @@ static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f
         wp_error err = {0};
         (void)WP_FAIL(
             &err, LAUNCH,
-            "%s: %u threads a block, but its __launch_bounds__ or its %u registers a thread "
+            "%s: %u threads per block, but its __launch_bounds__ or its %u registers per thread "
             "allow at most %u",
             f->info->name, (unsigned)threads, f->info->register_count,
             f->info->threads_per_block_max);
@@ -108,12 +108,12 @@ static cudaError_t check_shape(const wp_device_info *info, const wpi_function *f
 static cudaError_t check_shared(const wpi_function *f, size_t shared_bytes) {
     if (shared_bytes <= f->shared_dynamic_bytes_max) return cudaSuccess;
     wp_error err = {0};
-    (void)WP_FAIL(&err, LAUNCH,
-                  "%s: %zu bytes of dynamic shared memory, but at most %u beside the kernel's own "
-                  "%u; cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows "
-                  "more where the device has it",
-                  f->info->name, shared_bytes, f->shared_dynamic_bytes_max,
-                  f->info->shared_static_bytes);
+    (void)WP_FAIL(
+        &err, LAUNCH,
+        "%s: %zu bytes of dynamic shared memory, but at most %u in addition to the kernel's static "
+        "%u; cudaFuncSetAttribute(cudaFuncAttributeMaxDynamicSharedMemorySize) allows "
+        "more if the device supports it",
+        f->info->name, shared_bytes, f->shared_dynamic_bytes_max, f->info->shared_static_bytes);
     return wpi_explain(cudaErrorInvalidValue, &err);
 }
 
@@ -126,9 +126,10 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
         wp_kernel_occupancy_blocks(f->kernel, block.x * block.y * block.z, (uint32_t)shared_bytes);
     if (blocks <= room) return cudaSuccess;
     wp_error err = {0};
-    (void)WP_FAIL(&err, LAUNCH,
-                  "%s: %llu blocks in a cooperative launch, but only %llu fit the device at once",
-                  f->info->name, (unsigned long long)blocks, (unsigned long long)room);
+    (void)WP_FAIL(
+        &err, LAUNCH,
+        "%s: %llu blocks in a cooperative launch, but only %llu can be resident on the device",
+        f->info->name, (unsigned long long)blocks, (unsigned long long)room);
     return wpi_explain(cudaErrorCooperativeLaunchTooLarge, &err);
 }
 

@@ -69,16 +69,17 @@ static image *add_image(const void *data) {
             it->header = header;
         } else {
             it->error = cudaErrorInvalidKernelImage;
-            (void)WP_FAIL(&it->detail, PARSE,
-                          "the program was compiled for version %u of the kernel interface, this "
-                          "libwarpage has version %u; compile it again with this wpcc",
-                          header->abi_version, WP_ABI_VERSION);
+            (void)WP_FAIL(
+                &it->detail, PARSE,
+                "the program was compiled for version %u of the kernel interface, but this "
+                "libwarpage has version %u; compile it again with this wpcc",
+                header->abi_version, WP_ABI_VERSION);
         }
     } else {
         it->error = cudaErrorNoKernelImageForDevice;
         (void)WP_FAIL(&it->detail, PARSE,
-                      "the program contains GPU code of another compiler; its kernels can only run "
-                      "here when they are compiled with wpcc");
+                      "the program contains GPU code from another compiler; its kernels can run "
+                      "here only if they are compiled with wpcc");
     }
     if (it->error != cudaSuccess) wpi_print_once(it->error, &it->detail);
     pthread_rwlock_wrlock(&table_lock);

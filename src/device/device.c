@@ -86,14 +86,14 @@ wp_status wp_device_wait(wp_device *device, wp_error *err) {
 
 wp_status wpi_device_set_limit(wp_device *device, wpi_limit limit, uint64_t value, wp_error *err) {
     if (device->ops->set_limit == NULL) {
-        return WP_FAIL(err, UNSUPPORTED, "%s has no such limit", device->info.spec);
+        return WP_FAIL(err, UNSUPPORTED, "%s does not support this limit", device->info.spec);
     }
     return device->ops->set_limit(device, limit, value, err);
 }
 
 wp_status wpi_device_get_limit(wp_device *device, wpi_limit limit, uint64_t *value, wp_error *err) {
     if (device->ops->get_limit == NULL) {
-        return WP_FAIL(err, UNSUPPORTED, "%s has no such limit", device->info.spec);
+        return WP_FAIL(err, UNSUPPORTED, "%s does not support this limit", device->info.spec);
     }
     return device->ops->get_limit(device, limit, value, err);
 }
@@ -119,7 +119,7 @@ wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err) {
 
 wp_status wpi_device_attribute(wp_device *device, int attribute, int *value, wp_error *err) {
     if (device->ops->attribute == NULL) {
-        return WP_FAIL(err, UNSUPPORTED, "%s has no attributes of its own", device->info.spec);
+        return WP_FAIL(err, UNSUPPORTED, "%s has no device-specific attributes", device->info.spec);
     }
     return device->ops->attribute(device, attribute, value, err);
 }
@@ -193,7 +193,7 @@ wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_by
 static wp_status find_base(wp_device *device, const void *base, wp_allocation *out, wp_error *err) {
     wpi_memory_entry entry;
     if (!wpi_memory_map_find(wpi_memory_map_global(), base, &entry) || entry.device != device) {
-        return WP_FAIL(err, INVALID, "%p is not memory of device %s", base, device->info.spec);
+        return WP_FAIL(err, INVALID, "%p is not memory of the device %s", base, device->info.spec);
     }
     if (entry.allocation.base != base) {
         return WP_FAIL(err, INVALID, "%p lies inside the allocation at %p and is not its start",
@@ -218,7 +218,7 @@ wp_status wpi_managed_advise(wp_device *device, const void *address, size_t size
 wp_status wpi_managed_attribute(wp_device *device, const void *address, size_t size_bytes,
                                 int attribute, void *data, size_t data_bytes, wp_error *err) {
     if (device->ops->managed_attribute == NULL)
-        return WP_FAIL(err, UNSUPPORTED, "%s keeps no attributes", device->info.spec);
+        return WP_FAIL(err, UNSUPPORTED, "%s does not store attributes", device->info.spec);
     return device->ops->managed_attribute(device, address, size_bytes, attribute, data, data_bytes,
                                           err);
 }
@@ -361,7 +361,7 @@ wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t val
     }
     if (count == 0) return WP_STATUS_OK;
     if (dst == NULL || (uintptr_t)dst % value_bytes != 0) {
-        return WP_FAIL(err, INVALID, "fill: %p is no address for values of %u bytes", dst,
+        return WP_FAIL(err, INVALID, "fill: %p is not aligned for values of %u bytes", dst,
                        value_bytes);
     }
     size_t size_bytes;
@@ -376,7 +376,8 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
     const wp_kernel *kernel = launch->kernel;
     if (kernel == NULL || kernel->device != queue->device) {
         return WP_FAIL(err, INVALID, "launch: %s",
-                       kernel == NULL ? "no kernel is given" : "the kernel is another device's");
+                       kernel == NULL ? "no kernel is given"
+                                      : "the kernel belongs to another device");
     }
     const wp_device_info *device = &queue->device->info;
     const wp_dim3 g = launch->grid, b = launch->block;
@@ -405,11 +406,12 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
                                         kernel, (uint32_t)threads, launch->shared_dynamic_bytes) *
                                     device->sm_count;
         if (blocks > blocks_max) {
-            return WP_FAIL(err, LAUNCH,
-                           "kernel %s: a cooperative launch of %llu blocks; %llu blocks of this "
-                           "size can be on %s at once",
-                           kernel->info.name, (unsigned long long)blocks,
-                           (unsigned long long)blocks_max, device->spec);
+            return WP_FAIL(
+                err, LAUNCH,
+                "kernel %s: a cooperative launch of %llu blocks, but only %llu blocks of this "
+                "size can be resident on %s",
+                kernel->info.name, (unsigned long long)blocks, (unsigned long long)blocks_max,
+                device->spec);
         }
     }
     return queue->device->ops->queue->launch(queue, launch, err);
@@ -526,12 +528,12 @@ wp_status wpi_kernel_set_shared_max(wp_kernel *kernel, uint32_t dynamic_bytes, w
     const uint64_t bytes_max =
         can_raise ? device->info.shared_bytes_per_block_optin : device->info.shared_bytes_per_block;
     if (bytes > bytes_max) {
-        return WP_FAIL(err, INVALID,
-                       "kernel %s: %llu bytes of shared memory (%u of them static); %s has %llu a "
-                       "block",
-                       kernel->info.name, (unsigned long long)bytes,
-                       kernel->info.shared_static_bytes, device->info.spec,
-                       (unsigned long long)bytes_max);
+        return WP_FAIL(
+            err, INVALID,
+            "kernel %s: %llu bytes of shared memory (%u of them static); %s has %llu per "
+            "block",
+            kernel->info.name, (unsigned long long)bytes, kernel->info.shared_static_bytes,
+            device->info.spec, (unsigned long long)bytes_max);
     }
     if (!can_raise) return WP_STATUS_OK;
     return device->ops->module->set_shared_max(kernel, dynamic_bytes, err);

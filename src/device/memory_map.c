@@ -128,8 +128,8 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
     const uintptr_t first = (uintptr_t)entry->allocation.base;
     const size_t size_bytes = entry->allocation.size_bytes;
     if (size_bytes == 0 || first + size_bytes < first) {
-        return WP_FAIL(err, INVALID, "memory map: %zu bytes at %p are no range", size_bytes,
-                       entry->allocation.base);
+        return WP_FAIL(err, INVALID, "memory map: %zu bytes at %p are not a valid range",
+                       size_bytes, entry->allocation.base);
     }
     node *n = wp_malloc(sizeof *n);
     if (n == NULL) return WP_FAIL(err, NOMEM, "memory map entry");
@@ -142,8 +142,8 @@ wp_status wpi_memory_map_add(wpi_memory_map *map, const wpi_memory_entry *entry,
         pthread_rwlock_unlock(&map->lock);
         wp_free(n);
         return WP_FAIL(err, INVALID,
-                       "the %zu bytes at %p overlap the %zu bytes at %p that are known already",
-                       size_bytes, entry->allocation.base, other.size_bytes, other.base);
+                       "the %zu bytes at %p overlap the allocation of %zu bytes at %p", size_bytes,
+                       entry->allocation.base, other.size_bytes, other.base);
     }
     node **slot = &map->root;
     while (*slot != NULL && (*slot)->priority >= n->priority) {

@@ -81,7 +81,7 @@ static wp_status stay_on(unsigned processor, wp_error *err) {
     CPU_ZERO(&set);
     CPU_SET(processor, &set);
     if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0)
-        return WP_FAIL(err, UNSUPPORTED, "a thread cannot be kept on processor %u", processor);
+        return WP_FAIL(err, UNSUPPORTED, "cannot pin a thread to processor %u", processor);
     return WP_STATUS_OK;
 }
 
@@ -197,11 +197,13 @@ static wp_status check(const wpi_cpu_sampler *s, uint32_t sm, uint64_t stride_by
     if (sm != WPI_SM_ANY && sm >= s->sampler.sm_count)
         return WP_FAIL(err, INVALID, "there is no processor %" PRIu32 " for this process", sm);
     if (loads == 0 || stride_bytes < sizeof(void *) || stride_bytes % sizeof(void *) != 0)
-        return WP_FAIL(err, INVALID, "a chain needs loads, and strides of a multiple of 8 bytes");
+        return WP_FAIL(
+            err, INVALID,
+            "a chain needs at least one load and strides that are a multiple of 8 bytes");
     if (loads > UINT32_MAX || loads > s->sampler.memory_bytes / stride_bytes)
         return WP_FAIL(err, DEVICE_NOMEM,
                        "%" PRIu64 " loads %" PRIu64 " bytes apart need more than the %" PRIu64
-                       " bytes to be probed",
+                       " bytes of the probe",
                        loads, stride_bytes, s->sampler.memory_bytes);
     return WP_STATUS_OK;
 }
@@ -371,7 +373,7 @@ static wp_status map_memory(wpi_cpu_sampler *s, uint64_t bytes, wp_error *err) {
         return WP_FAIL(err, NOMEM, "%" PRIu64 " MiB of address space to probe", bytes >> 20);
     if (madvise(s->mapping, s->mapping_bytes, is_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) != 0 &&
         is_huge)
-        return WP_FAIL(err, UNSUPPORTED, "the system has no huge pages to give");
+        return WP_FAIL(err, UNSUPPORTED, "the system has no free huge pages");
     s->base = (char *)s->mapping + (-(uint64_t)(uintptr_t)s->mapping & (ALIGN_BYTES - 1));
     s->sampler.memory_bytes = bytes;
     return WP_STATUS_OK;
@@ -380,7 +382,7 @@ static wp_status map_memory(wpi_cpu_sampler *s, uint64_t bytes, wp_error *err) {
 static wp_status find_processors(wpi_cpu_sampler *s, wp_error *err) {
     CPU_ZERO(&s->allowed);
     if (sched_getaffinity(0, sizeof s->allowed, &s->allowed) != 0)
-        return WP_FAIL(err, UNSUPPORTED, "the system does not say which processors there are");
+        return WP_FAIL(err, UNSUPPORTED, "the system does not list its processors");
     for (unsigned p = 0; p < CPU_SETSIZE && s->sampler.sm_count < PROCESSORS_MAX; p++)
         if (CPU_ISSET(p, &s->allowed)) s->processors[s->sampler.sm_count++] = p;
     return WP_STATUS_OK;
@@ -400,10 +402,10 @@ wp_status wpi_cpu_sampler_create(wpi_cpu_pages pages, uint64_t memory_bytes,
                                  wp_error *err) {
     *out = NULL;
     if (!HAS_CYCLES)
-        return WP_FAIL(err, UNSUPPORTED, "this processor's cycle counter is not known to us");
+        return WP_FAIL(err, UNSUPPORTED, "the cycle counter of this processor is not supported");
     if (pages == WPI_CPU_PAGES_HUGE && !has_huge_pages())
         return WP_FAIL(err, UNSUPPORTED,
-                       "huge pages are switched off "
+                       "huge pages are disabled "
                        "(/sys/kernel/mm/transparent_hugepage/enabled)");
     wpi_cpu_sampler *s = wp_calloc(1, sizeof *s);
     if (s == NULL) return WP_FAIL(err, NOMEM, "a probe");

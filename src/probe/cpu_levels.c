@@ -145,8 +145,8 @@ static wp_status read_entries(reader *r, const plateau *p, wpi_level *level, wp_
             if (read[j] == read[i]) agreed = read[i];
     }
     if (agreed == 0) {
-        wpi_number_unknown(&level->entries, "no two readings agree; is the machine busy?");
-        wpi_number_unknown(&level->reach_bytes, "as many as its entries");
+        wpi_number_unknown(&level->entries, "no two measurements agree; is the machine busy?");
+        wpi_number_unknown(&level->reach_bytes, "depends on the entries, which are unknown");
         return WP_STATUS_OK;
     }
     wpi_number_set(&level->entries, (double)agreed, SURE);
@@ -212,7 +212,8 @@ static wp_status read_behind(reader *r, const plateau *p, wpi_hierarchy *h, wp_e
         fits = pages;
         pages = pages * 5 / 4;
         if (pages > PAGES_OUTER || pages * r->page_bytes > r->sampler->memory_bytes) {
-            wpi_number_explain(&h->levels_known, "none is seen up to %" PRIu64 " pages", fits);
+            wpi_number_explain(&h->levels_known, "no other level was found up to %" PRIu64 " pages",
+                               fits);
             return WP_STATUS_OK;
         }
         WP_TRY(added(r, pages, &cycles, err));
@@ -220,8 +221,8 @@ static wp_status read_behind(reader *r, const plateau *p, wpi_hierarchy *h, wp_e
     WP_TRY(last_below(r, fits, pages, &(border){.limit_cycles = limit}, &fits, err));
     wpi_number_explain(&h->levels_known,
                        "more than %" PRIu64
-                       " pages take longer still: a second TLB, whose sets are "
-                       "not seen, or caches that page walks fill",
+                       " pages take even longer: an L2 TLB whose sets cannot be "
+                       "measured, or caches that page walks fill",
                        fits);
     return WP_STATUS_OK;
 }
@@ -233,7 +234,8 @@ static wp_status read_all(reader *r, wpi_hierarchy *h, wp_error *err) {
     wpi_number_set(&h->base_cycles, base, 1);
     WP_TRY(find_plateau(r, &p, err));
     if (p.first_pages == 0) {
-        wpi_number_unknown(&h->levels_known, "no number of pages makes loads reliably slower");
+        wpi_number_unknown(&h->levels_known,
+                           "loads do not become reliably slower at any number of pages");
         return WP_STATUS_OK;
     }
     wpi_level *level = &h->levels[0];
@@ -263,14 +265,14 @@ wp_status wpi_cpu_levels_read(const wpi_sampler *sampler, uint64_t page_bytes,
     h->sm_count = sampler->sm_count;
     const bool is_cut = read_all(&r, h, &why) != WP_STATUS_OK;
     wpi_level *level = &h->levels[0];
-    static const char no_ramp[] = "its sets do not drop their oldest entry, so nothing shows them";
+    static const char no_ramp[] = "its replacement is not LRU, so its sets cannot be measured";
     wpi_number *const of_sets[] = {&level->sets, &level->ways, &level->fill_bytes};
     wpi_number *const others[] = {&level->entries, &level->reach_bytes, &level->sharing.count,
                                   &h->levels_known};
     for (size_t i = 0; i < sizeof of_sets / sizeof of_sets[0]; i++)
         explain_unknown(of_sets[i], no_ramp);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        explain_unknown(others[i], is_cut ? why.message : "it was not asked for");
+        explain_unknown(others[i], is_cut ? why.message : "not requested");
     h->samples = r.samples;
     h->loads = r.loads;
     return WP_STATUS_OK;

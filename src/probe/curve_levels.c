@@ -101,7 +101,7 @@ static wp_status file_rise(families *all, const wpi_curve *c, const wpi_rise *r,
         }
     }
     if (all->count == WPI_PROBE_LEVELS_MAX)
-        return WP_FAIL(err, INVALID, "more than %u rises at distances that do not belong together",
+        return WP_FAIL(err, INVALID, "more than %u rises at unrelated distances",
                        WPI_PROBE_LEVELS_MAX);
     family *f = &all->all[all->count++];
     *f = (family){.count = 1, .members = {*r}, .curves = {c}};
@@ -164,9 +164,10 @@ static wp_status collect(const wpi_curves *c, families *all, wp_error *err) {
             rises[count++] = (found_rise){own[k], &c->curves[i]};
     }
     if (count == 0)
-        WP_TRY_GOTO(WP_FAIL(err, INVALID,
-                            "no curve rises from one plateau to another: nothing can be read off"),
-                    done);
+        WP_TRY_GOTO(
+            WP_FAIL(err, INVALID,
+                    "no curve rises from one plateau to another, so nothing can be inferred"),
+            done);
     WP_TRY_GOTO(check_order(c, first, err), done);
     qsort(rises, count, sizeof *rises, by_distance);
     for (size_t i = 0; i < count; i++)
@@ -284,7 +285,7 @@ static void set_level(wpi_hierarchy *h, const family *f) {
     if (first->is_known && l->fill_bytes.is_known)
         wpi_number_set(&l->fill_pages, l->fill_bytes.value / first->value, 0.8);
     else
-        wpi_number_unknown(&l->fill_pages, "the page or the fill is not known");
+        wpi_number_unknown(&l->fill_pages, "the page size or the fill is unknown");
 }
 
 /* ---- sharing ----------------------------------------------------------------------------------

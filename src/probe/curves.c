@@ -40,7 +40,7 @@ static wp_status next_line(reader *r, bool *is_line, wp_error *err) {
     if (!*is_line) return WP_STATUS_OK;
     r->line++;
     size_t length = strcspn(r->at, "\n");
-    if (length >= LINE_MAX) return REFUSE(r, err, "the line is too long for a curve");
+    if (length >= LINE_MAX) return REFUSE(r, err, "the line is too long");
     memcpy(r->text, r->at, length);
     r->at += length + (r->at[length] == '\n');
     while (length > 0 && (r->text[length - 1] == '\r' || r->text[length - 1] == ' '))
@@ -162,7 +162,7 @@ static wp_status parse_curves(wpi_curves *c, reader *r, wp_error *err) {
             rows++;
         }
     }
-    if (rows < 2) return REFUSE(r, err, "%u rows are no curve", rows);
+    if (rows < 2) return REFUSE(r, err, "%u rows, but a curve needs at least 2", rows);
     return WP_STATUS_OK;
 }
 
@@ -173,7 +173,7 @@ static wp_status read_matrix_row(const reader *r, wpi_matrix *m, uint32_t row, w
     const char *at = r->text;
     double number = 0;
     if (!read_number(&at, WPI_PROBE_SMS_MAX, &number) || (uint32_t)number != row)
-        return REFUSE(r, err, "not the row of SM %u", row);
+        return REFUSE(r, err, "expected the row of SM %u", row);
     for (uint32_t i = 0; i < m->sm_count; i++) {
         at += strspn(at, " \t");
         if (!read_number(&at, CYCLES_MAX, &m->cycles[(size_t)row * m->sm_count + i]))
@@ -238,9 +238,9 @@ wp_status wpi_curves_parse(wpi_curves *c, const char *path, const char *text, wp
     if (strncmp(name, "TLBsharing", strlen("TLBsharing")) != 0) return parse_curves(c, &r, err);
     if (sscanf(name, "TLBsharing-%7u-%7u%n", &stride_kb, &pages, &length) != 2 || stride_kb == 0 ||
         pages == 0 || (name[length] != '\0' && name[length] != '.'))
-        return WP_FAIL(
-            err, PARSE,
-            "%s: stride and pages are read from the name: TLBsharing-STRIDE_KB-PAGES.txt", path);
+        return WP_FAIL(err, PARSE,
+                       "%s: the name must give stride and pages: TLBsharing-STRIDE_KB-PAGES.txt",
+                       path);
     return parse_matrix(
         c, &r, (wpi_matrix){.stride_bytes = stride_kb * (uint64_t)1024, .pages = pages}, err);
 }
@@ -251,7 +251,7 @@ static wp_status load(wpi_curves *c, const char *path, wp_error *err) {
     WP_TRY(wp_file_read(path, &text, &size, err));
     const wp_status status = strlen(text) == size
                                  ? wpi_curves_parse(c, path, text, err)
-                                 : WP_FAIL(err, PARSE, "%s: not a text of curves", path);
+                                 : WP_FAIL(err, PARSE, "%s: not a text file of curves", path);
     wp_free(text);
     return status;
 }
@@ -265,7 +265,8 @@ wp_status wpi_curves_load(const char *const *paths, size_t count, wpi_curves **o
         WP_TRY_GOTO(load(c, paths[i], err), done);
     if (c->curve_count == 0)
         WP_TRY_GOTO(
-            WP_FAIL(err, INVALID, "no curves among the files: sharing alone tells no levels"),
+            WP_FAIL(err, INVALID,
+                    "the files contain no curves: levels cannot be inferred from sharing alone"),
             done);
     *out = c;
     c = NULL;

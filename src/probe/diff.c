@@ -27,7 +27,7 @@ static wp_status read_result(const char *path, json_t **out, wp_error *err) {
         return WP_STATUS_OK;
     json_decref(*out);
     *out = NULL;
-    return WP_FAIL(err, PARSE, "%s: this is no result of `warpage probe --format json`", path);
+    return WP_FAIL(err, PARSE, "%s: not a result of `warpage probe --format json`", path);
 }
 
 typedef struct diff {

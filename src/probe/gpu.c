@@ -100,7 +100,7 @@ static wp_status try_rounds(wpi_gpu_sampler *s, const rounds *r, const wpi_probe
 
 static wp_status fail_placement(const wpi_gpu_sampler *s, uint32_t sm, wp_error *err) {
     return WP_FAIL(err, UNSUPPORTED,
-                   "%s: no thread block came to SM %" PRIu32
+                   "%s: no thread block was scheduled on SM %" PRIu32
                    " alone; is another process using the device?",
                    wp_device_get_info(s->device)->spec, sm);
 }
@@ -176,11 +176,13 @@ static wp_status check_room(const wpi_gpu_sampler *s, uint64_t stride_bytes, uin
                             wp_error *err) {
     const uint64_t bytes = loads != 0 ? bytes_of(stride_bytes, loads) : 0;
     if (loads == 0 || stride_bytes < sizeof(uint64_t) || stride_bytes % sizeof(uint64_t) != 0)
-        return WP_FAIL(err, INVALID, "a chain needs loads, and strides of a multiple of 8 bytes");
+        return WP_FAIL(
+            err, INVALID,
+            "a chain needs at least one load and strides that are a multiple of 8 bytes");
     if (bytes > s->sampler.memory_bytes)
         return WP_FAIL(err, DEVICE_NOMEM,
                        "%" PRIu64 " loads %" PRIu64 " bytes apart need more than the %" PRIu64
-                       " bytes to be probed",
+                       " bytes of the probe",
                        loads, stride_bytes, s->sampler.memory_bytes);
     return WP_STATUS_OK;
 }
@@ -297,8 +299,7 @@ static wp_status take_memory(wpi_gpu_sampler *s, uint64_t max_bytes, wp_error *e
     if (max_bytes != 0 && bytes > max_bytes) bytes = max_bytes;
     if (bytes < MEMORY_MIN_BYTES)
         return WP_FAIL(err, DEVICE_NOMEM,
-                       "%s: %" PRIu64
-                       " MiB are not enough to probe even a first TLB; at least %" PRIu64
+                       "%s: %" PRIu64 " MiB are not enough to probe the L1 TLB; at least %" PRIu64
                        " MiB are needed",
                        wp_device_get_info(s->device)->spec, bytes >> 20, MEMORY_MIN_BYTES >> 20);
     while (align_bytes * 32 <= bytes && align_bytes < ALIGN_MAX_BYTES)

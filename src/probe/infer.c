@@ -15,7 +15,7 @@
 static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
     const wpi_number *page = &h->levels[0].fill_bytes;
     if (!page->is_known || !level->fill_bytes.is_known) {
-        wpi_number_unknown(&level->fill_pages, "the page or the fill is not known");
+        wpi_number_unknown(&level->fill_pages, "the page size or the fill is unknown");
         return;
     }
     const double pages = level->fill_bytes.value / page->value;
@@ -28,8 +28,7 @@ static void set_fill_pages(const wpi_hierarchy *h, wpi_level *level) {
                            pages, pages);
 }
 
-static const char mixed[] =
-    "what a miss costs grows with the stride: a level behind it is hidden by it";
+static const char mixed[] = "the cost of a miss grows with the stride: it hides a level behind it";
 
 /* All numbers rest on misses that are those of LRU sets, each of one delay. */
 static void doubt(wpi_level *level, const char *why) {
@@ -103,10 +102,10 @@ static wp_status find_levels(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
     wpi_number_set(&h->levels_known, h->level_count, is_cut ? 0.5 : 1);
     if (is_cut)
         wpi_number_explain(&h->levels_known,
-                           "the last level is not known well enough to look behind it");
+                           "the last level is not known well enough to measure beyond it");
     else
         wpi_number_explain(&h->levels_known,
-                           "levels that reach further than %.6g GiB, if any, were not looked for",
+                           "levels with a reach beyond %.6g GiB, if any, were not searched",
                            (double)s->options.memory_bytes / (1 << 30));
     return WP_STATUS_OK;
 }
@@ -116,7 +115,7 @@ static wp_status find_sharing(wpi_search *s, wpi_hierarchy *h, wp_error *err) {
         wpi_sharing_groups *g = &h->levels[i].sharing;
         wp_error detail = {0};
         if (s->options.is_sharing_skipped) {
-            wpi_number_unknown(&g->count, "sharing was not asked for");
+            wpi_number_unknown(&g->count, "sharing was not requested");
             continue;
         }
         const wp_status status = wpi_sharing_find(s, h, i, g, &detail);

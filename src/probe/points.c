@@ -35,10 +35,11 @@ static wp_status largest_below(const wpi_sampler *sampler, uint64_t stride, doub
         misses *= 2;
     }
     if (!is_found)
-        return WP_FAIL(err, NOT_FOUND,
-                       "%llu places are still below %g cycles, and there is no more "
-                       "memory to probe",
-                       (unsigned long long)fits, limit_cycles);
+        return WP_FAIL(
+            err, NOT_FOUND,
+            "loads at %llu addresses still take less than %g cycles, and there is no more "
+            "memory to probe",
+            (unsigned long long)fits, limit_cycles);
     while (misses - fits > 1) {
         const uint64_t middle = fits + (misses - fits) / 2;
         double added = 0;
@@ -61,7 +62,7 @@ static wp_status contest_cycles(const wpi_sampler *sampler, const wpi_contest *c
                                .sm = contest->sm_timed,
                                .repeats = contest->repeats};
     if (sampler->contest == NULL)
-        return WP_FAIL(err, UNSUPPORTED, "sharing cannot be measured here");
+        return WP_FAIL(err, UNSUPPORTED, "sharing cannot be measured on this device");
     WP_TRY(sampler->contest(sampler->object, contest, &timed, err));
     WP_TRY(sampler->chase(sampler->object, &control, &near, err));
     *out = timed.median_cycles - near.median_cycles;
@@ -113,7 +114,7 @@ wp_status wpi_point_measure(const wpi_sampler *sampler, const char *text, wp_tex
     double value = 0;
     if (equals == NULL || equals == text || !parse(equals + 1, &p))
         return WP_FAIL(err, INVALID,
-                       "'%s' is none of NAME=STRIDE*COUNT, NAME=STRIDE<CYCLES and "
+                       "'%s' is not NAME=STRIDE*COUNT, NAME=STRIDE<CYCLES or "
                        "NAME=SM,SM:STRIDE*COUNT, with a stride such as 128KiB",
                        text);
     const uint64_t count = (uint64_t)p.number;

@@ -8,7 +8,8 @@
 #define LINE_CHARS_MAX 198u   /* of a profile */
 
 static wp_status check(const wpi_hierarchy *h, wp_error *err) {
-    if (h->level_count == 0) return WP_FAIL(err, INVALID, "no level is known: nothing to write");
+    if (h->level_count == 0)
+        return WP_FAIL(err, INVALID, "no TLB level was found: nothing to write");
     if (h->level_count > PROFILE_LEVELS_MAX)
         return WP_FAIL(err, INVALID, "%u levels: a profile has at most %u", h->level_count,
                        PROFILE_LEVELS_MAX);
@@ -54,7 +55,7 @@ static wp_status write_groups(const wpi_level *l, uint32_t number, wp_text *out,
     wp_text_deinit(&line);
     if (fits) return WP_STATUS_OK;
     return WP_FAIL(err, INVALID,
-                   "L%u: its sharing groups are those of no floorplan, and too many "
+                   "L%u: its sharing groups match no floorplan and are too many "
                    "for a line of a profile",
                    number + 1);
 }

@@ -215,7 +215,7 @@ static wp_status follow(wpi_search *s, const wpi_ramp *r, uint64_t last, run *a,
     WP_TRY(wpi_ramp_misses(s, r, a->first + 1, &next, err));
     a->each = round(next - a->misses_before);
     if (!is_near(next - a->misses_before, a->each))
-        return WP_FAIL(err, NOT_FOUND, "misses do not grow by whole numbers");
+        return WP_FAIL(err, NOT_FOUND, "the number of misses does not grow by integers");
     a->outer = a->first + 1;
     a->misses = a->misses_before + a->each;
     uint64_t outer = last + 1;
@@ -256,7 +256,8 @@ static wp_status check_groups(wpi_search *s, const wpi_ramp *r, wp_error *err) {
                                 &e, err));
         const double misses = e.cycles / delay;
         if (fabs(misses - round(misses)) > WHOLE / 2)
-            return WP_FAIL(err, NOT_FOUND, "misses are no whole numbers: another level takes part");
+            return WP_FAIL(err, NOT_FOUND,
+                           "the number of misses is not an integer: another level interferes");
     }
     return WP_STATUS_OK;
 }
@@ -270,7 +271,7 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
     WP_TRY(plateau(s, r, last, err));
     level->way_group_count = 0;
     if (!shows_plateau(r, *last))
-        return WP_FAIL(err, NOT_FOUND, "plateau not reached: memory too small");
+        return WP_FAIL(err, NOT_FOUND, "the plateau was not reached: memory is too small");
     while (a.first < *last) {
         WP_TRY(follow(s, r, *last, &a, err));
         const wpi_way_group group = {.count = (uint32_t)(a.outer - a.first),
@@ -278,16 +279,16 @@ static wp_status unequal_sets(wpi_search *s, const wpi_ramp *r, wpi_level *level
         if (group.ways != 0) {
             add_group(level, group);
             if (level->way_group_count == KINDS_MAX)
-                return WP_FAIL(err, NOT_FOUND, "no TLB has sets of so many kinds");
+                return WP_FAIL(err, NOT_FOUND, "too many different set sizes for a TLB");
             entries += (uint64_t)group.count * group.ways;
             *sets += group.count;
         }
         a = (run){.first = a.outer, .misses_before = a.misses};
     }
     if (level->way_group_count < 2)
-        return WP_FAIL(err, NOT_FOUND, "the ramp is neither of equal sets nor of unequal ones");
+        return WP_FAIL(err, NOT_FOUND, "the ramp matches neither equal nor unequal sets");
     if (level->way_groups[level->way_group_count - 1].ways == 1)
-        return WP_FAIL(err, NOT_FOUND, "two levels that overlap would look the same");
+        return WP_FAIL(err, NOT_FOUND, "two overlapping levels would give the same curve");
     WP_TRY(check_groups(s, r, err));
     if (entries != r->quiet_loads)
         return WP_FAIL(err, NOT_FOUND, "the ramp's sets hold %llu entries, not %llu",
@@ -352,7 +353,7 @@ static void set_numbers(wpi_search *s, const wpi_ramp *r, wpi_level *level, uint
     if (level->way_group_count == 1)
         wpi_number_set(&level->ways, level->way_groups[0].ways, sure);
     else
-        wpi_number_unknown(&level->ways, "sets differ in their ways");
+        wpi_number_unknown(&level->ways, "sets have different numbers of ways");
     wpi_number_set(&level->plateau_bytes, (double)(r->full_loads * r->stride_bytes), sure);
 }
 

@@ -42,7 +42,8 @@ wp_status wpi_search_init(wpi_search *s, const wpi_sampler *sampler,
     if (o->rounds_min == 0) o->rounds_min = 32;
     if (o->stride_min < 2 * WPI_CHASE_LINE_BYTES || o->stride_max < o->stride_min ||
         (o->stride_min & (o->stride_min - 1)) != 0)
-        return WP_FAIL(err, INVALID, "pages from %llu to %llu bytes: powers of two from 256",
+        return WP_FAIL(err, INVALID,
+                       "pages from %llu to %llu bytes: expected powers of two from 256",
                        (unsigned long long)o->stride_min, (unsigned long long)o->stride_max);
     return WP_STATUS_OK;
 }
@@ -103,7 +104,7 @@ static wp_status sample(wpi_search *s, wpi_chase *chase, uint32_t rounds, wpi_ti
                        (unsigned long long)s->options.loads_max);
     }
     if (chase->loads > s->options.memory_bytes / chase->stride_bytes)
-        return WP_FAIL(err, NOT_FOUND, "memory too small to go on");
+        return WP_FAIL(err, NOT_FOUND, "memory is too small to continue");
     chase->repeats = rounds;
     s->samples++;
     s->loads += loads;
@@ -127,7 +128,7 @@ static wp_status batch(wpi_search *s, wpi_pair *p, uint32_t rounds, wp_error *er
     if (first.spread_cycles > 0 || middle.spread_cycles > 0)
         WP_TRY(sample(s, &a, half, &last, err));
     const double of_a = first.rounds + last.rounds, of_b = middle.rounds;
-    if (of_a < 2 || of_b < 1) return WP_FAIL(err, DEVICE, "a chase without a timed round");
+    if (of_a < 2 || of_b < 1) return WP_FAIL(err, DEVICE, "the pointer chase has no timed round");
     const double now = fmin(of_a, of_b), before = (double)p->rounds;
     const double difference = (first.median_cycles + last.median_cycles) / 2 - middle.median_cycles;
     const double variance = (square(first.spread_cycles) + square(last.spread_cycles)) / 2 +

@@ -115,11 +115,11 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
                    .alone_sm = WPI_SM_ANY,
                    .random = s->options.seed | 1};
     if (s->sampler->contest == NULL) {
-        wpi_number_unknown(&out->count, "the device gives no way to run on two SMs");
+        wpi_number_unknown(&out->count, "the device cannot run on two chosen SMs");
         return WP_STATUS_NOT_FOUND;
     }
     if (!l->page_bytes.is_known || !l->entries.is_known || !l->miss_cycles.is_known) {
-        wpi_number_unknown(&out->count, "the level's page, entries or delay are not known");
+        wpi_number_unknown(&out->count, "the level's page size, entries or delay are unknown");
         return WP_STATUS_NOT_FOUND;
     }
     const uint64_t loads = wpi_sharing_loads(h, number, s->options.memory_bytes);
@@ -128,7 +128,7 @@ static wp_status prepare(wpi_search *s, const wpi_hierarchy *h, uint32_t number,
                           .loads_other = (uint64_t)l->entries.value};
     c->border_cycles = l->miss_cycles.value / 2;
     if (loads != 0) return WP_STATUS_OK;
-    wpi_number_unknown(&out->count, "levels before it hold as many pages, or memory too small");
+    wpi_number_unknown(&out->count, "levels before it hold as many pages, or memory is too small");
     return WP_STATUS_NOT_FOUND;
 }
 
@@ -178,7 +178,7 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
     uint32_t first_of[WPI_PROBE_SMS_MAX], groups = 0, wrong = 0;
     *out = (wpi_sharing_groups){.sm_count = h->sm_count};
     if (h->sm_count == 0 || h->sm_count > WPI_PROBE_SMS_MAX) {
-        wpi_number_unknown(&out->count, "the device's SMs cannot be told apart");
+        wpi_number_unknown(&out->count, "the device's SMs cannot be distinguished");
         return WP_STATUS_OK;
     }
     if (prepare(s, h, number, &c, out) != WP_STATUS_OK) return WP_STATUS_OK;
@@ -186,10 +186,9 @@ wp_status wpi_sharing_find(wpi_search *s, const wpi_hierarchy *h, uint32_t numbe
         WP_TRY(place(&c, out, first_of, &groups, sm, err));
     WP_TRY(check_pairs(&c, out, &wrong, err));
     if (wrong != 0)
-        wpi_number_unknown(&out->count, "%u of %u pairs drawn at random say otherwise", wrong,
-                           CHECKS);
+        wpi_number_unknown(&out->count, "%u of %u random pairs contradict it", wrong, CHECKS);
     else if (c.apart_most - c.apart_least > SAME_SHARE * c.border_cycles)
-        wpi_number_unknown(&out->count, "some pairs share a part only: another level takes part");
+        wpi_number_unknown(&out->count, "some pairs share only a part: another level interferes");
     else
         wpi_number_set(&out->count, groups, wpi_confidence(c.worst_z));
     return WP_STATUS_OK;

@@ -38,7 +38,7 @@ wp_status wpi_sweep_level(const wpi_sampler *sampler, const wpi_hierarchy *hiera
     const uint64_t page_bytes = (uint64_t)l->page_bytes.value;
     double distance_max = REACHES * l->reach_bytes.value;
     if (!l->page_bytes.is_known || !l->reach_bytes.is_known)
-        return WP_FAIL(err, NOT_FOUND, "the reach of L%" PRIu32 " is not known", level + 1);
+        return WP_FAIL(err, NOT_FOUND, "the reach of L%" PRIu32 " is unknown", level + 1);
     if (distance_max > (double)sampler->memory_bytes) distance_max = (double)sampler->memory_bytes;
     for (uint32_t c = 0; c < WPI_SWEEP_CURVES; c++) {
         out->curves[c].stride_bytes = page_bytes / 2 << c;
@@ -92,7 +92,7 @@ wp_status wpi_sweep_pairs(const wpi_sampler *sampler, const wpi_hierarchy *h, ui
     asked_pairs asked;
     *out = (wpi_matrix){0};
     if (sampler->contest == NULL || !l->entries.is_known || !l->page_bytes.is_known)
-        return WP_FAIL(err, UNSUPPORTED, "there is no sharing to be measured");
+        return WP_FAIL(err, UNSUPPORTED, "sharing cannot be measured on this device");
     wpi_contest contest = {.stride_bytes = (uint64_t)l->page_bytes.value,
                            .loads_timed = wpi_sharing_loads(h, level, sampler->memory_bytes),
                            .loads_other = (uint64_t)l->entries.value,

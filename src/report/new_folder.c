@@ -29,8 +29,9 @@ wp_status wpi_new_folder_check(const char *dir, const char *const *names, wp_err
          e = readdir(stream)) {
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || is_own(e->d_name, names))
             continue;
-        status = WP_FAIL(err, INVALID, "%s has '%s' in it, which is no report's: name a new folder",
-                         dir, e->d_name);
+        status = WP_FAIL(err, INVALID,
+                         "%s contains '%s', which is not part of a report: name a new folder", dir,
+                         e->d_name);
     }
     (void)closedir(stream);
     return status;
@@ -51,7 +52,7 @@ void wpi_new_folder_put_text(wpi_new_folder *folder, const char *name, wp_text *
 static wp_status take_place(const char *made, const char *dir, wp_error *err) {
     if (rename(made, dir) == 0) return WP_STATUS_OK;
     if (errno != ENOTEMPTY && errno != EEXIST)
-        return WP_FAIL(err, IO, "%s: cannot be made: %s", dir, strerror(errno));
+        return WP_FAIL(err, IO, "%s: cannot be created: %s", dir, strerror(errno));
     if (renameat2(AT_FDCWD, made, AT_FDCWD, dir, RENAME_EXCHANGE) != 0)
         return WP_FAIL(err, IO, "%s: the earlier report cannot be replaced: %s; remove it", dir,
                        strerror(errno));
@@ -71,7 +72,7 @@ wp_status wpi_new_folder_write(const char *dir, void (*fill)(wpi_new_folder *fol
     bool is_made = false;
     if (status == WP_STATUS_OK) {
         is_made = mkdtemp(made) != NULL;
-        if (!is_made) status = WP_FAIL(err, IO, "%s: cannot be made: %s", made, strerror(errno));
+        if (!is_made) status = WP_FAIL(err, IO, "%s: cannot be created: %s", made, strerror(errno));
     }
     const mode_t mask = umask(0);
     (void)umask(mask);

@@ -256,7 +256,7 @@ bool wpi_plot_movement(const wp_run_record *record, wp_text *out) {
     append_launches(record, m, out);
     append_colours(out);
     wp_text_appendf(out,
-                    "set bmargin 6\nset key at screen 0.5,screen 0.03 center horizontal\nplot $map "
+                    "set bmargin 7\nset key at screen 0.5,screen 0.07 center horizontal\nplot $map "
                     "matrix using (($1+0.5)*%.9g):(($2+0.5)*%" PRIu64 "):3 with image notitle",
                     ms_of(m->slice_ps), m->row_pages);
     for (size_t i = 0; i < SHOWN; i++)

@@ -234,7 +234,7 @@ wp_status wp_run_record_write_pages(const wp_run_record *record, const char *dir
     const wp_run_simulation *s = record->simulation;
     if (s == NULL || s->managed == NULL)
         return WP_FAIL(err, NOT_FOUND,
-                       "--pages: on this device pages do not move: name a simulated GPU, with "
+                       "--pages: pages do not migrate on this device: name a simulated GPU with "
                        "paging.on");
     if (s->managed->allocation_count == 0)
         return WP_FAIL(err, NOT_FOUND,

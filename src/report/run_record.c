@@ -89,7 +89,8 @@ static render_fn form_of(const char *path) {
 
 wp_status wp_run_record_check_path(const char *path, wp_error *err) {
     if (form_of(path) != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, INVALID, "%s: a report's name ends in .txt, .json, .csv or .html", path);
+    return WP_FAIL(err, INVALID, "%s: the name of a report must end in .txt, .json, .csv or .html",
+                   path);
 }
 
 wp_status wp_run_record_write(const wp_run_record *record, const char *path, wp_error *err) {

@@ -39,7 +39,7 @@ static wp_status compile(const char *text, regex_t *out, wp_error *err) {
     if (failure == 0) return WP_STATUS_OK;
     char why[128];
     (void)regerror(failure, out, why, sizeof why);
-    return WP_FAIL(err, INVALID, "'%s' is no regular expression: %s", text, why);
+    return WP_FAIL(err, INVALID, "'%s' is not a valid regular expression: %s", text, why);
 }
 
 wp_status wpi_selection_check_kernels(const char *text, wp_error *err) {
@@ -61,7 +61,8 @@ static wp_status parse_range(const char *text, uint64_t *first, uint64_t *last, 
         status = wp_parse_count(dash + 1, last, NULL);
     wp_free(from);
     if (status == WP_STATUS_OK && *first >= 1 && *first <= *last) return WP_STATUS_OK;
-    return WP_FAIL(err, PARSE, "'%s' is no range of launches: 3-5, 7 or 3-, counted from 1", text);
+    return WP_FAIL(err, PARSE,
+                   "'%s' is not a range of launches such as 3-5, 7 or 3-, numbered from 1", text);
 }
 
 wp_status wpi_selection_check_launches(const char *text, wp_error *err) {

@@ -87,8 +87,8 @@ static wp_status check_pages(const wpi_paging *p, const wpi_foresight *f, wp_err
             future->pages[i] % WPI_CHUNK_PAGES < p->residency.chunks[chunk].page_count)
             continue;
         return WP_FAIL(err, INVALID,
-                       "launch %u used memory in the run whose pages were noted that is not there "
-                       "now: note them again, with the same program and arguments",
+                       "in the recorded run, launch %u used memory that is not allocated "
+                       "now: record its pages again, with the same program and arguments",
                        f->launch_count);
     }
     return WP_STATUS_OK;
@@ -102,9 +102,10 @@ static bool needs_future(const wpi_paging *p) {
 wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err) {
     wpi_foresight *f = paging->foresight;
     if (needs_future(paging) && wpi_paging_future(paging) == NULL)
-        return WP_FAIL(err, INVALID,
-                       "a policy wants to know the future: `warpage run` notes it first, or "
-                       "WARPAGE_FUTURE=FILE names what WARPAGE_NOTE_FUTURE=FILE noted");
+        return WP_FAIL(
+            err, INVALID,
+            "an oracle policy needs the page accesses of an earlier run: use `warpage run`, or "
+            "set WARPAGE_FUTURE to a file that WARPAGE_NOTE_FUTURE=FILE recorded");
     if (f == NULL) return WP_STATUS_OK;
     WP_TRY(wpi_foresight_launch(f, err));
     if (f->has_future) WP_TRY(check_pages(paging, f, err));

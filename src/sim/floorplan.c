@@ -30,7 +30,7 @@ static wp_status read_number(const char **at, uint32_t outer, uint32_t *out, wp_
     for (; **at >= '0' && **at <= '9'; (*at)++)
         if (value < 100000) value = value * 10 + (uint32_t)(**at - '0');
     if (value >= outer)
-        return WP_FAIL(err, INVALID, "there is no SM %u, only 0 to %u", value, outer - 1);
+        return WP_FAIL(err, INVALID, "there is no SM %u; SMs are 0 to %u", value, outer - 1);
     *at += strspn(*at, " \t");
     *out = value;
     return WP_STATUS_OK;

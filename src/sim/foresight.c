@@ -98,7 +98,7 @@ wp_status wpi_foresight_launch(wpi_foresight *foresight, wp_error *err) {
     if (!foresight->has_future) return WP_STATUS_OK;
     if (number >= foresight->earlier_launches)
         return WP_FAIL(err, INVALID,
-                       "this is launch %u, and the run whose pages were noted had %u: note them "
+                       "this is launch %u, but the recorded run had %u launches: record its pages "
                        "again, with the same program and arguments",
                        number + 1, foresight->earlier_launches);
     if (foresight->future.now < foresight->launches[number])

@@ -277,7 +277,8 @@ static wp_status read_file(wpi_profile *profile, wanted_file wanted, wp_error *e
     WP_TRY(wp_file_read(wanted.path, &ini, &size_bytes, err));
     wp_status status = WP_STATUS_OK;
     if (strlen(ini) != size_bytes)
-        status = WP_FAIL(err, PARSE, "%s: is no text, byte %zu is 0", wanted.path, strlen(ini));
+        status =
+            WP_FAIL(err, PARSE, "%s: not a text file: byte %zu is 0", wanted.path, strlen(ini));
     else
         status = read_text_of(profile, ini, wanted, err);
     wp_free(ini);
@@ -403,7 +404,7 @@ static wp_status fail_unknown(const shelf *of, const char *spec, wp_error *err) 
             ? WP_FAIL(err, NOT_FOUND, "there is no %s '%s'; did you mean '%s'?", of->noun, spec,
                       found)
             : WP_FAIL(err, NOT_FOUND,
-                      "there is no %s '%s'; %s, and a file of your own has a '/' or ends in .ini",
+                      "there is no %s '%s'; %s; the name of a file must contain '/' or end in .ini",
                       of->noun, spec, of->listing);
     wp_strings_deinit(&names);
     return status;
@@ -420,8 +421,10 @@ static wp_status find_file(const shelf *of, const char *spec, char **path, wp_er
     }
     char *dir = wpi_profile_dir();
     if (dir == NULL)
-        return WP_FAIL(err, NOT_FOUND,
-                       "profile '%s': no folder lib/warpage/configs beside the library", spec);
+        return WP_FAIL(
+            err, NOT_FOUND,
+            "profile '%s': the folder lib/warpage/configs is not installed next to the library",
+            spec);
     char *name = wp_format("%s%s%s.ini", of->folder, of->folder[0] != '\0' ? "/" : "", spec);
     *path = wp_path_join(dir, name);
     wp_status status = WP_STATUS_OK;

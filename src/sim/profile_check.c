@@ -26,7 +26,7 @@ typedef unsigned long long ull; /* for printf */
 static wp_status check_floorplan(wpi_profile *p, wp_error *err) {
     const uint64_t physical = (uint64_t)p->gpcs * p->tpcs_per_gpc * p->sms_per_tpc;
     if (physical > WPI_SMS_MAX)
-        return REFUSE(p, "floorplan.gpcs", err, "%llu SMs are more than %u", (ull)physical,
+        return REFUSE(p, "floorplan.gpcs", err, "%llu SMs exceed the limit of %u", (ull)physical,
                       WPI_SMS_MAX);
     wp_error detail = {0};
     const wp_status status = wpi_floorplan_list(p->disabled_text, (uint32_t)physical,
@@ -41,14 +41,15 @@ static wp_status check_floorplan(wpi_profile *p, wp_error *err) {
 
 static wp_status check_sm(wpi_profile *p, wp_error *err) {
     if (p->threads % WPI_LANES != 0)
-        return REFUSE(p, "sm.threads", err, "%u is no multiple of a warp's 32", p->threads);
+        return REFUSE(p, "sm.threads", err, "%u is not a multiple of the warp size of 32",
+                      p->threads);
     if (p->shared_bytes_per_cta > p->shared_bytes)
         return REFUSE(p, "shared.cta_bytes", err, "a CTA cannot have more than the SM's %llu bytes",
                       (ull)p->shared_bytes);
     if (!is_power_of_two(p->shared_banks))
-        return REFUSE(p, "shared.banks", err, "%u is no power of two", p->shared_banks);
+        return REFUSE(p, "shared.banks", err, "%u is not a power of two", p->shared_banks);
     if (!is_power_of_two(p->shared_bank_bytes))
-        return REFUSE(p, "shared.bank_bytes", err, "%llu is no power of two",
+        return REFUSE(p, "shared.bank_bytes", err, "%llu is not a power of two",
                       (ull)p->shared_bank_bytes);
     return WP_STATUS_OK;
 }
@@ -59,7 +60,7 @@ static wp_status check_cache(const wpi_profile *p, const char *section, const wp
     char name[WPI_KEY_NAME_MAX];
     (void)snprintf(name, sizeof name, "%s.sector", section);
     if (!is_power_of_two(c->sector_bytes))
-        return REFUSE(p, name, err, "%llu is none of 32, 64, 128", (ull)c->sector_bytes);
+        return REFUSE(p, name, err, "%llu is not 32, 64 or 128", (ull)c->sector_bytes);
     const uint64_t set_bytes = (uint64_t)c->ways * WPI_LINE_BYTES;
     (void)snprintf(name, sizeof name, "%s.bytes", section);
     if (c->bytes % (set_bytes * c->slices) != 0)
@@ -68,7 +69,7 @@ static wp_status check_cache(const wpi_profile *p, const char *section, const wp
                       (ull)c->bytes, c->slices, c->ways);
     const uint64_t sets = c->bytes / set_bytes / c->slices;
     if (sets > UINT32_MAX / c->ways)
-        return REFUSE(p, name, err, "%llu sets are more than this model holds", (ull)sets);
+        return REFUSE(p, name, err, "%llu sets exceed the limit of the model", (ull)sets);
     return WP_STATUS_OK;
 }
 
@@ -104,7 +105,7 @@ static wp_status check_set_table(const wpi_profile *p, const char *section, wpi_
     (void)snprintf(name, sizeof name, "%s.sets", section);
     const uint32_t count = read_sets(t->sets_text, ways);
     if (count == 0)
-        return REFUSE(p, name, err, "'%s' is no list of at most %u sets such as 6x8,1x17",
+        return REFUSE(p, name, err, "'%s' is not a list of at most %u sets such as 6x8,1x17",
                       t->sets_text, WPI_TLB_SETS_MAX);
     uint64_t entries = 0;
     for (uint32_t set = 0; set < count; set++)
@@ -112,7 +113,8 @@ static wp_status check_set_table(const wpi_profile *p, const char *section, wpi_
     if (entries != t->entries)
         return REFUSE(p, name, err, "%s holds %llu entries, but %s.entries is %u", t->sets_text,
                       (ull)entries, section, t->entries);
-    if (t->hash == WPI_HASH_XOR) return REFUSE(p, name, err, "unequal sets have no XOR hash");
+    if (t->hash == WPI_HASH_XOR)
+        return REFUSE(p, name, err, "unequal sets cannot use the XOR hash");
     return keep_sets(t, ways, count, err);
 }
 
@@ -127,10 +129,10 @@ static wp_status check_sets(const wpi_profile *p, const char *section, wpi_tlb_p
         return REFUSE(p, name, err, "%u entries do not divide into sets of %u", t->entries,
                       set_ways);
     if (count > WPI_TLB_SETS_MAX)
-        return REFUSE(p, name, err, "%u sets are more than %u", count, WPI_TLB_SETS_MAX);
+        return REFUSE(p, name, err, "%u sets exceed the limit of %u", count, WPI_TLB_SETS_MAX);
     (void)snprintf(name, sizeof name, "%s.hash", section);
     if (t->hash == WPI_HASH_XOR && !is_power_of_two(count))
-        return REFUSE(p, name, err, "xor needs a power of two of sets, not %u", count);
+        return REFUSE(p, name, err, "the XOR hash needs a power of two of sets, not %u", count);
     uint32_t ways[WPI_TLB_SETS_MAX];
     for (uint32_t set = 0; set < count; set++)
         ways[set] = set_ways;
@@ -143,15 +145,16 @@ static wp_status check_coverage(const wpi_profile *p, const char *section, wpi_t
     if (t->coverage_bytes == 0) t->coverage_bytes = p->page_bytes;
     (void)snprintf(name, sizeof name, "%s.coverage", section);
     if (!is_power_of_two(t->coverage_bytes) || t->coverage_bytes < p->page_bytes)
-        return REFUSE(p, name, err, "%llu bytes are no power of two of pages of %llu bytes",
+        return REFUSE(p, name, err,
+                      "%llu bytes are not a power-of-two multiple of the page size of %llu bytes",
                       (ull)t->coverage_bytes, (ull)p->page_bytes);
     t->fill_bytes = t->fill_pages == 0 ? t->coverage_bytes : t->fill_pages * p->page_bytes;
     (void)snprintf(name, sizeof name, "%s.fill", section);
     if (!is_power_of_two(t->fill_bytes) || t->fill_bytes > t->coverage_bytes)
-        return REFUSE(p, name, err, "%u is no power of two of the %llu pages of an entry",
+        return REFUSE(p, name, err, "%u is not a power of two up to the %llu pages of an entry",
                       t->fill_pages, (ull)(t->coverage_bytes / p->page_bytes));
     if (t->coverage_bytes / t->fill_bytes > SUBENTRIES_MAX)
-        return REFUSE(p, name, err, "an entry would have %llu parts, more than %u",
+        return REFUSE(p, name, err, "an entry would have %llu parts; the limit is %u",
                       (ull)(t->coverage_bytes / t->fill_bytes), SUBENTRIES_MAX);
     return WP_STATUS_OK;
 }
@@ -173,7 +176,7 @@ static wp_status check_groups(const wpi_profile *p, const char *section, const w
 
 static wp_status check_tlbs(wpi_profile *p, wp_error *err) {
     if (!is_power_of_two(p->page_bytes))
-        return REFUSE(p, "page.bytes", err, "%llu is no power of two", (ull)p->page_bytes);
+        return REFUSE(p, "page.bytes", err, "%llu is not a power of two", (ull)p->page_bytes);
     for (uint32_t level = 0; level < p->tlb_levels; level++) {
         wpi_tlb_profile *t = &p->tlb[level];
         char section[16], name[WPI_KEY_NAME_MAX];
@@ -184,11 +187,12 @@ static wp_status check_tlbs(wpi_profile *p, wp_error *err) {
         (void)snprintf(name, sizeof name, "%s.merge", section);
         if (!t->is_merging && level + 1 == p->tlb_levels && wpi_tlb_prefetch_is_on(p))
             return REFUSE(p, name, err,
-                          "what is fetched ahead has to merge with what is asked for "
+                          "TLB prefetching needs merged misses at the last level "
                           "(tlb_prefetch.policy)");
         (void)snprintf(name, sizeof name, "%s.fill", section);
         if (level > 0 && t->fill_bytes < p->tlb[level - 1].fill_bytes)
-            return REFUSE(p, name, err, "a miss brings %llu bytes, less than in the level before",
+            return REFUSE(p, name, err,
+                          "a miss fills %llu bytes, fewer than in the level before it",
                           (ull)t->fill_bytes);
     }
     return WP_STATUS_OK;
@@ -196,19 +200,19 @@ static wp_status check_tlbs(wpi_profile *p, wp_error *err) {
 
 static wp_status check_itlb(const wpi_profile *p, wp_error *err) {
     if (p->itlb.is_on && p->tlb_levels < 2)
-        return REFUSE(p, "itlb.on", err,
-                      "there is no second TLB level behind it (tlb.levels is 1)");
+        return REFUSE(p, "itlb.on", err, "there is no L2 TLB (tlb.levels is 1)");
     return WP_STATUS_OK;
 }
 
 static wp_status check_tlb_sharing(const wpi_profile *p, wp_error *err) {
     const wpi_tlb_sharing_ops *ops = p->tlb_sharing.policy->ops;
     if (ops->uses_directory && p->tlb_sharing.neighbours > WPI_TLB_SHARING_NEIGHBOURS_MAX)
-        return REFUSE(p, "tlb_sharing.neighbours", err, "a directory knows at most %u to each side",
+        return REFUSE(p, "tlb_sharing.neighbours", err,
+                      "a directory covers at most %u neighbours on each side",
                       WPI_TLB_SHARING_NEIGHBOURS_MAX);
     if (ops->next != NULL && p->tlb_levels < 2)
         return REFUSE(p, "tlb_sharing.policy", err,
-                      "there is no second TLB level to spare (tlb.levels is 1)");
+                      "there is no L2 TLB whose lookups it could save (tlb.levels is 1)");
     return WP_STATUS_OK;
 }
 
@@ -218,16 +222,16 @@ static wp_status check_walker(const wpi_profile *p, wp_error *err) {
         page_bits++;
     if (page_bits + p->walker.levels * p->walker.level_bits > 90)
         return REFUSE(p, "walker.level_bits", err,
-                      "%u levels of %u bits translate more than addresses have", p->walker.levels,
+                      "%u levels of %u bits exceed the size of an address", p->walker.levels,
                       p->walker.level_bits);
     return WP_STATUS_OK;
 }
 
 static wp_status check_dram(const wpi_profile *p, wp_error *err) {
     if (!is_power_of_two(p->dram.row_bytes))
-        return REFUSE(p, "dram.row", err, "%llu is no power of two", (ull)p->dram.row_bytes);
+        return REFUSE(p, "dram.row", err, "%llu is not a power of two", (ull)p->dram.row_bytes);
     if (p->dram.bytes_per_s / p->dram.channels == 0)
-        return REFUSE(p, "dram.bandwidth", err, "nothing is left for a channel");
+        return REFUSE(p, "dram.bandwidth", err, "the bandwidth per channel is zero");
     return WP_STATUS_OK;
 }
 
@@ -239,7 +243,7 @@ static wp_status check_fixed_pages(const wpi_profile *p, wp_error *err) {
     for (size_t i = 0; found == NULL && i < sizeof names / sizeof names[0]; i++)
         if (wpi_profile_is_set(p, names[i])) found = names[i];
     if (found == NULL) return WP_STATUS_OK;
-    return REFUSE(p, found, err, "pages do not move on this GPU; paging.on=on lets them");
+    return REFUSE(p, found, err, "pages do not migrate on this GPU; set paging.on=on");
 }
 
 /* Half is memory enough for all, whatever gpu.memory is: `warpage advise` asks for that. */
@@ -247,18 +251,19 @@ static wp_status check_room(const wpi_profile *p, wp_error *err) {
     const uint32_t percent = p->paging.oversubscribe_percent;
     if (percent != 0 && percent < 50)
         return REFUSE(p, "paging.oversubscribe", err,
-                      "%u%% would be memory more than twice as large as the data; 50%% is enough "
-                      "for all, and without it there is gpu.memory",
+                      "%u%% would make memory more than twice as large as the data; 50%% suffices "
+                      "for all data, and without it gpu.memory applies",
                       percent);
     if (percent >= 100 && wpi_profile_is_set(p, "gpu.memory"))
         return REFUSE(p, "paging.oversubscribe", err,
-                      "it says how much memory there is, and gpu.memory does so, too: set one of "
+                      "both this key and gpu.memory set the size of memory: set one of "
                       "them");
     if (p->paging.reserve_percent + p->paging.free_percent >= 100)
-        return REFUSE(p, "paging.reserve", err,
-                      "%u%% stay and %u%% are kept free (paging.free): nothing is left for the "
-                      "rest; together they must be less than 100%%",
-                      p->paging.reserve_percent, p->paging.free_percent);
+        return REFUSE(
+            p, "paging.reserve", err,
+            "%u%% are reserved and %u%% are kept free (paging.free), which leaves nothing for the "
+            "rest; together they must be less than 100%%",
+            p->paging.reserve_percent, p->paging.free_percent);
     return WP_STATUS_OK;
 }
 
@@ -272,7 +277,7 @@ static wp_status check_prefetcher(const wpi_profile *p, const char *name, const 
         strcmp(policy->name, "none") == 0)
         return WP_STATUS_OK;
     return REFUSE(p, name, err,
-                  "with paging.migrate=%s no page faults, and no prefetcher brings any: leave it "
+                  "with paging.migrate=%s pages neither fault nor are prefetched: leave it "
                   "out, or choose another paging.migrate",
                   p->paging.migrate->name);
 }

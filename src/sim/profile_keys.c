@@ -499,7 +499,7 @@ static wp_status read_percent(const char *text, uint64_t *percent, wp_error *err
     if (length != 0 && text[length - 1] == '%') length--;
     (void)snprintf(digits, sizeof digits, "%.*s", length < sizeof digits ? (int)length : 0, text);
     if (wp_parse_count(digits, percent, NULL) == WP_STATUS_OK) return WP_STATUS_OK;
-    return WP_FAIL(err, PARSE, "'%s' is no whole number of percent such as 125%%", text);
+    return WP_FAIL(err, PARSE, "'%s' is not a whole percentage such as 125%%", text);
 }
 
 static wp_status read_choice(const char *words, const char *text, uint64_t *out, wp_error *err) {
@@ -514,7 +514,7 @@ static wp_status read_choice(const char *words, const char *text, uint64_t *out,
         word += word_length;
         word += strspn(word, " ");
     }
-    return WP_FAIL(err, PARSE, "'%s' is none of: %s", text, words);
+    return WP_FAIL(err, PARSE, "'%s' is not one of: %s", text, words);
 }
 
 static wp_status read_text(const char *text, char **field, wp_error *err) {

@@ -124,24 +124,23 @@ static wp_status read_instruction(wpi_accelsim *in, wp_error *err) {
     for (uint32_t skipped = (in->kernel.version < 3 ? 4u : 0u) + in->kernel.has_lines; skipped != 0;
          skipped--) {
         if (!next_number(&at, 10, &value))
-            return fail_line(in, "an instruction begins with numbers", err);
+            return fail_line(in, "an instruction must begin with numbers", err);
     }
     if (!next_number(&at, 16, &i->pc) || !next_number(&at, 16, &mask) || mask > UINT32_MAX)
-        return fail_line(in, "an instruction needs its address and its lanes", err);
+        return fail_line(in, "the instruction's address or lane mask is missing", err);
     i->mask = (uint32_t)mask;
     if (!next_registers(&at, i->destinations, &i->destination_count))
-        return fail_line(in, "the destination registers are not there", err);
+        return fail_line(in, "the destination registers are missing", err);
     const char *opcode = next_word(&at);
     if (opcode[0] == '\0' || strlen(opcode) >= sizeof i->opcode)
-        return fail_line(in, "an instruction needs its opcode", err);
+        return fail_line(in, "the opcode is missing", err);
     memcpy(i->opcode, opcode, strlen(opcode) + 1);
     if (!next_registers(&at, i->sources, &i->source_count))
-        return fail_line(in, "the source registers are not there", err);
-    if (!next_number(&at, 10, &bytes))
-        return fail_line(in, "how many bytes it accesses is not there", err);
+        return fail_line(in, "the source registers are missing", err);
+    if (!next_number(&at, 10, &bytes)) return fail_line(in, "the access size is missing", err);
     i->width = bytes != 0 ? width_of(i->opcode) : 0;
     if (i->width != 0 && !read_addresses(i, &at))
-        return fail_line(in, "its addresses are not there, or written in an unknown way", err);
+        return fail_line(in, "the addresses are missing or in an unknown format", err);
     return WP_STATUS_OK;
 }
 
@@ -203,11 +202,11 @@ static wp_status check_kernel(const wpi_accelsim *in, wp_error *err) {
     if (k->name[0] == '\0') return fail_line(in, "the kernel has no name", err);
     for (int i = 0; i < 3; i++) {
         if (k->grid[i] == 0 || k->grid[i] > 0x7fffffffu || k->block[i] == 0 || k->block[i] > 1024)
-            return fail_line(in, "the grid's or block's shape is missing or impossible", err);
+            return fail_line(in, "the grid or block dimensions are missing or invalid", err);
     }
     if (k->grid[1] > 65535 || k->grid[2] > 65535 ||
         (uint64_t)k->block[0] * k->block[1] * k->block[2] > 1024)
-        return fail_line(in, "the grid's or block's shape is impossible", err);
+        return fail_line(in, "the grid or block dimensions are invalid", err);
     return WP_STATUS_OK;
 }
 
@@ -220,9 +219,9 @@ wp_status wpi_accelsim_open(wpi_accelsim *in, const char *path, wp_error *err) {
     while (read_line(in)) {
         if (in->line[0] == '#') break; /* what follows are instructions */
         if (in->line[0] == '-' && !read_property(in))
-            return fail_line(in, "this property's value is damaged", err);
+            return fail_line(in, "the value of this property is malformed", err);
         if (in->line[0] != '-' && in->line[0] != '\0')
-            return fail_line(in, "not a kernel trace of Accel-Sim: a property is expected", err);
+            return fail_line(in, "not an Accel-Sim kernel trace: expected a property", err);
     }
     WP_TRY(check_kernel(in, err));
     const wpi_accelsim_kernel *k = &in->kernel;

@@ -188,7 +188,7 @@ static wp_status read_at(const wpi_block_file *f, uint64_t offset, void *data, s
                          wp_error *err) {
     if (offset > f->bytes || bytes > f->bytes - offset) {
         return WP_FAIL(err, PARSE,
-                       "%s: offset %" PRIu64 ": %zu bytes are expected here, but the trace ends at "
+                       "%s: offset %" PRIu64 ": expected %zu bytes here, but the trace ends at "
                        "%" PRIu64,
                        f->path, offset, bytes, f->bytes);
     }
@@ -197,7 +197,7 @@ static wp_status read_at(const wpi_block_file *f, uint64_t offset, void *data, s
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) {
             return WP_FAIL(err, IO, "%s: offset %" PRIu64 ": %s", f->path, offset,
-                           got < 0 ? strerror(errno) : "the file became shorter");
+                           got < 0 ? strerror(errno) : "the file was truncated while it was read");
         }
         to += got;
         offset += (uint64_t)got;
@@ -222,7 +222,7 @@ static wp_status check_header(wpi_block_file *f, wp_error *err) {
     const uint32_t version = get32(header + 8);
     if (version != WPI_TRACE_FORMAT) {
         return WP_FAIL(err, PARSE,
-                       "%s: offset 8: the trace is of format %u, this Warpage reads format %u; "
+                       "%s: offset 8: the trace has format %u, this Warpage reads format %u; "
                        "record it again",
                        f->path, version, WPI_TRACE_FORMAT);
     }
@@ -259,7 +259,7 @@ wp_status wpi_block_file_open(const char *path, wpi_block_file **out, wp_error *
     if (f->fd < 0 || fstat(f->fd, &about) != 0)
         WP_TRY_GOTO(WP_FAIL(err, IO, "%s: %s", path, strerror(errno)), failed);
     if (!S_ISREG(about.st_mode))
-        WP_TRY_GOTO(WP_FAIL(err, IO, "%s: a trace must be a plain file", path), failed);
+        WP_TRY_GOTO(WP_FAIL(err, IO, "%s: a trace must be a regular file", path), failed);
     f->bytes = (uint64_t)about.st_size;
     WP_TRY_GOTO(check_header(f, err), failed);
     WP_TRY_GOTO(check_end(f, err), failed);
@@ -297,14 +297,14 @@ static wp_status read_block(wpi_block_file *f, wpi_block_kind kind, uint64_t off
     uint8_t header[BLOCK_HEADER_BYTES];
     WP_TRY(read_at(f, offset, header, sizeof header, err));
     const uint32_t raw = get32(header + 8), stored = get32(header + 12);
-    if (get32(header) != BLOCK_MARK) return damaged(f, offset, "no block begins here", err);
+    if (get32(header) != BLOCK_MARK) return damaged(f, offset, "no block starts here", err);
     if (raw > WPI_BLOCK_BYTES_MAX || stored > ZSTD_compressBound(WPI_BLOCK_BYTES_MAX))
-        return damaged(f, offset, "the block is larger than blocks are", err);
+        return damaged(f, offset, "the block exceeds the maximum size", err);
     WP_TRY(read_at(f, offset + BLOCK_HEADER_BYTES, f->stored, stored, err));
     if (get64(header + 16) != wp_hash64(f->stored, stored, wp_hash64(header, 16, offset)))
         return damaged(f, offset, "the block's checksum is wrong: the trace is damaged", err);
     if (get32(header + 4) != (uint32_t)kind)
-        return damaged(f, offset, "the block is of another kind than is expected here", err);
+        return damaged(f, offset, "the block has an unexpected kind", err);
     const size_t got = ZSTD_decompressDCtx(f->zstd, f->raw, WPI_BLOCK_BYTES_MAX, f->stored, stored);
     if (ZSTD_isError(got) || got != raw)
         return damaged(f, offset, "the block cannot be decompressed", err);

@@ -34,7 +34,7 @@ static wp_status copy_parts(cut *c, uint32_t warps, uint64_t old, uint64_t numbe
         uint64_t offset, next;
         WP_TRY(wpi_trace_part(c->from, old, &from, &offset, err));
         if (!wpi_part_find(from, old, warps - 1, warps, &next, &section)) {
-            return WP_FAIL(err, PARSE, "%s: offset %llu: what a CTA does is damaged",
+            return WP_FAIL(err, PARSE, "%s: offset %llu: the instructions of a CTA are damaged",
                            wpi_trace_path(c->from), (unsigned long long)offset);
         }
         const uint64_t next_number =
@@ -80,8 +80,8 @@ static wp_status compile_kernels(cut *c, wp_error *err) {
     const int failed = regcomp(&c->kernels, c->selection->kernels, REG_EXTENDED | REG_NOSUB);
     if (failed != 0) {
         (void)regerror(failed, &c->kernels, why, sizeof why);
-        return WP_FAIL(err, INVALID, "'%s' is no regular expression: %s", c->selection->kernels,
-                       why);
+        return WP_FAIL(err, INVALID, "'%s' is not a valid regular expression: %s",
+                       c->selection->kernels, why);
     }
     c->has_kernels = true;
     return WP_STATUS_OK;
@@ -94,7 +94,7 @@ static wp_status copy_all(cut *c, wp_error *err) {
     WP_TRY(wpi_trace_visit_ops(c->from, copy_op, c, err));
     if (c->kept != 0) return WP_STATUS_OK;
     return WP_FAIL(err, NOT_FOUND,
-                   "%s: no launch is left; `warpage trace info --launches` lists them",
+                   "%s: no launch matches; `warpage trace info --launches` lists them",
                    wpi_trace_path(c->from));
 }
 

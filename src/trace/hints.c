@@ -54,8 +54,8 @@ static wp_status read_words(const char *text, size_t length, uint32_t *what, wp_
         const uint32_t word = find_word(text + at, outer - at);
         if (word == 0)
             return WP_FAIL(err, INVALID,
-                           "hint '%.*s': it is none of host, device, accessed-by, read-mostly, "
-                           "prefetch, copy",
+                           "hint '%.*s': expected host, device, accessed-by, read-mostly, "
+                           "prefetch or copy",
                            (int)(outer - at), text + at);
         *what |= word;
         at = outer + 1;
@@ -71,17 +71,18 @@ static wp_status add_hint(wpi_hints *h, const char *text, size_t length, wp_erro
     hint added = {.number = ALL};
     if (digits == 0 || digits >= sizeof number || digits + 1 == length)
         return WP_FAIL(err, INVALID,
-                       "hint '%.*s': an allocation's number, or all, and what is said of it: "
+                       "hint '%.*s': expected the number of an allocation, or all, and a hint: "
                        "2=host",
                        (int)length, text);
     memcpy(number, text, digits);
     if (strcmp(number, "all") != 0 &&
         (wp_parse_count(number, &added.number, NULL) != WP_STATUS_OK || added.number == ALL))
-        return WP_FAIL(err, INVALID, "hint '%.*s': allocations are counted from 1", (int)length,
+        return WP_FAIL(err, INVALID, "hint '%.*s': allocations are numbered from 1", (int)length,
                        text);
     WP_TRY(read_words(equals + 1, length - digits - 1, &added.what, err));
     if ((added.what & HOST) != 0 && (added.what & DEVICE) != 0)
-        return WP_FAIL(err, INVALID, "hint '%.*s': it prefers the host or the device, not both",
+        return WP_FAIL(err, INVALID,
+                       "hint '%.*s': the preferred location is the host or the device, not both",
                        (int)length, text);
     hint *hints = wp_realloc(h->hints, (h->hint_count + 1) * sizeof *hints);
     if (hints == NULL) return WP_FAIL(err, NOMEM, "hints");
@@ -241,8 +242,8 @@ wp_status wpi_hints_check(const wpi_hints *hints, wp_error *err) {
     for (size_t i = 0; i < hints->hint_count; i++) {
         if (hints->hints[i].number <= hints->allocation_count) continue;
         return WP_FAIL(err, INVALID,
-                       "a hint is of allocation %" PRIu64 "; there are %" PRIu64
-                       " of managed memory",
+                       "a hint names allocation %" PRIu64 ", but there are %" PRIu64
+                       " managed allocations",
                        hints->hints[i].number, hints->allocation_count);
     }
     return WP_STATUS_OK;

@@ -163,7 +163,7 @@ static wp_status begin_cta(recording *r, wp_error *err) {
     wpi_warp_source *tee = wpi_tee_source(r->tee);
     wpi_windows windows;
     if (is_seen(r, r->in.cta))
-        return WP_FAIL(err, PARSE, "%s:%" PRIu64 ": this thread block was there before", r->in.path,
+        return WP_FAIL(err, PARSE, "%s:%" PRIu64 ": this thread block occurred before", r->in.path,
                        r->in.line_number);
     r->ctas_seen[r->in.cta / 8] |= (uint8_t)(1u << r->in.cta % 8);
     r->is_in_cta = true;
@@ -201,20 +201,20 @@ static wp_status take_item(recording *r, wpi_accelsim_item item, uint32_t last_w
                            wp_error *err) {
     switch (item) {
     case WPI_ACCELSIM_CTA:
-        if (r->is_in_cta) return fail_order(r, "the thread block before has not ended", err);
+        if (r->is_in_cta) return fail_order(r, "the previous thread block has not ended", err);
         return begin_cta(r, err);
     case WPI_ACCELSIM_WARP:
         if (!r->is_in_cta) return fail_order(r, "a warp outside of a thread block", err);
         end_warp(r, last_warp);
         if ((r->warps_seen >> r->in.warp & 1u) != 0)
-            return fail_order(r, "this warp was there before", err);
+            return fail_order(r, "this warp occurred before", err);
         begin_warp(r, r->in.warp);
         return WP_STATUS_OK;
     case WPI_ACCELSIM_INSTRUCTION:
         if (!r->is_in_warp) return fail_order(r, "an instruction outside of a warp", err);
         return r->in.instruction.mask != 0 ? take_instruction(r, err) : WP_STATUS_OK;
     case WPI_ACCELSIM_END_CTA:
-        if (!r->is_in_cta) return fail_order(r, "no thread block has begun", err);
+        if (!r->is_in_cta) return fail_order(r, "no thread block was begun", err);
         end_cta(r);
         return WP_STATUS_OK;
     default:
@@ -367,8 +367,8 @@ static wp_status import_copy(import *m, const char *list_path, const char *line,
     char address[32];
     uint64_t bytes;
     if (sscanf(line, "MemcpyHtoD,%31[^,],%" SCNu64, address, &bytes) != 2)
-        return WP_FAIL(err, PARSE, "%s: '%s': not a copy as in MemcpyHtoD,0x7f00,4096", list_path,
-                       line);
+        return WP_FAIL(err, PARSE, "%s: '%s': expected a copy such as MemcpyHtoD,0x7f00,4096",
+                       list_path, line);
     const uint64_t fields[] = {0, WP_COPY_H2D, bytes, strtoull(address, NULL, 16), 0};
     if (bytes != 0) wpi_trace_writer_op(m->to, WPI_OP_COPY, fields, NULL);
     wpi_trace_writer_op(m->to, WPI_OP_QUEUE_WAIT, fields, NULL);
@@ -379,8 +379,8 @@ static wp_status import_line(import *m, const char *list_path, const char *line,
     if (strncmp(line, "MemcpyHtoD", 10) == 0) return import_copy(m, list_path, line, err);
     if (strncmp(line, "Memcpy", 6) == 0) return WP_STATUS_OK; /* Accel-Sim has no others either */
     if (strncmp(line, "kernel", 6) != 0)
-        return WP_FAIL(err, PARSE, "%s: '%.80s': neither a copy nor a kernel's file", list_path,
-                       line);
+        return WP_FAIL(err, PARSE, "%s: '%.80s': neither a copy nor the file of a kernel",
+                       list_path, line);
     if (strlen(line) > 3 && strcmp(line + strlen(line) - 3, ".xz") == 0)
         return WP_FAIL(err, UNSUPPORTED,
                        "%s: %s is compressed: decompress it (xz -d) and name it "
@@ -403,7 +403,7 @@ static wp_status import_list(import *m, const char *list_path, wp_error *err) {
          line = strtok_r(NULL, "\r\n", &rest))
         status = import_line(m, list_path, line, err);
     if (status == WP_STATUS_OK && m->launches == 0)
-        status = WP_FAIL(err, PARSE, "%s: no kernel is in this list", list_path);
+        status = WP_FAIL(err, PARSE, "%s: the list contains no kernel", list_path);
     wpi_trace_writer_op(m->to, WPI_OP_DEVICE_WAIT, NULL, NULL);
     wp_free(list);
     return status;

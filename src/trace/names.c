@@ -16,7 +16,7 @@ static wp_status read_name(void *object, const wpi_op *op, wp_error *err) {
     const uint64_t t = op->fields[0], k = op->fields[1];
     if (t >= wpi_trace_root_of(r->trace)->tables_count ||
         k >= wpi_trace_tables_of(r->trace, (uint32_t)t)->kernel_count)
-        return WP_FAIL(err, PARSE, "%s: a kernel that is not there has a name",
+        return WP_FAIL(err, PARSE, "%s: a name belongs to a kernel that does not exist",
                        wpi_trace_path(r->trace));
     wpi_names *names = r->names;
     wpi_name *items = wp_realloc(names->items, (names->count + 1) * sizeof *items);

@@ -129,7 +129,7 @@ wp_status wpi_places_get(wpi_places *places, uint64_t number, uint64_t *place, w
     if (number >= places->count) {
         return WP_FAIL(err, PARSE,
                        "%s: the index has %" PRIu64 " entries, number %" PRIu64
-                       " is asked for: the trace is damaged",
+                       " was requested: the trace is damaged",
                        wpi_block_file_path(places->file), places->count, number);
     }
     if (number / PAGE_ENTRIES != places->page)

@@ -214,7 +214,7 @@ wp_status wpi_trace_part(wpi_trace *trace, uint64_t number, wpi_cursor *out, uin
     if (kept->offset != *offset) WP_TRY(load_kept(trace, kept, *offset, err));
     kept->used = ++trace->uses;
     if (wpi_place_in_block(place) >= kept->bytes)
-        return fail_at(trace, *offset, "a CTA begins behind its block", err);
+        return fail_at(trace, *offset, "a CTA begins beyond its block", err);
     *out = (wpi_cursor){.at = kept->data + wpi_place_in_block(place),
                         .outer = kept->data + kept->bytes};
     return WP_STATUS_OK;

@@ -138,14 +138,14 @@ static bool grow(wpi_sass_code *code, uint64_t slot) {
 static const char *find_or_add(wpi_sass_code *code, const wpi_accelsim_instruction *from,
                                uint32_t *number) {
     const uint64_t slot = from->pc / PC_STEP_BYTES;
-    if (from->pc >= PC_BYTES_MAX) return "the instruction's address is beyond all kernels";
+    if (from->pc >= PC_BYTES_MAX) return "the instruction's address is outside all kernels";
     if (slot < code->pc_count && code->by_pc[slot] != 0) {
         *number = code->by_pc[slot] - 1;
         return strcmp(code->instructions[*number].opcode, from->opcode) == 0
                    ? NULL
-                   : "another instruction was at this address before";
+                   : "a different instruction has this address";
     }
-    if (!grow(code, slot)) return "memory is out";
+    if (!grow(code, slot)) return "out of memory";
     *number = code->count++;
     code->by_pc[slot] = code->count;
     wpi_sass_instruction *i = &code->instructions[*number];

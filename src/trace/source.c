@@ -41,7 +41,7 @@ struct wpi_trace_source {
 /* ---- entries -------------------------------------------------------------------------------- */
 
 static wp_status fail_damaged(const wpi_trace_source *source, uint64_t offset, wp_error *err) {
-    return WP_FAIL(err, PARSE, "%s: offset %" PRIu64 ": what a warp does is damaged",
+    return WP_FAIL(err, PARSE, "%s: offset %" PRIu64 ": the instructions of a warp are damaged",
                    wpi_trace_path(source->trace), offset);
 }
 
@@ -191,10 +191,11 @@ static uint32_t most_accesses(const wp_trace_tables *tables) {
 
 static wp_status check_launch(wpi_trace *trace, const wpi_trace_launch *launch, wp_error *err) {
     if ((launch->flags & WPI_LAUNCH_IN_STEP) != 0) {
-        return WP_FAIL(err, UNSUPPORTED,
-                       "kernel %s reads the clock or waits for other blocks: what it does depends "
-                       "on time, so it is never replayed; run the program itself",
-                       wpi_trace_kernel_of(trace, launch)->name);
+        return WP_FAIL(
+            err, UNSUPPORTED,
+            "kernel %s reads the clock or waits for other blocks, so its behaviour depends "
+            "on time and it cannot be replayed; run the program itself",
+            wpi_trace_kernel_of(trace, launch)->name);
     }
     return WP_STATUS_OK;
 }

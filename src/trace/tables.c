@@ -96,15 +96,15 @@ static bool is_block_good(const wp_trace_tables *t, const wp_trace_block *b) {
 }
 
 const char *wpi_tables_find_fault(const wp_trace_tables *t) {
-    if (t->version != WP_TRACE_VERSION) return "they are of another version";
+    if (t->version != WP_TRACE_VERSION) return "they have a different version";
     for (uint32_t i = 0; i < t->step_count; i++) {
-        if (!is_step_good(t, &t->steps[i])) return "a step is impossible";
+        if (!is_step_good(t, &t->steps[i])) return "a step is invalid";
     }
     for (uint32_t i = 0; i < t->site_count; i++) {
-        if (!is_site_good(&t->sites[i])) return "an access is impossible";
+        if (!is_site_good(&t->sites[i])) return "an access is invalid";
     }
     for (uint32_t i = 0; i < t->block_count; i++) {
-        if (!is_block_good(t, &t->blocks[i])) return "a block does not fit its steps";
+        if (!is_block_good(t, &t->blocks[i])) return "a block does not match its steps";
     }
     for (uint32_t i = 0; i < t->kernel_count; i++) {
         if (t->kernels[i].name == NULL) return "a kernel has no name";

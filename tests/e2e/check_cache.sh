@@ -53,10 +53,10 @@ grep -q 'use of freed memory' talk || fail "not checked without a cache"
 
 mkdir empty
 WARPAGE_CACHE="$TMP/empty" WARPAGE_WPCC=/nonexistent/wpcc run none
-grep -q "WARPAGE_WPCC is '/nonexistent/wpcc', which is no program" talk || fail "a missing wpcc is not told"
+grep -q "WARPAGE_WPCC is '/nonexistent/wpcc', which is not a program" talk || fail "a missing wpcc is not told"
 grep -q 'the kernels could not be checked' talk || fail "an unchecked run looks like a clean one"
 [ -z "$(ls empty)" ] || fail "something was left in the cache"
 WARPAGE_CACHE="$TMP/empty" WARPAGE_WPCC=/bin/false "$WARPAGE" run --check -- ./mistakes none >out 2>talk
 [ $? -eq 1 ] || fail "not checked, yet a success"
-grep -q "/bin/false could not make the variant 'check'" talk || fail "a failing wpcc is not told"
+grep -q "/bin/false could not compile the variant 'check'" talk || fail "a failing wpcc is not told"
 exit 0

@@ -77,7 +77,7 @@ grep -q ' 1 ns  *0 ns  .* 1.000 .*best$' third || fail "a result that was there 
 "$WPCC" -I "$E2E" "$E2E/device_queries.cu" -o queries
 "$WARPAGE" compare --vary device=sim:k80,sim:p100 --format csv -- ./queries >csv 2>err || fail "$(cat err)"
 grep -q '^sim:k80,.*,replayed,' csv && grep -q '^sim:p100,.*,run,' csv || fail "who ran: $(cat csv)"
-grep -q 'cannot replay: .* multiprocessors; it was told 13 .* sim:p100 says 56' err || fail "$(cat err)"
+grep -q 'cannot replay: .* multiprocessors: 13 when it was recorded, but sim:p100 reports 56' err || fail "$(cat err)"
 
 # What the program says on stderr is no part of a comparison, unless it cannot be recorded.
 sed 's/^int main(void) {/#include <cstdio>\nint main(void) { fprintf(stderr, "to be or not to be\\n");/' vecadd.cu >talks.cu

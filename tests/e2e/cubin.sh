@@ -54,9 +54,9 @@ expect "1:0 2:70 3:80" -rdc=true -gencode arch=compute_70,code=sm_80
 
 # The device tries the code for its GPU first. Here that is refused, and the PTX does.
 WARPAGE_LOG=device.cuda:info WARPAGE_DEVICE=cuda:0 WARPAGE_LIBCUDA=$fake ./add 2>"talk"
-grep -q 'the code for sm_80 is not taken, the PTX is: .*CUDA_ERROR_INVALID_IMAGE' talk || { fail "the log says"; cat talk; }
+grep -q 'using the PTX instead of the code for sm_80: .*CUDA_ERROR_INVALID_IMAGE' talk || { fail "the log says"; cat talk; }
 FAKE_CUDA_SM=90 WARPAGE_LOG=device.cuda:info WARPAGE_DEVICE=cuda:0 WARPAGE_LIBCUDA=$fake ./add 2>"talk"
-! grep -q 'is not taken' talk || { fail "sm_80 was tried on sm_90"; cat talk; }
+! grep -q 'using the PTX instead' talk || { fail "sm_80 was tried on sm_90"; cat talk; }
 
 # A ptxas that was named and does not do: a warning. One that is found, or none: the PTX does.
 export WARPAGE_PTXAS=/nowhere/ptxas

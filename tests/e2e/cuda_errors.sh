@@ -43,12 +43,12 @@ tell() {
 }
 none="cudaErrorNoDevice, then cudaErrorNoDevice"
 tell "$none" 'no device: no CUDA driver: /nowhere/.*install NVIDIA.s driver, or run on the device cpu' WARPAGE_LIBCUDA=/nowhere/libcuda.so.1
-tell "$none" 'no device: the CUDA driver is one for CUDA 9.2, too old: install a driver for CUDA 10.0' FAKE_CUDA_VERSION=9020
+tell "$none" 'no device: the CUDA driver supports CUDA 9.2, which is too old: install a driver for CUDA 10.0' FAKE_CUDA_VERSION=9020
 tell "$none" 'no device: .*the driver finds no GPU: see nvidia-smi, and CUDA_VISIBLE_DEVICES' FAKE_CUDA_DEVICES=0
-tell "$none" 'no device: there is no cuda:3: the driver shows 1 GPU' WARPAGE_DEVICE=cuda:3
+tell "$none" 'no device: there is no cuda:3; the driver reports 1 GPU' WARPAGE_DEVICE=cuda:3
 tell "$none" 'no device: .*different versions: reboot' FAKE_CUDA_FAIL=cuInit:1:803
 tell "cudaErrorMemoryAllocation, then cudaSuccess" \
-    'out of device memory: 2.00 GiB asked for, 1.00 GiB of 1.00 GiB free on cuda:0; free some, or use cudaMallocManaged' -- 2147483648
+    'out of device memory: 2.00 GiB requested, 1.00 GiB of 1.00 GiB free on cuda:0; free some, or use cudaMallocManaged' -- 2147483648
 tell "cudaErrorIllegalAddress, then cudaErrorIllegalAddress" \
     'cuda:0: waiting for the device: a kernel accessed an address .*run --check.*cudaDeviceReset().*ILLEGAL_ADDRESS' \
     FAKE_CUDA_FAIL=cuCtxSynchronize:1:700
@@ -61,5 +61,5 @@ tell "cudaErrorNotSupported, then cudaSuccess" 'need a GPU of sm_70 or later, cu
 tell "cudaErrorJitCompilerNotFound, then cudaSuccess" 'libnvidia-ptxjitcompiler.so.1) is missing' FAKE_CUDA_FAIL=cuModuleLoadDataEx:1:221
 # The compiler's whole log, for whoever asks.
 WARPAGE_DEVICE=cuda:0 WARPAGE_LIBCUDA=$fake WARPAGE_LOG=device.cuda:info FAKE_CUDA_FAIL=cuModuleLoadDataEx:1:218 "$TMP/errors" 2>&1 |
-    grep -q 'info: device.cuda: the PTX compiler says: ptxas application ptx input, line 7' || { echo "  no log"; failures=1; }
+    grep -q 'info: device.cuda: PTX compiler: ptxas application ptx input, line 7' || { echo "  no log"; failures=1; }
 exit $failures

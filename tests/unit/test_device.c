@@ -48,7 +48,7 @@ static void an_unknown_instruction_set_is_refused(void **state) {
     wp_error err = {0};
     setenv("WARPAGE_CPU_ISA", "avx9", 1);
     assert_status_fails(wp_device_open("cpu", &device, &err), WP_STATUS_INVALID, &err,
-                        "'avx9'; it can be best or baseline");
+                        "'avx9'; it must be best or baseline");
     unsetenv("WARPAGE_CPU_ISA");
 }
 
@@ -64,7 +64,7 @@ static void device_memory_has_a_limit_that_names_its_option(void **state) {
     assert_u64(free_bytes, (1 << 20) - 600 * 1024);
     assert_status_fails(wp_memory_alloc(device, WP_MEMORY_DEVICE, 500 * 1024, 0, &b, &err),
                         WP_STATUS_DEVICE_NOMEM, &err,
-                        "500.00 KiB asked for, 424.00 KiB of 1.00 MiB");
+                        "500.00 KiB requested, 424.00 KiB of 1.00 MiB");
     assert_contains(err.message, "--device-memory");
     assert_null(b);
     assert_status_ok(wp_memory_free(device, a, &err), &err);
@@ -141,7 +141,7 @@ static void only_bases_of_this_device_can_be_freed(void **state) {
     assert_status_fails(wp_memory_free(device, data + 4, &err), WP_STATUS_INVALID, &err,
                         "is not its start");
     assert_status_fails(wp_memory_free(other, data, &err), WP_STATUS_INVALID, &err,
-                        "is not memory of device cpu");
+                        "is not memory of the device cpu");
     assert_status_fails(wp_memory_free(device, &local, &err), WP_STATUS_INVALID, &err,
                         "is not memory");
     assert_status_ok(wp_memory_free(device, data, &err), &err);

@@ -52,7 +52,7 @@ static void overlapping_ranges_are_refused(void **state) {
                                          entry_of(900, 1000), entry_of(1000, 100)};
     for (size_t i = 0; i < 5; i++) {
         assert_status_fails(wpi_memory_map_add(map, &overlaps[i], &err), WP_STATUS_INVALID, &err,
-                            "overlap the 100 bytes");
+                            "overlap the allocation of 100 bytes");
     }
     add(900, 100);
     add(1100, 1);
@@ -64,7 +64,7 @@ static void empty_and_endless_ranges_are_refused(void **state) {
     const wpi_memory_entry bad[] = {entry_of(1000, 0), entry_of(UINTPTR_MAX - 5, 10)};
     for (size_t i = 0; i < 2; i++) {
         assert_status_fails(wpi_memory_map_add(map, &bad[i], &err), WP_STATUS_INVALID, &err,
-                            "no range");
+                            "not a valid range");
     }
 }
 

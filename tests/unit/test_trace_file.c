@@ -252,7 +252,7 @@ static void a_file_that_is_no_trace_is_refused(void **state) {
     assert_status_ok(wp_file_write(path, text, sizeof text, &err), &err);
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err,
                         "offset 0: this is not a Warpage trace");
-    assert_status_fails(wpi_trace_open(folder, &trace, &err), WP_STATUS_IO, &err, "plain file");
+    assert_status_fails(wpi_trace_open(folder, &trace, &err), WP_STATUS_IO, &err, "regular file");
 }
 
 static void a_truncated_trace_is_refused_with_the_offset(void **state) {
@@ -282,7 +282,7 @@ static void another_version_is_refused(void **state) {
     data[8] = 9;
     assert_status_ok(wp_file_write(path, data, bytes, &err), &err);
     assert_status_fails(wpi_trace_open(path, &trace, &err), WP_STATUS_PARSE, &err,
-                        "offset 8: the trace is of format 9");
+                        "offset 8: the trace has format 9");
     wp_free(data);
 }
 

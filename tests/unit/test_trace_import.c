@@ -191,17 +191,17 @@ static void damaged_files_are_refused_with_the_line(void **state) {
     expect_refused("thread block = 1,0,0\n", ":5: the thread block is not in the grid");
     expect_refused("thread block = 0,0,0\nwarp = 1\n", ":6: the warp is not in the thread block");
     expect_refused("thread block = 0,0,0\nwarp = 0\n0000 ffffffff 1 R1\n",
-                   ":7: an instruction needs its opcode");
+                   ":7: the opcode is missing");
     expect_refused("thread block = 0,0,0\nwarp = 0\n0 3 1 R1 LDG.E 1 R2 4 0 7f00\n",
-                   ":7: its addresses are not there");
+                   ":7: the addresses are missing");
     expect_refused("thread block = 0,0,0\nwarp = 0\n0 1 1 R1 LDG.E 1 R2 4 9 7f00\n",
-                   ":7: its addresses are not there, or written in an unknown way");
+                   ":7: the addresses are missing or in an unknown format");
     expect_refused("thread block = 0,0,0\nwarp = 0\n0 1 0 EXIT 0 0\n",
                    "ends inside a thread block");
     expect_refused("thread block = 0,0,0\nwarp = 0\n0 1 0 NOP 0 0\n0 1 0 EXIT 0 0\n#END_TB\n",
-                   ":8: another instruction was at this address before");
+                   ":8: a different instruction has this address");
     expect_refused("thread block = 0,0,0\n#END_TB\nthread block = 0,0,0\n#END_TB\n",
-                   ":7: this thread block was there before");
+                   ":7: this thread block occurred before");
 }
 
 static void damaged_lists_are_refused(void **state) {
@@ -217,7 +217,7 @@ static void damaged_lists_are_refused(void **state) {
     write_file("list.g", "kernel-9.traceg.xz\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_UNSUPPORTED, &err, "xz -d");
     write_file("list.g", "MemcpyHtoD,many\n");
-    assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "not a copy");
+    assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "expected a copy");
     write_file("list.g", "#include <stdio.h>\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "neither");
     wp_free(list);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Cooperative groups: named sets of threads that meet and exchange values.
+ * Cooperative groups: sets of threads that synchronise and exchange values.
  *
  *     grid_group ⊃ thread_block ⊃ thread_block_tile<N> (N = 1 … 32) and coalesced_group
  *                              ⊃ thread_block_tile<N> (N = 64 … 1024): wp/wide_tile.h
  *
- * `thread_group` is any of them, for functions that do not care. Tiles and coalesced groups are
+ * `thread_group` is the common base of all groups. Tiles and coalesced groups are
  * lanes of one warp, named by a lane mask; their collectives are the warp operations on that mask.
- * Values of any trivially copyable type can be shuffled, 32 bits at a time.
+ * Shuffles accept any trivially copyable type and move 32 bits at a time.
  */
 #ifndef WARPAGE_CUDA_COOPERATIVE_GROUPS_H
 #define WARPAGE_CUDA_COOPERATIVE_GROUPS_H
@@ -244,7 +244,7 @@ class coalesced_group : public thread_group {
     WP_CG typename wp::copy_of<Value>::type shfl(Value &&value, unsigned int rank) const {
         return from_lane<typename wp::copy_of<Value>::type>(value, lane_of(rank));
     }
-    /* Past either end a thread gets its own value back. */
+    /* Beyond either end, a thread receives its own value. */
     template <class Value>
     WP_CG typename wp::copy_of<Value>::type shfl_up(Value &&value, unsigned int delta) const {
         const unsigned int own = thread_rank();
@@ -287,7 +287,7 @@ class coalesced_group : public thread_group {
             return __shfl_sync(mask, word, (int)source);
         });
     }
-    /* Bits of lanes become bits of ranks. */
+    /* Converts a mask of lanes to a mask of ranks. */
     WP_CG unsigned int pack(unsigned int lanes) const {
         unsigned int packed = 0, rank = 0;
         for (unsigned int rest = mask_; rest != 0; rest &= rest - 1) {
@@ -323,13 +323,13 @@ static WP_CG constexpr unsigned int threads_of(const thread_block_tile<Size, Par
 
 } // namespace wp
 
-/** As many neighbouring lanes as its name says. */
+/** A tile of Size adjacent lanes. */
 template <unsigned int Size, class Parent>
 class thread_block_tile<Size, Parent, false> : public thread_group {
     static_assert(wp::is_tile_size<Size>::value, "a tile has 1, 2, 4, 8, 16 or 32 threads");
 
   public:
-    /* What it is a part of is forgotten freely. */
+    /* Converts implicitly to the tile type that does not name the parent. */
     template <class Other>
     WP_CG thread_block_tile(const thread_block_tile<Size, Other> &other)
         : thread_block_tile(other.wp_parent_threads()) {
@@ -346,7 +346,7 @@ class thread_block_tile<Size, Parent, false> : public thread_group {
     static WP_CG unsigned int thread_rank() {
         return wp::lane() & (Size - 1u);
     }
-    /* Among the tiles of the parent. */
+    /* Rank of this tile among those of the parent. */
     WP_CG unsigned int meta_group_rank() const {
         return wp::rank_in_parent(Size, parent_threads_);
     }
@@ -433,7 +433,7 @@ WP_CG thread_block_tile<1, void> this_thread() {
     return thread_block_tile<1, void>(1u);
 }
 
-/** Tiles of a size known only when the program runs: `tile_size` ranks each of `parent`. */
+/** Partitions `parent` into tiles of `tile_size` ranks, a size known only at run time. */
 WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile_size) {
     if (parent.kind_ != wp::kind_lanes || parent.mask_ == 0xffffffffu) {
         const unsigned int lanes = tile_size >= 32u ? 0xffffffffu : (1u << tile_size) - 1u;
@@ -449,7 +449,7 @@ WP_CG thread_group tiled_partition(const thread_group &parent, unsigned int tile
     return thread_group(wp::kind_lanes, mask);
 }
 
-/** The threads of a tile or coalesced group with the same label, or on the same side. */
+/** Partitions a tile or coalesced group by label, or by predicate. */
 template <class Group, class Label>
 WP_CG coalesced_group labeled_partition(const Group &group, Label label) {
     return coalesced_group(__match_any_sync(group.wp_mask(), label));
@@ -474,7 +474,7 @@ template <class Group> WP_CG bool is_valid(const Group &group) {
     return group.is_valid();
 }
 
-/** One thread calls `function`; which, nobody is told. The second form gives its answer to all. */
+/** One unspecified thread calls `function`. The second form returns its result to all threads. */
 template <class Group, class Function, class... Arguments>
 WP_CG void invoke_one(const Group &group, Function &&function, Arguments &&...arguments) {
     if (group.thread_rank() == 0) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The types of the CUDA driver API that programs of the runtime API name, and the few of its
- * functions that such programs call, in terms of the runtime API. The rest of the driver API
- * (contexts, modules) is not part of libwarpage and therefore not declared.
+ * The types of the CUDA driver API that programs of the runtime API use, and the few of its
+ * functions that such programs call, implemented by the runtime API. libwarpage does not implement
+ * the rest of the driver API (contexts, modules), so it is not declared.
  */
 #ifndef WARPAGE_CUDA_CUDA_H
 #define WARPAGE_CUDA_CUDA_H

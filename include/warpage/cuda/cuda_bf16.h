@@ -47,7 +47,8 @@ WP_BF16 unsigned short wp_bf16_narrow(float a) {
     }
     return (unsigned short)((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
-/* A double becomes a float rounded to odd, which keeps what the second rounding has to know. */
+/* Rounds a double to a float, to odd, which preserves the information that the second rounding
+ * needs. */
 WP_BF16 unsigned short wp_bf16_narrow_double(double a) {
     float f = (float)a;
     unsigned int bits;
@@ -138,8 +139,8 @@ WP_BF16 __nv_bfloat16 __short_as_bfloat16(const short a) {
     return __ushort_as_bfloat16((unsigned short)a);
 }
 
-/* Other roundings: from the nearest one a step up or down, or none. Magnitudes are ordered as their
- * bits. */
+/* Other roundings: the nearest value, moved one step up or down if necessary. Magnitudes are
+ * ordered as their bits. */
 WP_BF16 __nv_bfloat16 wp_bf16_step(const __nv_bfloat16 nearest, bool is_up) {
     const unsigned short bits = __bfloat16_as_ushort(nearest);
     if ((bits & 0x7fffu) == 0) {
@@ -172,7 +173,7 @@ WP_BF16 __nv_bfloat16 __float2bfloat16_rz(const float a) {
     return wp_double2bf16_rz((double)a);
 }
 
-/* An integer as a double; digits that do not fit are kept as one that says there were some. */
+/* An integer as a double; digits that do not fit are merged into a sticky bit. */
 WP_BF16 double wp_bf16_exact(unsigned long long magnitude, bool is_negative) {
     if (magnitude >> 53 != 0) {
         magnitude = ((magnitude >> 11) | ((magnitude & 0x7ffull) != 0)) << 11;
@@ -180,7 +181,7 @@ WP_BF16 double wp_bf16_exact(unsigned long long magnitude, bool is_negative) {
     return is_negative ? -(double)magnitude : (double)magnitude;
 }
 
-/* To integers that are too narrow: the nearest there is; NaN gives 0. */
+/* To narrower integers: saturating; NaN gives 0. */
 #define WP_BF16_ROUNDING(name, type, mode, round)                                                  \
     WP_BF16 type __bfloat162##name##_##mode(const __nv_bfloat16 a) {                               \
         return wp_bf162##name(round(__bfloat162float(a)));                                         \
@@ -301,7 +302,7 @@ WP_BF16_BINARY(__hmul, __hmul2, *)
 WP_BF16_BINARY(__hdiv, __h2div, /)
 #undef WP_BF16_BINARY
 
-/* 1 or 0 for each half; `__hb…2`: whether both are so. */
+/* 1 or 0 for each half; `__hb…2`: true if both are. */
 #define WP_BF16_COMPARE(name, op)                                                                  \
     WP_BF16 bool __h##name(const __nv_bfloat16 a, const __nv_bfloat16 b) {                         \
         return __bfloat162float(a) op __bfloat162float(b);                                         \

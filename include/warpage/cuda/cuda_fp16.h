@@ -100,7 +100,7 @@ WP_HALF unsigned short wp_half_narrow(float a) {
     }
     return (unsigned short)(sign | ((rest - 0x38000000u + 0xfffu + ((rest >> 13) & 1u)) >> 13));
 }
-/* A double is first rounded to odd, which keeps what the second rounding has to know. */
+/* Rounds a double to odd first, which preserves the information that the second rounding needs. */
 WP_HALF unsigned short wp_half_narrow_double(double a) {
     float f = (float)a;
     unsigned int bits = wp_half_bits_of_float(f);
@@ -485,7 +485,7 @@ WP_HALF __half2 __hisnan2(const __half2 a) {
     return __floats2half2_rn(__hisnan(a.x) ? 1.0f : 0.0f, __hisnan(a.y) ? 1.0f : 0.0f);
 }
 
-/* A NaN loses against a number, except in the _nan forms; -0 is less than +0. */
+/* A number is preferred to NaN, except in the _nan forms; -0 is less than +0. */
 WP_HALF __half __hmax(const __half a, const __half b) {
     if (wp_half_unordered(a, b)) {
         return !__hisnan(a) ? a : !__hisnan(b) ? b : wp_half_of_bits(0x7fffu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * 8-bit floats, on host and device: E4M3 (no infinities, largest 448) and E5M2 (the upper half of a
- * half). They are for storage: all arithmetic is done in wider types. Every conversion rounds once,
+ * half). They are storage types: arithmetic uses wider types. Every conversion rounds once,
  * to nearest even.
  */
 #ifndef WARPAGE_CUDA_FP8_H
@@ -18,8 +18,8 @@ typedef unsigned short __nv_fp8x2_storage_t;
 typedef unsigned int __nv_fp8x4_storage_t;
 
 typedef enum {
-    __NV_NOSAT,    /* what is too large becomes infinity, in E4M3 NaN */
-    __NV_SATFINITE /* what is too large becomes the largest number */
+    __NV_NOSAT,    /* overflow gives infinity, in E4M3 NaN */
+    __NV_SATFINITE /* overflow gives the largest finite number */
 } __nv_saturation_t;
 typedef enum { __NV_E4M3, __NV_E5M2 } __nv_fp8_interpretation_t;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Sharing with OpenGL. There is no display here: programs compile, and the calls return
+ * OpenGL interoperability. Without a display, programs compile, but the calls return
  * cudaErrorNotSupported. GLuint and GLenum are unsigned int.
  */
 #ifndef WARPAGE_CUDA_GL_INTEROP_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Asynchronous copies to shared memory, done at once: what commits and waits promise holds. */
+/** Asynchronous copies to shared memory, performed synchronously; commits and waits keep their
+ *  guarantees. */
 #ifndef WARPAGE_CUDA_PIPELINE_H
 #define WARPAGE_CUDA_PIPELINE_H
 
@@ -7,7 +8,7 @@
 
 #if defined(__cplusplus) && defined(__CUDA__)
 
-/** Copies 4, 8 or 16 bytes, the last `zero_bytes` of them as zeros. */
+/** Copies 4, 8 or 16 bytes; the last `zero_bytes` of them are set to zero. */
 static __device__ __inline__ void __pipeline_memcpy_async(void *to, const void *from, size_t bytes,
                                                           size_t zero_bytes = 0) {
     const size_t copied = bytes - zero_bytes;

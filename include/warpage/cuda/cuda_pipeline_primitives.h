@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kept for programs that name it: cuda_pipeline.h holds the definitions. */
+/** For programs that include this header: cuda_pipeline.h has the definitions. */
 #include "cuda_pipeline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The CUDA dialect and runtime API. wpcc includes it before the first line of every CUDA file;
- * C and C++ files get the host API, and C++ ones its typed forms.
+ * C and C++ files get the host API, C++ files also its typed overloads.
  */
 #ifndef WARPAGE_CUDA_RUNTIME_H
 #define WARPAGE_CUDA_RUNTIME_H
@@ -21,7 +21,7 @@
 #include "vector_functions.h"
 
 #if defined(__CUDA__) && defined(__clang__)
-/* Called by the code that clang makes of <<<grid, block, shared, stream>>>. */
+/* Called by the code that clang generates for <<<grid, block, shared, stream>>>. */
 extern "C" unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim,
                                                     size_t sharedMem = 0, void *stream = 0);
 #include "wp/device.h"

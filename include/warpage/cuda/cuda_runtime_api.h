@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The CUDA runtime API for C and C++ hosts, as of CUDA 12.3. libwarpage implements it; a function
- * it has not got says its name once and returns cudaErrorNotSupported.
+ * The CUDA runtime API for C and C++ hosts, as of CUDA 12.3. libwarpage implements it;
+ * unimplemented functions log their name once and return cudaErrorNotSupported.
  *
- * Every function returns an error that `cudaGetErrorString` puts in words. Those ending in `Async`
+ * Functions return an error code, which `cudaGetErrorString` describes. Those ending in `Async`
  * return when the work is queued. Stream 0 is the legacy default stream.
  */
 #ifndef WARPAGE_CUDA_RUNTIME_API_H
@@ -17,7 +17,7 @@
 #include "builtin_types.h"
 #include "host_defines.h"
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM)
-#include "wp/per_thread_stream.h" /* hosts compiled by others; wpcc reads it first */
+#include "wp/per_thread_stream.h" /* for hosts compiled by other compilers; wpcc includes it first */
 #endif
 
 #if defined(__cplusplus)

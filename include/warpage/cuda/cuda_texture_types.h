@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** texture<T, dimension, mode> and surface<T, dimension>: references declared at file scope. On
- *  the device such a variable is the 64-bit handle of a texture object. */
+ *  the device such a variable holds the 64-bit handle of a texture object. */
 #ifndef WARPAGE_CUDA_TEXTURE_TYPES_TEMPLATE_H
 #define WARPAGE_CUDA_TEXTURE_TYPES_TEMPLATE_H
 

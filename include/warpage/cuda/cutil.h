@@ -136,7 +136,7 @@ static __inline__ float cutGetAverageTimerValue(const unsigned int name) {
 
 /* ---- command line ---------------------------------------------------------------------------- */
 
-/* The value part of the argument that names `name`, "" for one without '=', NULL for none. */
+/* The value of the option `name`: "" if it has no '=', NULL if the option is absent. */
 static __inline__ const char *wp_cutil_option(int argc, const char **argv, const char *name) {
     const size_t length = strlen(name);
     int i;
@@ -192,8 +192,8 @@ static __inline__ CUTBoolean cutGetCmdLineArgumentstr(const int argc, const char
     strcpy(*value, text);
     return CUTTrue;
 }
-/** The path of a data file: as given, or in the folder data/ beside it or above; NULL if it is
- *  nowhere. The caller frees it. */
+/** The path of a data file: as given, or in the folder data/ beside it or above; NULL if it
+ *  is not found. The caller frees it. */
 static __inline__ char *cutFindFilePath(const char *filename, const char *executable_path) {
     static const char *const places[] = {"", "data/", "../data/", "../../data/", "../../../data/"};
     const char *slash = executable_path != NULL ? strrchr(executable_path, '/') : NULL;
@@ -255,7 +255,7 @@ static __inline__ CUTBoolean cutComparei(const int *reference, const int *data,
                                          const unsigned int len) {
     return memcmp(reference, data, sizeof(int) * len) == 0 ? CUTTrue : CUTFalse;
 }
-/** Is the norm of the difference below epsilon times the norm of the reference? */
+/** Whether the norm of the difference is below epsilon times the norm of the reference. */
 static __inline__ CUTBoolean cutCompareL2fe(const float *reference, const float *data,
                                             const unsigned int len, const float epsilon) {
     double error = 0, norm = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Device functions on double: kept for programs that name it; cuda_runtime.h has them. */
+/** Device functions on double: for programs that include this header; cuda_runtime.h declares them.
+ */
 #ifndef WARPAGE_CUDA_DEVICE_DOUBLE_FUNCTIONS_H
 #define WARPAGE_CUDA_DEVICE_DOUBLE_FUNCTIONS_H
 #include "cuda_runtime.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Device functions: kept for programs that name this header; cuda_runtime.h brings them. */
+/** Device functions: provided for programs that include this header; cuda_runtime.h declares them.
+ */
 #ifndef WARPAGE_CUDA_DEVICE_FUNCTIONS_H
 #define WARPAGE_CUDA_DEVICE_FUNCTIONS_H
 #include "cuda_runtime.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Exceptions that know where they were thrown, as the sample suites use them. */
+/** Exceptions that record where they were thrown, as used by the sample suites. */
 #ifndef WARPAGE_CUDA_EXCEPTION_H
 #define WARPAGE_CUDA_EXCEPTION_H
 
@@ -29,7 +29,7 @@ template <class Base> class Exception : public Base {
     }
 };
 
-/** Says what went wrong and ends the program. */
+/** Prints the error and exits. */
 template <class Thrown> inline void handleException(const Thrown &error) {
     std::cerr << error.what() << std::endl;
     exit(EXIT_FAILURE);

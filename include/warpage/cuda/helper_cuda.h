@@ -38,12 +38,12 @@ void check(T result, char const *const call, const char *const file, int const l
     }
 }
 
-/** Ends the program with a message if the call failed. */
+/** Prints a message and exits if the call failed. */
 #define checkCudaErrors(val) check((val), #val, __FILE__, __LINE__)
 
-/** Ends the program if an earlier call or launch failed. */
+/** Prints a message and exits if an earlier call or launch failed. */
 #define getLastCudaError(msg) __getLastCudaError(msg, __FILE__, __LINE__)
-/** Only says so. */
+/** Prints a message if an earlier call or launch failed. */
 #define printLastCudaError(msg) __printLastCudaError(msg, __FILE__, __LINE__)
 
 inline void __printLastCudaError(const char *message, const char *file, const int line) {
@@ -139,7 +139,7 @@ inline int gpuGetMaxGflopsDeviceId() {
     return best;
 }
 
-/** The device that the command line names (-device=N), or the fastest. */
+/** Selects the device given on the command line (-device=N), or the fastest. */
 inline int findCudaDevice(int argc, const char **argv) {
     int id;
     if (checkCmdLineFlag(argc, argv, "device")) {
@@ -158,7 +158,7 @@ inline int findCudaDevice(int argc, const char **argv) {
     return id;
 }
 
-/** A device that shares its memory with the host, made the current one; -1 if there is none. */
+/** Selects a device that shares its memory with the host; returns -1 if there is none. */
 inline int findIntegratedGPU() {
     int count = 0;
     checkCudaErrors(cudaGetDeviceCount(&count));
@@ -173,7 +173,7 @@ inline int findIntegratedGPU() {
     return -1;
 }
 
-/** Does the current device have this compute capability or a later one? */
+/** Whether the current device has at least this compute capability. */
 inline bool checkCudaCapabilities(int major_version, int minor_version) {
     int id = 0, major = 0, minor = 0;
     checkCudaErrors(cudaGetDevice(&id));

@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kept for programs that name it beside the runtime API's helpers. */
+/** For programs that include it in addition to the runtime API's helpers. */
 #include "helper_cuda.h"

@@ -52,7 +52,7 @@ inline bool wp_pnm_number(FILE *file, unsigned int *out) {
     return has_digit;
 }
 
-/** Reads a binary PGM (1 channel) or PPM (3). Memory at *data is used if given, else allocated. */
+/** Reads a binary PGM (1 channel) or PPM (3). Allocates *data if it is NULL. */
 inline bool __loadPPM(const char *file, unsigned char **data, unsigned int *w, unsigned int *h,
                       unsigned int *channels) {
     FILE *in = fopen(file, "rb");
@@ -137,7 +137,7 @@ inline bool sdkSavePPM4ub(const char *file, unsigned char *data, unsigned int w,
     return __savePPM(file, rgb.empty() ? NULL : &rgb[0], w, h, 3);
 }
 
-/* How a pixel of T is stored: bytes as they are, floats from 0 to 1. */
+/* Storage of a pixel of type T: bytes unchanged, floats in 0 to 1. */
 template <class T> inline T wp_pixel_of_byte(unsigned char byte) {
     return (T)byte;
 }
@@ -179,7 +179,7 @@ inline bool sdkSavePGM(const char *file, T *data, unsigned int w, unsigned int h
 
 /* ---- raw files ------------------------------------------------------------------------------- */
 
-/** Numbers in text. Memory at *data is used if given (*len numbers at most), else allocated. */
+/** Reads numbers from a text file into *data (at most *len), allocated if NULL. */
 template <class T>
 inline bool sdkReadFile(const char *filename, T **data, unsigned int *len, bool verbose) {
     std::ifstream in(filename);
@@ -232,7 +232,7 @@ inline void sdkDumpBin(void *data, unsigned int bytes, const char *filename) {
 
 /* ---- comparison ------------------------------------------------------------------------------ */
 
-/** Is |reference - data| <= epsilon everywhere, or, with a threshold, for all but that part? */
+/** Whether |reference - data| <= epsilon for all values, or for all but the share `threshold`. */
 template <class T, class S>
 inline bool compareData(const T *reference, const T *data, const unsigned int len, const S epsilon,
                         const float threshold) {
@@ -257,7 +257,7 @@ inline bool compareDataAsFloatThreshold(const T *reference, const T *data, const
                                         const S epsilon, const float threshold) {
     return compareData(reference, data, len, epsilon, threshold);
 }
-/** Is the norm of the difference below epsilon times the norm of the reference? */
+/** Whether the norm of the difference is below epsilon times the norm of the reference. */
 inline bool sdkCompareL2fe(const float *reference, const float *data, const unsigned int len,
                            const float epsilon) {
     double error = 0, norm = 0;

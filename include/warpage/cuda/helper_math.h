@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Arithmetic on float2 … uint4, component by component, and the geometry of float vectors: what
- * the sample suites expect in a header of this name.
+ * Component-wise arithmetic on float2 … uint4 and the geometry of float vectors, as the sample
+ * suites expect them in a header of this name.
  */
 #ifndef WARPAGE_CUDA_HELPER_MATH_H
 #define WARPAGE_CUDA_HELPER_MATH_H
@@ -338,7 +338,7 @@ WP_MATH uint4 max(uint4 a, uint4 b) {
     return make_uint4(max(a.x, b.x), max(a.y, b.y), max(a.z, b.z), max(a.w, b.w));
 }
 
-#if __cplusplus < 202002L /* later the C++ library has it */
+#if __cplusplus < 202002L /* later versions of the C++ library define it */
 WP_MATH float lerp(float a, float b, float t) {
     return a + t * (b - a);
 }
@@ -529,7 +529,7 @@ WP_MATH int4 abs(int4 v) {
     return make_int4(abs(v.x), abs(v.y), abs(v.z), abs(v.w));
 }
 
-/* 0 below a, 1 above b, a cubic that is flat at both ends between. */
+/* 0 below a, 1 above b, a cubic with zero slope at both ends in between. */
 WP_MATH float smoothstep(float a, float b, float x) {
     const float y = clamp((x - a) / (b - a), 0.0f, 1.0f);
     return y * y * (3.0f - 2.0f * y);

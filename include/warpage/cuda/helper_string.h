@@ -40,7 +40,7 @@
 #define EXIT_WAIVED 2
 #endif
 
-/** Where the text goes on after any number of `delimiter`s. */
+/** The index of the first character that is not `delimiter`. */
 inline int stringRemoveDelimiter(char delimiter, const char *string) {
     int start = 0;
     while (string[start] == delimiter && string[start] != '\0') {
@@ -55,7 +55,7 @@ inline int getFileExtension(char *filename, char **extension) {
     return dot != NULL ? (int)(dot - filename) : 0;
 }
 
-/* The value part of the last argument that names `name`, "" for one without '=', NULL for none. */
+/* The value of the last option `name`: "" if it has no '=', NULL if the option is absent. */
 inline const char *wp_option(int argc, const char **argv, const char *name) {
     const char *found = NULL;
     const size_t length = strlen(name);
@@ -107,8 +107,8 @@ inline bool getCmdLineArgumentString(const int argc, const char **argv, const ch
     return text != NULL;
 }
 
-/** The path of a data file: as given, or in the places where samples keep them, seen from the
- *  current folder and from the program's. NULL if it is nowhere; the caller frees it. */
+/** The path of a data file: as given, or in the usual folders of the samples, relative to the
+ *  current folder and to the program's. NULL if it is not found; the caller frees it. */
 inline char *sdkFindFilePath(const char *filename, const char *executable_path) {
     static const char *const places[] = {"",
                                          "data/",

@@ -45,7 +45,7 @@ class StopWatchLinux : public StopWatchInterface {
         sessions_ = 0;
         clock_gettime(CLOCK_MONOTONIC, &started_);
     }
-    /** All finished runs and the one under way. */
+    /** The sum of all finished intervals and the current one. */
     virtual float getTime() {
         return (float)(total_ms_ + (is_running_ ? since_start() : 0));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Kept for programs that name it: the compiler checks that it once made are not needed here. */
+/** Provided for programs that include it; the compiler checks of the original are not needed. */
 #ifndef WARPAGE_CUDA_HOST_CONFIG_H
 #define WARPAGE_CUDA_HOST_CONFIG_H
 #define __HOST_CONFIG_H__

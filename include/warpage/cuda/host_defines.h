@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The words CUDA adds to C: function and variable kinds, and the attributes around them.
- * In a plain C or C++ file the kinds vanish, so that shared headers still compile there.
+ * CUDA's extensions of C: function and variable specifiers and attributes. In plain C or C++ files
+ * the specifiers are empty, so that shared headers compile there.
  */
 #ifndef WARPAGE_CUDA_HOST_DEFINES_H
 #define WARPAGE_CUDA_HOST_DEFINES_H
@@ -15,7 +15,7 @@
 #define __constant__ __attribute__((constant))
 #define __shared__ __attribute__((shared))
 /* clang 19 ignores a managed attribute; the compiler finds these variables by the annotation.
- * Their section has pages of its own in every object. */
+ * Their section is page-aligned in every object. */
 #define __managed__                                                                                \
     __attribute__((device)) __attribute__((annotate("warpage.managed")))                           \
     __attribute__((section("wp_managed")))
@@ -54,7 +54,7 @@
 #define __nv_pure__
 #endif
 
-/* Hints about clusters, registers and parameter memory: accepted, without effect. */
+/* Hints about clusters, registers and parameter memory: accepted and ignored. */
 #define __cluster_dims__(...)
 #define __block_size__(...)
 #define __maxnreg__(...)
@@ -62,7 +62,7 @@
 #define __local_maxnreg__(...)
 
 #define __forceinline__ __inline__ __attribute__((always_inline))
-/* clang knows __noinline__ as a keyword of CUDA; elsewhere the name belongs to the C++ library. */
+/* In CUDA files __noinline__ is a keyword of clang; elsewhere the C++ library uses the name. */
 #define __no_return__ __attribute__((noreturn))
 #define __align__(n) __attribute__((aligned(n)))
 #define __builtin_align__(n) __attribute__((aligned(n)))
@@ -75,7 +75,7 @@
 #define CUDAAPI
 #define CUDA_CB
 
-/* The default value of a parameter, where the language has such a thing. */
+/* The default value of a parameter, in languages that have default arguments. */
 #if defined(__cplusplus)
 #define __dv(value) = value
 #else

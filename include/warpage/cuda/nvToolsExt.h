@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Marks and ranges for profilers: accepted, without effect. */
+/** Marks and ranges for profilers: accepted and ignored. */
 #ifndef WARPAGE_CUDA_NVTOOLSEXT_H
 #define WARPAGE_CUDA_NVTOOLSEXT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Names for streams and events in profilers: accepted, without effect. */
+/** Names for streams and events in profilers: accepted and ignored. */
 #ifndef WARPAGE_CUDA_NVTOOLSEXT_CUDART_H
 #define WARPAGE_CUDA_NVTOOLSEXT_CUDART_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Shuffles: kept for programs that name this header; cuda_runtime.h brings them. */
+/** Shuffles: provided for programs that include this header; cuda_runtime.h declares them. */
 #ifndef WARPAGE_CUDA_SM_30_INTRINSICS_H
 #define WARPAGE_CUDA_SM_30_INTRINSICS_H
 #include "cuda_runtime.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Loads with hints: kept for programs that name this header; cuda_runtime.h brings them. */
+/** Loads with hints: provided for programs that include this header; cuda_runtime.h declares them.
+ */
 #ifndef WARPAGE_CUDA_SM_32_INTRINSICS_H
 #define WARPAGE_CUDA_SM_32_INTRINSICS_H
 #include "cuda_runtime.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Surface accesses: kept for programs that name this header; cuda_runtime.h brings them. */
+/** Surface accesses: provided for programs that include this header; cuda_runtime.h declares them.
+ */
 #ifndef WARPAGE_CUDA_SURFACE_FUNCTIONS_H
 #define WARPAGE_CUDA_SURFACE_FUNCTIONS_H
 #include "cuda_runtime.h"

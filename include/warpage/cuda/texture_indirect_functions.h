@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Texture fetches: kept for programs that name this header; cuda_runtime.h brings them. */
+/** Texture fetches: provided for programs that include this header; cuda_runtime.h declares them.
+ */
 #ifndef WARPAGE_CUDA_TEXTURE_INDIRECT_FUNCTIONS_H
 #define WARPAGE_CUDA_TEXTURE_INDIRECT_FUNCTIONS_H
 #include "cuda_runtime.h"

@@ -26,7 +26,7 @@ enum cudaTextureFilterMode { cudaFilterModePoint = 0, cudaFilterModeLinear = 1 }
 
 enum cudaTextureReadMode { cudaReadModeElementType = 0, cudaReadModeNormalizedFloat = 1 };
 
-/** What a texture reference holds on the host; the device sees only a handle. */
+/** The host side of a texture reference; the device has only a handle. */
 struct textureReference {
     int normalized;
     enum cudaTextureFilterMode filterMode;

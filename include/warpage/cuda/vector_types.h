@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Vectors of 1 to 4 numbers and the extent type dim3. A pair or quadruple is aligned to its whole
- * size, at most 16 bytes, so that it can be read with one access; triples align as their element.
+ * size, at most 16 bytes, so that one access can read it; triples are aligned as their elements.
  */
 #ifndef WARPAGE_CUDA_VECTOR_TYPES_H
 #define WARPAGE_CUDA_VECTOR_TYPES_H
@@ -204,7 +204,7 @@ typedef struct double2 double2;
 typedef struct double3 double3;
 typedef struct double4 double4;
 
-/** Three extents; those not given are 1. */
+/** Three extents; omitted ones are 1. */
 struct dim3 {
     unsigned int x, y, z;
 #if defined(__cplusplus)

@@ -165,8 +165,9 @@ static wp_status set_heap_bytes(wpi_cpu_device *device, uint64_t bytes, wp_error
     }
     pthread_mutex_unlock(&device->lock);
     if (is_in_use) {
-        return WP_FAIL(err, INVALID,
-                       "the heap of kernels holds allocations: set its size before they are made");
+        return WP_FAIL(
+            err, INVALID,
+            "the device heap contains allocations: set its size before kernels allocate");
     }
     wpi_heap_destroy(heap);
     return WP_STATUS_OK;
@@ -178,7 +179,7 @@ wp_status wpi_cpu_device_set_limit(wp_device *base, wpi_limit limit, uint64_t va
     WP_TRY(wpi_cpu_device_wait(base, err));
     switch (limit) {
     case WPI_LIMIT_STACK:
-        if (value > WP_GIB) return WP_FAIL(err, INVALID, "a stack of more than 1 GiB a thread");
+        if (value > WP_GIB) return WP_FAIL(err, INVALID, "a stack of more than 1 GiB per thread");
         /* Compiled code for a CPU needs more than a GPU's: the default is also the least. */
         atomic_store(&device->stack_bytes,
                      value > WPI_STACK_BYTES_DEFAULT ? value : WPI_STACK_BYTES_DEFAULT);
@@ -251,7 +252,7 @@ const wp_device_ops wpi_cpu_device_ops = {
 
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     if (rest[0] != '\0') {
-        return WP_FAIL(err, NOT_FOUND, "the device is called 'cpu', without ':%s'", rest);
+        return WP_FAIL(err, NOT_FOUND, "the device is named 'cpu', without ':%s'", rest);
     }
     wp_param_value workers, isa;
     uint64_t limit_bytes;
@@ -259,7 +260,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     WP_TRY(wp_param_load(&wpi_cpu_params[1], &isa, err));
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
     if (strcmp(isa.text, "best") != 0 && strcmp(isa.text, "baseline") != 0) {
-        return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it can be best or baseline",
+        return WP_FAIL(err, INVALID, "WARPAGE_CPU_ISA is '%s'; it must be best or baseline",
                        isa.text);
     }
     WP_TRY(wpi_check_start(err));

@@ -105,8 +105,8 @@ static wp_status fail_nomem(wpi_cpu_device *device, size_t size_bytes, wp_error 
     char asked[32], left[32], total[32];
     wpi_cpu_memory_info(&device->base, &free_bytes, &total_bytes);
     return WP_FAIL(err, DEVICE_NOMEM,
-                   "out of device memory: %s asked for, %s of %s free; --device-memory (or "
-                   "WARPAGE_DEVICE_MEMORY) sets how much the device has",
+                   "out of device memory: %s requested, %s of %s free; --device-memory (or "
+                   "WARPAGE_DEVICE_MEMORY) sets the size of device memory",
                    wp_format_bytes(size_bytes, asked), wp_format_bytes(free_bytes, left),
                    wp_format_bytes(total_bytes, total));
 }

@@ -43,7 +43,7 @@ static wp_status find_wpcc(char **out, wp_error *err) {
     if (wanted.text[0] != '\0') {
         *out = wp_program_find(wanted.text);
         if (*out != NULL) return WP_STATUS_OK;
-        return WP_FAIL(err, TOOLCHAIN, "WARPAGE_WPCC is '%s', which is no program", wanted.text);
+        return WP_FAIL(err, TOOLCHAIN, "WARPAGE_WPCC is '%s', which is not a program", wanted.text);
     }
     Dl_info self;
     char *real = dladdr((const void *)wpi_variant_params, &self) != 0
@@ -58,9 +58,9 @@ static wp_status find_wpcc(char **out, wp_error *err) {
         if (wp_file_is_executable(*out)) return WP_STATUS_OK;
     }
     const wp_status status = WP_FAIL(err, TOOLCHAIN,
-                                     "kernels for checks and for simulated GPUs are made by wpcc, "
-                                     "which is not at %s; install it there or set WARPAGE_WPCC",
-                                     *out != NULL ? *out : "its place beside libwarpage");
+                                     "checks and simulated GPUs need wpcc to compile kernels, but "
+                                     "it is not at %s; install it there or set WARPAGE_WPCC",
+                                     *out != NULL ? *out : "its usual place next to libwarpage");
     wp_free(*out);
     *out = NULL;
     return status;
@@ -104,8 +104,8 @@ static wp_status run_wpcc(const wp_image_header *image, const char *name, wp_cpu
     WP_TRY_GOTO(wp_subprocess_run(argv, &options, &exit_code, err), done);
     if (exit_code != 0) {
         status =
-            WP_FAIL(err, TOOLCHAIN, "%s could not make the variant '%s' of the kernels: %.300s",
-                    wpcc, name, said.length != 0 ? said.data : "it said nothing");
+            WP_FAIL(err, TOOLCHAIN, "%s could not compile the variant '%s' of the kernels: %.300s",
+                    wpcc, name, said.length != 0 ? said.data : "it printed no message");
     }
 done:
     wp_text_deinit(&said);

@@ -232,7 +232,7 @@ wp_status wpi_cuda_array_copy(wpi_cuda_queue *queue, void *dst, size_t dst_pitch
     wpi_cuda_device *device = wpi_cuda_of(queue->base.device);
     side to = side_at(device, dst, dst_pitch_bytes), from = side_at(device, src, src_pitch_bytes);
     if (!is_inside(&to, width_bytes, height) || !is_inside(&from, width_bytes, height))
-        return WP_FAIL(err, INVALID, "a copy leaves the array");
+        return WP_FAIL(err, INVALID, "a copy exceeds the array");
     if (height > 1 && is_box(&to, width_bytes, height) && is_box(&from, width_bytes, height))
         return copy_box(queue, &to, &from, width_bytes, height, err);
     for (size_t y = 0; y < height; y++) {

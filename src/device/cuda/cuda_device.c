@@ -85,10 +85,9 @@ static wp_status sticky_error(wp_device *base, wp_error *err) {
 
 wp_status wpi_cuda_enter(wpi_cuda_device *device, wp_error *err) {
     if (device->context == NULL)
-        return WP_FAIL(err, DEVICE, "%s: a reset failed and left it unusable",
-                       device->base.info.spec);
+        return WP_FAIL(err, DEVICE, "%s: unusable after a failed reset", device->base.info.spec);
     return wpi_cuda_check_end(device, device->cu->context_set(device->context),
-                              "taking the context", err);
+                              "acquiring the context", err);
 }
 
 wp_status wpi_cuda_device_wait(wp_device *base, wp_error *err) {
@@ -330,7 +329,7 @@ static wp_status parse_number(const char *rest, int *number, wp_error *err) {
     char *end;
     const unsigned long value = strtoul(rest, &end, 10);
     if ((rest[0] != '\0' && (rest[0] < '0' || rest[0] > '9')) || *end != '\0' || value > 1023) {
-        return WP_FAIL(err, NOT_FOUND, "'cuda:%s' names no GPU: cuda:0 is the first", rest);
+        return WP_FAIL(err, NOT_FOUND, "'cuda:%s' is not a GPU; cuda:0 is the first", rest);
     }
     *number = (int)value; /* "": the first */
     return WP_STATUS_OK;
@@ -342,8 +341,8 @@ static wp_status find_device(wpi_cuda_device *device, int number, wp_error *err)
     if (count == 0) return WP_FAIL(err, NOT_FOUND, "%s", wpi_cu_text(WPI_CU_NO_DEVICE));
     if (number >= count) {
         return WP_FAIL(err, NOT_FOUND,
-                       "there is no cuda:%d: the driver shows %d GPU%s, from cuda:0", number, count,
-                       count == 1 ? "" : "s");
+                       "there is no cuda:%d; the driver reports %d GPU%s, from cuda:0", number,
+                       count, count == 1 ? "" : "s");
     }
     return wpi_cuda_check(device, device->cu->device_get(&device->number, number),
                           "finding the GPU", err);

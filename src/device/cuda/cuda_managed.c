@@ -95,7 +95,7 @@ wp_status wpi_cuda_managed_attribute(wp_device *base, const void *address, size_
     int *values = data;
     bool are_devices = false;
     if (!can_move(address))
-        return WP_FAIL(err, UNSUPPORTED, "the driver knows nothing of the memory at %p", address);
+        return WP_FAIL(err, UNSUPPORTED, "the driver does not know the memory at %p", address);
     WP_TRY(wpi_cuda_enter(device, err));
     WP_TRY(ask(device, address, size_bytes, attribute, data, data_bytes, err));
     WP_TRY(is_device(device, address, size_bytes, attribute, &are_devices, err));

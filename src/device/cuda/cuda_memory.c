@@ -32,8 +32,8 @@ static wp_status fail_nomem(wpi_cuda_device *device, size_t size_bytes, wp_error
     char asked[32], left[32], total[32];
     wpi_cuda_memory_info(&device->base, &free_bytes, &total_bytes);
     return WP_FAIL(err, DEVICE_NOMEM,
-                   "out of device memory: %s asked for, %s of %s free on %s; free some, or use "
-                   "cudaMallocManaged for more than the device has",
+                   "out of device memory: %s requested, %s of %s free on %s; free some, or use "
+                   "cudaMallocManaged for data larger than device memory",
                    wp_format_bytes(size_bytes, asked), wp_format_bytes(free_bytes, left),
                    wp_format_bytes(total_bytes, total), device->base.info.spec);
 }
@@ -85,7 +85,8 @@ wp_status wpi_cuda_memory_alloc(wp_device *base, wp_memory_kind kind, size_t siz
             device->cu->device_attribute(&is_there, WPI_CU_ATTRIBUTE_MANAGED_MEMORY,
                                          device->number) != WPI_CU_SUCCESS ||
             is_there == 0) {
-            return WP_FAIL(err, UNSUPPORTED, "%s: this GPU, driver or system has no managed memory",
+            return WP_FAIL(err, UNSUPPORTED,
+                           "%s: this GPU, driver or system does not support managed memory",
                            base->info.spec);
         }
     }

@@ -83,9 +83,10 @@ static wp_status choose_section(const wpi_cuda_device *device, const wp_image_he
         if (s->arch <= own_arch && (best == NULL || s->arch > best->arch)) best = s;
     }
     if (lowest == NULL) {
-        return WP_FAIL(err, NOT_FOUND,
-                       "the program carries no PTX: wpcc said why when it compiled it; it runs on "
-                       "the device cpu");
+        return WP_FAIL(
+            err, NOT_FOUND,
+            "the program contains no PTX (wpcc reported why when compiling it); it can run on "
+            "the device cpu");
     }
     if (best == NULL) {
         return WP_FAIL(err, UNSUPPORTED,
@@ -116,7 +117,7 @@ static wp_status read_section(const wp_image_header *image, const wp_image_secti
                               char **out, wp_error *err) {
     *out = NULL;
     if (section->raw_size_bytes > SECTION_BYTES_MAX)
-        return WP_FAIL(err, PARSE, "the embedded code for GPUs is damaged: its size cannot be");
+        return WP_FAIL(err, PARSE, "the embedded GPU code is damaged: its size is invalid");
     const size_t size_bytes = (size_t)section->raw_size_bytes;
     char *data = wp_malloc(size_bytes + 1);
     if (data == NULL) return WP_FAIL(err, NOMEM, "%zu bytes of code for GPUs", size_bytes);
@@ -124,8 +125,7 @@ static wp_status read_section(const wp_image_header *image, const wp_image_secti
                                        section->size_bytes);
     if (ZSTD_isError(got) || got != size_bytes) {
         wp_free(data);
-        return WP_FAIL(err, PARSE,
-                       "the embedded code for GPUs is damaged: it cannot be decompressed");
+        return WP_FAIL(err, PARSE, "the embedded GPU code is damaged: it cannot be decompressed");
     }
     data[size_bytes] = '\0';
     *out = data;
@@ -157,8 +157,7 @@ static wp_status list_kernels(module *m, wp_error *err) {
 static void tell_lines(const char *log) {
     for (size_t length; *log != '\0'; log += length + (log[length] != '\0')) {
         length = strcspn(log, "\r\n");
-        if (length != 0)
-            wp_log(WP_LOG_INFO, "device.cuda", "the PTX compiler says: %.*s", (int)length, log);
+        if (length != 0) wp_log(WP_LOG_INFO, "device.cuda", "PTX compiler: %.*s", (int)length, log);
     }
 }
 
@@ -188,7 +187,7 @@ static wp_status load_cubin(module *m, wp_error *err) {
     wp_free(code);
     if (!is_cubin_refused(result))
         return wpi_cuda_check(device, result, "loading the program's kernels", err);
-    wp_log(WP_LOG_INFO, "device.cuda", "%s: the code for sm_%u is not taken, the PTX is: %s (%s)",
+    wp_log(WP_LOG_INFO, "device.cuda", "%s: using the PTX instead of the code for sm_%u: %s (%s)",
            device->base.info.spec, m->cubin->arch, wpi_cu_text(result), wpi_cu_name(result));
     m->cubin = NULL;
     return WP_STATUS_OK;
@@ -262,7 +261,7 @@ wp_status wpi_cuda_kernel_function(wp_kernel *kernel, wpi_cu_function *out, wp_e
     const wpi_cuda_kernel *k = (const wpi_cuda_kernel *)kernel;
     *out = k->function; /* after a reset it is another one */
     if (k->function != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, DEVICE, "kernel %s was lost in a reset that failed", k->name);
+    return WP_FAIL(err, DEVICE, "kernel %s was lost in a failed reset", k->name);
 }
 
 /* ---- managed variables ---- */
@@ -316,10 +315,11 @@ static wp_status map_managed(module *m, const char *pointer_name, wp_error *err)
     const char *name = pointer_name + strlen(MANAGED_PREFIX);
     const wp_cpu_variable *v = wpi_code_find_variable(m->image->id, name);
     if (v == NULL || v->kind != WP_VARIABLE_MANAGED) {
-        return WP_FAIL(err, NOT_FOUND,
-                       "the program's host code has no managed variable %s: link the object that "
-                       "wpcc made as a whole",
-                       name);
+        return WP_FAIL(
+            err, NOT_FOUND,
+            "the program's host code has no managed variable %s: link the complete object "
+            "that wpcc wrote",
+            name);
     }
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
     void *host = *(void **)v->address; /* the cell */
@@ -333,7 +333,7 @@ static wp_status map_managed(module *m, const char *pointer_name, wp_error *err)
                           "mapping a managed variable", err));
     if (mapped != (wpi_cu_ptr)(uintptr_t)host) { /* kernels are handed host addresses, too */
         return WP_FAIL(err, UNSUPPORTED,
-                       "%s: this GPU or system has other addresses for the host's memory, so the "
+                       "%s: this GPU or system does not use host addresses for host memory, so the "
                        "__managed__ variable %s cannot be shared: use cudaMallocManaged",
                        device->base.info.spec, name);
     }

@@ -228,10 +228,11 @@ static wp_status launch(wp_queue *base, const wp_launch *l, wp_error *err) {
     wpi_cu_function function;
     WP_TRY(wpi_cuda_kernel_function(l->kernel, &function, err));
     if (l->is_cooperative && cu->launch_cooperative == NULL) {
-        return WP_FAIL(err, UNSUPPORTED,
-                       "kernel %s: the CUDA driver has no cooperative launches, which came with "
-                       "CUDA 9.0",
-                       l->kernel->info.name);
+        return WP_FAIL(
+            err, UNSUPPORTED,
+            "kernel %s: the CUDA driver does not support cooperative launches, which were added in "
+            "CUDA 9.0",
+            l->kernel->info.name);
     }
     wpi_cuda_span *span = wpi_cuda_span_begin(queue);
     const wpi_cu_result result =

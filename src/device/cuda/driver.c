@@ -38,11 +38,12 @@ static wp_status find_function(void *library, enum need need, int since, const c
                                void **out, wp_error *err) {
     *out = find_symbol(library, symbols);
     if (*out != NULL || need == OPTIONAL) return WP_STATUS_OK;
-    return WP_FAIL(err, UNSUPPORTED,
-                   "the CUDA driver has no %.*s, which came with CUDA %d.%d: install a driver for "
-                   "CUDA %d.%d or later",
-                   (int)strcspn(symbols, "|"), symbols, since / 1000, since % 1000 / 10,
-                   WPI_DRIVER_VERSION_MIN / 1000, WPI_DRIVER_VERSION_MIN % 1000 / 10);
+    return WP_FAIL(
+        err, UNSUPPORTED,
+        "the CUDA driver lacks %.*s, which was added in CUDA %d.%d: install a driver for "
+        "CUDA %d.%d or later",
+        (int)strcspn(symbols, "|"), symbols, since / 1000, since % 1000 / 10,
+        WPI_DRIVER_VERSION_MIN / 1000, WPI_DRIVER_VERSION_MIN % 1000 / 10);
 }
 
 static wp_status load_locked(wp_error *err) {
@@ -63,11 +64,12 @@ static wp_status load_locked(wp_error *err) {
 #undef FIND
     wpi_cu_result result = found.driver_version(&found.version);
     if (result == WPI_CU_SUCCESS && found.version < WPI_DRIVER_VERSION_MIN) {
-        return WP_FAIL(err, UNSUPPORTED,
-                       "the CUDA driver is one for CUDA %d.%d, too old: install a driver for "
-                       "CUDA %d.%d or later",
-                       found.version / 1000, found.version % 1000 / 10,
-                       WPI_DRIVER_VERSION_MIN / 1000, WPI_DRIVER_VERSION_MIN % 1000 / 10);
+        return WP_FAIL(
+            err, UNSUPPORTED,
+            "the CUDA driver supports CUDA %d.%d, which is too old: install a driver for "
+            "CUDA %d.%d or later",
+            found.version / 1000, found.version % 1000 / 10, WPI_DRIVER_VERSION_MIN / 1000,
+            WPI_DRIVER_VERSION_MIN % 1000 / 10);
     }
     if (result == WPI_CU_SUCCESS) result = found.init(0);
     if (result != WPI_CU_SUCCESS) {

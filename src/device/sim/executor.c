@@ -568,7 +568,7 @@ static void end_early(wpi_sim_executor *x) {
     show_progress(x);
     (void)fflush(NULL);
     (void)fprintf(stderr,
-                  "warpage: %" PRIu64 " thread instructions are simulated: the program ends here "
+                  "warpage: %" PRIu64 " thread instructions were simulated; the program is stopped "
                   "(--max-instructions)\n",
                   wpi_observer_instructions(x->observer));
     wpi_report_write_at_exit();
@@ -616,9 +616,9 @@ static void run_model(wpi_sim_executor *x) {
         end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
     if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0)
-        say_deadlock(x, "the kernel on the simulated GPU cannot go on");
+        say_deadlock(x, "the kernel on the simulated GPU is deadlocked");
     if (x->ended == NULL && !has_failed && waits_in_vain(x, is_awaited))
-        say_deadlock(x, "kernels on the simulated GPU do nothing but wait for each other");
+        say_deadlock(x, "kernels on the simulated GPU wait for each other without progress");
     const bool is_at_rest = x->running == NULL && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
@@ -798,8 +798,9 @@ static void collect(void *object) {
     if (!x->is_working || is_mine)
         wpi_observer_collect(x->observer);
     else
-        wp_log(WP_LOG_WARN, "device.sim",
-               "the process ends while kernels run: the report lacks the sums of the run");
+        wp_log(
+            WP_LOG_WARN, "device.sim",
+            "the process exits while kernels are running: the report lacks the totals of the run");
     wp_error error = {0};
     if (wpi_future_store(&x->managed.foresight, &error) != WP_STATUS_OK)
         wp_log(WP_LOG_ERROR, "device.sim", "%s", error.message);

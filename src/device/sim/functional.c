@@ -98,7 +98,7 @@ static wp_status run_all(functional *f, wp_error *err) {
         rounds++;
         if (!take_turns(f)) return WP_FAIL(err, DEVICE, "the kernel failed");
         if (!f->has_progressed && f->next_cta == f->source->cta_count)
-            return WP_FAIL(err, KERNEL_DEADLOCK, "no thread of the kernel can go on");
+            return WP_FAIL(err, KERNEL_DEADLOCK, "all threads of the kernel are blocked");
     }
     return WP_STATUS_OK;
 }

@@ -65,7 +65,7 @@ static wp_status parse(const char *path, wpi_cursor *cursor, wpi_foresight *fore
     }
     wp_free(launches);
     wp_free(pages);
-    return WP_FAIL(err, PARSE, "%s: these notes of a run end too early, or are broken", path);
+    return WP_FAIL(err, PARSE, "%s: this record of page accesses is truncated or damaged", path);
 }
 
 wp_status wpi_future_read(const char *path, wpi_foresight *foresight, wp_error *err) {
@@ -75,7 +75,8 @@ wp_status wpi_future_read(const char *path, wpi_foresight *foresight, wp_error *
     WP_TRY(wp_file_read(path, &data, &bytes, err));
     wp_status status;
     if (bytes < magic_bytes || memcmp(data, MAGIC, magic_bytes) != 0) {
-        status = WP_FAIL(err, PARSE, "%s: no notes of a run, which WARPAGE_NOTE_FUTURE=FILE makes",
+        status = WP_FAIL(err, PARSE,
+                         "%s: not a record of page accesses, which WARPAGE_NOTE_FUTURE=FILE writes",
                          path);
     } else {
         wpi_cursor cursor = {(const uint8_t *)data + magic_bytes, (const uint8_t *)data + bytes,
@@ -94,8 +95,8 @@ wp_status wpi_future_load(wpi_foresight *foresight, wp_error *err) {
     WP_TRY(wp_param_load(&wpi_future_params[1], &note, err));
     if (future.text[0] != '\0' && note.text[0] != '\0')
         return WP_FAIL(err, INVALID,
-                       "a run notes its use of pages (WARPAGE_NOTE_FUTURE), or has "
-                       "an earlier one's (WARPAGE_FUTURE), not both");
+                       "a run either records its page accesses (WARPAGE_NOTE_FUTURE) or uses "
+                       "those of an earlier run (WARPAGE_FUTURE), not both");
     wpi_foresight_init(foresight, WPI_FORESIGHT_WINDOW);
     if (note.text[0] != '\0') wpi_foresight_note(foresight);
     return future.text[0] != '\0' ? wpi_future_read(future.text, foresight, err) : WP_STATUS_OK;

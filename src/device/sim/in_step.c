@@ -22,7 +22,7 @@ wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
         *out = (wpi_in_step)i;
         return WP_STATUS_OK;
     }
-    return WP_FAIL(err, INVALID, "in-step: '%s' is none of auto, always, never", value.text);
+    return WP_FAIL(err, INVALID, "in-step: '%s' is not auto, always or never", value.text);
 }
 
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {

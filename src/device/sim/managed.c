@@ -132,7 +132,7 @@ wp_status wpi_managed_make_room(const wpi_managed *managed, wpi_memory *memory,
     if (frames < WPI_CHUNK_PAGES) {
         char room[32];
         return WP_FAIL(err, INVALID,
-                       "managed memory has %s of device memory; it needs 2 MiB at least: raise "
+                       "managed memory gets %s of device memory but needs at least 2 MiB: raise "
                        "gpu.memory, or lower paging.oversubscribe",
                        wp_format_bytes(frames * WPI_PAGE_BYTES, room));
     }

@@ -64,8 +64,9 @@ static bool is_unasked(wpi_pace *pace) {
     pace->is_found_unasked = true;
     if (!pace->has_said_unasked) {
         wp_log(WP_LOG_WARN, "device.sim",
-               "the program neither waits for the device nor asks it: simulated time passes as "
-               "real time does, and results may differ between runs");
+               "the program neither synchronises with the device nor queries it: simulated time "
+               "advances with "
+               "real time, and results may differ between runs");
     }
     pace->has_said_unasked = true;
     return true;

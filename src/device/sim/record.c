@@ -448,8 +448,8 @@ static wp_status write_trace(wpi_recorder *r, wp_error *err) {
     if (atomic_load(&r->recorded) != r->launched) {
         wpi_trace_writer_abandon(r->writer);
         return WP_FAIL(err, NOT_READY,
-                       "the program ended while kernels were under way; it should call "
-                       "cudaDeviceSynchronize() before it ends");
+                       "the program exited while kernels were running; call "
+                       "cudaDeviceSynchronize() before exiting");
     }
     const wp_device_info *info = &r->device->cpu.base.info;
     wpi_origin origin = {.version = wp_strdup(WP_VERSION_STRING), .device = wp_strdup(info->spec)};

@@ -58,9 +58,9 @@ static wp_status check_query(const check *c, const wpi_op *op, wp_error *err) {
         const uint64_t now = wpi_info_value(&c->device->info, (wpi_info_field)i);
         if ((op->fields[0] >> i & 1u) == 0 || recorded[i] == now) continue;
         return WP_FAIL(err, UNSUPPORTED,
-                       "%s: the program asked by %s for %s; it was told %" PRIu64
-                       " where this was recorded, and %s says %" PRIu64
-                       ": record it there, or run the program itself",
+                       "%s: the program queried %s for %s: %" PRIu64
+                       " when it was recorded, but %s reports %" PRIu64
+                       "; record it there, or run the program itself",
                        wpi_trace_path(c->trace), op->text, wpi_info_words((wpi_info_field)i),
                        recorded[i], c->device->info.spec, now);
     }
@@ -74,8 +74,8 @@ static wp_status check_occupancy(const check *c, const wpi_op *op, wp_error *err
                                                  (uint32_t)op->fields[1]);
     if (blocks == op->fields[4]) return WP_STATUS_OK;
     return WP_FAIL(err, UNSUPPORTED,
-                   "%s: the program asked how many blocks of %s fit; it was told %" PRIu64
-                   " where this was recorded, and %s says %u: record it there, or run the program "
+                   "%s: the program queried how many blocks of %s fit: %" PRIu64
+                   " when it was recorded, but %s reports %u; record it there, or run the program "
                    "itself",
                    wpi_trace_path(c->trace), op->text, op->fields[4], c->device->info.spec, blocks);
 }
@@ -99,10 +99,11 @@ static wp_status check_launch(const check *c, uint64_t number, wp_error *err) {
     wpi_trace_launch launch;
     WP_TRY(wpi_trace_launch_at(c->trace, number, &launch, err));
     if ((launch.flags & WPI_LAUNCH_IN_STEP) != 0) {
-        return WP_FAIL(err, UNSUPPORTED,
-                       "%s: kernel %s reads the clock or waits for other threads' stores: what it "
-                       "does depends on time, so it is never replayed; run the program itself",
-                       wpi_trace_path(c->trace), wpi_trace_kernel_of(c->trace, &launch)->name);
+        return WP_FAIL(
+            err, UNSUPPORTED,
+            "%s: kernel %s reads the clock or waits for stores of other threads, so its "
+            "behaviour depends on time and it cannot be replayed; run the program itself",
+            wpi_trace_path(c->trace), wpi_trace_kernel_of(c->trace, &launch)->name);
     }
     if ((launch.flags & WPI_LAUNCH_COOPERATIVE) == 0) return WP_STATUS_OK;
     return check_cooperative(c, &launch, err);
@@ -113,9 +114,10 @@ static wp_status check_managed(const check *c, const wpi_op *op, wp_error *err) 
     const wpi_sim_device *device = (const wpi_sim_device *)(const void *)c->device;
     const wpi_managed_range range = {.address = op->fields[2], .bytes = op->fields[1]};
     if (!device->profile->paging.is_on || wpi_managed_has_place(range)) return WP_STATUS_OK;
-    return WP_FAIL(err, UNSUPPORTED,
-                   "%s: its managed memory does not lie where pages can be moved; record it again",
-                   wpi_trace_path(c->trace));
+    return WP_FAIL(
+        err, UNSUPPORTED,
+        "%s: its managed memory is at addresses where pages cannot migrate; record it again",
+        wpi_trace_path(c->trace));
 }
 
 static wp_status check_memory(const check *c, const wpi_op *op, wp_error *err) {
@@ -179,7 +181,7 @@ static void free_kernels(replay *r) {
 /* ---- queues and events ---------------------------------------------------------------------- */
 
 static wp_status fail_number(const replay *r, const char *what, uint64_t number, wp_error *err) {
-    return WP_FAIL(err, PARSE, "%s: there is no %s %" PRIu64 " where the host uses it",
+    return WP_FAIL(err, PARSE, "%s: the host uses a %s %" PRIu64 " that does not exist",
                    wpi_trace_path(r->trace), what, number);
 }
 
@@ -504,10 +506,11 @@ static wp_status do_op(void *object, const wpi_op *op, wp_error *err) {
 static wp_status open_device(const char *spec, wp_device **out, wp_error *err) {
     *out = NULL;
     if (strncmp(spec, "sim:", 4) != 0) {
-        return WP_FAIL(err, INVALID,
-                       "a trace is replayed on a simulated GPU, such as sim:p100, not on '%s'; "
-                       "`warpage devices` lists them",
-                       spec);
+        return WP_FAIL(
+            err, INVALID,
+            "traces can be replayed only on simulated GPUs such as sim:p100, not on '%s'; "
+            "`warpage devices` lists them",
+            spec);
     }
     return wp_device_open(spec, out, err);
 }

@@ -74,8 +74,8 @@ WP_API_CXX cudaError_t cudaMemAdvise(const void *devPtr, size_t count, enum cuda
 
 /* ---- symbols --------------------------------------------------------------------------------- */
 
-/* A variable stands for itself, or, as before CUDA 5, its name does. Text that is itself a device
- * variable is that variable: libwarpage looks for the address first. */
+/* A symbol is a variable or, as before CUDA 5, the name of one. A string that is itself a device
+ * variable denotes that variable: libwarpage looks up the address first. */
 extern "C" const void *wp_symbol_find(const void *address, const char *name);
 template <class T> struct wp_symbol {
     static const void *of(const T &symbol) {
@@ -220,8 +220,8 @@ WP_API_CXX cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *dynamic
                                                        numBlocks, blockSize);
 }
 
-/** The block size, a multiple of the warp, that puts most threads on an SM; the larger of equals.
- *  Also the smallest grid that fills the device with such blocks. */
+/** Returns the block size, a multiple of the warp size, with the most resident threads on an SM (the
+ *  larger of equals), and the smallest grid that fills the device with such blocks. */
 template <typename BlockSizeToSMem, class T>
 WP_API_CXX cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
     int *minGridSize, int *blockSize, T func, BlockSizeToSMem blockSizeToDynamicSMemSize,

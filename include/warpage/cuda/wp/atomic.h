@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Atomic functions. They are atomic for every thread of the device and the host, whatever the
- * suffix says: `_block` asks for less and `_system` for no more than that.
+ * Atomic functions. All of them are atomic for every thread of the device and the host, which satisfies the
+ * suffixes `_block` (weaker) and `_system` (equal).
  */
 #ifndef WARPAGE_CUDA_WP_ATOMIC_H
 #define WARPAGE_CUDA_WP_ATOMIC_H
@@ -51,7 +51,7 @@ WP_ATOMIC_1(atomicXor, long long, return __llAtomicXor(address, value);)
 WP_ATOMIC_1(atomicXor, unsigned long long, return __ullAtomicXor(address, value);)
 #undef WP_ATOMIC_1
 
-/* Templates, so that old programs may define their own, which then is preferred. */
+/* Templates, so that overloads defined by old programs take precedence. */
 #define WP_ATOMIC_ADD_DOUBLE(name)                                                                 \
     template <int Dummy = 0>                                                                       \
     static __device__ __inline__ __attribute__((always_inline)) double name(double *address,       \

@@ -3,8 +3,8 @@
  * The device side of the dialect: builtin variables, functions and operators in kernels.
  *
  * clang's own resource headers define most of it in terms of `__nv_*` functions (devicelib) and
- * of its builtins. Where they write inline PTX or want a newer GPU, the macros below point them
- * to functions that every device of Warpage has. docs/rooms/dialect.md lists all symbols.
+ * of its builtins. Where they use inline PTX or need a newer GPU, the macros below replace those by
+ * functions that every device of Warpage has. docs/rooms/dialect.md lists all symbols.
  */
 #ifndef WARPAGE_CUDA_WP_DEVICE_H
 #define WARPAGE_CUDA_WP_DEVICE_H

@@ -2,7 +2,7 @@
 /**
  * Sums, maxima and minima of two and three integers, for dynamic programming (DPX), on host and
  * device. The suffix says the type: s32, u32, or two halves of a word as s16x2, u16x2. Sums wrap
- * around. `_relu`: not less than 0. `__vib…` also say which operand it was.
+ * around. `_relu`: clamped at 0. `__vib…` also return which operand was selected.
  */
 #ifndef WARPAGE_CUDA_WP_DPX_H
 #define WARPAGE_CUDA_WP_DPX_H
