@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # wp_policy_sdk(): what `wpcc --policy` compiles policies with, <prefix>/lib/warpage/policy, in the
 # build tree and installed: include/ has the headers of src/policy and what they include of src/base,
-# examples/ policies to begin from, libwarpage_policy.a the helpers that the headers declare. A policy file links its own copy of a helper, so
-# libwarpage exports none.
+# examples/ policies to begin from, libwarpage_policy.a the helpers that the headers declare. A policy
+# file links its own copy of a helper, so libwarpage exports none.
 function(wp_policy_sdk)
     set(tree ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/policy)
     file(GLOB headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src CONFIGURE_DEPENDS src/policy/*.h)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An example of a policy: what was only read leaves first, then what was written; of each the 2 MiB
- * that were used longest ago. */
+/* An example of a policy: evicts clean chunks (2 MiB) before dirty ones, the least recently used
+ * first. */
 #include "policy/evict.h"
 
 static bool leaves_before(const wpi_chunk *chunk, const wpi_chunk *other) {
@@ -27,6 +27,6 @@ static const wpi_evict_ops ops = {.choose = choose};
 const wpi_policy wpi_policy_evict_read_first = {.kind = "evict",
                                                 .name = "read-first",
                                                 .keys = "",
-                                                .doc = "2 MiB that were only read, then others",
+                                                .doc = "clean chunks of 2 MiB before dirty ones",
                                                 .source = "an example",
                                                 .ops = &ops};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An example of a policy: as long as a quarter of memory is free the first access brings a page, then
- * a fixed number does, twice as many for each time that the page went back. */
+/* An example of a policy: while a quarter of device memory is free, the first access migrates a page;
+ * from then on a fixed number of accesses does, doubled with each round trip of its block. */
 #include "policy/migrate.h"
 
 static uint64_t threshold(const wpi_migrate_question *question) {
@@ -13,6 +13,6 @@ static const wpi_migrate_ops ops = {.threshold = threshold};
 const wpi_policy wpi_policy_migrate_cautious = {.kind = "migrate",
                                                 .name = "cautious",
                                                 .keys = "paging.migrate_threshold",
-                                                .doc = "more accesses each time a page comes",
+                                                .doc = "threshold doubles with each round trip",
                                                 .source = "an example",
                                                 .ops = &ops};

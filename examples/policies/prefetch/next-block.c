@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An example of a policy: the 64 KiB that fault, and the 64 KiB behind them. */
+/* An example of a policy: fetches the 64 KiB block of each faulting page and the next block. */
 #include "policy/prefetch.h"
 
 static void choose(const wpi_prefetch_question *question, wpi_pages *out) {
@@ -15,6 +15,6 @@ static const wpi_prefetch_ops ops = {.choose = choose};
 const wpi_policy wpi_policy_prefetch_next_block = {.kind = "prefetch",
                                                    .name = "next-block",
                                                    .keys = "",
-                                                   .doc = "the 64 KiB that fault, and the next",
+                                                   .doc = "the faulting 64 KiB block and the next",
                                                    .source = "an example",
                                                    .ops = &ops};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An example of a TLB-sharing policy: no directory; the left neighbour is asked, then the right. */
+/* An example of a TLB-sharing policy: probes the left neighbour, then the right; no directory. */
 #include "policy/tlb_sharing.h"
 
 static int32_t next(const wpi_tlb_sharing_question *question) {
@@ -17,6 +17,6 @@ static const wpi_tlb_sharing_ops ops = {.next = next, .stores = stores};
 const wpi_policy wpi_policy_tlb_sharing_both_sides = {.kind = "tlb_sharing",
                                                       .name = "both-sides",
                                                       .keys = "tlb_sharing.threshold",
-                                                      .doc = "asks left, then right; no directory",
+                                                      .doc = "probes left, then right; no directory",
                                                       .source = "an example",
                                                       .ops = &ops};
