@@ -108,8 +108,8 @@ const wpi_key wpi_keys[] = {
     {"l1.mshrs", WPI_KEY_NUMBER, "64", 1, 65536, AT(l1.mshrs), NULL,
      "outstanding misses, in lines"},
     {"l1.write", WPI_KEY_CHOICE, "through", 0, 0, AT(l1.write), "through evict back",
-     "a store updates L1 and writes through (through), evicts the sector (evict), or is written "
-     "back later (back)"},
+     "a store updates a present line and writes through (through), evicts the written sectors "
+     "(evict), or is kept and written back later (back)"},
     {"l1.hash", WPI_KEY_CHOICE, "modulo", 0, 0, AT(l1.hash), "modulo xor",
      "hash of a line's address to its set"},
 
@@ -270,8 +270,9 @@ const wpi_key wpi_keys[] = {
      "round the last part of an allocation up to its tree, 64 KiB times a power of two"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service),
      "drained serial added batch pipelined",
-     "far faults are served all at once, one by one on the link, their latency is only counted, as "
-     "NVIDIA's driver does, or each on its own, with any number under way"},
+     "far faults are serviced all at once (drained), serially on the link (serial), with their "
+     "latency only added (added), in batches as by NVIDIA's driver (batch), or independently with "
+     "any number outstanding (pipelined)"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
      "latency of a service of far faults, except batch"},
     {"paging.host_latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.host_latency_ps), NULL,
@@ -282,25 +283,26 @@ const wpi_key wpi_keys[] = {
      "capacity of the GPU's fault buffer; further faults recur after the next replay. The size is "
      "an assumption"},
     {"paging.coalesce", WPI_KEY_FLAG, "on", 0, 1, AT(paging.is_coalescing), NULL,
-     "faults on one page become one as they are fetched, where the SM's last or the batch's last "
-     "was on it (uvm_perf_fault_coalesce)"},
+     "faults on one page are merged as they are fetched, if the SM's last fault or the batch's "
+     "last fault was on that page (uvm_perf_fault_coalesce)"},
     {"paging.replay", WPI_KEY_CHOICE, "batch-flush", 0, 0, AT(paging.replay),
      "block batch batch-flush once",
-     "those who wait try again after each 2 MiB, each batch, each batch with the buffer emptied, or "
-     "when nothing is left to be served (uvm_perf_fault_replay_policy)"},
+     "stalled accesses are replayed after each 2 MiB (block), after each batch (batch), after each "
+     "batch with the buffer flushed (batch-flush), or once nothing is left to be serviced (once) "
+     "(uvm_perf_fault_replay_policy)"},
     {"paging.flush_update", WPI_KEY_PERCENT, "50%", 0, 100, AT(paging.flush_percent), NULL,
-     "of a batch: with more duplicates what came meanwhile is flushed, too "
+     "share of duplicates in a batch above which faults that arrived meanwhile are flushed, too "
      "(uvm_perf_fault_replay_update_put_ratio)"},
     {"paging.service_batches", WPI_KEY_NUMBER, "20", 1, 1 << 20, AT(paging.service_batches), NULL,
      "batches serviced per interrupt (uvm_perf_fault_max_batches_per_service)"},
     {"paging.interrupt", WPI_KEY_TIME, "4us", 0, ANY_PS, AT(paging.interrupt_ps), NULL,
-     "from the first fault to the driver; with the next three 20us for a fault alone, as "
-     "paging.latency: how these are divided is estimated"},
+     "time from the first fault to the driver. With the next three it adds up to 20us for a single "
+     "fault, as paging.latency; the division is estimated"},
     {"paging.batch_latency", WPI_KEY_TIME, "5us", 0, ANY_PS, AT(paging.batch_ps), NULL,
      "time of a batch: fetch, sort, replay"},
     {"paging.fault_latency", WPI_KEY_TIME, "350ns", 0, ANY_PS, AT(paging.fault_ps), NULL,
-     "of each fault of a batch, coalesced; a kernel that reads managed memory in order gets some "
-     "5GB/s with it"},
+     "time of each fault of a batch after coalescing; with it a kernel that reads managed memory "
+     "in order gets about 5GB/s"},
     {"paging.block_latency", WPI_KEY_TIME, "10650ns", 0, ANY_PS, AT(paging.block_ps), NULL,
      "time of each 2 MiB of a batch: unmapping on the host, prefetch decision, mapping on the "
      "device"},
@@ -319,27 +321,27 @@ const wpi_key wpi_keys[] = {
      "maximum time between two migrations that count (uvm_perf_thrashing_lapse_usec)"},
     {"paging.thrash_adapt", WPI_KEY_CHOICE, "as-written", 0, 0, AT(paging.thrash_adapt),
      "as-written as-intended never",
-     "the lapse follows faults as the driver does it, as it says that it does, or not (the driver: "
-     "not where a lapse is given)"},
+     "the lapse adapts to faults as the driver's code does (as-written), as its comments state "
+     "(as-intended), or not at all (never; the driver: if a lapse is given)"},
     {"paging.thrash_votes", WPI_KEY_NUMBER, "32", 1, 127, AT(paging.thrash_votes), NULL,
-     "faults that change the lapse (uvm_perf_lapse_vote_threshold)"},
+     "faults after which the lapse is changed (uvm_perf_lapse_vote_threshold)"},
     {"paging.thrash_nap", WPI_KEY_NUMBER, "1", 1, 100, AT(paging.thrash_nap), NULL,
      "lapses for which all processors but one are throttled (uvm_perf_thrashing_nap)"},
     {"paging.thrash_epoch", WPI_KEY_NUMBER, "2000", 1, 1 << 20, AT(paging.thrash_epoch), NULL,
-     "quiet lapses behind which 2 MiB are as new (uvm_perf_thrashing_epoch)"},
+     "quiet lapses after which the state of 2 MiB is reset (uvm_perf_thrashing_epoch)"},
     {"paging.thrash_resets", WPI_KEY_NUMBER, "4", 0, 255, AT(paging.thrash_resets), NULL,
-     "how often (uvm_perf_thrashing_max_resets)"},
+     "maximum number of resets (uvm_perf_thrashing_max_resets)"},
     {"paging.thrash_pin", WPI_KEY_NUMBER, "300", 0, 1 << 20, AT(paging.thrash_pin), NULL,
      "lapses for which a page stays pinned; 0: for ever (uvm_perf_thrashing_pin)"},
     {"paging.on_fault", WPI_KEY_CHOICE, "replay", 0, 0, AT(paging.on_fault),
      "replay hit-under-fault block",
-     "while a page is migrated its SM continues (replay), continues with hits of its first TLB "
-     "(hit-under-fault), or stalls (block)"},
+     "while pages are migrated their SM executes all accesses (replay), those that hit its first "
+     "TLB (hit-under-fault), or no access to global memory (block)"},
     {"paging.cu_faults", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.cu_faults), NULL,
      "outstanding page faults of an SM; 0: unlimited"},
     {"paging.cu_counts", WPI_KEY_CHOICE, "waited", 0, 0, AT(paging.cu_counts), "waited raised",
-     "what counts against paging.cu_faults: all pages that an SM waits for, or those of them that "
-     "no other SM had asked for before"},
+     "paging.cu_faults limits all pages that an SM waits for (waited), or those that no other SM "
+     "had requested before (raised)"},
     {"paging.mshrs", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.mshrs), NULL,
      "outstanding far faults of the GPU; 0: unlimited"},
     {"paging.replay_lines", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.replay_lines), NULL,
@@ -363,16 +365,17 @@ const wpi_key wpi_keys[] = {
     {"paging.free_at_start", WPI_KEY_FLAG, "off", 0, 1, AT(paging.frees_at_start), NULL,
      "evicted memory is free when its write-back starts; off: when it ends"},
     {"paging.stage_victims", WPI_KEY_FLAG, "off", 0, 1, AT(paging.stages_victims), NULL,
-     "victims are chosen when pages are asked for, and stay if they are used before their "
-     "write-back begins; off: when a transfer can begin"},
+     "select victims when pages are requested, and keep those that are used before their "
+     "write-back starts; off: select them when a transfer can start"},
     {"paging.remote_fills", WPI_KEY_FLAG, "off", 0, 1, AT(paging.fills_remote), NULL,
-     "an access across the link leaves its page in the TLBs, and those that find it there are as if "
-     "it were on the device; off: they go across the link, too"},
+     "a remote access stores its page in the TLBs, and accesses that hit there are treated as if "
+     "the page were on the device; off: they are remote, too"},
     {"paging.synchronize", WPI_KEY_CHOICE, "keep", 0, 0, AT(paging.synchronize), "keep return",
-     "when the host has waited for the device pages stay, or written ones go back and memory is as "
-     "good as empty"},
+     "when the host has waited for the device, pages stay (keep), or written pages are transferred "
+     "back and device memory counts as empty (return)"},
     {"paging.cta_ends", WPI_KEY_CHOICE, "done", 0, 0, AT(paging.cta_ends), "done quiet",
-     "a CTA leaves its SM when its threads have returned, or when no page is on its way, either"},
+     "a CTA leaves its SM when its threads have returned (done), or when, in addition, no page is "
+     "being migrated (quiet)"},
     {"paging.migrate", WPI_KEY_POLICY, "first-touch", 0, 0, AT(paging.migrate), "migrate",
      "migration policy: when to migrate a page instead of accessing it remotely"},
     {"paging.migrate_threshold", WPI_KEY_NUMBER, "8", 1, 1 << 26, AT(paging.migrate_threshold),
