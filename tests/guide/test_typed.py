@@ -101,6 +101,11 @@ class Typed(unittest.TestCase):
     def test_the_prefix_is_usr_local(self):
         self.accept("    $ ls /usr/local/bin/warpage\n    /usr/local/bin/warpage\n")
 
+    def test_the_prefix_may_be_in_the_home_folder(self):
+        self.accept("    $ make install PREFIX=$HOME/warpage   # once\n    $ ls ~/warpage/bin/warpage\n    /home/you/warpage/bin/warpage\n")
+        self.assertIn("not typed (installs Warpage): make install", self.said)
+        self.accept("    $ git clone x y && cd y\n\n    $ make demo\n\n    $ make -f mine 2>/dev/null; echo $?\n    2\n")
+
     def test_what_is_not_typed_is_listed_with_a_known_reason(self):
         self.accept("<!-- not typed: needs a GPU -->\n\n    $ false; echo no\n    yes\n")
         self.assertIn("not typed (needs a GPU): false", self.said)

@@ -7,11 +7,13 @@
 A command is a line of an indented or fenced block that begins with "$ "; the lines up to the next
 command or the end of the block are what it prints. Commands run in bash, one page after the other, in a
 new folder per page, on a pseudo-terminal of 100 columns. The folder, exported variables and $? are
-kept from one command to the next. PREFIX is an installed Warpage; pages call it /usr/local.
+kept from one command to the next. PREFIX is an installed Warpage; pages call it /usr/local, or
+~/warpage. Commands that install Warpage (make install, git clone, apt-get) are not typed.
 
 Continuation: a command line ends in a backslash, or the lines that follow begin with "> ".
 Files: `$ cat NAME` of a file that does not exist yet creates it from the lines shown, as a reader would.
 Apps: a page that names lib/warpage/apps gets them from there; in any other page, ./NAME is the app NAME.
+The folders apps and examples of the source tree are there, too.
 
 Comparison. Trailing spaces and empty lines at the end do not count. A line "…" or "..." stands for any
 number of lines; "…" inside a line stands for any text, except as the line's first word (rows of reports
@@ -59,6 +61,9 @@ REASONS = (
     "builds Warpage",
     "describes one machine",
 )
+# Commands that make or install what PREFIX has already.
+INSTALLS = re.compile(r"(sudo |cd \S+ && )*(make( -\S+)*( (all|demo|test|install|clean))?( \w+=\S+)*( *#.*)?$|git clone |"
+                      r"apt(-get)? |tools/setup\.sh|cmake --(preset|build|workflow|install) )")
 # Lines about this machine's clock, in any report: numbers may differ.
 CLOCK = re.compile(r"\bwall[- ](?:clock|time)\b|\bsimulat(?:or|ion)(?:'s)? speed\b|^ran for\b", re.I)
 
@@ -440,7 +445,7 @@ class Typist:
 
     def names(self, line, folder, home):
         """The line with this run's folders as pages name them."""
-        for path, name in ((folder, "/home/you/tour"), (home, "/home/you"), (self.prefix, "/usr/local")):
+        for path, name in ((folder, "/home/you/tour"), (self.prefix, self.prefix_name), (home, "/home/you")):
             line = line.replace(os.path.realpath(path), name).replace(path, name)
         return line
 
@@ -472,6 +477,13 @@ class Typist:
                 shutil.rmtree(home, ignore_errors=True)
 
     def type_all(self, path, lines, steps, folder, scratch, home):
+        self.prefix_name = "/usr/local"
+        if any(re.search(r"(~|\$HOME)/warpage\b", line) for line in lines):
+            self.prefix_name = "/home/you/warpage"
+            if os.path.realpath(os.path.join(home, "warpage")) != os.path.realpath(self.prefix):
+                link = os.path.join(home, f"warpage.{os.getpid()}")
+                os.symlink(self.prefix, link)
+                os.replace(link, os.path.join(home, "warpage"))
         self.lay_out(lines, steps, folder)
         state, environment = os.path.join(scratch, "state"), self.environment(home)
         typed, differing, edits, left_out = 0, 0, [], []
@@ -487,9 +499,10 @@ class Typist:
                     file.writelines(text + "\n" for _, text in step.lines)
                 continue
             gone = self.missing(step.needs)
-            reason = step.not_typed or (gone and f"{gone} is not installed")
+            reason_of_block = step.not_typed or (gone and f"{gone} is not installed")
             for command in step.commands:
                 where = f"{path}:{command.line + 1}"
+                reason = reason_of_block or (INSTALLS.match(command.text) and "installs Warpage")
                 if reason:
                     left_out.append(f"{where}: not typed ({reason}): {command.text}")
                     continue
@@ -511,8 +524,9 @@ class Typist:
         return typed, differing, left_out
 
     def lay_out(self, lines, steps, folder):
-        """The folder as a reader has it: the examples, and the apps that the page takes as given."""
-        os.symlink(os.path.join(self.source, "examples"), os.path.join(folder, "examples"))
+        """The folder as a reader has it: examples and apps' sources, and the apps that the page takes as given."""
+        for name in ("apps", "examples"):
+            os.symlink(os.path.join(self.source, name), os.path.join(folder, name))
         if any("lib/warpage/apps" in line for line in lines):
             return
         for step in steps:
