@@ -87,6 +87,12 @@ class Typed(unittest.TestCase):
     def test_wall_time_always_varies(self):
         self.accept("    $ echo 'wall time   12 ms'\n    wall time  3.00 s\n")
 
+    def test_a_report_of_the_cpu_varies(self):
+        page = "    $ echo '  run of x on cpu (This one)'; echo '  add  3.1 us  {}'\n      run of x on cpu (Another)\n      add  12 ms   {}\n"
+        self.accept(page.format("0 wrong", "1 wrong"))
+        self.refuse(page.format("0 wrong", "0 bad"))
+        self.refuse(page.replace("on cpu", "on sim:k80").format("0 wrong", "0 wrong"))
+
     def test_folder_exports_and_status_go_on(self):
         self.accept("    $ mkdir d && cd d && export A=1\n    $ basename $PWD; echo $A; false\n    d\n    1\n"
                     "    $ echo $?\n    1\n")
