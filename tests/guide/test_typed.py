@@ -87,6 +87,12 @@ class Typed(unittest.TestCase):
     def test_wall_time_always_varies(self):
         self.accept("    $ echo 'wall time   12 ms'\n    wall time  3.00 s\n")
 
+    def test_a_report_of_the_cpu_varies(self):
+        page = "    $ echo '  run of x on cpu (This one)'; echo '  add  3.1 us  {}'\n      run of x on cpu (Another)\n      add  12 ms   {}\n"
+        self.accept(page.format("0 wrong", "1 wrong"))
+        self.refuse(page.format("0 wrong", "0 bad"))
+        self.refuse(page.replace("on cpu", "on sim:k80").format("0 wrong", "0 wrong"))
+
     def test_folder_exports_and_status_go_on(self):
         self.accept("    $ mkdir d && cd d && export A=1\n    $ basename $PWD; echo $A; false\n    d\n    1\n"
                     "    $ echo $?\n    1\n")
@@ -100,6 +106,11 @@ class Typed(unittest.TestCase):
 
     def test_the_prefix_is_usr_local(self):
         self.accept("    $ ls /usr/local/bin/warpage\n    /usr/local/bin/warpage\n")
+
+    def test_the_prefix_may_be_in_the_home_folder(self):
+        self.accept("    $ make install PREFIX=$HOME/warpage   # once\n    $ ls ~/warpage/bin/warpage\n    /home/you/warpage/bin/warpage\n")
+        self.assertIn("not typed (installs Warpage): make install", self.said)
+        self.accept("    $ git clone x y && cd y\n\n    $ make demo\n\n    $ make -f mine 2>/dev/null; echo $?\n    2\n")
 
     def test_what_is_not_typed_is_listed_with_a_known_reason(self):
         self.accept("<!-- not typed: needs a GPU -->\n\n    $ false; echo no\n    yes\n")

@@ -7,16 +7,18 @@
 A command is a line of an indented or fenced block that begins with "$ "; the lines up to the next
 command or the end of the block are what it prints. Commands run in bash, one page after the other, in a
 new folder per page, on a pseudo-terminal of 100 columns. The folder, exported variables and $? are
-kept from one command to the next. PREFIX is an installed Warpage; pages call it /usr/local.
+kept from one command to the next. PREFIX is an installed Warpage; pages call it /usr/local, or
+~/warpage. Commands that install Warpage (make install, git clone, apt-get) are not typed.
 
 Continuation: a command line ends in a backslash, or the lines that follow begin with "> ".
 Files: `$ cat NAME` of a file that does not exist yet creates it from the lines shown, as a reader would.
 Apps: a page that names lib/warpage/apps gets them from there; in any other page, ./NAME is the app NAME.
+The folders apps and examples of the source tree are there, too.
 
 Comparison. Trailing spaces and empty lines at the end do not count. A line "…" or "..." stands for any
 number of lines; "…" inside a line stands for any text, except as the line's first word (rows of reports
 begin with it). All else, numbers included, must be equal. Exceptions are lines about this
-machine's clock (CLOCK below), and what a comment before the block says:
+machine's clock (CLOCK below), reports of the device cpu, and what a comment before the block says:
 
     <!-- varies -->                  numbers of all lines may differ; words and units may not
     <!-- varies: TEXT; TEXT -->      ... only of lines that contain one of these texts
@@ -59,9 +61,14 @@ REASONS = (
     "builds Warpage",
     "describes one machine",
 )
+# Commands that make or install what PREFIX has already.
+INSTALLS = re.compile(r"(sudo |cd \S+ && )*(make( -\S+)*( (all|demo|test|install|clean))?( \w+=\S+)*( *#.*)?$|git clone |"
+                      r"apt(-get)? |tools/setup\.sh|cmake --(preset|build|workflow|install) )")
 # Lines about this machine's clock, in any report: numbers may differ.
 CLOCK = re.compile(r"\bwall[- ](?:clock|time)\b|\bsimulat(?:or|ion)(?:'s)? speed\b|^ran for\b", re.I)
 
+# The processor's model in a report of the CPU device, whose times are the clock's: all of such a report may vary.
+MODEL = re.compile(r"\bon cpu \([^)]*\)")
 # What compare and advise tell a terminal while they run, in whatever order runs end: left out.
 PROGRESS = re.compile(r"^warpage \w+: \d+ of \d+\b")
 
@@ -299,7 +306,8 @@ def is_elision(line):
 
 
 def free_numbers(line):
-    """The line with its numbers, and the scale of their units, left out."""
+    """The line with its numbers, the scale of their units, and the processor's model left out."""
+    line = MODEL.sub("on cpu", line)
     line = NUMBER.sub("#", line)
     for unit, kind in UNITS:
         line = unit.sub(kind, line)
@@ -429,7 +437,10 @@ class Typist:
         self.prefix = os.path.abspath(options.prefix)
         self.apps = os.path.join(self.prefix, "lib", "warpage", "apps")
         if not os.path.isdir(self.apps) and options.apps:
-            self.apps = os.path.abspath(options.apps)
+            try:
+                os.symlink(os.path.abspath(options.apps), self.apps)
+            except FileExistsError:
+                pass  # by the test of another page
 
     def environment(self, home):
         kept = {name: value for name, value in os.environ.items()
@@ -440,7 +451,7 @@ class Typist:
 
     def names(self, line, folder, home):
         """The line with this run's folders as pages name them."""
-        for path, name in ((folder, "/home/you/tour"), (home, "/home/you"), (self.prefix, "/usr/local")):
+        for path, name in ((folder, "/home/you/tour"), (self.prefix, self.prefix_name), (home, "/home/you")):
             line = line.replace(os.path.realpath(path), name).replace(path, name)
         return line
 
@@ -472,6 +483,13 @@ class Typist:
                 shutil.rmtree(home, ignore_errors=True)
 
     def type_all(self, path, lines, steps, folder, scratch, home):
+        self.prefix_name = "/usr/local"
+        if any(re.search(r"(~|\$HOME)/warpage\b", line) for line in lines):
+            self.prefix_name = "/home/you/warpage"
+            if os.path.realpath(os.path.join(home, "warpage")) != os.path.realpath(self.prefix):
+                link = os.path.join(home, f"warpage.{os.getpid()}")
+                os.symlink(self.prefix, link)
+                os.replace(link, os.path.join(home, "warpage"))
         self.lay_out(lines, steps, folder)
         state, environment = os.path.join(scratch, "state"), self.environment(home)
         typed, differing, edits, left_out = 0, 0, [], []
@@ -487,16 +505,20 @@ class Typist:
                     file.writelines(text + "\n" for _, text in step.lines)
                 continue
             gone = self.missing(step.needs)
-            reason = step.not_typed or (gone and f"{gone} is not installed")
+            reason_of_block = step.not_typed or (gone and f"{gone} is not installed")
             for command in step.commands:
                 where = f"{path}:{command.line + 1}"
+                reason = reason_of_block or (INSTALLS.match(command.text) and "installs Warpage")
                 if reason:
                     left_out.append(f"{where}: not typed ({reason}): {command.text}")
                     continue
                 typed += 1
                 printed, is_missing, seconds = self.type_one(command, state, environment, folder, home)
                 shown = [line.rstrip() for line in command.shown]
-                if agree(shown, printed, step.varies):
+                varies = step.varies
+                if varies is None and any(MODEL.search(line) for line in printed):
+                    varies = []
+                if agree(shown, printed, varies):
                     print(f"ok   {where} ({seconds:.1f} s): {command.text}")
                     continue
                 differing += 1
@@ -511,8 +533,9 @@ class Typist:
         return typed, differing, left_out
 
     def lay_out(self, lines, steps, folder):
-        """The folder as a reader has it: the examples, and the apps that the page takes as given."""
-        os.symlink(os.path.join(self.source, "examples"), os.path.join(folder, "examples"))
+        """The folder as a reader has it: examples and apps' sources, and the apps that the page takes as given."""
+        for name in ("apps", "examples"):
+            os.symlink(os.path.join(self.source, name), os.path.join(folder, name))
         if any("lib/warpage/apps" in line for line in lines):
             return
         for step in steps:
@@ -530,7 +553,8 @@ class Typist:
                 file.writelines(line + "\n" for line in command.shown)
         start = time.monotonic()
         printed, is_missing = run(text, state, environment, folder, self.options.limit)
-        printed = [self.names(line, folder, home) for line in printed if not PROGRESS.match(line)]
+        printed = [re.sub(r"^bash: line \d+: ", "bash: ", line) for line in printed if not PROGRESS.match(line)]
+        printed = [self.names(line, folder, home) for line in printed]
         return printed, is_missing, time.monotonic() - start
 
     @staticmethod
@@ -548,7 +572,7 @@ class Typist:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--prefix", required=True, help="an installed Warpage")
-    parser.add_argument("--apps", help="the apps, where PREFIX/lib/warpage/apps does not exist")
+    parser.add_argument("--apps", help="linked as PREFIX/lib/warpage/apps where that does not exist")
     parser.add_argument("--home", help="home folder, kept between runs with its cache (default: a new one)")
     parser.add_argument("--limit", type=int, default=300, help="seconds that a command may take (default: 300)")
     parser.add_argument("--update", action="store_true", help="write what is printed now into the pages")
