@@ -68,6 +68,8 @@ char *wpi_shown_text(const char *name, const char *value) {
     if (ends_with(name, "_pct")) return wp_format("%.2f %%", number);
     if (ends_with(name, "_ps"))
         return wp_format("%s", wp_format_duration((uint64_t)(number / 1e3 + 0.5), text));
+    if (ends_with(name, "_ns") && number < 1e3 && strchr(value, '.') != NULL)
+        return wp_format("%.2f ns", number); /* a mean */
     if (ends_with(name, "_ns"))
         return wp_format("%s", wp_format_duration((uint64_t)(number + 0.5), text));
     return wp_format("%s", value);
