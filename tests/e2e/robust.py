@@ -146,8 +146,24 @@ def signals():
 
 # ---- crowd --------------------------------------------------------------------------------------
 
+TINY = """#include <stdio.h>
+__global__ void add(int *sum) { atomicAdd(sum, (int)threadIdx.x); }
+int main(void) {
+    int *sum, got = 0;
+    if (cudaMalloc((void **)&sum, sizeof *sum) || cudaMemset(sum, 0, sizeof *sum)) return 1;
+    add<<<1, 32>>>(sum);
+    if (cudaMemcpy(&got, sum, sizeof got, cudaMemcpyDefault)) return 1;
+    printf("%d\\n", got);
+    return got != 496;
+}
+"""
+
+
 def crowd():
-    program = built()
+    with open("tiny.cu", "w", encoding="utf-8") as file:
+        file.write(TINY)
+    program = "./tiny"
+    assert quiet([WPCC, "tiny.cu", "-o", "tiny"]).returncode == 0
     environment = dict(os.environ, WARPAGE_CACHE=os.path.abspath("cache"), WARPAGE_DEVICE="sim:k80",
                        WARPAGE_WORKERS="1")
     expected, started, running = None, 0, []
