@@ -217,7 +217,7 @@ def tags_of(path):
 
 ODD = ["plain", "two words", "single'quote", 'double"quote', "new\nline", "ünï-코드", "<script>alert(1)<",
        "per%s%n%d", "com,ma", "semi;colon", "$(touch hacked)", "`touch hacked`", "back\\slash", "&amp;",
-       "]]>", "tab\there", b"bytes-\xff\xfe-\xc3", "-dash", "<img src=x onerror=y>".replace("/", ""),
+       "]]>", "tab\there", b"bytes-\xff\xfe-\xc3\xa9-\xc3", "-dash", "<img src=x onerror=y>".replace("/", ""),
        "bell\a"]
 
 
@@ -244,7 +244,8 @@ def names():
                 if form.endswith(b".json"):
                     words = json.loads(text)["program"]
                     said = words if isinstance(words, list) else [words]
-                    if not isinstance(odd, bytes) and odd not in said:
+                    # A byte that is not UTF-8 becomes U+FFFD; characters beside it stay.
+                    if raw.decode("utf-8", "replace") not in said:
                         fail(f"{odd!r}: not among the JSON's arguments: {said}")
                 if form.endswith(b".csv"):
                     widths = {len(row) for row in csv.reader(text.splitlines(keepends=True)) if row}
