@@ -409,3 +409,10 @@ foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:
         endif()
     endif()
 endforeach()
+
+# What users do to programs at work: signals, a thousand at once, odd names.
+if(NOT WARPAGE_SANITIZE)
+    foreach(part signals crowd names)
+        wp_add_test(robust_${part} e2e 600 ${wp_tests}/e2e/robust.py ${part} ${CMAKE_BINARY_DIR})
+    endforeach()
+endif()

@@ -2,7 +2,6 @@
 /* Files over plain POSIX calls; a write goes to a sibling first so that readers never see half. */
 #include "base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "base/leftovers.h"
 #include "base/text.h"
 
 static wp_status fail_errno(wp_error *err, const char *verb, const char *path) {
@@ -104,6 +104,7 @@ static wp_status write_beside(const char *path, const void *data, size_t size_by
         status = fail_errno(err, "create", path);
         goto done;
     }
+    wp_leftover_add(temp);
     bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, size_bytes);
     int code = errno;
     if (close(fd) != 0 && ok) {
@@ -119,6 +120,7 @@ static wp_status write_beside(const char *path, const void *data, size_t size_by
         errno = code;
         status = fail_errno(err, "write", path);
     }
+    wp_leftover_drop(temp);
 done:
     wp_free(temp);
     return status;
@@ -185,32 +187,15 @@ wp_status wp_temp_dir_create(char **path, wp_error *err) {
         wp_free(name);
         return status;
     }
+    wp_leftover_add(name);
     *path = name;
     return WP_STATUS_OK;
 }
 
-/* Removes what is in the folder, which it closes. Paths are relative to it: nothing is allocated
- * by us, so that this works when memory is out, and no link leads out of the folder. */
-static void empty_folder(int fd) {
-    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
-    if (dir == NULL) {
-        if (fd >= 0) (void)close(fd);
-        return;
-    }
-    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
-        const char *name = entry->d_name;
-        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
-        if (unlinkat(fd, name, 0) == 0) continue;
-        empty_folder(openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        (void)unlinkat(fd, name, AT_REMOVEDIR);
-    }
-    (void)closedir(dir);
-}
-
 void wp_temp_dir_remove(const char *path) {
     if (path == NULL) return;
-    empty_folder(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    (void)rmdir(path);
+    wp_leftover_remove(path);
+    wp_leftover_drop(path);
 }
 
 char *wp_path_join(const char *dir, const char *name) {

@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,6 +85,7 @@ typedef struct child_plan {
     const wp_subprocess_options *options;
     int stdout_fd, stderr_fd; /* -1: inherit */
     int error_fd;
+    pid_t parent;
 } child_plan;
 
 static bool redirect_path(const char *path, int flags, int target) {
@@ -94,6 +96,9 @@ static bool redirect_path(const char *path, int flags, int target) {
 }
 
 _Noreturn static void child_main(const child_plan *plan) {
+    /* What we start does not outlive us, even when we are killed. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != plan->parent) _exit(126);
     const wp_subprocess_options *o = plan->options;
     const int create = O_WRONLY | O_CREAT | O_TRUNC;
     child_error failure = {.step = CHILD_STDIN};
@@ -237,6 +242,7 @@ wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_option
         .stdout_fd = out.write_fd,
         .stderr_fd = is_mixed ? out.write_fd : errors.write_fd,
         .error_fd = failure_pipe.write_fd,
+        .parent = getpid(),
     };
     const pid_t pid = fork();
     if (pid < 0) {

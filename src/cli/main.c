@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/leftovers.h"
 #include "base/must.h"
 #include "cli/cli.h"
 #include "warpage/version.h"
@@ -15,6 +16,7 @@ static void out_of_memory(void) {
 
 int main(int argc, char **argv) {
     wp_on_out_of_memory(out_of_memory);
+    wp_leftovers_remove_on_signals();
     if (argc < 2) {
         (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");
         return WP_EXIT_USAGE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage trace record: libwarpage, in the program, writes the trace under another name; it gets
  * its own when the program has ended and its exit status is in it. */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,6 +57,19 @@ static wp_status keep_trace(const char *made, const char *path, int exit_code, w
     return WP_FAIL(err, IO, "%s: cannot be written", path);
 }
 
+/* What a program that was ended had written so far: "<made>.<process id>.part". */
+static void remove_parts(const char *made) {
+    char *folder = wp_path_dir(made), *base = wp_path_base(made);
+    DIR *dir = opendir(folder);
+    const size_t length = strlen(base);
+    for (const struct dirent *e = dir != NULL ? readdir(dir) : NULL; e != NULL; e = readdir(dir))
+        if (strncmp(e->d_name, base, length) == 0 && e->d_name[length] == '.')
+            (void)unlinkat(dirfd(dir), e->d_name, 0);
+    if (dir != NULL) (void)closedir(dir);
+    wp_free(base);
+    wp_free(folder);
+}
+
 wp_status wpi_trace_record(const char *const *program, const char *path, const char *device,
                            bool is_functional, const char *stdout_path, wp_text *stderr_text,
                            wp_strings *environment, int *exit_code, wp_error *err) {
@@ -74,6 +88,7 @@ wp_status wpi_trace_record(const char *const *program, const char *path, const c
     wp_status status = wp_subprocess_run(program, &how, exit_code, err);
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
     (void)unlink(made);
+    remove_parts(made);
     wp_free(absolute);
     wp_free(made);
     return status;

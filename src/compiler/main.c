@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/leftovers.h"
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/demangle.h"
@@ -285,6 +286,7 @@ static void out_of_memory(void) {
 
 int main(int argc, char **argv) {
     wp_on_out_of_memory(out_of_memory);
+    wp_leftovers_remove_on_signals();
     if (wpi_is_variant_command(argc, argv)) return run_variant(argc, argv);
     wp_options options;
     wp_error err = {0};

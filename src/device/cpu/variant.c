@@ -20,6 +20,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/leftovers.h"
 #include "base/log.h"
 #include "base/param.h"
 #include "base/subprocess.h"
@@ -178,7 +179,9 @@ wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cp
         wp_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
     } else {
         if (cache != NULL) wp_cache_sweep(cache);
+        wp_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted now */
         status = make(image, name, isa, wpcc, kept, out, err);
+        wp_leftovers_ignore_signals();
         if (status == WP_STATUS_OK)
             wp_log(WP_LOG_INFO, "device.variant", "made '%s' with %s", name, wpcc);
     }
