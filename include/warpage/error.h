@@ -39,13 +39,16 @@ typedef enum wp_status {
         WP_STATUS_COUNT /* must be last */
 } wp_status;
 
-/** What went wrong, where. Plain data: copy it, keep it on the stack, `{0}` is "no error". */
+/** What went wrong, where. Plain data: copy it, keep it on the stack; WP_ERROR_INIT is "no error". */
 typedef struct wp_error {
     wp_status status;
     const char *file; /* source file of ours that noticed, static storage */
     int line;
     char message[512]; /* one sentence: the thing, the place, the remedy */
 } wp_error;
+
+/** "No error", in C and in C++ (where `{0}` is no value of an enum): `wp_error err = WP_ERROR_INIT;` */
+#define WP_ERROR_INIT {WP_STATUS_OK, 0, 0, ""}
 
 #if defined(__GNUC__)
 #define WP_NODISCARD __attribute__((warn_unused_result))

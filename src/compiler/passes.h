@@ -14,6 +14,11 @@
 
 #include "compiler/context.h"
 
+/** limits: fails, naming the place, at what CUDA does not have: computed gotos, more than 64 KiB of
+ * __constant__ variables or 512 KiB of a function's local ones, names that are not ASCII. Changes
+ * nothing. */
+WP_NODISCARD wp_status wpi_pass_limits(wp_compile *c, wp_error *err);
+
 /** as_ptx (variants that record): what the PTX back end does to memory accesses before it selects
  * instructions: addresses of kernel arguments are global, redundant loads go, neighbours become
  * vectors. Needs: the bitcode as it is in the image, for its inline PTX and intrinsics. */

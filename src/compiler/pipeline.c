@@ -100,6 +100,7 @@ typedef struct pass {
 } pass;
 
 static const pass passes[] = {
+    {"limits", wpi_pass_limits, ALL},
     {"as-ptx", wpi_pass_as_ptx, RECORDED},
     {"lower-asm", wpi_pass_lower_asm, ALL},
     {"lower-intrinsics", wpi_pass_lower_intrinsics, ALL},

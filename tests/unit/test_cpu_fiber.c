@@ -258,7 +258,7 @@ static void a_stack_overflow_is_named_as_such(void **state) {
     uint32_t out = 0;
     void *to = &out;
     assert_status_fails(run_once("1", &code, 1, 2, (void *[]){&to}, &err), WP_STATUS_KERNEL_ADDRESS,
-                        &err, "stack of 65536 bytes is used up");
+                        &err, "stack overflow: its stack of 65536 bytes is used up");
     assert_contains(err.message, "cudaLimitStackSize");
 }
 

@@ -5,6 +5,7 @@
 
 #include <llvm-c/Comdat.h>
 #include <llvm-c/DebugInfo.h>
+#include <llvm-c/Support.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,10 +77,20 @@ static wp_status emit(wp_compile *c, LLVMTargetMachineRef machine, char **text, 
     return WP_STATUS_OK;
 }
 
+/* PTX has no instruction and no library function for conversions between floating point and more
+ * than 64 bits: LLVM writes them out. */
+static void expand_wide_conversions(void) {
+    static bool is_done;
+    const char *const words[] = {"wpcc", "-expand-fp-convert-bits=64"};
+    if (!is_done) LLVMParseCommandLineOptions(2, words, NULL);
+    is_done = true;
+}
+
 static wp_status compile(wp_compile *c, const wp_ptx_options *options, char **text, wp_error *err) {
     uint32_t arch = options->arch, version = 0;
     wpi_ptx_version(c, &arch, &version);
     LLVMTargetMachineRef machine;
+    WP_TRY(wpi_pass_limits(c, err)); /* LLVM would end the process */
     WP_TRY(wpi_target_nvptx_at(arch, version, &machine, err));
     LLVMStripModuleDebugInfo(c->module);
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
@@ -96,6 +107,7 @@ static wp_status compile(wp_compile *c, const wp_ptx_options *options, char **te
                                 machine, err),
                 done);
     wpi_module_forget_exact(c->module);
+    expand_wide_conversions();
     status = emit(c, machine, text, err);
 done:
     LLVMDisposeTargetMachine(machine);

@@ -21,6 +21,8 @@
 
 #include "base/alloc.h"
 
+#define STACK_OF_CALLS_BYTES ((size_t)16384) /* beside large local arrays, at least */
+
 /* Lanes that yielded are passed over at most so often by lanes that meet in a loop of their own. */
 #define PASSED_OVER_MAX 64u
 /* Turns of a warp before the next warp gets one: a bound on unfairness, not on correctness. */
@@ -117,7 +119,10 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     is_complete = is_complete && grow_frame(block, code->frame_bytes, threads);
     if (kernel->has_states) is_complete = is_complete && grow_threads(block, threads);
     if (code->regions == NULL) {
-        const size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
+        size_t stack_bytes = atomic_load(&launch->device->stack_bytes);
+        /* The limit is of calls: CUDA gives a kernel's own arrays their room besides. */
+        if (code->local_bytes + STACK_OF_CALLS_BYTES > stack_bytes)
+            stack_bytes = code->local_bytes + STACK_OF_CALLS_BYTES;
         is_complete = is_complete && wpi_fibers_prepare(block, threads, stack_bytes);
     }
     if (kernel->site_count != 0) is_complete = is_complete && wpi_check_prepare(block);
@@ -136,7 +141,6 @@ wpi_block *wpi_block_obtain(wpi_worker *worker, wpi_launch *launch) {
     pub->sm_id = worker->number;
     pub->sm_count = launch->device->base.info.sm_count;
     pub->grid_id = launch->id;
-    pub->is_cooperative = launch->is_cooperative;
     pub->is_cooperative = launch->is_cooperative;
     block->warp_count = (threads + WP_WARP_LANES - 1) / WP_WARP_LANES;
     return block;

@@ -117,7 +117,8 @@ struct wpi_worker {
     int fault_signal; /* 0: `error` is complete; else a fault that is still to be described */
     const void *fault_address;
     bool fault_is_alignment;
-    bool fault_is_stack; /* the address is the guard page of the running fiber */
+    bool fault_is_stack;           /* the stack of the running fiber is used up */
+    uintptr_t fault_stack_pointer; /* 0: unknown */
 
     const void *check_stack; /* checked code: where the stack of kernel code begins */
 
@@ -150,6 +151,8 @@ void wpi_pool_run(wpi_pool *pool, wpi_launch *launch);
 wpi_worker *wpi_pool_borrow(wpi_pool *pool);
 void wpi_pool_return(wpi_pool *pool, wpi_worker *worker);
 
+/** The worker's error: a kernel of an ordinary launch came to a grid barrier. */
+void wpi_worker_refuse_grid(wpi_worker *worker, const wpi_launch *launch);
 /** The kernel code on this worker failed: unwinds the block. `message` has no kernel or block name;
  *  `has_thread`: block->tid is the thread that failed. */
 _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_thread,
@@ -393,6 +396,8 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device);
 /** Notes the device's first error, and says it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
 uint64_t wpi_now_ns(void);
+/** Of the calling thread: its lowest address and its size. False: unknown. */
+bool wpi_thread_stack(uintptr_t *low, size_t *bytes);
 size_t wpi_thread_stack_bytes(void); /* of the calling thread */
 
 #endif

@@ -36,13 +36,22 @@ uint64_t wpi_now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-size_t wpi_thread_stack_bytes(void) {
+bool wpi_thread_stack(uintptr_t *low, size_t *bytes) {
     pthread_attr_t attr;
-    size_t bytes = 0;
-    if (pthread_getattr_np(pthread_self(), &attr) != 0) return 0;
-    pthread_attr_getstacksize(&attr, &bytes);
+    void *first = NULL;
+    *low = 0;
+    *bytes = 0;
+    if (pthread_getattr_np(pthread_self(), &attr) != 0) return false;
+    const bool is_known = pthread_attr_getstack(&attr, &first, bytes) == 0;
     pthread_attr_destroy(&attr);
-    return bytes;
+    *low = (uintptr_t)first;
+    return is_known;
+}
+
+size_t wpi_thread_stack_bytes(void) {
+    uintptr_t low;
+    size_t bytes;
+    return wpi_thread_stack(&low, &bytes) ? bytes : 0;
 }
 
 /* ---- errors -----------------------------------------------------------------------------------

@@ -73,6 +73,20 @@ static void note_fault(wpi_worker *worker, int number, const siginfo_t *info, co
          wpi_fault_is_canonical((uintptr_t)worker->fault_address));
 }
 
+static uintptr_t stack_pointer_of(const void *context) {
+#if defined(__x86_64__)
+    return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+#else
+    (void)context;
+    return 0;
+#endif
+}
+
+/* A large frame passes the guard page by. */
+static bool is_below(const wpi_fiber *fiber, uintptr_t stack_pointer) {
+    return stack_pointer != 0 && stack_pointer < (uintptr_t)fiber->stack;
+}
+
 static void handle(int number, siginfo_t *info, void *context) {
     guard *g = copy_guard;
     if (g != NULL && (number == SIGSEGV || number == SIGBUS)) {
@@ -84,8 +98,10 @@ static void handle(int number, siginfo_t *info, void *context) {
     wpi_worker *worker = wpi_worker_current;
     if (worker != NULL && worker->current != NULL && info->si_code > 0) {
         note_fault(worker, number, info, context);
+        worker->fault_stack_pointer = stack_pointer_of(context);
         worker->fault_is_stack =
-            worker->fiber != NULL && wpi_fiber_owns_guard(worker->fiber, info->si_addr);
+            worker->fiber != NULL && (wpi_fiber_owns_guard(worker->fiber, info->si_addr) ||
+                                      is_below(worker->fiber, worker->fault_stack_pointer));
         restore_mask(context);
         wpi_worker_escape(worker);
     }

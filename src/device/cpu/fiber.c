@@ -165,10 +165,10 @@ static void check_depth(wpi_worker *worker) {
     const char here = 0;
     const char *lowest = worker->fiber->stack + STACK_RESERVE_BYTES;
     if (worker->has_guards || (uintptr_t)&here >= (uintptr_t)lowest) return;
-    wpi_worker_fail(
-        worker, WP_STATUS_KERNEL_ADDRESS, true,
-        "its stack of %zu bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) raises it",
-        worker->fiber->stack_bytes);
+    wpi_worker_fail(worker, WP_STATUS_KERNEL_ADDRESS, true,
+                    "stack overflow: its stack of %zu bytes is used up; "
+                    "cudaDeviceSetLimit(cudaLimitStackSize, BYTES) raises the limit",
+                    worker->fiber->stack_bytes);
 }
 
 void wpi_fiber_leave(wpi_worker *worker) {

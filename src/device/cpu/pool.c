@@ -22,6 +22,9 @@
 
 #include "base/alloc.h"
 
+/* So much above its end a stack counts as used up: the next frame does not fit. */
+#define STACK_MARGIN_BYTES ((uintptr_t)16384)
+
 #define PARKED_MAX 4096u /* blocks a worker */
 #define PARKED_BYTES_MAX                                                                           \
     ((size_t)256 << 20) /* their storage; cooperative launches may exceed it                       \
@@ -94,10 +97,20 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
     wpi_worker_escape(worker);
 }
 
+/* Kernels without fibers run on the stack of the operating system's thread. */
+static bool overflows_thread_stack(const wpi_worker *worker, bool has_fibers, size_t *stack_bytes) {
+    uintptr_t low;
+    if (has_fibers || worker->fault_stack_pointer == 0) return false;
+    return wpi_thread_stack(&low, stack_bytes) &&
+           worker->fault_stack_pointer < low + STACK_MARGIN_BYTES &&
+           worker->fault_stack_pointer + *stack_bytes > low;
+}
+
 /* Words for a fault, found out on the worker's own stack. */
 static void describe_fault(wpi_worker *worker, bool has_thread) {
     const void *address = worker->fault_address;
     char where[256], what[384];
+    size_t stack_bytes = 0;
     wp_status status = WP_STATUS_KERNEL_ADDRESS;
     if (worker->fault_signal == SIGFPE) {
         snprintf(what, sizeof what, "divided an integer by zero");
@@ -109,11 +122,16 @@ static void describe_fault(wpi_worker *worker, bool has_thread) {
         snprintf(what, sizeof what, "accessed a vector at address %p, which is not aligned for it",
                  address);
     } else if (worker->fault_is_stack) {
+        snprintf(
+            what, sizeof what,
+            "stack overflow: its stack of %" PRIu64
+            " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize, BYTES) raises the limit",
+            (uint64_t)worker->current->fiber_stack_bytes);
+    } else if (overflows_thread_stack(worker, has_thread, &stack_bytes)) {
         snprintf(what, sizeof what,
-                 "its stack of %" PRIu64
-                 " bytes is used up; cudaDeviceSetLimit(cudaLimitStackSize) "
-                 "raises it",
-                 (uint64_t)atomic_load(&worker->device->stack_bytes));
+                 "stack overflow: its calls need more than the %zu bytes of stack that a kernel "
+                 "has on this device; recursion must be less deep, or local arrays smaller",
+                 stack_bytes);
     } else {
         wpi_fault_describe(&worker->device->base, address, where, sizeof where);
         snprintf(what, sizeof what, "accessed address %p, %s", address, where);
@@ -213,14 +231,18 @@ static void finish(wpi_worker *worker, wpi_block *block, bool has_ended) {
     pthread_mutex_unlock(&pool->lock);
 }
 
+void wpi_worker_refuse_grid(wpi_worker *worker, const wpi_launch *launch) {
+    (void)WP_FAIL(&worker->error, KERNEL_TRAP,
+                  "kernel %s: reached a grid barrier, but was not launched with "
+                  "cudaLaunchCooperativeKernel",
+                  launch->kernel->display_name);
+}
+
 /* All threads of the block are at the grid barrier. */
 static void arrive_at_grid(wpi_worker *worker, wpi_block *block) {
     wpi_launch *launch = block->launch;
     if (!launch->is_cooperative) {
-        (void)WP_FAIL(&worker->error, KERNEL_TRAP,
-                      "kernel %s: reached a grid barrier, but was not launched with "
-                      "cudaLaunchCooperativeKernel",
-                      launch->kernel->display_name);
+        wpi_worker_refuse_grid(worker, launch);
         abort_launch(worker, launch);
         park(worker, block);
         return;

@@ -108,6 +108,11 @@ static bool run(wpi_threads *threads, slot *s) {
     s->has_news = false;
     threads->source.run_count++;
     if (!wpi_worker_run(threads->worker, s->block, &outcome)) return false;
+    if (s->block->is_at_grid && !s->block->launch->is_cooperative) {
+        wpi_worker_refuse_grid(threads->worker, s->block->launch);
+        wpi_cpu_device_fail(threads->worker->device, &threads->worker->error);
+        return false;
+    }
     note_words_and_exits(s);
     return true;
 }
