@@ -39,7 +39,7 @@ typedef enum wp_status {
         WP_STATUS_COUNT /* must be last */
 } wp_status;
 
-/** What went wrong, where. Plain data: copy it, keep it on the stack; WP_ERROR_INIT is "no error". */
+/** What went wrong, where. Plain data: copy it, keep it on the stack. */
 typedef struct wp_error {
     wp_status status;
     const char *file; /* source file of ours that noticed, static storage */
@@ -47,7 +47,7 @@ typedef struct wp_error {
     char message[512]; /* one sentence: the thing, the place, the remedy */
 } wp_error;
 
-/** "No error", in C and in C++ (where `{0}` is no value of an enum): `wp_error err = WP_ERROR_INIT;` */
+/** Initialises a wp_error to "no error", in C and in C++: `wp_error err = WP_ERROR_INIT;` */
 #define WP_ERROR_INIT {WP_STATUS_OK, 0, 0, ""}
 
 #if defined(__GNUC__)
