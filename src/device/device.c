@@ -14,7 +14,7 @@
 
 const wp_param wpi_device_params[] = {
     {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
-     "memory that cudaMalloc can give out; 0: as much as the device has"},
+     "memory that cudaMalloc can allocate; 0: all memory of the device"},
     {0}};
 
 static const wp_device_kind *const kinds[] = {&wp_device_kind_cpu, &wp_device_kind_sim,

@@ -31,7 +31,7 @@ const wp_param wpi_report_params[] = {
     [TIMELINE] = {"timeline", WP_UNIT_TEXT, "", 0, 0,
                   "file for a timeline (Chrome's trace format) beside the run record"},
     [PAGES] = {"pages", WP_UNIT_FLAG, "off", 0, 1,
-               "the run record has what happens to each page of managed memory, and when"},
+               "record events of pages of managed memory and their times in the run record"},
     {0}};
 
 bool wpi_report_enabled;

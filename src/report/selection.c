@@ -16,11 +16,11 @@ const wp_param wpi_selection_params[] = {
     [KERNELS] = {"kernels", WP_UNIT_TEXT, "", 0, 0,
                  "report launches of kernels whose name matches this regular expression"},
     [LAUNCHES] = {"launches", WP_UNIT_TEXT, "", 0, 0,
-                  "report these launches, 3-5, counted from 1 among those that match"},
+                  "report these launches, such as 3-5, numbered from 1 among those that match"},
     [WARMUP] = {"warmup", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
-                "leave so many launches out of the report, the first ones that match"},
+                "exclude this many of the first matching launches from the report"},
     [REGION] = {"region", WP_UNIT_FLAG, "off", 0, 1,
-                "report only what lies between cudaProfilerStart and cudaProfilerStop"},
+                "report only launches between cudaProfilerStart and cudaProfilerStop"},
     {0}};
 
 static struct {

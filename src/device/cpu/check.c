@@ -27,7 +27,7 @@
 const wp_param wpi_check_params[] = {
     {"check", WP_UNIT_FLAG, "off", 0, 1,
      "find accesses out of bounds, misaligned or freed, divergent barriers, leaks"},
-    {"check-stop", WP_UNIT_FLAG, "off", 0, 1, "end the kernel at its first finding"},
+    {"check-stop", WP_UNIT_FLAG, "off", 0, 1, "stop the kernel at the first finding"},
     {0}};
 
 bool wpi_check_enabled;

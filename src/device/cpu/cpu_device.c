@@ -25,7 +25,7 @@
 
 const wp_param wpi_cpu_params[] = {
     {"workers", WP_UNIT_NUMBER, "0", 0, 1024,
-     "threads of the CPU device; 0: one for each processor this process may use"},
+     "threads of the CPU device; 0: one per processor that the process may use"},
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
      "instructions that kernels may use: best, or baseline for any x86-64"},
     {0}};

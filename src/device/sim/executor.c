@@ -29,15 +29,15 @@
 #define COLLECT_WAIT_S 10
 
 const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0", 0, UINT64_MAX,
-                                         "end the program when a report counts so many thread "
-                                         "instructions on a simulated GPU; 0: do not"},
+                                         "stop the program after this many counted thread "
+                                         "instructions on a simulated GPU; 0: no limit"},
                                         {0}};
 #define IDLE_ROUNDS 1000u /* of each warp, before all of them may be said to wait for ever */
 
-const wp_param wpi_patience_params[] = {
-    {"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,
-     "how long a kernel on a simulated GPU may do nothing but wait for what nobody there can do"},
-    {0}};
+const wp_param wpi_patience_params[] = {{"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,
+                                         "how long a kernel on a simulated GPU may wait without "
+                                         "progress before it counts as deadlocked"},
+                                        {0}};
 
 /* A command under way. */
 typedef struct job {

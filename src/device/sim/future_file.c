@@ -12,9 +12,9 @@
 
 const wp_param wpi_future_params[] = {
     {"future", WP_UNIT_TEXT, "", 0, 0,
-     "file of an earlier run's use of managed pages, for policies that look ahead"},
+     "file with the page accesses of an earlier run, for oracle policies"},
     {"note-future", WP_UNIT_TEXT, "", 0, 0,
-     "file to note this run's use of managed pages in, for a later run"},
+     "file to which this run's page accesses are recorded, for a later run"},
     {0}};
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 
 const wp_param wpi_progress_params[] = {
     {"progress", WP_UNIT_FLAG, "off", 0, 1,
-     "show on stderr how far a kernel on a simulated GPU is, when it takes long"},
+     "show progress of long kernels on a simulated GPU on stderr"},
     {0}};
 
 void wpi_progress_init(wpi_progress *progress) {

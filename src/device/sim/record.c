@@ -16,9 +16,8 @@
 #include "warpage/version.h"
 
 const wp_param wpi_trace_params[] = {
-    {"trace", WP_UNIT_TEXT, "", 0, 0, "file for a trace of what runs on a simulated GPU"},
-    {"trace-functional", WP_UNIT_FLAG, "0", 0, 1,
-     "while a trace is recorded, kernels take no simulated time"},
+    {"trace", WP_UNIT_TEXT, "", 0, 0, "file to which a trace of a simulated run is written"},
+    {"trace-functional", WP_UNIT_FLAG, "0", 0, 1, "record a trace without modelling time"},
     {0}};
 
 /* Queues and events by number. A program has few at a time: they are found by walking a list. */

@@ -11,7 +11,7 @@
 
 const wp_param wpi_sim_params[] = {
     {"set", WP_UNIT_TEXT, "", 0, 0,
-     "numbers of the simulated GPU, as in tlb.l2.entries=128; ';' between several"},
+     "keys of the simulated GPU, such as tlb.l2.entries=128; separated by ';'"},
     {0}};
 
 static wp_device_ops ops; /* the CPU device's, but for its end */
