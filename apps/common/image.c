@@ -61,7 +61,7 @@ void app_image_read(app_image *image, const char *path) {
     char *bytes = app_text_read_all(path, &size_bytes);
     bool is_raw = strncmp(bytes, "P5", 2) == 0;
     if (!is_raw && strncmp(bytes, "P2", 2) != 0) {
-        app_fail("%s is no PGM image: it begins with neither P2 nor P5", path);
+        app_fail("%s is not a PGM image: it begins with neither P2 nor P5", path);
     }
     char *cursor = bytes + 2;
     image->width = header_number(&cursor, path, "width", UINT64_C(1) << 24);

@@ -247,7 +247,7 @@ static void print_help(const app_program *program, const row_table *table) {
         putchar('\n');
     }
     print_wrapped(
-        "\nResults go to stdout, times to stderr. Exit status: 0 done, 1 failed or a check "
+        "\nResults go to stdout, times to stderr. Exit status: 0 success, 1 failure or a check "
         "found a difference, 2 wrong usage.",
         0);
     printf("\n\nExample: %s\n", program->example);
@@ -270,16 +270,16 @@ void app_options_parse(int argc, char **argv, const app_program *program, app_co
     }
     add_row(&table, (app_option){"--size", APP_OPTION_SIZE, &common->size, "N", 0, 0, size_help});
     add_row(&table, (app_option){"--seed", APP_OPTION_COUNT, &common->seed, "N", 0, 1e18,
-                                 "seed of everything random"});
+                                 "seed of all random numbers"});
     add_row(&table, (app_option){"--memory", APP_OPTION_CHOICE, &common->memory,
-                                 "copy|managed|zerocopy", 0, 0, "where the data live"});
+                                 "copy|managed|zerocopy", 0, 0, "memory that holds the data"});
     add_row(&table, (app_option){"--check", APP_OPTION_FLAG, &common->check, NULL, 0, 0,
-                                 "compare with a serial computation in C"});
+                                 "check the result against a serial computation in C"});
     for (; options->name != NULL; options++) {
         add_row(&table, *options);
     }
     add_row(&table,
-            (app_option){"--help", APP_OPTION_FLAG, &wants_help, NULL, 0, 0, "say this and exit"});
+            (app_option){"--help", APP_OPTION_FLAG, &wants_help, NULL, 0, 0, "print this help and exit"});
 
     /* --help first, so that the defaults it shows are still those. */
     for (int i = 1; i < argc; i++) {

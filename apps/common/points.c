@@ -57,7 +57,7 @@ static void parse_columns(const char *columns, bool *chosen) {
         }
         if (end == p || first < 1 || last < first || last > MAX_COLUMNS ||
             (*end != ',' && *end != '\0')) {
-            app_fail_usage("--columns %s is no list of columns such as 1,3-5", columns);
+            app_fail_usage("--columns %s is not a list of columns such as 1,3-5", columns);
         }
         for (unsigned long c = first; c <= last; c++) {
             chosen[c - 1] = true;

@@ -49,7 +49,7 @@ _capsule_new.argtypes = [c_void_p, c_char_p, c_void_p]
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 class Taken:
-    """A Schema or Array that somebody gave us; released when nobody refers to it any more."""
+    """A Schema or Array from a producer; released when it is no longer referenced."""
 
     def __init__(self, structure, release_type):
         self.structure = structure
@@ -155,7 +155,7 @@ def fill_schema(out, format_, name="", children=(), dictionary=None):
 
 
 def fill_array(out, length, buffers, owner, children=(), dictionary=None):
-    """`buffers`: addresses, None for one that is not there; `owner` keeps them alive."""
+    """`buffers`: addresses, None for an absent one; `owner` keeps them alive."""
     ctypes.memset(ctypes.byref(out), 0, ctypes.sizeof(out))
     pointers, addresses = _pointers(Array, children), (c_void_p * len(buffers))(*buffers)
     out.length, out.null_count, out.offset = length, -1 if buffers[0] else 0, 0
@@ -172,7 +172,7 @@ _streams = []  # 40 bytes each: a capsule may be asked after its stream was take
 
 def stream_capsule(make_schema, make_array):
     """A stream of one chunk: make_schema(out) and make_array(out) fill structures. Its consumer releases it. The
-    capsule has no destructor: one in Python would run while an exception of the consumer's is on its way."""
+    capsule has no destructor: one in Python could run while an exception of the consumer is propagating."""
     stream, left = Stream(), [make_array]
 
     @_GetSchema

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the command `warpage groupby` runs to read a Parquet or Arrow file:
+"""Run by the command `warpage groupby` to read a Parquet or Arrow file:
 
     arrow_file.py FILE                its columns, a line each: "int64 user"
     arrow_file.py FILE NUMBER...      these columns as CSV without a header

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a group-by: columns in the library's memory, which live as long as somebody refers to them."""
+"""The result of a group-by: columns in the library's memory, which live as long as they are referenced."""
 import ctypes
 from warpage import arrow, native
 
@@ -67,7 +67,7 @@ class _Column:
 
 
 def _ranks(texts):
-    """Of each code, its text's place among all."""
+    """For each code, the rank of its text."""
     ranks = [0] * len(texts)
     for rank, code in enumerate(sorted(range(len(texts)), key=lambda code: texts[code].encode())):
         ranks[code] = rank
@@ -99,7 +99,7 @@ def _order(keys, ranks, length):
 
 
 class Groups:
-    """A row for each group: its keys, then its aggregates ("sum_price"). It is a table to whatever takes the Arrow C
+    """A row for each group: its keys, then its aggregates ("sum_price"). It is a table for consumers of the Arrow C
     data interface; texts are dictionaries there."""
 
     def __init__(self, handle, columns, key_count, is_to_be_sorted, explain):

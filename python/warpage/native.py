@@ -13,7 +13,7 @@ ALL_ROWS = 0xFFFFFFFF
 
 
 class WarpageError(Exception):
-    """What went wrong, in one sentence."""
+    """An error of the library, described in one sentence."""
 
 
 class Column(Structure):
@@ -83,7 +83,7 @@ def _check(status, error):
 
 
 class Device:
-    """A device's handle; None for the processor by its own means. Closes itself at the end of a `with`."""
+    """A device's handle; None for the processor without a device. Closes itself at the end of a `with`."""
 
     def __init__(self, spec):
         self.handle = None

@@ -40,7 +40,7 @@ def _columns(parts, places, fields):
 
 
 def _name_sum(error, aggregates):
-    """A sum that does not fit is told with its column's name."""
+    """An overflowing sum is reported with the name of its column."""
     head, _, rest = str(error).partition(": ")
     number = head[len("aggregate "):]
     if head.startswith("aggregate ") and number.isdigit() and int(number) < len(aggregates):
@@ -70,7 +70,7 @@ def _spec(keys, values, aggregates, options):
 
 
 def _run(device, spec, chunks, places, key_fields, value_fields):
-    """The library's result and what it says of it."""
+    """The library's result and its explanation."""
     with native.Device(device) as handle:
         groupby_handle = native.groupby_open(handle, spec)
         try:

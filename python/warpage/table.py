@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as chunks of columns: addresses of values as they lie in memory, and who owns them."""
+"""Tables as chunks of columns: addresses of values in memory, and their owners."""
 import array
 import ctypes
 import sys
@@ -34,7 +34,7 @@ class Part:
 
 
 class Texts:
-    """Texts and their codes, in the order in which they come."""
+    """Texts and their codes, in order of occurrence."""
 
     def __init__(self):
         self.values, self._codes = [], {}

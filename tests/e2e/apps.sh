@@ -382,7 +382,7 @@ printf 'a b c\n' >"$TMP/words"
 wrong 1 "holds no row" kmeans --input "$TMP/words"
 printf 'just words\n' >"$TMP/nolog"
 wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
-wrong 1 "is no PGM image" srad --input "$TMP/words"
+wrong 1 "is not a PGM image" srad --input "$TMP/words"
 printf 'P2\n2 x' >"$TMP/bad.pgm"
 wrong 1 "the height of the image" srad --input "$TMP/bad.pgm"
 printf 'P2\n2 2\n9\n1 2 10 3\n' >"$TMP/bad.pgm"
@@ -410,7 +410,7 @@ printf '%%%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n' >"$TMP/bad.m
 wrong 1 "must be square" spmv --input "$TMP/bad.mtx"
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n' >"$TMP/bad.mtx"
 wrong 1 "says it has 2 entries, but holds 1" spmv --input "$TMP/bad.mtx"
-wrong 1 "is no PGM image" conv2d --input "$TMP/words"
+wrong 1 "is not a PGM image" conv2d --input "$TMP/words"
 wrong 2 "at least 2 are needed" xs-lookup --size 1
 wrong 2 "reads no files" lud --input "$TMP/temp"
 wrong 2 "must lie between" adi --iterations 0

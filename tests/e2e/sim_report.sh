@@ -119,7 +119,7 @@ expect "region, look_up" "$(cell kernel look_up count r.csv)" 1
 # An early end: the program's last launches are not there, what is counted is just beyond the limit.
 setarch -R "$WARPAGE" run --device sim:gtx1080ti --max-instructions 2000000 --report m.csv ./p 2>m.err ||
     fail "run --max-instructions"
-grep -q 'the program ends here' m.err || fail "an early end is not said"
+grep -q 'the program is stopped' m.err || fail "an early end is not said"
 expect "launches of add up to the limit" "$(cell kernel add count m.csv)" 2
 counted=$(cell run '' kernel_thread_instructions m.csv)
 [ "$counted" -ge 2000000 ] && [ "$counted" -lt 3000000 ] || fail "counted $counted of 2000000 instructions"

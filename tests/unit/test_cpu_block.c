@@ -690,7 +690,7 @@ static void a_cooperative_launch_must_fit_the_device(void **state) {
     (void)state;
     wp_error err = {0};
     assert_status_fails(run_grid("1", &grid_code, 33, true, NULL, NULL, &err), WP_STATUS_LAUNCH,
-                        &err, "a cooperative launch of 33 blocks; 32 blocks");
+                        &err, "a cooperative launch of 33 blocks, but only 32 blocks");
 }
 
 static uint32_t half_to_grid(wp_cpu_block *b, uint32_t first, uint32_t outer) {

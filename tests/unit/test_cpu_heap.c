@@ -142,7 +142,7 @@ static void the_heap_of_kernels_outlives_them_and_has_a_limit(void **state) {
             given += pointers[i] != NULL;
         assert_int_equal(given, expected);
         assert_status_fails(wpi_device_set_limit(device, WPI_LIMIT_HEAP, 1 << 20, &err),
-                            WP_STATUS_INVALID, &err, "before they are made");
+                            WP_STATUS_INVALID, &err, "before kernels allocate");
         assert_status_ok(launch(queue, find_kernel(module, "free"), 10, 1, args, &err), &err);
         assert_status_ok(wp_queue_wait(queue, &err), &err);
         assert_status_ok(wpi_device_set_limit(device, WPI_LIMIT_HEAP, (8 << 20) + 4096, &err),

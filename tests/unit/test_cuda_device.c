@@ -58,7 +58,7 @@ static void out_of_memory_says_what_is_left(void **state) {
                         WP_STATUS_DEVICE_NOMEM, &err, "1.00 GiB free on cuda:0");
     fake->fail_at("cuMemAlloc_v2", 1, 2); /* the limit allows it, the driver does not */
     assert_status_fails(wp_memory_alloc(d, WP_MEMORY_DEVICE, 4096, 0, &memory, &err),
-                        WP_STATUS_DEVICE_NOMEM, &err, "4.00 KiB asked for");
+                        WP_STATUS_DEVICE_NOMEM, &err, "4.00 KiB requested");
     assert_status_ok(wp_device_sticky_error(d, &err), &err);
     close_clean(d);
 }
@@ -207,7 +207,7 @@ static void code_that_does_not_load_says_why(void **state) {
                         "no managed variable total");
     ((wp_image_section *)(void *)(other + 1))->kind = WP_SECTION_BITCODE;
     assert_status_fails(wp_module_load(d, other, &m, &err), WP_STATUS_NOT_FOUND, &err,
-                        "carries no PTX");
+                        "contains no PTX");
     free(other);
     wp_image_header *torn = make_ptx_image(program, 70, PROGRAM_ID);
     ((wp_image_section *)(void *)(torn + 1))->size_bytes /= 2;
