@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/must.h"
 #include "base/roff.h"
 #include "compiler/options.h"
 #include "warpage/version.h"
@@ -13,14 +14,14 @@
 static char *take_value(const char **doc) {
     const char *end = strstr(*doc, "  ");
     if (!end) return NULL;
-    char *value = wp_strndup(*doc, (size_t)(end - *doc));
+    char *value = wp_must_strndup(*doc, (size_t)(end - *doc));
     *doc = end + 2;
     return value;
 }
 
 static void add_item(void *page, const char *name, const char *alias, const char *doc) {
     char *value = take_value(&doc);
-    char *term = alias ? wp_format("%s, %s", name, alias) : wp_strdup(name);
+    char *term = alias ? wp_format("%s, %s", name, alias) : wp_must_strdup(name);
     wp_roff_item(page, term, value, doc);
     wp_free(term);
     wp_free(value);

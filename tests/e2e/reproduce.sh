@@ -11,7 +11,7 @@ prefix=$(dirname "$(dirname "$WARPAGE")")
 mkdir -p "$TMP/bin" "$TMP/lib/warpage/repro/paper/figure"
 cp "$WARPAGE" "$TMP/bin"
 ln -s "$prefix"/lib/lib* "$TMP/lib"
-ln -s "$prefix/apps" "$TMP/apps"
+ln -s "$prefix/apps" "$TMP/lib/warpage/apps"
 write() { # claim
     cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
 {"title": "Walks", "source": "nowhere", "program": "apps",

@@ -160,7 +160,7 @@ static void without_a_future_the_launch_fails(void **state) {
     bench b;
     BENCH_OPEN(&b, 2 * MIB, "paging.prefetch=oracle");
     assert_status_fails(wpi_paging_launch(b.paging, 0, &err), WP_STATUS_INVALID, &err,
-                        "wants to know the future");
+                        "needs the page accesses of an earlier run");
     bench_close(&b);
 }
 

@@ -104,7 +104,7 @@ static void a_second_level_must_be_there(void **state) {
     wp_error err = {0};
     wpi_profile *p = NULL;
     assert_status_fails(wpi_profile_parse(RIG_PROFILE, "rig.ini", settings, 2, &p, &err),
-                        WP_STATUS_INVALID, &err, "itlb.on: there is no second TLB level");
+                        WP_STATUS_INVALID, &err, "itlb.on: there is no L2 TLB");
 }
 
 int main(void) {

@@ -78,5 +78,5 @@ awk '$1 <= last || $2 < $1 || (NR > 1 && $2 != total) { bad = 1 } { last = $1; t
 "$WARPAGE" trace replay --device sim:gtx1080ti --set oversubscribe=200% --hint all=prefetch --report r.json kept/*.wpt || failures=1
 [ "$(sed -n 's/.*"paging_evicted": \([0-9][0-9]*\).*/\1/p' r.json | tail -n 1)" -ge 512 ] || fail "a prefetch finds more memory than there is"
 "$WARPAGE" trace replay --device sim:gtx1080ti --hint 7=host kept/*.wpt >out 2>err && fail "there is no allocation 7"
-grep -q 'allocation 7; there are 2 of managed memory' err || fail "$(cat err)"
+grep -q 'a hint names allocation 7, but there are 2 managed allocations' err || fail "$(cat err)"
 exit $failures

@@ -37,8 +37,8 @@ cmp -s expected got || fail "a replay: not as run has it"
 # Asked for in time; nothing is made of what cannot be had.
 mkdir -p "other/prefetch=tree" && echo mine >"other/prefetch=tree/notes"
 "$WARPAGE" compare --device sim:gtx1080ti --pages other --vary prefetch=none,tree -- ./history >out 2>err && fail "somebody's folder is taken"
-grep -q "notes.*which is no report's" err && [ ! -s out ] || fail "$(cat err)"
+grep -q "notes.*which is not part of a report" err && [ ! -s out ] || fail "$(cat err)"
 "$WARPAGE" trace replay --device sim:gtx1080ti --pages other/prefetch=tree t.wpt >out 2>err && fail "somebody's folder is taken"
 "$WARPAGE" trace replay --device sim:gtx1080ti --set paging.on=off --pages none t.wpt >out 2>err && fail "pages that do not move are taken"
-grep -q 'pages do not move' err && [ ! -e none ] || fail "$(cat err)"
+grep -q 'pages do not migrate' err && [ ! -e none ] || fail "$(cat err)"
 exit $failures

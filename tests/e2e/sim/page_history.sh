@@ -59,5 +59,5 @@ grep -q 'warpage run: --pages: the program has no managed memory (cudaMallocMana
 [ ! -e "$TMP/none" ] || { echo "a folder of nothing"; failures=1; }
 "$WARPAGE" run --device sim:gtx1080ti --set paging.on=off --pages "$TMP/none" "$TMP/history" >"$TMP/out" 2>"$TMP/err" &&
     { echo "pages that do not move are taken"; failures=1; }
-grep -q 'pages do not move' "$TMP/err" || { cat "$TMP/err"; failures=1; }
+grep -q 'pages do not migrate' "$TMP/err" || { cat "$TMP/err"; failures=1; }
 exit $failures
