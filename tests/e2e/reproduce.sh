@@ -42,6 +42,6 @@ grep -q 'claim 1 lacks its claim, unit, or value, or a run' "$TMP/out"
 write '"value": ["half:nothing"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value that no run gives is taken"; exit 1; }
 grep -q "'c': no run has given 'half:nothing'" "$TMP/out"
-rm "$TMP/apps"
+rm "$TMP/lib/warpage/apps"
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "an app that is not there runs"; exit 1; }
-grep -q 'apps/hotspot: apps are in the build tree only' "$TMP/out"
+grep -q 'apps/hotspot is missing: there is no such app' "$TMP/out"
