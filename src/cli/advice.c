@@ -95,8 +95,8 @@ static void print_same(const wp_tries *tries) {
     (void)printf("%s", before[0] == ';' ? ".\n" : "");
 }
 
-/* What the program says in the fewest lines, of all that is as fast as the fastest; NULL: nothing
- * that it could say helps. They are ranked. */
+/* Of the changes of the program within a hundredth of the fastest, the one with the fewest lines;
+ * NULL: none helps. The tries are ranked. */
 static const wp_try *best_to_say(const wp_tries *tries) {
     const wp_try *fastest = NULL, *best = NULL;
     for (size_t i = 0; i < tries->count; i++) {
@@ -114,13 +114,13 @@ static void print_code(const wp_tries *tries) {
     const wp_try *best = best_to_say(tries);
     char kernels[32], now[32];
     if (best == NULL) return;
-    (void)printf("\nIn the program, %.2f times as fast, kernels %s in place of %s:\n\n",
+    (void)printf("\nChange of the program, %.2f times as fast (kernels: %s instead of %s):\n\n",
                  times_faster(tries, best), wp_format_duration(best->facts.kernel_ns, kernels),
                  wp_format_duration(find_now(tries)->facts.kernel_ns, now));
     for (size_t i = 0; i < best->code.count && i < LINES_MAX; i++)
         (void)printf("    %s\n", best->code.items[i]);
     if (best->code.count > LINES_MAX)
-        (void)printf("    // … and %zu more: --format json has them\n",
+        (void)printf("    // … and %zu more lines: see --format json\n",
                      best->code.count - LINES_MAX);
 }
 
@@ -133,8 +133,9 @@ static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
     print_ranked(tries);
     print_same(tries);
     print_code(tries);
-    (void)printf("\nprogram: calls in the program; driver: parameters of the kernel module "
-                 "nvidia-uvm;\nsimulated: in no real GPU; reference: what there is to gain.\n");
+    (void)printf(
+        "\nprogram: calls in the program; driver: parameters of the kernel module "
+        "nvidia-uvm;\nsimulated: a policy that no GPU has; reference: the possible gain.\n");
     wp_text_deinit(&diagnosis);
 }
 

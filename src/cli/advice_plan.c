@@ -11,12 +11,11 @@
 static const struct {
     const char *hint, *words, *how;
 } calls[WP_CALL_COUNT] = {
-    [WP_CALL_HOST] = {"host", "across the link",
+    [WP_CALL_HOST] = {"host", "pin to host",
                       "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"},
-    [WP_CALL_DEVICE] = {"device", "preferred on the device",
-                        "cudaMemAdviseSetPreferredLocation (device)"},
+    [WP_CALL_DEVICE] = {"device", "prefer device", "cudaMemAdviseSetPreferredLocation (device)"},
     [WP_CALL_READ_MOSTLY] = {"read-mostly", "read-mostly", "cudaMemAdviseSetReadMostly"},
-    [WP_CALL_PREFETCH] = {"prefetch", "prefetched", "cudaMemPrefetchAsync"}};
+    [WP_CALL_PREFETCH] = {"prefetch", "prefetch", "cudaMemPrefetchAsync"}};
 
 void wpi_advice_plan_init(wp_advice_plan *plan, const wp_managed_groups *groups) {
     *plan = (wp_advice_plan){.group_count = groups->count};
@@ -61,7 +60,7 @@ char *wpi_advice_plan_name(const wp_advice_plan *plan, const wp_managed_groups *
         append_groups(plan, groups, call, &out);
     }
     if (plan->prefetches_others)
-        wp_text_appendf(&out, "%sthe others prefetched", out.length != 0 ? "; " : "");
+        wp_text_appendf(&out, "%sprefetch the others", out.length != 0 ? "; " : "");
     return wp_text_take(&out);
 }
 
@@ -80,7 +79,7 @@ char *wpi_advice_plan_how(const wp_advice_plan *plan, const wp_managed_groups *g
 
 /* ---- hints ---------------------------------------------------------------------------------- */
 
-/* The same of all is "all=…", so that what is the same reads the same. */
+/* One call for all allocations is "all=…", so that equal plans have equal hints. */
 char *wpi_advice_plan_hints(const wp_advice_plan *plan, const wp_managed_groups *groups) {
     wp_text out = {0};
     const wp_call first = plan->group_count != 0 ? plan->calls[0] : WP_CALL_NONE;
@@ -93,8 +92,7 @@ char *wpi_advice_plan_hints(const wp_advice_plan *plan, const wp_managed_groups 
                             calls[plan->calls[i]].hint);
     }
     if (plan->prefetches_others)
-        wp_text_appendf(&out, "%sall=%s", out.length != 0 ? ";" : "",
-                        calls[WP_CALL_PREFETCH].hint);
+        wp_text_appendf(&out, "%sall=%s", out.length != 0 ? ";" : "", calls[WP_CALL_PREFETCH].hint);
     return wp_text_take(&out);
 }
 
@@ -107,7 +105,7 @@ static bool is_identifier(const char *name) {
     return true;
 }
 
-/* Which allocation that is, behind a line of code. */
+/* The allocation's size and place, after a line of code. */
 static void append_comment(const wp_managed_group *g, wp_text *out) {
     char bytes[32];
     wp_text_append(out, " // ");
@@ -153,7 +151,8 @@ static void add_call(const wp_managed_group *g, wp_call call, wp_strings *out) {
     }
 }
 
-void wpi_advice_plan_code(const wp_advice_plan *plan, const wp_managed_groups *groups, wp_strings *out) {
+void wpi_advice_plan_code(const wp_advice_plan *plan, const wp_managed_groups *groups,
+                          wp_strings *out) {
     for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++)
         for (size_t i = 0; i < plan->group_count; i++) {
             const bool is_other = plan->prefetches_others && plan->calls[i] == WP_CALL_NONE;

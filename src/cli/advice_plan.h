@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What a program might say of its managed memory: a call for each group of allocations, as a hint of
- * a replay, in words, and as code. */
+/** A plan of calls for a program's managed memory, one for each group of allocations: as hints of a
+ * replay, as a name, and as code. */
 #ifndef WP_CLI_ADVICE_PLAN_H
 #define WP_CLI_ADVICE_PLAN_H
 
@@ -9,8 +9,8 @@
 
 typedef enum wp_call {
     WP_CALL_NONE = 0,
-    WP_CALL_HOST,        /* preferred location, and accessed by the device: across the link */
-    WP_CALL_DEVICE,      /* preferred location */
+    WP_CALL_HOST,        /* preferred location on the host, accessed by the device over the link */
+    WP_CALL_DEVICE,      /* preferred location on the device */
     WP_CALL_READ_MOSTLY, /* of memory that the device only reads */
     WP_CALL_PREFETCH,    /* before each launch */
     WP_CALL_COUNT
@@ -29,13 +29,14 @@ void wpi_advice_plan_deinit(wp_advice_plan *plan); /* `{0}` is fine */
 /** How many groups have that call. */
 size_t wpi_advice_plan_count(const wp_advice_plan *plan, wp_call call);
 
-/** "across the link: edges; prefetched: state"; for wp_free, as the next two. */
+/** "pin to host: edges; prefetch: state"; for wp_free, as the next two. */
 char *wpi_advice_plan_name(const wp_advice_plan *plan, const wp_managed_groups *groups);
 /** The CUDA calls, with names. */
 char *wpi_advice_plan_how(const wp_advice_plan *plan, const wp_managed_groups *groups);
 /** As wp_trace_replay takes them. */
 char *wpi_advice_plan_hints(const wp_advice_plan *plan, const wp_managed_groups *groups);
 /** Lines of CUDA. */
-void wpi_advice_plan_code(const wp_advice_plan *plan, const wp_managed_groups *groups, wp_strings *out);
+void wpi_advice_plan_code(const wp_advice_plan *plan, const wp_managed_groups *groups,
+                          wp_strings *out);
 
 #endif

@@ -257,7 +257,7 @@ static wp_status run_as_it_is(search *s, wp_error *err) {
 
 static wp_status search_all(search *s, wp_error *err) {
     WP_TRY(wpi_trials_open(&s->trials, s->arguments->values[OUTPUT], err));
-    wpi_trials_add(&s->trials, s->device, s->settings, NULL, "as it is now");
+    wpi_trials_add(&s->trials, s->device, s->settings, NULL, "unchanged");
     WP_TRY(record(s, err));
     WP_TRY(run_as_it_is(s, err));
     cut_tries(s);

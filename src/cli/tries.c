@@ -10,7 +10,7 @@
 
 #define LARGE_PAGE_BYTES (2 * WP_MIB)
 
-#define STAYS "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"
+#define PIN "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"
 #define PREFETCH_CALL "cudaMemPrefetchAsync"
 
 const char *wpi_try_kind_name(wp_try_kind kind) {
@@ -69,13 +69,13 @@ void wpi_tries_deinit(wp_tries *t) {
     *t = (wp_tries){0};
 }
 
-/* When a row makes sense. */
+/* Conditions of a row. */
 enum {
-    FITS = 1,       /* nothing was evicted */
-    FULL = 2,       /* something was */
-    HOST = 4,       /* the host took pages back */
+    FITS = 1,       /* no page was evicted */
+    FULL = 2,       /* pages were evicted */
+    HOST = 4,       /* pages were migrated back to the host */
     PREFETCHES = 8, /* there is a prefetcher with a threshold */
-    BATCHES = 16    /* faults are served as the driver does */
+    BATCHES = 16    /* faults are serviced in batches */
 };
 
 typedef struct row {
@@ -86,48 +86,48 @@ typedef struct row {
 } row;
 
 static const row rows[] = {
-    {"all prefetched before each launch", WP_TRY_PROGRAM, 0, "", "all=prefetch",
+    {"prefetch all before each launch", WP_TRY_PROGRAM, 0, "", "all=prefetch",
      PREFETCH_CALL ": each allocation, in the launch's stream"},
-    {"all across the link", WP_TRY_PROGRAM, 0, "", "all=host",
-     STAYS ": each allocation; or cudaHostAlloc"},
-    {"all copied", WP_TRY_PROGRAM, FITS, "", "all=copy",
+    {"pin all to host", WP_TRY_PROGRAM, 0, "", "all=host",
+     PIN ": each allocation; or cudaHostAlloc"},
+    {"explicit copies of all", WP_TRY_PROGRAM, FITS, "", "all=copy",
      "cudaMalloc and cudaMemcpyAsync in place of cudaMallocManaged"},
     {"no prefetcher", WP_TRY_DRIVER, 0, "paging.prefetch=none", NULL, "uvm_perf_prefetch_enable=0"},
     {"prefetch threshold 25 %", WP_TRY_DRIVER, PREFETCHES, "paging.prefetch_threshold=25%", NULL,
      "uvm_perf_prefetch_threshold=25"},
     {"prefetch threshold 75 %", WP_TRY_DRIVER, PREFETCHES, "paging.prefetch_threshold=75%", NULL,
      "uvm_perf_prefetch_threshold=75"},
-    {"64 KiB come after 256 accesses", WP_TRY_DRIVER, 0,
+    {"access-counter migration (64 KiB, 256 accesses)", WP_TRY_DRIVER, 0,
      "paging.migrate=always;paging.migrate_threshold=256", NULL,
      "uvm_perf_access_counter_migration_enable=1 (Volta or later) and cudaMemAdviseSetAccessedBy"},
-    {"pages both want are held or pinned", WP_TRY_DRIVER, HOST, "paging.thrash=driver", NULL,
+    {"thrashing mitigation", WP_TRY_DRIVER, HOST, "paging.thrash=driver", NULL,
      "uvm_perf_thrashing_enable=1 (the default)"},
-    {"pages both want always move", WP_TRY_DRIVER, HOST, "paging.thrash=none", NULL,
+    {"no thrashing mitigation", WP_TRY_DRIVER, HOST, "paging.thrash=none", NULL,
      "uvm_perf_thrashing_enable=0"},
-    {"replay by block", WP_TRY_DRIVER, BATCHES, "paging.replay=block", NULL,
+    {"replay policy: block", WP_TRY_DRIVER, BATCHES, "paging.replay=block", NULL,
      "uvm_perf_fault_replay_policy=0"},
-    {"replay by batch, no flush", WP_TRY_DRIVER, BATCHES, "paging.replay=batch", NULL,
+    {"replay policy: batch", WP_TRY_DRIVER, BATCHES, "paging.replay=batch", NULL,
      "uvm_perf_fault_replay_policy=1"},
-    {"replay by batch, flush", WP_TRY_DRIVER, BATCHES, "paging.replay=batch-flush", NULL,
+    {"replay policy: batch flush", WP_TRY_DRIVER, BATCHES, "paging.replay=batch-flush", NULL,
      "uvm_perf_fault_replay_policy=2 (the default)"},
-    {"replay once", WP_TRY_DRIVER, BATCHES, "paging.replay=once", NULL,
+    {"replay policy: once", WP_TRY_DRIVER, BATCHES, "paging.replay=once", NULL,
      "uvm_perf_fault_replay_policy=3"},
-    {"batches of 1024 faults", WP_TRY_DRIVER, BATCHES, "paging.batch=1024", NULL,
+    {"fault batches of up to 1024", WP_TRY_DRIVER, BATCHES, "paging.batch=1024", NULL,
      "uvm_perf_fault_batch_count=1024"},
-    {"few accesses stay remote", WP_TRY_SIMULATED, 0, "paging.migrate=adaptive", NULL,
-     "adaptive migration (Ganguly et al., IPDPS'20)"},
-    {"no prefetches once full", WP_TRY_SIMULATED, FULL, "paging.prefetch_full=none", NULL,
-     "by hand: fewer, smaller prefetches"},
-    {"64 KiB come with a fault", WP_TRY_SIMULATED, 0, "paging.prefetch=sequential-local", NULL,
-     "sequential-local prefetcher (Ganguly et al., ISCA'19)"},
-    {"single pages leave", WP_TRY_SIMULATED, FULL, "paging.evict=lru-4k", NULL,
-     "the driver evicts 2 MiB"},
-    {"pages leave as they came", WP_TRY_SIMULATED, FULL, "paging.evict=tree", NULL,
-     "tree pre-eviction (Ganguly et al., ISCA'19)"},
+    {"adaptive migration threshold", WP_TRY_SIMULATED, 0, "paging.migrate=adaptive", NULL,
+     "Ganguly et al., IPDPS'20"},
+    {"no prefetching once memory is full", WP_TRY_SIMULATED, FULL, "paging.prefetch_full=none",
+     NULL, "in a program: fewer and smaller prefetches"},
+    {"sequential-local prefetcher (64 KiB)", WP_TRY_SIMULATED, 0,
+     "paging.prefetch=sequential-local", NULL, "Ganguly et al., ISCA'19"},
+    {"evict single pages (LRU)", WP_TRY_SIMULATED, FULL, "paging.evict=lru-4k", NULL,
+     "the driver evicts blocks of 2 MiB"},
+    {"tree pre-eviction", WP_TRY_SIMULATED, FULL, "paging.evict=tree", NULL,
+     "Ganguly et al., ISCA'19"},
     {"enough memory", WP_TRY_REFERENCE, FULL, "paging.oversubscribe=50%", NULL,
      "more memory, or less data at a time"},
-    {"enough memory, all copied", WP_TRY_REFERENCE, FULL, "paging.oversubscribe=50%", "all=copy",
-     "… and cudaMalloc and cudaMemcpyAsync"},
+    {"enough memory, explicit copies of all", WP_TRY_REFERENCE, FULL, "paging.oversubscribe=50%",
+     "all=copy", "the same, with cudaMalloc and cudaMemcpyAsync"},
 };
 
 static unsigned conditions_of(const wp_try_base *base) {
@@ -139,7 +139,7 @@ static unsigned conditions_of(const wp_try_base *base) {
            (batches ? BATCHES : 0);
 }
 
-/* Whether the first of the settings has that value anyway. */
+/* Whether the first of the settings has that value already. */
 static bool is_so_already(const wp_try_base *base, const char *settings) {
     const char *equals = strchr(settings, '=');
     if (equals == NULL) return false;
@@ -156,7 +156,7 @@ static char *copy_of(const char *text) {
     return text != NULL ? wp_format("%s", text) : NULL;
 }
 
-/* The code of a row that says one thing of all. */
+/* The code of a row that makes one call for all allocations. */
 static void add_code(wp_try *tried, const wp_managed_groups *groups) {
     wp_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
@@ -183,7 +183,7 @@ static bool is_below(const char *bytes_text, uint64_t limit_bytes) {
            bytes < limit_bytes;
 }
 
-/* 2 MiB that are there as a whole are one page: of the page table, and of TLBs. */
+/* A fully resident block of 2 MiB is one page of the page table and of TLBs. */
 static void add_large_pages(wp_tries *t, const wp_strings *keys) {
     if (!is_below(wpi_key_value(keys, "page.bytes"), LARGE_PAGE_BYTES)) return;
     wp_text settings = {0};
@@ -194,11 +194,11 @@ static void add_large_pages(wp_tries *t, const wp_strings *keys) {
             is_below(keys->items[i + 1], LARGE_PAGE_BYTES))
             wp_text_appendf(&settings, ";%s=2MiB", key);
     }
-    (void)add(t, WP_TRY_SIMULATED, copy_of("pages of 2 MiB"), wp_text_take(&settings), NULL,
-              copy_of("the driver does so itself with 2 MiB that are there as a whole"));
+    (void)add(t, WP_TRY_SIMULATED, copy_of("2 MiB pages"), wp_text_take(&settings), NULL,
+              copy_of("the driver maps a fully resident block of 2 MiB so"));
 }
 
-/* What the device only reads. */
+/* Allocations that the device only reads. */
 static void add_read_mostly(wp_tries *t, const wp_managed_groups *groups) {
     wp_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
@@ -212,7 +212,7 @@ static void add_read_mostly(wp_tries *t, const wp_managed_groups *groups) {
 
 void wpi_tries_add_all(wp_tries *t, const wp_try_base *base) {
     const unsigned conditions = conditions_of(base);
-    (void)add(t, WP_TRY_NOW, copy_of("as it is now"), copy_of(""), NULL, copy_of(""));
+    (void)add(t, WP_TRY_NOW, copy_of("unchanged"), copy_of(""), NULL, copy_of(""));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if ((rows[i].when & ~conditions) == 0 && !is_so_already(base, rows[i].settings))
             add_row(t, &rows[i], base->groups);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What `warpage advise` tries on a program's managed memory, and how it is had on a real GPU. Pure:
- * from what a run says to a list of settings and hints; nothing runs here.
+ * The changes that `warpage advise` tries on a program's managed memory, and the calls or
+ * parameters that make them on a real GPU. Pure: from the facts of a run to a list of settings and
+ * hints.
  */
 #ifndef WP_CLI_TRIES_H
 #define WP_CLI_TRIES_H
@@ -14,19 +15,18 @@ typedef enum wp_try_kind {
     WP_TRY_NOW = 0,   /* as the program and the GPU are */
     WP_TRY_PROGRAM,   /* calls in the program */
     WP_TRY_DRIVER,    /* parameters of the kernel module nvidia-uvm */
-    WP_TRY_SIMULATED, /* in no real GPU */
-    WP_TRY_REFERENCE, /* no advice: what there is to gain */
+    WP_TRY_SIMULATED, /* a policy that no GPU has */
+    WP_TRY_REFERENCE, /* no advice: the possible gain */
     WP_TRY_KIND_COUNT
 } wp_try_kind;
 
 typedef struct wp_try {
-    char *name;      /* "edges across the link" */
+    char *name;      /* "pin to host: edges" */
     char *settings;  /* "paging.prefetch=none", on top of the others; "": none */
     char *hints;     /* as wp_trace_replay takes them; NULL: none */
-    char *how;       /* in CUDA's words */
-    wp_strings code; /* what the program says, line by line */
+    char *how;       /* CUDA calls or driver parameters */
+    wp_strings code; /* lines of CUDA for the program */
     wp_try_kind kind;
-    /* What came out. */
     bool has_result;
     wp_paging_facts facts;
 } wp_try;
@@ -36,7 +36,7 @@ typedef struct wp_tries {
     size_t count;
 } wp_tries;
 
-/** What is known when tries are chosen. */
+/** The facts from which tries are chosen. */
 typedef struct wp_try_base {
     wp_paging_facts facts;
     const wp_managed_groups *groups;
@@ -46,9 +46,9 @@ typedef struct wp_try_base {
 /** The value in force; "": no such key. */
 const char *wpi_key_value(const wp_strings *keys, const char *name);
 
-/** The run as it is, then what may help, what helps most programs first. */
+/** The unchanged run, then the changes, those that help most programs first. */
 void wpi_tries_add_all(wp_tries *tries, const wp_try_base *base);
-/** What a plan says, unless that is among the tries already. Its place among them. */
+/** Adds a plan's try unless an equal one exists. Returns its index. */
 size_t wpi_tries_add_plan(wp_tries *tries, const wp_managed_groups *groups,
                           const wp_advice_plan *plan);
 void wpi_tries_drop_last(wp_tries *tries);

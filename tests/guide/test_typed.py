@@ -56,8 +56,8 @@ class Typed(unittest.TestCase):
     def test_stderr_is_shown_in_its_place(self):
         self.accept("    $ echo 1; echo 2 >&2; echo 3\n    1\n    2\n    3\n")
 
-    def test_output_goes_to_a_terminal_of_100_columns(self):
-        self.accept("    $ test -t 1 && test -t 2 && stty size <&1\n    50 100\n")
+    def test_output_goes_to_a_terminal_of_180_columns(self):
+        self.accept("    $ test -t 1 && test -t 2 && stty size <&1\n    50 180\n")
 
     def test_terminal_control_is_carried_out(self):
         self.accept("    $ printf '1 of 2\\r\\033[K2 of 2\\r\\033[Kdone\\n\\033[1mbold\\033[0m\\n'\n    done\n    bold\n")

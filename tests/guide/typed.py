@@ -6,7 +6,7 @@
 
 A command is a line of an indented or fenced block that begins with "$ "; the lines up to the next
 command or the end of the block are what it prints. Commands run in bash, one page after the other, in a
-new folder per page, on a pseudo-terminal of 100 columns. The folder, exported variables and $? are
+new folder per page, on a pseudo-terminal of 180 columns. The folder, exported variables and $? are
 kept from one command to the next. PREFIX is an installed Warpage; pages call it /usr/local, or
 ~/warpage. Commands that install Warpage (make install, git clone, apt-get) are not typed.
 
@@ -52,7 +52,7 @@ import termios
 import time
 
 SKIPPED = 77
-COLUMNS = 100
+COLUMNS = 180
 ELISIONS = ("…", "...")
 REASONS = (
     "needs a GPU",

@@ -189,8 +189,8 @@ static void a_plan_is_hints_words_and_code(void **state) {
     assert_u64(tries.count, 1);
     const wp_try *tried = &tries.items[0];
     assert_string_equal(tried->hints, "1=device;4=device;2=host;all=prefetch");
-    assert_string_equal(tried->name, "across the link: edges; preferred on the device: state; the "
-                                     "others prefetched");
+    assert_string_equal(tried->name,
+                        "pin to host: edges; prefer device: state; prefetch the others");
     static const char *const lines[] = {
         "cudaMemAdvise(edges, 8388608, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId); // "
         "8.00 MiB by b",
@@ -213,9 +213,8 @@ static void what_is_said_of_all_has_its_code(void **state) {
     const wp_paging_facts facts = fitting();
     choose(&tries, &facts, tree);
     assert_int_equal(tries.items[0].kind, WP_TRY_NOW);
-    assert_u64(find(&tries, "all across the link")->code.count,
-               6); /* two lines for each of three */
-    assert_u64(find(&tries, "all copied")->code.count, 0);
+    assert_u64(find(&tries, "pin all to host")->code.count, 6); /* two lines for each of three */
+    assert_u64(find(&tries, "explicit copies of all")->code.count, 0);
     assert_string_equal(find(&tries, "read-mostly: edges")->hints, "2=read-mostly");
     wpi_tries_deinit(&tries);
 }
@@ -225,22 +224,22 @@ static void what_makes_no_sense_is_not_tried(void **state) {
     wp_tries tries = {0};
     wp_paging_facts facts = fitting();
     choose(&tries, &facts, tree);
-    assert_non_null(find(&tries, "all copied"));
+    assert_non_null(find(&tries, "explicit copies of all"));
     assert_non_null(find(&tries, "prefetch threshold 25 %"));
     assert_null(find(&tries, "enough memory"));
-    assert_null(find(&tries, "replay once"));
-    assert_null(find(&tries, "pages both want are held or pinned"));
+    assert_null(find(&tries, "replay policy: once"));
+    assert_null(find(&tries, "thrashing mitigation"));
     wpi_tries_deinit(&tries);
     facts.evicted_pages = 5;
     facts.host_pages = 5;
     choose(&tries, &facts, batch);
-    assert_null(find(&tries, "all copied"));
+    assert_null(find(&tries, "explicit copies of all"));
     assert_null(find(&tries, "no prefetcher"));
     assert_null(find(&tries, "prefetch threshold 25 %"));
-    assert_null(find(&tries, "replay by batch, flush"));
-    assert_non_null(find(&tries, "replay once"));
+    assert_null(find(&tries, "replay policy: batch flush"));
+    assert_non_null(find(&tries, "replay policy: once"));
     assert_non_null(find(&tries, "enough memory"));
-    assert_non_null(find(&tries, "pages both want are held or pinned"));
+    assert_non_null(find(&tries, "thrashing mitigation"));
     wpi_tries_deinit(&tries);
 }
 

@@ -22,22 +22,22 @@ value() { # case, try, column: of its row
 }
 
 advise sparse --limit 6
-first sparse | grep -q '^all across the link,' || fail "sparse: $(first sparse)"
+first sparse | grep -q '^pin all to host,' || fail "sparse: $(first sparse)"
 grep -q ' more are not tried (--limit)$' err || fail "sparse: $(cat err)"
 [ "$(wc -l <sparse.csv)" -eq 8 ] || fail "not 6 tries: $(cat sparse.csv)"
-[ "$(value sparse 'all across' 5)" -eq 0 ] || fail "pages came, although all stay: $(cat sparse.csv)"
-[ "$(value sparse 'as it is' 5)" -eq 512 ] || fail "not every page came: $(cat sparse.csv)"
+[ "$(value sparse 'pin all to host' 5)" -eq 0 ] || fail "pages came, although all stay: $(cat sparse.csv)"
+[ "$(value sparse 'unchanged' 5)" -eq 512 ] || fail "not every page came: $(cat sparse.csv)"
 
 advise stream --limit 4
 bytes=$(((2 << 20) + 4)) # the table, and a sum that the program copies
-first stream | grep -Eq '^all (prefetched before each launch|copied),' || fail "stream: $(first stream)"
-[ "$(value stream 'all prefetched' 4)" -eq 0 ] || fail "stream: far faults in spite of prefetches: $(cat stream.csv)"
-[ "$(value stream 'all prefetched' 8)" -eq "$bytes" ] || fail "stream: not once over the link: $(cat stream.csv)"
-[ "$(value stream 'all copied' 8)" -eq "$bytes" ] || fail "stream: not copied once: $(cat stream.csv)"
+first stream | grep -Eq '^(prefetch all before each launch|explicit copies of all),' || fail "stream: $(first stream)"
+[ "$(value stream 'prefetch all' 4)" -eq 0 ] || fail "stream: far faults in spite of prefetches: $(cat stream.csv)"
+[ "$(value stream 'prefetch all' 8)" -eq "$bytes" ] || fail "stream: not once over the link: $(cat stream.csv)"
+[ "$(value stream 'explicit copies' 8)" -eq "$bytes" ] || fail "stream: not copied once: $(cat stream.csv)"
 
 advise both --output kept
-first both | grep -q '^across the link: cold; prefetched: hot,' || fail "both: $(first both)"
-grep -q '^all copied,.*,program,' both.csv && grep -q '^no prefetcher,.*,driver,uvm_perf_prefetch_enable=0,' both.csv ||
+first both | grep -q '^pin to host: cold; prefetch: hot,' || fail "both: $(first both)"
+grep -q '^explicit copies of all,.*,program,' both.csv && grep -q '^no prefetcher,.*,driver,uvm_perf_prefetch_enable=0,' both.csv ||
     fail "both: $(cat both.csv)"
 "$WARPAGE" advise --device sim:gtx1080ti --output kept --format json -- ./advise both >both.json 2>err || fail "$(cat err)"
 grep -q '"schema": "warpage.advise/1"' both.json || fail "json: $(cat both.json)"
@@ -45,14 +45,14 @@ grep -q '"schema": "warpage.advise/1"' both.json || fail "json: $(cat both.json)
 
 # The same in words, with what to write; each with the time of its kernels.
 "$WARPAGE" advise --device sim:gtx1080ti --output kept -- ./advise both >text 2>err || fail "$(cat err)"
-sed -n '/^In the program, /,/^program:/p' text >say
+sed -n '/^Change of the program, /,/^program:/p' text >say
 [ "$(grep -c '^    cudaMem' say)" -eq 3 ] &&
     grep -q '^    cudaMemAdvise(cold, 2097152, cudaMemAdviseSetPreferredLocation, cudaCpuDeviceId); // 2.00 MiB by ' say &&
     grep -q '^    cudaMemAdvise(cold, 2097152, cudaMemAdviseSetAccessedBy, device);$' say &&
     grep -q '^    cudaMemPrefetchAsync(hot, 2097152, device, stream); /\* before each launch \*/ // 2.00 MiB by ' say || fail "say: $(cat text)"
-grep -q '"say": "across the link: cold; prefetched: hot"' both.json || fail "json: $(cat both.json)"
+grep -q '"say": "pin to host: cold; prefetch: hot"' both.json || fail "json: $(cat both.json)"
 now=$(sed -n 's/^  "kernel_time_ns": \([0-9]*\),$/\1/p' both.json)
-[ "$(grep '^as it is now,' both.csv | cut -d, -f13 | tr -d '\r')" = "$now" ] && [ "$now" -gt "$(sed -n 2p both.csv | sed 's/"[^"]*"/q/g' | cut -d, -f13 | tr -d '\r')" ] ||
+[ "$(grep '^unchanged,' both.csv | cut -d, -f13 | tr -d '\r')" = "$now" ] && [ "$now" -gt "$(sed -n 2p both.csv | sed 's/"[^"]*"/q/g' | cut -d, -f13 | tr -d '\r')" ] ||
     fail "kernels: now $now, $(cat both.csv)"
 
 # In words: there is room for one of the two tables, one after the other.
