@@ -49,7 +49,23 @@ expect neighbours "$(line_of 'the last one leaves')" 'thread \(62,0,0\) of block
     'right behind the end of the nearest allocation: 1000 bytes'
 expect two_barriers "$(line_of 'some wait here')" ': divergent barrier$' \
     '^    40 threads of block \(0,0,0\) wait here, the first is \(0,0,0\);$' \
-    "^    24 at another barrier, .*mistakes.cu:$(line_of 'others here'), the first is \(40,0,0\)$"
+    "^    24 wait at another barrier, .*mistakes.cu:$(line_of 'others here'), the first is \(40,0,0\)$"
+expect same_arms "$(line_of 'an arm of nothing else')" ': divergent barrier$' \
+    "^    24 wait at another barrier, .*mistakes.cu:$(line_of 'the other arm is the same'), the first is \(40,0,0\)$"
+expect one_line "$(line_of 'two on one line')" ': divergent barrier$' \
+    '^    24 wait at another barrier on the same line, the first is \(40,0,0\)$'
+expect in_function "$(line_of 'void meet()')" ': divergent barrier$' \
+    "^    40 threads of block \(0,0,0\) wait here, called at .*mistakes.cu:$(line_of 'from a function'), .*mistakes.cu:$(line_of 'some call it here'), the first is \(0,0,0\);$" \
+    "^    10 wait at another barrier on the same line, called at .*mistakes.cu:$(line_of 'others call it here'), the first is \(40,0,0\);$" \
+    '^    14 wait at further barriers, the first is \(50,0,0\)$'
+expect counting "$(line_of 'some count here')" ': divergent barrier$' \
+    "^    24 wait at another barrier, .*mistakes.cu:$(line_of 'others count here'), the first is \(40,0,0\)$"
+expect numbered "$(line_of 'some at barrier 3')" ': divergent barrier$' \
+    "^    24 wait at another barrier, .*mistakes.cu:$(line_of 'others at it here'), the first is \(40,0,0\)$"
 expect early_return "$(($(line_of 'void early_return') + 5))" ': divergent barrier$' \
     '40 threads of block \(0,0,0\) wait here' '24 have returned, the first is \(40,0,0\)'
+for right in none copied_barrier; do
+    "$WARPAGE" run --check --output report -- ./mistakes $right >out 2>talk && grep -q 'nothing found$' talk ||
+        { echo "$right is reported"; cat talk; failed=1; }
+done
 exit $failed

@@ -146,6 +146,10 @@ static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
                       strcmp(a->file, b->file) == 0);
 }
 
+static bool is_same_barrier(const wp_check_site *a, const wp_check_site *b) {
+    return a == b || (a->place != 0 && a->place == b->place);
+}
+
 /* Counts; true the first time. */
 static bool note(const wpi_cpu_kernel *kernel, const wp_check_site *site, kind what) {
     bool is_first = true;
@@ -515,49 +519,75 @@ static void say_thread(wp_text *text, const wpi_block *block, uint32_t t) {
                     t / dim[0] / dim[1]);
 }
 
+/* Threads of a block that do the same: how many, and the first of them. */
+typedef struct crowd {
+    uint32_t count, first;
+    const wp_check_site *site; /* where they wait */
+} crowd;
+
+static void join(crowd *c, uint32_t t, const wp_check_site *site) {
+    if (c->count++ != 0) return;
+    c->first = t;
+    c->site = site;
+}
+
+static void say_first(wp_text *text, const wpi_block *block, const crowd *c) {
+    wp_text_append(text, ", the first is ");
+    say_thread(text, block, c->first);
+}
+
+static void say_calls(wp_text *text, const crowd *c) {
+    if (c->site->calls != NULL) wp_text_appendf(text, ", called at %s", c->site->calls);
+}
+
+static const char *verb_ending(uint32_t count) {
+    return count == 1 ? "s" : "";
+}
+
 void wpi_check_barrier(wpi_block *block) {
     const wpi_cpu_kernel *kernel = block->launch->kernel;
     const wp_cpu_block *b = &block->pub;
-    const wp_check_site *site = NULL, *other_site = NULL;
-    uint32_t first = 0, other = 0, gone = 0, waiting = 0, elsewhere = 0, returned = 0;
+    crowd here = {0}, other = {0}, further = {0}, returned = {0};
     for (uint32_t t = 0; t < b->thread_count; t++) {
         if (!waits_here(block, t)) {
-            if (returned++ == 0) gone = t;
+            join(&returned, t, NULL);
             continue;
         }
         const wp_check_site *at = &kernel->sites[b->barrier_sites[t]];
-        if (site == NULL) {
-            site = at;
-            first = t;
-        }
-        if (is_same_line(site, at)) {
-            waiting++;
-        } else if (elsewhere++ == 0) {
-            other_site = at;
-            other = t;
-        }
+        const bool is_here = here.count == 0 || is_same_barrier(here.site, at);
+        const bool is_other = other.count == 0 || is_same_barrier(other.site, at);
+        join(is_here ? &here : is_other ? &other : &further, t, at);
     }
-    if (site == NULL || (elsewhere == 0 && returned == 0)) return;
-    if (note(kernel, site, DIVERGENT)) {
+    if (here.count == 0 || (other.count == 0 && returned.count == 0)) return;
+    if (note(kernel, here.site, DIVERGENT)) {
         wp_text text = {0};
-        begin(&text, kernel, site, DIVERGENT);
+        begin(&text, kernel, here.site, DIVERGENT);
         wp_text_appendf(&text,
                         "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                        ") wait%s here, the first is ",
-                        waiting, plural(waiting), b->block_idx[0], b->block_idx[1], b->block_idx[2],
-                        waiting == 1 ? "s" : "");
-        say_thread(&text, block, first);
-        if (elsewhere != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " at another barrier", elsewhere);
-            if (other_site->file != NULL)
-                wp_text_appendf(&text, ", %s:%" PRIu32, other_site->file, other_site->line);
-            wp_text_append(&text, ", the first is ");
-            say_thread(&text, block, other);
+                        ") wait%s here",
+                        here.count, plural(here.count), b->block_idx[0], b->block_idx[1],
+                        b->block_idx[2], verb_ending(here.count));
+        say_calls(&text, &here);
+        say_first(&text, block, &here);
+        if (other.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at another barrier", other.count,
+                            verb_ending(other.count));
+            if (is_same_line(here.site, other.site))
+                wp_text_append(&text, " on the same line");
+            else if (other.site->file != NULL)
+                wp_text_appendf(&text, ", %s:%" PRIu32, other.site->file, other.site->line);
+            say_calls(&text, &other);
+            say_first(&text, block, &other);
         }
-        if (returned != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned, the first is ", returned,
-                            returned == 1 ? "has" : "have");
-            say_thread(&text, block, gone);
+        if (further.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at further barriers", further.count,
+                            verb_ending(further.count));
+            say_first(&text, block, &further);
+        }
+        if (returned.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned", returned.count,
+                            returned.count == 1 ? "has" : "have");
+            say_first(&text, block, &returned);
         }
         finish(&text, block);
     }
