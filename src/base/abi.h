@@ -74,7 +74,7 @@ typedef enum wp_stop {
 /** Added to a warp operation: `mask` is not given, the lanes that are there take part
  *  (the forms without `_sync`). */
 #define WP_STOP_FLAG_ACTIVE 0x100u
-#define WP_STOP_KIND(op) ((op)&0xffu)
+#define WP_STOP_KIND(op) ((op) & 0xffu)
 
 /** What a stopped thread asks for, and the answer. Written by the region before it stops
  *  (all fields), answered by the scheduler in `result`, read by the next region. A plain
@@ -262,7 +262,7 @@ typedef enum wp_surf_shape {
     WP_SURF_1D_LAYERED,
     WP_SURF_2D_LAYERED /* cube maps, too */
 } wp_surf_shape;
-#define WP_SURF_MODE(mode) ((mode)&0xffu)
+#define WP_SURF_MODE(mode) ((mode) & 0xffu)
 void wp_rt_surf_read(uint64_t surface, void *data, uint32_t bytes, int32_t x_bytes, int32_t y,
                      int32_t z, uint32_t mode);
 void wp_rt_surf_write(uint64_t surface, const void *data, uint32_t bytes, int32_t x_bytes,
@@ -311,12 +311,17 @@ typedef enum wp_check_object {
 typedef struct wp_check_site {
     const char *file; /* NULL: the program carries no line information */
     const char *name; /* of the variable, or NULL */
+    /* Of a barrier in an inlined function: the places of the calls, the innermost first; or NULL.
+     */
+    const char *calls;
     uint32_t line;
     uint32_t access; /* wp_check_access */
     uint32_t object; /* wp_check_object */
     uint32_t size_bytes;
     uint32_t align_bytes;
-    uint32_t reserved;
+    /* Of a barrier: equal for copies of one place in the source, reached by the same calls; 0: it
+     * is unknown. */
+    uint32_t place;
 } wp_check_site;
 
 /** An access of this site at `address` is good if address - first < limit, unsigned; limit 0:

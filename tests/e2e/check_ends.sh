@@ -15,7 +15,7 @@ grep -Eq '^    1000 bytes at 0x[0-9a-f]+, number 1, allocated by mistakes\+0x[0-
 
 # Without `warpage run` the exit status is the program's own.
 WARPAGE_CHECK=1 ./mistakes global_over >out 2>talk || fail "the program's exit status was changed"
-grep -q 'access out of bounds$' talk || fail "WARPAGE_CHECK=1 finds nothing"
+grep -q 'out-of-bounds access$' talk || fail "WARPAGE_CHECK=1 finds nothing"
 ./mistakes none >out 2>talk || fail "does not run unchecked"
 grep -q 'warpage check' talk && fail "checked unasked"
 

@@ -128,8 +128,8 @@ static void an_address_behind_an_allocation_is_named_with_its_distance(void **st
     assert_status_fails(run(f, "_Z5storePi", 1, pages + 2 * page + 3), WP_STATUS_KERNEL_ADDRESS,
                         &f->err, "kernel store, block (0,0,0): accessed address");
     char part[120];
-    snprintf(part, sizeof part,
-             "%zu bytes behind the end of the nearest registered host range (%zu", page + 4, page);
+    snprintf(part, sizeof part, "%zu bytes past the end of the nearest registered host range (%zu",
+             page + 4, page);
     assert_contains(f->err.message, part);
     assert_status_ok(wp_device_reset(f->device, &f->err), &f->err);
     munmap(pages, 4 * page);

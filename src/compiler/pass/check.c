@@ -114,18 +114,28 @@ bool wpi_check_is_safe(const access *a, const origin *o) {
 
 /* ---- sites ---- */
 
+static uint32_t place_number(checker *k, LLVMValueRef barrier) {
+    uint64_t hash = wpi_source_hash(barrier);
+    for (uint32_t p = 0; p < k->place_count; p++)
+        if (k->places[p] == hash) return p + 1;
+    k->places = wp_must_realloc(k->places, (k->place_count + 1) * sizeof *k->places);
+    k->places[k->place_count] = hash;
+    return ++k->place_count;
+}
+
 static uint32_t add_site(checker *k, LLVMValueRef instruction, const access *a, const origin *o) {
     wp_compile *c = k->c;
     wp_source_place place = wpi_source_place(instruction);
     LLVMValueRef fields[] = {
         wpi_source_text(c, place.file, place.file_length),
         o ? wpi_source_variable(c, o->base) : LLVMConstNull(c->ptr),
+        a ? LLVMConstNull(c->ptr) : wpi_source_calls(c, instruction),
         wpi_const32(c, place.line),
         wpi_const32(c, a ? (uint32_t)a->kind : WP_CHECK_BARRIER),
         wpi_const32(c, o ? (uint32_t)o->object : WP_CHECK_ANY),
         wpi_const32(c, a ? (uint32_t)a->size_bytes : 0),
         wpi_const32(c, a ? a->align_bytes : 0),
-        wpi_const32(c, 0),
+        wpi_const32(c, a || !place.file ? 0 : place_number(k, instruction)),
     };
     k->sites = wp_must_realloc(k->sites, (k->site_count + 1) * sizeof *k->sites);
     k->sites[k->site_count] =
@@ -139,7 +149,7 @@ uint32_t wpi_check_add_site(checker *k, const access *a, const origin *o) {
 
 static void export_sites(checker *k) {
     wp_compile *c = k->c;
-    LLVMTypeRef words[] = {c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
+    LLVMTypeRef words[] = {c->ptr, c->ptr, c->ptr, c->i32, c->i32, c->i32, c->i32, c->i32, c->i32};
     LLVMTypeRef type = LLVMStructTypeInContext(c->context, words, sizeof words / sizeof *words, 0);
     LLVMValueRef values[] = {LLVMConstArray2(type, k->sites, k->site_count),
                              wpi_const32(c, k->site_count)};
@@ -448,6 +458,7 @@ wp_status wpi_pass_check(wp_compile *c, wp_error *err) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f)) check_function(&k, f);
     export_sites(&k);
+    wp_free(k.places);
     wp_free(k.sites);
     return WP_STATUS_OK;
 }

@@ -15,6 +15,8 @@ typedef struct checker {
     LLVMTargetDataRef layout;
     LLVMValueRef *sites; /* constants of struct wp_check_site */
     uint32_t site_count;
+    uint64_t *places; /* hashes of the places of barriers; their numbers begin at 1 */
+    uint32_t place_count;
     bool is_in_run; /* what is guarded now stands in the copy of a run that was found bad */
 } checker;
 

@@ -4,6 +4,9 @@
 #include <llvm-c/DebugInfo.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/text.h"
+
 LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length) {
     if (!bytes) return LLVMConstNull(c->ptr);
     LLVMValueRef value = LLVMConstStringInContext2(c->context, bytes, length, 0);
@@ -43,16 +46,48 @@ static bool is_foreign(const char *file) {
     return strstr(file, "/lib/clang/") || strstr(file, "/warpage/cuda/");
 }
 
-wp_source_place wpi_source_place(LLVMValueRef instruction) {
-    for (LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction); at;) {
+/* The first place from *at outwards that says something; *at moves on to the call
+ * that it was inlined by. */
+static wp_source_place next_place(LLVMMetadataRef *at) {
+    while (*at) {
         unsigned length = 0;
-        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
-        LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(at);
+        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(*at));
+        LLVMMetadataRef outer = LLVMDILocationGetInlinedAt(*at);
         const char *name = file ? LLVMDIFileGetFilename(file, &length) : NULL;
-        unsigned line = LLVMDILocationGetLine(at);
+        unsigned line = LLVMDILocationGetLine(*at);
+        *at = outer;
         if (name && line && !(outer && is_foreign(name)))
             return (wp_source_place){name, length, line};
-        at = outer;
     }
     return (wp_source_place){NULL, 0, 0};
+}
+
+wp_source_place wpi_source_place(LLVMValueRef instruction) {
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
+    return next_place(&at);
+}
+
+LLVMValueRef wpi_source_calls(wp_compile *c, LLVMValueRef instruction) {
+    wp_text text = {0};
+    LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction);
+    (void)next_place(&at);
+    for (wp_source_place call = next_place(&at); call.file; call = next_place(&at))
+        wp_text_appendf(&text, "%s%.*s:%u", text.length ? ", " : "", (int)call.file_length,
+                        call.file, call.line);
+    LLVMValueRef constant = wpi_source_text(c, text.data, text.length);
+    wp_text_deinit(&text);
+    return constant;
+}
+
+uint64_t wpi_source_hash(LLVMValueRef instruction) {
+    uint64_t hash = 0;
+    for (LLVMMetadataRef at = LLVMInstructionGetDebugLoc(instruction); at;
+         at = LLVMDILocationGetInlinedAt(at)) {
+        unsigned length = 0;
+        LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(at));
+        const char *name = file ? LLVMDIFileGetFilename(file, &length) : "";
+        const uint64_t words[] = {LLVMDILocationGetLine(at), LLVMDILocationGetColumn(at)};
+        hash = wp_hash64(name, length, wp_hash64(words, sizeof words, hash));
+    }
+    return hash;
 }

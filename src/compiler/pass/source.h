@@ -14,6 +14,11 @@ typedef struct wp_source_place {
 /** Where an instruction comes from: what was inlined from headers of ours or clang's counts as
  * where it was called. */
 wp_source_place wpi_source_place(LLVMValueRef instruction);
+/** The places of the calls that brought an inlined instruction to its function, innermost first, as
+ * a constant string; null if it stands there in the source. */
+LLVMValueRef wpi_source_calls(wp_compile *c, LLVMValueRef instruction);
+/** A hash of line, column and calls, equal for copies that the compiler made of one instruction. */
+uint64_t wpi_source_hash(LLVMValueRef instruction);
 /** The address of a constant string; null for NULL. */
 LLVMValueRef wpi_source_text(wp_compile *c, const char *bytes, size_t length);
 /** The name of a variable as in the source, as a constant string; null for anything else. */

@@ -35,7 +35,7 @@ bool wpi_check_enabled;
 
 typedef enum kind { OUT_OF_BOUNDS, MISALIGNED, FREED, DIVERGENT, KIND_COUNT } kind;
 
-static const char *const titles[KIND_COUNT] = {"access out of bounds", "misaligned access",
+static const char *const titles[KIND_COUNT] = {"out-of-bounds access", "misaligned access",
                                                "use of freed memory", "divergent barrier"};
 
 typedef struct finding {
@@ -146,6 +146,10 @@ static bool is_same_line(const wp_check_site *a, const wp_check_site *b) {
                       strcmp(a->file, b->file) == 0);
 }
 
+static bool is_same_barrier(const wp_check_site *a, const wp_check_site *b) {
+    return a == b || (a->place != 0 && a->place == b->place);
+}
+
 /* Counts; true the first time. */
 static bool note(const wpi_cpu_kernel *kernel, const wp_check_site *site, kind what) {
     bool is_first = true;
@@ -215,64 +219,60 @@ static void say_where(wp_text *text, const void *address, uint64_t size_bytes,
     const uint64_t far = away < 0 ? (uint64_t)-away : (uint64_t)away;
     const wp_allocation *a = &place->entry.allocation;
     if ((uintptr_t)address < 4096) {
-        wp_text_append(text, "a NULL pointer, or close to one");
+        wp_text_append(text, "which is NULL or a small offset from NULL");
         return;
     }
     if (!place->is_known || far > NEAR_BYTES) {
-        wp_text_append(text, is_mapped(address)
-                                 ? "memory of the host, which CUDA does not know: copy it, or take "
-                                   "cudaMallocManaged, cudaMallocHost or cudaHostRegister"
-                                 : "a wild pointer: no allocation is near it");
+        wp_text_append(
+            text, is_mapped(address)
+                      ? "which is host memory that is not registered with CUDA: copy it, or use "
+                        "cudaMallocManaged, cudaMallocHost or cudaHostRegister"
+                      : "which is a wild pointer: no allocation is near it");
         return;
     }
     if (away == 0) {
         const uint64_t offset = (uintptr_t)address - (uintptr_t)a->base,
                        left = a->size_bytes - offset;
         if (place->is_freed) {
-            wp_text_appendf(text, "byte %" PRIu64 " of the freed", offset);
+            wp_text_appendf(text, "at byte %" PRIu64 " of the freed", offset);
         } else {
-            const uint64_t behind = size_bytes - left;
-            wp_text_appendf(text, "the last %" PRIu64 " byte%s of it behind the end of the", behind,
-                            plural(behind));
+            const uint64_t past = size_bytes - left;
+            wp_text_appendf(text, "%" PRIu64 " of them past the end of the", past);
         }
     } else {
         const uint64_t between = away < 0 ? far : far - 1;
         if (between == 0) {
-            wp_text_append(text, "right behind the end of the nearest");
+            wp_text_append(text, "immediately past the end of the nearest");
         } else {
             wp_text_appendf(text, "%" PRIu64 " byte%s %s the nearest", between, plural(between),
-                            away < 0 ? "before" : "behind the end of");
+                            away < 0 ? "before" : "past the end of");
         }
-        if (place->is_freed) wp_text_append(text, ", freed");
     }
-    wp_text_appendf(text, " %s: %zu bytes at %p", allocation_kind(place), a->size_bytes, a->base);
+    wp_text_appendf(text, " %s%s: %zu bytes at %p", allocation_kind(place),
+                    away != 0 && place->is_freed ? ", since freed" : "", a->size_bytes, a->base);
     say_caller(text, &place->entry);
 }
 
 static void say_object(wp_text *text, const wp_check_site *site, int64_t offset,
                        uint64_t object_bytes) {
-    static const char *const names[] = {"object",
-                                        "shared memory",
-                                        "dynamic shared memory",
-                                        "local array",
-                                        "kernel's parameter",
-                                        "__constant__ variable",
-                                        "__device__ variable"};
+    static const char *const names[] = {
+        "object",           "shared memory",         "dynamic shared memory", "local array",
+        "kernel parameter", "__constant__ variable", "__device__ variable"};
     const char *what = names[site->object];
     if (site->object == WP_CHECK_SHARED && site->name != NULL) what = "__shared__ variable";
     if (offset < 0) {
         wp_text_appendf(text, "%" PRIu64 " byte%s before the %s", (uint64_t)-offset,
                         plural((uint64_t)-offset), what);
     } else if ((uint64_t)offset >= object_bytes) {
-        const uint64_t behind = (uint64_t)offset - object_bytes;
-        if (behind == 0) {
-            wp_text_appendf(text, "right behind the end of the %s", what);
+        const uint64_t past = (uint64_t)offset - object_bytes;
+        if (past == 0) {
+            wp_text_appendf(text, "immediately past the end of the %s", what);
         } else {
-            wp_text_appendf(text, "%" PRIu64 " byte%s behind the end of the %s", behind,
-                            plural(behind), what);
+            wp_text_appendf(text, "%" PRIu64 " byte%s past the end of the %s", past, plural(past),
+                            what);
         }
     } else {
-        wp_text_appendf(text, "partly behind the end of the %s", what);
+        wp_text_appendf(text, "partly past the end of the %s", what);
     }
     if (site->name != NULL && site->object != WP_CHECK_DYNAMIC)
         wp_text_appendf(text, " %s", site->name);
@@ -281,7 +281,7 @@ static void say_object(wp_text *text, const wp_check_site *site, int64_t offset,
 
 static void say_access(wp_text *text, const wp_check_site *site, const void *address,
                        uint64_t size_bytes) {
-    static const char *const verbs[] = {"loads", "stores", "atomically changes", "waits"};
+    static const char *const verbs[] = {"reads", "writes", "atomically updates", "waits"};
     const wp_cpu_block *b = wp_rt_block;
     wp_text_appendf(text,
                     "    thread (%" PRIu32 ",%" PRIu32 ",%" PRIu32 ") of block (%" PRIu32
@@ -298,7 +298,7 @@ static void begin(wp_text *text, const wpi_cpu_kernel *kernel, const wp_check_si
     wp_text_appendf(text, ": %s\n", titles[what]);
 }
 
-/* One write, behind what the kernel printed before. */
+/* One write, after what the kernel printed before. */
 static void finish(wp_text *text, const wpi_block *block) {
     wp_text_append(text, "\n");
     wpi_output_flush(block->launch->device->output);
@@ -424,7 +424,7 @@ static void report_misaligned(wpi_block *block, const wp_check_site *site, const
         wp_text text = {0};
         begin(&text, block->launch->kernel, site, MISALIGNED);
         say_access(&text, site, address, site->size_bytes);
-        wp_text_appendf(&text, "which is no multiple of %" PRIu32, site->align_bytes);
+        wp_text_appendf(&text, "which is not a multiple of %" PRIu32, site->align_bytes);
         finish(&text, block);
     }
     stop_if_asked(block, MISALIGNED, true);
@@ -515,49 +515,75 @@ static void say_thread(wp_text *text, const wpi_block *block, uint32_t t) {
                     t / dim[0] / dim[1]);
 }
 
+/* Threads of a block that do the same: how many, and the first of them. */
+typedef struct crowd {
+    uint32_t count, first;
+    const wp_check_site *site; /* where they wait */
+} crowd;
+
+static void join(crowd *c, uint32_t t, const wp_check_site *site) {
+    if (c->count++ != 0) return;
+    c->first = t;
+    c->site = site;
+}
+
+static void say_first(wp_text *text, const wpi_block *block, const crowd *c) {
+    wp_text_append(text, ", the first is ");
+    say_thread(text, block, c->first);
+}
+
+static void say_calls(wp_text *text, const crowd *c) {
+    if (c->site->calls != NULL) wp_text_appendf(text, ", called at %s", c->site->calls);
+}
+
+static const char *verb_ending(uint32_t count) {
+    return count == 1 ? "s" : "";
+}
+
 void wpi_check_barrier(wpi_block *block) {
     const wpi_cpu_kernel *kernel = block->launch->kernel;
     const wp_cpu_block *b = &block->pub;
-    const wp_check_site *site = NULL, *other_site = NULL;
-    uint32_t first = 0, other = 0, gone = 0, waiting = 0, elsewhere = 0, returned = 0;
+    crowd here = {0}, other = {0}, further = {0}, returned = {0};
     for (uint32_t t = 0; t < b->thread_count; t++) {
         if (!waits_here(block, t)) {
-            if (returned++ == 0) gone = t;
+            join(&returned, t, NULL);
             continue;
         }
         const wp_check_site *at = &kernel->sites[b->barrier_sites[t]];
-        if (site == NULL) {
-            site = at;
-            first = t;
-        }
-        if (is_same_line(site, at)) {
-            waiting++;
-        } else if (elsewhere++ == 0) {
-            other_site = at;
-            other = t;
-        }
+        const bool is_here = here.count == 0 || is_same_barrier(here.site, at);
+        const bool is_other = other.count == 0 || is_same_barrier(other.site, at);
+        join(is_here ? &here : is_other ? &other : &further, t, at);
     }
-    if (site == NULL || (elsewhere == 0 && returned == 0)) return;
-    if (note(kernel, site, DIVERGENT)) {
+    if (here.count == 0 || (other.count == 0 && returned.count == 0)) return;
+    if (note(kernel, here.site, DIVERGENT)) {
         wp_text text = {0};
-        begin(&text, kernel, site, DIVERGENT);
+        begin(&text, kernel, here.site, DIVERGENT);
         wp_text_appendf(&text,
                         "    %" PRIu32 " thread%s of block (%" PRIu32 ",%" PRIu32 ",%" PRIu32
-                        ") wait%s here, the first is ",
-                        waiting, plural(waiting), b->block_idx[0], b->block_idx[1], b->block_idx[2],
-                        waiting == 1 ? "s" : "");
-        say_thread(&text, block, first);
-        if (elsewhere != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " at another barrier", elsewhere);
-            if (other_site->file != NULL)
-                wp_text_appendf(&text, ", %s:%" PRIu32, other_site->file, other_site->line);
-            wp_text_append(&text, ", the first is ");
-            say_thread(&text, block, other);
+                        ") wait%s here",
+                        here.count, plural(here.count), b->block_idx[0], b->block_idx[1],
+                        b->block_idx[2], verb_ending(here.count));
+        say_calls(&text, &here);
+        say_first(&text, block, &here);
+        if (other.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at another barrier", other.count,
+                            verb_ending(other.count));
+            if (is_same_line(here.site, other.site))
+                wp_text_append(&text, " on the same line");
+            else if (other.site->file != NULL)
+                wp_text_appendf(&text, ", %s:%" PRIu32, other.site->file, other.site->line);
+            say_calls(&text, &other);
+            say_first(&text, block, &other);
         }
-        if (returned != 0) {
-            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned, the first is ", returned,
-                            returned == 1 ? "has" : "have");
-            say_thread(&text, block, gone);
+        if (further.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " wait%s at further barriers", further.count,
+                            verb_ending(further.count));
+            say_first(&text, block, &further);
+        }
+        if (returned.count != 0) {
+            wp_text_appendf(&text, ";\n    %" PRIu32 " %s returned", returned.count,
+                            returned.count == 1 ? "has" : "have");
+            say_first(&text, block, &returned);
         }
         finish(&text, block);
     }

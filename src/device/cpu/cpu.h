@@ -294,7 +294,7 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
 /** The address that the instruction at a general-protection fault was about; false: unknown. */
 bool wpi_fault_decode(const void *signal_context, uint64_t *address);
 bool wpi_fault_is_canonical(uint64_t address); /* whether a pointer can be it at all */
-/** "… 4 bytes behind the allocation of 4096 bytes at 0x…": where `address` is. */
+/** "… 4 bytes past the end of the nearest allocation (4096 bytes at 0x…)": where `address` is. */
 void wpi_fault_describe(const wp_device *device, const void *address, char *out, size_t out_bytes);
 
 /* ---- output and heap of kernels (printf.c, heap.c) --------------------------------------------

@@ -230,6 +230,6 @@ void wpi_fault_describe(const wp_device *device, const void *address, char *out,
     const bool is_before = distance_bytes < 0;
     const uint64_t away = is_before ? (uint64_t)-distance_bytes : (uint64_t)distance_bytes;
     snprintf(out, out_bytes, "%llu bytes %s the nearest %s (%zu bytes at %p)",
-             (unsigned long long)away, is_before ? "before" : "behind the end of",
-             kind_name(a->kind), a->size_bytes, a->base);
+             (unsigned long long)away, is_before ? "before" : "past the end of", kind_name(a->kind),
+             a->size_bytes, a->base);
 }

@@ -57,6 +57,63 @@ __global__ void two_barriers(int *out)
         out[threadIdx.x ^ 1] *= 5;
     }
 }
+__global__ void same_arms(int *out)
+{
+    out[threadIdx.x] = 1;
+    if (threadIdx.x < 40)
+        __syncthreads(); /* an arm of nothing else */
+    else
+        __syncthreads(); /* the other arm is the same */
+    out[threadIdx.x ^ 1] += 1;
+}
+__global__ void one_line(int *out)
+{
+    out[threadIdx.x] = 1;
+    if (threadIdx.x < 40) __syncthreads(); else __syncthreads(); /* two on one line */
+    out[threadIdx.x ^ 1] += 1;
+}
+__device__ void meet() { __syncthreads(); }
+__device__ void meet_later(int *out)
+{
+    out[threadIdx.x] = 2;
+    meet(); /* from a function */
+}
+__global__ void in_function(int *out)
+{
+    if (threadIdx.x < 40)
+        meet_later(out); /* some call it here */
+    else if (threadIdx.x < 50)
+        meet(); /* others call it here */
+    else
+        meet_later(out);
+    out[threadIdx.x ^ 1] += 1;
+}
+__global__ void counting(int *out)
+{
+    int n;
+    if (threadIdx.x < 40)
+        n = __syncthreads_count(1); /* some count here */
+    else
+        n = __syncthreads_count(1); /* others count here */
+    out[threadIdx.x] = n;
+}
+__global__ void numbered(int *out)
+{
+    if (threadIdx.x < 40)
+        __barrier_sync(3); /* some at barrier 3 */
+    else
+        __barrier_sync(3); /* others at it here */
+    out[threadIdx.x] = 1;
+}
+/* One barrier, which the unrolled loop has copies of. Threads meet there in different turns. */
+__global__ void copied_barrier(int *out)
+{
+    for (int i = 0; i < 4; i++) {
+        out[threadIdx.x] += i;
+        if (threadIdx.x % 2 == i % 2)
+            meet();
+    }
+}
 __global__ void early_return(int *out, int n)
 {
     if (threadIdx.x >= n)
@@ -99,6 +156,12 @@ int main(int argc, char **argv)
     }
     if (IS("neighbours")) neighbours<<<1, 64>>>(x, x + 125, 62);
     if (IS("two_barriers")) two_barriers<<<1, 64>>>(x);
+    if (IS("same_arms")) same_arms<<<1, 64>>>(x);
+    if (IS("one_line")) one_line<<<1, 64>>>(x);
+    if (IS("in_function")) in_function<<<1, 64>>>(x);
+    if (IS("counting")) counting<<<1, 64>>>(x);
+    if (IS("numbered")) numbered<<<1, 64>>>(x);
+    if (IS("copied_barrier")) copied_barrier<<<1, 64>>>(x);
     if (IS("early_return")) early_return<<<1, 64>>>(x, 40);
     if (IS("none")) store<<<1, 250>>>(x);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
