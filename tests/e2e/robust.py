@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users do to programs that are at work.
 
-    robust.py signals|crowd|names BUILD [SEED]
+    robust.py signals|crowd|names|bytes BUILD [SEED]
 
 signals: SIGINT, SIGTERM, SIGKILL at random moments of run, trace record, groupby, reproduce: no
          half-written result, no process left; no temporary file left, but after SIGKILL, and then
          the next run works.
 crowd:   1,000 programs on one empty cache, in batches; two compilers on one empty cache.
 names:   odd names and arguments in every form of a report.
+bytes:   bytes that are not UTF-8 where commands print JSON.
 """
 import csv
 import glob
@@ -273,13 +274,78 @@ def names():
         fail("a name was run by a shell")
 
 
+# ---- bytes --------------------------------------------------------------------------------------
+
+RAW = b"b\xff\xfe-\xc3"
+SEEN = RAW.decode("utf-8", "replace")
+
+MANAGED = """__global__ void add(int *p) { p[blockIdx.x * 1024 + threadIdx.x]++; }
+int main(void) {
+    int *p;
+    if (cudaMallocManaged((void **)&p, 1 << 20)) return 1;
+    add<<<256, 32>>>(p);
+    add<<<256, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def bytes_in_names():
+    """Bytes that are not UTF-8 in arguments, folders and device files of commands that print JSON."""
+    with open("managed.cu", "w", encoding="utf-8") as file:
+        file.write(MANAGED)
+    os.mkdir(RAW)
+    program, profile = RAW + b"/" + RAW, RAW + b"/" + RAW + b".ini"
+    result = quiet([WPCC, "managed.cu", "-o", "managed"])
+    assert result.returncode == 0, result.stderr
+    shutil.move("managed", program)
+    shutil.copy(SOURCE + "/configs/k80.ini", profile)
+    out = RAW + b"/out"
+    cases = [
+        ([b"advise", b"--limit", b"1", b"--device", b"sim:gtx1080ti", b"--output", out, b"--", program, RAW], True),
+        ([b"compare", b"--device", b"sim:" + profile, b"--vary", b"sm.warps=8,16", b"--output", out + b"2",
+          b"--", program, RAW], False),
+        ([b"run", b"--device", b"sim:" + profile, b"--report", out + b".json", b"--", program, RAW], True),
+        ([b"probe", b"--budget", b"1ms", b"--device", b"sim:" + profile, b"--output", out + b"3"], True),
+    ]
+    for command, is_named in cases:
+        what = command[0].decode()
+        form = [] if what == "run" else [b"--format", b"json"]
+        result = quiet([WARPAGE.encode(), command[0]] + form + command[1:])
+        # A probe that has no time left prints what it has, and fails.
+        if result.returncode != 0 and not (what == "probe" and b"the budget of" in result.stderr):
+            fail(f"{what}: exit status {result.returncode}: {result.stderr[-300:]}")
+            continue
+        said = result.stdout
+        if what == "run":
+            with open(out + b".json", "rb") as file:
+                said = file.read()
+        try:
+            json.loads(said)
+            if is_named and SEEN not in said.decode("utf-8"):
+                fail(f"{what}: its JSON does not name {SEEN}: {said[:300]}")
+        except ValueError as error:
+            fail(f"{what}: {error}")
+    made = glob.glob(os.path.join(glob.escape(os.fsdecode(RAW)), "**"), recursive=True)
+    for path in made:
+        try:
+            if path.endswith(".json"):
+                whole_json(path)
+            if path.endswith(".svg"):
+                xml.parse(path)
+            if path.endswith(".html"):
+                tags_of(path)
+        except (ValueError, xml.ParseError) as error:
+            fail(f"{path!r}: {error}")
+
+
 def main():
     print("seed", SEED)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if PART != "crowd":
             os.environ["WARPAGE_CACHE"] = folder + "/.cache"
-        {"signals": signals, "crowd": crowd, "names": names}[PART]()
+        {"signals": signals, "crowd": crowd, "names": names, "bytes": bytes_in_names}[PART]()
         os.chdir("/")
     return 1 if FAILED else 0
 
