@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users do to programs that are at work.
 
-    robust.py signals|crowd|names|bytes BUILD [SEED]
+    robust.py signals|crowd|names|bytes|children BUILD [SEED]
 
 signals: SIGINT, SIGTERM, SIGKILL at random moments of run, trace record, groupby, reproduce: no
          half-written result, no process left; no temporary file left, but after SIGKILL, and then
@@ -10,6 +10,7 @@ signals: SIGINT, SIGTERM, SIGKILL at random moments of run, trace record, groupb
 crowd:   1,000 programs on one empty cache, in batches; two compilers on one empty cache.
 names:   odd names and arguments in every form of a report.
 bytes:   bytes that are not UTF-8 where commands print JSON.
+children: programs that fork, start others and close stderr.
 """
 import csv
 import glob
@@ -339,13 +340,83 @@ def bytes_in_names():
             fail(f"{path!r}: {error}")
 
 
+# ---- children -----------------------------------------------------------------------------------
+
+PARENT = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void add(int *p) { p[threadIdx.x]++; }
+__global__ void child(int *p) { p[threadIdx.x]--; }
+static int launch_in_child(int *p) {
+    child<<<1, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "";
+    int *p, state;
+    if (cudaMalloc((void **)&p, 4096)) return 1;
+    if (strcmp(how, "fork") == 0 || strcmp(how, "spawn") == 0) {
+        const pid_t pid = fork();
+        if (pid == 0 && how[0] == 's') execl(argv[2], argv[2], (char *)0);
+        if (pid == 0) exit(launch_in_child(p));
+        if (waitpid(pid, &state, 0) != pid || state != 0) return 2;
+    }
+    if (strcmp(how, "exec") == 0) execl(argv[2], argv[2], (char *)0);
+    if (strcmp(how, "close") == 0) fclose(stderr), close(2);
+    add<<<1, 32>>>(p);
+    add<<<1, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def children():
+    """Programs that fork, start another program and close stderr: the report and the trace are of the
+    first process alone."""
+    with open("parent.cu", "w", encoding="utf-8") as file:
+        file.write(PARENT)
+    result = quiet([WPCC, "parent.cu", "-o", "parent"])
+    assert result.returncode == 0, result.stderr
+    other = built()
+    device = ["--device", "sim:k80"]
+    for how in (["plain"], ["fork"], ["spawn", other], ["spawn", "/bin/true"], ["close"], ["exec", other]):
+        for name in ("r.json", "t.json", "t.wpt"):
+            if os.path.exists(name):
+                os.remove(name)
+        result = quiet([WARPAGE, "run", "--report", "r.json", "--timeline", "t.json"] + device + ["--", "./parent"] + how)
+        traced = quiet([WARPAGE, "trace", "record", "-o", "t.wpt"] + device + ["--", "./parent"] + how)
+        if how[0] == "exec":
+            # The program that reports is gone; both commands say so, and leave nothing.
+            for command, said in (("run", result), ("trace record", traced)):
+                if said.returncode != 1 or b"exec" not in said.stderr:
+                    fail(f"{command}, {how}: {said.returncode}: {said.stderr}")
+            left = [name for name in os.listdir(".") if name.startswith(("r.json", "t.json", "t.wpt"))]
+            if left:
+                fail(f"{how}: left: {left}")
+            continue
+        if result.returncode != 0 or traced.returncode != 0:
+            fail(f"{how}: {result.stderr} {traced.stderr}")
+            continue
+        whole_json("t.json")
+        with open("r.json", encoding="utf-8") as file:
+            kernels = [(k["display_name"], k["launches"]) for k in json.load(file)["kernels"]]
+        if kernels != [("add(int*)", 2)]:
+            fail(f"{how}: the report has {kernels}")
+        info = quiet([WARPAGE, "trace", "info", "t.wpt"])
+        if info.returncode != 0 or b"launches    2\n" not in info.stdout:
+            fail(f"{how}: the trace: {info.stdout} {info.stderr}")
+
+
 def main():
     print("seed", SEED)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if PART != "crowd":
             os.environ["WARPAGE_CACHE"] = folder + "/.cache"
-        {"signals": signals, "crowd": crowd, "names": names, "bytes": bytes_in_names}[PART]()
+        {"signals": signals, "crowd": crowd, "names": names, "bytes": bytes_in_names,
+         "children": children}[PART]()
         os.chdir("/")
     return 1 if FAILED else 0
 
