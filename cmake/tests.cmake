@@ -412,7 +412,7 @@ endforeach()
 
 # What users do to programs at work: signals, a thousand at once, odd names.
 if(NOT WARPAGE_SANITIZE)
-    foreach(part signals crowd names)
+    foreach(part signals crowd names bytes children)
         wp_add_test(robust_${part} e2e ${wp_tests}/e2e/robust.py ${part} ${CMAKE_BINARY_DIR})
     endforeach()
 endif()

@@ -150,7 +150,7 @@ static wp_status drain(wp_pipe *out, wp_text *out_text, wp_pipe *errors, wp_text
 
 static wp_status report_child_error(const child_plan *plan, child_error failure, wp_error *err) {
     const wp_subprocess_options *o = plan->options;
-    const char *what = plan->program;
+    const char *what = plan->argv[0];
     switch (failure.step) {
     case CHILD_DIRECTORY: what = o->directory; break;
     case CHILD_STDIN: what = o->stdin_path; break;
@@ -159,8 +159,16 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
     case CHILD_EXEC: break;
     }
     if (failure.code == ENOEXEC)
-        return WP_FAIL(err, IO, "%s: not a program that this machine can run", what);
-    if (failure.code == ENOENT && failure.step != CHILD_EXEC)
+        return WP_FAIL(err, IO,
+                       "%s: not a program that this machine can run; a script starts with a line "
+                       "such as #!/bin/sh",
+                       what);
+    if (failure.code == ENOENT && failure.step == CHILD_EXEC)
+        return WP_FAIL(err, IO,
+                       "%s: cannot run: the interpreter or loader that the file names does not "
+                       "exist",
+                       what);
+    if (failure.code == ENOENT)
         return WP_FAIL(err, NOT_FOUND, "%s: no such file or folder", what);
     return WP_FAIL(err, IO, "%s: cannot %s: %s", what, failure.step == CHILD_EXEC ? "run" : "open",
                    strerror(failure.code));
@@ -205,6 +213,17 @@ static int wait_for(pid_t pid) {
     return WIFSIGNALED(state) ? 128 + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
+wp_status wp_program_require(const char *name, char **out, wp_error *err) {
+    *out = wp_program_find(name);
+    if (*out != NULL) return WP_STATUS_OK;
+    if (name[0] == '\0') return WP_FAIL(err, NOT_FOUND, "the name of the program is empty");
+    if (strchr(name, '/') == NULL)
+        return WP_FAIL(err, NOT_FOUND, "%s: no such program in $PATH", name);
+    if (wp_dir_exists(name)) return WP_FAIL(err, IO, "%s: a folder, not a program", name);
+    if (!wp_file_exists(name)) return WP_FAIL(err, NOT_FOUND, "%s: no such program", name);
+    return WP_FAIL(err, IO, "%s: not an executable file", name);
+}
+
 wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_options *options,
                             int *exit_code, wp_error *err) {
     static const wp_subprocess_options inherit_all = {0};
@@ -220,14 +239,8 @@ wp_status wp_subprocess_run(const char *const argv[], const wp_subprocess_option
     char *const no_environment[] = {NULL};
     wp_status status = WP_STATUS_OK;
 
-    char *program = wp_program_find(argv[0]);
-    if (program == NULL) {
-        if (strchr(argv[0], '/') == NULL)
-            return WP_FAIL(err, NOT_FOUND, "%s: no such program in $PATH", argv[0]);
-        if (!wp_file_exists(argv[0]))
-            return WP_FAIL(err, NOT_FOUND, "%s: no such program", argv[0]);
-        return WP_FAIL(err, IO, "%s: not an executable file", argv[0]);
-    }
+    char *program;
+    WP_TRY(wp_program_require(argv[0], &program, err));
     program = absolute(program);
     merge_environment(&environment, o->environment);
     if (captures_out) WP_TRY_GOTO(pipe_open(&out, err), done);

@@ -63,16 +63,48 @@ void wp_text_append_padded(wp_text *text, const char *string, int width) {
     if (width < 0) wp_text_appendf(text, "%*s", spaces, "");
 }
 
+size_t wp_utf8_bytes(const char *string, size_t length) {
+    if (length == 0) return 0;
+    const unsigned char *text = (const unsigned char *)string;
+    const unsigned char c = text[0];
+    const size_t size = c < 0x80                ? 1
+                        : c >= 0xc2 && c < 0xe0 ? 2
+                        : c >= 0xe0 && c < 0xf0 ? 3
+                        : c >= 0xf0 && c < 0xf5 ? 4
+                                                : 0;
+    if (size == 0 || size > length) return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((text[i] & 0xc0) != 0x80) return 0;
+    const bool is_long = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
+    const bool is_outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
+    return is_long || is_outside ? 0 : size;
+}
+
+void wp_text_append_utf8(wp_text *text, const char *string) {
+    for (size_t left = strlen(string); left > 0;) {
+        const size_t bytes = wp_utf8_bytes(string, left), step = bytes != 0 ? bytes : 1;
+        if (bytes != 0)
+            wp_text_append_n(text, string, bytes);
+        else
+            wp_text_append(text, "\xef\xbf\xbd");
+        string += step;
+        left -= step;
+    }
+}
+
 void wp_text_append_html(wp_text *text, const char *string) {
-    for (; *string != '\0'; string++) {
-        switch (*string) {
+    wp_text valid = {0};
+    wp_text_append_utf8(&valid, string);
+    for (const char *c = wp_text_string(&valid); *c != '\0'; c++) {
+        switch (*c) {
         case '<': wp_text_append(text, "&lt;"); break;
         case '>': wp_text_append(text, "&gt;"); break;
         case '&': wp_text_append(text, "&amp;"); break;
         case '"': wp_text_append(text, "&quot;"); break;
-        default: wp_text_append_n(text, string, 1);
+        default: wp_text_append_n(text, c, 1);
         }
     }
+    wp_text_deinit(&valid);
 }
 
 const char *wp_text_string(const wp_text *text) {

@@ -25,8 +25,10 @@ void wp_text_vappendf(wp_text *text, const char *format, va_list args) WP_PRINTF
 /** The string in a column of `width` columns: at its right end, or (width < 0) at its left one.
  * What is longer is appended as it is. */
 void wp_text_append_padded(wp_text *text, const char *string, int width);
-/** The string with what HTML takes as markup escaped. */
+/** The string with what HTML takes as markup escaped; bytes that are not UTF-8 become U+FFFD. */
 void wp_text_append_html(wp_text *text, const char *string);
+/** The string with U+FFFD in place of each byte that is not part of a UTF-8 character. */
+void wp_text_append_utf8(wp_text *text, const char *string);
 /** The content, "" when empty; valid until the next change. */
 const char *wp_text_string(const wp_text *text);
 /** Hands the string to the caller (wp_free), never NULL; `text` is empty afterwards. */
@@ -36,6 +38,9 @@ void wp_text_deinit(wp_text *text);
 
 /** A formatted heap string (wp_free), never NULL. */
 WP_NODISCARD char *wp_format(const char *format, ...) WP_PRINTF(1, 2);
+
+/** The length of the UTF-8 character at the start of the `length` bytes; 0 if there is none. */
+size_t wp_utf8_bytes(const char *string, size_t length);
 
 /** How many columns of a terminal a UTF-8 string takes: its characters. */
 size_t wp_text_columns(const char *string);

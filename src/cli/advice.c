@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json_string.h"
 #include "base/units.h"
 #include "cli/advise.h"
 #include "cli/bars.h"
@@ -186,11 +187,12 @@ static json_t *facts_json(const wp_paging_facts *f) {
 static json_t *try_json(const wp_tries *tries, const wp_try *t) {
     json_t *code = json_array();
     for (size_t i = 0; i < t->code.count; i++)
-        (void)json_array_append_new(code, json_string(t->code.items[i]));
-    return json_pack("{s:s, s:f, s:s, s:s, s:s, s:s, s:o, s:o}", "tried", t->name, "times_faster",
-                     times_faster(tries, t), "where", wpi_try_kind_name(t->kind), "how", t->how,
-                     "settings", t->settings, "hints", t->hints != NULL ? t->hints : "", "code",
-                     code, "counts", facts_json(&t->facts));
+        (void)json_array_append_new(code, wp_json_string(t->code.items[i]));
+    return json_pack("{s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o}", "tried", wp_json_string(t->name),
+                     "times_faster", times_faster(tries, t), "where", wpi_try_kind_name(t->kind),
+                     "how", wp_json_string(t->how), "settings", wp_json_string(t->settings),
+                     "hints", wp_json_string(t->hints != NULL ? t->hints : ""), "code", code,
+                     "counts", facts_json(&t->facts));
 }
 
 static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
@@ -200,14 +202,16 @@ static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
     json_t *tried = json_array(), *program = json_array();
     wpi_paging_diagnose(&now->facts, &diagnosis);
     for (int i = 0; i < shown->program_count; i++)
-        (void)json_array_append_new(program, json_string(shown->program[i]));
+        (void)json_array_append_new(program, wp_json_string(shown->program[i]));
     for (size_t i = 0; i < tries->count; i++)
         if (tries->items[i].has_result)
             (void)json_array_append_new(tried, try_json(tries, &tries->items[i]));
-    json_t *all = json_pack("{s:s, s:s, s:s, s:o, s:s, s:o, s:s, s:o}", "schema", SCHEMA, "device",
-                            shown->device, "settings", shown->settings, "program", program,
-                            "diagnosis", wp_text_string(&diagnosis), "now", facts_json(&now->facts),
-                            "say", best != NULL ? best->name : "", "tried", tried);
+    json_t *all =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", SCHEMA, "device",
+                  wp_json_string(shown->device), "settings", wp_json_string(shown->settings),
+                  "program", program, "diagnosis", wp_json_string(wp_text_string(&diagnosis)),
+                  "now", facts_json(&now->facts), "say",
+                  wp_json_string(best != NULL ? best->name : ""), "tried", tried);
     WP_CHECK(all != NULL);
     (void)json_dumpf(all, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
     (void)printf("\n");

@@ -44,12 +44,15 @@ static wp_status write_one(const wp_trial *trial, const char *path, wp_error *er
     return status;
 }
 
-/* In an address '%' stands for something else. */
+/* What has a meaning in an address, and what is not ASCII, is written as %XX. */
 static void append_address(const char *name, const char *file, wp_text *out) {
     wp_text_append(out, "./");
     for (const char *c = name; *c != '\0'; c++) {
         const char one[2] = {*c, '\0'};
-        wp_text_append_html(out, *c == '%' ? "%25" : one);
+        if (strchr("%?#", *c) != NULL || (unsigned char)*c >= 0x80)
+            wp_text_appendf(out, "%%%02X", (unsigned)(unsigned char)*c);
+        else
+            wp_text_append_html(out, one);
     }
     wp_text_appendf(out, "/%s", file);
 }

@@ -233,8 +233,8 @@ static void explain_missing(const char *program, wp_record_state state, int exit
                       program, exit_code - 128, strsignal(exit_code - 128));
     else if (state == WP_RECORD_STARTED)
         (void)fprintf(stderr,
-                      "warpage run: %s left no run record: it did not exit normally, but by "
-                      "_exit or the like\n",
+                      "warpage run: %s left no run record: it did not exit normally, but called "
+                      "_exit or exec\n",
                       program);
     else
         (void)fprintf(stderr,

@@ -46,8 +46,10 @@ static void to_csv(const wp_table *table, size_t columns, wp_text *out) {
 }
 
 void wpi_table_json_string(wp_text *out, const char *text) {
+    wp_text valid = {0};
+    wp_text_append_utf8(&valid, text);
     wp_text_append(out, "\"");
-    for (const char *c = text; *c != '\0'; c++) {
+    for (const char *c = wp_text_string(&valid); *c != '\0'; c++) {
         if (*c == '"' || *c == '\\')
             wp_text_appendf(out, "\\%c", *c);
         else if ((unsigned char)*c < 0x20)
@@ -56,6 +58,7 @@ void wpi_table_json_string(wp_text *out, const char *text) {
             wp_text_append_n(out, c, 1);
     }
     wp_text_append(out, "\"");
+    wp_text_deinit(&valid);
 }
 
 static void append_json_value(wp_text *out, wp_column_kind kind, const char *cell) {

@@ -50,8 +50,9 @@ static wp_status check_target(const char *path, wp_error *err) {
 static wp_status keep_trace(const char *made, const char *path, int exit_code, wp_error *err) {
     if (!wp_file_exists(made))
         return WP_FAIL(err, INVALID,
-                       "the program left no trace: it was not built by wpcc, used no "
-                       "GPU, failed there, or did not exit normally");
+                       "the program left no trace: it was not built by wpcc, used no GPU, failed "
+                       "there, closed the trace's file, or did not exit normally (it called _exit "
+                       "or exec)");
     WP_TRY(wp_trace_set_exit_status(made, exit_code, err));
     if (rename(made, path) == 0) return WP_STATUS_OK;
     return WP_FAIL(err, IO, "%s: cannot be written", path);
@@ -86,6 +87,7 @@ wp_status wpi_trace_record(const char *const *program, const char *path, const c
                                        .stderr_text = stderr_text,
                                        .leaves_signals = true};
     wp_status status = wp_subprocess_run(program, &how, exit_code, err);
+    if (status != WP_STATUS_OK) *exit_code = WP_EXIT_FAILED; /* the program did not start */
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
     (void)unlink(made);
     remove_parts(made);

@@ -69,8 +69,8 @@ static wp_status hash_policy_files(wp_text *text, wp_error *err) {
 static wp_status make_key(wp_trials *t, wp_error *err) {
     char *data = NULL, here[4096] = "";
     size_t bytes = 0;
-    char *found = wp_program_find(t->program[0]);
-    if (found == NULL) return WP_FAIL(err, NOT_FOUND, "%s: no such program", t->program[0]);
+    char *found = NULL;
+    WP_TRY(wp_program_require(t->program[0], &found, err));
     const wp_status status = wp_file_read(found, &data, &bytes, err);
     wp_free(found);
     WP_TRY(status);

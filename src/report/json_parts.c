@@ -4,39 +4,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/text.h"
+#include "base/json_string.h"
 
 json_t *wpi_json_number(uint64_t value) {
     return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
-/* Bytes of the UTF-8 character at `text`; 0: there is none. */
-static size_t character_bytes(const char *text) {
-    const size_t most = strnlen(text, 4);
-    for (size_t n = 1; n <= most; n++) {
-        json_t *character = json_stringn(text, n);
-        json_decref(character);
-        if (character != NULL) return n;
-    }
-    return 0;
-}
-
-/* Program arguments may be any bytes; JSON strings are UTF-8. A byte that is not becomes U+FFFD. */
 json_t *wpi_json_string(const char *text) {
-    json_t *value = json_string(text != NULL ? text : "");
-    if (value != NULL) return value;
-    wp_text valid = {0};
-    for (const char *c = text; *c != '\0';) {
-        const size_t bytes = character_bytes(c);
-        if (bytes != 0)
-            wp_text_append_n(&valid, c, bytes);
-        else
-            wp_text_append(&valid, "\xef\xbf\xbd");
-        c += bytes != 0 ? bytes : 1;
-    }
-    value = json_string(wp_text_string(&valid));
-    wp_text_deinit(&valid);
-    return value;
+    return wp_json_string(text != NULL ? text : "");
 }
 
 void wpi_json_set(json_t *object, const char *key, json_t *value) {

@@ -143,27 +143,11 @@ void wpi_output_csv(wpi_output *output, const char *text, size_t length, char de
     wpi_output_write(output, "\"", 1);
 }
 
-/* Length of the UTF-8 character that begins here; 0: none does. */
-static size_t character(const unsigned char *text, size_t length) {
-    const unsigned char c = text[0];
-    const size_t size = c < 0x80                ? 1
-                        : c >= 0xc2 && c < 0xe0 ? 2
-                        : c >= 0xe0 && c < 0xf0 ? 3
-                        : c >= 0xf0 && c < 0xf5 ? 4
-                                                : 0;
-    if (size == 0 || size > length) return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((text[i] & 0xc0) != 0x80) return 0;
-    const bool is_long = (c == 0xe0 && text[1] < 0xa0) || (c == 0xf0 && text[1] < 0x90);
-    const bool is_outside = (c == 0xed && text[1] >= 0xa0) || (c == 0xf4 && text[1] >= 0x90);
-    return is_long || is_outside ? 0 : size;
-}
-
 void wpi_output_json(wpi_output *output, const char *text, size_t length) {
     wpi_output_write(output, "\"", 1);
     for (size_t i = 0; i < length;) {
         const unsigned char *at = (const unsigned char *)text + i;
-        const size_t size = character(at, length - i);
+        const size_t size = wp_utf8_bytes(text + i, length - i);
         char escape[8];
         if (size == 0) {
             wpi_output_text(output, "\\ufffd"); /* JSON is UTF-8; this byte is not */

@@ -53,6 +53,7 @@ static uint64_t get64(const uint8_t *from) {
 
 struct wpi_block_writer {
     char *path, *temporary;
+    pid_t owner; /* a child that the program forks has the file open, too, and leaves it alone */
     int fd;
     uint64_t offset;
     ZSTD_CCtx *zstd;
@@ -61,6 +62,7 @@ struct wpi_block_writer {
 };
 
 static wp_status write_all(wpi_block_writer *w, const void *data, size_t bytes, wp_error *err) {
+    if (getpid() != w->owner) return WP_STATUS_OK;
     for (const uint8_t *at = data; bytes != 0;) {
         const ssize_t wrote = write(w->fd, at, bytes);
         if (wrote < 0 && errno == EINTR) continue;
@@ -88,7 +90,8 @@ wp_status wpi_block_writer_create(const char *path, wpi_block_writer **out, wp_e
     wpi_block_writer *w = wp_calloc(1, sizeof *w);
     if (w == NULL) return WP_FAIL(err, NOMEM, "trace");
     w->path = wp_format("%s", path);
-    w->temporary = wp_format("%s.%ld.part", path, (long)getpid());
+    w->owner = getpid();
+    w->temporary = wp_format("%s.%ld.part", path, (long)w->owner);
     w->fd = open(w->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     wp_status status = WP_STATUS_OK;
     if (w->fd < 0) WP_TRY_GOTO(WP_FAIL(err, IO, "%s: %s", path, strerror(errno)), failed);
@@ -111,7 +114,7 @@ void wpi_block_writer_abandon(wpi_block_writer *w) {
     if (w == NULL) return;
     if (w->fd >= 0) {
         close(w->fd);
-        unlink(w->temporary);
+        if (getpid() == w->owner) unlink(w->temporary);
     }
     ZSTD_freeCCtx(w->zstd);
     wp_free(w->stored);
@@ -152,6 +155,7 @@ wp_status wpi_block_writer_add_long(wpi_block_writer *w, wpi_block_kind kind, co
 static wp_status publish(wpi_block_writer *w, wp_error *err) {
     const int failed = close(w->fd);
     w->fd = -1;
+    if (getpid() != w->owner) return WP_STATUS_OK;
     if (failed == 0 && rename(w->temporary, w->path) == 0) return WP_STATUS_OK;
     const wp_status status = WP_FAIL(err, IO, "%s: %s", w->path, strerror(errno));
     unlink(w->temporary);

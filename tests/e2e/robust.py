@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users do to programs that are at work.
 
-    robust.py signals|crowd|names BUILD [SEED]
+    robust.py signals|crowd|names|bytes|children BUILD [SEED]
 
 signals: SIGINT, SIGTERM, SIGKILL at random moments of run, trace record, groupby, reproduce: no
          half-written result, no process left; no temporary file left, but after SIGKILL, and then
          the next run works.
 crowd:   1,000 programs on one empty cache, in batches; two compilers on one empty cache.
 names:   odd names and arguments in every form of a report.
+bytes:   bytes that are not UTF-8 where commands print JSON.
+children: programs that fork, start others and close stderr.
 """
 import csv
 import glob
@@ -273,13 +275,148 @@ def names():
         fail("a name was run by a shell")
 
 
+# ---- bytes --------------------------------------------------------------------------------------
+
+RAW = b"b\xff\xfe-\xc3"
+SEEN = RAW.decode("utf-8", "replace")
+
+MANAGED = """__global__ void add(int *p) { p[blockIdx.x * 1024 + threadIdx.x]++; }
+int main(void) {
+    int *p;
+    if (cudaMallocManaged((void **)&p, 1 << 20)) return 1;
+    add<<<256, 32>>>(p);
+    add<<<256, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def bytes_in_names():
+    """Bytes that are not UTF-8 in arguments, folders and device files of commands that print JSON."""
+    with open("managed.cu", "w", encoding="utf-8") as file:
+        file.write(MANAGED)
+    os.mkdir(RAW)
+    program, profile = RAW + b"/" + RAW, RAW + b"/" + RAW + b".ini"
+    result = quiet([WPCC, "managed.cu", "-o", "managed"])
+    assert result.returncode == 0, result.stderr
+    shutil.move("managed", program)
+    shutil.copy(SOURCE + "/configs/k80.ini", profile)
+    out = RAW + b"/out"
+    cases = [
+        ([b"advise", b"--limit", b"1", b"--device", b"sim:gtx1080ti", b"--output", out, b"--", program, RAW], True),
+        ([b"compare", b"--device", b"sim:" + profile, b"--vary", b"sm.warps=8,16", b"--output", out + b"2",
+          b"--", program, RAW], False),
+        ([b"run", b"--device", b"sim:" + profile, b"--report", out + b".json", b"--", program, RAW], True),
+        ([b"probe", b"--budget", b"1ms", b"--device", b"sim:" + profile, b"--output", out + b"3"], True),
+    ]
+    for command, is_named in cases:
+        what = command[0].decode()
+        form = [] if what == "run" else [b"--format", b"json"]
+        result = quiet([WARPAGE.encode(), command[0]] + form + command[1:])
+        # A probe that has no time left prints what it has, and fails.
+        if result.returncode != 0 and not (what == "probe" and b"the budget of" in result.stderr):
+            fail(f"{what}: exit status {result.returncode}: {result.stderr[-300:]}")
+            continue
+        said = result.stdout
+        if what == "run":
+            with open(out + b".json", "rb") as file:
+                said = file.read()
+        try:
+            json.loads(said)
+            if is_named and SEEN not in said.decode("utf-8"):
+                fail(f"{what}: its JSON does not name {SEEN}: {said[:300]}")
+        except ValueError as error:
+            fail(f"{what}: {error}")
+    made = glob.glob(os.path.join(glob.escape(os.fsdecode(RAW)), "**"), recursive=True)
+    for path in made:
+        try:
+            if path.endswith(".json"):
+                whole_json(path)
+            if path.endswith(".svg"):
+                xml.parse(path)
+            if path.endswith(".html"):
+                tags_of(path)
+        except (ValueError, xml.ParseError) as error:
+            fail(f"{path!r}: {error}")
+
+
+# ---- children -----------------------------------------------------------------------------------
+
+PARENT = """#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__global__ void add(int *p) { p[threadIdx.x]++; }
+__global__ void child(int *p) { p[threadIdx.x]--; }
+static int launch_in_child(int *p) {
+    child<<<1, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+int main(int argc, char **argv) {
+    const char *how = argc > 1 ? argv[1] : "";
+    int *p, state;
+    if (cudaMalloc((void **)&p, 4096)) return 1;
+    if (strcmp(how, "fork") == 0 || strcmp(how, "spawn") == 0) {
+        const pid_t pid = fork();
+        if (pid == 0 && how[0] == 's') execl(argv[2], argv[2], (char *)0);
+        if (pid == 0) exit(launch_in_child(p));
+        if (waitpid(pid, &state, 0) != pid || state != 0) return 2;
+    }
+    if (strcmp(how, "exec") == 0) execl(argv[2], argv[2], (char *)0);
+    if (strcmp(how, "close") == 0) fclose(stderr), close(2);
+    add<<<1, 32>>>(p);
+    add<<<1, 32>>>(p);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def children():
+    """Programs that fork, start another program and close stderr: the report and the trace are of the
+    first process alone."""
+    with open("parent.cu", "w", encoding="utf-8") as file:
+        file.write(PARENT)
+    result = quiet([WPCC, "parent.cu", "-o", "parent"])
+    assert result.returncode == 0, result.stderr
+    other = built()
+    device = ["--device", "sim:k80"]
+    for how in (["plain"], ["fork"], ["spawn", other], ["spawn", "/bin/true"], ["close"], ["exec", other]):
+        for name in ("r.json", "t.json", "t.wpt"):
+            if os.path.exists(name):
+                os.remove(name)
+        result = quiet([WARPAGE, "run", "--report", "r.json", "--timeline", "t.json"] + device + ["--", "./parent"] + how)
+        traced = quiet([WARPAGE, "trace", "record", "-o", "t.wpt"] + device + ["--", "./parent"] + how)
+        if how[0] == "exec":
+            # The program that reports is gone; both commands say so, and leave nothing.
+            for command, said in (("run", result), ("trace record", traced)):
+                if said.returncode != 1 or b"exec" not in said.stderr:
+                    fail(f"{command}, {how}: {said.returncode}: {said.stderr}")
+            left = [name for name in os.listdir(".") if name.startswith(("r.json", "t.json", "t.wpt"))]
+            if left:
+                fail(f"{how}: left: {left}")
+            continue
+        if result.returncode != 0 or traced.returncode != 0:
+            fail(f"{how}: {result.stderr} {traced.stderr}")
+            continue
+        whole_json("t.json")
+        with open("r.json", encoding="utf-8") as file:
+            kernels = [(k["display_name"], k["launches"]) for k in json.load(file)["kernels"]]
+        if kernels != [("add(int*)", 2)]:
+            fail(f"{how}: the report has {kernels}")
+        info = quiet([WARPAGE, "trace", "info", "t.wpt"])
+        if info.returncode != 0 or b"launches    2\n" not in info.stdout:
+            fail(f"{how}: the trace: {info.stdout} {info.stderr}")
+
+
 def main():
     print("seed", SEED)
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if PART != "crowd":
             os.environ["WARPAGE_CACHE"] = folder + "/.cache"
-        {"signals": signals, "crowd": crowd, "names": names}[PART]()
+        {"signals": signals, "crowd": crowd, "names": names, "bytes": bytes_in_names,
+         "children": children}[PART]()
         os.chdir("/")
     return 1 if FAILED else 0
 

@@ -77,9 +77,34 @@ static void markup_is_escaped_for_html(void **state) {
     wp_text_deinit(&text);
 }
 
+static void bytes_that_are_not_utf8_are_replaced(void **state) {
+    (void)state;
+    static const struct {
+        const char *given, *expected;
+    } cases[] = {
+        {"", ""},
+        {"a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z", "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z"},
+        {"\xff"
+         "a\xfe",
+         "\xef\xbf\xbd"
+         "a\xef\xbf\xbd"},
+        {"\xc3", "\xef\xbf\xbd"},                                 /* cut short */
+        {"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd"},                 /* too long for '/' */
+        {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"}, /* half a pair */
+        {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        wp_text text = {0};
+        wp_text_append_utf8(&text, cases[i].given);
+        assert_string_equal(wp_text_string(&text), cases[i].expected);
+        wp_text_deinit(&text);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(markup_is_escaped_for_html),
+        cmocka_unit_test(bytes_that_are_not_utf8_are_replaced),
         cmocka_unit_test(an_empty_text_is_an_empty_string),
         cmocka_unit_test(appending_keeps_everything_and_the_terminator),
         cmocka_unit_test(bytes_may_be_nul),

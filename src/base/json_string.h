@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * JSON strings of names that users choose: arguments, paths and device names may hold any bytes,
+ * JSON holds UTF-8. Rooms that include this header link jansson; base itself does not.
+ */
+#ifndef WP_BASE_JSON_STRING_H
+#define WP_BASE_JSON_STRING_H
+
+#include <jansson.h>
+
+#include "base/text.h"
+
+/** A new JSON string, never NULL while memory lasts. Bytes that are not UTF-8 become U+FFFD. */
+static inline json_t *wp_json_string(const char *string) {
+    wp_text valid = {0};
+    wp_text_append_utf8(&valid, string);
+    json_t *value = json_string(wp_text_string(&valid));
+    wp_text_deinit(&valid);
+    return value;
+}
+
+#endif
