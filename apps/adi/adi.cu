@@ -232,7 +232,7 @@ static void print_result(const float *field, size_t side, int start, uint64_t se
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"adi", "how heat spreads on a plane, in implicit steps",
+    const app_program program = {"adi", "heat in two dimensions, alternating direction implicit",
                                  "items of the square plane, or bytes such as 64MiB", NULL,
                                  "adi --size 1M --iterations 10 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -244,11 +244,11 @@ int main(int argc, char **argv) {
     uint64_t block = 64;
     const app_option options[] = {
         {"--iterations", APP_OPTION_COUNT, &steps, "N", 1, 1e9, "time steps"},
-        {"--rate", APP_OPTION_REAL, &rate, "X", 0, 1000, "how fast heat flows, per half step"},
-        {"--start", APP_OPTION_CHOICE, &start, "discs|wave", 0, 0, "the heat at the beginning"},
+        {"--rate", APP_OPTION_REAL, &rate, "X", 0, 1000, "diffusion rate per half step"},
+        {"--start", APP_OPTION_CHOICE, &start, "discs|wave", 0, 0, "initial temperatures"},
         {"--columns", APP_OPTION_CHOICE, &columns, "at-once|by-rows", 0, 0,
-         "one launch, or two for each row"},
-        {"--block", APP_OPTION_COUNT, &block, "N", 1, 1024, "threads of a block"},
+         "launches: one, or two for each row"},
+        {"--block", APP_OPTION_COUNT, &block, "N", 1, 1024, "threads per block"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t items = app_size_items(common.size, 16.0, 256 * 256, 1, UINT64_C(1) << 40);

@@ -95,13 +95,13 @@ static void print_result(const float *y, uint64_t rows, uint64_t columns, uint64
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"atax", "multiplies a vector with a matrix and its transpose",
+    const app_program program = {"atax", "A^T A x: a matrix and its transpose times a vector",
                                  "items of the matrix, or bytes such as 1GiB", NULL,
                                  "atax --size 16M --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     uint64_t rows = 0;
     const app_option options[] = {
-        {"--rows", APP_OPTION_COUNT, &rows, "N", 0, 1e9, "rows of the matrix; 0: it is square"},
+        {"--rows", APP_OPTION_COUNT, &rows, "N", 0, 1e9, "rows of the matrix; 0: square"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t items = app_size_items(common.size, sizeof(float), 512 * 512, rows != 0 ? rows : 1,

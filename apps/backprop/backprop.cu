@@ -329,13 +329,13 @@ static void renew(app_device *device, arrays *a, uint64_t input_count) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"backprop", "a neural network learns",
+    const app_program program = {"backprop", "training of a neural network by back-propagation",
                                  "inputs of the network, or bytes such as 1GiB", NULL,
                                  "backprop --size 64K --iterations 10 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     uint64_t rounds = 1;
     const app_option options[] = {
-        {"--iterations", APP_OPTION_COUNT, &rounds, "N", 1, 1e6, "rounds of training"},
+        {"--iterations", APP_OPTION_COUNT, &rounds, "N", 1, 1e6, "training rounds"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t input_count = app_size_items(common.size, 212.0, 64 * 1024, 1, UINT64_C(1) << 32);

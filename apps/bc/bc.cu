@@ -125,8 +125,9 @@ static uint64_t search_all(app_device *device, arrays *graph, uint32_t vertex_co
             app_kernels_end(device, "expand", 1);
             app_array_read(device, &flags_array, 0, &flags, sizeof flags);
             if (flags.has_overflow) {
-                app_fail("there are more than 10^308 shortest ways from a source; use a graph with "
-                         "fewer levels");
+                app_fail(
+                    "there are more than 10^308 shortest paths from a source; use a graph with "
+                    "fewer levels");
             }
         }
         levels += depth;
@@ -248,7 +249,7 @@ static void print_result(const app_graph *graph, const double *centrality, uint6
            app_count(graph->edge_count));
     printf("searched   from %s sources, %.1f levels each\n\n", app_count(source_count),
            source_count != 0 ? (double)levels / (double)source_count : 0.0);
-    printf("  #  %-*s   shortest ways\n", name_width, graph->name != NULL ? "package" : "vertex");
+    printf("  #  %-*s  shortest paths\n", name_width, graph->name != NULL ? "package" : "vertex");
     for (uint64_t i = 0; i < shown && order[i].value > 0.0; i++) {
         printf("%3llu  %-*s %15.3f  ", (unsigned long long)(i + 1), name_width,
                app_graph_vertex_name(graph, order[i].vertex), order[i].value);
@@ -269,7 +270,7 @@ static void take_graph(app_device *device, arrays *on_device, app_graph *graph, 
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"bc", "which vertices of a graph the shortest ways lead through",
+    const app_program program = {"bc", "betweenness centrality of the vertices of a graph",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "bc --input debian:all --sources 32 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -280,7 +281,7 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         APP_GRAPH_OPTIONS(graph_options),
         {"--sources", APP_OPTION_COUNT, &source_count, "N", 1, 4e9,
-         "vertices to search from, drawn among those with edges; all if there are no more"},
+         "source vertices, drawn from those with edges; all of them if there are fewer"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "vertices to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);

@@ -333,7 +333,7 @@ static uint64_t print_result(const app_graph *graph, uint32_t source, const uint
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"bfs", "hops from one vertex of a graph to all others",
+    const app_program program = {"bfs", "breadth-first search: hops from one vertex to all others",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "bfs --graph rmat --size 1M --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -343,9 +343,9 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         APP_GRAPH_OPTIONS(graph_options),
         {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
-         "where to start: number or package (default: most edges)"},
+         "start vertex: number or package (default: the one with the most edges)"},
         {"--variant", APP_OPTION_CHOICE, &variant, "queue|mask|visited", 0, 0,
-         "how the frontier is kept"},
+         "representation of the frontier"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 

@@ -371,10 +371,10 @@ static void print_result(uint64_t side, const double *x, const progress *p, uint
            app_count(count_entries(side, FORMAT_CSR)), (unsigned long long)seed);
     printf("solution   after %s iterations: sum %.9g, highest %.9g\n\n", app_count(p->iterations),
            sum, highest);
-    printf(" iteration    |rest| / |b|\n");
+    printf(" iteration    |residual| / |b|\n");
     uint64_t step = (p->iterations + ROWS) / ROWS;
     for (uint64_t i = 0; i <= p->iterations; i += step) {
-        printf("%10s    %12.4e\n", app_count(i), p->norms[i] / p->norms[0]);
+        printf("%10s    %16.4e\n", app_count(i), p->norms[i] / p->norms[0]);
     }
     putchar('\n');
 }
@@ -446,17 +446,18 @@ static solver create_solver(app_device *device, const arrays *a, uint64_t row_co
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"cg", "solves equations of finite elements by conjugate gradients",
+    const app_program program = {"cg", "solves a finite-element system by conjugate gradients",
                                  "rows, rounded down to a cube of nodes, or bytes such as 1GiB",
                                  NULL, "cg --size 1M --iterations 200 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     int format = FORMAT_CSR;
     progress p = {NULL, 0, 100, 1e-8};
     const app_option options[] = {
-        {"--format", APP_OPTION_CHOICE, &format, "csr|ell", 0, 0, "how the matrix is stored"},
-        {"--iterations", APP_OPTION_COUNT, &p.most_iterations, "N", 1, 1e7, "at most"},
+        {"--format", APP_OPTION_CHOICE, &format, "csr|ell", 0, 0, "storage format of the matrix"},
+        {"--iterations", APP_OPTION_COUNT, &p.most_iterations, "N", 1, 1e7,
+         "maximum number of iterations"},
         {"--tolerance", APP_OPTION_REAL, &p.tolerance, "X", 0, 1,
-         "it ends when the rest is so small, compared with b"},
+         "stop when |residual| / |b| is at most this"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t wanted = app_size_items(common.size, 372.0, 8000, 1, UINT32_MAX);

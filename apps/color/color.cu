@@ -199,17 +199,18 @@ static void print_result(const app_graph *graph, const uint32_t *colour, uint32_
 
 int main(int argc, char **argv) {
     const app_program program = {"color",
-                                 "colours vertices so that no edge joins two of one colour",
+                                 "graph colouring: no edge joins two vertices of one colour",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "color --input debian:all --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_graph_options graph_options = APP_GRAPH_OPTIONS_DEFAULT;
     graph_options.is_doubled = true;
     int variant = VARIANT_MAX;
-    const app_option options[] = {APP_GRAPH_OPTIONS(graph_options),
-                                  {"--variant", APP_OPTION_CHOICE, &variant, "max|max-min", 0, 0,
-                                   "who gets a colour in a round"},
-                                  {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
+    const app_option options[] = {
+        APP_GRAPH_OPTIONS(graph_options),
+        {"--variant", APP_OPTION_CHOICE, &variant, "max|max-min", 0, 0,
+         "vertices coloured in a round: local maxima, or also local minima"},
+        {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 
     app_graph graph;

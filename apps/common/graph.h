@@ -67,10 +67,10 @@ typedef struct app_graph_options {
     {"--graph", APP_OPTION_CHOICE, &(o).kind, "rmat|uniform|grid|regular", 0, 0,                   \
      "generated graph"},                                                                           \
     {"--degree", APP_OPTION_COUNT, &(o).degree, "N", 1, 1024,                                      \
-     "edges per vertex, on average or, of regular, exactly; not of grid"},                         \
+     "edges per vertex: mean, or exact for regular; not used by grid"},                            \
     {"--undirected", APP_OPTION_FLAG, &(o).is_undirected, NULL, 0, 0,                              \
-     "edges lead both ways; not of package lists"},                                                \
-    {"--reverse", APP_OPTION_FLAG, &(o).is_reversed, NULL, 0, 0, "turn every edge around"}
+     "add the reverse of every edge; not for package lists"},                                      \
+    {"--reverse", APP_OPTION_FLAG, &(o).is_reversed, NULL, 0, 0, "reverse every edge"}
 /* clang-format on */
 
 /** Reads --input or generates, as `common` and `options` say; turns and weighs the edges. */

@@ -96,8 +96,9 @@ static bool has_edge_to(const app_edges *edges, uint64_t first, uint32_t to) {
 static void add_regular(app_edges *edges, uint32_t vertex_count, uint64_t degree, uint64_t seed) {
     app_random random = {seed, 0};
     if (degree >= vertex_count) {
-        app_fail_usage("in a regular graph of %u vertices one has at most %u edges: lower --degree",
-                       vertex_count, vertex_count - 1);
+        app_fail_usage(
+            "a vertex of a regular graph of %u vertices has at most %u edges: lower --degree",
+            vertex_count, vertex_count - 1);
     }
     app_edges_reserve(edges, degree * vertex_count);
     for (uint32_t from = 0; from < vertex_count; from++) {

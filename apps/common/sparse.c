@@ -110,7 +110,7 @@ static form read_form(app_text *text) {
     char symmetry[32];
     if (!app_text_line(text, &line, &length) || sscanf(line, "%%%%MatrixMarket %31s %31s %31s %31s",
                                                        object, format, field, symmetry) != 4) {
-        app_fail("%s is no Matrix Market file: it does not begin with %%%%MatrixMarket and four "
+        app_fail("%s is not a Matrix Market file: it does not begin with %%%%MatrixMarket and four "
                  "words",
                  app_text_path(text));
     }

@@ -96,7 +96,7 @@ static void load(app_image *image, const app_common *common) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"conv2d", "weighted sums of 3 x 3 pixels of an image",
+    const app_program program = {"conv2d", "3 x 3 convolution of an image",
                                  "pixels of the generated image, or bytes such as 1GiB",
                                  "PGM image (P2 or P5, also .zst)", "conv2d --size 16M --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};

@@ -191,7 +191,7 @@ static void print_result(const float *hz, uint32_t side, uint64_t seed, uint64_t
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"fdtd-2d", "waves on a plane, in steps of time",
+    const app_program program = {"fdtd-2d", "electromagnetic waves in two dimensions (FDTD)",
                                  "cells of the plane, or bytes such as 1GiB", NULL,
                                  "fdtd-2d --size 1M --iterations 200 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};

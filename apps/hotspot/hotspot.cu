@@ -210,13 +210,13 @@ static void print_result(const char *title, const float *result, int64_t width, 
 static uint64_t exact_side(uint64_t count, const char *path) {
     uint64_t side = (uint64_t)(sqrt((double)count) + 0.5);
     if (side * side != count || count == 0) {
-        app_fail("%s holds %s numbers, which is no square", path, app_count(count));
+        app_fail("%s holds %s numbers, which is not a square", path, app_count(count));
     }
     return side;
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"hotspot", "how heat spreads on a chip",
+    const app_program program = {"hotspot", "temperatures on a chip, from its power map",
                                  "cells of the generated chip, or bytes such as 1GiB",
                                  "start temperatures, N x N numbers (also .zst), with --power",
                                  "hotspot --size 1M --iterations 200 --check"};
@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
     uint64_t steps_per_launch = 2;
     const app_option options[] = {
         {"--power", APP_OPTION_TEXT, &power_path, "FILE", 0, 0,
-         "power of each cell, as many numbers as --input"},
+         "power of each cell, as many values as --input has"},
         {"--iterations", APP_OPTION_COUNT, &steps, "N", 1, 1e9, "time steps"},
         {"--steps-per-launch", APP_OPTION_COUNT, &steps_per_launch, "N", 1, MAX_STEPS_PER_LAUNCH,
          "time steps computed in one tile"},

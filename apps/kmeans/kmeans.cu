@@ -265,7 +265,7 @@ static void print_result(const app_points *points, uint32_t centre_count, const 
     printf("points     %s: %s points of %u dimensions", points->title, app_count(points->count),
            points->dimensions);
     if (points->skipped != 0) {
-        printf(", %s rows without a number passed over", app_count(points->skipped));
+        printf(", %s rows without a number skipped", app_count(points->skipped));
     }
     printf("\nclusters   %u after %s iterations%s, mean squared distance %.6g\n\n", centre_count,
            app_count(iterations), changed == 0 ? " (settled)" : "", spread / (double)points->count);
@@ -285,9 +285,9 @@ static void print_result(const app_points *points, uint32_t centre_count, const 
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"kmeans", "groups points around k centres",
-                                 "points generated (or read at most), or bytes such as 1GiB",
-                                 "rows of numbers: CSV, tabs or blanks (also .zst)",
+    const app_program program = {"kmeans", "k-means clustering of points",
+                                 "points to generate (or to read at most), or bytes such as 1GiB",
+                                 "rows of numbers separated by commas, tabs or blanks (also .zst)",
                                  "kmeans --size 1M --clusters 16 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     uint64_t clusters = 8;
@@ -297,12 +297,14 @@ int main(int argc, char **argv) {
     bool is_normalized = false;
     const app_option options[] = {
         {"--clusters", APP_OPTION_COUNT, &clusters, "K", 1, 65536, "centres"},
-        {"--dimensions", APP_OPTION_COUNT, &dimensions, "N", 1, 1024, "of generated points"},
+        {"--dimensions", APP_OPTION_COUNT, &dimensions, "N", 1, 1024,
+         "dimensions of generated points"},
         {"--columns", APP_OPTION_TEXT, &columns, "LIST", 0, 0,
-         "columns of --input such as 1,3-5 (default: all that hold numbers)"},
+         "columns of --input to use, such as 1,3-5 (default: all numeric ones)"},
         {"--normalize", APP_OPTION_FLAG, &is_normalized, NULL, 0, 0,
          "scale every dimension to 0..1 first"},
-        {"--iterations", APP_OPTION_COUNT, &max_iterations, "N", 1, 1e9, "at most so many"},
+        {"--iterations", APP_OPTION_COUNT, &max_iterations, "N", 1, 1e9,
+         "maximum number of iterations"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 
@@ -322,7 +324,7 @@ int main(int argc, char **argv) {
         app_points_normalize(&points);
     }
     if (clusters > points.count) {
-        app_fail_usage("--clusters %s is more than the %s points there are", app_count(clusters),
+        app_fail_usage("--clusters %s exceeds the number of points, %s", app_count(clusters),
                        app_count(points.count));
     }
     uint64_t count = points.count;

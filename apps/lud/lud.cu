@@ -205,7 +205,7 @@ static void print_result(const float *a, size_t side, size_t padded, uint64_t se
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"lud", "factors a matrix into two triangles",
+    const app_program program = {"lud", "LU decomposition of a matrix",
                                  "rows of the square matrix, or bytes such as 64MiB", NULL,
                                  "lud --size 1K --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};

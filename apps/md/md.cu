@@ -448,7 +448,7 @@ static void take_steps(app_device *device, arrays *a, box b, uint64_t steps) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"md", "moves the atoms of a crystal, as they pull at each other",
+    const app_program program = {"md", "molecular dynamics of a crystal",
                                  "atoms, rounded down to a cube of crystals, or bytes such as 1GiB",
                                  NULL, "md --size 32000 --iterations 100 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -457,7 +457,7 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         {"--iterations", APP_OPTION_COUNT, &steps, "N", 1, 1e9, "time steps"},
         {"--temperature", APP_OPTION_REAL, &temperature, "X", 0, 10,
-         "in the beginning; the crystal's own energy takes half of it"},
+         "initial temperature; half of it becomes potential energy of the crystal"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     const double atom_bytes = SLOTS * 128.0 / (DENSITY * CUTOFF * CUTOFF * CUTOFF);

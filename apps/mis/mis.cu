@@ -181,7 +181,7 @@ static void print_result(const app_graph *graph, const uint32_t *status, uint64_
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"mis", "a maximal set of vertices without edges between them",
+    const app_program program = {"mis", "a maximal independent set of the vertices of a graph",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "mis --input debian:all --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};

@@ -205,7 +205,7 @@ static void print_result(const int *score, const int *similarity, shape s,
     int total = score[(size_t)s.rows * s.columns - 1];
     printf("sequences  %s: %s letters; %s: %s letters\n", first->title, app_count(first->count),
            second->title, app_count(second->count));
-    printf("score      %s%s: of %s columns %s are equal (%.1f%%), %s have no partner\n\n",
+    printf("score      %s%s: of %s columns %s are equal (%.1f%%), %s have a gap\n\n",
            total < 0 ? "-" : "", app_count((uint64_t)llabs((long long)total)),
            app_count(way.length), app_count(equal), 100.0 * (double)equal / (double)way.length,
            app_count(alone));
@@ -230,7 +230,7 @@ static void require_length(const app_sequence *sequence) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"nw", "two sequences side by side, from end to end",
+    const app_program program = {"nw", "Needleman-Wunsch alignment of two sequences",
                                  "letters of each generated sequence, or bytes such as 1GiB",
                                  "a sequence, FASTA (also .zst), with --second",
                                  "nw --size 4K --check"};
@@ -241,8 +241,9 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         {"--second", APP_OPTION_TEXT, &second_path, "FILE", 0, 0, "the other sequence"},
         {"--scores", APP_OPTION_CHOICE, &scores, "protein|dna", 0, 0,
-         "how alike letters are: BLOSUM62, or 5 for equal ones and -4 for others"},
-        {"--penalty", APP_OPTION_COUNT, &penalty, "N", 0, 100, "cost of a letter without partner"},
+         "similarity of letters: BLOSUM62, or 5 for equal letters and -4 for others"},
+        {"--penalty", APP_OPTION_COUNT, &penalty, "N", 0, 100,
+         "cost of a letter aligned with a gap"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 

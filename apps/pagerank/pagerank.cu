@@ -222,7 +222,7 @@ static void print_result(const app_graph *in, const float *rank, uint64_t top_co
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"pagerank", "which vertices of a graph matter most",
+    const app_program program = {"pagerank", "PageRank of the vertices of a graph",
                                  "vertices of the generated graph, or bytes such as 1GiB",
                                  APP_GRAPH_INPUT, "pagerank --input debian:all --top 20 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -234,11 +234,13 @@ int main(int argc, char **argv) {
     int variant = VARIANT_THREAD;
     const app_option options[] = {
         APP_GRAPH_OPTIONS(graph_options),
-        {"--iterations", APP_OPTION_COUNT, &max_iterations, "N", 1, 1e9, "at most so many"},
+        {"--iterations", APP_OPTION_COUNT, &max_iterations, "N", 1, 1e9,
+         "maximum number of iterations"},
         {"--tolerance", APP_OPTION_REAL, &tolerance, "X", 0, 1,
-         "stop when all ranks together change less"},
-        {"--damping", APP_OPTION_REAL, &damping, "X", 0, 1, "chance to follow an edge"},
-        {"--variant", APP_OPTION_CHOICE, &variant, "thread|warp", 0, 0, "who pulls a vertex"},
+         "stop when the sum of all changes of ranks is less"},
+        {"--damping", APP_OPTION_REAL, &damping, "X", 0, 1, "probability of following an edge"},
+        {"--variant", APP_OPTION_CHOICE, &variant, "thread|warp", 0, 0,
+         "what computes the rank of a vertex"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "vertices to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);

@@ -106,13 +106,14 @@ static void print_result(const int *costs, uint32_t columns, uint64_t rows, uint
     }
     printf("grid       %s rows of %s cells, each costs 0 to %d, seed %llu\n", app_count(rows),
            app_count(columns), CELL_COSTS - 1, (unsigned long long)seed);
-    printf("cheapest   way costs %d and ends in column %s\n", costs[best], app_count(best));
+    printf("cheapest   path costs %d and ends in column %s\n", costs[best], app_count(best));
     printf("others     to a cell of the last row: %.3f on average, %d at most\n\n",
            (double)sum / columns, worst);
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"pathfinder", "the cheapest way through a grid, row by row",
+    const app_program program = {"pathfinder",
+                                 "the cheapest path through a grid, by dynamic programming",
                                  "cells of the grid, or bytes such as 1GiB", NULL,
                                  "pathfinder --size 10M --rows 100 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -120,7 +121,7 @@ int main(int argc, char **argv) {
     uint64_t pyramid = 20;
     const app_option options[] = {
         {"--rows", APP_OPTION_COUNT, &rows, "N", 2, 1e8, "rows of the grid"},
-        {"--pyramid", APP_OPTION_COUNT, &pyramid, "N", 1, MAX_PYRAMID, "rows in a launch"},
+        {"--pyramid", APP_OPTION_COUNT, &pyramid, "N", 1, MAX_PYRAMID, "rows computed per launch"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     uint64_t cells = app_size_items(common.size, sizeof(int), 1000 * 1000, rows,

@@ -279,7 +279,7 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"pvc", "page views by URL of a web server's log",
+    const app_program program = {"pvc", "page-view count: occurrences of each URL in a web log",
                                  "lines of the generated log, or bytes such as 1GiB",
                                  "Apache combined log or tab-separated NASA log (also .zst)",
                                  "pvc --size 1M --check"};
@@ -291,7 +291,7 @@ int main(int argc, char **argv) {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
         {"--buckets", APP_OPTION_COUNT, &bucket_count, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one for four lines"},
+         "chains of the hash table, rounded up to a power of two; 0: one per four lines"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);

@@ -196,7 +196,7 @@ static bool run_lookup(const app_common *common, uint64_t stride) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"ra", "reads and writes at random places of a large memory",
+    const app_program program = {"ra", "random reads or updates of a large table",
                                  "words of the table (update, rounded down to a power of two) or "
                                  "items of each array (lookup), or bytes such as 1GiB",
                                  NULL, "ra --size 16M --check"};
@@ -206,13 +206,13 @@ int main(int argc, char **argv) {
     uint64_t updates_per_thread = 16;
     uint64_t stride = 100;
     const app_option options[] = {{"--variant", APP_OPTION_CHOICE, &variant, "update|lookup", 0, 0,
-                                   "xor into random words, or read and write at random places"},
+                                   "update: xor into random words; lookup: read at random places"},
                                   {"--updates", APP_OPTION_COUNT, &updates_per_word, "N", 1, 1e6,
-                                   "update: updates for each word of the table"},
+                                   "update: updates per word of the table"},
                                   {"--updates-per-thread", APP_OPTION_COUNT, &updates_per_thread,
-                                   "N", 1, 1e9, "update: how many of them one thread makes"},
+                                   "N", 1, 1e9, "update: updates per thread"},
                                   {"--stride", APP_OPTION_COUNT, &stride, "N", 1, 1e9,
-                                   "lookup: one thread in so many looks its place up"},
+                                   "lookup: one thread in N does a look-up"},
                                   {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     bool is_right = variant == VARIANT_UPDATE

@@ -149,12 +149,12 @@ int main(int argc, char **argv) {
     double alpha = 1.0;
     double beta = 1.0;
     const app_option options[] = {
-        {"--m", APP_OPTION_COUNT, &m, "N", 0, MAX_SIDE, "rows of A and C; 0: as --size says"},
-        {"--n", APP_OPTION_COUNT, &n, "N", 0, MAX_SIDE, "columns of B and C; 0: as --size says"},
+        {"--m", APP_OPTION_COUNT, &m, "N", 0, MAX_SIDE, "rows of A and C; 0: given by --size"},
+        {"--n", APP_OPTION_COUNT, &n, "N", 0, MAX_SIDE, "columns of B and C; 0: given by --size"},
         {"--k", APP_OPTION_COUNT, &k, "N", 0, MAX_SIDE,
-         "columns of A, rows of B; 0: as --size says"},
+         "columns of A, rows of B; 0: given by --size"},
         {"--alpha", APP_OPTION_REAL, &alpha, "X", -1e6, 1e6, "factor of the product"},
-        {"--beta", APP_OPTION_REAL, &beta, "X", -1e6, 1e6, "factor of the old C"},
+        {"--beta", APP_OPTION_REAL, &beta, "X", -1e6, 1e6, "factor of the initial C"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     shape s = make_shape(common.size, m, n, k);

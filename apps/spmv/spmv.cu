@@ -149,7 +149,7 @@ static void multiply(app_device *device, rows r, double *y, int variant, uint64_
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"spmv", "multiplies a sparse matrix with a vector",
+    const app_program program = {"spmv", "product of a sparse matrix and a vector",
                                  "rows of the generated matrix, or bytes such as 1GiB",
                                  APP_SPARSE_INPUT, "spmv --size 1M --variant warp --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -161,11 +161,12 @@ int main(int argc, char **argv) {
     const app_option options[] = {
         {"--variant", APP_OPTION_CHOICE, &variant, "thread|warp", 0, 0, "what computes a row"},
         {"--matrix", APP_OPTION_CHOICE, &kind, "random|band", 0, 0,
-         "generated: entries anywhere, or around the diagonal"},
+         "generated matrix: random entries, or a band around the diagonal"},
         {"--degree", APP_OPTION_COUNT, &degree, "N", 1, 4096,
-         "generated: entries in a row, on average; a band's is odd"},
-        {"--ones", APP_OPTION_FLAG, &is_ones, NULL, 0, 0, "x is all ones: y is the sums of rows"},
-        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "how often it is done"},
+         "generated matrix: mean entries per row; must be odd for a band"},
+        {"--ones", APP_OPTION_FLAG, &is_ones, NULL, 0, 0,
+         "set x to ones, so that y is the row sums"},
+        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "number of repetitions"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     app_sparse matrix; /* its arrays become the device's */

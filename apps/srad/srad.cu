@@ -271,7 +271,7 @@ static float run(app_device *device, arrays *a, const task *t) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"srad", "an image loses its speckle and keeps its edges",
+    const app_program program = {"srad", "speckle-reducing anisotropic diffusion of an image",
                                  "pixels of the generated image, or bytes such as 1GiB",
                                  "a grey image, PGM (also .zst)",
                                  "srad --size 1M --iterations 50 --check"};
@@ -281,12 +281,12 @@ int main(int argc, char **argv) {
     double rate = 0.5;
     bool has_local_scratch = false;
     const app_option options[] = {
-        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "steps of diffusion"},
-        {"--rate", APP_OPTION_REAL, &rate, "R", 0, 1, "how much flows in a step"},
+        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "diffusion steps"},
+        {"--rate", APP_OPTION_REAL, &rate, "R", 0, 1, "diffusion rate per step"},
         {"--region", APP_OPTION_COUNT, &region_side, "N", 1, MAX_SIDE,
-         "the first N x N pixels are known to be even"},
+         "the first N x N pixels are known to be homogeneous"},
         {"--local-scratch", APP_OPTION_FLAG, &has_local_scratch, NULL, 0, 0,
-         "keep in device memory what only kernels touch, also with --memory managed"},
+         "keep data that only kernels access in device memory, also with --memory managed"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 

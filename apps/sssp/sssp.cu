@@ -443,9 +443,10 @@ static void print_result(const app_graph *graph, uint32_t source, const uint32_t
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"sssp", "shortest ways from one vertex of a graph to all others",
-                                 "vertices of the generated graph, or bytes such as 1GiB",
-                                 APP_GRAPH_INPUT, "sssp --graph grid --size 1M --check"};
+    const app_program program = {
+        "sssp", "single-source shortest paths: distances from one vertex to all others",
+        "vertices of the generated graph, or bytes such as 1GiB", APP_GRAPH_INPUT,
+        "sssp --graph grid --size 1M --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_graph_options graph_options = APP_GRAPH_OPTIONS_DEFAULT;
     const char *source_text = NULL;
@@ -454,22 +455,23 @@ int main(int argc, char **argv) {
     uint64_t rounds = 0;
     graph_options.kind = 2; /* grid */
     graph_options.needs_weights = true;
-    const app_option options[] = {APP_GRAPH_OPTIONS(graph_options),
-                                  {"--weights", APP_OPTION_COUNT, &graph_options.max_weight, "N", 1,
-                                   1e6, "edges without lengths get seeded ones from 1 to N"},
-                                  {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
-                                   "where to start: number or package (default: most edges)"},
-                                  {"--variant", APP_OPTION_CHOICE, &variant,
-                                   "near-far|bellman-ford|mask", 0, 0, "order of relaxation"},
-                                  {"--rounds", APP_OPTION_COUNT, &rounds, "N", 0, 4e9,
-                                   "of mask, at most; 0: until no distance drops"},
-                                  {"--delta", APP_OPTION_COUNT, &delta, "N", 0, 4e9,
-                                   "width of the near list; 0: chosen from lengths and degree"},
-                                  {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
+    const app_option options[] = {
+        APP_GRAPH_OPTIONS(graph_options),
+        {"--weights", APP_OPTION_COUNT, &graph_options.max_weight, "N", 1, 1e6,
+         "edges without lengths get random ones from 1 to N"},
+        {"--source", APP_OPTION_TEXT, &source_text, "VERTEX", 0, 0,
+         "start vertex: number or package (default: the one with the most edges)"},
+        {"--variant", APP_OPTION_CHOICE, &variant, "near-far|bellman-ford|mask", 0, 0,
+         "order in which edges are relaxed"},
+        {"--rounds", APP_OPTION_COUNT, &rounds, "N", 0, 4e9,
+         "mask: maximum number of rounds; 0: until no distance decreases"},
+        {"--delta", APP_OPTION_COUNT, &delta, "N", 0, 4e9,
+         "width of the near list; 0: chosen from edge lengths and degree"},
+        {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
 
     if (rounds != 0 && variant != VARIANT_MASK) {
-        app_fail_usage("--rounds is for --variant mask; the others end when no distance drops");
+        app_fail_usage("--rounds is for --variant mask; the others end when no distance decreases");
     }
 
     app_graph graph;

@@ -139,7 +139,7 @@ static void print_result(const float *cells, box b, uint64_t steps, uint64_t see
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"stencil", "heat in a box, in steps of time",
+    const app_program program = {"stencil", "7-point heat stencil in three dimensions",
                                  "cells of the box, or bytes such as 1GiB", NULL,
                                  "stencil --size 4M --depth 64 --iterations 10 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};

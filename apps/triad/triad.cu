@@ -74,15 +74,15 @@ static void print_result(const void *a, int type, uint64_t count, uint64_t seed)
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"triad", "streams three arrays through the device: a = b + s c",
+    const app_program program = {"triad", "STREAM triad, memory bandwidth: a = b + s c",
                                  "items of each array, or bytes such as 1GiB", NULL,
                                  "triad --size 16M --iterations 10 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     uint64_t iterations = 1;
     int type = TYPE_DOUBLE;
     const app_option options[] = {
-        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "how often it is done"},
-        {"--type", APP_OPTION_CHOICE, &type, "double|float", 0, 0, "of the items"},
+        {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e9, "number of repetitions"},
+        {"--type", APP_OPTION_CHOICE, &type, "double|float", 0, 0, "type of the items"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     size_t item_bytes = type == TYPE_DOUBLE ? sizeof(double) : sizeof(float);

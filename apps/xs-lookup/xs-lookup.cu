@@ -306,7 +306,7 @@ static void free_arrays(app_device *device, arrays *a) {
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"xs-lookup", "looks up how neutrons react with materials",
+    const app_program program = {"xs-lookup", "cross-section look-up of neutron transport",
                                  "points of each nuclide's table, or bytes such as 1GiB", NULL,
                                  "xs-lookup --size 1K --lookups 1M --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
@@ -315,9 +315,9 @@ int main(int argc, char **argv) {
     int grid = GRID_UNION;
     const app_option options[] = {
         {"--nuclides", APP_OPTION_COUNT, &nuclide_count, "N", 1, 10000, "nuclides with a table"},
-        {"--lookups", APP_OPTION_COUNT, &lookup_count, "N", 1, 1e11, "how many are made"},
+        {"--lookups", APP_OPTION_COUNT, &lookup_count, "N", 1, 1e11, "number of look-ups"},
         {"--grid", APP_OPTION_CHOICE, &grid, "union|nuclide", 0, 0,
-         "one search among all energies, or one in each nuclide's table"},
+         "one search in all energies, or one in each nuclide's table"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     double index_bytes = grid == GRID_UNION ? 8.0 + 4.0 * (double)nuclide_count : 0.0;

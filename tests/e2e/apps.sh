@@ -218,7 +218,7 @@ check nw --size 100KiB --penalty 0 --seed 3
 check nw --size 1
 check nw --input "$TMP/long.fasta" --second "$TMP/short.txt" --scores dna --penalty 3
 grep -q 'sequences  longer: 20 letters; short.txt: 19 letters' "$TMP/first" || fail "nw: FASTA is read wrong"
-grep -q 'score      92: of 20 columns 19 are equal (95.0%), 1 have no partner' "$TMP/first" ||
+grep -q 'score      92: of 20 columns 19 are equal (95.0%), 1 have a gap' "$TMP/first" ||
     fail "nw: the alignment is wrong"
 grep -q '^  ACGTAACCGG-TTACGTACG$' "$TMP/first" || fail "nw: the gap is elsewhere"
 check nw --input "$TMP/short.txt" --second "$TMP/long.fasta"
@@ -364,9 +364,9 @@ wrong 2 "items are needed" ra --size 3B
 wrong 2 "reads no files" backprop --input "$TMP/temp"
 wrong 2 "reads no files" fdtd-2d --input="$TMP/temp"
 wrong 2 "go together" hotspot --input "$TMP/temp"
-wrong 2 "more than the" kmeans --size 3 --clusters 4
+wrong 2 "exceeds the number of points" kmeans --size 3 --clusters 4
 wrong 2 "no package 'emacs'" bfs --input "$TMP/Packages" --source emacs
-wrong 2 "one has at most 9 edges: lower --degree" bfs --graph regular --size 10 --degree 10
+wrong 2 "has at most 9 edges: lower --degree" bfs --graph regular --size 10 --degree 10
 wrong 2 "no vertex 99" bfs --input "$TMP/cite.txt" --source 99
 wrong 2 "debian:installed or debian:all" pagerank --input debian:most
 wrong 1 "cannot open" pagerank --input "$TMP/nothing"
@@ -377,7 +377,7 @@ wrong 1 "bad.gr:2: a vertex number is 9" sssp --input "$TMP/bad.gr"
 printf '1 2\n3 x\n' >"$TMP/bad.txt"
 wrong 1 "bad.txt:2: expected a second vertex number" bfs --input "$TMP/bad.txt"
 printf '1 2\n3\n' >"$TMP/odd"
-wrong 1 "is no square" hotspot --input "$TMP/odd" --power "$TMP/odd"
+wrong 1 "which is not a square" hotspot --input "$TMP/odd" --power "$TMP/odd"
 printf 'a b c\n' >"$TMP/words"
 wrong 1 "holds no row" kmeans --input "$TMP/words"
 printf 'just words\n' >"$TMP/nolog"
@@ -393,7 +393,7 @@ wrong 2 "go together" nw --second "$TMP/short.txt"
 wrong 1 "points.csv:1: column 1 holds no letter" nw --input "$TMP/points.csv" --second "$TMP/short.txt"
 printf '>name only\n' >"$TMP/empty.fasta"
 wrong 1 "holds no sequence" nw --input "$TMP/empty.fasta" --second "$TMP/short.txt"
-wrong 1 "is no Matrix Market file" spmv --input "$TMP/words"
+wrong 1 "is not a Matrix Market file" spmv --input "$TMP/words"
 printf '%%%%MatrixMarket matrix array real general\n2 2\n' >"$TMP/bad.mtx"
 wrong 1 "bad.mtx:1: this is a 'matrix array'" spmv --input "$TMP/bad.mtx"
 printf '%%%%MatrixMarket matrix coordinate complex general\n2 2 1\n1 1 1 0\n' >"$TMP/bad.mtx"
@@ -417,9 +417,9 @@ wrong 2 "must lie between" adi --iterations 0
 wrong 2 "one of max|max-min" color --variant min
 wrong 2 "must lie between" bc --sources 0
 wrong 1 "cannot open" mis --input "$TMP/nothing"
-# 1100 pairs of vertices, each pair with edges to the next: 2^1099 shortest ways.
+# 1100 pairs of vertices, each pair with edges to the next: 2^1099 shortest paths.
 awk 'BEGIN { for (i = 0; i < 1100; i++) for (k = 0; k < 4; k++) print 2*i + k % 2, 2*i + 2 + int(k / 2) }' >"$TMP/ladder.txt"
-wrong 1 "more than 10^308 shortest ways" bc --input "$TMP/ladder.txt" --sources 100
+wrong 1 "more than 10^308 shortest paths" bc --input "$TMP/ladder.txt" --sources 100
 wrong 2 "at least 500" md --size 499
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }

@@ -13,7 +13,7 @@ for sms in 16 28 56 132; do
     row=$sms
     for line in "1 port: NeiDty" "1 port: NeiDty-twice" "1 port: Valkyrie" \
         "any number of ports: NeiDty" "any number of ports: Valkyrie"; do
-        row+=" $(of "$sms SMs, $line: speed-up of the kernels")"
+        row+=" $(of "$sms SMs, $line: kernel speed-up")"
     done
     echo "$row"
 done >"$data"
@@ -22,7 +22,7 @@ for program in srad pagerank xs-lookup; do
     row=$program
     for ports in "1 port" "4 ports, merged misses" "any number of ports"; do
         for policy in NeiDty Valkyrie; do
-            row+=" $(of "132 SMs, $ports: $program: speed-up of the kernels, $policy")"
+            row+=" $(of "132 SMs, $ports: $program: kernel speed-up, $policy")"
         done
     done
     echo "$row"
