@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Kernels of our own rooms, compiled by the wpcc just built.
 function(wp_kernels out folder) # OUT becomes the objects of src/FOLDER/*.cu
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cu)
     set(objects "")
     foreach(source ${sources})
         get_filename_component(name ${source} NAME_WE)

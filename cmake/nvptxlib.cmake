@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # wp_nvptxlib(TARGET): the device library of NVIDIA's GPUs as one bitcode file, which wpcc links into PTX:
-# src/device/devicelib_*.c, which serve every device, src/device/cuda/nvptxlib_*.c, and what these use of
+# src/device/devicelib/devicelib_*.c, which serve every device, src/device/cuda/nvptxlib/nvptxlib_*.c, and what these use of
 # libclc (package libclc-19). libclc keeps its tables in constant memory, of which a program has 64 KiB:
 # they move to global memory.
 find_file(WARPAGE_LIBCLC nvptx64--nvidiacl.bc PATHS /usr/lib/clc /usr/share/clc
@@ -15,8 +15,8 @@ function(wp_nvptxlib target)
     if(NOT WARPAGE_LIBCLC)
         message(FATAL_ERROR "nvptx64--nvidiacl.bc was not found; install the package libclc-19")
     endif()
-    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/device/devicelib_*.c
-         ${CMAKE_CURRENT_SOURCE_DIR}/src/device/cuda/nvptxlib_*.c)
+    file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/device/devicelib/devicelib_*.c
+         ${CMAKE_CURRENT_SOURCE_DIR}/src/device/cuda/nvptxlib/nvptxlib_*.c)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/objects/nvptx)
     wp_bitcode(parts "${sources}" ${folder} nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature
                -Xclang +ptx63 -ffreestanding)

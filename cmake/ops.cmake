@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Operators: a library of its own beside libwarpage.
-file(GLOB ops_sources CONFIGURE_DEPENDS src/ops/*.c)
+file(GLOB_RECURSE ops_sources CONFIGURE_DEPENDS src/ops/*.c src/gpu/*.c)
 wp_kernels(ops_kernels ops)
 add_library(wpops STATIC ${ops_sources} ${ops_kernels}) # for tests of its insides
 target_link_libraries(wpops PUBLIC wpbase libwarpage Threads::Threads m)

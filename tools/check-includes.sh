@@ -12,15 +12,18 @@ allowed() { # room -> rooms it may include from
     sim) echo "sim policy report base" ;;
     trace) echo "trace sim report base" ;;
     device/sim) echo "device/sim device/cpu device trace sim policy report base" ;;
-    device/cpu) echo "device/cpu device report base" ;;
-    device/cuda) echo "device/cuda device report base" ;;
+    device/devicelib) echo "device/devicelib device base" ;;
+    device/cpu) echo "device/cpu device/devicelib device report base" ;;
+    device/cuda) echo "device/cuda device/devicelib device report base" ;;
     device) echo "device report base" ;;
     cudart) echo "cudart device report base" ;;
     compiler) echo "compiler base" ;;
     table_io) echo "table_io base" ;;
-    cli) echo "cli probe table_io report base" ;;
+    cli) echo "cli study probe table_io report base" ;;
+    study) echo "study report base" ;;
     probe) echo "probe report base" ;;
-    ops) echo "ops report base" ;;
+    gpu) echo "gpu report base" ;;
+    ops) echo "ops gpu report base" ;;
     *) echo "$1 device report base" ;;
     esac
 }

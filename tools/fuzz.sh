@@ -19,7 +19,7 @@ cmake -G Ninja -S . -B $build -DCMAKE_C_COMPILER=clang-19 -DCMAKE_BUILD_TYPE=Rel
 ninja -C $build wpruntime wpbase wptable_io wpops >$build/build.log || { tail -n 20 $build/build.log; exit 1; }
 # Words of profiles: sections, keys, choices, units.
 {
-    sed -n 's/^ *{"\([a-z]*\)\.\([a-z*]*\.\)\{0,1\}\([a-z_]*\)", WPI.*/"[\1]"\n"\3 = "/p' src/sim/profile_keys.c | sort -u
+    sed -n 's/^ *{"\([a-z]*\)\.\([a-z*]*\.\)\{0,1\}\([a-z_]*\)", WPI.*/"[\1]"\n"\3 = "/p' src/sim/profile/profile_keys.c | sort -u
     printf '"%s"\n' tlb.l1 tlb.l4 class.fp32 gto lru random xor modulo groups gpc GiB KiB cycles ns GB/s B/cycle 6x8,1x17 '| '
 } >$build/profile.dict
 printf '"Warpage"\n"\\x28\\xb5\\x2f\\xfd"\n' >$build/trace.dict # zstd's first bytes

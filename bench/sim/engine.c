@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 #define EVENT_COUNT ((uint64_t)40000000)
 

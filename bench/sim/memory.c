@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/memory.h"
+#include "sim/memory/memory_system.h"
 
 typedef struct bench {
     wpi_engine *engine;

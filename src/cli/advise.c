@@ -14,8 +14,8 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "cli/trace.h"
-#include "cli/trials.h"
+#include "cli/trace_commands.h"
+#include "study/trials.h"
 #include "warpage/device.h"
 
 #define GAIN_MIN 0.99 /* of the time, from which on a try is said to help */

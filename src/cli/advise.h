@@ -4,9 +4,9 @@
 #define WP_CLI_ADVISE_H
 
 #include "cli/cli.h"
-#include "cli/table.h"
-#include "cli/trials.h"
-#include "cli/tries.h"
+#include "cli/print/table.h"
+#include "study/trials.h"
+#include "study/remedies.h"
 
 /** What the answer is of. */
 typedef struct wp_advice_shown {

@@ -3,7 +3,7 @@
  * warpage compare: one program under many combinations of a simulated GPU's numbers (trials.h does
  * the work), as a table and a plot.
  */
-#include "cli/compare.h"
+#include "study/variation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/bars.h"
-#include "cli/compare_pages.h"
-#include "cli/shown.h"
-#include "cli/table.h"
-#include "cli/trace.h"
-#include "cli/trials.h"
-#include "cli/trials_page.h"
+#include "study/bars.h"
+#include "study/compare_pages.h"
+#include "study/shown_numbers.h"
+#include "cli/print/table.h"
+#include "cli/trace_commands.h"
+#include "study/trials.h"
+#include "cli/print/trials_page.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 

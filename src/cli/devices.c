@@ -8,7 +8,7 @@
 
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/print/table.h"
 #include "warpage/device.h"
 
 enum option_index { FORMAT, MEASURE };

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/cache.h"
+#include "base/cache_dir.h"
 #include "base/file.h"
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/print/table.h"
 #include "warpage/device.h"
 
 enum option_index { FORMAT };

@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/table_options.h"
-#include "table_io/number.h"
+#include "cli/options/table_options.h"
+#include "table_io/parse_number.h"
 #include "table_io/parquet.h"
 #include "table_io/where.h"
 

@@ -4,7 +4,7 @@
 #ifndef WP_CLI_GROUPBY_H
 #define WP_CLI_GROUPBY_H
 
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 #include "warpage/ops.h"
 
 typedef struct wpi_groupby_key {

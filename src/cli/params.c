@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "base/param.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/print/table.h"
 #include "report/param_table.h"
 #include "warpage/device.h"
 

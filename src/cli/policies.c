@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/print/table.h"
 #include "warpage/device.h"
 
 #define COLUMNS 6u

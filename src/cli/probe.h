@@ -4,7 +4,7 @@
 #define WP_CLI_PROBE_H
 
 #include "cli/cli.h"
-#include "probe/record.h"
+#include "probe/measure/samples.h"
 #include "probe/result.h"
 
 typedef struct wpi_probe_request {

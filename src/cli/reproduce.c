@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "cli/claims.h"
+#include "study/claims.h"
 #include "cli/cli.h"
-#include "cli/table.h"
+#include "cli/print/table.h"
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
 

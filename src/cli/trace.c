@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* warpage trace <command> … */
-#include "cli/trace.h"
+#include "cli/trace_commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/trace.h"
+#include "cli/trace_commands.h"
 #include "warpage/trace.h"
 
 /* "3", "3-7", "3-", "-7": launches from 1, both ends included. */

@@ -6,8 +6,8 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "cli/table.h"
-#include "cli/trace.h"
+#include "cli/print/table.h"
+#include "cli/trace_commands.h"
 #include "warpage/trace.h"
 
 enum option_index { FORMAT, LAUNCHES };

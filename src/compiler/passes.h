@@ -43,7 +43,7 @@ WP_NODISCARD wp_status wpi_pass_lower_intrinsics(wp_compile *c, wp_error *err);
 WP_NODISCARD wp_status wpi_pass_check(wp_compile *c, wp_error *err);
 
 /** trace (variants "trace" and "instep" only): blocks of code write down that they ran, and the
- * addresses they accessed. Needs: as check. Leaves: WP_TRACE_TABLES_SYMBOL (base/trace.h). */
+ * addresses they accessed. Needs: as check. Leaves: WP_TRACE_TABLES_SYMBOL (base/trace_abi.h). */
 WP_NODISCARD wp_status wpi_pass_trace(wp_compile *c, wp_error *err);
 
 /** retarget: triple, data layout and attributes of the host; fused multiply-add by the rule of

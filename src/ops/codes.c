@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "base/alloc.h"
-#include "ops/hash.h"
+#include "ops/key_hash.h"
 
 #define SHARD_BITS 5u
 #define SHARDS (1u << SHARD_BITS)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ops/cpu_memory.h"
+#include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/order.h"
 
 #define NONE WPI_ACCUMULATOR_NONE

@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "ops/codes.h"
-#include "ops/cpu_vectors.h"
+#include "ops/groupby_cpu/cpu_vectors.h"
 
 /* The last two of a list of columns whose numbers make a word: pairs of all before are numbered.
  *

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "ops/cpu_memory.h"
+#include "ops/groupby_cpu/cpu_grouper_memory.h"
 #include "ops/shape.h"
 
 /* The word goes with the row, so that a pass reads in order. */

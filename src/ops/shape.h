@@ -9,7 +9,7 @@
 #define WP_OPS_SHAPE_H
 
 #include "base/fail.h"
-#include "ops/words.h"
+#include "ops/word_bits.h"
 
 typedef enum wpi_accumulate {
     WPI_ACCUMULATE_COUNT = 0,   /* of values that are not NULL */

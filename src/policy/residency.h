@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Where pages of managed memory are, as policies may look at it. Chunks lie side by side from one
- * address on; the model (sim/residency.h) changes them, policies only read.
+ * address on; the model (sim/paging/page_residency.h) changes them, policies only read.
  *
  *     page:   on the host ─► planned ── got a frame ─► coming ─► resident ── evicted ─► on the host
  *             untouched ───────┘        the same, but nothing comes over the link
@@ -59,7 +59,7 @@ typedef struct wpi_residency {
     uint32_t chunk_count;
     uint64_t frames;                /* of the device */
     uint64_t used, coming, leaving; /* of these: resident, on the way here, not written back yet */
-    uint64_t lent;                  /* of these: more than the device has (sim/synchronize.c) */
+    uint64_t lent;                  /* of these: more than the device has (sim/paging/host_synchronize.c) */
     bool has_unlisted;              /* some chunk may have */
     uint64_t clock;
     uint64_t *page_ages; /* [chunk][page], of resident ones; NULL: no policy asked */

@@ -3,7 +3,7 @@
 #ifndef WP_PROBE_CPU_CLAIMS_H
 #define WP_PROBE_CPU_CLAIMS_H
 
-#include "probe/cpuid.h"
+#include "probe/measure/cpuid.h"
 #include "probe/result.h"
 
 /** Adds a note for each level and page size that one of the two knows; or that CPUID says nothing.

@@ -11,7 +11,7 @@
 #ifndef WP_PROBE_CURVES_H
 #define WP_PROBE_CURVES_H
 
-#include "probe/hierarchy.h"
+#include "probe/infer/hierarchy.h"
 
 typedef struct wpi_curve_point {
     uint64_t bytes;

@@ -2,7 +2,7 @@
 /* What a miss adds is the latency of what is behind it: of the next level, at last of the walk. */
 #include <math.h>
 
-#include "probe/plan.h"
+#include "probe/infer/plan.h"
 
 #define PROFILE_LEVELS_MAX 4u /* of a simulated GPU */
 #define LINE_CHARS_MAX 198u   /* of a profile */

@@ -5,7 +5,7 @@
 
 #include "base/strings.h"
 #include "base/text.h"
-#include "probe/hierarchy.h"
+#include "probe/infer/hierarchy.h"
 
 #define WPI_PROBE_SCHEMA "warpage.probe/1"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/managed.h"
+#include "report/managed_counts.h"
 
 #define EVENTS WP_RUN_PAGE_EVENTS
 #define PAGES_MAX ((uint64_t)1 << 26)

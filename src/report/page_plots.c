@@ -8,7 +8,7 @@
 #include "base/cxx_name.h"
 #include "base/gnuplot.h"
 #include "base/units.h"
-#include "report/managed.h"
+#include "report/managed_counts.h"
 #include "report/simulation.h"
 
 #define NAME_WIDTH 20u

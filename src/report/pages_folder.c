@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/page.h"
 #include "report/html.h"
-#include "report/managed.h"
+#include "report/managed_counts.h"
 #include "report/new_folder.h"
 #include "report/simulation.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "report/managed.h"
+#include "report/managed_counts.h"
 
 const wp_run_column *wpi_simulation_column(const wp_run_simulation *simulation, const char *name) {
     for (size_t i = 0; i < simulation->column_count; i++)

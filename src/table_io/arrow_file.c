@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "table_io/python.h"
-#include "table_io/reader.h"
+#include "table_io/table_reader.h"
 
 typedef struct arrow_file {
     wpi_reader base;

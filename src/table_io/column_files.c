@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "table_io/npy.h"
-#include "table_io/reader.h"
+#include "table_io/table_reader.h"
 
 #define CHUNK_BYTES ((uint64_t)4 << 20) /* of the widest file's rows */
 #define UNKNOWN UINT64_MAX

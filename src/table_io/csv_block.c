@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "table_io/csv_marks.h"
-#include "table_io/number.h"
+#include "table_io/parse_number.h"
 
 #define SHOWN 40 /* characters of a bad field that a message shows */
 

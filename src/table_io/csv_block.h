@@ -6,7 +6,7 @@
 #ifndef WP_TABLE_IO_CSV_BLOCK_H
 #define WP_TABLE_IO_CSV_BLOCK_H
 
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 
 /** What all blocks of a table have in common. */
 typedef struct wpi_csv_shape {

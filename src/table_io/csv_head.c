@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "table_io/csv_block.h"
 #include "table_io/csv_marks.h"
-#include "table_io/number.h"
-#include "table_io/reader.h"
+#include "table_io/parse_number.h"
+#include "table_io/table_reader.h"
 
 #define ROWS_LOOKED_AT 10000
 

@@ -4,7 +4,7 @@
 #ifndef WP_TABLE_IO_CSV_HEAD_H
 #define WP_TABLE_IO_CSV_HEAD_H
 
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 
 typedef struct wpi_csv_head {
     wpi_field *fields; /* wpi_fields_free */

@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "table_io/number.h"
+#include "table_io/parse_number.h"
 
 _Static_assert(LDBL_MANT_DIG >= 64, "a long double holds every 64-bit integer");
 

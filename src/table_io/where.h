@@ -14,7 +14,7 @@
 #ifndef WP_TABLE_IO_WHERE_H
 #define WP_TABLE_IO_WHERE_H
 
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 
 typedef struct wpi_where wpi_where;
 

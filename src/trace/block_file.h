@@ -27,7 +27,7 @@
 
 typedef enum wpi_block_kind {
     WPI_BLOCK_ROOT = 1,
-    WPI_BLOCK_TABLES, /* of a module: base/trace.h */
+    WPI_BLOCK_TABLES, /* of a module: base/trace_abi.h */
     WPI_BLOCK_OPS,    /* what the host did */
     WPI_BLOCK_LAUNCHES,
     WPI_BLOCK_WARPS,  /* parts of CTAs */

@@ -20,7 +20,7 @@
 #ifndef WP_TRACE_HINTS_H
 #define WP_TRACE_HINTS_H
 
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 
 /** As wpi_trace_visit_ops, with `hints` (NULL: none) in them. INVALID: it is none, or of an
  * allocation that the trace has not. */

@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "trace/part.h"
 #include "trace/sass_code.h"
-#include "trace/tables.h"
+#include "trace/trace_tables.h"
 #include "trace/tee.h"
 #include "warpage/report.h"
 #include "warpage/trace.h"

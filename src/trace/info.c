@@ -2,7 +2,7 @@
 /* What a trace says of itself. */
 #include "base/alloc.h"
 #include "trace/names.h"
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 #include "warpage/device.h"
 #include "warpage/trace.h"
 

@@ -4,7 +4,7 @@
 #ifndef WP_TRACE_NAMES_H
 #define WP_TRACE_NAMES_H
 
-#include "trace/reader.h"
+#include "trace/trace_reader.h"
 
 typedef struct wpi_name {
     uint32_t tables, kernel;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Machine code as it was seen in a trace of instructions, and the tables (base/trace.h) that
+ * Machine code as it was seen in a trace of instructions, and the tables (base/trace_abi.h) that
  * follow: which instructions always come one after the other with the same lanes is a block; which
  * load a register came from is what to wait for.
  *
@@ -9,7 +9,7 @@
 #ifndef WP_TRACE_SASS_CODE_H
 #define WP_TRACE_SASS_CODE_H
 
-#include "base/trace.h"
+#include "base/trace_abi.h"
 #include "trace/accelsim.h"
 
 typedef enum wpi_sass_kind {

@@ -11,7 +11,7 @@
 #ifndef WP_TRACE_TEE_H
 #define WP_TRACE_TEE_H
 
-#include "sim/warp_source.h"
+#include "sim/sm/warp_source.h"
 #include "trace/writer.h"
 
 typedef struct wpi_tee wpi_tee;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a warp does, in few bytes: entries in the order in which a warp source (sim/warp_source.h)
+ * What a warp does, in few bytes: entries in the order in which a warp source (sim/sm/warp_source.h)
  * handed them out.
  *
  *     block    head = difference to the last block's number << 2 | 0: same lanes, 1: lanes follow
@@ -14,7 +14,7 @@
 #ifndef WP_TRACE_WARP_CODE_H
 #define WP_TRACE_WARP_CODE_H
 
-#include "sim/warp_source.h"
+#include "sim/sm/warp_source.h"
 #include "trace/varint.h"
 
 #define WPI_WARP_SLOTS 16u

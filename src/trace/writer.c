@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "trace/tables.h"
+#include "trace/trace_tables.h"
 
 /* An item that waits, in a block that is being filled, to be told where it is. */
 typedef struct pending {

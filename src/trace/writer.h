@@ -15,7 +15,7 @@
 #ifndef WP_TRACE_WRITER_H
 #define WP_TRACE_WRITER_H
 
-#include "base/trace.h"
+#include "base/trace_abi.h"
 #include "trace/content.h"
 #include "trace/op.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the sampler promises, on simulated GPUs whose TLBs are known to the cycle. */
-#include "probe/gpu.h"
-#include "probe/kernels.h"
+#include "probe/measure/probe_gpu.h"
+#include "probe/measure/probe_kernels.h"
 
 #include "wp_test.h"
 

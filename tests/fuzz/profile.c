@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/profile.h"
+#include "sim/profile/profile.h"
 
 static void try_text(const char *text) {
     wp_error err = {0};

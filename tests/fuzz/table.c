@@ -13,7 +13,7 @@
 
 #include "base/alloc.h"
 #include "table_io/npy.h"
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 #include "test_folder.h"
 
 #define COLUMNS_MAX 64

@@ -15,7 +15,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "trace/part.h"
-#include "trace/source.h"
+#include "trace/trace_source.h"
 #include "trace/writer.h"
 #include "trace_program.h"
 #include "warpage/device.h"

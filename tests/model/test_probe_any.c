@@ -2,8 +2,8 @@
 /* Any hierarchy, with any memory: nothing that is stated is wrong, and most of what the rule in
  * docs/rooms/probe.md calls identifiable is stated.
  *     model_test_probe_any [count [seed]] */
-#include "probe/hierarchy.h"
-#include "sim/tags.h"
+#include "probe/infer/hierarchy.h"
+#include "sim/tlb/tags.h"
 #include "wp_test.h"
 
 #include "tlb_truth.h"

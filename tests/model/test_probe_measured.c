@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "probe/hierarchy.h"
+#include "probe/infer/hierarchy.h"
 #include "wp_test.h"
 
 #define SKIPPED 77

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Published GPUs: Table 2 of Karnagel et al. from the profiles' TLBs, the eleven patterns of
  * Appendix A, the exchanged TPCs of Appendix B; and profiles written from what was found. */
-#include "probe/floorplan.h"
-#include "probe/hierarchy.h"
-#include "probe/sharing.h"
-#include "sim/profile.h"
+#include "probe/infer/disabled_sms.h"
+#include "probe/infer/hierarchy.h"
+#include "probe/infer/sharing.h"
+#include "sim/profile/profile.h"
 #include "wp_test.h"
 
 #include "tlb_profile.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hierarchies whose levels can be seen: every number is found, exactly.
  *     model_test_probe_visible [count [seed]] */
-#include "probe/hierarchy.h"
-#include "sim/tags.h"
+#include "probe/infer/hierarchy.h"
+#include "sim/tlb/tags.h"
 #include "wp_test.h"
 
 #include "tlb_truth.h"

@@ -4,7 +4,7 @@
 #ifndef CUDA_BENCH_H
 #define CUDA_BENCH_H
 
-#include "device/cuda/driver.h"
+#include "device/cuda/libcuda.h"
 #include "device/device.h"
 #include "fake_driver.h"
 #include "ptx_image.h"

@@ -4,7 +4,7 @@
 #ifndef SIM_PAGING_BENCH_H
 #define SIM_PAGING_BENCH_H
 
-#include "sim/paging.h"
+#include "sim/paging/paging.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

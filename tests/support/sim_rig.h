@@ -4,7 +4,7 @@
 #ifndef SIM_RIG_H
 #define SIM_RIG_H
 
-#include "sim/memory.h"
+#include "sim/memory/memory_system.h"
 #include "wp_test.h"
 
 /** Round numbers: a cycle is 1 ns, nothing overlaps unless a test wants it. */

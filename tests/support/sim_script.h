@@ -4,7 +4,7 @@
 #ifndef SIM_SCRIPT_H
 #define SIM_SCRIPT_H
 
-#include "sim/gpu.h"
+#include "sim/sm/gpu_model.h"
 #include "sim_rig.h"
 
 typedef struct script_stop {

@@ -3,7 +3,7 @@
 #ifndef TLB_PROFILE_H
 #define TLB_PROFILE_H
 
-#include "sim/floorplan.h"
+#include "sim/profile/floorplan.h"
 #include "tlb_sampler.h"
 #include "wp_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * A device to probe that is nothing but TLBs: the simulator's (src/sim/tags.h), a data cache in
+ * A device to probe that is nothing but TLBs: the simulator's (src/sim/tlb/tags.h), a data cache in
  * front, and noise, outliers and a drifting clock on top. What a chase takes without noise is
  * computed once.
  */
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/sampler.h"
-#include "sim/tags.h"
+#include "probe/measure/sampler.h"
+#include "sim/tlb/tags.h"
 #include "wp_random.h"
 
 #define MODEL_LEVELS_MAX 4u

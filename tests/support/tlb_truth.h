@@ -3,7 +3,7 @@
 #ifndef TLB_TRUTH_H
 #define TLB_TRUTH_H
 
-#include "probe/hierarchy.h"
+#include "probe/infer/hierarchy.h"
 #include "tlb_generator.h"
 
 static inline bool truth_fits(const wpi_number *found, double truth, double within) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/abi.h"
-#include "sim/warp_source.h"
+#include "sim/sm/warp_source.h"
 #include "wp_random.h"
 
 #define PROGRAM_SLOTS 64u

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/abi.h"
-#include "base/trace.h"
+#include "base/trace_abi.h"
 
 static const char *const classes[WP_TRACE_CLASS_COUNT] = {
     "int",     "imul",     "fp16",  "fp32",    "fp64", "special", "convert",

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/abi.h"
-#include "base/trace.h"
+#include "base/trace_abi.h"
 
 enum { WORDS = 96, DEPTH_MAX = 4096, BUCKETS = 4096 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compiler/asm_syntax.h"
+#include "compiler/source/asm_syntax.h"
 
 #include "base/alloc.h"
 #include "wp_test.h"

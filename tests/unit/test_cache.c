@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/cache.h"
+#include "base/cache_dir.h"
 
 #include <pwd.h>
 #include <sys/stat.h>

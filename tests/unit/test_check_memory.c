@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of src/device/cpu/check_memory.c: where an address lies among live and freed allocations. */
-#include "device/cpu/check.h"
+#include "device/cpu/access_check.h"
 #include "wp_test.h"
 
 typedef struct maps {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Claims of papers: what is read, how values become verdicts, what is refused. */
-#include "cli/claims.h"
+#include "study/claims.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/claims_value.h"
+#include "study/claims_value.h"
 #include "wp_test.h"
 
 static char *root;

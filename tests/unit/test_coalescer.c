@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/coalescer.h"
+#include "sim/sm/coalescer.h"
 
 #include "wp_test.h"
 

@@ -17,7 +17,7 @@
 
 #define main wpcc_main
 int wpcc_main(int argc, char **argv);
-#include "compiler/main.c"
+#include "compiler/driver/wpcc_main.c"
 #undef main
 
 static const char source[] =

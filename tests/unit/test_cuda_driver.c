@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Drivers that are missing, too old, or do not work: one sentence each. A process can have one
  * driver, so each case is a process. */
-#include "device/cuda/driver.h"
+#include "device/cuda/libcuda.h"
 
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
-#include "compiler/demangle.h"
+#include "compiler/source/demangle.h"
 #include "wp_test.h"
 
 static void reads(const char *text, const char *wanted) {

@@ -13,17 +13,17 @@
 #include <limits.h>
 #include <math.h>
 
-#include "device/cpu/devicelib_convert.c"
-#include "device/cpu/devicelib_math.c"
-#include "device/cpu/devicelib_round.c"
-#include "device/cpu/devicelib_wide.c"
-#include "device/devicelib_bits.c"
-#include "device/devicelib_builtin.c"
-#include "device/devicelib_derived.c"
-#include "device/devicelib_integer.c"
-#include "device/devicelib_length.c"
-#include "device/devicelib_normal.c"
-#include "device/devicelib_simd.c"
+#include "device/cpu/devicelib/devicelib_convert.c"
+#include "device/cpu/devicelib/devicelib_math.c"
+#include "device/cpu/devicelib/devicelib_round.c"
+#include "device/cpu/devicelib/devicelib_wide.c"
+#include "device/devicelib/devicelib_bits.c"
+#include "device/devicelib/devicelib_builtin.c"
+#include "device/devicelib/devicelib_derived.c"
+#include "device/devicelib/devicelib_integer.c"
+#include "device/devicelib/devicelib_length.c"
+#include "device/devicelib/devicelib_normal.c"
+#include "device/devicelib/devicelib_simd.c"
 
 static uint64_t seed = 20260721;
 

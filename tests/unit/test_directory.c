@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A neighbouring directory table against a plain list (NeiDty, Section III-B). */
-#include "sim/directory.h"
+#include "sim/tlb/directory.h"
 
 #include "wp_random.h"
 #include "wp_test.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/engine.h"
+#include "sim/engine/engine.h"
 
 #include "wp_random.h"
 #include "wp_test.h"

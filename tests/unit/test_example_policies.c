@@ -5,7 +5,7 @@
 #include "policy/prefetch.h"
 #include "policy/tlb_sharing.h"
 
-#include "sim/residency.h"
+#include "sim/paging/page_residency.h"
 #include "wp_test.h"
 
 #define CHUNKS 3u

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is noted, how a later run keeps in step, and that the oracle evictor is Belady's. */
-#include "sim/foresight.h"
+#include "sim/paging/foresight.h"
 
 #include "base/alloc.h"
 #include "base/file.h"
 #include "device/sim/future_file.h"
 #include "policy/evict.h"
-#include "sim/residency.h"
+#include "sim/paging/page_residency.h"
 #include "test_folder.h"
 #include "wp_random.h"
 #include "wp_test.h"

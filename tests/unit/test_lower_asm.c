@@ -11,7 +11,7 @@
 
 #include "base/text.h"
 #include "compiler/passes.h"
-#include "device/cpu/devicelib_ptx.c"
+#include "device/cpu/devicelib/devicelib_ptx.c"
 #include "wp_test.h"
 
 typedef struct lowered {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts of pages to JSON and back; what is damaged is refused. */
 #include "base/alloc.h"
-#include "report/managed.h"
+#include "report/managed_counts.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

@@ -13,7 +13,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "device/devicelib.h"
+#include "device/devicelib/devicelib.h"
 
 /* GPU instructions that the measured functions are made of. */
 float gpu_rsqrt(float a) __asm__("nvvm.rsqrt.approx.f");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hashes, from which keys come back; groups whose rows no longer fit half a word. */
-#include "ops/cpu_table.h"
+#include "ops/groupby_cpu/cpu_table.h"
 
-#include "ops/cpu_array.h"
-#include "ops/cpu_hash.h"
+#include "ops/groupby_cpu/cpu_array.h"
+#include "ops/groupby_cpu/cpu_hash.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ops/gpu_skew.h"
+#include "ops/groupby_gpu/gpu_skew.h"
 
 #include "wp_random.h"
 #include "wp_test.h"

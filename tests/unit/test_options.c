@@ -2,8 +2,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "compiler/options.h"
-#include "compiler/words.h"
+#include "compiler/driver/options.h"
+#include "compiler/driver/words.h"
 #include "test_folder.h"
 #include "wp_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a filter says of pages, against who has them. */
-#include "sim/page_filter.h"
+#include "sim/tlb/page_filter.h"
 
 #include "wp_random.h"
 #include "wp_test.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What happened to pages, against a list of all of it: exact by page whatever the number of pages,
  * and in the map by its rows and slices at the end. */
-#include "sim/page_history.h"
+#include "sim/paging/page_history.h"
 
 #include "base/alloc.h"
 #include "wp_random.h"

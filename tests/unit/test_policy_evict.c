@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sim/residency.h"
+#include "sim/paging/page_residency.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/cpu_levels.h"
+#include "probe/infer/cpu_levels.h"
 
 #include "wp_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/cpuid.h"
+#include "probe/measure/cpuid.h"
 
 #include "base/alloc.h"
 #include "probe/cpu_claims.h"

@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/text.h"
 #include "probe/curves.h"
-#include "probe/hierarchy.h"
+#include "probe/infer/hierarchy.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

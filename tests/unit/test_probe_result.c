@@ -4,7 +4,7 @@
 #include <jansson.h>
 
 #include "base/alloc.h"
-#include "probe/budget.h"
+#include "probe/measure/budget.h"
 #include "wp_test.h"
 
 static wpi_number sure(double value) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "probe/rounds.h"
+#include "probe/measure/timed_rounds.h"
 
 #include "wp_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/shared.h"
+#include "sim/sm/shared_banks.h"
 
-#include "sim/warp_source.h"
+#include "sim/sm/warp_source.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

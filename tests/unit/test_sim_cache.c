@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/cache.h"
+#include "sim/memory/sector_cache.h"
 
 #include "wp_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/profile.h"
+#include "sim/profile/profile.h"
 
 #include <ctype.h>
 #include <glob.h>
@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/floorplan.h"
-#include "sim/link.h"
+#include "sim/profile/floorplan.h"
+#include "sim/memory/link.h"
 #include "wp_test.h"
 
 static wpi_profile *parse(const char *ini, const char *setting) {

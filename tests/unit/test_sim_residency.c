@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where pages are: frames and sets against sums made by hand, counters with 27 and 5 bits. */
-#include "sim/residency.h"
+#include "sim/paging/page_residency.h"
 
 #include "wp_random.h"
 #include "wp_test.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Rounds of loops that wait: idle if way, addresses and values are those of the round before. */
-#include "device/sim/rounds.h"
+#include "device/sim/spin_rounds.h"
 
 #include "wp_test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CSV of more than one block: records that lie across blocks' ends, codes and lines that go on. */
-#include "table_io/table.h"
+#include "table_io/column_table.h"
 
 #include "base/alloc.h"
 #include "base/file.h"

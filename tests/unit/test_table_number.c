@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of tables: what is read is what C's library reads, and what is written reads back. */
-#include "table_io/number.h"
+#include "table_io/parse_number.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/tags.h"
+#include "sim/tlb/tags.h"
 
 #include "base/alloc.h"
 #include "wp_random.h"

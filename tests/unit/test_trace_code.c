@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Coding of warps and tables: what goes in comes out; what was never written is refused. */
 #include "base/alloc.h"
-#include "trace/tables.h"
+#include "trace/trace_tables.h"
 #include "trace/warp_code.h"
 #include "trace_program.h"
 #include "wp_test.h"

@@ -4,9 +4,9 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "sim/coalescer.h"
+#include "sim/sm/coalescer.h"
 #include "trace/part.h"
-#include "trace/source.h"
+#include "trace/trace_source.h"
 #include "warpage/trace.h"
 #include "wp_test.h"
 

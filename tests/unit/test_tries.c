@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What is tried for which program, what a run means in words, and how tries are ranked. */
-#include "cli/tries.h"
+#include "study/remedies.h"
 
 #include "wp_test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sim/watch.h"
+#include "sim/paging/access_watch.h"
 
 #include "base/alloc.h"
 #include "wp_random.h"

@@ -9,8 +9,8 @@
 
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/lower.h"
-#include "compiler/pass/trace.h"
+#include "compiler/pass/lower_pass.h"
+#include "compiler/pass/trace/trace_pass.h"
 #include "compiler/passes.h"
 
 static LLVMValueRef first_behind_allocas(LLVMValueRef function) {

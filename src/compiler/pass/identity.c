@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/regions.h"
+#include "compiler/pass/region/regions.h"
 
 static LLVMValueRef current_block(wp_compile *c) {
     LLVMValueRef variable = LLVMGetNamedGlobal(c->module, "wp_rt_block");

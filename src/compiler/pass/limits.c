@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/text.h"
-#include "compiler/pass/source.h"
+#include "compiler/ir/source_variable.h"
 #include "compiler/passes.h"
 
 #define CONSTANT_BYTES_MAX UINT64_C(65536) /* of a program, as ptxas has it */

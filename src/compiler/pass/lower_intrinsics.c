@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "base/trace.h"
+#include "base/trace_abi.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/lower.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
 typedef LLVMValueRef (*lower_fn)(wp_compile *c, LLVMBuilderRef at, LLVMValueRef call, uint32_t arg);

@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/lower.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
 #define SHARED_STATIC_MAX_BYTES (48u * 1024u)

@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/strings.h"
-#include "compiler/finish.h"
+#include "compiler/driver/finish.h"
 #include "compiler/ir/edit.h"
 #include "compiler/passes.h"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/trace.h"
-#include "compiler/pass/lower.h"
+#include "base/trace_abi.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/ptx/ptx.h"
 
 typedef struct access {

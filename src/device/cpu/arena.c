@@ -36,7 +36,7 @@ static uint64_t units(uint64_t bytes) {
 }
 
 /* NULL: something is there, or the system knows no fixed places. Pages of shared memory keep what
- * is in them when the process forgets that it has mapped them (device/sim/touch.h). */
+ * is in them when the process forgets that it has mapped them (device/sim/touched_pages.h). */
 static void *map_at(wpi_arena_area area, uint64_t address, size_t bytes) {
     void *wanted = (void *)(uintptr_t)address;
     const int sharing = area == WPI_ARENA_MANAGED ? MAP_SHARED : MAP_PRIVATE;

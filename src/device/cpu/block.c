@@ -13,7 +13,7 @@
  * waits for may be another block. A block in which nobody can run is a deadlock, and says so.
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
-#include "device/cpu/check.h"
+#include "device/cpu/access_check.h"
 
 #include <stdio.h>
 #include <string.h>

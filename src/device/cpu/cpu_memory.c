@@ -18,7 +18,7 @@
  */
 #define _GNU_SOURCE /* MAP_ANONYMOUS, MAP_NORESERVE, MADV_… */
 #include "device/cpu/arena.h"
-#include "device/cpu/check.h"
+#include "device/cpu/access_check.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/trace.h"
-#include "device/cpu/check.h"
+#include "base/trace_abi.h"
+#include "device/cpu/access_check.h"
 #include "device/cpu/code.h"
 #include "device/cpu/cpu.h"
 #include "device/image.h"

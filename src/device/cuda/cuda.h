@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 
 #include "base/fail.h"
-#include "device/cuda/driver.h"
+#include "device/cuda/libcuda.h"
 #include "device/device.h"
 
 /** A member of one of the device's lists; the list's head is one, too. */

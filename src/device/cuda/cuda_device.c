@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/log.h"
 #include "device/cuda/cuda.h"
-#include "device/cuda/managed.h"
+#include "device/cuda/cuda_managed_table.h"
 #include "device/cuda/pci_link.h"
 #include "report/recorder.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** What the driver's results mean: one row each. Numbers that are not here are DEVICE errors. */
-#include "device/cuda/driver.h"
+#include "device/cuda/libcuda.h"
 
 #define RESET "; the device is of no use to this process until cudaDeviceReset()"
 

@@ -7,7 +7,7 @@
  * (cuda_module.c): nothing of it moves, and the driver knows it as page-locked.
  */
 #include "device/cuda/cuda.h"
-#include "device/cuda/managed.h"
+#include "device/cuda/cuda_managed_table.h"
 
 #define HOST (-1) /* as a location, in CUDA and in the driver */
 

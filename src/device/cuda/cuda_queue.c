@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "device/cuda/cuda.h"
-#include "device/cuda/managed.h"
+#include "device/cuda/cuda_managed_table.h"
 #include "warpage/report.h"
 
 static wpi_cuda_device *device_of(const wpi_cuda_queue *queue) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The allocations that kernels access, for the report: numbers for the model's counts
- * (sim/watch.h), and names for people. An allocation takes over the row of one that is gone if the
+ * (sim/paging/access_watch.h), and names for people. An allocation takes over the row of one that is gone if the
  * same code made it, and as large; so a program that allocates in a loop has a row for each place
  * that does.
  *
@@ -11,7 +11,7 @@
 #define WP_DEVICE_SIM_ALLOCATIONS_H
 
 #include "device/sim/addresses.h"
-#include "sim/watch.h"
+#include "sim/paging/access_watch.h"
 #include "warpage/report.h"
 
 typedef struct wpi_allocations wpi_allocations;

@@ -13,15 +13,15 @@
 #include "base/param.h"
 #include "device/sim/functional.h"
 #include "device/sim/future_file.h"
-#include "device/sim/managed.h"
+#include "device/sim/managed_pages.h"
 #include "device/sim/observer.h"
-#include "device/sim/pace.h"
+#include "device/sim/advance.h"
 #include "device/sim/progress.h"
-#include "device/sim/record.h"
+#include "device/sim/trace_recorder.h"
 #include "device/sim/threads.h"
 #include "device/sim/variables.h"
 #include "report/recorder.h"
-#include "trace/source.h"
+#include "trace/trace_source.h"
 
 #define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */

@@ -7,7 +7,7 @@
 #include "device/sim/functional.h"
 
 #include "base/alloc.h"
-#include "device/sim/tables.h"
+#include "device/sim/code_tables.h"
 
 #define TURN_BLOCKS 256u /* of a warp, until others have their turn */
 #define ROUNDS_ALONE 4u  /* after which the next CTA starts */

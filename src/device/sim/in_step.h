@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Which kernels run in step with simulated time: those that see time or other blocks' progress,
- * which wpcc notes in their tables (base/trace.h), unless the parameter `in-step` says otherwise.
+ * which wpcc notes in their tables (base/trace_abi.h), unless the parameter `in-step` says otherwise.
  */
 #ifndef WP_DEVICE_SIM_IN_STEP_H
 #define WP_DEVICE_SIM_IN_STEP_H
 
 #include <stdbool.h>
 
-#include "base/trace.h"
+#include "base/trace_abi.h"
 #include "warpage/error.h"
 
 #define WPI_VARIANT_RUN_AHEAD "trace"

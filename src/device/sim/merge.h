@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lanes become warps: the words that 32 threads left behind (base/trace.h) are read side by side,
+ * Lanes become warps: the words that 32 threads left behind (base/trace_abi.h) are read side by side,
  * as the blocks of code that their warp executes.
  *
  * Lanes that name the same next block go on together. Where they name different ones the warp parts
@@ -20,7 +20,7 @@
 
 #include <stdbool.h>
 
-#include "base/trace.h"
+#include "base/trace_abi.h"
 
 #define WPI_MERGE_LANES 32u
 #define WPI_MERGE_GROUPS 64u /* every one that waits has lost a lane or has two parts */

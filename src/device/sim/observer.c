@@ -8,10 +8,10 @@
 
 #include "base/alloc.h"
 #include "device/sim/allocations.h"
-#include "device/sim/managed.h"
+#include "device/sim/managed_pages.h"
 #include "device/sim/page_record.h"
 #include "report/recorder.h"
-#include "sim/snapshot.h"
+#include "sim/engine/snapshot.h"
 
 struct wpi_observed {
     wpi_observed *next;

@@ -16,7 +16,7 @@
 #define WP_DEVICE_SIM_OBSERVER_H
 
 #include "device/sim/addresses.h"
-#include "sim/gpu.h"
+#include "sim/sm/gpu_model.h"
 
 typedef struct wpi_observer wpi_observer;
 typedef struct wpi_observed wpi_observed; /* a launch under way */

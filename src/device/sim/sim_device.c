@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "device/sim/record.h"
+#include "device/sim/trace_recorder.h"
 #include "device/sim/variables.h"
 
 #include <stdio.h>

@@ -15,8 +15,8 @@
 
 #include "device/cpu/queue.h"
 #include "device/sim/in_step.h"
-#include "device/sim/managed.h"
-#include "sim/gpu.h"
+#include "device/sim/managed_pages.h"
+#include "sim/sm/gpu_model.h"
 
 typedef struct wpi_sim_executor wpi_sim_executor;
 

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "device/sim/merge.h"
-#include "device/sim/tables.h"
+#include "device/sim/code_tables.h"
 
 #define LANE_WORDS 128u /* how far a thread may be ahead, unless one block needs more */
 /* Rounds of loops that wait, of one CTA, before its threads may be ahead by one block only. */

@@ -16,8 +16,8 @@
 
 #include "device/cpu/cpu.h"
 #include "device/sim/addresses.h"
-#include "device/sim/rounds.h"
-#include "sim/warp_source.h"
+#include "device/sim/spin_rounds.h"
+#include "sim/sm/warp_source.h"
 
 typedef struct wpi_threads wpi_threads;
 

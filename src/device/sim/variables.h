@@ -15,7 +15,7 @@
 #ifndef WP_DEVICE_SIM_VARIABLES_H
 #define WP_DEVICE_SIM_VARIABLES_H
 
-#include "device/sim/managed.h"
+#include "device/sim/managed_pages.h"
 
 /** A variable of the program. Pages that have a place already keep it; without room for a place
  * they stay what they are. */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "device/cuda/driver.h"
+#include "device/cuda/libcuda.h"
 #include "fake_cuda.h"
 #include "ptx_machine/ptx_machine.h"
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of -Xcompiler were written for gcc. clang knows nearly all of them; the others are
+ * tuning and are left out with a warning, since a program means the same without them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/subprocess.h"
+#include "base/text.h"
+#include "compiler/driver/job.h"
+
+/* Words that are not worth asking clang about. */
+static bool is_common(const char *word) {
+    static const char *const common[] = {
+        "-fPIC",          "-fpic",          "-fPIE",        "-fpie",         "-fopenmp",
+        "-ffast-math",    "-m64",           "-fpermissive", "-march=native", "-fno-strict-aliasing",
+        "-funroll-loops", "-fno-exceptions"};
+    if (strncmp(word, "-f", 2) != 0 && strncmp(word, "-m", 2) != 0) return true;
+    if (strncmp(word, "-fsanitize=", 11) == 0 || strncmp(word, "-fvisibility", 12) == 0)
+        return true;
+    for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+        if (strcmp(word, common[i]) == 0) return true;
+    return false;
+}
+
+static bool is_unknown(const char *complaints, const char *word) {
+    char *complaint = wp_format("unknown argument: '%s'", word);
+    bool found = strstr(complaints, complaint) != NULL;
+    wp_free(complaint);
+    return found;
+}
+
+/* clang -### reads the options and does nothing. */
+static wp_status ask_clang(const wp_job *job, wp_text *complaints, wp_error *err) {
+    wp_strings command = {0};
+    const char *const head[] = {job->tools->clang, "-###", "-x",       "c++", "-c",
+                                "/dev/null",       "-o",   "/dev/null"};
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+        wp_strings_add(&command, head[i]);
+    wp_strings_add_all(&command, &job->options->compiler_args);
+    int exit_code = 0;
+    const wp_subprocess_options options = {.stderr_text = complaints};
+    wp_status status = wp_subprocess_run(wp_strings_argv(&command), &options, &exit_code, err);
+    wp_strings_deinit(&command);
+    return status;
+}
+
+wp_status wpi_host_args_prepare(wp_job *job, wp_error *err) {
+    const wp_strings *words = &job->options->compiler_args;
+    bool ask = false;
+    for (size_t i = 0; i < words->count; i++) {
+        ask = ask || !is_common(words->items[i]);
+        if (strcmp(words->items[i], "-fopenmp") == 0 && !job->tools->has_openmp)
+            return WP_FAIL(
+                err, TOOLCHAIN,
+                "-fopenmp needs LLVM's OpenMP library; install the package libomp-19-dev");
+    }
+    wp_text complaints = {0};
+    wp_status status = ask ? ask_clang(job, &complaints, err) : WP_STATUS_OK;
+    for (size_t i = 0; i < words->count && status == WP_STATUS_OK; i++) {
+        if (!is_unknown(wp_text_string(&complaints), words->items[i]))
+            wp_strings_add(&job->compiler_args, words->items[i]);
+        else if (!job->options->quiet_warnings)
+            fprintf(stderr, "wpcc: warning: clang does not know %s; it is left out\n",
+                    words->items[i]);
+    }
+    wp_text_deinit(&complaints);
+    return status;
+}
+
+void wpi_host_args_add(const wp_job *job, wp_strings *command, const wp_strings *words) {
+    for (size_t i = 0; i < words->count; i++) {
+        const char *word = words->items[i],
+                   *next = i + 1 < words->count ? words->items[i + 1] : NULL;
+        if (next && (strcmp(word, "-isystem") == 0 || strcmp(word, "-I") == 0)) {
+            if (wpi_toolchain_is_foreign(job->tools, next)) {
+                i++;
+                continue;
+            }
+        } else if (strncmp(word, "-I", 2) == 0 && wpi_toolchain_is_foreign(job->tools, word + 2)) {
+            continue;
+        }
+        wp_strings_add(command, word);
+    }
+}

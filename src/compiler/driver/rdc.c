@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Relocatable device code. Each object carries its bitcode in a section of its own, framed so that
+ * `ld -r` may concatenate several; linking gathers all of them, links the bitcode, and makes one
+ * image.
+ *
+ *   .wp_rdc:  | "WPRDC\0\0\0" | id | size | bitcode … padding to 16 | next frame …
+ *
+ * The host side of such an object calls __cudaRegisterLinkedBinary<id>, which the device link
+ * defines: it hands the linked image to libwarpage. */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Linker.h>
+#include <llvm-c/Object.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/abi.h"
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "compiler/context.h"
+#include "compiler/driver/job.h"
+#include "compiler/pipeline.h"
+
+#define SECTION ".wp_rdc"
+#define MAGIC "WPRDC\0\0"
+
+typedef struct frame_header {
+    char magic[8];
+    uint64_t id;
+    uint64_t size_bytes;
+    uint64_t reserved;
+} frame_header;
+
+static wp_status emit(LLVMModuleRef module, const char *path, wp_error *err) {
+    LLVMTargetMachineRef machine;
+    WP_TRY(wpi_target_host(WP_CPU_ISA_BASELINE, &machine, err));
+    LLVMSetTarget(module, "x86_64-pc-linux-gnu");
+    char *message = NULL;
+    if (!LLVMTargetMachineEmitToFile(machine, module, path, LLVMObjectFile, &message))
+        return WP_STATUS_OK;
+    wp_status status = WP_FAIL(err, TOOLCHAIN, "writing %s: %s", path, message);
+    LLVMDisposeMessage(message);
+    return status;
+}
+
+wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,
+                       wp_error *err) {
+    char *bitcode = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(bitcode_path, &bitcode, &size_bytes, err));
+    frame_header header = {.id = id, .size_bytes = size_bytes};
+    memcpy(header.magic, MAGIC, sizeof header.magic);
+    static const char zeros[16];
+    wp_text frame = {0};
+    wp_text_append_n(&frame, &header, sizeof header);
+    wp_text_append_n(&frame, bitcode, size_bytes);
+    wp_text_append_n(&frame, zeros, (16 - size_bytes % 16) % 16);
+    wp_free(bitcode);
+
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("rdc", context);
+    LLVMValueRef bytes = LLVMConstStringInContext2(context, frame.data, frame.length, 1);
+    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.rdc");
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetAlignment(global, 16);
+    LLVMSetSection(global, SECTION);
+    /* An excluded section: linkers keep it with -r and drop it from programs. */
+    LLVMGlobalSetMetadata(global, LLVMGetMDKindIDInContext(context, "exclude", 7),
+                          LLVMMDNodeInContext2(context, NULL, 0));
+    LLVMTypeRef pointer = LLVMPointerTypeInContext(context, 0);
+    LLVMValueRef used = LLVMAddGlobal(module, LLVMArrayType2(pointer, 1), "llvm.used");
+    LLVMSetInitializer(used, LLVMConstArray2(pointer, &global, 1));
+    LLVMSetLinkage(used, LLVMAppendingLinkage);
+    LLVMSetSection(used, "llvm.metadata");
+    wp_status status = emit(module, object_path, err);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    wp_text_deinit(&frame);
+    return status;
+}
+
+/* ---- gathering ---- */
+
+typedef struct gathered {
+    LLVMContextRef context;
+    LLVMModuleRef module;
+    uint64_t id;
+    wp_strings registrations; /* names of undefined __cudaRegisterLinkedBinary… */
+    bool is_linked;           /* an input defines one: the device code was linked before */
+    wp_strings seen;
+    wp_text complaint; /* what LLVM's linker said */
+} gathered;
+
+/* Without a handler LLVM would end the process. */
+static void note_complaint(LLVMDiagnosticInfoRef info, void *arg) {
+    wp_text *complaint = arg;
+    if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || complaint->length) return;
+    char *text = LLVMGetDiagInfoDescription(info);
+    wp_text_append(complaint, text);
+    LLVMDisposeMessage(text);
+}
+
+/* clang may meet a static variable in a kernel before the host code that makes it visible to the
+ * host, and then calls it "v" in the kernel and "v__static__<file>" where it is defined. */
+static void join_static_names(LLVMModuleRef module) {
+    for (LLVMValueRef v = LLVMGetFirstGlobal(module), next; v; v = next) {
+        next = LLVMGetNextGlobal(v);
+        size_t length = 0;
+        const char *name = LLVMGetValueName2(v, &length);
+        const char *suffix = strstr(name, "__static__");
+        if (!suffix || LLVMIsDeclaration(v)) continue;
+        char *plain = wp_must_strndup(name, (size_t)(suffix - name));
+        LLVMValueRef other = LLVMGetNamedGlobal(module, plain);
+        wp_free(plain);
+        if (!other || !LLVMIsDeclaration(other)) continue;
+        if (next == other) next = LLVMGetNextGlobal(other);
+        LLVMReplaceAllUsesWith(other, v);
+        LLVMDeleteGlobal(other);
+    }
+}
+
+static wp_status add_frames(gathered *g, const char *path, const char *data, size_t size_bytes,
+                            wp_error *err) {
+    for (size_t at = 0; at + sizeof(frame_header) <= size_bytes;) {
+        frame_header header;
+        memcpy(&header, data + at, sizeof header);
+        if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 ||
+            header.size_bytes > size_bytes - at - sizeof header)
+            return WP_FAIL(err, PARSE,
+                           "%s: damaged relocatable device code at offset %zu of " SECTION, path,
+                           at);
+        LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(
+            data + at + sizeof header, (size_t)header.size_bytes, path);
+        LLVMModuleRef module = NULL;
+        LLVMBool failed = LLVMParseBitcodeInContext2(g->context, buffer, &module);
+        LLVMDisposeMemoryBuffer(buffer);
+        if (failed)
+            return WP_FAIL(err, PARSE, "%s: relocatable device code that LLVM 19 cannot read",
+                           path);
+        join_static_names(module);
+        if (!g->module)
+            g->module = module;
+        else if (LLVMLinkModules2(g->module, module))
+            return WP_FAIL(err, TOOLCHAIN, "%s: its device code clashes with another file's: %s",
+                           path, wp_text_string(&g->complaint));
+        g->id = wp_hash64(&header.id, sizeof header.id, g->id);
+        at += sizeof header + ((size_t)header.size_bytes + 15) / 16 * 16;
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status gather_object(gathered *g, const char *path, const char *data, size_t size_bytes,
+                               wp_error *err) {
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, path);
+    char *message = NULL;
+    LLVMBinaryRef binary = LLVMCreateBinary(buffer, NULL, &message);
+    wp_status status = WP_STATUS_OK;
+    if (!binary) {
+        LLVMDisposeMessage(message); /* not an object: the linker will say what it thinks of it */
+        LLVMDisposeMemoryBuffer(buffer);
+        return WP_STATUS_OK;
+    }
+    bool has_device_code = false;
+    LLVMSectionIteratorRef section = LLVMObjectFileCopySectionIterator(binary);
+    for (; section && status == WP_STATUS_OK &&
+           !LLVMObjectFileIsSectionIteratorAtEnd(binary, section);
+         LLVMMoveToNextSection(section)) {
+        const char *name = LLVMGetSectionName(section);
+        if (!name || strcmp(name, SECTION) != 0) continue;
+        has_device_code = true;
+        status = add_frames(g, path, LLVMGetSectionContents(section),
+                            (size_t)LLVMGetSectionSize(section), err);
+    }
+    bool has_sections = section != NULL;
+    if (has_sections) LLVMDisposeSectionIterator(section);
+    LLVMSymbolIteratorRef symbol = has_sections ? LLVMObjectFileCopySymbolIterator(binary) : NULL;
+    for (; symbol && !LLVMObjectFileIsSymbolIteratorAtEnd(binary, symbol);
+         LLVMMoveToNextSymbol(symbol)) {
+        const char *name = LLVMGetSymbolName(symbol);
+        static const char prefix[] = "__cudaRegisterLinkedBinary";
+        if (!name || strncmp(name, prefix, sizeof prefix - 1) != 0) continue;
+        if (LLVMGetSymbolSize(symbol) > 0)
+            g->is_linked = true;
+        else if (has_device_code && !wp_strings_contains(&g->registrations, name))
+            wp_strings_add(&g->registrations, name);
+    }
+    if (symbol) LLVMDisposeSymbolIterator(symbol);
+    LLVMDisposeBinary(binary);
+    LLVMDisposeMemoryBuffer(buffer);
+    return status;
+}
+
+/* The members of an ar archive, in the common format: a 60-byte header, then the member, padded to
+ * even. */
+static wp_status gather_archive(gathered *g, const char *path, const char *data, size_t size_bytes,
+                                wp_error *err) {
+    for (size_t at = 8; at + 60 <= size_bytes;) {
+        char digits[11] = {0};
+        memcpy(digits, data + at + 48, 10);
+        unsigned long long member = 0;
+        if (sscanf(digits, "%llu", &member) != 1 || member > size_bytes - at - 60)
+            return WP_FAIL(err, PARSE, "%s: damaged archive at offset %zu", path, at);
+        bool is_index = data[at] == '/' &&
+                        (data[at + 1] < '0' || data[at + 1] > '9'); /* "/", "//", "/SYM64/" */
+        if (!is_index) WP_TRY(gather_object(g, path, data + at + 60, (size_t)member, err));
+        at += 60 + (size_t)member + (member & 1);
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status gather(gathered *g, const char *path, wp_error *err) {
+    char *data = NULL;
+    size_t size_bytes = 0;
+    if (path[0] == '-' || wp_strings_contains(&g->seen, path) || !wp_file_exists(path))
+        return WP_STATUS_OK;
+    wp_strings_add(&g->seen, path);
+    WP_TRY(wp_file_read(path, &data, &size_bytes, err));
+    bool is_archive = size_bytes >= 8 && memcmp(data, "!<arch>\n", 8) == 0;
+    wp_status status = is_archive ? gather_archive(g, path, data, size_bytes, err)
+                                  : gather_object(g, path, data, size_bytes, err);
+    wp_free(data);
+    return status;
+}
+
+/* -lname or -l:file: the first of the user's folders that has it, as the linker looks. A shared
+ * library there ends the search: it has no device code. System folders hold none either. */
+static char *find_library(const wp_strings *folders, const char *name) {
+    char *archive = name[0] == ':' ? wp_must_strdup(name + 1) : wp_format("lib%s.a", name);
+    char *shared = wp_format("lib%s.so", name), *found = NULL;
+    for (size_t i = 0; i < folders->count && !found; i++) {
+        char *candidate = wp_path_join(folders->items[i], archive);
+        char *library = wp_path_join(folders->items[i], shared);
+        bool is_shared = wp_file_exists(library);
+        if (!is_shared && wp_file_exists(candidate)) found = wp_must_strdup(candidate);
+        wp_free(candidate);
+        wp_free(library);
+        if (is_shared) break;
+    }
+    wp_free(archive);
+    wp_free(shared);
+    return found;
+}
+
+static void list_folders(const wp_strings *words, wp_strings *folders) {
+    for (size_t i = 0; i < words->count; i++)
+        if (strncmp(words->items[i], "-L", 2) == 0) wp_strings_add(folders, words->items[i] + 2);
+    char *path = wp_must_strdup(getenv("LIBRARY_PATH") ? getenv("LIBRARY_PATH") : ""), *rest = path,
+         *folder;
+    while ((folder = strtok_r(rest, ":", &rest)))
+        wp_strings_add(folders, folder);
+    wp_free(path);
+}
+
+/* The words of a link line: objects, archives and -l name files, everything else is the linker's.
+ */
+static wp_status gather_all(gathered *g, const wp_strings *words, wp_error *err) {
+    wp_strings folders = {0};
+    wp_status status = WP_STATUS_OK;
+    list_folders(words, &folders);
+    for (size_t i = 0; i < words->count && status == WP_STATUS_OK; i++) {
+        const char *word = words->items[i];
+        if (strcmp(word, "-Xlinker") == 0) {
+            i++;
+        } else if (strncmp(word, "-l", 2) == 0) {
+            char *library = find_library(&folders, word + 2);
+            if (library) status = gather(g, library, err);
+            wp_free(library);
+        } else {
+            status = gather(g, word, err);
+        }
+    }
+    wp_strings_deinit(&folders);
+    return status;
+}
+
+/* Defines each registration function: it calls wp_register_linked(image, callback). */
+static wp_status write_registrations(const gathered *g, const char *image_path,
+                                     const char *object_path, wp_error *err) {
+    char *image = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(image_path, &image, &size_bytes, err));
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("dlink", context);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    LLVMTypeRef none = LLVMVoidTypeInContext(context),
+                pointer = LLVMPointerTypeInContext(context, 0);
+    LLVMValueRef bytes = LLVMConstStringInContext2(context, image, size_bytes, 1);
+    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.image");
+    LLVMSetInitializer(global, bytes);
+    LLVMSetGlobalConstant(global, 1);
+    LLVMSetLinkage(global, LLVMPrivateLinkage);
+    LLVMSetAlignment(global, 16);
+    LLVMTypeRef two[] = {pointer, pointer}, four[] = {pointer, pointer, pointer, pointer};
+    LLVMTypeRef enter_type = LLVMFunctionType(none, two, 2, 0);
+    LLVMValueRef enter = LLVMAddFunction(module, "wp_register_linked", enter_type);
+    for (size_t i = 0; i < g->registrations.count; i++) {
+        LLVMValueRef function =
+            LLVMAddFunction(module, g->registrations.items[i], LLVMFunctionType(none, four, 4, 0));
+        LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, function, ""));
+        LLVMValueRef args[] = {global, LLVMGetParam(function, 0)};
+        LLVMBuildCall2(builder, enter_type, enter, args, 2, "");
+        LLVMBuildRetVoid(builder);
+    }
+    wp_status status = emit(module, object_path, err);
+    LLVMDisposeBuilder(builder);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    wp_free(image);
+    return status;
+}
+
+wp_status wpi_empty_object(const char *path, wp_error *err) {
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = LLVMModuleCreateWithNameInContext("empty", context);
+    wp_status status = emit(module, path, err);
+    LLVMDisposeModule(module);
+    LLVMContextDispose(context);
+    return status;
+}
+
+/* The linked image as an object: registrations, and the kernels for each instruction set. */
+static wp_status build_linked(wp_job *job, const gathered *g, const char *object, wp_error *err) {
+    char *bitcode = wpi_job_temp(job, "dlink", ".bc"),
+         *image = wpi_job_temp(job, "dlink", ".image");
+    char *registrations = wpi_job_temp(job, "dlink", ".reg.o");
+    wp_strings objects = {0}, command = {0};
+    wp_device_build *build = NULL;
+    wp_status status = WP_STATUS_OK;
+    if (LLVMWriteBitcodeToFile(g->module, bitcode)) {
+        status = WP_FAIL(err, IO, "cannot write %s", bitcode);
+        goto done;
+    }
+    WP_TRY_GOTO(
+        wpi_device_build_start(job, bitcode, g->id, "linked program", &objects, &build, err), done);
+    wp_device_build *finished = build;
+    build = NULL;
+    WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);
+    if (job->options->stop_after) goto done;
+    WP_TRY_GOTO(write_registrations(g, image, registrations, err), done);
+    const char *const words[] = {"ld", "-r", "-o", object, registrations};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        wp_strings_add(&command, words[i]);
+    wp_strings_add_all(&command, &objects);
+    status = wpi_job_run(job, &command, err);
+done:
+    wpi_device_build_cancel(build);
+    wp_strings_deinit(&objects);
+    wp_strings_deinit(&command);
+    wp_free(bitcode);
+    wp_free(image);
+    wp_free(registrations);
+    return status;
+}
+
+wp_status wpi_device_link(wp_job *job, const wp_strings *inputs, char **object, wp_error *err) {
+    *object = NULL;
+    if (job->options->print_only) return WP_STATUS_OK;
+    gathered g = {.context = LLVMContextCreate()};
+    LLVMContextSetDiagnosticHandler(g.context, note_complaint, &g.complaint);
+    wp_status status = gather_all(&g, inputs, err);
+    if (status == WP_STATUS_OK && g.module && !g.is_linked) {
+        *object = wpi_job_temp(job, "dlink", ".o");
+        status = build_linked(job, &g, *object, err);
+    }
+    if (g.module) LLVMDisposeModule(g.module);
+    LLVMContextDispose(g.context);
+    wp_strings_deinit(&g.registrations);
+    wp_strings_deinit(&g.seen);
+    wp_text_deinit(&g.complaint);
+    return status;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <llvm-c/Target.h>
+#include <string.h>
+
+#include "base/must.h"
+#include "compiler/ir/edit.h"
+#include "compiler/pass/region/regions.h"
+
+static bool is_zero(LLVMValueRef value) {
+    return LLVMIsConstant(value) && LLVMIsNull(value);
+}
+
+static bool is_plain_barrier(LLVMValueRef stop) {
+    return wpi_lower_stop_op(stop) == WP_STOP_BARRIER && is_zero(LLVMGetOperand(stop, 2)) &&
+           is_zero(LLVMGetOperand(stop, 3));
+}
+
+bool wpi_region_is_free(uint32_t op) {
+    return op == WP_STOP_ROUND || op == WP_STOP_CUT;
+}
+
+static bool writes_no_request(uint32_t op) {
+    return op == WP_STOP_STEP || op == WP_STOP_YIELD || wpi_region_is_free(op);
+}
+
+static void add_flags(wp_kernel_ir *kernel, uint32_t op) {
+    uint32_t kind = WP_STOP_KIND(op);
+    if (kind == WP_STOP_GRID) kernel->flags |= WP_CPU_KERNEL_GRID_SYNC;
+    if (kind == WP_STOP_YIELD) kernel->flags |= WP_CPU_KERNEL_SPINS;
+    if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_STEP) kernel->flags |= WP_CPU_KERNEL_WARP;
+}
+
+/* Where values begin to differ between the threads of a block, and where they are one again. */
+static wp_origin origin_of(LLVMValueRef i) {
+    if (wpi_is_settled_load(i)) return WP_ORIGIN_OPERANDS;
+    if (LLVMIsALoadInst(i))
+        return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
+                   ? WP_ORIGIN_OPERANDS
+                   : WP_ORIGIN_DIVERGENT;
+    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
+        return WP_ORIGIN_DIVERGENT;
+    if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
+    LLVMValueRef callee = wpi_called_function(i);
+    if (!callee) return WP_ORIGIN_DIVERGENT;
+    if (wpi_lower_is_stop(i)) {
+        uint32_t op = wpi_lower_stop_op(i);
+        bool is_block_wide = op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR;
+        return is_block_wide || op == WP_STOP_ROUND ? WP_ORIGIN_UNIFORM : WP_ORIGIN_DIVERGENT;
+    }
+    size_t length;
+    const char *name = LLVMGetValueName2(callee, &length);
+    wp_id id = wpi_lower_id_of(callee);
+    if (id != WP_ID_COUNT) return id <= WP_ID_THREAD ? WP_ORIGIN_DIVERGENT : WP_ORIGIN_OPERANDS;
+    bool is_ours = strncmp(name, "llvm.", 5) == 0 || strncmp(name, "wp.", 3) == 0;
+    return is_ours ? WP_ORIGIN_OPERANDS : WP_ORIGIN_DIVERGENT;
+}
+
+void wpi_region_uniform_init(wp_uniform *u, LLVMValueRef kernel) {
+    wpi_uniform_init(u, kernel, origin_of);
+}
+
+static bool names_all_lanes(LLVMValueRef stop) {
+    LLVMValueRef mask = LLVMGetOperand(stop, 2);
+    return LLVMIsAConstantInt(mask) && LLVMConstIntGetZExtValue(mask) == UINT32_MAX;
+}
+
+static bool is_whole_barrier(LLVMValueRef stop) {
+    uint32_t op = wpi_lower_stop_op(stop);
+    return op >= WP_STOP_BARRIER && op <= WP_STOP_BARRIER_OR && is_zero(LLVMGetOperand(stop, 2)) &&
+           is_zero(LLVMGetOperand(stop, 3));
+}
+
+/* A stop at which all threads of a block that come to it together go on together. */
+static bool keeps_step(LLVMValueRef stop) {
+    uint32_t op = wpi_lower_stop_op(stop), kind = WP_STOP_KIND(op);
+    if (kind >= WP_STOP_WARP_SYNC && kind <= WP_STOP_REDUX_XOR)
+        return (op & WP_STOP_FLAG_ACTIVE) || names_all_lanes(stop);
+    return is_whole_barrier(stop) || wpi_region_is_free(op) || kind == WP_STOP_ACTIVE_MASK ||
+           kind == WP_STOP_STEP;
+}
+
+/* A stop after which threads may wait for each other in ways that no barrier of the whole block
+ * ends. */
+static bool prevents_joining(LLVMValueRef stop) {
+    uint32_t kind = WP_STOP_KIND(wpi_lower_stop_op(stop));
+    if (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_ARRIVE) return !is_whole_barrier(stop);
+    return kind == WP_STOP_YIELD || kind == WP_STOP_GRID;
+}
+
+wp_step wpi_region_step_of(const wp_uniform *u) {
+    wp_step step = WP_STEP_KEPT;
+    for (uint32_t b = 0; b < u->block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (!wpi_lower_is_stop(i)) continue;
+            if (prevents_joining(i)) return WP_STEP_LOST;
+            if (!keeps_step(i) || wpi_uniform_is_partial(u, u->blocks[b])) step = WP_STEP_JOINED;
+        }
+    return step;
+}
+
+bool wpi_region_stop_is_in_step(const wp_uniform *u, wp_step step, LLVMValueRef stop) {
+    if (step == WP_STEP_LOST || wpi_uniform_is_partial(u, LLVMGetInstructionParent(stop)))
+        return false;
+    return step == WP_STEP_KEPT || is_whole_barrier(stop) ||
+           wpi_region_is_free(wpi_lower_stop_op(stop));
+}
+
+/* Between free stops, the local memory of all threads is alive, where one thread's was before. */
+#define LOCAL_MOST_BYTES 256u
+
+wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    uint64_t local_bytes = 0;
+    for (uint32_t b = 0; b < u->block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(u->blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsAAllocaInst(i)) continue;
+            if (!LLVMIsAConstantInt(LLVMGetOperand(i, 0))) return WP_STEP_LOST;
+            local_bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
+                           LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+        }
+    if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
+    wp_step step = wpi_region_step_of(u);
+    /* Checked code tells barriers apart by where the program has them. */
+    return step == WP_STEP_JOINED && c->variant ? WP_STEP_LOST : step;
+}
+
+void wpi_region_join(wp_compile *c, wp_step step) {
+    if (step == WP_STEP_JOINED) wpi_lower_stop(c, c->builder, WP_STOP_BARRIER, NULL, NULL, NULL);
+}
+
+void wpi_region_split(wp_region_plan *plan) {
+    LLVMValueRef function = plan->kernel->function;
+    uint32_t count, stops = 0;
+    LLVMBasicBlockRef *order = wpi_blocks_rpo(function, &count);
+    for (uint32_t b = 0; b < count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(order[b]); i; i = LLVMGetNextInstruction(i))
+            stops += !wpi_lower_is_stop(i) ? 0 : wpi_lower_stop_op(i) == WP_STOP_ROUND ? 2 : 1;
+    wp_stop_point *points = wp_must_calloc(stops + 1, sizeof *points);
+    uint32_t state = 1;
+    for (uint32_t b = 0; b < count; b++) {
+        LLVMValueRef next;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(order[b]); i; i = next) {
+            next = LLVMGetNextInstruction(i);
+            if (!wpi_lower_is_stop(i)) continue;
+            uint32_t op = wpi_lower_stop_op(i);
+            bool is_plain = is_plain_barrier(i) || writes_no_request(op);
+            points[state++] = (wp_stop_point){.call = i, .op = op, .is_plain = is_plain};
+            if (op == WP_STOP_ROUND)
+                points[state++] =
+                    (wp_stop_point){.call = i, .op = op, .is_plain = true, .is_last_round = true};
+            add_flags(plan->kernel, op);
+            wpi_block_split_before(i);
+        }
+    }
+    wp_free(order);
+    plan->kernel->stops = points;
+    plan->kernel->region_count = plan->state_count = stops + 1;
+    plan->blocks = wpi_blocks_rpo(function, &plan->block_count);
+    wpi_region_uniform_init(&plan->uniform, function);
+    plan->step = wpi_region_step_of(&plan->uniform);
+}
+
+void wpi_region_plan_deinit(wp_region_plan *plan) {
+    for (uint32_t s = 0; s < plan->slot_count; s++)
+        wp_free(plan->slots[s].is_live);
+    wp_free(plan->slots);
+    wp_free(plan->blocks);
+    wpi_uniform_deinit(&plan->uniform);
+}

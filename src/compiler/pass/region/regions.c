@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Kernels become loops over threads between stops (docs/rooms/compiler.md has the picture), or,
+ * where a stop hides in a function that was not inlined, fibers. */
+#include <llvm-c/Target.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/must.h"
+#include "compiler/ir/edit.h"
+#include "compiler/ir/live.h"
+#include "compiler/ir/map.h"
+#include "compiler/pass/region/regions.h"
+#include "compiler/passes.h"
+
+static bool contains_stop(LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (wpi_lower_is_stop(i)) return true;
+    return false;
+}
+
+static bool any_pointer_target_stops(wp_compile *c, wp_map *seen);
+
+/* A stop in `function` or in what it calls; calls through pointers may reach any function whose
+ * address is taken. */
+static bool stops_below(wp_compile *c, LLVMValueRef function, wp_map *seen) {
+    if (wpi_map_has(seen, function)) return false;
+    wpi_map_set(seen, function, function);
+    if (contains_stop(function)) return true;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i) || LLVMIsAInlineAsm(LLVMGetCalledValue(i))) continue;
+            LLVMValueRef callee = wpi_called_function(i);
+            if (!callee && any_pointer_target_stops(c, seen)) return true;
+            if (callee && !LLVMIsDeclaration(callee) && stops_below(c, callee, seen)) return true;
+        }
+    return false;
+}
+
+static bool any_pointer_target_stops(wp_compile *c, wp_map *seen) {
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
+        if (!LLVMIsDeclaration(f) && wpi_function_is_address_taken(f) && stops_below(c, f, seen))
+            return true;
+    return false;
+}
+
+static bool needs_fibers(wp_compile *c, LLVMValueRef kernel) {
+    wp_map seen = {0};
+    wpi_map_set(&seen, kernel, kernel);
+    bool found = false;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b && !found;
+         b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !found;
+             i = LLVMGetNextInstruction(i)) {
+            if (!LLVMIsACallInst(i)) continue;
+            LLVMValueRef callee = wpi_called_function(i);
+            if (!callee)
+                found = any_pointer_target_stops(c, &seen);
+            else if (!LLVMIsDeclaration(callee))
+                found = stops_below(c, callee, &seen);
+        }
+    wpi_map_deinit(&seen);
+    return found;
+}
+
+/* Every stop becomes a function; beyond this many the compiler would take minutes, and fibers do.
+ */
+#define REGIONS_MAX 192u
+
+static bool has_too_many_stops(LLVMValueRef kernel) {
+    uint32_t count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            count += wpi_lower_is_stop(i);
+    return count > REGIONS_MAX;
+}
+
+/* A kernel may write to its copy of a structure argument; the launch's copy belongs to all threads.
+ */
+static void copy_written_params(wp_compile *c, LLVMValueRef kernel) {
+    unsigned byval = LLVMGetEnumAttributeKindForName("byval", 5);
+    unsigned readonly = LLVMGetEnumAttributeKindForName("readonly", 8);
+    for (unsigned p = 0; p < LLVMCountParams(kernel); p++) {
+        LLVMAttributeRef attribute = LLVMGetEnumAttributeAtIndex(kernel, p + 1, byval);
+        if (!attribute || LLVMGetEnumAttributeAtIndex(kernel, p + 1, readonly)) continue;
+        LLVMValueRef param = LLVMGetParam(kernel, p);
+        LLVMTypeRef type = LLVMGetTypeAttributeValue(attribute);
+        LLVMPositionBuilderBefore(c->builder,
+                                  LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(kernel)));
+        LLVMValueRef own = LLVMBuildAlloca(c->builder, type, "");
+        unsigned alignment = 16;
+        LLVMSetAlignment(own, alignment);
+        LLVMReplaceAllUsesWith(param, own);
+        LLVMBuildMemCpy(c->builder, own, alignment, param, 1, LLVMSizeOf(type));
+    }
+}
+
+static bool has_register(LLVMValueRef instruction, void *state) {
+    (void)state;
+    LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(instruction));
+    return kind != LLVMVoidTypeKind && kind != LLVMTokenTypeKind && !LLVMIsAAllocaInst(instruction);
+}
+
+/* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and
+ * what addressing and the calling convention take. Bounded as theirs are. */
+static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel) {
+    enum { FIXED = 10, LEAST = 16, MOST = 255 };
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    wp_live live;
+    wpi_live_init(&live, kernel, has_register, NULL, NULL);
+    uint64_t most = 0;
+    for (uint32_t b = 0; b < live.block_count; b++) {
+        uint64_t alive = 0;
+        for (uint32_t v = 0; v < live.value_count; v++)
+            if (wpi_live_is_in(&live, live.blocks[b], v))
+                alive += (LLVMABISizeOfType(layout, LLVMTypeOf(live.values[v])) + 3) / 4;
+        if (alive > most) most = alive;
+    }
+    wpi_live_deinit(&live);
+    uint64_t estimate = FIXED + most;
+    return estimate < LEAST ? LEAST : estimate > MOST ? MOST : (uint32_t)estimate;
+}
+
+/* Local memory has a place in the frame, so its size must be known. */
+static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b;
+         b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAllocaInst(i) && !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
+                return WP_FAIL(err, UNSUPPORTED,
+                               "kernel %s: alloca() of a size that only the running thread knows; "
+                               "use an array of "
+                               "fixed size, or malloc()",
+                               kernel->name);
+    return WP_STATUS_OK;
+}
+
+static void drop_body(LLVMValueRef function) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMGetTypeKind(LLVMTypeOf(i)) != LLVMVoidTypeKind)
+                LLVMReplaceAllUsesWith(i, LLVMGetPoison(LLVMTypeOf(i)));
+    LLVMBasicBlockRef next;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = next) {
+        LLVMValueRef i;
+        next = LLVMGetNextBasicBlock(b);
+        while ((i = LLVMGetLastInstruction(b)))
+            LLVMInstructionEraseFromParent(i);
+    }
+    while (LLVMGetFirstBasicBlock(function))
+        LLVMDeleteBasicBlock(LLVMGetFirstBasicBlock(function));
+}
+
+static void build_regions(wp_compile *c, wp_kernel_ir *kernel) {
+    wp_region_plan plan = {.c = c, .kernel = kernel};
+    wpi_region_split(&plan);
+    wpi_region_demote(&plan);
+    plan.is_whole = wpi_region_is_whole(&plan);
+    if (plan.state_count == 1) kernel->frame_bytes = 0;
+    kernel->regions = wp_must_calloc(kernel->region_count, sizeof *kernel->regions);
+    for (uint32_t s = 0; s < kernel->region_count; s++)
+        kernel->regions[s] = wpi_region_build(&plan, s);
+    if (plan.is_whole && plan.state_count > 1) kernel->whole = wpi_region_build_whole(&plan);
+    for (uint32_t s = 0; s < kernel->region_count; s++)
+        kernel->stops[s].call = NULL;
+    wpi_region_plan_deinit(&plan);
+    drop_body(kernel->function);
+}
+
+static wp_status describe_kernels(wp_compile *c, wp_error *err) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        WP_TRY(check_local_memory(&c->kernels[k], err));
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
+    return WP_STATUS_OK;
+}
+
+static uint32_t local_bytes(wp_compile *c, LLVMValueRef kernel) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
+    uint64_t bytes = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsAAllocaInst(i))
+                bytes += LLVMABISizeOfType(layout, LLVMGetAllocatedType(i)) *
+                         LLVMConstIntGetZExtValue(LLVMGetOperand(i, 0));
+    return (uint32_t)bytes;
+}
+
+static void build_fiber(wp_compile *c, wp_kernel_ir *kernel) {
+    kernel->local_bytes = local_bytes(c, kernel->function);
+    kernel->thread = wpi_fiber_build(c, kernel);
+    kernel->flags |= WP_CPU_KERNEL_WARP | WP_CPU_KERNEL_SPINS | WP_CPU_KERNEL_GRID_SYNC;
+}
+
+static void finish_kernels(wp_compile *c) {
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        if (!LLVMIsDeclaration(c->kernels[k].function))
+            LLVMSetLinkage(c->kernels[k].function, LLVMInternalLinkage);
+    wpi_identity_lower(c);
+}
+
+wp_status wpi_pass_regions(wp_compile *c, wp_error *err) {
+    WP_TRY(describe_kernels(c, err));
+    bool *is_fiber = wp_must_calloc(c->kernel_count + 1, sizeof *is_fiber);
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        is_fiber[k] =
+            needs_fibers(c, c->kernels[k].function) || has_too_many_stops(c->kernels[k].function);
+    for (uint32_t k = 0; k < c->kernel_count; k++) {
+        wp_kernel_ir *kernel = &c->kernels[k];
+        if (is_fiber[k]) {
+            build_fiber(c, kernel);
+        } else {
+            copy_written_params(c, kernel->function);
+            build_regions(c, kernel);
+        }
+    }
+    wp_free(is_fiber);
+    finish_kernels(c);
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_pass_fibers(wp_compile *c, wp_error *err) {
+    WP_TRY(describe_kernels(c, err));
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        build_fiber(c, &c->kernels[k]);
+    finish_kernels(c);
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Structures that a kernel takes by value, and never writes to, are the same for all its threads
+ * from beginning to end. Loads of them are marked as such ("invariant.load"): uniform where their
+ * address is, free to move, and as good as arithmetic to have once more. */
+#include <stddef.h>
+
+#include "compiler/ir/edit.h"
+#include "compiler/pass/region/regions.h"
+#include "compiler/passes.h"
+
+#define MARK "invariant.load"
+
+static unsigned mark_kind(LLVMValueRef load) {
+    return LLVMGetMDKindIDInContext(LLVMGetTypeContext(LLVMTypeOf(load)), MARK, sizeof MARK - 1);
+}
+
+static bool is_in_param(LLVMValueRef address) {
+    while (LLVMIsAGetElementPtrInst(address) || LLVMIsAAddrSpaceCastInst(address))
+        address = LLVMGetOperand(address, 0);
+    return LLVMIsAArgument(address) && wpi_argument_has(address, "byval") &&
+           wpi_argument_has(address, "readonly");
+}
+
+bool wpi_is_settled_load(LLVMValueRef value) {
+    return LLVMIsALoadInst(value) && LLVMGetMetadata(value, mark_kind(value));
+}
+
+bool wpi_is_param_load(LLVMValueRef value) {
+    return wpi_is_settled_load(value) && is_in_param(LLVMGetOperand(value, 0));
+}
+
+void wpi_mark_settled_load(LLVMValueRef load) {
+    LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(load));
+    LLVMValueRef none = LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, NULL, 0));
+    LLVMSetMetadata(load, mark_kind(load), none);
+}
+
+static void mark_loads(LLVMValueRef kernel) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsALoadInst(i) && !LLVMGetVolatile(i) && is_in_param(LLVMGetOperand(i, 0)))
+                wpi_mark_settled_load(i);
+}
+
+wp_status wpi_pass_params(wp_compile *c, wp_error *err) {
+    (void)err;
+    for (uint32_t k = 0; k < c->kernel_count; k++)
+        mark_loads(c->kernels[k].function);
+    return WP_STATUS_OK;
+}

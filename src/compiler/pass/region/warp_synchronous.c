@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Warp-synchronous code on plain shared memory: steps where lanes rely on each other without saying
+ * so.
+ *
+ *     tile[t] = x;                      the hardware runs each line for all lanes of a warp;
+ *     y = tile[t ^ 1];                  without a step, a thread would run both before the next
+ *     tile[t] = y;                      thread begins
+ *
+ * The rule. Take two plain accesses A and B of one kernel, at least one of them a store, and a way
+ * from A to B without a barrier or warp operation. They clash when some lane's A and another lane's
+ * B touch the same byte. A clash that the indices prove gets a step before B; what is read at an
+ * index of its own, or at unknown distances, proves nothing.
+ *
+ * The indices are numbers once the shape of the block is known (thread_value.h). It is not, so the
+ * usual shapes are tried. The program is taken to be right on hardware, where only the lanes of a
+ * warp run in step. So a shape is impossible in which
+ *     - two threads of different warps clash (ways end at block barriers only),
+ *     - a store has two threads write different values to the same place, or
+ *     - an access misses its variable;
+ * and so is a block of one warp for a kernel with a block barrier, which would be for nothing.
+ * If a possible shape has no clash at all, the kernel is taken to be free of races, launched in
+ * that shape, and gets no step. If none is possible, it gets none either. Otherwise every pair that
+ * clashes in a possible shape is parted.
+ *
+ * Guards that dominate an access (`if (t < 16)`) limit its threads where they are numbers, too;
+ * else all threads count as let through. */
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/must.h"
+#include "compiler/ir/edit.h"
+#include "compiler/ir/loop.h"
+#include "compiler/ir/map.h"
+#include "compiler/pass/lower_pass.h"
+#include "compiler/ir/thread_touch.h"
+#include "compiler/ir/thread_value.h"
+#include "compiler/passes.h"
+
+enum {
+    ACCESSES_MAX = 1024,
+    PAIRS_MAX = 200 * 1000,
+    NODES_MAX = 16384,
+    COPY_BYTES_MAX = 64,
+    WORK_MAX = 200 * 1000 * 1000 /* threads looked at, a kernel: half a second */
+};
+
+typedef struct guard {
+    uint32_t node;
+    bool is_true; /* the access runs where the node is true */
+} guard;
+
+typedef struct access {
+    LLVMValueRef instruction;
+    LLVMValueRef stored; /* the value; NULL for a load or a copy of memory */
+    uint32_t address;    /* node */
+    uint32_t size_bytes;
+    bool is_store;
+    uint32_t block, place; /* its event */
+    guard *guards;
+    uint32_t guard_count;
+    uint32_t *unknowns; /* nodes in its address that a repetition defines anew */
+    uint32_t unknown_count;
+    bool *meets_block,
+        *meets_warp; /* [access_count]: reached without a barrier; … or warp operation */
+    bool *clashes;   /* [access_count]: parts of a pair, in a possible shape */
+    bool has_step;   /* gets a step before it */
+    /* for the shape at hand */
+    bool is_considered;
+    bool is_guarded_by_unknown;
+    wp_touch touch;
+} access;
+
+typedef enum event_kind { EVENT_ACCESS, EVENT_BARRIER, EVENT_WARP, EVENT_DEFINITION } event_kind;
+
+typedef struct event {
+    event_kind kind;
+    uint32_t index; /* of the access, or the node */
+} event;
+
+typedef struct event_list {
+    event *items;
+    uint32_t count, capacity;
+} event_list;
+
+typedef struct search {
+    wp_compile *c;
+    const wp_kernel_ir *kernel;
+    wp_thread_values values;
+    wp_loops flow;
+    event_list *events; /* a block of `flow` */
+    access *accesses;
+    uint32_t access_count, pair_count;
+    bool has_block_barrier;
+    wp_touches touches;
+} search;
+
+/* ---- the accesses ---- */
+
+/* What an instruction does to shared memory, other than in volatile or atomic accesses: `count`
+ * entries of instruction, stored, size_bytes and is_store, and the pointers. */
+static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2],
+                         LLVMValueRef pointers[2]) {
+    uint32_t count = 0;
+    if (LLVMIsALoadInst(i)) {
+        pointers[count] = LLVMGetOperand(i, 0);
+        out[count++] =
+            (access){.instruction = i,
+                     .size_bytes = (uint32_t)LLVMStoreSizeOfType(v->layout, LLVMTypeOf(i))};
+    } else if (LLVMIsAStoreInst(i)) {
+        LLVMValueRef stored = LLVMGetOperand(i, 0);
+        uint64_t size = LLVMStoreSizeOfType(v->layout, LLVMTypeOf(stored));
+        pointers[count] = LLVMGetOperand(i, 1);
+        out[count++] = (access){
+            .instruction = i, .stored = stored, .size_bytes = (uint32_t)size, .is_store = true};
+    } else if (LLVMIsAMemIntrinsic(i)) { /* (to, from or value, size, is volatile) */
+        LLVMValueRef size = LLVMGetOperand(i, 2), second = LLVMGetOperand(i, 1);
+        bool is_set = LLVMIsAMemSetInst(i) != NULL;
+        if (!LLVMIsAConstantInt(size) || LLVMConstIntGetZExtValue(size) > COPY_BYTES_MAX ||
+            !LLVMIsNull(LLVMGetOperand(i, 3)))
+            return 0;
+        access a = {.instruction = i, .size_bytes = (uint32_t)LLVMConstIntGetZExtValue(size)};
+        pointers[count] = second;
+        if (!is_set) out[count++] = a;
+        a.is_store = true;
+        a.stored = is_set ? second : NULL;
+        pointers[count] = LLVMGetOperand(i, 0);
+        out[count++] = a;
+    }
+    if (!LLVMIsAMemIntrinsic(i) && count &&
+        (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic))
+        return 0;
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        if (out[n].size_bytes == 0 ||
+            LLVMGetPointerAddressSpace(LLVMTypeOf(pointers[n])) != WP_SPACE_SHARED)
+            continue;
+        pointers[kept] = pointers[n];
+        out[kept++] = out[n];
+    }
+    return kept;
+}
+
+static void append_event(event_list *list, event_kind kind, uint32_t index) {
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity ? 2 * list->capacity : 8;
+        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
+    }
+    list->items[list->count++] = (event){kind, index};
+}
+
+static bool parts_lanes(uint32_t op) {
+    uint32_t kind = WP_STOP_KIND(op);
+    return kind != WP_STOP_YIELD && kind != WP_STOP_BARRIER_ARRIVE;
+}
+
+static bool parts_warps(uint32_t op) {
+    uint32_t kind = WP_STOP_KIND(op);
+    return (kind >= WP_STOP_BARRIER && kind <= WP_STOP_BARRIER_OR) || kind == WP_STOP_GRID;
+}
+
+/* Conditions of branches that lead to `block` by one way only. */
+static void add_guard(search *s, access *a, LLVMValueRef condition, bool is_true, int depth) {
+    LLVMOpcode opcode =
+        LLVMIsAInstruction(condition) ? LLVMGetInstructionOpcode(condition) : LLVMRet;
+    LLVMValueRef x = NULL, y = NULL;
+    if (opcode == (is_true ? LLVMAnd : LLVMOr)) {
+        x = LLVMGetOperand(condition, 0);
+        y = LLVMGetOperand(condition, 1);
+    } else if (opcode == LLVMSelect) { /* c ? x : false, c ? true : x */
+        LLVMValueRef rest = LLVMGetOperand(condition, is_true ? 2 : 1);
+        if (LLVMIsAConstantInt(rest) && (LLVMConstIntGetZExtValue(rest) != 0) == !is_true) {
+            x = LLVMGetOperand(condition, 0);
+            y = LLVMGetOperand(condition, is_true ? 1 : 2);
+        }
+    }
+    if (x && depth < 8) {
+        add_guard(s, a, x, is_true, depth + 1);
+        add_guard(s, a, y, is_true, depth + 1);
+        return;
+    }
+    a->guards = wp_must_realloc(a->guards, (a->guard_count + 1) * sizeof *a->guards);
+    a->guards[a->guard_count++] = (guard){wpi_thread_values_add(&s->values, condition), is_true};
+}
+
+static bool has_one_way_in(LLVMBasicBlockRef block) {
+    uint32_t ways = 0;
+    for (LLVMUseRef u = LLVMGetFirstUse(LLVMBasicBlockAsValue(block)); u; u = LLVMGetNextUse(u))
+        ways += LLVMIsATerminatorInst(LLVMGetUser(u)) != NULL;
+    return ways == 1;
+}
+
+static void find_guards(search *s, access *a) {
+    const wp_loops *flow = &s->flow;
+    for (uint32_t b = a->block; b != 0; b = flow->idom[b]) {
+        LLVMValueRef branch = LLVMGetBasicBlockTerminator(flow->blocks[flow->idom[b]]);
+        if (!LLVMIsABranchInst(branch) || !LLVMIsConditional(branch)) continue;
+        for (unsigned way = 0; way < 2; way++)
+            if (LLVMGetSuccessor(branch, way) == flow->blocks[b] && has_one_way_in(flow->blocks[b]))
+                add_guard(s, a, LLVMGetCondition(branch), way == 0, 0);
+    }
+}
+
+static void find_unknowns(const search *s, uint32_t node, wp_map *seen, access *a) {
+    const wp_thread_node *n = &s->values.nodes[node];
+    if (wpi_map_has(seen, (const void *)(uintptr_t)(node + 1))) return;
+    wpi_map_set_index(seen, (const void *)(uintptr_t)(node + 1), 0);
+    if (wpi_thread_node_is_redefined(n)) {
+        a->unknowns = wp_must_realloc(a->unknowns, (a->unknown_count + 1) * sizeof *a->unknowns);
+        a->unknowns[a->unknown_count++] = node;
+    }
+    for (uint32_t o = 0; o < n->operand_count; o++)
+        find_unknowns(s, n->operands[o], seen, a);
+}
+
+/* False when there is nothing to look at, or too much. */
+static bool find_accesses(search *s) {
+    uint32_t stores = 0;
+    s->accesses = wp_must_calloc(ACCESSES_MAX, sizeof *s->accesses);
+    for (uint32_t b = 0; b < s->flow.block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            access found[2];
+            LLVMValueRef pointers[2];
+            uint32_t count = describe(&s->values, i, found, pointers);
+            if (s->access_count + count > ACCESSES_MAX) return false;
+            for (uint32_t n = 0; n < count; n++) {
+                access *a = &s->accesses[s->access_count++];
+                *a = found[n];
+                a->block = b;
+                a->address = wpi_thread_values_add(&s->values, pointers[n]);
+                find_guards(s, a);
+                stores += a->is_store;
+            }
+        }
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        wp_map seen = {0};
+        find_unknowns(s, s->accesses[n].address, &seen, &s->accesses[n]);
+        wpi_map_deinit(&seen);
+    }
+    return s->access_count > 1 && stores > 0 && s->values.count <= NODES_MAX;
+}
+
+static void find_events(search *s) {
+    s->events = wp_must_calloc(s->flow.block_count, sizeof *s->events);
+    uint32_t next = 0;
+    for (uint32_t b = 0; b < s->flow.block_count; b++)
+        for (LLVMValueRef i = LLVMGetFirstInstruction(s->flow.blocks[b]); i;
+             i = LLVMGetNextInstruction(i)) {
+            uint32_t node = wpi_map_index(&s->values.index, i);
+            if (node != UINT32_MAX && wpi_thread_node_is_redefined(&s->values.nodes[node]))
+                append_event(&s->events[b], EVENT_DEFINITION, node);
+            for (; next < s->access_count && s->accesses[next].instruction == i; next++) {
+                s->accesses[next].place = s->events[b].count;
+                append_event(&s->events[b], EVENT_ACCESS, next);
+            }
+            if (wpi_lower_is_stop(i) && parts_lanes(wpi_lower_stop_op(i))) {
+                bool is_barrier = parts_warps(wpi_lower_stop_op(i));
+                s->has_block_barrier |= is_barrier;
+                append_event(&s->events[b], is_barrier ? EVENT_BARRIER : EVENT_WARP, 0);
+            }
+        }
+}
+
+/* ---- ways from one access to others ---- */
+
+static bool is_unknown_of(const access *a, uint32_t node) {
+    for (uint32_t u = 0; u < a->unknown_count; u++)
+        if (a->unknowns[u] == node) return true;
+    return false;
+}
+
+/* Marks what block `b` has from event `first` on; true when the way leads out of it. */
+static bool pass_block(const search *s, const access *from, uint32_t b, uint32_t first,
+                       bool warp_ends, bool *met) {
+    for (uint32_t e = first; e < s->events[b].count; e++) {
+        const event *at = &s->events[b].items[e];
+        if (at->kind == EVENT_BARRIER || (at->kind == EVENT_WARP && warp_ends)) return false;
+        if (at->kind == EVENT_DEFINITION && is_unknown_of(from, at->index)) return false;
+        if (at->kind != EVENT_ACCESS) continue;
+        if (warp_ends && s->accesses[at->index].has_step) return false;
+        met[at->index] = true;
+    }
+    return true;
+}
+
+/* Which accesses follow `from` before a barrier (or a warp operation, if these end the way, too).
+ */
+static void walk(const search *s, const access *from, bool warp_ends, bool *met) {
+    bool *seen = wp_must_calloc(s->flow.block_count, sizeof *seen);
+    uint32_t *stack = wp_must_calloc(s->flow.block_count + 1, sizeof *stack), depth = 0;
+    memset(met, 0, s->access_count * sizeof *met);
+    uint32_t b = from->block;
+    bool goes_on = pass_block(s, from, b, from->place + 1, warp_ends, met);
+    for (;;) {
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->flow.blocks[b]);
+        for (unsigned n = 0; goes_on && n < LLVMGetNumSuccessors(terminator); n++) {
+            uint32_t to = wpi_map_index(&s->flow.index, LLVMGetSuccessor(terminator, n));
+            if (!seen[to]) stack[depth++] = to;
+            seen[to] = true;
+        }
+        if (depth == 0) break;
+        b = stack[--depth];
+        goes_on = pass_block(s, from, b, 0, warp_ends, met);
+    }
+    wp_free(seen);
+    wp_free(stack);
+}
+
+static bool has_same_guards(const access *a, const access *b) {
+    if (a->guard_count != b->guard_count) return false;
+    for (uint32_t g = 0; g < a->guard_count; g++)
+        if (a->guards[g].node != b->guards[g].node || a->guards[g].is_true != b->guards[g].is_true)
+            return false;
+    return true;
+}
+
+/* The pairs to look at. Two accesses to one address by one set of threads tell nothing that each of
+ * them does not tell alone. */
+static bool find_pairs(search *s) {
+    uint32_t warp_pairs = 0;
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        access *a = &s->accesses[n];
+        a->meets_block = wp_must_calloc(s->access_count, sizeof(bool));
+        a->meets_warp = wp_must_calloc(s->access_count, sizeof(bool));
+        a->clashes = wp_must_calloc(s->access_count, sizeof(bool));
+        walk(s, a, false, a->meets_block);
+        walk(s, a, true, a->meets_warp);
+        for (uint32_t m = 0; m < s->access_count; m++) {
+            const access *b = &s->accesses[m];
+            bool is_pair = (a->is_store || b->is_store) &&
+                           !(a->address == b->address && has_same_guards(a, b));
+            a->meets_block[m] &= is_pair;
+            a->meets_warp[m] &= is_pair;
+            s->pair_count += a->meets_block[m];
+            warp_pairs += a->meets_warp[m];
+        }
+    }
+    return warp_pairs > 0 && s->pair_count <= PAIRS_MAX;
+}
+
+/* ---- one shape ---- */
+
+static void find_active(const search *s, access *a, uint32_t threads, bool *is_active) {
+    memset(is_active, true, threads * sizeof *is_active);
+    a->is_guarded_by_unknown = false;
+    for (uint32_t g = 0; g < a->guard_count; g++) {
+        const wp_thread_node *node = &s->values.nodes[a->guards[g].node];
+        if (!wpi_thread_node_is_number(node)) {
+            a->is_guarded_by_unknown = true;
+            continue;
+        }
+        for (uint32_t t = 0; t < threads; t++)
+            is_active[t] &= (wpi_thread_node_at(node, t) != 0) == a->guards[g].is_true;
+    }
+}
+
+/* Outside of the variable that it is based on? */
+static bool misses(const search *s, const access *a) {
+    const wp_thread_node *node = &s->values.nodes[a->address];
+    if (a->is_guarded_by_unknown || node->term_count != 1 || node->terms[0].factor != 1)
+        return false;
+    LLVMValueRef variable = s->values.nodes[node->terms[0].unknown].value;
+    if (!LLVMIsAGlobalVariable(variable)) return false;
+    int64_t size = (int64_t)LLVMABISizeOfType(s->values.layout, LLVMGlobalGetValueType(variable));
+    return size != 0 && (a->touch.first < 0 || a->touch.outer > size);
+}
+
+/* Do two threads store different values to one place? */
+static bool quarrels(search *s, const access *a) {
+    if (!a->stored || a->is_guarded_by_unknown) return false;
+    if (wpi_uniform_is(&s->values.uniform, a->stored)) return false;
+    return wpi_touches_clash(&s->touches, a->touch, a->touch, true) ||
+           wpi_touches_clash(&s->touches, a->touch, a->touch, false);
+}
+
+static bool is_comparable(const search *s, const access *a, const access *b) {
+    return a->is_considered && b->is_considered &&
+           wpi_thread_node_is_alike(&s->values.nodes[a->address], &s->values.nodes[b->address]);
+}
+
+static bool store_the_same(const search *s, const access *a, const access *b) {
+    return a->stored && a->stored == b->stored && wpi_uniform_is(&s->values.uniform, a->stored);
+}
+
+static bool do_clash(search *s, const access *a, const access *b, bool in_warp) {
+    return is_comparable(s, a, b) && !store_the_same(s, a, b) &&
+           wpi_touches_clash(&s->touches, a->touch, b->touch, in_warp);
+}
+
+static bool is_possible(search *s, uint32_t threads) {
+    bool is_active[WP_BLOCK_THREADS_MAX];
+    wpi_touches_start(&s->touches, threads);
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        access *a = &s->accesses[n];
+        const wp_thread_node *address = &s->values.nodes[a->address];
+        a->is_considered = address->is_known;
+        if (!a->is_considered) continue;
+        find_active(s, a, threads, is_active);
+        if (!wpi_touches_add(&s->touches, address, is_active, a->size_bytes, &a->touch) ||
+            misses(s, a) || quarrels(s, a))
+            return false;
+    }
+    for (uint32_t n = 0; n < s->access_count; n++)
+        for (uint32_t m = 0; m < s->access_count; m++) {
+            const access *a = &s->accesses[n];
+            if (a->meets_block[m] && do_clash(s, a, &s->accesses[m], false)) return false;
+        }
+    return true;
+}
+
+/* Notes the pairs of lanes that clash; false when there are none. */
+static bool note_clashes(search *s) {
+    bool found = false;
+    for (uint32_t n = 0; n < s->access_count; n++)
+        for (uint32_t m = 0; m < s->access_count; m++) {
+            access *a = &s->accesses[n];
+            if (!a->meets_warp[m] || !do_clash(s, a, &s->accesses[m], true)) continue;
+            a->clashes[m] = true;
+            found = true;
+        }
+    return found;
+}
+
+/* ---- all shapes ---- */
+
+static bool uses_id(LLVMValueRef kernel, wp_id id) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsACallInst(i) && wpi_lower_id_of(wpi_called_function(i)) == id) return true;
+    return false;
+}
+
+/* False when the kernel needs no steps in this shape (or it takes too long to find out). */
+static bool try_shape(search *s, wp_block_shape shape, bool *any_possible) {
+    uint32_t threads = shape.x * shape.y * shape.z;
+    uint32_t threads_max = s->kernel->max_threads ? s->kernel->max_threads : WP_BLOCK_THREADS_MAX;
+    bool one_warp_fits = !s->has_block_barrier || threads_max <= WP_WARP_LANES;
+    if (threads < WP_WARP_LANES || threads > threads_max) return true;
+    if (threads == WP_WARP_LANES && !one_warp_fits) return true;
+    wpi_thread_values_evaluate(&s->values, shape);
+    s->touches.work += (uint64_t)s->values.count * threads;
+    if (!is_possible(s, threads)) return s->touches.work < WORK_MAX;
+    *any_possible = true;
+    return note_clashes(s) && s->touches.work < WORK_MAX;
+}
+
+static bool try_shapes(search *s) {
+    static const uint32_t sizes_x[] = {2,   4,   8,   16,  24,  32,  64,  96,
+                                       128, 192, 256, 384, 512, 768, 1024};
+    static const uint32_t sizes[] = {1, 2, 4, 8, 12, 16, 24, 32};
+    bool has_z = uses_id(s->kernel->function, WP_ID_TID_Z);
+    bool has_y = has_z || uses_id(s->kernel->function, WP_ID_TID_Y);
+    bool any_possible = false;
+    for (size_t z = 0; z < (has_z ? sizeof sizes / sizeof *sizes : 1); z++)
+        for (size_t y = 0; y < (has_y ? sizeof sizes / sizeof *sizes : 1); y++)
+            for (size_t x = 0; x < sizeof sizes_x / sizeof *sizes_x; x++) {
+                wp_block_shape shape = {sizes_x[x], sizes[y], sizes[z]};
+                if (!try_shape(s, shape, &any_possible)) return false;
+            }
+    return any_possible;
+}
+
+/* ---- steps ---- */
+
+/* Before as few accesses as the order of the code allows: a step parts all pairs whose ways lead
+ * by. */
+static void place_steps(search *s) {
+    bool *met = wp_must_calloc(s->access_count, sizeof *met);
+    for (uint32_t m = 0; m < s->access_count; m++)
+        for (uint32_t n = 0; n < s->access_count && !s->accesses[m].has_step; n++) {
+            if (!s->accesses[n].clashes[m]) continue;
+            walk(s, &s->accesses[n], true, met);
+            s->accesses[m].has_step = met[m];
+        }
+    wp_free(met);
+    for (uint32_t m = 0; m < s->access_count; m++) {
+        if (!s->accesses[m].has_step) continue;
+        if (m > 0 && s->accesses[m - 1].has_step &&
+            s->accesses[m - 1].instruction == s->accesses[m].instruction)
+            continue; /* a copy's load has one already */
+        LLVMPositionBuilderBefore(s->c->builder, s->accesses[m].instruction);
+        wpi_lower_stop(s->c, s->c->builder, WP_STOP_STEP, NULL, NULL, NULL);
+    }
+}
+
+static void search_deinit(search *s) {
+    for (uint32_t n = 0; n < s->access_count; n++) {
+        wp_free(s->accesses[n].guards);
+        wp_free(s->accesses[n].unknowns);
+        wp_free(s->accesses[n].meets_block);
+        wp_free(s->accesses[n].meets_warp);
+        wp_free(s->accesses[n].clashes);
+    }
+    wp_free(s->accesses);
+    for (uint32_t b = 0; s->events && b < s->flow.block_count; b++)
+        wp_free(s->events[b].items);
+    wp_free(s->events);
+    wpi_touches_deinit(&s->touches);
+    wpi_thread_values_deinit(&s->values);
+    wpi_loops_deinit(&s->flow);
+}
+
+static bool uses_shared(LLVMModuleRef module) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        if (LLVMGetPointerAddressSpace(LLVMTypeOf(g)) == WP_SPACE_SHARED) return true;
+    return false;
+}
+
+static void part_lanes(wp_compile *c, const wp_kernel_ir *kernel) {
+    search s = {.c = c, .kernel = kernel};
+    wpi_thread_values_init(&s.values, c, kernel->function);
+    wpi_loops_init(&s.flow, kernel->function);
+    if (find_accesses(&s)) {
+        find_events(&s);
+        if (find_pairs(&s) && try_shapes(&s)) place_steps(&s);
+    }
+    search_deinit(&s);
+}
+
+wp_status wpi_pass_warp_synchronous(wp_compile *c, wp_error *err) {
+    (void)err;
+    for (uint32_t k = 0; k < c->kernel_count && uses_shared(c->module); k++)
+        part_lanes(c, &c->kernels[k]);
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an access is: its memory, its cache operator, what its address starts from. */
+#include <string.h>
+
+#include "compiler/ir/edit.h"
+#include "compiler/pass/lower_pass.h"
+#include "compiler/ir/source_variable.h"
+#include "compiler/pass/trace/trace_pass.h"
+
+enum { ROOTS_MAX = 16, STEPS_MAX = 256 };
+
+/* What an address may start from. */
+typedef struct roots {
+    LLVMValueRef items[ROOTS_MAX];
+    uint32_t count;
+    bool is_incomplete;
+} roots;
+
+static void add_item(LLVMValueRef *items, uint32_t *count, uint32_t most, bool *overflows,
+                     LLVMValueRef item) {
+    for (uint32_t i = 0; i < *count; i++)
+        if (items[i] == item) return;
+    if (*count == most)
+        *overflows = true;
+    else
+        items[(*count)++] = item;
+}
+
+static LLVMOpcode opcode_of(LLVMValueRef value) {
+    if (LLVMIsAConstantExpr(value)) return LLVMGetConstOpcode(value);
+    return LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : LLVMUnreachable;
+}
+
+static roots find_roots(LLVMValueRef pointer) {
+    roots found = {.count = 0};
+    LLVMValueRef seen[STEPS_MAX] = {pointer};
+    uint32_t seen_count = 1;
+    bool *overflows = &found.is_incomplete;
+    for (uint32_t s = 0; s < seen_count; s++) {
+        LLVMValueRef value = seen[s];
+        switch (opcode_of(value)) {
+        case LLVMGetElementPtr:
+        case LLVMAddrSpaceCast:
+        case LLVMBitCast:
+        case LLVMFreeze:
+            add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetOperand(value, 0));
+            break;
+        case LLVMPHI:
+            for (unsigned i = 0; i < LLVMCountIncoming(value); i++)
+                add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetIncomingValue(value, i));
+            break;
+        case LLVMSelect:
+            for (unsigned o = 1; o < 3; o++)
+                add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetOperand(value, o));
+            break;
+        default: add_item(found.items, &found.count, ROOTS_MAX, overflows, value);
+        }
+    }
+    return found;
+}
+
+static bool is_kernel_argument(const wp_compile *c, LLVMValueRef value) {
+    return LLVMIsAArgument(value) && wpi_compile_is_kernel(c, LLVMGetParamParent(value));
+}
+
+/* The kernel's argument that a pointer was read from, if it was. */
+static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
+    if (!LLVMIsALoadInst(pointer)) return NULL;
+    roots from = find_roots(LLVMGetOperand(pointer, 0));
+    bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t->c, from.items[0]);
+    return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
+}
+
+/* The memory behind an address that starts from `root`, as an address space of nvptx. Host code
+ * can only hand addresses of global memory to a kernel. */
+static int space_of(const tracer *t, LLVMValueRef root) {
+    if (LLVMIsAAllocaInst(root)) return WP_SPACE_LOCAL;
+    bool is_given = is_kernel_argument(t->c, root);
+    if (LLVMIsAArgument(root) && wpi_argument_has(root, "byval"))
+        return is_given ? WP_SPACE_CONSTANT : WP_SPACE_LOCAL;
+    if (is_given || structure_of(t, root)) return WP_SPACE_GLOBAL;
+    return (int)LLVMGetPointerAddressSpace(LLVMTypeOf(root));
+}
+
+/* The one memory that all roots are in, else generic. */
+static int common_space(const tracer *t, const roots *from) {
+    if (from->is_incomplete || !from->count) return WP_SPACE_GENERIC;
+    int space = space_of(t, from->items[0]);
+    for (uint32_t r = 1; r < from->count; r++)
+        if (space_of(t, from->items[r]) != space) return WP_SPACE_GENERIC;
+    return space;
+}
+
+/* Fields of wp_cpu_block, which earlier passes read. */
+static bool is_block(const roots *from) {
+    size_t length;
+    LLVMValueRef callee = from->count == 1 && LLVMIsAInstruction(from->items[0])
+                              ? wpi_called_function(from->items[0])
+                              : NULL;
+    return callee && strcmp(LLVMGetValueName2(callee, &length), WP_BLOCK_PLACEHOLDER) == 0;
+}
+
+static bool is_constant_address(LLVMValueRef pointer) {
+    while (opcode_of(pointer) == LLVMAddrSpaceCast || opcode_of(pointer) == LLVMGetElementPtr) {
+        for (int o = 1; o < LLVMGetNumOperands(pointer); o++)
+            if (!LLVMIsAConstantInt(LLVMGetOperand(pointer, (unsigned)o))) return false;
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    return !LLVMIsAInstruction(pointer);
+}
+
+/* ---- cache operators ---- */
+
+bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load) {
+    unsigned kind = LLVMGetMDKindIDInContext(c->context, "invariant.load", 14);
+    if (LLVMGetMetadata(load, kind)) return true;
+    roots from = find_roots(LLVMGetOperand(load, 0));
+    for (uint32_t r = 0; r < from.count; r++) {
+        LLVMValueRef root = from.items[r];
+        bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
+        bool is_restrict =
+            is_kernel_argument(c, root) && wpi_argument_has(root, "noalias") &&
+            (wpi_argument_has(root, "readonly") || wpi_argument_has(root, "readnone"));
+        if (!is_constant && !is_restrict) return false;
+    }
+    return from.count && !from.is_incomplete;
+}
+
+static wp_trace_cache cache_of(LLVMValueRef i) {
+    if (!LLVMIsALoadInst(i) && !LLVMIsAStoreInst(i)) return WP_TRACE_CACHE_ALL;
+    int marked = wpi_lower_cache_mark(i);
+    if (marked >= 0) return (wp_trace_cache)marked;
+    bool is_volatile = LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic;
+    return is_volatile ? WP_TRACE_CACHE_VOLATILE : WP_TRACE_CACHE_ALL;
+}
+
+/* ---- accesses ---- */
+
+/* Atomics on 16-bit floats are functions of the device library; a GPU has instructions. */
+static LLVMTypeRef library_atomic(LLVMValueRef i) {
+    static const char prefix[] = "__wp_ptx_atom_";
+    LLVMValueRef callee = wpi_called_function(i);
+    size_t length;
+    bool is_atomic =
+        callee && strncmp(LLVMGetValueName2(callee, &length), prefix, sizeof prefix - 1) == 0;
+    return is_atomic ? LLVMTypeOf(i) : NULL;
+}
+
+/* The address and the type of what is there; false if `i` is no access. */
+static bool describe(LLVMValueRef i, trace_access *a, LLVMTypeRef *type) {
+    bool is_unused = !LLVMGetFirstUse(i);
+    unsigned address = 0;
+    if (LLVMIsALoadInst(i)) {
+        a->kind = WP_TRACE_LOAD;
+        *type = LLVMTypeOf(i);
+    } else if (LLVMIsAStoreInst(i)) {
+        a->kind = WP_TRACE_STORE;
+        *type = LLVMTypeOf(LLVMGetOperand(i, 0));
+        address = 1;
+    } else if (LLVMIsAAtomicRMWInst(i)) {
+        a->kind = is_unused ? WP_TRACE_REDUCE : WP_TRACE_ATOMIC;
+        *type = LLVMTypeOf(i);
+    } else if (LLVMIsAAtomicCmpXchgInst(i)) {
+        a->kind = WP_TRACE_ATOMIC;
+        *type = LLVMTypeOf(LLVMGetOperand(i, 1));
+    } else if ((*type = library_atomic(i))) {
+        a->kind = is_unused ? WP_TRACE_REDUCE : WP_TRACE_ATOMIC;
+    } else {
+        return false;
+    }
+    a->pointer = LLVMGetOperand(i, address);
+    return true;
+}
+
+static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer) {
+    bool is_operand = is_constant_address(pointer);
+    if (is_block(from)) return TRACE_OPERAND;
+    switch (space) {
+    case WP_SPACE_LOCAL: return TRACE_PRIVATE;
+    case WP_SPACE_CONSTANT: return is_operand ? TRACE_OPERAND : TRACE_CONSTANT;
+    default: return TRACE_SITE;
+    }
+}
+
+/* The variable or kernel argument behind an address; behind a pointer in a structure argument, the
+ * structure. */
+static LLVMValueRef base_of(const tracer *t, const roots *from) {
+    if (from->count != 1 || from->is_incomplete) return NULL;
+    LLVMValueRef root = from->items[0];
+    return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root
+                                                                         : structure_of(t, root);
+}
+
+trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
+    trace_access a = {.memory = TRACE_NO_MEMORY};
+    LLVMTypeRef type;
+    if (wpi_trace_is_place(i, &a.kind, &a.size_bytes)) {
+        a.pointer = i;
+        a.memory = TRACE_SITE;
+        a.space = WP_TRACE_GLOBAL;
+        a.cache = WP_TRACE_CACHE_TEXTURE;
+        return a;
+    }
+    if (!describe(i, &a, &type)) return a;
+    roots from = find_roots(a.pointer);
+    int space = (int)LLVMGetPointerAddressSpace(LLVMTypeOf(a.pointer));
+    if (space == WP_SPACE_GENERIC) space = common_space(t, &from);
+    a.memory = memory_of(space, &from, a.pointer);
+    a.space = space == WP_SPACE_GLOBAL   ? WP_TRACE_GLOBAL
+              : space == WP_SPACE_SHARED ? WP_TRACE_SHARED
+                                         : WP_TRACE_GENERIC;
+    a.cache = cache_of(i);
+    a.size_bytes = (uint32_t)LLVMStoreSizeOfType(t->layout, type);
+    a.base = base_of(t, &from);
+    return a;
+}
+
+/* ---- sites ---- */
+
+static LLVMValueRef name_of(wp_compile *c, LLVMValueRef base) {
+    if (!base || !LLVMIsAArgument(base))
+        return base ? wpi_source_variable(c, base) : LLVMConstNull(c->ptr);
+    size_t length;
+    const char *name = LLVMGetValueName2(base, &length);
+    return wpi_source_text(c, length ? name : NULL, length);
+}
+
+void wpi_trace_add_site(tracer *t, LLVMValueRef i, uint32_t block) {
+    wp_compile *c = t->c;
+    trace_access a = wpi_trace_access(t, i);
+    wp_source_place place = wpi_source_place(i);
+    uint32_t parameter =
+        a.base && LLVMIsAArgument(a.base) ? wpi_argument_number(a.base) : UINT32_MAX; /* -1 */
+    LLVMValueRef fields[] = {
+        wpi_source_text(c, place.file, place.file_length),
+        name_of(c, a.base),
+        wpi_const32(c, place.line),
+        wpi_const32(c, block),
+        wpi_const32(c, parameter),
+        LLVMConstInt(c->i8, a.kind, 0),
+        LLVMConstInt(c->i8, a.space, 0),
+        LLVMConstInt(c->i8, a.cache, 0),
+        LLVMConstInt(c->i8, a.size_bytes, 0),
+    };
+    t->sites = wpi_trace_grow(t->sites, t->site_count, sizeof *t->sites);
+    t->sites[t->site_count] =
+        LLVMConstStructInContext(c->context, fields, sizeof fields / sizeof *fields, 0);
+    wpi_map_set_index(&t->site_of, i, t->site_count++);
+}

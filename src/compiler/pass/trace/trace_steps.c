@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The steps of a block, from its instructions in order.
+ *
+ *     load a            ACCESS site 0                An instruction that takes nothing (a cast, a
+ * phi) load b            ACCESS site 1                is looked through: what uses it waits for
+ * what it x = a + 1    ──►  WAIT 0, ISSUE int            was made from. y = x * b         WAIT 1,
+ * ISSUE fp32
+ *
+ * Between two other steps, ISSUE steps tell how many instructions of which class there are, and
+ * which of them are on the longest chain of dependent ones. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "compiler/ir/edit.h"
+#include "compiler/pass/lower_pass.h"
+#include "compiler/pass/trace/trace_pass.h"
+
+/* A node of the graph of instructions issued between two other steps. */
+typedef struct issued {
+    trace_cost cost;
+    uint32_t depth;  /* instructions on the longest chain that ends here */
+    uint32_t before; /* the node before it on that chain, or NONE */
+} issued;
+
+#define NONE UINT32_MAX
+
+/* The sites behind a value, in the order found. */
+typedef struct sources {
+    uint32_t *sites;
+    uint32_t count;
+} sources;
+
+typedef struct walk {
+    tracer *t;
+    sources *found; /* behind each looked-up value */
+    uint32_t found_count;
+    wp_map found_of; /* value → index into found */
+    /* of the block at hand */
+    issued *issued;
+    uint32_t issued_count;
+    wp_map issued_of; /* value → index */
+    uint32_t *places; /* sites of places since the last fetch */
+    uint32_t place_count;
+    wp_map fetched;   /* a thread's array → index into found: the fetch whose result is there */
+    uint32_t *waited; /* sites that were waited for, and not accessed again */
+    uint32_t waited_count;
+} walk;
+
+/* ---- where values come from ---- */
+
+static void add_source(sources *s, uint32_t site) {
+    for (uint32_t i = 0; i < s->count; i++)
+        if (s->sites[i] == site) return;
+    s->sites = wpi_trace_grow(s->sites, s->count, sizeof *s->sites);
+    s->sites[s->count++] = site;
+}
+
+static bool is_transparent(const tracer *t, LLVMValueRef value) {
+    trace_cost cost;
+    return LLVMIsAPHINode(value) || !wpi_trace_cost(t, value, &cost);
+}
+
+static void collect(walk *w, LLVMValueRef value, wp_map *seen, sources *into) {
+    if (!LLVMIsAInstruction(value) || wpi_map_has(seen, value)) return;
+    wpi_map_set(seen, value, value);
+    uint32_t site = wpi_map_index(&w->t->site_of, value);
+    if (site != NONE) {
+        add_source(into, site);
+        return;
+    }
+    uint32_t known = wpi_map_index(&w->found_of, value);
+    if (known != NONE) {
+        for (uint32_t s = 0; s < w->found[known].count; s++)
+            add_source(into, w->found[known].sites[s]);
+        return;
+    }
+    if (!is_transparent(w->t, value)) return;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value); o++)
+        collect(w, LLVMGetOperand(value, o), seen, into);
+}
+
+static const sources *sources_of(walk *w, LLVMValueRef value) {
+    uint32_t known = wpi_map_index(&w->found_of, value);
+    if (known != NONE) return &w->found[known];
+    sources into = {0};
+    wp_map seen = {0};
+    collect(w, value, &seen, &into);
+    wpi_map_deinit(&seen);
+    w->found = wpi_trace_grow(w->found, w->found_count, sizeof *w->found);
+    w->found[w->found_count] = into;
+    wpi_map_set_index(&w->found_of, value, w->found_count);
+    return &w->found[w->found_count++];
+}
+
+/* ---- steps ---- */
+
+static void add_step(tracer *t, wp_trace_step step) {
+    t->steps = wpi_trace_grow(t->steps, t->step_count, sizeof *t->steps);
+    t->steps[t->step_count++] = step;
+}
+
+/* What was issued since the last other step. */
+static void flush(walk *w) {
+    uint32_t count[WP_TRACE_CLASS_COUNT] = {0}, chain[WP_TRACE_CLASS_COUNT] = {0}, last = NONE;
+    for (uint32_t i = 0; i < w->issued_count; i++) {
+        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+            count[class] += w->issued[i].cost.count[class];
+        if (last == NONE || w->issued[i].depth > w->issued[last].depth) last = i;
+    }
+    for (; last != NONE; last = w->issued[last].before)
+        for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+            chain[class] += w->issued[last].cost.chain[class];
+    for (uint16_t class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+        if (count[class])
+            add_step(w->t, (wp_trace_step){.op = WP_TRACE_ISSUE,
+                                           .class = class,
+                                           .count = count[class],
+                                           .chain = chain[class]});
+    w->issued_count = 0;
+    wpi_map_deinit(&w->issued_of);
+}
+
+static void add_other(walk *w, wp_trace_op op, uint32_t value) {
+    flush(w);
+    add_step(w->t, (wp_trace_step){.op = (uint16_t)op, .value = value});
+}
+
+/* ---- waits ---- */
+
+static bool was_waited(const walk *w, uint32_t site) {
+    for (uint32_t i = 0; i < w->waited_count; i++)
+        if (w->waited[i] == site) return true;
+    return false;
+}
+
+static void wait_for(walk *w, LLVMValueRef value) {
+    if (!LLVMIsAInstruction(value)) return;
+    const sources *s = sources_of(w, value);
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (was_waited(w, s->sites[i])) continue;
+        add_other(w, WP_TRACE_WAIT, s->sites[i]);
+        w->waited = wpi_trace_grow(w->waited, w->waited_count, sizeof *w->waited);
+        w->waited[w->waited_count++] = s->sites[i];
+    }
+}
+
+static void wait_for_operands(walk *w, LLVMValueRef instruction) {
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(instruction); o++)
+        wait_for(w, LLVMGetOperand(instruction, o));
+}
+
+/* ---- textures ---- */
+
+/* What is in the array now comes from the places asked for before. */
+static void add_fetch(walk *w, LLVMValueRef fetch) {
+    LLVMValueRef array = wpi_trace_texture_result(fetch);
+    if (array) {
+        sources from = {0};
+        for (uint32_t p = 0; p < w->place_count; p++)
+            add_source(&from, w->places[p]);
+        w->found = wpi_trace_grow(w->found, w->found_count, sizeof *w->found);
+        w->found[w->found_count] = from;
+        wpi_map_set_index(&w->fetched, array, w->found_count++);
+    }
+    w->place_count = 0;
+}
+
+/* A load from there is none: the result is in registers. False: it is another load. */
+static bool add_fetched(walk *w, LLVMValueRef load) {
+    LLVMValueRef array = wpi_trace_loaded_array(load);
+    uint32_t from = array ? wpi_map_index(&w->fetched, array) : NONE;
+    if (from == NONE) return false;
+    wpi_map_set_index(&w->found_of, load, from);
+    return true;
+}
+
+static void note_place(walk *w, LLVMValueRef instruction, uint32_t site) {
+    wp_trace_access kind;
+    uint32_t size_bytes;
+    if (!wpi_trace_is_place(instruction, &kind, &size_bytes)) return;
+    w->places = wpi_trace_grow(w->places, w->place_count, sizeof *w->places);
+    w->places[w->place_count++] = site;
+}
+
+static void add_access(walk *w, LLVMValueRef instruction) {
+    uint32_t site = wpi_map_index(&w->t->site_of, instruction);
+    note_place(w, instruction, site);
+    wait_for_operands(w, instruction);
+    add_other(w, WP_TRACE_ACCESS, site);
+    for (uint32_t i = 0; i < w->waited_count; i++)
+        if (w->waited[i] == site) w->waited[i] = w->waited[--w->waited_count];
+}
+
+/* ---- issue ---- */
+
+/* The operand that is known last, among what was issued since the last other step. */
+static uint32_t deepest_operand(const walk *w, LLVMValueRef instruction) {
+    uint32_t best = NONE;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(instruction); o++) {
+        uint32_t node = wpi_map_index(&w->issued_of, LLVMGetOperand(instruction, o));
+        if (node != NONE && (best == NONE || w->issued[node].depth > w->issued[best].depth))
+            best = node;
+    }
+    return best;
+}
+
+static void issue(walk *w, LLVMValueRef instruction, const trace_cost *cost) {
+    uint32_t before = deepest_operand(w, instruction);
+    issued node = {*cost, before == NONE ? 0 : w->issued[before].depth, before};
+    for (int class = 0; class < WP_TRACE_CLASS_COUNT; class ++)
+        node.depth += cost->chain[class];
+    w->issued = wpi_trace_grow(w->issued, w->issued_count, sizeof *w->issued);
+    w->issued[w->issued_count] = node;
+    wpi_map_set_index(&w->issued_of, instruction, w->issued_count++);
+}
+
+static void add_instruction(walk *w, LLVMValueRef instruction) {
+    trace_cost cost;
+    if (LLVMIsAPHINode(instruction) || add_fetched(w, instruction)) return;
+    if (wpi_trace_cost(w->t, instruction, &cost)) {
+        wait_for_operands(w, instruction);
+        issue(w, instruction, &cost);
+        return;
+    }
+    uint32_t node = deepest_operand(w, instruction); /* stands for its deepest operand */
+    if (node != NONE) wpi_map_set_index(&w->issued_of, instruction, node);
+}
+
+/* ---- blocks ---- */
+
+static uint32_t constant_or_none(LLVMValueRef value) {
+    return LLVMIsAConstantInt(value) ? (uint32_t)LLVMConstIntGetZExtValue(value) : WP_TRACE_NONE;
+}
+
+/* Of a barrier, how many threads it takes and which one it is. */
+static void add_stop(walk *w, LLVMValueRef stop) {
+    const bool is_open = wpi_trace_is_open_barrier(stop);
+    add_other(w, WP_TRACE_STOP, wpi_lower_stop_op(stop));
+    wp_trace_step *step = &w->t->steps[w->t->step_count - 1];
+    step->count = is_open ? WP_TRACE_NONE : constant_or_none(wpi_trace_barrier_count(stop));
+    step->chain = is_open ? WP_TRACE_NONE : constant_or_none(wpi_trace_barrier_number(stop));
+}
+
+/* A fence for the block alone concerns what its own SM has in order anyway. */
+static void add_fence(walk *w, LLVMValueRef fence) {
+    add_instruction(w, fence);
+    if (!wpi_lower_has_note(fence, WP_BLOCK_METADATA)) add_other(w, WP_TRACE_FENCE, 0);
+}
+
+static void add_end(walk *w, LLVMValueRef end) {
+    bool is_ns;
+    add_instruction(w, end);
+    if (wpi_lower_is_stop(end))
+        add_stop(w, end);
+    else if (wpi_trace_is_clock(end, &is_ns))
+        add_other(w, WP_TRACE_CLOCK, 0);
+    else
+        add_other(w, WP_TRACE_CALL, 0);
+}
+
+static void add_block(walk *w, trace_block *block) {
+    block->row.first_step = w->t->step_count;
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block->code); i; i = LLVMGetNextInstruction(i)) {
+        if (i == block->end)
+            add_end(w, i);
+        else if (wpi_map_has(&w->t->site_of, i))
+            add_access(w, i);
+        else if (LLVMIsAFenceInst(i))
+            add_fence(w, i);
+        else if (wpi_trace_is_texture(i))
+            add_instruction(w, i), add_fetch(w, i);
+        else
+            add_instruction(w, i);
+    }
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(block->code);
+    if (LLVMGetNumSuccessors(last) == 0) add_other(w, WP_TRACE_RETURN, 0);
+    flush(w);
+    w->waited_count = 0;
+    block->row.step_count = w->t->step_count - block->row.first_step;
+}
+
+void wpi_trace_add_steps(tracer *t, uint32_t first) {
+    walk w = {.t = t};
+    for (uint32_t b = first; b < t->block_count; b++)
+        add_block(&w, &t->blocks[b]);
+    for (uint32_t f = 0; f < w.found_count; f++)
+        wp_free(w.found[f].sites);
+    wp_free(w.found);
+    wpi_map_deinit(&w.found_of);
+    wpi_map_deinit(&w.fetched);
+    wp_free(w.places);
+    wp_free(w.issued);
+    wp_free(w.waited);
+}

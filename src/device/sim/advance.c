@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rounds by whoever waits, and a thread for those who cannot. */
+#include "device/sim/advance.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "device/cpu/cpu.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+/* Without a word from the host: real time, and then as much of it in which the host could run. */
+#define UNASKED_NS (NS_PER_S / 2)
+
+static void do_round(wpi_pace *pace, bool calls_host) {
+    pace->is_driven = true;
+    pace->driver = pthread_self();
+    pace->ops->go_on(pace->object, calls_host);
+    pace->is_driven = false;
+    pace->polls_done = pace->polls_asked;
+    pthread_cond_broadcast(&pace->polled);
+}
+
+/* ---- the thread ------------------------------------------------------------------------------ */
+
+/* A host thread may look at memory and ask nobody: after a second of that, time passes all the
+ * same. */
+static bool is_watched(const wpi_pace *pace) {
+    return pace->ops->has_work(pace->object) && pace->ops->is_visible(pace->object);
+}
+
+/* For how long the process's first thread could have run, and others did, where the system says so.
+ */
+static uint64_t delay_ns(void) {
+    unsigned long long ran = 0, delayed = 0;
+    FILE *file = fopen("/proc/self/schedstat", "re");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%llu %llu", &ran, &delayed) != 2) delayed = 0;
+    (void)fclose(file);
+    return delayed;
+}
+
+/* How long the host has left the device alone; on a busy machine not all of that was its own doing.
+ */
+static uint64_t unasked_ns(wpi_pace *pace) {
+    const uint64_t now_ns = wpi_now_ns();
+    if (pace->watched_asked_ns != pace->asked_ns) {
+        if (now_ns - pace->asked_ns < UNASKED_NS) return now_ns - pace->asked_ns;
+        pace->watched_asked_ns = pace->asked_ns;
+        pace->watched_ns = now_ns;
+        pace->watched_delay_ns = delay_ns();
+        pace->is_found_unasked = false;
+    }
+    const uint64_t all_ns = now_ns - pace->watched_ns;
+    const uint64_t delayed_ns = delay_ns() - pace->watched_delay_ns;
+    return UNASKED_NS + (delayed_ns < all_ns ? all_ns - delayed_ns : 0);
+}
+
+static bool is_unasked(wpi_pace *pace) {
+    if (!is_watched(pace)) return false;
+    const bool is_found = pace->is_found_unasked && pace->watched_asked_ns == pace->asked_ns;
+    if (!is_found && unasked_ns(pace) < 2 * UNASKED_NS) return false;
+    pace->is_found_unasked = true;
+    if (!pace->has_said_unasked) {
+        wp_log(WP_LOG_WARN, "device.sim",
+               "the program neither synchronises with the device nor queries it: simulated time "
+               "advances with "
+               "real time, and results may differ between runs");
+    }
+    pace->has_said_unasked = true;
+    return true;
+}
+
+static bool is_called(const wpi_pace *pace) {
+    return pace->polls_done != pace->polls_asked || pace->ops->is_awaited(pace->object);
+}
+
+static void rest(wpi_pace *pace) {
+    if (pace->is_driven || !is_watched(pace)) {
+        pace->is_resting = true;
+        pthread_cond_wait(&pace->work, pace->lock);
+        pace->is_resting = false;
+        return;
+    }
+    const uint64_t left_ns = UNASKED_NS - unasked_ns(pace) % UNASKED_NS;
+    const uint64_t until_ns = wpi_now_ns() + left_ns;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
+}
+
+static void *run(void *object) {
+    wpi_pace *pace = object;
+    wpi_fault_prepare_thread();
+    pthread_mutex_lock(pace->lock);
+    while (!pace->is_stopping) {
+        if (!pace->is_driven && (is_called(pace) || is_unasked(pace)))
+            do_round(pace, true);
+        else
+            rest(pace);
+    }
+    pthread_mutex_unlock(pace->lock);
+    return NULL;
+}
+
+/* ---- host threads ---------------------------------------------------------------------------- */
+
+void wpi_pace_queued(wpi_pace *pace) {
+    pace->asked_ns = wpi_now_ns();
+    if (pace->is_resting && !pace->is_driven && pace->ops->is_visible(pace->object))
+        pthread_cond_signal(&pace->work);
+}
+
+static bool can_drive(const wpi_pace *pace) {
+    return !pace->is_driven && !pace->is_stopping && !pace->ops->has_host_call(pace->object);
+}
+
+/* A host thread goes its way: what others began to wait for meanwhile is the thread's now. */
+static void hand_over(wpi_pace *pace) {
+    if (pace->is_driven) return;
+    if (is_called(pace) || (pace->is_resting && is_watched(pace))) pthread_cond_signal(&pace->work);
+}
+
+void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
+    while (!is_done(arg) && may_drive && can_drive(pace))
+        do_round(pace, false);
+    pace->asked_ns = wpi_now_ns();
+    hand_over(pace);
+}
+
+void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
+    const uint64_t number = ++pace->polls_asked;
+    pace->asked_ns = wpi_now_ns();
+    if (may_drive && can_drive(pace)) {
+        do_round(pace, false);
+        hand_over(pace);
+        return;
+    }
+    pthread_cond_signal(&pace->work);
+    while (pace->polls_done < number && !pace->is_in_host_call)
+        pthread_cond_wait(&pace->polled, pace->lock);
+}
+
+void wpi_pace_settle(wpi_pace *pace) {
+    while (pace->is_driven && !wpi_pace_is_mine(pace))
+        pthread_cond_wait(&pace->polled, pace->lock);
+}
+
+void wpi_pace_take(wpi_pace *pace) {
+    wpi_pace_settle(pace);
+    pace->is_driven = true;
+    pace->driver = pthread_self();
+}
+
+void wpi_pace_give(wpi_pace *pace) {
+    pace->is_driven = false;
+    pthread_cond_broadcast(&pace->polled);
+    hand_over(pace);
+}
+
+void wpi_pace_host_call(wpi_pace *pace, bool begins) {
+    pace->is_in_host_call = begins;
+    if (begins) pthread_cond_broadcast(&pace->polled);
+}
+
+bool wpi_pace_is_mine(const wpi_pace *pace) {
+    return pace->is_driven && pthread_equal(pthread_self(), pace->driver);
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void wpi_pace_init(wpi_pace *pace, pthread_mutex_t *lock, const wpi_paced *ops, void *object) {
+    pthread_condattr_t monotonic;
+    *pace = (wpi_pace){.ops = ops, .object = object, .lock = lock};
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&pace->work, &monotonic);
+    pthread_cond_init(&pace->polled, NULL);
+    pthread_condattr_destroy(&monotonic);
+}
+
+bool wpi_pace_start(wpi_pace *pace) {
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, WPI_WORKER_STACK_BYTES);
+    errno = pthread_create(&pace->thread, &attr, run, pace);
+    pthread_attr_destroy(&attr);
+    pace->has_thread = errno == 0;
+    return pace->has_thread;
+}
+
+void wpi_pace_stop(wpi_pace *pace) {
+    if (!pace->has_thread) return;
+    pthread_mutex_lock(pace->lock);
+    pace->is_stopping = true;
+    pthread_cond_signal(&pace->work);
+    pthread_mutex_unlock(pace->lock);
+    pthread_join(pace->thread, NULL);
+    pace->has_thread = false;
+}
+
+void wpi_pace_deinit(wpi_pace *pace) {
+    pthread_cond_destroy(&pace->work);
+    pthread_cond_destroy(&pace->polled);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Rows of a chunk into a table, by one of the strategies (section 5.3); and again those that found
+ * no place.
+ */
+#ifndef WP_OPS_GPU_PASSES_H
+#define WP_OPS_GPU_PASSES_H
+
+#include "ops/groupby_gpu/gpu_groups.h"
+
+typedef struct wpi_gpu_passes {
+    wpi_gpu *gpu;
+    const wpi_gpu_format *format;
+    wpi_gpu_groups *groups;
+    wp_strategy strategy; /* set from outside; may change whenever a table is made */
+    bool is_combining; /* so are rows of a warp that have one key, put together; may change, too */
+    uint32_t piece_rows; /* of a launch: few until the table is known to be large enough */
+    char *copy, *parted; /* chunks in device memory, made when first needed */
+    uint32_t *counts;    /* of a partition */
+    uint64_t counts_bytes;
+    uint32_t *overflowed, *again; /* [format.capacity] rows, in pinned memory */
+    uint64_t launches;
+} wpi_gpu_passes;
+
+WP_NODISCARD wp_status wpi_gpu_passes_init(wpi_gpu_passes *passes, wpi_gpu *gpu,
+                                           const wpi_gpu_format *format, wpi_gpu_groups *groups,
+                                           wp_error *err);
+void wpi_gpu_passes_deinit(wpi_gpu_passes *passes); /* `{0}` is fine */
+
+/** Rows [first, first + rows) of a chunk, in pinned or device memory; when it returns they are not
+ * needed more. */
+WP_NODISCARD wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t first,
+                                          uint32_t rows, bool is_on_device, wp_error *err);
+
+#endif

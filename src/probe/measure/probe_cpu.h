@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Measures this machine's own TLBs: threads that stay on their processor go round chains in memory
+ * of small or of huge pages. Native code, not a kernel on the CPU device: its workers go from
+ * processor to processor as the system likes, and its memory has the pages that the system likes.
+ * An "SM" is a processor that this process may use. Cycles are the core's: as many as additions
+ * that wait for one another take the time.
+ *
+ * Chains are always shuffled, both halves alike: processors fetch ahead what comes in order. One
+ * thread at a time.
+ */
+#ifndef WP_PROBE_CPU_H
+#define WP_PROBE_CPU_H
+
+#include "probe/measure/probe_gpu.h"
+
+typedef enum wpi_cpu_pages {
+    WPI_CPU_PAGES_SMALL = 0, /* 4 KiB */
+    WPI_CPU_PAGES_HUGE,      /* 2 MiB, where the system has them */
+    WPI_CPU_PAGES_COUNT
+} wpi_cpu_pages;
+
+typedef struct wpi_cpu_sampler wpi_cpu_sampler;
+
+/** Reserves `memory_bytes`, of which only what is touched is taken. UNSUPPORTED: no x86-64, or the
+ * system gives no huge pages. */
+WP_NODISCARD wp_status wpi_cpu_sampler_create(wpi_cpu_pages pages, uint64_t memory_bytes,
+                                              const wpi_round_listener *listener,
+                                              wpi_cpu_sampler **out, wp_error *err);
+void wpi_cpu_sampler_destroy(wpi_cpu_sampler *sampler); /* NULL allowed */
+
+/** Borrowed: as long as the object lives. */
+const wpi_sampler *wpi_cpu_sampler_get(wpi_cpu_sampler *sampler);
+
+/** The number of an SM's processor, as the system counts. */
+unsigned wpi_cpu_sampler_processor(const wpi_cpu_sampler *sampler, uint32_t sm);
+
+#endif

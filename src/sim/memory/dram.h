@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * DRAM: channels with banks and open rows. A channel's bus is taken by every transfer; a bank is
+ * busy while it changes its row. Lines go to channels in chunks of 256 bytes, spread by XOR.
+ *
+ *     request ─► bus turn ──────────────┐
+ *        └─────► row open? else activate┴─► later of both + latency
+ *
+ * A real controller serves requests to one row together. Here a bank remembers the last
+ * `row_window` rows: they count as open, as if their requests had been put together.
+ */
+#ifndef WP_SIM_DRAM_H
+#define WP_SIM_DRAM_H
+
+#include "sim/engine/divide.h"
+#include "sim/profile/profile.h"
+#include "sim/engine/reserve.h"
+#include "sim/engine/statistics.h"
+
+typedef struct wpi_dram_row {
+    uint64_t row;    /* + 1; 0: none */
+    wp_time_ps open; /* since */
+} wpi_dram_row;
+
+typedef struct wpi_dram {
+    const wpi_profile *profile;
+    wpi_divider channel_count, bank_count;
+    uint32_t row_bits;
+    wpi_bus *channels;
+    wp_time_ps *bank_free; /* [channels * banks] */
+    wpi_dram_row *rows;    /* [channels * banks][row_window], last used first */
+    wp_time_ps sector_ps;  /* of a channel's bus */
+    uint64_t read_bytes, written_bytes, row_hits, row_misses;
+    wpi_utilisation utilisation;
+} wpi_dram;
+
+WP_NODISCARD wp_status wpi_dram_init(wpi_dram *dram, const wpi_profile *profile, wp_error *err);
+void wpi_dram_deinit(wpi_dram *dram); /* `{0}` is fine */
+
+/** Reads sectors of a line for a request that comes at `time`: when the data are at L2. *access_ps:
+ * what it takes without waiting. */
+wp_time_ps wpi_dram_read(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time,
+                         wp_time_ps *access_ps);
+/** Writes them; returns when the channel's queue had room for them. */
+wp_time_ps wpi_dram_write(wpi_dram *dram, uint64_t line, uint32_t sectors, wp_time_ps time);
+void wpi_dram_statistics(const wpi_dram *dram, wpi_visit visit, void *object);
+
+#endif

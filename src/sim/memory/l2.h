@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * L2: slices, each with a port, a part of the cache, MSHRs, and a unit for atomic operations;
+ * behind them DRAM and the link to host memory. Requests come one by one, in order of their arrival
+ * at the slices; when each one ends is known at once, because everything behind is reserved by
+ * timestamps.
+ */
+#ifndef WP_SIM_L2_H
+#define WP_SIM_L2_H
+
+#include "sim/memory/sector_cache.h"
+#include "sim/memory/dram.h"
+#include "sim/engine/ledger.h"
+#include "sim/memory/link.h"
+#include "sim/engine/reserve.h"
+
+/** Sectors of a line, for an SM. */
+typedef struct wpi_l2_request {
+    uint64_t line;
+    uint16_t sm;
+    uint16_t turns; /* of an atomic (coalescer.h) */
+    uint8_t kind;   /* wp_trace_access */
+    uint8_t sectors;
+    bool is_remote; /* of managed memory that is on the host */
+} wpi_l2_request;
+
+typedef struct wpi_l2_slice {
+    wpi_cache cache;
+    wpi_bus port;
+    wpi_bus atomics;
+    wpi_slots mshrs;
+} wpi_l2_slice;
+
+typedef struct wpi_l2 {
+    const wpi_profile *profile;
+    wpi_l2_slice *slices;
+    wpi_divider slice_count;
+    wpi_bus *sm_ports;    /* the way back to each SM */
+    wp_time_ps sector_ps; /* of a slice's port */
+    wp_time_ps sm_sector_ps;
+    wpi_dram dram;
+    wpi_link link;
+    uint64_t host_first, host_outer; /* lines in host memory */
+    uint64_t requests[WP_TRACE_ACCESS_COUNT];
+    uint64_t read_bytes, written_bytes, atomic_turns;
+    uint64_t mshr_waits;
+    wp_time_ps mshr_wait_ps;
+    wpi_utilisation utilisation;
+} wpi_l2;
+
+WP_NODISCARD wp_status wpi_l2_init(wpi_l2 *l2, const wpi_profile *profile, wp_error *err);
+void wpi_l2_deinit(wpi_l2 *l2); /* `{0}` is fine */
+
+/** Where a line will be looked for, for wpi_l2_expect: a request is on its way, or near. */
+uint32_t wpi_l2_place(const wpi_l2 *l2, uint64_t line);
+void wpi_l2_expect(const wpi_l2 *l2, uint32_t place, bool is_near);
+
+/** Serves a request that arrives at ledger->at. The ledger goes on until data or result leave L2
+ * for the SM (LOAD, ATOMIC), or the write is done there (STORE, REDUCE). */
+void wpi_l2_serve(wpi_l2 *l2, const wpi_l2_request *request, wpi_ledger *ledger);
+void wpi_l2_statistics(const wpi_l2 *l2, wpi_visit visit, void *object);
+
+#endif

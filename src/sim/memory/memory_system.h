@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The memory system of a simulated GPU: what happens to a warp's global access between the LSU and
+ * DRAM or the host. Addresses are those of the program; nothing here touches their contents.
+ *
+ *     access ─► coalescer ─► one request a page, or a line:  TLB 1 ─► TLB 2 … ─► walkers
+ *                   │                                           └────────┬─────────┘
+ *                   └► one request a line (its sectors):                 ▼ translated
+ *                                                         L1 ─► L2 slice ─► DRAM channel
+ *                                                                   └─────► link (host memory)
+ *
+ * Who changes state when: the SM's own TLB and L1 are looked up in the order in which accesses are
+ * issued; everything shared is changed in events, in order of simulated time. Ports, buses, banks
+ * and walkers are reserved by timestamps; so an access costs a few events a line, none a cycle.
+ *
+ * When parts answer, and `done` is called:
+ *     LOAD, ATOMIC    when the last sector's data or result is back at the SM
+ *     STORE, REDUCE   when the SM could hand over the last line: translated, and no more than
+ *                     lsu.stores lines of the SM are under way. wpi_memory_fence waits for the rest
+ *
+ * One thread; no call is made from inside `wpi_memory_access` itself: `done` comes from an event.
+ */
+#ifndef WP_SIM_MEMORY_H
+#define WP_SIM_MEMORY_H
+
+#include "base/trace_abi.h"
+#include "sim/engine/engine.h"
+#include "sim/tlb/itlb.h"
+#include "sim/paging/page_history.h"
+#include "sim/profile/profile.h"
+#include "sim/engine/statistics.h"
+#include "sim/sm/warp_source.h"
+#include "sim/paging/access_watch.h"
+
+/** `lanes` of a warp's access have come to L2: what they read is read now. */
+typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wp_time_ps now);
+
+/** A warp's memory instruction. */
+typedef struct wpi_access {
+    uint32_t sm;
+    uint8_t kind;              /* wp_trace_access */
+    uint8_t cache;             /* wp_trace_cache */
+    uint8_t size_bytes;        /* of each lane: 1 to 16 */
+    uint32_t mask;             /* not 0 */
+    const uint64_t *addresses; /* [WPI_LANES]; read during the call */
+    const char *name; /* of the variable or parameter that the addresses start from, or NULL */
+    wpi_access_performed performed; /* NULL, or called for each line, with the object of `done`; for
+                                       loads that pass L1 by and atomics (wpi_is_performed_in_l2) */
+} wpi_access;
+
+/** Does such an access read in L2 whatever the profile says? Atomics; loads that pass L1 by. */
+static inline bool wpi_is_performed_in_l2(uint8_t kind, uint8_t cache) {
+    return kind == WP_TRACE_ATOMIC || (kind == WP_TRACE_LOAD && (cache == WP_TRACE_CACHE_GLOBAL ||
+                                                                 cache == WP_TRACE_CACHE_VOLATILE));
+}
+
+/** Where an access's time went. The parts of the line that answered last; they add up to
+ *  `answered - issued`. */
+typedef enum wpi_spent {
+    WPI_SPENT_ISSUE = 0,   /* the LSU: its latency, lines before this one */
+    WPI_SPENT_TRANSLATION, /* look-ups, walks */
+    WPI_SPENT_FAULT,       /* a page that had to come */
+    WPI_SPENT_L1,
+    WPI_SPENT_L2, /* with the way there and back */
+    WPI_SPENT_DRAM,
+    WPI_SPENT_LINK,
+    WPI_SPENT_QUEUE, /* for ports, MSHRs, walkers, banks, buses */
+    WPI_SPENT_COUNT  /* must be last */
+} wpi_spent;
+
+typedef struct wpi_answer {
+    wp_time_ps issued, answered; /* `answered` is now */
+    wp_time_ps spent_ps[WPI_SPENT_COUNT];
+} wpi_answer;
+
+typedef void (*wpi_access_done)(void *object, uint64_t token, const wpi_answer *answer);
+
+typedef struct wpi_memory wpi_memory;
+
+/** `engine` and `profile` must outlive it. NOMEM. */
+WP_NODISCARD wp_status wpi_memory_create(wpi_engine *engine, const wpi_profile *profile,
+                                         wpi_memory **out, wp_error *err);
+void wpi_memory_destroy(wpi_memory *memory); /* NULL allowed; open accesses are dropped */
+
+/**
+ * Issues an access at `now`, which is not before the engine's time; when it lies after it (an issue
+ * slot that was reserved), the SM's accesses still come in order of `now`. Returns for how many
+ * cycles the LSU is taken: one for each 128-byte line. `done` is called exactly once.
+ */
+uint32_t wpi_memory_access(wpi_memory *memory, const wpi_access *access, wp_time_ps now,
+                           wpi_access_done done, void *object, uint64_t token);
+
+/** The LSU can take another store or reduction: fewer than lsu.stores lines wait in it to be
+ * translated or handed over. It may have changed whenever one answers. Who does not ask may issue
+ * more. */
+bool wpi_memory_has_store_room(const wpi_memory *memory, uint32_t sm);
+
+/** Where a program's code lies; NULL: this GPU has no instruction TLBs. NOMEM. */
+WP_NODISCARD wp_status wpi_memory_place_code(wpi_memory *memory, const wp_trace_tables *tables,
+                                             const wpi_code **out, wp_error *err);
+/** Whether the SM knows the page of code at `address`; else `done` is called when it does. */
+bool wpi_memory_fetch(wpi_memory *memory, uint32_t sm, uint64_t address, wp_time_ps now,
+                      wpi_fetched done, void *object);
+
+/** Calls `done` (spent_ps: all QUEUE) when as many stores and reductions of the SM have reached L2
+ * as it had issued before: at once, in an event, if none is under way. For fences and the end of a
+ * launch. */
+void wpi_memory_fence(wpi_memory *memory, uint32_t sm, wp_time_ps now, wpi_access_done done,
+                      void *object, uint64_t token);
+
+/** A fence of the SM would have to wait. */
+bool wpi_memory_is_storing(const wpi_memory *memory, uint32_t sm);
+
+typedef enum wpi_direction {
+    WPI_DIRECTION_TO_DEVICE = 0,
+    WPI_DIRECTION_TO_HOST,
+    WPI_DIRECTION_COUNT /* must be last */
+} wpi_direction;
+
+/** A copy over the link, by the first engine of the direction that is free. */
+void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction, wp_time_ps now,
+                     wpi_access_done done, void *object, uint64_t token);
+
+/** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
+void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
+
+/** There is managed memory, from `first` on (sim/paging/paging.h); to be called once, before any access.
+ * NOMEM. */
+WP_NODISCARD wp_status wpi_memory_manage(wpi_memory *memory, uint64_t first, wp_error *err);
+/** NULL: there is none. */
+struct wpi_paging *wpi_memory_paging(const wpi_memory *memory);
+
+/** From now on accesses are told to `watch` (NULL: to nobody), which must outlive them. */
+void wpi_memory_set_watch(wpi_memory *memory, wpi_watch *watch);
+
+/** What happens to pages of managed memory, of which there is some, is told to `history` (NULL: to
+ * nobody), which must outlive it. */
+void wpi_memory_set_history(wpi_memory *memory, wpi_page_history *history);
+
+/** A launch begins: L1 caches know nothing (other SMs and the host may have written). */
+void wpi_memory_begin_launch(wpi_memory *memory);
+/** TLBs and the walk cache know nothing. No access may be under way. */
+void wpi_memory_flush_tlbs(wpi_memory *memory);
+
+uint64_t wpi_memory_under_way(const wpi_memory *memory); /* accesses without an answer */
+
+/** Every counter, by name, in a fixed order; `visit` is called for each (statistics.h). */
+void wpi_memory_statistics(const wpi_memory *memory, wpi_visit visit, void *object);
+
+const char *wpi_spent_name(wpi_spent spent);
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Far faults as NVIDIA's driver serves them: in batches. Page tables change, and who waits is not
+ * told what has come: it tries again when the driver says so, a replay, and may fault again.
+ *
+ *     SMs ─► fault buffer ─► fetch ─► sort ─► 2 MiB ─► 2 MiB … ─► flush ─► replay ─► fetch …
+ *     first one: interrupt   coalesce          └ migrate each      └ buffer dropped: all that wait
+ *                                                                    fault again anyway
+ *
+ * A replay is done by the GPU behind the transfers that were ordered before it. The driver goes on
+ * meanwhile, but with batch-flush, where it waits for the replay. What is in the buffer is what it
+ * knows of (its copy of the put pointer), which it reads again when it has fetched all of that; a
+ * flush drops as much, or, after a batch of mostly duplicates, all.
+ *
+ * Source: NVIDIA's open driver 595, replayable faults; policies and defaults are its. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/paging/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+/** An entry of the buffer: an SM's fault. */
+typedef struct fault {
+    uint64_t address; /* of the page */
+    uint32_t sm;
+    bool is_write;
+} fault;
+
+/** A replay that waits for transfers. */
+typedef struct pending_replay {
+    uint64_t transfers; /* so many have to have arrived, since the beginning */
+    uint32_t next;
+} pending_replay;
+
+struct wpi_fault_batch {
+    fault *buffer; /* a ring */
+    uint32_t first, count;
+    uint32_t known; /* entries in it, of which the driver knows */
+    /* The batch. */
+    fault *faults; /* coalesced, by address */
+    uint32_t fault_count, served_count, fetched;
+    uint32_t missing;            /* of these, that brought a page */
+    uint32_t blocks;             /* served */
+    uint32_t *last_of_sm;        /* its last fault of the batch */
+    uint64_t throttled, refused; /* faults, before */
+    /* The service. */
+    uint32_t batches, throttled_batches;
+    bool is_serving;
+    bool is_waiting; /* for a replay, to go on behind it */
+    wpi_pool replays;
+    wpi_paging_queue pending;
+    struct {
+        uint64_t raised, overflows, fetched, coalesced, duplicates, flushed, replays;
+        wpi_histogram sizes, blocks; /* of batches */
+    } counters;
+};
+
+static void next_batch(wpi_paging *p, wp_time_ps now);
+
+/* ---- replays ----------------------------------------------------------------------------------
+ */
+
+static pending_replay *replay_at(const struct wpi_fault_batch *b, uint32_t number) {
+    return &((pending_replay *)b->replays.items)[number];
+}
+
+static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count) {
+    b->first = (b->first + count) % p->profile->paging.buffer_entries;
+    b->count -= count;
+    b->known -= count;
+}
+
+/* Faults of the batch on pages that another one, or a batch before, brought. */
+static uint64_t duplicates_of(const wpi_paging *p) {
+    const struct wpi_fault_batch *b = p->batch;
+    return b->fetched - b->missing - (p->faults_refused - b->refused);
+}
+
+static void flush(const wpi_paging *p, struct wpi_fault_batch *b) {
+    if (duplicates_of(p) * 100 > (uint64_t)b->fetched * p->profile->paging.flush_percent)
+        b->known = b->count;
+    b->counters.flushed += b->known;
+    drop(p, b, b->known);
+}
+
+/* The first of those that wait, if its transfers are over. */
+static bool is_due(const wpi_paging *p) {
+    const struct wpi_fault_batch *b = p->batch;
+    return b->pending.first != NONE &&
+           replay_at(b, b->pending.first)->transfers <= p->transfers_arrived;
+}
+
+static void replay_due(wpi_paging *p, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    while (is_due(p)) {
+        const uint32_t number = b->pending.first;
+        b->pending.first = replay_at(b, number)->next;
+        wpi_pool_give(&b->replays, number);
+        if (b->is_waiting) flush(p, b);
+        b->counters.replays++;
+        wpi_gmmu_replay(p, now);
+        if (!b->is_waiting) continue;
+        b->is_waiting = false;
+        next_batch(p, now);
+    }
+}
+
+/* Behind all transfers that were ordered so far. */
+static void order_replay(wpi_paging *p, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
+    *replay_at(b, number) = (pending_replay){p->transfers_planned, NONE};
+    if (b->pending.first == NONE)
+        b->pending.first = number;
+    else
+        replay_at(b, b->pending.last)->next = number;
+    b->pending.last = number;
+    replay_due(p, now);
+}
+
+/* ---- a batch ----------------------------------------------------------------------------------
+ */
+
+/* The fault is one with its SM's last, or with the last of all, if that asks for no less. */
+static bool coalesce(struct wpi_fault_batch *b, const fault *own) {
+    const uint32_t of_sm = b->last_of_sm[own->sm];
+    if (of_sm != NONE && b->faults[of_sm].address == own->address) {
+        b->faults[of_sm].is_write |= own->is_write;
+        return true;
+    }
+    if (b->fault_count == 0) return false;
+    const fault *last = &b->faults[b->fault_count - 1];
+    return last->address == own->address && last->is_write >= own->is_write;
+}
+
+static int by_address(const void *a, const void *b) {
+    const fault *one = a, *other = b;
+    if (one->address != other->address) return one->address < other->address ? -1 : 1;
+    return (int)other->is_write - (int)one->is_write;
+}
+
+/* False: there is nothing. */
+static bool fetch(const wpi_paging *p, struct wpi_fault_batch *b) {
+    const uint32_t most = p->profile->paging.batch_entries;
+    if (b->known == 0) b->known = b->count;
+    b->fetched = b->known < most ? b->known : most;
+    b->fault_count = b->served_count = b->missing = b->blocks = 0;
+    memset(b->last_of_sm, 0xff, p->profile->sm_count * sizeof *b->last_of_sm); /* NONE */
+    for (uint32_t i = 0; i < b->fetched; i++) {
+        const fault *own = &b->buffer[(b->first + i) % p->profile->paging.buffer_entries];
+        if (p->profile->paging.is_coalescing && coalesce(b, own)) continue;
+        b->last_of_sm[own->sm] = b->fault_count;
+        b->faults[b->fault_count++] = *own;
+    }
+    drop(p, b, b->fetched);
+    b->counters.fetched += b->fetched;
+    b->counters.coalesced += b->fetched - b->fault_count;
+    qsort(b->faults, b->fault_count, sizeof *b->faults, by_address);
+    return b->fetched > 0;
+}
+
+/* The next faults that lie in one chunk. Their memory may have been freed meanwhile. */
+static uint32_t take_block(const wpi_paging *p, struct wpi_fault_batch *b, wpi_pages *faulting) {
+    const uint64_t first = p->residency.first;
+    const uint64_t chunk = (b->faults[b->served_count].address - first) / WPI_CHUNK_BYTES;
+    *faulting = (wpi_pages){{0}};
+    for (; b->served_count < b->fault_count; b->served_count++) {
+        const uint64_t address = b->faults[b->served_count].address;
+        if ((address - first) / WPI_CHUNK_BYTES != chunk) break;
+        if (wpi_page_of(address) < p->residency.chunks[chunk].page_count)
+            wpi_pages_add(faulting, wpi_page_of(address));
+    }
+    return (uint32_t)chunk;
+}
+
+static void end_batch(wpi_paging *p, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    b->counters.duplicates += duplicates_of(p);
+    wpi_histogram_add(&b->counters.sizes, b->fetched);
+    wpi_histogram_add(&b->counters.blocks, b->blocks);
+    if (p->faults_throttled != b->throttled) b->throttled_batches++;
+    const uint32_t policy = p->profile->paging.replay;
+    b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
+    const bool goes_on = !b->is_waiting;
+    if (policy == WPI_REPLAY_BATCH || policy == WPI_REPLAY_BATCH_FLUSH) order_replay(p, now);
+    if (goes_on) next_batch(p, now);
+}
+
+static void serve_block(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    struct wpi_fault_batch *b = p->batch;
+    wpi_pages faulting;
+    (void)token;
+    const uint32_t chunk = take_block(p, b, &faulting);
+    const uint32_t missing = wpi_migrate_in(p, chunk, &faulting, now);
+    b->missing += missing;
+    b->blocks++;
+    p->counters.faults += missing;
+    wpi_paging_count(p, wpi_page_address(p, chunk, 0), WP_RUN_MOVE_FAR_FAULTS, missing);
+    if (p->profile->paging.replay == WPI_REPLAY_BLOCK) order_replay(p, now);
+    if (b->served_count < b->fault_count)
+        wpi_engine_at(p->engine, now + p->profile->paging.block_ps, serve_block, p, 0);
+    else
+        end_batch(p, now);
+}
+
+/* ---- a service --------------------------------------------------------------------------------
+ */
+
+static void begin(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    (void)token;
+    p->counters.services++;
+    p->batch->batches = p->batch->throttled_batches = 0;
+    next_batch(p, now);
+}
+
+static void interrupt(wpi_paging *p, wp_time_ps now) {
+    p->batch->is_serving = true;
+    wpi_engine_at(p->engine, now + p->profile->paging.interrupt_ps, begin, p, 0);
+}
+
+static void end_service(wpi_paging *p, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    b->is_serving = false;
+    if (p->profile->paging.replay == WPI_REPLAY_ONCE) order_replay(p, now);
+    if (b->count > 0) interrupt(p, now);
+}
+
+static void next_batch(wpi_paging *p, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    if (b->batches == p->profile->paging.service_batches ||
+        b->throttled_batches == p->profile->paging.service_throttles || !fetch(p, b)) {
+        end_service(p, now);
+        return;
+    }
+    b->batches++;
+    b->throttled = p->faults_throttled;
+    b->refused = p->faults_refused;
+    const wp_time_ps took =
+        p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
+    wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);
+}
+
+static void add(wpi_paging *p, const wpi_paging_asker *asker, wp_time_ps now) {
+    struct wpi_fault_batch *b = p->batch;
+    const uint32_t capacity = p->profile->paging.buffer_entries;
+    b->counters.raised++;
+    if (b->count == capacity) { /* it is told of the next replay, and faults again then */
+        b->counters.overflows++;
+        return;
+    }
+    b->buffer[(b->first + b->count++) % capacity] =
+        (fault){asker->address, asker->sm, asker->is_write};
+    if (!b->is_serving) interrupt(p, now);
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static void destroy(wpi_paging *p) {
+    struct wpi_fault_batch *b = p->batch;
+    if (b == NULL) return;
+    wp_free(b->buffer);
+    wp_free(b->faults);
+    wp_free(b->last_of_sm);
+    wpi_pool_deinit(&b->replays);
+    wp_free(b);
+    p->batch = NULL;
+}
+
+static wp_status create(wpi_paging *p, wp_error *err) {
+    struct wpi_fault_batch *b = p->batch = wp_calloc(1, sizeof *b);
+    if (b == NULL) return WP_FAIL(err, NOMEM, "the fault buffer");
+    b->buffer = wp_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
+    b->faults = wp_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
+    b->last_of_sm = wp_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
+    b->pending = (wpi_paging_queue){NONE, NONE};
+    if (b->buffer == NULL || b->faults == NULL || b->last_of_sm == NULL)
+        return WP_FAIL(err, NOMEM, "a fault buffer of %u", p->profile->paging.buffer_entries);
+    return WP_STATUS_OK;
+}
+
+static void statistics(const wpi_paging *p, wpi_visit visit, void *object) {
+    const struct wpi_fault_batch *b = p->batch;
+    const char *prefix = "paging.batch.";
+    wpi_visit_value(visit, object, prefix, "raised", "faults", b->counters.raised);
+    wpi_visit_value(visit, object, prefix, "overflows", "faults", b->counters.overflows);
+    wpi_visit_value(visit, object, prefix, "fetched", "faults", b->counters.fetched);
+    wpi_visit_value(visit, object, prefix, "coalesced", "faults", b->counters.coalesced);
+    wpi_visit_value(visit, object, prefix, "duplicates", "faults", b->counters.duplicates);
+    wpi_visit_value(visit, object, prefix, "flushed", "faults", b->counters.flushed);
+    wpi_visit_value(visit, object, prefix, "replays", "replays", b->counters.replays);
+    wpi_visit_histogram(visit, object, prefix, "size", "faults", &b->counters.sizes);
+    wpi_visit_histogram(visit, object, prefix, "blocks", "blocks", &b->counters.blocks);
+}
+
+const wpi_fault_service_ops wpi_fault_batches = {.create = create,
+                                                 .destroy = destroy,
+                                                 .add = add,
+                                                 .is_replaying = true,
+                                                 .arrived = replay_due,
+                                                 .statistics = statistics};

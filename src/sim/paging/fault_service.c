@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Far faults with a fixed time each, as the papers have it:
+ *
+ *     drained      all faults in the buffer are taken at once; `latency` later their pages set off,
+ *                  and what has come meanwhile is taken
+ *     pipelined    each page sets off `latency` after its fault was raised: the handler polls while
+ *                  others are under way (Zheng et al., section 3.1)
+ *     serial       one after the other, each after `latency` on the link (UVMSmart's accurate mode)
+ *     added        those of a core cycle set off together at its end; the latency is not simulated,
+ *                  only counted (its default) */
+#include "sim/paging/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+static void served(void *object, uint64_t token, wp_time_ps now);
+
+static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
+    return &((wpi_fault_entry *)p->entries.items)[number];
+}
+
+/* A service is what happens at the end of a cycle, of all faults that it had. */
+static bool is_of_a_cycle(const wpi_paging *p) {
+    return p->profile->paging.service == WPI_FAULT_ADDED;
+}
+
+static bool is_pipelined(const wpi_paging *p) {
+    return p->profile->paging.service == WPI_FAULT_PIPELINED;
+}
+
+/* Whose pages set off are known only at the end: more may be raised until then. */
+static bool takes_at_end(const wpi_paging *p) {
+    return is_of_a_cycle(p) || is_pipelined(p);
+}
+
+static wp_time_ps ready_at(const wpi_paging *p, uint32_t number) {
+    return entry_at(p, number)->raised + p->profile->paging.latency_ps;
+}
+
+static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
+    const wp_time_ps cycle_ps = p->profile->cycle_ps;
+    if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
+    if (is_pipelined(p)) return ready_at(p, p->buffer.first);
+    return now + p->profile->paging.latency_ps;
+}
+
+/* The last one of the buffer that is taken now. */
+static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
+    uint32_t last = p->buffer.first;
+    if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
+    if (!is_pipelined(p)) return p->buffer.last;
+    for (uint32_t next = entry_at(p, last)->next; next != NONE && ready_at(p, next) <= now;
+         next = entry_at(p, last)->next)
+        last = next;
+    return last;
+}
+
+/* The buffer's faults, only the first one, or those that are as old as it. */
+static wpi_paging_queue take(wpi_paging *p, wp_time_ps now) {
+    const wpi_paging_queue taken = {p->buffer.first, last_taken(p, now)};
+    p->buffer.first = entry_at(p, taken.last)->next;
+    entry_at(p, taken.last)->next = NONE;
+    return taken;
+}
+
+static void serve(wpi_paging *p, wp_time_ps now) {
+    if (p->is_serving || p->buffer.first == NONE) return;
+    p->is_serving = true;
+    p->counters.services++;
+    if (!takes_at_end(p)) p->served = take(p, now);
+    wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
+}
+
+static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
+    const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
+    *entry_at(paging, number) = (wpi_fault_entry){asker->address, now, NONE};
+    paging->counters.faults++;
+    wpi_paging_count(paging, asker->address, WP_RUN_MOVE_FAR_FAULTS, 1);
+    wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_FAULTED, now);
+    if (paging->buffer.first == NONE)
+        paging->buffer.first = number;
+    else
+        entry_at(paging, paging->buffer.last)->next = number;
+    paging->buffer.last = number;
+    serve(paging, now);
+}
+
+/* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
+ * was ordered may have been freed meanwhile. */
+static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
+    const wpi_residency *r = &p->residency;
+    const uint64_t chunk = (entry_at(p, *first)->address - r->first) / WPI_CHUNK_BYTES;
+    *pages = (wpi_pages){{0}};
+    for (uint32_t *link = first; *link != NONE;) {
+        wpi_fault_entry *fault = entry_at(p, *link);
+        if ((fault->address - r->first) / WPI_CHUNK_BYTES != chunk) {
+            link = &fault->next;
+            continue;
+        }
+        if (wpi_page_of(fault->address) < r->chunks[chunk].page_count)
+            wpi_pages_add(pages, wpi_page_of(fault->address));
+        const uint32_t number = *link;
+        *link = fault->next;
+        wpi_pool_give(&p->entries, number);
+    }
+    return (uint32_t)chunk;
+}
+
+static void served(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    (void)token;
+    if (takes_at_end(p)) p->served = take(p, now);
+    uint32_t first = p->served.first;
+    p->served.first = NONE;
+    while (first != NONE) {
+        wpi_pages faulting;
+        const uint32_t chunk = take_chunk(p, &first, &faulting);
+        wpi_gmmu_serve(p, chunk, &faulting);
+        (void)wpi_migrate_in(p, chunk, &faulting, now);
+    }
+    p->is_serving = false;
+    serve(p, now);
+}
+
+const wpi_fault_service_ops wpi_fault_rounds = {.add = add};

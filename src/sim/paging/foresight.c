@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/paging/foresight.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+
+void wpi_foresight_init(wpi_foresight *foresight, uint32_t window) {
+    *foresight = (wpi_foresight){.window = window};
+}
+
+void wpi_foresight_deinit(wpi_foresight *foresight) {
+    wp_free(foresight->last);
+    wp_free(foresight->pages);
+    wp_free(foresight->launches);
+    wp_free(foresight->future.first);
+    wp_free(foresight->future.times);
+    wp_free(foresight->future.cursors);
+    *foresight = (wpi_foresight){0};
+}
+
+/* Room for item `number` of an array; new ones are 0. Memory of this kind ends with the process. */
+static uint32_t *room_for(uint32_t *items, uint32_t *capacity, uint32_t number) {
+    if (number < *capacity) return items;
+    const uint32_t grown = number < 1024 ? 2048 : 2 * number;
+    items = wp_realloc(items, (size_t)grown * sizeof *items);
+    WP_CHECK(items != NULL);
+    memset(items + *capacity, 0, (size_t)(grown - *capacity) * sizeof *items);
+    *capacity = grown;
+    return items;
+}
+
+void wpi_foresight_note(wpi_foresight *foresight) {
+    WP_CHECK(!foresight->has_future);
+    foresight->is_noting = true;
+}
+
+/* Notes by page: how many each has, where they begin, and then each in its place. */
+static void sort_by_page(wpi_future *f) {
+    for (uint32_t i = 0; i < f->count; i++)
+        f->first[f->pages[i] + 1]++;
+    for (uint32_t page = 0; page < f->page_count; page++) {
+        f->first[page + 1] += f->first[page];
+        f->cursors[page] = f->first[page];
+    }
+    for (uint32_t i = 0; i < f->count; i++)
+        f->times[f->cursors[f->pages[i]]++] = i;
+    memcpy(f->cursors, f->first, f->page_count * sizeof *f->cursors);
+}
+
+wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pages, uint32_t count,
+                             uint32_t *launches, uint32_t launch_count, wp_error *err) {
+    WP_CHECK(!foresight->is_noting && !foresight->has_future);
+    wpi_future *f = &foresight->future;
+    foresight->pages = pages;
+    foresight->launches = launches;
+    foresight->earlier_launches = launch_count;
+    *f = (wpi_future){.pages = pages, .count = count};
+    for (uint32_t i = 0; i < count; i++)
+        if (pages[i] >= f->page_count) f->page_count = pages[i] + 1;
+    f->first = wp_calloc((size_t)f->page_count + 1, sizeof *f->first);
+    f->cursors = wp_calloc((size_t)f->page_count + 1, sizeof *f->cursors);
+    f->times = wp_calloc((size_t)count + 1, sizeof *f->times);
+    if (f->first == NULL || f->cursors == NULL || f->times == NULL)
+        return WP_FAIL(err, NOMEM, "%u notes of pages", count);
+    sort_by_page(f);
+    foresight->has_future = true;
+    return WP_STATUS_OK;
+}
+
+/* Not beyond the launch: what this run does more often than the earlier one takes no time. */
+static void go_on(wpi_foresight *f) {
+    const uint32_t outer =
+        f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : f->future.count;
+    if (f->future.now < outer) f->future.now++;
+}
+
+bool wpi_foresight_touch(wpi_foresight *foresight, uint32_t page) {
+    foresight->last = room_for(foresight->last, &foresight->last_count, page);
+    const uint32_t last = foresight->last[page];
+    if (last != 0 && foresight->count - last < foresight->window) return false;
+    WP_CHECK(foresight->count < UINT32_MAX / 4);
+    if (foresight->is_noting) {
+        foresight->pages = room_for(foresight->pages, &foresight->page_capacity, foresight->count);
+        foresight->pages[foresight->count] = page;
+    }
+    foresight->last[page] = ++foresight->count;
+    if (foresight->has_future) go_on(foresight);
+    return true;
+}
+
+wp_status wpi_foresight_launch(wpi_foresight *foresight, wp_error *err) {
+    const uint32_t number = foresight->launch_count++;
+    if (foresight->is_noting) {
+        foresight->launches = room_for(foresight->launches, &foresight->launch_capacity, number);
+        foresight->launches[number] = foresight->count;
+    }
+    if (!foresight->has_future) return WP_STATUS_OK;
+    if (number >= foresight->earlier_launches)
+        return WP_FAIL(err, INVALID,
+                       "this is launch %u, but the recorded run had %u launches: record its pages "
+                       "again, with the same program and arguments",
+                       number + 1, foresight->earlier_launches);
+    if (foresight->future.now < foresight->launches[number])
+        foresight->future.now = foresight->launches[number];
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The host has waited for the device. What UVMSmart does then in cudaDeviceSynchronize: pages that
+ * were written go back, and memory is as good as empty. Clean pages are still there for whoever
+ * uses them, but nothing counts them: they take no room (others get as many frames more), and are
+ * not evicted before they are used again.
+ *
+ * What goes back takes the link as if the host touched it in order and a tree brought it: of each
+ * 2 MiB 64 KiB, 64, 128, 256, 512 and 1024, the first page of each by itself. How these bytes lie
+ * in memory does not matter. */
+#include "sim/paging/paging_parts.h"
+
+static wp_time_ps copy(wpi_paging *p, uint64_t pages, wp_time_ps now) {
+    const uint64_t bytes = pages * WPI_PAGE_BYTES;
+    wp_time_ps begun = 0;
+    p->counters.link_ps[WPI_DIRECTION_TO_HOST] += wpi_link_transfer_ps(p->profile, bytes);
+    return wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static wp_time_ps copy_back(wpi_paging *p, uint64_t pages, wp_time_ps now) {
+    wp_time_ps done = now;
+    uint64_t step = WPI_BLOCK_PAGES, sum = 0;
+    while (pages > 0) {
+        const uint64_t piece = smaller(step, pages);
+        done = copy(p, 1, now);
+        if (piece > 1) done = copy(p, piece - 1, now);
+        pages -= piece;
+        sum += step;
+        step = sum == WPI_CHUNK_PAGES ? WPI_BLOCK_PAGES : sum;
+        sum %= WPI_CHUNK_PAGES;
+    }
+    return done;
+}
+
+wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
+    wpi_residency *r = &paging->residency;
+    uint64_t returned = 0, stayed = 0;
+    if (paging->profile->paging.synchronize == WPI_SYNCHRONIZE_KEEP) return now;
+    for (uint32_t number = 0; number < r->chunk_count; number++) {
+        wpi_chunk *chunk = &r->chunks[number];
+        const wpi_pages idle = wpi_idle_pages(chunk);
+        const wpi_pages written = wpi_pages_and(&idle, &chunk->dirty);
+        wpi_staging_keep(paging, number, &chunk->resident);
+        returned += wpi_pages_count(&written);
+        wpi_residency_leave(r, chunk, &written);
+        wpi_shoot_down(paging, number, &written);
+        wpi_paging_note(paging, number, &written, WP_RUN_PAGE_RETURNED, now);
+        wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_RETURNED,
+                         wpi_pages_count(&written));
+        chunk->unlisted = wpi_pages_without(&idle, &written);
+        stayed += wpi_pages_count(&chunk->unlisted);
+    }
+    r->has_unlisted = stayed != 0;
+    wpi_residency_release(r, returned);
+    wpi_residency_lend(r, stayed);
+    paging->is_oversubscribed = false;
+    paging->counters.returned += returned;
+    return copy_back(paging, returned, now);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looking ahead: what is used is noted, and while the link brings nothing else a policy that knows
+ * the future says what comes next. For that only pages leave that are used later than it. */
+#include "sim/paging/paging_parts.h"
+
+#define TOUCHES 16u /* notes, after which it is looked again whether something may come */
+
+void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight) {
+    paging->foresight = foresight->is_noting || foresight->has_future ? foresight : NULL;
+}
+
+const wpi_future *wpi_paging_future(const wpi_paging *paging) {
+    return paging->foresight != NULL && paging->foresight->has_future ? &paging->foresight->future
+                                                                      : NULL;
+}
+
+static const wpi_prefetch_ops *prefetcher(const wpi_paging *p) {
+    return p->profile->paging.prefetch->ops;
+}
+
+/* A time of the pages: when the first of them is used. */
+static uint32_t first_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+    uint32_t first = WPI_FUTURE_NEVER;
+    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(pages, page + 1)) {
+        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        if (next < first) first = next;
+    }
+    return first;
+}
+
+static bool is_used_later(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                          const void *last) {
+    return first_use(wpi_paging_future(paging), chunk, pages) > *(const uint32_t *)last;
+}
+
+/* When the last of the pages is used. */
+static uint32_t last_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+    uint32_t last = 0;
+    for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(pages, page + 1)) {
+        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        if (next > last) last = next;
+    }
+    return last;
+}
+
+bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+                         wp_time_ps now) {
+    const uint32_t last = last_use(wpi_paging_future(paging), chunk, pages);
+    return wpi_migrate_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
+}
+
+static void look_ahead(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    (void)token;
+    p->is_ahead_due = false;
+    wpi_migration_idle(p, now);
+}
+
+/* When time has gone on, what is used after what comes next may leave for it. */
+void wpi_paging_foresee(wpi_paging *paging, uint64_t address) {
+    const uint32_t page = (uint32_t)((address - paging->residency.first) / WPI_PAGE_BYTES);
+    if (paging->foresight == NULL) return;
+    if (!wpi_foresight_touch(paging->foresight, page) || paging->is_ahead_due) return;
+    if (!prefetcher(paging)->needs_future || paging->foresight->count % TOUCHES != 0) return;
+    paging->is_ahead_due = true;
+    wpi_engine_at(paging->engine, wpi_engine_now(paging->engine), look_ahead, paging, 0);
+}
+
+void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    const wpi_future *future = wpi_paging_future(paging);
+    if (future == NULL) return;
+    const uint32_t next = first_use(future, chunk, pages);
+    if (prefetcher(paging)->needs_future && next < paging->prefetch_position)
+        paging->prefetch_position = next;
+}
+
+/* Pages of an allocation that is not there: another program, or other arguments. */
+static wp_status check_pages(const wpi_paging *p, const wpi_foresight *f, wp_error *err) {
+    const wpi_future *future = &f->future;
+    const uint32_t outer =
+        f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : future->count;
+    for (uint32_t i = f->launches[f->launch_count - 1]; i < outer; i++) {
+        const uint32_t chunk = future->pages[i] / WPI_CHUNK_PAGES;
+        if (chunk < p->residency.chunk_count &&
+            future->pages[i] % WPI_CHUNK_PAGES < p->residency.chunks[chunk].page_count)
+            continue;
+        return WP_FAIL(err, INVALID,
+                       "in the recorded run, launch %u used memory that is not allocated "
+                       "now: record its pages again, with the same program and arguments",
+                       f->launch_count);
+    }
+    return WP_STATUS_OK;
+}
+
+static bool needs_future(const wpi_paging *p) {
+    return ((const wpi_evict_ops *)p->profile->paging.evict->ops)->needs_future ||
+           prefetcher(p)->needs_future;
+}
+
+wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err) {
+    wpi_foresight *f = paging->foresight;
+    if (needs_future(paging) && wpi_paging_future(paging) == NULL)
+        return WP_FAIL(
+            err, INVALID,
+            "an oracle policy needs the page accesses of an earlier run: use `warpage run`, or "
+            "set WARPAGE_FUTURE to a file that WARPAGE_NOTE_FUTURE=FILE recorded");
+    if (f == NULL) return WP_STATUS_OK;
+    WP_TRY(wpi_foresight_launch(f, err));
+    if (f->has_future) WP_TRY(check_pages(paging, f, err));
+    wpi_migration_idle(paging, now);
+    return WP_STATUS_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Victims that are chosen early (paging.stage_victims), as UVMSmart does it: as soon as pages are
+ * asked for for which there will be no frames. They wait in line for the link, one run at a time,
+ * and are resident until it takes theirs; who uses one of a run meanwhile keeps the run, and others
+ * are chosen. The run that the link has counts as room to come although its frames are free, so
+ * what is short by that is chosen when it has left.
+ *
+ *     resident ── chosen: unlisted ──┬─ the link takes it ─► evicted, frames free
+ *                                    └─ used ─► listed again, as just used */
+#include "sim/paging/paging_parts.h"
+
+#define NONE WPI_PAGING_NONE
+
+/** Pages that leave together. */
+typedef struct staged_run {
+    uint32_t chunk;
+    uint16_t first, outer;
+    uint32_t next;
+} staged_run;
+
+static staged_run *run_at(const wpi_paging *p, uint32_t number) {
+    return &((staged_run *)p->staged_runs.items)[number];
+}
+
+static wpi_pages pages_of(const staged_run *run) {
+    wpi_pages pages = {{0}};
+    wpi_pages_add_range(&pages, run->first, run->outer);
+    return pages;
+}
+
+/* Takes the run behind `before` (NONE: the first) out of the line. */
+static staged_run take(wpi_paging *p, uint32_t before) {
+    uint32_t *link = before == NONE ? &p->staged.first : &run_at(p, before)->next;
+    const uint32_t number = *link;
+    const staged_run run = *run_at(p, number);
+    *link = run.next;
+    if (p->staged.last == number) p->staged.last = before;
+    p->staged_pages -= (uint64_t)(run.outer - run.first);
+    wpi_pool_give(&p->staged_runs, number);
+    return run;
+}
+
+static void append(wpi_paging *p, const staged_run *run) {
+    const uint32_t number = wpi_pool_take(&p->staged_runs, sizeof(staged_run));
+    *run_at(p, number) = *run;
+    if (p->staged.first == NONE)
+        p->staged.first = number;
+    else
+        run_at(p, p->staged.last)->next = number;
+    p->staged.last = number;
+    p->staged_pages += (uint64_t)(run->outer - run->first);
+}
+
+/* Pages that leave with their chunk may wait in line already. */
+static wpi_pages that_stay_so_far(const wpi_paging *p, uint32_t chunk, const wpi_pages *pages) {
+    wpi_pages rest = *pages;
+    for (uint32_t number = p->staged.first; number != NONE; number = run_at(p, number)->next) {
+        if (run_at(p, number)->chunk != chunk) continue;
+        const wpi_pages staged = pages_of(run_at(p, number));
+        rest = wpi_pages_without(&rest, &staged);
+    }
+    return rest;
+}
+
+static void stage(wpi_paging *p, uint32_t number, const wpi_pages *pages) {
+    wpi_chunk *chunk = &p->residency.chunks[number];
+    const wpi_pages chosen = that_stay_so_far(p, number, pages);
+    chunk->unlisted = wpi_pages_or(&chunk->unlisted, &chosen);
+    p->residency.has_unlisted = true;
+    for (uint32_t first = wpi_pages_next(&chosen, 0); first < WPI_CHUNK_PAGES;) {
+        const uint32_t outer = wpi_pages_run_end(&chosen, first);
+        append(p, &(staged_run){number, (uint16_t)first, (uint16_t)outer, NONE});
+        first = wpi_pages_next(&chosen, outer);
+    }
+}
+
+void wpi_staging_keep(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    for (uint32_t before = NONE, number = paging->staged.first; number != NONE;) {
+        const staged_run *run = run_at(paging, number);
+        const uint32_t next = run->next;
+        if (run->chunk != chunk || wpi_pages_next(pages, run->first) >= run->outer) {
+            before = number;
+        } else {
+            const wpi_pages kept = pages_of(run);
+            (void)take(paging, before);
+            wpi_residency_use(&paging->residency, &paging->residency.chunks[chunk], &kept);
+        }
+        number = next;
+    }
+}
+
+/* What waits for frames, and what is kept free, is more than there will be. */
+static bool is_short(const wpi_paging *p) {
+    const wpi_residency *r = &p->residency;
+    const uint64_t kept = r->frames * p->profile->paging.free_percent / 100;
+    return p->planned_pages + kept > wpi_residency_free(r) + p->staged_pages + p->leaving_pages;
+}
+
+static bool is_in_use(const wpi_paging *p, const staged_run *run) {
+    const wpi_chunk *chunk = &p->residency.chunks[run->chunk];
+    for (uint32_t block = run->first / WPI_BLOCK_PAGES;
+         block <= (uint32_t)(run->outer - 1) / WPI_BLOCK_PAGES; block++)
+        if (wpi_block_is_busy(chunk, block)) return true;
+    return false;
+}
+
+static void left(void *object, uint64_t token, wp_time_ps now) {
+    wpi_paging *p = object;
+    (void)token;
+    p->leaving_pages = 0;
+    wpi_migration_pump(p, now);
+}
+
+/* Others of its blocks may be in use: then it waits for them. */
+static void set_off(wpi_paging *p, wp_time_ps now) {
+    while (p->staged.first != NONE && p->leaving_pages == 0) {
+        if (is_in_use(p, run_at(p, p->staged.first))) return;
+        const staged_run run = take(p, NONE);
+        const wpi_pages pages = pages_of(&run);
+        wpi_migrate_evict(p, run.chunk, &pages, now);
+        if (p->last_departure <= now) continue;
+        p->leaving_pages = (uint32_t)(run.outer - run.first);
+        wpi_engine_at(p->engine, p->last_departure, left, p, 0);
+    }
+}
+
+void wpi_staging_pump(wpi_paging *paging, wp_time_ps now) {
+    uint32_t chunk = 0;
+    wpi_pages pages;
+    while (is_short(paging) && wpi_migrate_choose(paging, &chunk, &pages))
+        stage(paging, chunk, &pages);
+    set_off(paging, now);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages that the host and the device both want: what the policy says goes between a far fault, or a
+ * touch of the host's, and the migration.
+ *
+ *     far fault ─► MIGRATE ─► comes                  touch ─► MIGRATE ─► goes to the host
+ *               ─► THROTTLE ─► faults again                ─► THROTTLE ─► waits out the nap
+ *               ─► PIN on the host ─► remote               ─► PIN on the host ─► goes, and stays */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/paging/paging_parts.h"
+
+void wpi_thrashing_init(wpi_paging *paging) {
+    const wpi_profile *profile = paging->profile;
+    const wp_time_ps lapse_ps = profile->paging.thrash_lapse_ps;
+    paging->thrash = (wpi_thrash){.threshold = profile->paging.thrash_threshold,
+                                  .pin_threshold = profile->paging.thrash_pin_threshold,
+                                  .max_resets = profile->paging.thrash_resets,
+                                  .votes_needed = profile->paging.thrash_votes,
+                                  .votes = (wpi_lapse_votes)profile->paging.thrash_adapt,
+                                  .lapse_ps = lapse_ps,
+                                  .nap_ps = profile->paging.thrash_nap * lapse_ps,
+                                  .epoch_ps = profile->paging.thrash_epoch * lapse_ps,
+                                  .pin_ps = profile->paging.thrash_pin * lapse_ps};
+}
+
+wp_status wpi_thrashing_grow(wpi_paging *paging, uint32_t after, wp_error *err) {
+    const uint32_t before = paging->thrash.chunk_count;
+    if (after <= before) return WP_STATUS_OK;
+    wpi_thrash_chunk *chunks = wp_realloc(paging->thrash.chunks, after * sizeof *chunks);
+    if (chunks == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
+    memset(chunks + before, 0, (after - before) * sizeof *chunks);
+    paging->thrash.chunks = chunks;
+    paging->thrash.chunk_count = after;
+    return WP_STATUS_OK;
+}
+
+void wpi_thrashing_deinit(wpi_paging *paging) {
+    for (uint32_t i = 0; i < paging->thrash.chunk_count; i++)
+        wpi_thrash_forget(&paging->thrash, i);
+    wp_free(paging->thrash.chunks);
+    paging->thrash = (wpi_thrash){0};
+}
+
+static uint32_t chunk_of(const wpi_paging *p, uint64_t address) {
+    return (uint32_t)((address - p->residency.first) / WPI_CHUNK_BYTES);
+}
+
+bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    return wpi_thrash_pinned(&paging->thrash, chunk_of(paging, address), wpi_page_of(address),
+                             now) == WPI_PROCESSOR_HOST;
+}
+
+wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
+                                  wpi_processor processor, wp_time_ps now) {
+    const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
+    const wpi_thrash_question question = {
+        .chunk = chunk,
+        .page = page,
+        .processor = processor,
+        .now = now,
+        .prefers_device = wpi_pages_has(&paging->residency.chunks[chunk].prefers_device, page)};
+    const wpi_thrash_hint hint = ops->ask(&paging->thrash, &question);
+    paging->counters.throttled += hint.answer == WPI_THRASH_THROTTLE;
+    paging->counters.pinned += hint.answer == WPI_THRASH_PIN;
+    return hint;
+}
+
+/* ---- the device's faults ----------------------------------------------------------------------
+ */
+
+static void fault_again(void *object, uint64_t page, wp_time_ps now) {
+    wpi_paging *p = object;
+    const wpi_paging_asker asker = {.address = page * WPI_PAGE_BYTES};
+    p->service->add(p, &asker, now);
+}
+
+/* A replay tells who waits; where there are none, it has to be done for the page. */
+static void refuse(wpi_paging *p, uint32_t chunk, uint32_t page, const wpi_thrash_hint *hint,
+                   wp_time_ps now) {
+    p->faults_refused++;
+    p->faults_throttled += hint->answer == WPI_THRASH_THROTTLE;
+    if (p->service->is_replaying) return;
+    if (hint->answer == WPI_THRASH_PIN)
+        wpi_gmmu_arrived(p, chunk, page, page + 1, now);
+    else
+        wpi_engine_at(p->engine, hint->until > now ? hint->until : now + p->profile->cycle_ps,
+                      fault_again, p, wpi_page_address(p, chunk, page) / WPI_PAGE_BYTES);
+}
+
+wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+                            wp_time_ps now) {
+    wpi_pages let = *faulting;
+    for (uint32_t page = wpi_pages_next(faulting, 0); page < WPI_CHUNK_PAGES;
+         page = wpi_pages_next(faulting, page + 1)) {
+        const wpi_thrash_hint hint =
+            wpi_thrashing_ask(paging, chunk, page, WPI_PROCESSOR_DEVICE, now);
+        if (hint.answer == WPI_THRASH_MIGRATE ||
+            (hint.answer == WPI_THRASH_PIN && hint.location == WPI_PROCESSOR_DEVICE))
+            continue;
+        wpi_pages_remove(&let, page);
+        refuse(paging, chunk, page, &hint, now);
+    }
+    return let;
+}

@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * A GPU as numbers. A profile is an .ini file (configs/ in the source tree, lib/warpage/configs
+ * beside the library); every key is a row of one table with unit, default, range and meaning:
+ *
+ *     [tlb.l2]
+ *     source = Karnagel et al., DaMoN'17, Table 2      of all keys of this section …
+ *     entries = 65
+ *     latency = 9cycles
+ *     latency.source = Table 2, delay of an L1 miss    … but of this one
+ *
+ * Quantities carry their unit in the text; times are written in cycles of the core clock or in ns,
+ * us. The core clock's period is rounded to whole picoseconds, and a cycle is that period
+ * everywhere, so that sums of cycles stay exact. docs/guide/describe-a-gpu.md lists the keys.
+ *
+ * A profile does not change once it is loaded; any thread may read it.
+ */
+#ifndef WP_SIM_PROFILE_H
+#define WP_SIM_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "base/strings.h"
+#include "base/time.h"
+#include "base/trace_abi.h"
+#include "policy/policy.h"
+
+#define WPI_TLB_LEVELS_MAX 4u
+#define WPI_TLB_SETS_MAX 4096u
+#define WPI_SMS_MAX 512u
+#define WPI_LINE_BYTES 128u /* of every cache */
+#define WPI_SECTOR_BYTES 32u
+
+/** What a warp instruction of a class (wp_trace_class) costs. */
+typedef struct wpi_class_profile {
+    uint32_t latency_cycles; /* until a dependent instruction can issue */
+    uint32_t lanes;          /* results a cycle that an SM's units make: a warp takes 32 / lanes */
+} wpi_class_profile;
+
+typedef enum wpi_sharing {
+    WPI_SHARING_SM = 0,
+    WPI_SHARING_TPC,
+    WPI_SHARING_GPC,
+    WPI_SHARING_GPU,
+    WPI_SHARING_GROUPS, /* as listed */
+    WPI_SHARING_COUNT   /* must be last */
+} wpi_sharing;
+
+/** Which answers of other TLBs count towards tlb_sharing.threshold. */
+typedef enum wpi_tlb_sharing_count {
+    WPI_TLB_SHARING_IN_A_ROW = 0, /* of one TLB, to one page, with none to another between */
+    WPI_TLB_SHARING_BY_ENTRY      /* of one entry of its directory */
+} wpi_tlb_sharing_count;
+
+typedef enum wpi_hash {
+    WPI_HASH_MODULO = 0,
+    WPI_HASH_XOR,  /* the tag's bits folded onto the set's number; sets are a power of two */
+    WPI_HASH_COUNT /* must be last */
+} wpi_hash;
+
+typedef enum wpi_write {
+    WPI_WRITE_THROUGH = 0, /* updates a line that is there; never makes one */
+    WPI_WRITE_EVICT,       /* throws the written sectors out */
+    WPI_WRITE_BACK,        /* keeps the data; written when the line leaves */
+    WPI_WRITE_COUNT        /* must be last */
+} wpi_write;
+
+/** How far faults are served: fault_service.c; BATCH: fault_batch.c. */
+typedef enum wpi_fault_service {
+    WPI_FAULT_DRAINED = 0,
+    WPI_FAULT_SERIAL,
+    WPI_FAULT_ADDED,
+    WPI_FAULT_BATCH,
+    WPI_FAULT_PIPELINED,
+    WPI_FAULT_SERVICE_COUNT /* must be last */
+} wpi_fault_service;
+
+/** Which of an SM's waits count against paging.cu_faults. */
+typedef enum wpi_cu_counts {
+    WPI_CU_COUNTS_WAITED = 0, /* every page that it waits for */
+    WPI_CU_COUNTS_RAISED,     /* of these, those that it was the first to ask for */
+    WPI_CU_COUNTS_COUNT       /* must be last */
+} wpi_cu_counts;
+
+/** What becomes of pages when the host has waited for the device: synchronize.c. */
+typedef enum wpi_synchronize {
+    WPI_SYNCHRONIZE_KEEP = 0,
+    WPI_SYNCHRONIZE_RETURN,
+    WPI_SYNCHRONIZE_COUNT /* must be last */
+} wpi_synchronize;
+
+/** When a CTA whose threads have returned leaves its SM. */
+typedef enum wpi_cta_ends {
+    WPI_CTA_ENDS_DONE = 0,
+    WPI_CTA_ENDS_QUIET, /* no page is on its way, either */
+    WPI_CTA_ENDS_COUNT  /* must be last */
+} wpi_cta_ends;
+
+/** When those who wait are told to try again, in batches. Numbered as the driver does. */
+typedef enum wpi_replay_policy {
+    WPI_REPLAY_BLOCK = 0,   /* after each 2 MiB that were served */
+    WPI_REPLAY_BATCH,       /* after each batch */
+    WPI_REPLAY_BATCH_FLUSH, /* after each batch; what is in the buffer is dropped before */
+    WPI_REPLAY_ONCE,        /* when there is nothing left to be served */
+    WPI_REPLAY_COUNT        /* must be last */
+} wpi_replay_policy;
+
+/** What an SM still does while it waits for pages. */
+typedef enum wpi_on_fault {
+    WPI_ON_FAULT_REPLAYS = 0, /* everything */
+    WPI_ON_FAULT_HITS,        /* what its first TLB has */
+    WPI_ON_FAULT_BLOCKS,      /* no access to global memory */
+    WPI_ON_FAULT_COUNT        /* must be last */
+} wpi_on_fault;
+
+/** What a warp's access asks the first TLB for. */
+typedef enum wpi_tlb_requests {
+    WPI_TLB_REQUESTS_PAGE = 0, /* each of its pages */
+    WPI_TLB_REQUESTS_LINE,     /* each of its lines */
+    WPI_TLB_REQUESTS_COUNT     /* must be last */
+} wpi_tlb_requests;
+
+/** Which SM has the next CTA. */
+typedef enum wpi_cta_placement {
+    WPI_CTA_PLACEMENT_ROUND_ROBIN = 0, /* each SM one in turn, from the first one on */
+    WPI_CTA_PLACEMENT_ROTATE,          /* … from behind that which had the last one */
+    WPI_CTA_PLACEMENT_FILL,            /* the first one that has room */
+    WPI_CTA_PLACEMENT_COUNT            /* must be last */
+} wpi_cta_placement;
+
+typedef struct wpi_tlb_profile {
+    uint32_t entries;
+    uint32_t set_count;
+    uint32_t *set_ways;        /* [set_count] */
+    uint64_t coverage_bytes;   /* that an entry stands for */
+    uint64_t fill_bytes;       /* of these, how many a miss makes valid */
+    uint32_t ways, fill_pages; /* as written; 0: all */
+    char *sets_text;
+    wpi_hash hash;
+    const wpi_policy *replacement;
+    uint32_t ports;  /* look-ups a cycle; 0: any number */
+    uint32_t mshrs;  /* misses under way; 0: any number */
+    bool is_merging; /* misses of the same pages are one */
+    wp_time_ps latency_ps;
+    bool is_hit_under_miss; /* else a miss blocks all that come later */
+    wpi_sharing sharing;
+    char *groups; /* of GROUPS: "0,5 | 1,6 | …" */
+} wpi_tlb_profile;
+
+typedef struct wpi_cache_profile {
+    bool is_on; /* L1: for global loads without a cache operator */
+    uint64_t bytes;
+    uint32_t ways;
+    uint64_t sector_bytes; /* of a line of WPI_LINE_BYTES */
+    uint32_t slices;       /* L2; 1 for an L1 */
+    wp_time_ps latency_ps;
+    uint32_t mshrs; /* lines being fetched; in each slice */
+    wpi_write write;
+    uint64_t bytes_per_s;    /* L2: of all slices together */
+    uint64_t sm_bytes_per_s; /* L2: to one SM */
+    wp_time_ps atomic_ps;    /* L2: between two operations on one address */
+    wpi_hash hash;           /* line to set, and to slice */
+} wpi_cache_profile;
+
+typedef struct wpi_profile {
+    char *name;  /* as in the file's name */
+    char *title; /* "NVIDIA Tesla K80 (one GPU)" */
+    uint64_t core_hz;
+    wp_time_ps cycle_ps; /* of the core clock */
+    uint64_t seed;
+
+    /* Floorplan. SMs are numbered without the disabled ones. */
+    uint32_t gpcs, tpcs_per_gpc, sms_per_tpc;
+    uint32_t disabled_sms[WPI_SMS_MAX]; /* by physical number, ascending */
+    uint32_t disabled_count;
+    char *disabled_text;
+    uint32_t order;      /* as written */
+    bool is_round_robin; /* consecutive TPCs lie in different GPCs */
+    uint32_t sm_count;   /* that are enabled */
+
+    /* An SM. */
+    uint32_t warps, ctas, threads;
+    uint64_t shared_bytes; /* of all CTAs on it */
+    uint64_t shared_bytes_per_cta;
+    uint64_t shared_granule_bytes;
+    uint32_t registers;
+    uint32_t register_granule; /* registers are given to a warp in multiples of it */
+    uint32_t schedulers;
+    uint32_t issue_width; /* of a scheduler, instructions a cycle */
+    uint32_t fetch_width; /* of the SM, for one warp at a time; 0: no limit */
+    const wpi_policy *scheduler;
+    uint32_t capability; /* compute capability, major * 10 + minor */
+    wpi_class_profile classes[WP_TRACE_CLASS_COUNT];
+
+    /* Shared memory. */
+    uint32_t shared_banks;
+    uint64_t shared_bank_bytes;
+    uint32_t shared_latency_cycles;
+
+    /* Global memory. */
+    wp_time_ps lsu_latency_ps; /* of every global access, before and after caches and TLBs */
+    uint32_t lsu_stores;       /* lines of stores that an SM has under way at most */
+    wpi_cache_profile l1, l2;
+
+    uint64_t page_bytes;
+    uint32_t tlb_levels;
+    uint32_t tlb_requests; /* wpi_tlb_requests */
+    wpi_tlb_profile tlb[WPI_TLB_LEVELS_MAX];
+
+    struct {
+        const wpi_policy *policy;
+        uint32_t scope;             /* wpi_sharing, but no list: whose TLBs make a ring */
+        uint32_t neighbours;        /* to each side that may be asked; 0: the policy says */
+        wp_time_ps hop_ps;          /* from one TLB to the next */
+        uint32_t buffer_entries;    /* of each port */
+        uint32_t directory_entries; /* 0: as many as the TLB has */
+        wp_time_ps directory_ps;    /* of a look-up, beside the TLB's */
+        uint32_t tag_bits;          /* of the directory */
+        uint32_t threshold;         /* answers after which one is stored */
+        uint32_t count;             /* wpi_tlb_sharing_count */
+        bool has_census;
+    } tlb_sharing;
+
+    struct {
+        const wpi_policy *policy;
+        uint32_t table_entries, buffer_entries; /* of each TLB of the last level */
+        uint32_t region_pages;
+        uint32_t threshold; /* uses of a region, before pages of it are fetched ahead */
+        uint32_t degree;    /* pages at a time */
+    } tlb_prefetch;
+
+    struct {
+        bool is_on;
+        uint32_t entries;      /* in one set */
+        wp_time_ps latency_ps; /* of a look-up, in front of a miss */
+        uint64_t instruction_bytes;
+    } itlb;
+
+    struct {
+        uint32_t count; /* walks at a time; 0: as many as wanted */
+        uint32_t levels;
+        wp_time_ps level_ps; /* for each level that is not in the walk cache */
+        uint32_t queue;      /* walks that wait for a walker */
+        uint32_t cache_entries;
+        wp_time_ps cache_ps; /* of a look-up, before the walk */
+        uint32_t level_bits; /* of an address that a level translates */
+    } walker;
+
+    struct {
+        uint32_t channels, banks; /* banks of a channel */
+        uint64_t bytes_per_s;     /* of all channels together */
+        wp_time_ps latency_ps;    /* beyond L2, when the row is open */
+        uint64_t row_bytes;
+        wp_time_ps row_miss_ps; /* more, when it is not; the bank is busy for that time */
+        uint32_t row_window;    /* rows of a bank whose requests the controller serves together */
+        uint32_t queue;         /* lines that wait to be written, in each channel */
+    } dram;
+
+    struct {
+        wp_time_ps latency_ps;     /* of a copy */
+        wp_time_ps remote_ps;      /* of an access to host memory, there and back */
+        wp_time_ps remote_turn_ps; /* for which it has the link, at least */
+        uint64_t bytes_per_s;      /* each direction */
+        uint64_t curve_bytes;      /* 0: flat; else bandwidth is 2/pi atan(size / this) of it */
+        uint32_t engines_to_device, engines_to_host;
+    } link;
+
+    struct {
+        bool is_on;                     /* managed memory moves; off: it stays on the host */
+        bool rounds_up;                 /* allocations are as large as their trees */
+        uint32_t oversubscribe_percent; /* 0: the device has memory_bytes */
+        uint32_t service;               /* wpi_fault_service */
+        wp_time_ps latency_ps;          /* of a far fault's service */
+        wp_time_ps host_latency_ps;     /* of a fault of the host's */
+        uint32_t buffer_entries;        /* of batches, from here … */
+        uint32_t batch_entries;         /* fetched at a time */
+        uint32_t service_batches;       /* until the driver waits for an interrupt again */
+        uint32_t replay;                /* wpi_replay_policy */
+        uint32_t flush_percent;         /* duplicates from which on a flush looks for new entries */
+        bool is_coalescing;             /* equal entries become one as they are fetched */
+        wp_time_ps interrupt_ps;        /* until the driver fetches */
+        wp_time_ps batch_ps, fault_ps, block_ps; /* … to here: what each of them takes */
+        uint32_t service_throttles;              /* batches with throttled faults, likewise */
+        const wpi_policy *thrash;
+        uint32_t thrash_threshold, thrash_pin_threshold, thrash_resets, thrash_votes;
+        uint32_t thrash_adapt; /* wpi_lapse_votes */
+        wp_time_ps thrash_lapse_ps;
+        uint32_t thrash_nap, thrash_epoch, thrash_pin; /* lapses */
+        uint32_t on_fault;                             /* wpi_on_fault */
+        uint32_t cu_faults;    /* pages an SM may wait for at a time; 0: any number */
+        uint32_t cu_counts;    /* wpi_cu_counts */
+        uint32_t mshrs;        /* far faults of the GPU at a time; 0: any number */
+        uint32_t replay_lines; /* that an SM sends on in a cycle; 0: any number */
+        const wpi_policy *prefetch, *prefetch_full; /* … once memory was full; NULL: the same */
+        const wpi_policy *evict, *migrate;
+        uint32_t threshold_percent; /* of the driver's prefetcher */
+        uint32_t reserve_percent;   /* of what was used longest ago, that is not evicted */
+        uint32_t free_percent;      /* frames kept free ahead of need */
+        bool makes_pages;           /* that nobody has used, on the device; else they come */
+        bool drops_clean;           /* what was only read leaves without a write-back */
+        bool frees_at_start;        /* of a write-back; else at its end */
+        bool stages_victims;        /* staging.c */
+        bool fills_remote;          /* TLBs learn pages that are reached across the link */
+        uint32_t synchronize;       /* wpi_synchronize */
+        uint32_t cta_ends;          /* wpi_cta_ends */
+        uint32_t migrate_threshold; /* t_s */
+        uint64_t migrate_penalty;   /* p */
+    } paging;
+
+    uint64_t memory_bytes;  /* of the device */
+    wp_time_ps launch_ps;   /* from a launch to its first CTA */
+    wp_time_ps skew_ps;     /* … to that of the next SM */
+    uint32_t cta_placement; /* wpi_cta_placement */
+    wp_time_ps slice_ps;    /* of statistics over time */
+
+    struct wpi_profile_text *text; /* the keys as they were written: profile.c */
+} wpi_profile;
+
+/** A key with the value in force. Strings live as long as the profile. */
+typedef struct wpi_profile_value {
+    const char *name;   /* "tlb.l2.entries" */
+    const char *unit;   /* "bytes", "time", … */
+    const char *text;   /* as written */
+    const char *source; /* where the number is from; "default"; NULL: not said */
+    const char *file;   /* NULL: the default, or --set */
+    uint32_t line;
+    const char *doc;
+} wpi_profile_value;
+
+/**
+ * Loads a profile. `spec` is a name ("k80": looked up in wpi_profile_dir) or the path of a file
+ * (has a '/' or ends in .ini); behind each '+' is an overlay, whose keys come on top: a name
+ * (looked up in the folder `as` there) or a file NAME.ini of this folder. `settings` are
+ * "key=value" texts that come last; NULL allowed when there are none. Every mistake is one sentence
+ * that names key and place: NOT_FOUND (no such profile or key; the nearest one is named), PARSE,
+ * INVALID (out of range, impossible geometry), IO, NOMEM.
+ */
+WP_NODISCARD wp_status wpi_profile_load(const char *spec, const char *const *settings,
+                                        size_t setting_count, wpi_profile **out, wp_error *err);
+/** The same from text; `where` names it in messages. */
+WP_NODISCARD wp_status wpi_profile_parse(const char *ini, const char *where,
+                                         const char *const *settings, size_t setting_count,
+                                         wpi_profile **out, wp_error *err);
+void wpi_profile_destroy(wpi_profile *profile); /* NULL allowed */
+
+/** The folder of the profiles that came with Warpage; wp_free it. NULL: it is not there. */
+WP_NODISCARD char *wpi_profile_dir(void);
+
+/** Names of the profiles that came with Warpage, in order; none if the folder is not there. */
+void wpi_profile_names(wp_strings *names);
+
+/** The i-th key in the order of the table; false behind the last one. */
+bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out);
+/** The key that selects a policy of this kind ("sm.scheduler", "tlb.l*.replacement"); "": none. */
+const char *wpi_profile_policy_key(const char *kind);
+/** The i-th row of the table itself, with its default as text ('*' stands for a level or a class).
+ */
+bool wpi_profile_key_at(size_t i, wpi_profile_value *out);
+
+/** "int", "fp32", …: how a class is called in profiles and reports. */
+const char *wpi_class_name(wp_trace_class class);
+
+static inline wp_time_ps wpi_cycles_ps(const wpi_profile *profile, uint64_t cycles) {
+    return cycles * profile->cycle_ps;
+}
+
+#endif

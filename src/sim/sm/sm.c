@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sim/sm/sm.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "sim/sm/sm_parts.h"
+
+/* ---- room
+ * ----------------------------------------------------------------------------------------- */
+
+/* Registers are given to warps in whole units, and each scheduler has a share of them for its own
+ * warps, as NVIDIA's occupancy rule has it. */
+static uint64_t registers_of_warp(const wpi_profile *profile, const wpi_warp_source *source) {
+    const uint64_t unit = profile->register_granule;
+    return (source->registers_per_thread * WPI_LANES + unit - 1) / unit * unit;
+}
+
+static uint64_t registers_of(const wpi_profile *profile, const wpi_warp_source *source) {
+    return registers_of_warp(profile, source) * source->warps_per_cta;
+}
+
+/* What warps of this kernel can use of the SM's: in each share a rest may be too small for one. */
+static uint64_t usable_registers(const wpi_profile *profile, const wpi_warp_source *source) {
+    const uint64_t warp = registers_of_warp(profile, source);
+    if (warp == 0) return profile->registers;
+    return profile->registers / profile->schedulers / warp * warp * profile->schedulers;
+}
+
+static uint64_t shared_of(const wpi_profile *profile, const wpi_warp_source *source) {
+    const uint64_t unit = profile->shared_granule_bytes;
+    return (source->shared_bytes_per_cta + unit - 1) / unit * unit;
+}
+
+bool wpi_sm_can_ever_hold(const wpi_profile *profile, const wpi_warp_source *source,
+                          const char **what) {
+    *what = NULL;
+    if (source->threads_per_cta > profile->threads || source->warps_per_cta > profile->warps)
+        *what = "threads";
+    if (shared_of(profile, source) > profile->shared_bytes) *what = "bytes of shared memory";
+    if (registers_of(profile, source) > usable_registers(profile, source)) *what = "registers";
+    return *what == NULL;
+}
+
+bool wpi_sm_has_room(const wpi_sm *sm, const wpi_warp_source *source) {
+    const wpi_profile *p = sm->profile;
+    return sm->ctas_used < p->ctas && sm->warps_used + source->warps_per_cta <= p->warps &&
+           sm->threads_used + source->threads_per_cta <= p->threads &&
+           sm->shared_bytes_used + shared_of(p, source) <= p->shared_bytes &&
+           sm->registers_used + registers_of(p, source) <= usable_registers(p, source);
+}
+
+static void take_room(wpi_sm *sm, const wpi_warp_source *source) {
+    sm->ctas_used++;
+    sm->warps_used += source->warps_per_cta;
+    sm->threads_used += source->threads_per_cta;
+    sm->shared_bytes_used += shared_of(sm->profile, source);
+    sm->registers_used += registers_of(sm->profile, source);
+}
+
+static void give_room(wpi_sm *sm, const wpi_warp_source *source) {
+    sm->ctas_used--;
+    sm->warps_used -= source->warps_per_cta;
+    sm->threads_used -= source->threads_per_cta;
+    sm->shared_bytes_used -= shared_of(sm->profile, source);
+    sm->registers_used -= registers_of(sm->profile, source);
+}
+
+/* ---- barriers
+ * ------------------------------------------------------------------------------------- */
+
+static void unblock(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+    warp->blocked &= ~lanes;
+    if (warp->state != WPI_WARP_BARRIER) return;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
+    wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
+}
+
+/* What waited at barrier `id` goes on, once enough threads are there. */
+static void complete_barrier(wpi_cta *cta, uint32_t id, wp_time_ps now) {
+    wpi_barrier_state *barrier = &cta->barriers[id];
+    const uint32_t need = barrier->count != 0 && barrier->count < cta->threads_left
+                              ? barrier->count
+                              : cta->threads_left;
+    if (barrier->waiting == 0 || barrier->waiting + barrier->arrived < need) return;
+    *barrier = (wpi_barrier_state){0};
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        wpi_warp_run *warp = cta->warps[w];
+        if (warp == NULL || warp->at[id] == 0) continue;
+        const uint32_t lanes = warp->at[id];
+        warp->at[id] = 0;
+        unblock(warp, lanes, now);
+    }
+}
+
+void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
+                        wp_time_ps now) {
+    if (id >= WPI_BARRIER_COUNT) return; /* there is none: the threads have said so */
+    wpi_barrier_state *barrier = &warp->cta->barriers[id];
+    barrier->count = count;
+    *(waits ? &barrier->waiting : &barrier->arrived) += (uint32_t)__builtin_popcount(lanes);
+    if (waits) {
+        warp->blocked |= lanes;
+        warp->at[id] |= lanes;
+    }
+    complete_barrier(warp->cta, id, now);
+}
+
+void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes) {
+    const uint32_t threads = (uint32_t)__builtin_popcount(lanes);
+    wpi_sm *sm = warp->sm;
+    warp->blocked |= lanes;
+    warp->cta->threads_at_grid += threads;
+    sm->parent.at_grid(sm->parent.object, warp->cta->launch, threads);
+}
+
+void wpi_sm_release_grid(wpi_sm *sm, const wpi_grid *launch) {
+    for (wpi_cta *cta = sm->ctas; cta != NULL; cta = cta->next) {
+        if (cta->launch != launch) continue;
+        cta->threads_at_grid = 0;
+        for (uint32_t w = 0; w < cta->warp_count; w++) {
+            if (cta->warps[w] != NULL) unblock(cta->warps[w], ~0u, wpi_engine_now(sm->engine));
+        }
+    }
+}
+
+void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now) {
+    cta->stalled = 0;
+    for (uint32_t w = 0; w < cta->warp_count; w++) {
+        wpi_warp_run *warp = cta->warps[w];
+        if (warp == NULL || warp->state != WPI_WARP_STALLS) continue;
+        wpi_warp_set_state(warp, WPI_WARP_BUSY);
+        wpi_engine_at(warp->sm->engine, now, wpi_warp_ready, warp, 0);
+    }
+}
+
+/* ---- CTAs
+ * ----------------------------------------------------------------------------------------- */
+
+static wpi_cta *obtain_cta(wpi_sm *sm, uint32_t warps) {
+    wpi_cta *cta = sm->free_ctas;
+    if (cta != NULL) {
+        sm->free_ctas = cta->next;
+    } else if ((cta = wp_calloc(1, sizeof *cta)) == NULL) {
+        return NULL;
+    }
+    if (cta->warp_capacity < warps) {
+        wp_free(cta->warps);
+        cta->warps = wp_calloc(warps, sizeof(wpi_warp_run *));
+        cta->warp_capacity = cta->warps != NULL ? warps : 0;
+    }
+    if (cta->warps != NULL) return cta;
+    wp_free(cta);
+    return NULL;
+}
+
+static void start_warp(wpi_sm *sm, wpi_cta *cta, uint32_t number, wp_time_ps now) {
+    wpi_warp_run *warp = sm->free_warps;
+    sm->free_warps = warp->next;
+    const uint64_t age = sm->warp_ages++;
+    *warp = (wpi_warp_run){.cta = cta,
+                           .sm = sm,
+                           .scheduler = &sm->schedulers[(uint32_t)(age % sm->scheduler_count)],
+                           .ready.age = age,
+                           .number = number,
+                           .state = WPI_WARP_BUSY,
+                           .start_ps = now};
+    cta->warps[number] = warp;
+    sm->warps_going++;
+    wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
+}
+
+wp_status wpi_sm_start_cta(wpi_sm *sm, wpi_grid *launch, uint64_t number, wp_time_ps when,
+                           wp_error *err) {
+    wpi_warp_source *source = launch->source;
+    wpi_cta *cta = obtain_cta(sm, source->warps_per_cta);
+    if (cta == NULL) return WP_FAIL(err, NOMEM, "CTA of the simulated GPU");
+    const wp_status status =
+        source->ops->start(source, number, sm->number, &cta->slot, &cta->windows, err);
+    if (status != WP_STATUS_OK) {
+        cta->next = sm->free_ctas;
+        sm->free_ctas = cta;
+        return status;
+    }
+    cta->launch = launch;
+    cta->number = number;
+    cta->warp_count = cta->warps_left = source->warps_per_cta;
+    cta->threads_left = source->threads_per_cta;
+    cta->threads_at_grid = cta->stalled = 0;
+    memset(cta->barriers, 0, sizeof cta->barriers);
+    cta->next = sm->ctas;
+    cta->link = &sm->ctas;
+    if (cta->next != NULL) cta->next->link = &cta->next;
+    sm->ctas = cta;
+    take_room(sm, source);
+    for (uint32_t w = 0; w < cta->warp_count; w++)
+        start_warp(sm, cta, w, when);
+    return WP_STATUS_OK;
+}
+
+static void end_cta(wpi_sm *sm, wpi_cta *cta) {
+    wpi_grid *launch = cta->launch;
+    *cta->link = cta->next;
+    if (cta->next != NULL) cta->next->link = cta->link;
+    cta->next = sm->free_ctas;
+    sm->free_ctas = cta;
+    give_room(sm, launch->source);
+    launch->source->ops->finish(launch->source, cta->slot);
+    sm->parent.cta_ended(sm->parent.object, sm, launch);
+}
+
+void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now) {
+    const uint32_t exited = warp->block.exited & ~warp->exited;
+    if (exited == 0) return;
+    warp->exited |= exited;
+    warp->cta->threads_left -= (uint32_t)__builtin_popcount(exited);
+    for (uint32_t id = 0; id < WPI_BARRIER_COUNT; id++)
+        complete_barrier(warp->cta, id, now);
+}
+
+void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now) {
+    wpi_cta *cta = warp->cta;
+    wpi_sm *sm = warp->sm;
+    cta->launch->numbers.resident_warp_ps += now - warp->start_ps;
+    wpi_utilisation_add(sm->parent.warps, warp->start_ps, now);
+    cta->warps[warp->number] = NULL;
+    wpi_warp_set_state(warp, WPI_WARP_FREE);
+    if (warp->scheduler->last == warp) warp->scheduler->last = NULL;
+    warp->next = sm->free_warps;
+    sm->free_warps = warp;
+    if (--cta->warps_left == 0 && sm->parent.may_end_cta(sm->parent.object, now)) end_cta(sm, cta);
+}
+
+void wpi_sm_end_ctas(wpi_sm *sm) {
+    for (wpi_cta *cta = sm->ctas, *next; cta != NULL; cta = next) {
+        next = cta->next;
+        if (cta->warps_left == 0) end_cta(sm, cta);
+    }
+}
+
+/* ---- the SM
+ * --------------------------------------------------------------------------------------- */
+
+/* What a warp instruction takes of one scheduler: a scheduler has its share of the SM's units. */
+static wp_time_ps slot_ps(const wpi_profile *profile, const wpi_class_profile *class) {
+    const wp_time_ps issue = profile->cycle_ps / profile->issue_width;
+    const wp_time_ps units = profile->cycle_ps * WPI_LANES * profile->schedulers / class->lanes;
+    return issue > units ? issue : units;
+}
+
+wp_status wpi_sm_create(const wpi_profile *profile, uint32_t number, wpi_engine *engine,
+                        wpi_memory *memory, const wpi_sm_parent *parent, wpi_sm **out,
+                        wp_error *err) {
+    *out = NULL;
+    wpi_sm *sm = wp_calloc(1, sizeof *sm);
+    if (sm == NULL) return WP_FAIL(err, NOMEM, "simulated SM");
+    sm->profile = profile;
+    sm->engine = engine;
+    sm->memory = memory;
+    sm->parent = *parent;
+    sm->number = number;
+    sm->cycle_ps = profile->cycle_ps;
+    sm->in_line_last = &sm->in_line;
+    sm->policy = profile->scheduler->ops;
+    sm->scheduler_count = profile->schedulers;
+    for (uint32_t c = 0; c < WP_TRACE_CLASS_COUNT; c++) {
+        sm->slot_ps[c] = slot_ps(profile, &profile->classes[c]);
+        sm->latency_ps[c] = profile->classes[c].latency_cycles * sm->cycle_ps;
+    }
+    sm->shared = (wpi_shared){profile->shared_banks, (uint32_t)profile->shared_bank_bytes};
+    sm->shared_latency_ps = profile->shared_latency_cycles * sm->cycle_ps;
+    sm->schedulers = wp_calloc(sm->scheduler_count, sizeof *sm->schedulers);
+    wpi_warp_run *warps = wp_calloc(profile->warps, sizeof *warps);
+    sm->warp_memory = warps;
+    if (sm->schedulers == NULL || warps == NULL) {
+        wpi_sm_destroy(sm);
+        return WP_FAIL(err, NOMEM, "simulated SM");
+    }
+    for (uint32_t i = 0; i < sm->scheduler_count; i++)
+        sm->schedulers[i].sm = sm;
+    for (uint32_t i = profile->warps; i-- != 0;) {
+        warps[i].next = sm->free_warps;
+        sm->free_warps = &warps[i];
+    }
+    *out = sm;
+    return WP_STATUS_OK;
+}
+
+static void free_ctas(wpi_cta *cta) {
+    while (cta != NULL) {
+        wpi_cta *next = cta->next;
+        wp_free(cta->warps);
+        wp_free(cta);
+        cta = next;
+    }
+}
+
+void wpi_sm_destroy(wpi_sm *sm) {
+    if (sm == NULL) return;
+    free_ctas(sm->ctas);
+    free_ctas(sm->free_ctas);
+    wp_free(sm->schedulers);
+    wp_free(sm->warp_memory);
+    wp_free(sm);
+}
+
+uint32_t wpi_sm_number(const wpi_sm *sm) {
+    return sm->number;
+}
+
+/* ---- messages
+ * -------------------------------------------------------------------------------------------- */
+
+static void describe_barrier(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    const wpi_cta *cta = warp->cta;
+    const wpi_grid *launch = cta->launch;
+    for (uint32_t id = 0; id < WPI_BARRIER_COUNT; id++) {
+        const wpi_barrier_state *barrier = &cta->barriers[id];
+        if (warp->at[id] == 0) continue;
+        snprintf(out, out_bytes, "waits at barrier %u, where %u of %u threads are", id,
+                 barrier->waiting + barrier->arrived,
+                 barrier->count != 0 ? barrier->count : cta->threads_left);
+        return;
+    }
+    snprintf(
+        out, out_bytes, "waits at the grid barrier, where %llu of %llu threads are",
+        (unsigned long long)launch->threads_at_grid,
+        (unsigned long long)(launch->live_threads + (launch->source->cta_count - launch->next_cta) *
+                                                        launch->source->threads_per_cta));
+}
+
+/* Others may wait for a warp that moves. In step, lanes have nothing to say while their access is
+ * under way, and the others of the warp may be at a barrier. */
+static bool moves(const wpi_warp_run *warp) {
+    return warp->state != WPI_WARP_BARRIER || warp->score_count != 0;
+}
+
+static void describe_state(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    switch (warp->score_count != 0 ? WPI_WARP_WAITS : warp->state) {
+    case WPI_WARP_BARRIER: describe_barrier(warp, out, out_bytes); break;
+    case WPI_WARP_STALLS: snprintf(out, out_bytes, "waits for other threads"); break;
+    case WPI_WARP_DRAINS: snprintf(out, out_bytes, "has returned"); break;
+    default: snprintf(out, out_bytes, "goes round a loop that waits for a store"); break;
+    }
+}
+
+static void describe_warp(const wpi_warp_run *warp, char *out, size_t out_bytes) {
+    const wpi_warp_source *source = warp->cta->launch->source;
+    char place[160], what[128];
+    wpi_describe_place(source->tables, warp->block.block, place, sizeof place);
+    describe_state(warp, what, sizeof what);
+    snprintf(out, out_bytes, "SM %u, CTA %llu, warp %u of kernel %s%s %s", warp->sm->number,
+             (unsigned long long)warp->cta->number, warp->number,
+             source->name != NULL ? source->name : "without a name", place, what);
+}
+
+static bool comes_first(const wpi_warp_run *warp, const wpi_warp_run *other) {
+    if (moves(warp) != moves(other)) return moves(warp);
+    return warp->cta->number < other->cta->number;
+}
+
+bool wpi_sm_describe_wait(const wpi_sm *sm, bool moving, char *out, size_t out_bytes) {
+    const wpi_warp_run *first = NULL;
+    for (const wpi_cta *cta = sm->ctas; cta != NULL; cta = cta->next) {
+        for (uint32_t w = 0; w < cta->warp_count; w++) {
+            const wpi_warp_run *warp = cta->warps[w];
+            if (warp != NULL && (first == NULL || comes_first(warp, first))) first = warp;
+        }
+    }
+    if (first == NULL || (moving && !moves(first))) return false;
+    describe_warp(first, out, out_bytes);
+    return true;
+}
+
+uint32_t wpi_sm_warp_count(const wpi_sm *sm) {
+    return sm->warps_used;
+}

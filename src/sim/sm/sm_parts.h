@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The inside of an SM: sm.c (CTAs), warp.c (steps), scheduler.c (whose turn it is). */
+#ifndef WP_SIM_SM_PARTS_H
+#define WP_SIM_SM_PARTS_H
+
+#include "policy/scheduler.h"
+#include "sim/sm/shared_banks.h"
+#include "sim/sm/sm.h"
+
+typedef struct wpi_cta wpi_cta;
+typedef struct wpi_warp_run wpi_warp_run;
+typedef struct wpi_scheduler wpi_scheduler;
+
+#define WPI_BARRIER_COUNT 16u
+
+/** A block barrier. */
+typedef struct wpi_barrier_state {
+    uint32_t waiting; /* threads */
+    uint32_t arrived; /* … that did not wait */
+    uint32_t count;   /* threads that it takes; 0: all that have not returned */
+} wpi_barrier_state;
+
+typedef enum wpi_warp_state {
+    WPI_WARP_FREE = 0,
+    WPI_WARP_BUSY,    /* an event will make it ready */
+    WPI_WARP_READY,   /* in its scheduler's list */
+    WPI_WARP_WAITS,   /* for a site's answer */
+    WPI_WARP_QUEUES,  /* for room for its store in the LSU */
+    WPI_WARP_BARRIER, /* all lanes that could run are blocked at a barrier */
+    WPI_WARP_STALLS,  /* for other warps of its CTA: the source has no words for it */
+    WPI_WARP_DRAINS   /* has returned; loads nobody used are still under way */
+} wpi_warp_state;
+
+/** Sites of which answers are outstanding at the same time; a warp with more waits before the next.
+ */
+#define WPI_SCOREBOARD_SITES 32u
+
+typedef struct wpi_score {
+    uint32_t site;
+    uint32_t outstanding;
+} wpi_score;
+
+struct wpi_warp_run {
+    wpi_ready ready; /* first; in its scheduler's list */
+    wpi_cta *cta;
+    wpi_sm *sm;
+    wpi_scheduler *scheduler;
+    wpi_warp_run *next; /* in line at the LSU; or of the free ones */
+    uint32_t number;    /* in its CTA */
+    wpi_warp_state state;
+    wpi_warp_block block;
+    uint32_t step, step_outer;      /* in the tables */
+    uint32_t access;                /* of the block: the next one's index */
+    uint32_t blocked;               /* lanes at a barrier */
+    uint32_t at[WPI_BARRIER_COUNT]; /* … by its number */
+    uint32_t exited;                /* lanes that have returned */
+    uint32_t waits_for;             /* site, in state WAITS */
+    uint32_t score_count;
+    wpi_score scores[WPI_SCOREBOARD_SITES];
+    wp_time_ps start_ps;
+};
+
+struct wpi_cta {
+    wpi_cta *next;  /* of the SM's, or of the free ones */
+    wpi_cta **link; /* what points to it among the SM's */
+    wpi_grid *launch;
+    wpi_warp_run **warps;
+    uint32_t warp_capacity;
+    uint32_t warp_count, warps_left;
+    uint32_t slot; /* by which the source knows it */
+    wpi_windows windows;
+    uint64_t number;
+    uint32_t threads_left; /* that have not returned */
+    wpi_barrier_state barriers[WPI_BARRIER_COUNT];
+    uint32_t threads_at_grid;
+    uint64_t run_count; /* of the source, when warps that stall were asked last */
+    uint32_t stalled;   /* warps in state STALLS */
+};
+
+struct wpi_scheduler {
+    wpi_sm *sm;
+    wp_time_ps free_at;
+    wpi_ready *ready;   /* oldest first */
+    wpi_warp_run *last; /* issued last; NULL: none */
+    bool has_event;     /* for free_at */
+};
+
+struct wpi_sm {
+    const wpi_profile *profile;
+    wpi_engine *engine;
+    wpi_memory *memory;
+    wpi_sm_parent parent;
+    uint32_t number;
+    wp_time_ps cycle_ps;
+    /* of each class: what one warp instruction takes of a scheduler, and until its result is there
+     */
+    wp_time_ps slot_ps[WP_TRACE_CLASS_COUNT], latency_ps[WP_TRACE_CLASS_COUNT];
+    wpi_scheduler *schedulers;
+    uint32_t scheduler_count;
+    const wpi_scheduler_ops *policy;
+    wpi_shared shared;
+    wp_time_ps shared_latency_ps;
+    uint32_t threads_used, ctas_used, warps_used;
+    uint64_t shared_bytes_used, registers_used;
+    uint64_t warp_ages;
+    uint32_t warps_going; /* in state BUSY or READY */
+    wp_time_ps lsu_free_at, shared_free_at;
+    wpi_warp_run *in_line, **in_line_last; /* at the LSU, in state QUEUES */
+    wpi_cta *ctas, *free_ctas;
+    wpi_warp_run *free_warps;
+    void *warp_memory;
+};
+
+/* warp.c */
+void wpi_warp_ready(void *warp, uint64_t token, wp_time_ps now); /* an event: it may issue */
+/** The scheduler's turn is the warp's: issues. */
+void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now);
+
+/* scheduler.c */
+/** A warp wants to issue: now if it can. */
+void wpi_scheduler_want(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps now);
+/** `slots_ps` of its time are taken from now on. */
+void wpi_scheduler_take(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps now,
+                        wp_time_ps slots_ps);
+
+/* sm.c */
+/** Lanes of the warp come to barrier `id`, at which `count` threads meet (0: all); `waits`: they do
+ * not only count. */
+void wpi_cta_at_barrier(wpi_warp_run *warp, uint32_t id, uint32_t count, uint32_t lanes, bool waits,
+                        wp_time_ps now);
+void wpi_cta_at_grid(wpi_warp_run *warp, uint32_t lanes);
+/** Threads ran: warps that stall are asked again. */
+void wpi_cta_wake_stalled(wpi_cta *cta, wp_time_ps now);
+/** Lanes that returned are not waited for at barriers. */
+void wpi_cta_note_exits(wpi_warp_run *warp, wp_time_ps now);
+void wpi_cta_warp_ended(wpi_warp_run *warp, wp_time_ps now);
+
+static inline bool wpi_warp_is_going(wpi_warp_state state) {
+    return state == WPI_WARP_BUSY || state == WPI_WARP_READY;
+}
+
+/** All changes of a warp's state but its first one. */
+static inline void wpi_warp_set_state(wpi_warp_run *warp, wpi_warp_state state) {
+    warp->sm->warps_going += wpi_warp_is_going(state);
+    warp->sm->warps_going -= wpi_warp_is_going(warp->state);
+    warp->state = state;
+}
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The instruction TLB of an SM (NeiDty, Section II-A: beside the TLB of its data, in front of the
+ * same second level).
+ *
+ *     warp enters a block ─► its pages are there: it goes on, nothing is lost (fetch runs ahead of
+ * issue) └► one is missing: itlb.latency later the second TLB level is asked, and the warp waits
+ *
+ * Where code lies: each program's blocks one behind the other, itlb.instruction_bytes an
+ * instruction, programs from pages of their own on, in the order in which they are launched first.
+ */
+#ifndef WP_SIM_ITLB_H
+#define WP_SIM_ITLB_H
+
+#include "base/trace_abi.h"
+#include "sim/engine/engine.h"
+#include "sim/engine/slab.h"
+#include "sim/engine/statistics.h"
+#include "sim/tlb/tags.h"
+
+#define WPI_CODE_FIRST UINT64_C(0x080000000000)
+#define WPI_CODE_BYTES UINT64_C(0x080000000000)
+
+/** Where the blocks of a program lie: block i in [places[i], places[i + 1]). */
+typedef struct wpi_code {
+    struct wpi_code *next;
+    const wp_trace_tables *tables;
+    uint32_t block_count; /* where tables were unloaded, others may lie */
+    uint64_t places[];
+} wpi_code;
+
+/** The page of `address` is known at `now`; from an event. */
+typedef void (*wpi_fetched)(void *object, uint64_t address, wp_time_ps now);
+/** Asks the second TLB level; the answer comes to wpi_itlb_translated with the token. */
+typedef void (*wpi_itlb_ask)(void *translation, uint32_t sm, uint64_t address, uint64_t token,
+                             wp_time_ps now);
+
+typedef struct wpi_itlb {
+    const wpi_profile *profile;
+    wpi_engine *engine;
+    wpi_itlb_ask ask;
+    void *translation;
+    wpi_tags *tags; /* of each SM; NULL: there are none */
+    uint32_t page_bits;
+    wpi_pool misses;
+    wpi_code *codes;
+    uint64_t next_place;
+    uint64_t hit_count, miss_count;
+    wp_time_ps wait_ps;
+} wpi_itlb;
+
+WP_NODISCARD wp_status wpi_itlb_init(wpi_itlb *itlb, wpi_engine *engine, const wpi_profile *profile,
+                                     wpi_itlb_ask ask, void *translation, wp_error *err);
+void wpi_itlb_deinit(wpi_itlb *itlb);
+
+/** Where a program's code lies; NULL: there are no instruction TLBs. NOMEM. */
+WP_NODISCARD wp_status wpi_itlb_place(wpi_itlb *itlb, const wp_trace_tables *tables,
+                                      const wpi_code **out, wp_error *err);
+/** Whether the SM knows the page; else `done` is called when it does. */
+bool wpi_itlb_fetch(wpi_itlb *itlb, uint32_t sm, uint64_t address, wp_time_ps now, wpi_fetched done,
+                    void *object);
+void wpi_itlb_translated(wpi_itlb *itlb, uint64_t token, wp_time_ps ready);
+void wpi_itlb_flush(wpi_itlb *itlb);
+void wpi_itlb_statistics(const wpi_itlb *itlb, wpi_visit visit, void *object);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/claims.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "base/text.h"
+#include "study/claims_run.h"
+#include "study/claims_value.h"
+
+#define TOLERANCE 0.10 /* of the published value, where a claim does not have its own */
+
+const char *wpi_verdict_name(wpi_verdict verdict) {
+    static const char *const names[WPI_VERDICT_COUNT] = {
+        "not run", "reproduced", "same shape", "calibrated", "differs", "no published value"};
+    return (unsigned)verdict < WPI_VERDICT_COUNT ? names[verdict] : "unknown";
+}
+
+/* ---- reading ------------------------------------------------------------------------------------
+ */
+
+static wp_status read_json(const char *path, json_t **out, wp_error *err) {
+    char *text = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_file_read(path, &text, &size_bytes, err));
+    json_error_t error;
+    *out = json_loadb(text, size_bytes, 0, &error);
+    wp_free(text);
+    if (*out == NULL) return WP_FAIL(err, PARSE, "%s:%d: %s", path, error.line, error.text);
+    return WP_STATUS_OK;
+}
+
+static bool are_valid(const json_t *values, const json_t *runs) {
+    for (size_t i = 0; i < json_array_size(values); i++)
+        if (!wpi_claims_value_is_valid(json_array_get(values, i), runs)) return false;
+    return json_array_size(values) > 0;
+}
+
+/* What the claim is about: a value, or values in an order. */
+static bool has_values(const json_t *object, const json_t *runs) {
+    const json_t *value = json_object_get(object, "value");
+    return value != NULL ? wpi_claims_value_is_valid(value, runs)
+                         : are_valid(json_object_get(object, "ascending"), runs);
+}
+
+/* A claim says what it is about, where its value comes from, and what the paper has or the order.
+ */
+static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
+    const json_t *published = json_object_get(object, "published");
+    const char *run = wpi_json_text(object, "run");
+    *claim = (wpi_claim){.text = wpi_json_text(object, "claim"),
+                         .unit = wpi_json_text(object, "unit"),
+                         .calibrated = wpi_json_text(object, "calibrated"),
+                         .reason = wpi_json_text(object, "reason"),
+                         .has_published = json_is_number(published),
+                         .published = json_number_value(published)};
+    return claim->text != NULL && claim->unit != NULL &&
+           (run == NULL || json_object_get(runs, run) != NULL) && has_values(object, runs);
+}
+
+static void read_results(wpi_figure *figure) {
+    char *path = wp_path_join(figure->folder, "results.json");
+    json_t *results = NULL;
+    if (read_json(path, &results, NULL) == WP_STATUS_OK) {
+        for (size_t i = 0; i < figure->claim_count; i++) {
+            wpi_claim *claim = &figure->claims[i];
+            const json_t *row = json_object_get(results, claim->text);
+            const char *verdict = wpi_json_text(row, "verdict");
+            claim->has_ours = json_is_number(json_object_get(row, "ours"));
+            claim->ours = json_number_value(json_object_get(row, "ours"));
+            for (int v = 0; verdict != NULL && v < WPI_VERDICT_COUNT; v++) {
+                if (strcmp(verdict, wpi_verdict_name((wpi_verdict)v)) == 0)
+                    claim->verdict = (wpi_verdict)v;
+            }
+        }
+        json_decref(results);
+    }
+    wp_free(path);
+}
+
+wp_status wpi_figure_load(const char *root, const char *paper, const char *name, wpi_figure *out,
+                          wp_error *err) {
+    *out = (wpi_figure){.paper = wp_strdup(paper), .name = wp_strdup(name)};
+    char *folder = wp_path_join(root, paper);
+    out->folder = wp_path_join(folder, name);
+    wp_free(folder);
+    char *path = wp_path_join(out->folder, "claims.json");
+    wp_status status = read_json(path, &out->json, err);
+    if (status == WP_STATUS_OK) {
+        const json_t *claims = json_object_get(out->json, "claims");
+        const json_t *runs = json_object_get(out->json, "runs");
+        out->title = wpi_json_text(out->json, "title");
+        out->source = wpi_json_text(out->json, "source");
+        out->claim_count = json_array_size(claims);
+        out->claims = wp_calloc(out->claim_count + 1, sizeof *out->claims);
+        WP_CHECK(out->claims != NULL);
+        if (out->title == NULL || out->source == NULL ||
+            wpi_json_text(out->json, "program") == NULL)
+            status = WP_FAIL(err, PARSE, "%s: title, source or program is missing", path);
+        for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
+            if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
+                status =
+                    WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, or value, or a run",
+                            path, i + 1);
+        }
+    }
+    wp_free(path);
+    if (status == WP_STATUS_OK)
+        read_results(out);
+    else
+        wpi_figure_deinit(out);
+    return status;
+}
+
+void wpi_figure_deinit(wpi_figure *figure) {
+    json_decref(figure->json);
+    wp_free(figure->claims);
+    wp_free(figure->folder);
+    wp_free(figure->paper);
+    wp_free(figure->name);
+    *figure = (wpi_figure){0};
+}
+
+/* ---- verdicts -----------------------------------------------------------------------------------
+ */
+
+/* Each is larger than the one before. */
+static wp_status is_ascending(const json_t *values, const wpi_outcome *from, bool *out,
+                              wp_error *err) {
+    double before = -INFINITY;
+    *out = true;
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        double value = 0.0;
+        WP_TRY(wpi_claims_value(json_array_get(values, i), from, &value, err));
+        *out = *out && value > before;
+        before = value;
+    }
+    return WP_STATUS_OK;
+}
+
+static bool is_within(const json_t *object, const wpi_claim *claim) {
+    const json_t *tolerance = json_object_get(object, "tolerance"); /* in the claim's unit */
+    const double allowed = json_is_number(tolerance) ? json_number_value(tolerance)
+                                                     : TOLERANCE * fabs(claim->published);
+    return fabs(claim->ours - claim->published) <= allowed;
+}
+
+static wpi_verdict judge(const json_t *object, const wpi_claim *claim) {
+    if (!claim->has_published) return WPI_VERDICT_UNPUBLISHED;
+    if (!is_within(object, claim)) return WPI_VERDICT_DIFFERS;
+    return claim->calibrated != NULL ? WPI_VERDICT_CALIBRATED : WPI_VERDICT_REPRODUCED;
+}
+
+static wp_status conclude_one(const json_t *object, const json_t *values, wpi_claim *claim,
+                              wp_error *err) {
+    const wpi_outcome from = {values, wpi_json_text(object, "run")};
+    const json_t *order = json_object_get(object, "ascending");
+    claim->has_ours = order == NULL;
+    if (order == NULL) {
+        WP_TRY(wpi_claims_value(json_object_get(object, "value"), &from, &claim->ours, err));
+        claim->verdict = judge(object, claim);
+        return WP_STATUS_OK;
+    }
+    bool is_as_stated = false;
+    WP_TRY(is_ascending(order, &from, &is_as_stated, err));
+    claim->verdict = is_as_stated ? WPI_VERDICT_ORDER : WPI_VERDICT_DIFFERS;
+    return WP_STATUS_OK;
+}
+
+static wp_status conclude(wpi_figure *figure, const json_t *values, wp_error *err) {
+    const json_t *claims = json_object_get(figure->json, "claims");
+    for (size_t i = 0; i < figure->claim_count; i++) {
+        wpi_claim *claim = &figure->claims[i];
+        wp_error why = {0};
+        if (conclude_one(json_array_get(claims, i), values, claim, &why) != WP_STATUS_OK)
+            return WP_FAIL(err, PARSE, "%s/%s: '%s': %s", figure->paper, figure->name, claim->text,
+                           why.message);
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
+                         wp_error *err) {
+    json_t *values = json_object();
+    wp_status status = wpi_claims_run(figure, wpcc, say, values, err);
+    if (status == WP_STATUS_OK) status = conclude(figure, values, err);
+    json_decref(values);
+    return status;
+}
+
+wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err) {
+    json_t *results = json_object();
+    for (size_t i = 0; i < figure->claim_count; i++) {
+        const wpi_claim *claim = &figure->claims[i];
+        json_t *row = json_object();
+        if (claim->has_ours)
+            WP_CHECK(json_object_set_new(row, "ours", json_real(claim->ours)) == 0);
+        WP_CHECK(json_object_set_new(row, "verdict",
+                                     json_string(wpi_verdict_name(claim->verdict))) == 0);
+        WP_CHECK(json_object_set_new(results, claim->text, row) == 0);
+    }
+    char *text = json_dumps(results, JSON_INDENT(1) | JSON_REAL_PRECISION(6));
+    WP_CHECK(text != NULL);
+    char *path = wp_path_join(figure->folder, "results.json");
+    char *whole = wp_format("%s\n", text);
+    const wp_status status = wp_file_write(path, whole, strlen(whole), err);
+    wp_free(whole);
+    wp_free(path);
+    free(text);
+    json_decref(results);
+    return status;
+}

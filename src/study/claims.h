@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What papers claim, and what came out here. A figure is a folder, repro/<paper>/<figure>:
+ * claims.json has the claims and how their values are measured, results.json the values of the
+ * committed run. docs/rooms/repro.md has the forms.
+ *
+ * One thread at a time.
+ */
+#ifndef WP_STUDY_CLAIMS_H
+#define WP_STUDY_CLAIMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/fail.h"
+
+typedef enum wpi_verdict {
+    WPI_VERDICT_OPEN = 0,   /* no run has been recorded */
+    WPI_VERDICT_REPRODUCED, /* within the tolerance, 10% unless the claim says otherwise */
+    WPI_VERDICT_ORDER,      /* "same shape": the stated order holds */
+    WPI_VERDICT_CALIBRATED, /* as published, as it must be: the profile was made to */
+    WPI_VERDICT_DIFFERS,
+    WPI_VERDICT_UNPUBLISHED, /* the paper has no number for it */
+    WPI_VERDICT_COUNT        /* must be last */
+} wpi_verdict;
+
+typedef struct wpi_claim {
+    const char *text;       /* "K80: delay on an L1 miss" */
+    const char *unit;       /* "cycles" */
+    const char *calibrated; /* to what of the profile; NULL: to nothing */
+    const char *reason;     /* why it differs; NULL: not said */
+    bool has_published, has_ours;
+    double published, ours;
+    wpi_verdict verdict;
+} wpi_claim;
+
+typedef struct wpi_figure {
+    char *paper, *name; /* "tlb-damon17", "table2" */
+    const char *title, *source;
+    wpi_claim *claims;
+    size_t claim_count;
+    char *folder;
+    struct json_t *json; /* which the texts are in */
+} wpi_figure;
+
+/** Reads a figure's claims and recorded results. NOT_FOUND, PARSE. */
+WP_NODISCARD wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
+                                       wpi_figure *out, wp_error *err);
+void wpi_figure_deinit(wpi_figure *figure); /* `{0}` is fine */
+
+/** Compiles the figure's program with `wpcc` (or takes the `warpage` or the apps beside it), runs
+ * it, and puts values and verdicts into the claims; `say` (may be NULL) is told of each run.
+ * TOOLCHAIN; NOT_FOUND: no such app; IO: the program failed; PARSE: it printed something else than
+ * "name value". */
+WP_NODISCARD wp_status wpi_figure_run(wpi_figure *figure, const char *wpcc,
+                                      void (*say)(const char *text), wp_error *err);
+/** Writes results.json. */
+WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err);
+
+/** One page with all of them (reproduction_page.c). */
+WP_NODISCARD wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count,
+                                              const char *path, wp_error *err);
+
+const char *wpi_verdict_name(wpi_verdict verdict);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/claims_run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/file.h"
+#include "base/strings.h"
+#include "base/subprocess.h"
+#include "base/time.h"
+#include "warpage/report.h"
+
+/* "name value" lines become an object of numbers. */
+static wp_status parse_values(const char *text, json_t *values, const char *program,
+                              wp_error *err) {
+    while (*text != '\0') {
+        const size_t length = strcspn(text, "\n");
+        char *line = wp_strndup(text, length), *end = NULL;
+        WP_CHECK(line != NULL);
+        char *space = strrchr(line, ' ');
+        const double value = space != NULL ? strtod(space + 1, &end) : 0.0;
+        const bool is_good = space != NULL && end != space + 1 && *end == '\0' && isfinite(value);
+        if (is_good) {
+            *space = '\0';
+            WP_CHECK(json_object_set_new(values, line, json_real(value)) == 0);
+        }
+        wp_status status = WP_STATUS_OK;
+        if (!is_good)
+            status = WP_FAIL(err, PARSE, "%s printed '%s', not NAME VALUE", program, line);
+        wp_free(line);
+        WP_TRY(status);
+        text += length + (text[length] == '\n');
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status compile(const wpi_figure *figure, const char *wpcc, const char *program,
+                         wp_error *err) {
+    char *source = wp_path_join(figure->folder, wpi_json_text(figure->json, "program"));
+    wp_text errors = {0};
+    const char *library = wpi_json_text(figure->json, "library");
+    char *bin = wp_path_dir(wpcc), *prefix = wp_path_dir(bin);
+    char *headers = wp_format("-I%s/include", prefix);
+    const char *const argv[] = {wpcc, "-O2", headers, source, "-o", program, library, NULL};
+    const wp_subprocess_options options = {.stdout_text = &errors, .stderr_text = &errors};
+    int code = 0;
+    wp_status status = wp_subprocess_run(argv, &options, &code, err);
+    if (status == WP_STATUS_OK && code != 0)
+        status = WP_FAIL(err, TOOLCHAIN, "%s: wpcc failed: %s", source, wp_text_string(&errors));
+    wp_text_deinit(&errors);
+    wp_free(headers);
+    wp_free(prefix);
+    wp_free(bin);
+    wp_free(source);
+    return status;
+}
+
+/* Whose program is what a figure's `program` says. */
+static bool has_program(const wpi_figure *figure, const char *name) {
+    return strcmp(wpi_json_text(figure->json, "program"), name) == 0;
+}
+
+static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(run, "arguments"), i, value) if (i >= first)
+        wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+}
+
+/* Runs what is in `argv`; what it prints goes to `out`. */
+static wp_status run_once(const json_t *run, const wp_strings *argv, wp_text *out, wp_error *err) {
+    wp_strings environment = {0};
+    wp_text errors = {0};
+    const char *program = argv->items[0];
+    wp_strings_addf(&environment, "WARPAGE_DEVICE=%s", wpi_json_text(run, "device"));
+    wp_strings_addf(&environment, "WARPAGE_SET=%s",
+                    wpi_json_text(run, "set") != NULL ? wpi_json_text(run, "set") : "");
+    const wp_subprocess_options options = {
+        .stdout_text = out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
+    int code = 0;
+    wp_status status = wp_subprocess_run(wp_strings_argv(argv), &options, &code, err);
+    if (status == WP_STATUS_OK && code != 0)
+        status = WP_FAIL(err, IO, "%s on %s ended with %d: %s", program,
+                         wpi_json_text(run, "device"), code, wp_text_string(&errors));
+    wp_text_deinit(&errors);
+    wp_strings_deinit(&environment);
+    return status;
+}
+
+/* The values are what the program prints. */
+static wp_status run_program(const json_t *run, const char *program, json_t *values,
+                             wp_error *err) {
+    wp_strings argv = {0};
+    wp_text out = {0};
+    wp_strings_add(&argv, program);
+    add_arguments(run, 0, &argv);
+    wp_status status = run_once(run, &argv, &out, err);
+    if (status == WP_STATUS_OK) status = parse_values(wp_text_string(&out), values, program, err);
+    wp_text_deinit(&out);
+    wp_strings_deinit(&argv);
+    return status;
+}
+
+static void set_value(json_t *values, const char *name, uint64_t value) {
+    WP_CHECK(json_object_set_new(values, name, json_real((double)value)) == 0);
+}
+
+/* For how long pages came while no kernel ran: brought ahead of need between launches. */
+static uint64_t paging_between_kernels_ns(const wp_run_record *record) {
+    static const char *const name = "paging_link_to_device_ps";
+    const uint64_t all_ps = wp_run_count(record, record->simulation->values, name);
+    uint64_t kernels_ps = 0;
+    for (size_t i = 0; i < record->kernel_count; i++)
+        if (record->kernels[i].values != NULL)
+            kernels_ps += wp_run_count(record, record->kernels[i].values, name);
+    /* Kernels at the same time have the same transfers. */
+    return all_ps > kernels_ps ? (all_ps - kernels_ps) / WP_PS_PER_NS : 0;
+}
+
+/* What a report counts, by its names. */
+static wp_status read_report(const char *path, json_t *values, wp_error *err) {
+    wp_run_record record = {0};
+    WP_TRY(wp_run_record_read(path, &record, err));
+    const wp_run_simulation *simulation = record.simulation;
+    uint64_t kernel_ns = 0;
+    for (size_t i = 0; i < record.kernel_count; i++)
+        kernel_ns += record.kernels[i].time_ns;
+    set_value(values, "kernel_time_ns", kernel_ns);
+    for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
+        char *name = wp_format("copy_%s_time_ns", wp_copy_kind_name((wp_copy_kind)kind));
+        set_value(values, name, record.copies[kind].time_ns);
+        wp_free(name);
+    }
+    if (simulation != NULL) {
+        set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
+        set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));
+    }
+    for (size_t i = 0; simulation != NULL && i < simulation->column_count; i++) {
+        const char *name = simulation->columns[i].name;
+        set_value(values, name, wp_run_count(&record, simulation->values, name));
+    }
+    wp_run_record_deinit(&record);
+    return WP_STATUS_OK;
+}
+
+/* An app, which the first argument names, under `warpage run`. */
+static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
+                         wp_error *err) {
+    const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
+    char *bin = wp_path_dir(warpage), *prefix = wp_path_dir(bin);
+    char *app = wp_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
+    wp_strings argv = {0};
+    wp_text out = {0};
+    wp_strings_add(&argv, warpage);
+    wp_strings_add(&argv, "run");
+    wp_strings_addf(&argv, "--report=%s", report);
+    wp_strings_add(&argv, "--");
+    wp_strings_add(&argv, app);
+    add_arguments(run, 1, &argv);
+    wp_status status = wp_file_exists(app)
+                           ? run_once(run, &argv, &out, err)
+                           : WP_FAIL(err, NOT_FOUND, "%s is missing: there is no such app, or the installation is incomplete", app);
+    if (status == WP_STATUS_OK) status = read_report(report, values, err);
+    wp_text_deinit(&out);
+    wp_strings_deinit(&argv);
+    wp_free(app);
+    wp_free(prefix);
+    wp_free(bin);
+    return status;
+}
+
+/* How a figure is run. */
+typedef struct runner {
+    const char *program; /* or `warpage`, for an app */
+    const char *report;  /* of an app; NULL: the program prints its values */
+    void (*say)(const char *text);
+} runner;
+
+static wp_status run_all(const wpi_figure *figure, const runner *how, json_t *all, wp_error *err) {
+    const char *name;
+    json_t *run;
+    json_object_foreach(json_object_get(figure->json, "runs"), name, run) {
+        char *text =
+            wp_format("%s/%s: %s on %s", figure->paper, figure->name, name,
+                      wpi_json_text(run, "device") != NULL ? wpi_json_text(run, "device") : "?");
+        if (how->say != NULL) how->say(text);
+        wp_free(text);
+        json_t *values = json_object();
+        WP_CHECK(json_object_set_new(all, name, values) == 0);
+        WP_TRY(how->report != NULL ? run_app(run, how->program, how->report, values, err)
+                                   : run_program(run, how->program, values, err));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status run_source(const wpi_figure *figure, const char *wpcc, const char *folder,
+                            void (*say)(const char *text), json_t *all, wp_error *err) {
+    char *stem = wp_path_stem(wpi_json_text(figure->json, "program"));
+    char *program = wp_path_join(folder, stem);
+    wp_status status = compile(figure, wpcc, program, err);
+    if (status == WP_STATUS_OK) status = run_all(figure, &(runner){program, NULL, say}, all, err);
+    wp_free(program);
+    wp_free(stem);
+    return status;
+}
+
+wp_status wpi_claims_run(const wpi_figure *figure, const char *wpcc, void (*say)(const char *text),
+                         json_t *all, wp_error *err) {
+    char *temp = NULL;
+    WP_TRY(wp_temp_dir_create(&temp, err));
+    char *bin = wp_path_dir(wpcc), *warpage = wp_path_join(bin, "warpage");
+    char *report = wp_path_join(temp, "report.json");
+    wp_status status;
+    if (has_program(figure, "warpage"))
+        status = run_all(figure, &(runner){warpage, NULL, say}, all, err);
+    else if (has_program(figure, "apps"))
+        status = run_all(figure, &(runner){warpage, report, say}, all, err);
+    else
+        status = run_source(figure, wpcc, temp, say, all, err);
+    wp_temp_dir_remove(temp);
+    wp_free(report);
+    wp_free(warpage);
+    wp_free(bin);
+    wp_free(temp);
+    return status;
+}
