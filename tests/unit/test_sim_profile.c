@@ -227,6 +227,7 @@ static void check_sources(const char *spec) {
                                is_of_missing_driver(p, value.name) ||
                                is_of_plain_tlbs(p, value.name) ||
                                (!p->itlb.is_on && strncmp(value.name, "itlb.", 5) == 0) ||
+                               (!p->host.is_on && strncmp(value.name, "host.", 5) == 0) ||
                                (!p->paging.is_on && strncmp(value.name, "paging.", 7) == 0);
         if (!is_absent) check_source(spec, &value);
     }
@@ -244,19 +245,51 @@ static void every_profile_loads_and_every_number_has_a_source(void **state) {
     globfree(&found);
 }
 
-static void so_has_every_number_of_an_overlay(void **state) {
-    (void)state;
+/* `joined`: the profile and the sign behind which the part is named. */
+static void check_parts(const char *pattern, const char *joined) {
     glob_t found;
     char spec[300];
-    assert_int_equal(glob(WP_TEST_SOURCE_DIR "/configs/as/*.ini", 0, NULL, &found), 0);
+    assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 1);
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char *stem = wp_path_stem(found.gl_pathv[i]);
-        (void)snprintf(spec, sizeof spec, WP_TEST_SOURCE_DIR "/configs/gtx1080ti.ini+%s", stem);
+        (void)snprintf(spec, sizeof spec, "%s%s", joined, stem);
         check_sources(spec);
         wp_free(stem);
     }
     globfree(&found);
+}
+
+static void so_has_every_number_of_an_overlay(void **state) {
+    (void)state;
+    check_parts(WP_TEST_SOURCE_DIR "/configs/as/*.ini",
+                WP_TEST_SOURCE_DIR "/configs/gtx1080ti.ini+");
+}
+
+static void so_has_every_number_of_a_host(void **state) {
+    (void)state;
+    check_parts(WP_TEST_SOURCE_DIR "/configs/hosts/*.ini",
+                WP_TEST_SOURCE_DIR "/configs/gtx680.ini@");
+}
+
+static void a_host_is_named_behind_its_sign(void **state) {
+    (void)state;
+    static const char *const settings[] = {"host.cores=12"};
+    wp_error err = {0};
+    wpi_profile *p = NULL;
+    assert_status_ok(wpi_profile_load("gtx1080ti+uvmsmart@xeon-e5-quad", settings, 1, &p, &err),
+                     &err);
+    assert_string_equal(p->name, "gtx1080ti+uvmsmart@xeon-e5-quad");
+    assert_true(p->host.is_on);
+    assert_int_equal(p->host.cores, 12);
+    assert_u64(p->host.bytes_per_s, UINT64_C(57600000000));
+    wpi_profile_destroy(p);
+    assert_status_fails(wpi_profile_load("gtx680@xeon-e5-quat", NULL, 0, &p, &err),
+                        WP_STATUS_NOT_FOUND, &err,
+                        "no host 'xeon-e5-quat'; did you mean 'xeon-e5-quad'?");
+    assert_status_ok(wpi_profile_load("gtx680", NULL, 0, &p, &err), &err);
+    assert_false(p->host.is_on);
+    wpi_profile_destroy(p);
 }
 
 static void an_overlay_lies_between_profile_and_settings(void **state) {
@@ -426,6 +459,8 @@ int main(void) {
         cmocka_unit_test(a_line_that_is_too_long_is_refused),
         cmocka_unit_test(every_profile_loads_and_every_number_has_a_source),
         cmocka_unit_test(so_has_every_number_of_an_overlay),
+        cmocka_unit_test(so_has_every_number_of_a_host),
+        cmocka_unit_test(a_host_is_named_behind_its_sign),
         cmocka_unit_test(an_overlay_lies_between_profile_and_settings),
         cmocka_unit_test(an_overlay_has_no_base),
         cmocka_unit_test(names_are_looked_up_beside_the_library),

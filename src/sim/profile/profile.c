@@ -391,6 +391,7 @@ typedef struct shelf {
 
 static const shelf profiles = {"", "simulated GPU", "`warpage devices` lists them"};
 static const shelf overlays = {"as", "overlay of simulated GPUs", "they are in configs/as"};
+static const shelf hosts = {"hosts", "host", "they are in configs/hosts"};
 
 static wp_status fail_unknown(const shelf *of, const char *spec, wp_error *err) {
     wp_strings names = {0};
@@ -445,22 +446,25 @@ static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
     return create_written(*out, err);
 }
 
-/* To the first '+' of "k80+uvmsmart" behind the folders of a path. */
+/* To the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" behind the folders of a path. */
 static size_t part_length(const char *spec) {
     const char *slash = strrchr(spec, '/');
     const char *name = slash != NULL ? slash + 1 : spec;
-    return (size_t)(name - spec) + strcspn(name, "+");
+    return (size_t)(name - spec) + strcspn(name, "+@");
 }
 
-/* The profile, or an overlay: the first `length` characters of `spec` name it. */
-static wp_status read_part(const char *spec, size_t length, wpi_profile **profile, wp_error *err) {
-    const bool is_overlay = *profile != NULL;
+/* The profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length` characters of
+ * `spec`. A host is an overlay, too. */
+static wp_status read_part(char sign, const char *spec, size_t length, wpi_profile **profile,
+                           wp_error *err) {
+    const bool is_overlay = sign != '\0';
+    const shelf *of = sign == '+' ? &overlays : sign == '@' ? &hosts : &profiles;
     char *part = wp_strndup(spec, length), *path = NULL;
     if (part == NULL) return WP_FAIL(err, NOMEM, "profile %s", spec);
     wp_status status = WP_STATUS_OK;
-    WP_TRY_GOTO(find_file(is_overlay ? &overlays : &profiles, part, &path, err), done);
+    WP_TRY_GOTO(find_file(of, part, &path, err), done);
     if (is_overlay) {
-        char *stem = wp_path_stem(path), *name = wp_format("%s+%s", (*profile)->name, stem);
+        char *stem = wp_path_stem(path), *name = wp_format("%s%c%s", (*profile)->name, sign, stem);
         wp_free((*profile)->name);
         (*profile)->name = name;
         wp_free(stem);
@@ -479,10 +483,11 @@ wp_status wpi_profile_load(const char *spec, const char *const *settings, size_t
     *out = NULL;
     wpi_profile *profile = NULL;
     wp_status status = WP_STATUS_OK;
-    for (const char *at = spec; at != NULL;) {
+    for (const char *at = spec, *sign = ""; at != NULL;) {
         const size_t length = part_length(at);
-        WP_TRY_GOTO(read_part(at, length, &profile, err), done);
-        at = at[length] == '+' ? at + length + 1 : NULL;
+        WP_TRY_GOTO(read_part(*sign, at, length, &profile, err), done);
+        sign = at + length;
+        at = *sign != '\0' ? sign + 1 : NULL;
     }
     WP_TRY_GOTO(finish(profile, settings, setting_count, err), done);
     *out = profile;
@@ -529,6 +534,7 @@ void wpi_profile_destroy(wpi_profile *profile) {
     wp_free(profile->name);
     wp_free(profile->title);
     wp_free(profile->disabled_text);
+    wp_free(profile->host.title);
     wp_free(profile);
 }
 

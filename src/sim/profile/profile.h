@@ -164,6 +164,20 @@ typedef struct wpi_cache_profile {
     wpi_hash hash;           /* line to set, and to slice */
 } wpi_cache_profile;
 
+/** The machine that the GPU is in (sim/host/host_model.h). */
+typedef struct wpi_host_profile {
+    bool is_on; /* host work that is declared takes time */
+    char *title;
+    uint32_t cores;
+    uint64_t bytes_per_s;        /* memory bandwidth, of all cores together */
+    uint64_t core_bytes_per_s;   /* … of one core, in order */
+    wp_time_ps random_latency_ps; /* of a read that misses all caches */
+    uint32_t random_in_flight;   /* such reads of one core at a time */
+    wp_time_ps call_ps;          /* of a call that queues a command */
+    wp_time_ps notice_ps;        /* from a GPU's store to mapped memory until a polling thread acts */
+    wp_time_ps poll_ps;          /* between two looks of a thread that watches nothing */
+} wpi_host_profile;
+
 typedef struct wpi_profile {
     char *name;  /* as in the file's name */
     char *title; /* "NVIDIA Tesla K80 (one GPU)" */
@@ -309,6 +323,8 @@ typedef struct wpi_profile {
         uint64_t migrate_penalty;   /* p */
     } paging;
 
+    wpi_host_profile host;
+
     uint64_t memory_bytes;  /* of the device */
     wp_time_ps launch_ps;   /* from a launch to its first CTA */
     wp_time_ps skew_ps;     /* … to that of the next SM */
@@ -332,7 +348,8 @@ typedef struct wpi_profile_value {
 /**
  * Loads a profile. `spec` is a name ("k80": looked up in wpi_profile_dir) or the path of a file
  * (has a '/' or ends in .ini); behind each '+' is an overlay, whose keys come on top: a name
- * (looked up in the folder `as` there) or a file NAME.ini of this folder. `settings` are
+ * (looked up in the folder `as` there) or a file NAME.ini of this folder; behind '@' is the host
+ * that the GPU is in, likewise (folder `hosts`): "gtx680@xeon-e5-quad". `settings` are
  * "key=value" texts that come last; NULL allowed when there are none. Every mistake is one sentence
  * that names key and place: NOT_FOUND (no such profile or key; the nearest one is named), PARSE,
  * INVALID (out of range, impossible geometry), IO, NOMEM.

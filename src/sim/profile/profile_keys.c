@@ -375,6 +375,26 @@ const wpi_key wpi_keys[] = {
      "concurrent copies to the device; they share the bandwidth"},
     {"link.engines_to_host", WPI_KEY_NUMBER, "1", 1, 64, AT(link.engines_to_host), NULL,
      "concurrent copies to the host; they share the bandwidth"},
+
+    {"host.on", WPI_KEY_FLAG, "off", 0, 1, AT(host.is_on), NULL,
+     "host work that a program declares takes simulated time"},
+    {"host.title", WPI_KEY_TEXT, "", 0, 0, AT(host.title), NULL, "name of the host"},
+    {"host.cores", WPI_KEY_NUMBER, "4", 1, 4096, AT(host.cores), NULL,
+     "cores of the host; threads beyond that take turns"},
+    {"host.bandwidth", WPI_KEY_RATE, "50GB/s", 1000000, ANY_RATE, AT(host.bytes_per_s), NULL,
+     "memory bandwidth of all cores together"},
+    {"host.core_bandwidth", WPI_KEY_RATE, "10GB/s", 1000000, ANY_RATE, AT(host.core_bytes_per_s),
+     NULL, "memory bandwidth of one core that reads or writes sequentially"},
+    {"host.random_latency", WPI_KEY_TIME, "80ns", 1000, ANY_PS, AT(host.random_latency_ps), NULL,
+     "latency of a read that misses all caches"},
+    {"host.random_in_flight", WPI_KEY_NUMBER, "10", 1, 1024, AT(host.random_in_flight), NULL,
+     "cache misses that one core has outstanding at a time"},
+    {"host.call", WPI_KEY_TIME, "2us", 0, ANY_PS, AT(host.call_ps), NULL,
+     "time that a host actor takes to queue a command"},
+    {"host.notice", WPI_KEY_TIME, "1us", 0, ANY_PS, AT(host.notice_ps), NULL,
+     "time from a GPU's store to mapped memory until a polling host thread acts on it"},
+    {"host.poll", WPI_KEY_TIME, "100ns", 1000, ANY_PS, AT(host.poll_ps), NULL,
+     "time between two steps of a host actor that watches no word"},
 };
 /* clang-format on */
 
