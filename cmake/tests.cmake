@@ -303,7 +303,7 @@ if(TARGET wpcc)
             endif()
             wp_add_test(${short} sim ${wp_tests}/e2e/run.sh ${wp_bin}/wpcc sim/${name})
             file(STRINGS ${program} devices REGEX "^// DEVICES: sim:")
-            string(REGEX MATCH "sim:[a-z0-9-]+" device "${devices}")
+            string(REGEX MATCH "sim:[a-z0-9@+-]+" device "${devices}")
             wp_set_environment(sim.${short} DEVICES=${device})
         endforeach()
         # A line each: a name, an app, its arguments.

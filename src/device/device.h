@@ -21,6 +21,7 @@
 #include "device/memory_map.h"
 #include "device/texture.h"
 #include "warpage/device.h"
+#include "warpage/host.h"
 
 typedef struct wp_device_ops wp_device_ops;
 
@@ -103,6 +104,29 @@ typedef struct wp_event_ops {
     int64_t (*elapsed_ns)(const wp_event *first, const wp_event *second);
 } wp_event_ops;
 
+/** An actor on the host (warpage/host.h). */
+struct wp_actor {
+    wp_device *device;
+    const char *name;
+    wp_actor_step step;
+    void *object;
+};
+
+/** The host's side of a device with a clock of its own. */
+typedef struct wpi_host_ops {
+    /** The pattern of `work` is valid. */
+    wp_status (*work)(wp_device *device, const wp_host_work *work, wp_error *err);
+    wp_status (*queue_work)(wp_queue *queue, const wp_host_work *work, wp_error *err);
+    /** Takes the four fields of `actor`. */
+    wp_status (*start)(const wp_actor *actor, wp_actor **out, wp_error *err);
+    void (*watch)(wp_actor *actor, const volatile uint32_t *word, uint32_t value);
+    wp_status (*wait)(wp_actor *actor, wp_error *err);
+    void (*destroy)(wp_actor *actor);
+} wpi_host_ops;
+
+/** Actors as threads that yield while they wait; work takes the time it takes. */
+extern const wpi_host_ops wpi_host_threads;
+
 typedef struct wp_module_ops {
     wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
     void (*unload)(wp_module *module);
@@ -122,6 +146,7 @@ struct wp_device_ops {
     const wp_queue_ops *queue;
     const wp_event_ops *event;
     const wp_module_ops *module;
+    const wpi_host_ops *host; /* optional: wpi_host_threads */
 
     void (*close)(wp_device *device); /* waits for all work */
     wp_queue *(*default_queue)(wp_device *device);

@@ -65,6 +65,7 @@ static void add_language(wp_job *job, wp_strings *command, const wp_input *input
     const wp_options *o = job->options;
     ADD(command, "-x", "cuda", "--cuda-path=/nonexistent", "-nocudainc", "-nocudalib", "-Xclang",
         "-target-sdk-version=" SDK_VERSION, "-isystem", job->tools->include_dir);
+    wp_strings_addf(command, "-idirafter%s/include", job->tools->prefix); /* <warpage/…> */
     if (o->per_thread_stream)
         ADD(command, "-Xclang", "-fgpu-default-stream=per-thread", PER_THREAD_STREAM, "-include",
             "wp/per_thread_stream.h");
@@ -384,6 +385,7 @@ static wp_status compile_plain(wp_job *job, const wp_input *input, const char *o
         wp_strings_addf(&command, "-std=%s", o->standard);
     wpi_host_args_add(job, &command, &o->source_args);
     ADD(&command, "-isystem", job->tools->include_dir);
+    wp_strings_addf(&command, "-idirafter%s/include", job->tools->prefix);
     if (o->per_thread_stream)
         ADD(&command, PER_THREAD_STREAM, "-include", "wp/per_thread_stream.h");
     wp_strings_add_all(&command, &o->host_args);

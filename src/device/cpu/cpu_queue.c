@@ -190,8 +190,7 @@ static void execute(wpi_cpu_device *device, wpi_command *command) {
     }
 }
 
-/* Wakes whoever can go on because a command completed. */
-static void announce(wpi_cpu_device *device) {
+void wpi_device_announce(wpi_cpu_device *device) {
     for (wpi_waiter *w = device->waiters; w != NULL; w = w->next) {
         if (w->is_done(w->arg)) pthread_cond_signal(&w->changed);
     }
@@ -231,7 +230,7 @@ void wpi_queue_finish(wpi_cpu_queue *queue) {
     if (command->kind == WPI_COMMAND_RECORD)
         note_record_time(command->u.record, queue, queue->completed);
     free_command(command);
-    announce(device_of(queue));
+    wpi_device_announce(device_of(queue));
 }
 
 /* Executes the queue's first command; can_run holds. The lock is released meanwhile. */
@@ -253,11 +252,17 @@ wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *a
     return queue;
 }
 
-void wpi_command_execute(wpi_cpu_device *device, wpi_command *command) {
+bool wpi_queue_forbid_waiting(bool forbids) {
     static wpi_cpu_queue nobody;
-    executing = &nobody; /* host functions must not wait */
+    const bool did = executing != NULL;
+    executing = forbids ? &nobody : NULL;
+    return did;
+}
+
+void wpi_command_execute(wpi_cpu_device *device, wpi_command *command) {
+    (void)wpi_queue_forbid_waiting(true); /* host functions must not wait */
     execute(device, command);
-    executing = NULL;
+    (void)wpi_queue_forbid_waiting(false);
 }
 
 bool wpi_device_is_awaited(const wpi_cpu_device *device) {

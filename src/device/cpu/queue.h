@@ -35,6 +35,7 @@ typedef enum wpi_command_kind {
     WPI_COMMAND_RECORD,
     WPI_COMMAND_WAIT_EVENT,
     WPI_COMMAND_PREFETCH,
+    WPI_COMMAND_HOST_WORK, /* for an executor: in real time the work itself takes its time */
     WPI_COMMAND_COUNT /* must be last */
 } wpi_command_kind;
 
@@ -65,6 +66,7 @@ typedef struct wpi_command {
             uint64_t address, size_bytes;
             bool to_device;
         } prefetch;            /* for an executor: here memory is where it is */
+        wp_host_work host_work;
         wpi_cpu_event *record; /* holds a reference */
         wpi_dependency wait;   /* for the record that was the event's last one at that time */
     } u;
@@ -87,6 +89,9 @@ typedef struct wpi_executor {
 /** Whether commands may be executed on the calling thread: its stack is large enough, and it
  * executes none yet. */
 bool wpi_queue_may_execute(void);
+/** Until it is called with false, the calling thread queues commands without waiting for room, and
+ * executes none, as in a host function. What was in force before. */
+bool wpi_queue_forbid_waiting(bool forbids);
 /** A queue whose first command can start, behind `after` in the device's list (NULL: from its
  * beginning); NULL: there is none. */
 wpi_cpu_queue *wpi_queue_find_startable(wpi_cpu_device *device, wpi_cpu_queue *after);
@@ -98,6 +103,9 @@ wpi_command *wpi_queue_start(wpi_cpu_queue *queue);
 void wpi_queue_finish(wpi_cpu_queue *queue);
 /** What a command other than a launch does, at once. Without the lock. */
 void wpi_command_execute(wpi_cpu_device *device, wpi_command *command);
+/** Wakes threads in wpi_device_wait_until whose condition holds now, for reasons other than a
+ * command's end. */
+void wpi_device_announce(wpi_cpu_device *device);
 /** Whether a host thread waits for something that has not happened. */
 bool wpi_device_is_awaited(const wpi_cpu_device *device);
 wp_copy_kind wpi_copy_kind(const void *dst, const void *src);

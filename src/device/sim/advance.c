@@ -129,7 +129,22 @@ void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *ar
     hand_over(pace);
 }
 
+/* Threads that ask in turn get their answers in the order in which the machine runs them. */
+static void note_poller(wpi_pace *pace) {
+    if (!pace->has_poller) {
+        pace->has_poller = true;
+        pace->poller = pthread_self();
+    } else if (!pace->has_said_pollers && !pthread_equal(pace->poller, pthread_self())) {
+        pace->has_said_pollers = true;
+        wp_log(WP_LOG_WARN, "device.sim",
+               "several host threads poll streams or events, so their scheduling on this machine "
+               "decides simulated times, which may differ between runs; host actors "
+               "(warpage/host.h) repeat");
+    }
+}
+
 void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
+    note_poller(pace);
     const uint64_t number = ++pace->polls_asked;
     pace->asked_ns = wpi_now_ns();
     if (may_drive && can_drive(pace)) {

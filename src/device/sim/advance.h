@@ -36,6 +36,8 @@ typedef struct wpi_pace {
     bool is_driven;       /* somebody does a round: `driver` */
     bool is_resting;      /* the thread waits until it is called, however long that takes */
     bool is_in_host_call; /* which may wait for a host thread that polls */
+    pthread_t poller;     /* the first thread that asked */
+    bool has_poller, has_said_pollers;
     uint64_t polls_asked, polls_done;
     uint64_t asked_ns; /* when the host last did something with the device; real time */
     /* Since when it is looked at how long the host does nothing with it, after the `asked_ns` of

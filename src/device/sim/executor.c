@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "device/sim/functional.h"
+#include "device/sim/host_actors.h"
 #include "device/sim/future_file.h"
 #include "device/sim/managed_pages.h"
 #include "device/sim/observer.h"
@@ -52,6 +53,8 @@ typedef struct job {
     uint64_t number; /* of a launch, from 1 */
     bool is_good;    /* the launch came to its end */
     wp_time_ps start_ps;
+    wp_host_work *works; /* that a host function declared, [work_count]; the first `works_done` are */
+    size_t work_count, works_done;
 } job;
 
 struct wpi_sim_executor {
@@ -81,6 +84,9 @@ struct wpi_sim_executor {
     bool is_blurred;       /* kernels may have done so as well */
     uint64_t condense_ns, condense_after_ns; /* real time: when again, and how long after that */
     bool is_working; /* a thread has let go of the lock, and uses the model */
+    wpi_actors actors;
+    job *calling;     /* whose host function runs */
+    uint64_t idle_ns; /* since when nothing can happen but by the host (real time); 0: it can */
 };
 
 static uint64_t now_ns(const wpi_executor *base) {
@@ -128,6 +134,7 @@ static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool i
                           (base_ps + numbers->end_ps) / WP_PS_PER_NS);
     }
     j->is_good = is_good;
+    wpi_actors_look(&j->executor->actors);
     end_job(j);
 }
 
@@ -163,6 +170,7 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     if (wpi_report_is_on())
         wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
                         (base_ps + now) / WP_PS_PER_NS);
+    wpi_actors_look(&j->executor->actors);
     end_job(j);
 }
 
@@ -176,8 +184,8 @@ static void fail(wpi_sim_executor *x, const wp_error *error) {
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
     const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
-    if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step ||
-        !wpi_in_step_is_needed(kernel->trace))
+    const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
+    if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
         return WP_STATUS_OK;
     return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
 }
@@ -430,6 +438,103 @@ void wpi_sim_executor_ask_host(wpi_sim_executor *x) {
     pthread_mutex_unlock(&x->device->lock);
 }
 
+/* ---- host work ------------------------------------------------------------------------------- */
+
+static void host_work_ended(void *object, uint64_t token, wp_time_ps now) {
+    (void)token;
+    (void)now;
+    end_job(object);
+}
+
+/* What a host function declared, piece by piece. */
+static void continue_host_call(void *object, uint64_t token, wp_time_ps now) {
+    job *j = object;
+    (void)token;
+    (void)now;
+    if (j->works_done == j->work_count)
+        end_job(j);
+    else
+        wpi_actors_work(&j->executor->actors, &j->works[j->works_done++], continue_host_call, j);
+}
+
+static wp_status add_host_work(job *j, const wp_host_work *work, wp_error *err) {
+    wp_host_work *works = wp_realloc(j->works, (j->work_count + 1) * sizeof *works);
+    if (works == NULL) return WP_FAIL(err, NOMEM, "host work");
+    works[j->work_count++] = *work;
+    j->works = works;
+    return WP_STATUS_OK;
+}
+
+static void note_done(void *object, uint64_t token, wp_time_ps now) {
+    (void)token;
+    (void)now;
+    *(bool *)object = true;
+}
+
+static bool is_set(const void *flag) {
+    return *(const bool *)flag;
+}
+
+/* In a step, in a host function, or in a host thread, which waits. */
+wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *work, wp_error *err) {
+    if (wpi_actors_declare(&x->actors, work)) return WP_STATUS_OK;
+    wp_status status = WP_STATUS_OK;
+    pthread_mutex_lock(&x->device->lock);
+    if (wpi_pace_is_mine(&x->pace)) {
+        if (x->calling != NULL) status = add_host_work(x->calling, work, err);
+    } else {
+        bool is_done = false;
+        wpi_pace_settle(&x->pace);
+        wpi_actors_work(&x->actors, work, note_done, &is_done);
+        wpi_device_wait_until(x->device, is_set, &is_done, NULL);
+    }
+    pthread_mutex_unlock(&x->device->lock);
+    return status;
+}
+
+bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
+    if (wpi_actors_is_stepping(&x->actors)) return true;
+    pthread_mutex_lock(&x->device->lock);
+    const bool is_mine = wpi_pace_is_mine(&x->pace);
+    pthread_mutex_unlock(&x->device->lock);
+    return is_mine;
+}
+
+static void memory_stored(void *object) {
+    wpi_actors_look(&((wpi_sim_executor *)object)->actors);
+}
+
+/* Kernels tell of their stores only while somebody wants to know. */
+static void watch_stores(wpi_sim_executor *x) {
+    x->activity.stored = x->actors.live != 0 ? memory_stored : NULL;
+    x->activity.object = x;
+}
+
+wp_status wpi_sim_executor_start_actor(wpi_sim_executor *x, const wp_actor *actor, wp_actor **out,
+                                       wp_error *err) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    const wp_status status = wpi_actors_start(&x->actors, actor, out, err);
+    watch_stores(x);
+    wpi_pace_queued(&x->pace);
+    pthread_mutex_unlock(&x->device->lock);
+    return status;
+}
+
+void wpi_sim_executor_await_actor(wpi_sim_executor *x, const wp_actor *actor) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_device_wait_until(x->device, wpi_actor_has_ended, actor, NULL);
+    pthread_mutex_unlock(&x->device->lock);
+}
+
+void wpi_sim_executor_free_actor(wpi_sim_executor *x, wp_actor *actor) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_settle(&x->pace);
+    wpi_actors_free(&x->actors, actor);
+    watch_stores(x);
+    pthread_mutex_unlock(&x->device->lock);
+}
+
 /* With the lock held; released meanwhile. */
 static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
     wpi_command *command = wpi_queue_start(queue);
@@ -453,10 +558,15 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         start_transfer(x, j);
     } else if (command->kind == WPI_COMMAND_PREFETCH) {
         start_prefetch(x, j);
+    } else if (command->kind == WPI_COMMAND_HOST_WORK) {
+        wpi_actors_work(&x->actors, &command->u.host_work, host_work_ended, j);
     } else {
         if (command->kind == WPI_COMMAND_HOST_CALL) let_host_in(x);
+        x->calling = j;
         wpi_command_execute(x->device, command);
-        end_job(j);
+        x->calling = NULL;
+        wpi_actors_look(&x->actors);
+        continue_host_call(j, 0, 0);
     }
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_host_call(&x->pace, false);
@@ -493,12 +603,14 @@ static void finish_ended(wpi_sim_executor *x) {
         if (x->ended == NULL) x->ended_last = &x->ended;
         wpi_queue_finish(j->queue);
         close_source(j);
+        wp_free(j->works);
         wp_free(j);
     }
 }
 
 static void destroy_model(wpi_sim_executor *x) {
     if (x->observer != NULL) wpi_observer_detach(x->observer);
+    wpi_actors_detach(&x->actors);
     wpi_gpu_destroy(x->gpu);
     wpi_memory_destroy(x->memory);
     wpi_engine_destroy(x->engine);
@@ -509,6 +621,7 @@ static void destroy_model(wpi_sim_executor *x) {
 
 static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     WP_TRY(wpi_engine_create(&x->engine, err));
+    WP_TRY(wpi_actors_attach(&x->actors, x->engine, &x->profile->host, err));
     WP_TRY(wpi_memory_create(x->engine, x->profile, &x->memory, err));
     wpi_memory_set_host_range(x->memory,
                               x->profile->paging.is_on ? WPI_HOST_FIRST : WPI_ARENA_MANAGED_FIRST,
@@ -531,11 +644,31 @@ static void give_up(wpi_sim_executor *x) {
 }
 
 static void say_deadlock(wpi_sim_executor *x, const char *why) {
-    char waits[400];
+    char waits[400], actor[200];
     wp_error error = {0};
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
-    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s", why, waits);
+    const bool has_actor = wpi_actors_describe_wait(&x->actors, actor, sizeof actor);
+    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s", why, waits, has_actor ? "; " : "",
+                  has_actor ? actor : "");
     fail(x, &error);
+}
+
+/* Actors wait for words, and nothing else is left to happen. A host thread may still store to one,
+ * hence the real time. */
+static void wait_for_host(wpi_sim_executor *x, bool is_awaited) {
+    const struct timespec moment = {.tv_nsec = 100000};
+    const uint64_t now_ns = wpi_now_ns();
+    char actor[200];
+    wp_error error = {0};
+    if (x->idle_ns == 0) x->idle_ns = now_ns;
+    if (!is_awaited || now_ns - x->idle_ns < x->patience_ns) {
+        nanosleep(&moment, NULL);
+    } else if (x->running != NULL) {
+        say_deadlock(x, "the kernel on the simulated GPU is deadlocked");
+    } else if (wpi_actors_describe_wait(&x->actors, actor, sizeof actor)) {
+        (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s, and nothing runs that could change it", actor);
+        fail(x, &error);
+    }
 }
 
 static uint64_t host_ns(void) {
@@ -590,6 +723,7 @@ static bool waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
         return false;
     }
     return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
+           x->actors.under_way == 0 &&
            wpi_now_ns() - x->seen_ns > x->patience_ns;
 }
 
@@ -609,17 +743,25 @@ static void run_model(wpi_sim_executor *x) {
     const wp_time_ps length_ps = is_awaited ? SLICE_PS : POLL_PS;
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
-    if (x->ended == NULL) wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
+    if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
+        wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
     show_progress(x);
     condense_memory(x);
     if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
         end_early(x);
     const bool has_failed = atomic_load(&x->device->has_failed);
-    if (x->ended == NULL && !has_failed && wpi_engine_pending(x->engine) == 0)
+    const bool is_idle = x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended &&
+                         !has_failed && wpi_engine_pending(x->engine) == 0;
+    if (!is_idle)
+        x->idle_ns = 0;
+    else if (x->actors.live != 0)
+        wait_for_host(x, is_awaited);
+    else if (x->running != NULL)
         say_deadlock(x, "the kernel on the simulated GPU is deadlocked");
     if (x->ended == NULL && !has_failed && waits_in_vain(x, is_awaited))
         say_deadlock(x, "kernels on the simulated GPU wait for each other without progress");
-    const bool is_at_rest = x->running == NULL && wpi_engine_pending(x->engine) == 0;
+    const bool is_at_rest =
+        x->running == NULL && x->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
     atomic_store(&x->now_ps, x->base_ps + wpi_engine_now(x->engine));
     pthread_mutex_lock(&x->device->lock);
@@ -627,18 +769,30 @@ static void run_model(wpi_sim_executor *x) {
     pthread_cond_broadcast(&x->pace.polled);
 }
 
+/* The host is at work, or actors wait and a host thread for them. */
+static bool hosts_work(const wpi_sim_executor *x) {
+    return x->actors.under_way != 0 ||
+           (x->actors.live != 0 && wpi_device_is_awaited(x->device));
+}
+
 static void go_on(void *object, bool calls_host) {
     wpi_sim_executor *x = object;
     if (x->host_threads == 0) x->is_blurred = true;
     ask_what_host_did(x);
+    wpi_actors_look(&x->actors);
+    x->actors.has_queued = false;
     start_all(x, calls_host);
-    if (x->running != NULL || x->ended != NULL) run_model(x);
+    if (x->running != NULL || x->ended != NULL || hosts_work(x)) run_model(x);
     finish_ended(x);
+    watch_stores(x);
+    x->actors.has_ended = false;
+    wpi_device_announce(x->device);
 }
 
 static bool has_work(const void *object) {
     const wpi_sim_executor *x = object;
-    return x->running != NULL || wpi_queue_find_startable(x->device, NULL) != NULL;
+    return x->running != NULL || x->actors.under_way != 0 ||
+           wpi_queue_find_startable(x->device, NULL) != NULL;
 }
 
 static bool has_host_call(const void *object) {
@@ -668,6 +822,7 @@ static wpi_pace *pace_of(wpi_executor *base) {
 }
 
 static void queued(wpi_executor *base) {
+    wpi_actors_note_queued(&((wpi_sim_executor *)(void *)base)->actors);
     wpi_pace_queued(pace_of(base));
 }
 

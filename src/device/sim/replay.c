@@ -263,6 +263,18 @@ static wp_status fill(replay *r, const wpi_op *op, wp_error *err) {
     return submit(r, op->fields[0], command, err);
 }
 
+static wp_status host_work(replay *r, const wpi_op *op, wp_error *err) {
+    const wp_host_work work = {.read_bytes = op->fields[1],
+                               .written_bytes = op->fields[2],
+                               .pattern = (wp_host_pattern)(op->fields[3] % 2),
+                               .access_bytes = (uint32_t)(op->fields[3] / 2),
+                               .threads = (uint32_t)op->fields[4]};
+    if (op->fields[0] == 0) return wp_device_host_work(&r->device->cpu.base, &work, err);
+    wp_queue *queue;
+    WP_TRY(find_queue(r, op->fields[0] - 1, &queue, err));
+    return wp_queue_host_work(queue, &work, err);
+}
+
 static void do_nothing(void *arg) {
     (void)arg;
 }
@@ -483,6 +495,7 @@ static wp_status do_op(void *object, const wpi_op *op, wp_error *err) {
     case WPI_OP_FILL: return fill(r, op, err);
     case WPI_OP_LAUNCH: return launch(r, op, err);
     case WPI_OP_HOST_CALL: return host_call(r, op, err);
+    case WPI_OP_HOST_WORK: return host_work(r, op, err);
     case WPI_OP_EVENT_CREATE: return create_event(r, op, err);
     case WPI_OP_EVENT_DESTROY:
     case WPI_OP_EVENT_WAIT:

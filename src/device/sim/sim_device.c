@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/host_actors.h"
 #include "device/sim/trace_recorder.h"
 #include "device/sim/variables.h"
 
@@ -71,6 +72,40 @@ static wp_status reset_device(wp_device *base, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* ---- the host's side ------------------------------------------------------------------------- */
+
+static wpi_sim_executor *executor_of(wp_device *base) {
+    return ((wpi_sim_device *)(void *)base)->executor;
+}
+
+static wp_status host_work(wp_device *base, const wp_host_work *work, wp_error *err) {
+    return wpi_sim_executor_host_work(executor_of(base), work, err);
+}
+
+static wp_status queue_host_work(wp_queue *queue, const wp_host_work *work, wp_error *err) {
+    WP_TRY(wp_device_sticky_error(queue->device, err));
+    wpi_command *command = wpi_command_create(WPI_COMMAND_HOST_WORK, 0);
+    if (command != NULL) command->u.host_work = *work;
+    return wpi_queue_submit((wpi_cpu_queue *)(void *)queue, command, err);
+}
+
+static wp_status start_actor(const wp_actor *actor, wp_actor **out, wp_error *err) {
+    return wpi_sim_executor_start_actor(executor_of(actor->device), actor, out, err);
+}
+
+static wp_status await_actor(wp_actor *actor, wp_error *err) {
+    wpi_sim_executor_await_actor(executor_of(actor->device), actor);
+    return wp_device_sticky_error(actor->device, err);
+}
+
+static void free_actor(wp_actor *actor) {
+    wpi_sim_executor_free_actor(executor_of(actor->device), actor);
+}
+
+static const wpi_host_ops host_ops = {host_work,   queue_host_work,
+                                      start_actor, wpi_actor_watch_word,
+                                      await_actor, free_actor};
+
 static void fill_info(wp_device_info *info, const wpi_profile *p) {
     snprintf(info->spec, sizeof info->spec, "sim:%s", p->name);
     snprintf(info->name, sizeof info->name, "%s, simulated", p->title);
@@ -121,6 +156,7 @@ static const wp_device_ops sim_device_ops = {
     .close = close_device,      .wait = wait_for_all,
     .reset = reset_device,      .memory_alloc = alloc_memory,
     .memory_free = free_memory, .memory_advise = advise_memory,
+    .host = &host_ops,
 };
 
 static void report_policy_files(void) {

@@ -56,6 +56,16 @@ void wpi_sim_executor_advise(wpi_sim_executor *executor, wpi_managed_range range
                              const wpi_advice *advice);
 /** What has the host touched since it was asked last? Nothing, if the simulator is at work. */
 void wpi_sim_executor_ask_host(wpi_sim_executor *executor);
+/** Host work and actors (warpage/host.h). */
+WP_NODISCARD wp_status wpi_sim_executor_host_work(wpi_sim_executor *executor,
+                                                  const wp_host_work *work, wp_error *err);
+WP_NODISCARD wp_status wpi_sim_executor_start_actor(wpi_sim_executor *executor,
+                                                    const wp_actor *actor, wp_actor **out,
+                                                    wp_error *err);
+/** The calling thread is in a host function or in an actor's step. */
+bool wpi_sim_executor_calls_host(wpi_sim_executor *executor);
+void wpi_sim_executor_await_actor(wpi_sim_executor *executor, const wp_actor *actor);
+void wpi_sim_executor_free_actor(wpi_sim_executor *executor, wp_actor *actor);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);
 
 #endif

@@ -22,6 +22,9 @@
 typedef struct wpi_activity {
     uint64_t quiet, progress;
     uint64_t warps; /* resident */
+    /* NULL, or is told of each store to host memory of a kernel that runs in step. */
+    void (*stored)(void *object);
+    void *object;
 } wpi_activity;
 
 static inline void wpi_activity_seen(wpi_activity *activity) {

@@ -33,6 +33,7 @@ typedef struct slot {
     uint32_t waiting_rounds; /* of all its warps */
     wpi_round *rounds;       /* [lane], where the kernel has loops that wait */
     uint32_t *since_round;   /* [warp]: blocks since any lane came round */
+    bool *stores_to_host;    /* [warp]: the access that ends its block does */
     bool is_narrow;          /* threads may be ahead by one block only */
     bool has_news;           /* a lane was let go since the threads ran last */
 } slot;
@@ -224,11 +225,29 @@ static void note_progress(wpi_threads *threads, slot *s, uint32_t warp, const wp
     }
 }
 
+/* In step a block has one access at most, which ends it. `addresses` are simulated ones. */
+static bool ends_in_host_store(const wp_trace_tables *tables, const wpi_warp_block *at,
+                               const uint64_t *addresses) {
+    const wp_trace_block *block = &tables->blocks[at->block];
+    const wp_trace_step *step = &tables->steps[block->first_step];
+    for (uint32_t i = 0; i < block->step_count; i++) {
+        if (step[i].op != WP_TRACE_ACCESS || tables->sites[step[i].value].access == WP_TRACE_LOAD)
+            continue;
+        for (uint32_t left = at->mask; left != 0; left &= left - 1) {
+            const uint64_t address = addresses[__builtin_ctz(left)];
+            if (address >= WPI_HOST_FIRST && address < WPI_HOST_OUTER) return true;
+        }
+    }
+    return false;
+}
+
 static void note_block(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
                        const wpi_warp_block *at, uint64_t *addresses) {
     const wp_trace_tables *tables = threads->source.tables;
     note_progress(threads, s, warp, at, addresses);
     simulate_addresses(threads, s, at, addresses);
+    if (threads->activity->stored != NULL && threads->source.is_in_step)
+        s->stores_to_host[warp] = ends_in_host_store(tables, at, addresses);
     if (wpi_block_is_held(tables, at->block)) s->expected[warp] |= at->mask;
     if (wpi_block_ends_round(tables, at->block)) note_waiting_round(threads, s, warp, blocked);
 }
@@ -274,7 +293,10 @@ static bool reach(wpi_warp_source *source, uint32_t number, uint32_t warp, uint3
     }
     wpi_block_let_go(s->block, warp, held);
     s->expected[warp] &= ~lanes;
-    return run(threads, s);
+    const bool is_good = run(threads, s);
+    if (s->stores_to_host[warp] && threads->activity->stored != NULL)
+        threads->activity->stored(threads->activity->object);
+    return is_good;
 }
 
 /* ---- CTAs
@@ -289,6 +311,7 @@ static void free_slot(slot *s) {
     wp_free(s->expected);
     wp_free(s->rounds);
     wp_free(s->since_round);
+    wp_free(s->stores_to_host);
     if (s->block != NULL) wpi_block_release(s->block);
     *s = (slot){0};
 }
@@ -303,9 +326,11 @@ static bool fill_slot(const wpi_threads *threads, slot *s) {
     s->waiting = wp_calloc(warps, sizeof *s->waiting);
     s->expected = wp_calloc(warps, sizeof *s->expected);
     s->since_round = wp_calloc(warps, sizeof *s->since_round);
+    s->stores_to_host = wp_calloc(warps, sizeof *s->stores_to_host);
     if (threads->has_rounds) s->rounds = wp_calloc(lanes, sizeof *s->rounds);
     return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL &&
            s->waiting != NULL && s->expected != NULL && s->since_round != NULL &&
+           s->stores_to_host != NULL &&
            (s->rounds != NULL || !threads->has_rounds);
 }
 
@@ -339,6 +364,7 @@ static void start_lanes(const wpi_threads *threads, slot *s) {
         for (uint32_t lane = 0; lane < WP_WARP_LANES; lane++)
             lanes[lane].lane.limit = lanes[lane].words + words_per_warp;
         s->waiting[w] = s->expected[w] = s->since_round[w] = 0;
+        s->stores_to_host[w] = false;
     }
     if (threads->has_rounds) memset(s->rounds, 0, warps * WP_WARP_LANES * sizeof *s->rounds);
 }

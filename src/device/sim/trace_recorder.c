@@ -51,6 +51,7 @@ struct wpi_recorder {
     const wp_device_ops *inner; /* the device's own table: calls are passed on to it */
     wp_device_ops ops;          /* the one that wraps it */
     wp_event_ops event_ops;
+    wpi_host_ops host_ops;
     uint64_t *named; /* [named_count]: tables << 32 | kernel whose name is written down */
     size_t named_count;
 };
@@ -176,6 +177,33 @@ static wp_status queue_prefetch(wp_queue *queue, const void *address, size_t siz
     const uint64_t fields[] = {queue_number(queue), wpi_variables_find((uintptr_t)address),
                                size_bytes, to_device};
     wpi_trace_writer_op(active->writer, WPI_OP_PREFETCH, fields, NULL);
+    return WP_STATUS_OK;
+}
+
+/* ---- host work ------------------------------------------------------------------------------- */
+
+static void write_host_work(uint64_t target, const wp_host_work *work) {
+    const uint64_t fields[] = {target, work->read_bytes, work->written_bytes,
+                               (uint64_t)work->pattern + UINT64_C(2) * work->access_bytes,
+                               work->threads};
+    wpi_trace_writer_op(active->writer, WPI_OP_HOST_WORK, fields, NULL);
+}
+
+/* A replay calls no host functions and no actors, so their work has no place in a trace. */
+static wp_status host_work(wp_device *device, const wp_host_work *work, wp_error *err) {
+    const bool is_thread = !wpi_sim_executor_calls_host(active->device->executor);
+    WP_TRY(active->inner->host->work(device, work, err));
+    if (is_thread)
+        write_host_work(0, work);
+    else
+        wp_log(WP_LOG_WARN, "device.sim",
+               "host work of host functions and actors is not recorded: a replay takes less time");
+    return WP_STATUS_OK;
+}
+
+static wp_status queue_host_work(wp_queue *queue, const wp_host_work *work, wp_error *err) {
+    WP_TRY(active->inner->host->queue_work(queue, work, err));
+    write_host_work(queue_number(queue) + 1, work);
     return WP_STATUS_OK;
 }
 
@@ -341,6 +369,10 @@ static void replace_ops(wpi_recorder *r) {
     r->event_ops.is_complete = event_is_complete;
     r->ops = *r->inner;
     r->ops.queue = &recording_queue_ops;
+    r->host_ops = *r->inner->host;
+    r->host_ops.work = host_work;
+    r->host_ops.queue_work = queue_host_work;
+    r->ops.host = &r->host_ops;
     r->ops.event = &r->event_ops;
     r->ops.wait = device_wait;
     r->ops.reset = device_reset;
