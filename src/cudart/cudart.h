@@ -49,7 +49,7 @@ void wpi_print_once(cudaError_t error, const wp_error *err);
 /** Forgets which sentences were printed: after cudaDeviceReset the same fault is news. */
 void wpi_error_reset(void);
 
-/* ---- context.c ---- */
+/* ---- rt_context.c ---- */
 
 /** The device of this process, opened at the first call; then the device's sticky error, if any.
  *  The result has been noted. Calls from inside host callbacks are refused (NotPermitted). */
@@ -148,7 +148,7 @@ void wpi_default_stream_set_per_thread(bool is_per_thread);
 /** True while this thread runs a host function of a stream. */
 bool wpi_in_callback(void);
 
-/* ---- event.c, array.c, texture.c, managed.c ---- */
+/* ---- event.c, array.c, rt_texture.c, rt_managed.c ---- */
 
 void wpi_events_forget(void);
 void wpi_arrays_forget(void);

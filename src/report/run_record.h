@@ -9,7 +9,7 @@
 /** Longest total time first; ties by name, so that equal runs give equal reports. */
 void wpi_run_record_sort(wp_run_record *record);
 
-/** One form a file each: json.c, csv.c, text.c, html.c. They append to `out`. */
+/** One form a file each: json.c, report_csv.c, report_text.c, html.c. They append to `out`. */
 void wpi_run_record_json(const wp_run_record *record, wp_text *out);
 void wpi_run_record_csv(const wp_run_record *record, wp_text *out);
 void wpi_run_record_text(const wp_run_record *record, wp_text *out);
@@ -18,7 +18,7 @@ void wpi_run_record_html(const wp_run_record *record, wp_text *out);
 /** … with plots that were made before. */
 void wpi_run_record_html_with(const wp_run_record *record, const struct wpi_plots *plots,
                               wp_text *out);
-/** text.c's part about what a simulated GPU counted; there is a simulation. */
+/** report_text.c's part about what a simulated GPU counted; there is a simulation. */
 void wpi_run_record_text_simulation(const wp_run_record *record, wp_text *out);
 
 /** Reads JSON; `where` names the source in messages. On failure `out` is empty. */

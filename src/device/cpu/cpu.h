@@ -69,7 +69,7 @@ struct wpi_cpu_kernel {
 WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
-/* ---- launches and workers (pool.c) ------------------------------------------------------------
+/* ---- launches and workers (block_pool.c) ------------------------------------------------------------
  */
 
 /** One kernel launch while it runs. Blocks are handed out in order of their number. */
@@ -160,7 +160,7 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block.c, warp.c) -----------------------------------------------------------------
+/* ---- blocks (block.c, warp_operations.c) -----------------------------------------------------------------
  */
 
 /** A warp that does not run as one with its block: every lane is in exactly one of these sets. */
@@ -212,7 +212,7 @@ struct wpi_block {
     uint32_t free_stack_count;
     char *frame_memory; /* what pub.frame is aligned in */
     size_t shared_capacity, frame_capacity, thread_capacity;
-    size_t guard_capacity, barrier_site_capacity; /* check.c, as what follows */
+    size_t guard_capacity, barrier_site_capacity; /* access_check.c, as what follows */
     const struct wp_check_site *guard_sites; /* what the guards are of; NULL: they hold nothing */
     uint64_t guard_removals;                 /* of the memory map, when they were empty */
     bool has_own_guards;                     /* some are of memory that only this block has */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starts what can start, lets the engine run until something has ended, tells the queues: in
- * rounds, on one thread at a time (pace.h). */
+ * rounds, on one thread at a time (advance.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * (base/abi.h). Before main these pages get a second place, in the area of managed memory: there
  * the model has them, at the same addresses in every run, while the program goes on to use them
  * where the linker put them. Both are the same shared memory, so what the host touches is found as
- * with other managed memory (touch.h).
+ * with other managed memory (touched_pages.h).
  *
  *     the program ──► variable ──┐
  *                                ├── pages

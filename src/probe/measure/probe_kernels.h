@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the probe's kernels (kernels.cu) and who launches them (gpu.c) agree on. */
+/** What the probe's kernels (probe_kernels.cu) and who launches them (probe_gpu.c) agree on. */
 #ifndef WP_PROBE_KERNELS_H
 #define WP_PROBE_KERNELS_H
 

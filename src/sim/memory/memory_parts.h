@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the memory system: memory.c (accesses, and what they ask of TLBs), memory_lines.c
+/** The inside of the memory system: memory_system.c (accesses, and what they ask of TLBs), memory_lines.c
  * (what becomes of their lines).
  *
  * An access has a record until its answer, and a part for each line it touches. A part is in one
@@ -130,7 +130,7 @@ static inline void wpi_parts_append(wpi_memory *m, wpi_memory_queue *q, uint32_t
     q->last = number;
 }
 
-/* ---- memory.c ---- */
+/* ---- memory_system.c ---- */
 
 /** The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t part);

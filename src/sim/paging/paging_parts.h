@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
  * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * staging.c (victims chosen early), request.c (what the program wants where), synchronize.c (when
+ * staging.c (victims chosen early), page_advice.c (what the program wants where), host_synchronize.c (when
  * the host waits), thrashing.c (pages that both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
@@ -138,7 +138,7 @@ struct wpi_paging {
     bool is_oversubscribed;
     bool has_evicted;
     bool was_touched; /* since a prefetcher was asked what comes next */
-    /* ahead.c */
+    /* look_ahead.c */
     wpi_foresight *foresight; /* NULL: nobody looks ahead */
     bool is_ahead_due;
     /* thrashing.c */
@@ -183,7 +183,7 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
                       const wpi_pages *faulting, uint32_t request);
 /** TLBs forget pages of the chunk (migration.c). */
 void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
-/** A part of a request has ended (request.c). */
+/** A part of a request has ended (page_advice.c). */
 void wpi_request_part_ended(wpi_paging *paging, uint32_t request, wp_time_ps now);
 /** Resident pages that nobody is using (host_fault.c). */
 wpi_pages wpi_idle_pages(const wpi_chunk *chunk);
@@ -195,12 +195,12 @@ wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *
  * now, but some may have left (migration.c). */
 bool wpi_migrate_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may_leave,
                            const void *object, wp_time_ps now);
-/** The future, if it is known (ahead.c). */
+/** The future, if it is known (look_ahead.c). */
 const wpi_future *wpi_paging_future(const wpi_paging *paging);
-/** Pages leave (ahead.c). */
+/** Pages leave (look_ahead.c). */
 void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
 /** Makes room for pages that are not asked for yet, by evicting what is used after them. False: not
- * now (ahead.c). */
+ * now (look_ahead.c). */
 bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
                          wp_time_ps now);
 /** What the policy says of a page that faults (thrashing.c). */

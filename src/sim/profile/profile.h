@@ -84,7 +84,7 @@ typedef enum wpi_cu_counts {
     WPI_CU_COUNTS_COUNT       /* must be last */
 } wpi_cu_counts;
 
-/** What becomes of pages when the host has waited for the device: synchronize.c. */
+/** What becomes of pages when the host has waited for the device: host_synchronize.c. */
 typedef enum wpi_synchronize {
     WPI_SYNCHRONIZE_KEEP = 0,
     WPI_SYNCHRONIZE_RETURN,

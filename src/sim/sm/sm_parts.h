@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of an SM: sm.c (CTAs), warp.c (steps), scheduler.c (whose turn it is). */
+/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_scheduler.c (whose turn it is). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -111,12 +111,12 @@ struct wpi_sm {
     void *warp_memory;
 };
 
-/* warp.c */
+/* sm_warp.c */
 void wpi_warp_ready(void *warp, uint64_t token, wp_time_ps now); /* an event: it may issue */
 /** The scheduler's turn is the warp's: issues. */
 void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now);
 
-/* scheduler.c */
+/* sm_scheduler.c */
 /** A warp wants to issue: now if it can. */
 void wpi_scheduler_want(wpi_scheduler *scheduler, wpi_warp_run *warp, wp_time_ps now);
 /** `slots_ps` of its time are taken from now on. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of the TLBs: tlb.c (what becomes of a request), tlb_build.c (how they are made),
- * tlb_forget.c (pages that leave). */
+ * tlb_shootdown.c (pages that leave). */
 #ifndef WP_SIM_TLB_PARTS_H
 #define WP_SIM_TLB_PARTS_H
 

@@ -2,7 +2,7 @@
 /**
  * What a TLB holds: entries that each stand for some pages, of which fills made parts valid. Who
  * else must know what it holds is told: TLBs beside it (tlb_ring.h). Of a last level, what was
- * fetched ahead lies beside it (tlb_prefetch.h).
+ * fetched ahead lies beside it (tlb_prefetcher.h).
  */
 #ifndef WP_SIM_TLB_STORE_H
 #define WP_SIM_TLB_STORE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What the two files of the pass `check` share: check.c puts guards before single accesses,
+/** What the two files of the pass `check` share: check_pass.c puts guards before single accesses,
  * check_run.c finds accesses that can be tested together. */
 #ifndef WP_PASS_CHECK_H
 #define WP_PASS_CHECK_H

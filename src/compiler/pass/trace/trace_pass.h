@@ -3,14 +3,14 @@
  *
  *     trace_copy.c    memcpy and its kin become loads and stores
  *     trace_texture.c textures and surfaces: which places a fetch touches
- *     trace_order.c   loads go first
+ *     trace_load_order.c   loads go first
  *     trace_cut.c     functions are cut into blocks
  *     trace_site.c    what an access is
  *     trace_cost.c    what an instruction takes of a GPU; trace_function.c: a function
  *     trace_steps.c   the steps of a block: issue, access, wait
- *     trace_record.c  code that writes the words
+ *     trace_words.c  code that writes the words
  *     trace_table.c   the tables
- *     trace.c         the pass */
+ *     trace_pass.c         the pass */
 #ifndef WP_PASS_TRACE_H
 #define WP_PASS_TRACE_H
 
