@@ -68,7 +68,7 @@ command -v apt-get >/dev/null 2>&1 || cannot "apt-get, which reads Debian's pack
 command -v git >/dev/null 2>&1 || cannot "git, which makes the clone, is missing; apt-get install git"
 arch=$(dpkg --print-architecture)
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/warpage-bare.XXXXXX") || cannot "there is no room for a folder in ${TMPDIR:-/tmp}"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/warpage-bare.XXXXXX") || cannot "a folder cannot be created in ${TMPDIR:-/tmp}"
 root=$scratch/root
 child=
 part=

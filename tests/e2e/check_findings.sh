@@ -26,7 +26,7 @@ expect global_over "$(line_of 'void global_over')" ': access out of bounds$' \
     '^    right behind the end of the nearest allocation: 1000 bytes at 0x[0-9a-f]+, number 1, allocated by ' \
     'access out of bounds, 2 times$'
 expect global_under "$(line_of 'void global_under')" "$thread loads 4 bytes" '4 bytes before the nearest allocation: 1000 '
-expect straddle "$(line_of 'void straddle')" "misaligned access" 'which is no multiple of 8'
+expect straddle "$(line_of 'void straddle')" "misaligned access" 'which is not a multiple of 8'
 expect shared_static "$(line_of 'tile\[threadIdx.x + n\]')" 'thread \(31,0,0\) of block \([01],0,0\) loads 4 bytes' \
     'right behind the end of the __shared__ variable tile, which has 128 bytes' ', 2 times$'
 expect shared_dynamic "$(line_of 'dynamic\[threadIdx.x + n\]')" 'thread \(30,0,0\)' \
@@ -36,7 +36,7 @@ expect constant_variable "$(line_of 'void constant_variable')" 'thread \(3,0,0\)
     'right behind the end of the __constant__ variable coefficients, which has 32 bytes'
 expect device_variable "$(line_of 'void device_variable')" 'thread \(7,0,0\)' \
     'right behind the end of the __device__ variable table, which has 64 bytes'
-expect misaligned "$(line_of 'void misaligned')" ': misaligned access$' "$thread stores 4 bytes" 'which is no multiple of 4'
+expect misaligned "$(line_of 'void misaligned')" ': misaligned access$' "$thread stores 4 bytes" 'which is not a multiple of 4'
 expect atomic_over "$(line_of 'void atomic_over')" "$thread atomically changes 4 bytes" 'right behind the end of the nearest allocation'
 expect copies "$(line_of 'void copies')" "$thread loads 808 bytes" 'the last 608 bytes of it behind the end of the allocation: 1000 bytes'
 expect null "$(line_of 'void store')" "$thread stores 4 bytes at 0x0,$" 'a NULL pointer'

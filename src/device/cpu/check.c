@@ -424,7 +424,7 @@ static void report_misaligned(wpi_block *block, const wp_check_site *site, const
         wp_text text = {0};
         begin(&text, block->launch->kernel, site, MISALIGNED);
         say_access(&text, site, address, site->size_bytes);
-        wp_text_appendf(&text, "which is no multiple of %" PRIu32, site->align_bytes);
+        wp_text_appendf(&text, "which is not a multiple of %" PRIu32, site->align_bytes);
         finish(&text, block);
     }
     stop_if_asked(block, MISALIGNED, true);
