@@ -11,7 +11,7 @@ prefix=$(dirname "$(dirname "$WARPAGE")")
 mkdir -p "$TMP/bin" "$TMP/lib/warpage/repro/paper/figure"
 cp "$WARPAGE" "$TMP/bin"
 ln -s "$prefix"/lib/lib* "$TMP/lib"
-ln -s "$prefix/apps" "$TMP/apps"
+ln -s "$prefix/apps" "$TMP/lib/warpage/apps"
 write() { # claim
     cat >"$TMP/lib/warpage/repro/paper/figure/claims.json" <<CLAIMS
 {"title": "Walks", "source": "nowhere", "program": "apps",
@@ -42,6 +42,6 @@ grep -q 'claim 1 lacks its claim, unit, or value, or a run' "$TMP/out"
 write '"value": ["half:nothing"]'
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "a value that no run gives is taken"; exit 1; }
 grep -q "'c': no run has given 'half:nothing'" "$TMP/out"
-rm "$TMP/apps"
+rm "$TMP/lib/warpage/apps"
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "an app that is not there runs"; exit 1; }
-grep -q 'apps/hotspot: apps are in the build tree only' "$TMP/out"
+grep -q 'lib/warpage/apps/hotspot is missing: the app does not exist, or the installation is incomplete' "$TMP/out"
