@@ -5,27 +5,27 @@ usage() {
     cat <<'END'
 usage: tools/bare.sh [--keep] [COMMAND [ARGUMENT...]]
 
-Runs COMMAND in a bare Debian 12 system: what somebody who has just installed Debian sees. Without
-COMMAND: make demo, then make test.
+Run COMMAND in a bare Debian 12 system, such as a fresh installation. The default COMMAND is make demo
+followed by make test.
 
 The system is made by debootstrap (variant minbase) in a folder under $TMPDIR (/tmp), with the
 packages git and make added, and ca-certificates where a package source needs it. Debian's package
 sources and the proxies are those of this machine: apt's configuration, the proxy variables,
 /etc/resolv.conf, its own certificate authorities and pip's configuration.
 
-COMMAND runs as root in a clone of this repository, at the commit that is checked out. Changes that
-are not committed are not in the clone.
+COMMAND runs as root in a clone of this repository at the commit that is checked out. The clone lacks
+uncommitted changes.
 
-Nothing stays mounted, also after a signal: the mounts are in a namespace that ends with COMMAND.
-The folder is removed. --keep leaves it and prints its name.
+The mounts are in a namespace that ends with COMMAND, also after a signal. The folder is removed
+unless --keep is given, which prints its name.
 
-The system without the clone is kept in ${XDG_CACHE_HOME:-$HOME/.cache}/warpage/bare as an archive, and
-used again for 30 days.
+An archive of the system without the clone is kept in ${XDG_CACHE_HOME:-$HOME/.cache}/warpage/bare
+and reused for 30 days.
 
-Needs root or sudo. Installs debootstrap if it is missing.
+Requires root or sudo. Installs debootstrap if it is missing.
 
-Exit status: that of COMMAND; 69 if no bare system can be made here, with one sentence that says why
-(COMMAND has not run then); 2 for wrong usage; 128 and the signal's number after a signal.
+Exit status: that of COMMAND; 69 if no bare system can be made, with the reason in one sentence
+(COMMAND is not run); 2 for wrong usage; 128 + N after signal N.
 END
 }
 
@@ -56,19 +56,19 @@ cannot() {
 proxies="http_proxy https_proxy ftp_proxy all_proxy no_proxy HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY"
 passed="$proxies PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_TRUSTED_HOST PIP_DEFAULT_TIMEOUT CI TERM NO_COLOR WARPAGE_JOBS"
 if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null 2>&1 || cannot "it takes root, and there is no sudo"
-    sudo -v || cannot "it takes root, and sudo refuses"
+    command -v sudo >/dev/null 2>&1 || cannot "it requires root, and sudo is not installed"
+    sudo -v || cannot "it requires root, and sudo refused"
     [ -z "$keep" ] || set -- --keep -- "$@"
     exec sudo --preserve-env="$(echo "$passed TMPDIR XDG_CACHE_HOME" | tr ' ' ,)" "$0" "$@"
 fi
 PATH=$PATH:/usr/sbin:/sbin
 self=$(cd "$(dirname "$0")/.." && pwd) || exit 2
 unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
-command -v apt-get >/dev/null 2>&1 || cannot "there is no apt-get to read Debian's package sources from"
+command -v apt-get >/dev/null 2>&1 || cannot "apt-get, which reads Debian's package sources, is missing"
 command -v git >/dev/null 2>&1 || cannot "git, which makes the clone, is missing; apt-get install git"
 arch=$(dpkg --print-architecture)
 
-scratch=$(mktemp -d "${TMPDIR:-/tmp}/warpage-bare.XXXXXX") || cannot "there is no room for a folder in ${TMPDIR:-/tmp}"
+scratch=$(mktemp -d "${TMPDIR:-/tmp}/warpage-bare.XXXXXX") || cannot "a folder cannot be created in ${TMPDIR:-/tmp}"
 root=$scratch/root
 child=
 part=
@@ -79,7 +79,7 @@ finish() {
     [ -z "$child" ] || kill -KILL "$child" 2>/dev/null
     [ -z "$part" ] || rm -f "$part"
     if [ -n "$keep" ] && [ -d "$root/root/warpage" ]; then
-        say "left in $root; to go there: chroot $root"
+        say "the system is kept in $root; enter it with: chroot $root"
     else
         tries=0
         until rm -rf --one-file-system "$scratch" 2>/dev/null || [ $tries -eq 50 ]; do
@@ -154,7 +154,7 @@ else
         mv "$part" "$archive"
     else
         rm -f "$part"
-        say "the archive $archive cannot be written; the next run makes the system anew"
+        say "the archive $archive cannot be written; the next run creates the system again"
     fi
     part=
 fi
@@ -177,7 +177,7 @@ GIT_CONFIG_GLOBAL=$scratch/gitconfig git clone --quiet --no-hardlinks "$self" "$
     cannot "the repository cannot be cloned ($(tail -n 1 "$scratch/log"))"
 commit=$(GIT_CONFIG_GLOBAL=$scratch/gitconfig git -C "$root/root/warpage" log -1 --format=%h)
 if [ -n "$(GIT_CONFIG_GLOBAL=$scratch/gitconfig git -C "$self" status --porcelain 2>/dev/null | head -n 1)" ]; then
-    say "changes that are not committed are not in the clone"
+    say "the clone lacks uncommitted changes"
 fi
 say "made in $(($(date +%s) - start)) s; commit $commit; running: $*"
 

@@ -76,7 +76,7 @@ optional() {
 mkdir -p $results
 rm -f $results/stages
 if ! tools/setup.sh; then
-    echo "ci.sh: the packages that building takes could not be installed, so nothing was built or tested" >&2
+    echo "ci.sh: the packages needed to build could not be installed; nothing was built or tested" >&2
     printf '%s\n' ${WARPAGE_CI_NOTE:+"$WARPAGE_CI_NOTE"} "0 passed, 1 failed, 0 skipped" >$results/summary
     cat $results/summary
     exit 1

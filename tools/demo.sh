@@ -29,7 +29,7 @@ else
 fi
 for tool in wpcc warpage; do
     if [ ! -x "$build/bin/$tool" ]; then
-        echo "demo: there is no $build/bin/$tool; build first: cmake --workflow --preset release" >&2
+        echo "demo: $build/bin/$tool is missing; build first: cmake --workflow --preset release" >&2
         exit 1
     fi
 done
@@ -79,31 +79,31 @@ compile triad
 
 if [ -r /var/lib/dpkg/status ]; then
     input="--input debian:all"
-    title "2. Which packages does everything else in Debian stand on?"
-    say "   PageRank over the graph \"package needs package\", from this machine's package lists."
+    title "2. Which packages do most others in Debian depend on?"
+    say "   PageRank of the dependency graph of packages, from this machine's package lists."
 else
     input="--graph rmat --size 64K"
-    title "2. Which vertices of a social-network-like graph matter most?"
+    title "2. Which vertices of a social-network-like graph rank highest?"
 fi
 # shellcheck disable=SC2086  # two words
 {
     shown "warpage run -- pagerank $input --top 15 --check"
     run pagerank $input --top 15 --check
-    printf '\n    %sWhat ran where, and how fast:%s\n' "$bold" "$plain"
+    printf '\n    %sDevices and times:%s\n' "$bold" "$plain"
     talk pagerank
     top=$(awk '$1 == 1 { print $2; exit }' "$out/pagerank.out")
 
-    title "3. If $top broke, what would break with it, and how many steps away?"
+    title "3. Which packages depend on $top, and in how many steps?"
     shown "warpage run -- bfs $input --reverse --source $top --check"
     run bfs $input --reverse --source "$top" --check
     brief bfs
 
-    title "4. And downwards: how deep does the package with the most needs reach?"
+    title "4. How deep are the dependencies of the package that has the most?"
     shown "warpage run -- bfs $input --check"
     run bfs $input --check
     brief bfs
 
-    title "5. A program on GPUs that are not here: which has the fastest memory?"
+    title "5. A program on simulated GPUs: which has the fastest memory?"
     gpus=sim:k80,sim:gtx1080ti,sim:h200
     rm -rf "$out/gpus" "$out/page"
     shown "warpage compare --vary device=$gpus --show occupancy_pct --output gpus -- triad --size 4M"
@@ -118,7 +118,7 @@ fi
     say "    240 GB/s on the K80, 484 GB/s on the GTX 1080 Ti, 4.8 TB/s on the H200."
     say "    The table and the plot as a page: $out/gpus/index.html"
 
-    title "6. And what exactly does a simulated GPU do?"
+    title "6. What does a simulated GPU do in detail?"
     shown "warpage run --device sim:gtx1080ti --output page -- bfs $input"
     "$bin/warpage" run --device sim:gtx1080ti --output "$out/page" -- "$out/bfs" $input \
         >/dev/null 2>"$out/page.err" || {
@@ -126,10 +126,10 @@ fi
         echo "demo: the simulated run failed" >&2
         exit 1
     }
-    say "    Look at it: $out/page/index.html  (and, with https://ui.perfetto.dev, $out/page/timeline.json)"
+    say "    Open $out/page/index.html, and $out/page/timeline.json with https://ui.perfetto.dev"
 }
 ms=$(($(now_ms) - start_demo))
-title "All of it took $((ms / 1000)).$((ms % 1000 / 100)) s. The sources are ordinary CUDA: see apps/."
+title "The demo took $((ms / 1000)).$((ms % 1000 / 100)) s. The sources are ordinary CUDA: see apps/."
 cat <<EOF
 Try next:
     $build/demo/bfs --input debian:all --reverse --source python3

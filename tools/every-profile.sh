@@ -76,7 +76,7 @@ fi
 prepare() { # name
     case $1 in
     app.*)
-        line=$(grep "^${1#app.} " "$apps") || { echo "every-profile.sh: no such app: $1" >&2; exit 2; }
+        line=$(grep "^${1#app.} " "$apps") || { echo "every-profile.sh: unknown app: $1" >&2; exit 2; }
         # shellcheck disable=SC2086
         set -- $line
         exe=$build/apps/$2
@@ -86,7 +86,7 @@ prepare() { # name
         ;;
     *)
         file=$root/tests/e2e/$1.cu
-        [ -f "$file" ] || { echo "every-profile.sh: no such program: $1" >&2; exit 2; }
+        [ -f "$file" ] || { echo "every-profile.sh: unknown program: $1" >&2; exit 2; }
         rm -f "$tmp/wanted"
         if [ -n "${COMPILED:-}" ]; then
             echo "exec env $(header "$file" ENV) '$COMPILED/$1'" >"$tmp/run"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Everything worth doing when a GPU is at hand.
+# Runs all checks and measurements that need a GPU.
 #
 #     tools/gpu-check.sh pack <build folder> <folder>     makes a folder that needs only a driver: programs,
 #                                                         libraries and this script, at most 60 MB

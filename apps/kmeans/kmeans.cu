@@ -285,10 +285,11 @@ static void print_result(const app_points *points, uint32_t centre_count, const 
 }
 
 int main(int argc, char **argv) {
-    const app_program program = {"kmeans", "k-means clustering of points",
-                                 "points to generate (or to read at most), or bytes such as 1GiB",
-                                 "rows of numbers separated by commas, tabs or blanks (also .zst)",
-                                 "kmeans --size 1M --clusters 16 --check"};
+    const app_program program = {
+        "kmeans", "k-means clustering of points",
+        "points to generate (or to read at most), or bytes such as 1GiB",
+        "rows of numbers, as CSV or separated by tabs or blanks (also .zst)",
+        "kmeans --size 1M --clusters 16 --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     uint64_t clusters = 8;
     uint64_t dimensions = 4;

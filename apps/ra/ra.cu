@@ -205,15 +205,16 @@ int main(int argc, char **argv) {
     uint64_t updates_per_word = 4;
     uint64_t updates_per_thread = 16;
     uint64_t stride = 100;
-    const app_option options[] = {{"--variant", APP_OPTION_CHOICE, &variant, "update|lookup", 0, 0,
-                                   "update: xor into random words; lookup: read at random places"},
-                                  {"--updates", APP_OPTION_COUNT, &updates_per_word, "N", 1, 1e6,
-                                   "update: updates per word of the table"},
-                                  {"--updates-per-thread", APP_OPTION_COUNT, &updates_per_thread,
-                                   "N", 1, 1e9, "update: updates per thread"},
-                                  {"--stride", APP_OPTION_COUNT, &stride, "N", 1, 1e9,
-                                   "lookup: one thread in N does a look-up"},
-                                  {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
+    const app_option options[] = {
+        {"--variant", APP_OPTION_CHOICE, &variant, "update|lookup", 0, 0,
+         "update: xor into random words; lookup: read a table at random places"},
+        {"--updates", APP_OPTION_COUNT, &updates_per_word, "N", 1, 1e6,
+         "update: updates per word of the table"},
+        {"--updates-per-thread", APP_OPTION_COUNT, &updates_per_thread, "N", 1, 1e9,
+         "update: updates per thread"},
+        {"--stride", APP_OPTION_COUNT, &stride, "N", 1, 1e9,
+         "lookup: one thread in N does a look-up"},
+        {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     bool is_right = variant == VARIANT_UPDATE
                         ? run_update(&common, updates_per_word, updates_per_thread)

@@ -265,8 +265,8 @@ def main():
     parser.add_argument("--engines", type=lambda text: text.split(","), default=ENGINES)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
-    parser.add_argument("--budget", type=float, default=12, help="seconds after which an engine's run is its last (12)")
-    parser.add_argument("--spread", action="store_true", help="keys that are far from one another, not numbered")
+    parser.add_argument("--budget", type=float, default=12, help="start no further run of an engine after this many seconds (default: 12)")
+    parser.add_argument("--spread", action="store_true", help="use widely spaced keys instead of consecutive numbers")
     parser.add_argument("--results", default=str(ROOT / "bench/results"), help="folder for the results")
     parser.add_argument("--dry", action="store_true", help="write nothing")
     for hidden in ("--engine", "--folder", "--query"):

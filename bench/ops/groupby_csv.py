@@ -88,7 +88,7 @@ def measure(groups, folder, args):
             results[name] = pathlib.Path(out).read_bytes()
     for name, result in results.items():
         if result != results["warpage"]:
-            sys.exit(f"groupby_csv.py: {name} has another result")
+            sys.exit(f"groupby_csv.py: the result of {name} differs")
     return {"groups": groups, "bytes": os.path.getsize(table), "times_s": times,
             "median_s": {name: statistics.median(all) for name, all in times.items()},
             "median_cpu_s": {name: statistics.median(all) for name, all in cpu_times.items()}}

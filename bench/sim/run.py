@@ -187,15 +187,15 @@ def page(header, results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="build tree (release)")
-    parser.add_argument("--cases", default="resident", help="groups of cases, with commas: " + ", ".join(GROUPS))
+    parser.add_argument("--cases", default="resident", help="groups of cases, separated by commas: " + ", ".join(GROUPS))
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--only", help="cases whose name contains this")
+    parser.add_argument("--only", help="run only cases whose name contains this")
     parser.add_argument("--results", default=str(ROOT / "bench/results"), help="folder for the results")
     args = parser.parse_args()
     tree = (ROOT / args.build).resolve()
     unknown = set(args.cases.split(",")) - set(GROUPS)
     if unknown:
-        sys.exit(f"run.py: --cases {args.cases}: there are {', '.join(GROUPS)}")
+        sys.exit(f"run.py: --cases {args.cases}: unknown group; the groups are {', '.join(GROUPS)}")
     cases = {name: case for group in args.cases.split(",") for name, case in GROUPS[group].items()}
     if args.only:
         cases = {name: case for name, case in cases.items() if args.only in name}

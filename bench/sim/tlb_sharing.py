@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What TLBs that ask each other cost to simulate: runs of apps on sim:gem5-16sm under each policy of tlb_sharing, beside private TLBs.
+"""Measures the cost of simulating TLB sharing: runs apps on sim:gem5-16sm under each policy of tlb_sharing, beside private TLBs.
 
 In each round every policy has its turn, so that other programs disturb all of them alike; a ratio is the median, over rounds, of a
 policy's processor time (user) to that of private TLBs in the same round. Prints a table and writes
@@ -68,7 +68,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release", help="build tree (release)")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", help="programs whose name contains this; nothing is written")
+    parser.add_argument("--only", help="run only programs whose name contains this; write nothing")
     args = parser.parse_args()
     tree = (simulator.ROOT / args.build).resolve()
     load = os.getloadavg()[0]

@@ -69,7 +69,7 @@ def _encode(texts, values):
         if value is None:
             nulls.append(row)
         elif not isinstance(value, str):
-            raise WarpageError("row %d is %r, which is no text" % (row, value))
+            raise WarpageError("row %d is %r, which is not text" % (row, value))
         codes.append(0 if value is None else texts.code(value))
     return _codes_part(codes, nulls)
 
@@ -112,7 +112,7 @@ _TIMES = {"M8[s]": "tss:", "M8[ms]": "tsm:", "M8[us]": "tsu:", "M8[ns]": "tsn:",
 def _from_buffer(name, values):
     view = memoryview(values)
     if view.ndim != 1 or not view.contiguous:
-        raise WarpageError("column '%s' is no array of one dimension without gaps" % name)
+        raise WarpageError("column '%s' is not a contiguous one-dimensional array" % name)
     code = view.format.lstrip("@=<")
     kind = "f" if code in "fd" else "u" if code.isupper() or code == "?" else "i"
     type_ = TYPES.index(_FORMATS[code]) if code in _FORMATS else _type_of(kind, view.itemsize, name)
@@ -141,7 +141,7 @@ class Arrays:
                 try:
                     field, part, length = _from_buffer(name, values)
                 except TypeError:
-                    raise WarpageError("column '%s' is a %s, no array" % (name, type(values).__name__)) from None
+                    raise WarpageError("column '%s' is a %s, not an array" % (name, type(values).__name__)) from None
             if lengths and length != lengths[0]:
                 raise WarpageError("column '%s' has %d rows, '%s' has %d" % (name, length, names[0], lengths[0]))
             fields.append(field)
@@ -297,4 +297,4 @@ def open_table(table):
         return ArrowTable(table)
     if hasattr(table, "keys") and hasattr(table, "__getitem__"):
         return Arrays({name: table[name] for name in table.keys()})
-    raise WarpageError("a %s is no table: Arrow's C data interface, or a dict of arrays, is" % type(table).__name__)
+    raise WarpageError("a %s is not a table; pass an object with Arrow's C data interface or a dict of arrays" % type(table).__name__)

@@ -84,7 +84,7 @@ const wp_command wpi_commands[] = {
      .options = wpi_devices_options,
      .run = wpi_devices_main},
     {.name = "params",
-     .summary = "list parameters with their values and the sources of these",
+     .summary = "list parameters, their values and the sources of the values",
      .usage = "params [options] [NAME]",
      .details = "Without --device, list the parameters of Warpage, which are set by environment "
                 "variables and\n"

@@ -159,9 +159,12 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     wp_strings_add(&argv, "--");
     wp_strings_add(&argv, app);
     add_arguments(run, 1, &argv);
-    wp_status status = wp_file_exists(app)
-                           ? run_once(run, &argv, &out, err)
-                           : WP_FAIL(err, NOT_FOUND, "%s is missing: there is no such app, or the installation is incomplete", app);
+    wp_status status =
+        wp_file_exists(app)
+            ? run_once(run, &argv, &out, err)
+            : WP_FAIL(err, NOT_FOUND,
+                      "%s is missing: the app does not exist, or the installation is incomplete",
+                      app);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
     wp_text_deinit(&out);
     wp_strings_deinit(&argv);

@@ -44,4 +44,4 @@ write '"value": ["half:nothing"]'
 grep -q "'c': no run has given 'half:nothing'" "$TMP/out"
 rm "$TMP/lib/warpage/apps"
 "$TMP/bin/warpage" reproduce paper/figure >"$TMP/out" 2>&1 && { echo "an app that is not there runs"; exit 1; }
-grep -q 'apps/hotspot is missing: there is no such app' "$TMP/out"
+grep -q 'lib/warpage/apps/hotspot is missing: the app does not exist, or the installation is incomplete' "$TMP/out"

@@ -185,7 +185,7 @@ static void freeing_what_was_not_allocated_is_an_error(void **state) {
     fixture *f = *state;
     int local = 0;
     assert_status_fails(run(f, "free", 1, &local), WP_STATUS_KERNEL_ADDRESS, &f->err,
-                        "no live allocation made by malloc in a kernel");
+                        "not a live allocation made by malloc in a kernel");
 }
 
 static void blocks_after_an_error_are_abandoned(void **state) {

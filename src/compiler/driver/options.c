@@ -87,7 +87,7 @@ static wp_status set_standard(wp_options *o, const char *value, int arg, wp_erro
         return WP_STATUS_OK;
     }
     return WP_FAIL(err, INVALID,
-                   "-std=%s: no such standard; take c++11, c++14, c++17, c++20 or c++23", value);
+                   "-std=%s: unknown standard; use c++11, c++14, c++17, c++20 or c++23", value);
 }
 
 enum {
@@ -146,7 +146,7 @@ static wp_status set_optimization(wp_options *o, const char *value, int arg, wp_
     char level = value && *value ? *value : '2';
     if (level == 's' || level == 'z' || level == 'f') level = '3';
     if (level < '0' || level > '9')
-        return WP_FAIL(err, INVALID, "-O%s is no level of optimisation; take -O0 to -O3", value);
+        return WP_FAIL(err, INVALID, "-O%s is not an optimisation level; use -O0 to -O3", value);
     o->optimization = level > '3' ? '3' : level;
     return WP_STATUS_OK;
 }
@@ -176,7 +176,7 @@ static wp_status add_arch(wp_options *o, const char *value, int arg, wp_error *e
         if (strcmp(value, whole[i]) == 0) number = ARCH_LOWEST;
     if (number == 0)
         return WP_FAIL(err, INVALID,
-                       "-arch %s: no such architecture; take sm_70 to sm_90, or native", value);
+                       "-arch %s: unknown architecture; use sm_70 to sm_90, or native", value);
     if (number < ARCH_LOWEST) number = ARCH_LOWEST;
     if (number > ARCH_HIGHEST) number = ARCH_HIGHEST;
     if (o->arch == 0 || number < o->arch) o->arch = number;
@@ -218,8 +218,7 @@ static wp_status check_machine(wp_options *o, const char *value, int arg, wp_err
     (void)o;
     (void)arg;
     if (value && strcmp(value, "64") == 0) return WP_STATUS_OK;
-    return WP_FAIL(err, UNSUPPORTED,
-                   "-m32: only 64-bit programs are supported; leave the option out");
+    return WP_FAIL(err, UNSUPPORTED, "-m32: only 64-bit programs are supported; remove the option");
 }
 
 static wp_status refuse_format(wp_options *o, const char *value, int arg, wp_error *err) {
@@ -358,66 +357,72 @@ static wp_status add_depfile(wp_options *o, const char *value, int arg, wp_error
 }
 
 static const option table[] = {
-    {"-o", "--output-file", VALUE, set_text, S_OUTPUT, "FILE  write the result there"},
+    {"-o", "--output-file", VALUE, set_text, S_OUTPUT, "FILE  write the output to FILE"},
     {"-odir", "--output-directory", VALUE, set_text, S_OUTPUT_DIR,
-     "DIR  folder of results without -o"},
-    {"-c", "--compile", NO_VALUE, set_goal, WP_GOAL_OBJECT, "compile to an object, do not link"},
-    {"-dc", "--device-c", NO_VALUE, set_device_c, 0, "-c with relocatable device code"},
+     "DIR  write outputs to DIR if -o is not given"},
+    {"-c", "--compile", NO_VALUE, set_goal, WP_GOAL_OBJECT,
+     "compile to an object file without linking"},
+    {"-dc", "--device-c", NO_VALUE, set_device_c, 0, "like -c, with relocatable device code"},
     {"-dw", "--device-w", NO_VALUE, set_goal, WP_GOAL_OBJECT, NULL},
     {"-rdc", "--relocatable-device-code", VALUE, set_rdc, 0,
-     "=true  device code may refer to other files"},
+     "=true  allow device code to refer to symbols of other files"},
     {"-link", "--link", NO_VALUE, set_goal, WP_GOAL_LINK, NULL},
     {"-dlink", "--device-link", NO_VALUE, set_goal, WP_GOAL_DEVICE_LINK,
-     "link device code of objects into one object"},
-    {"-shared", "--shared", NO_VALUE, set_goal, WP_GOAL_SHARED, "make a shared library"},
-    {"-lib", "--lib", NO_VALUE, set_goal, WP_GOAL_LIBRARY, "make a static library"},
-    {"-run", "--run", NO_VALUE, set_flag, F_RUN, "run the program after linking it"},
-    {"-run-args", "--run-args", VALUE, add_run_args, 0, "A,B  arguments for -run"},
+     "link the device code of object files into one object file"},
+    {"-shared", "--shared", NO_VALUE, set_goal, WP_GOAL_SHARED, "create a shared library"},
+    {"-lib", "--lib", NO_VALUE, set_goal, WP_GOAL_LIBRARY, "create a static library"},
+    {"-run", "--run", NO_VALUE, set_flag, F_RUN, "run the program after linking"},
+    {"-run-args", "--run-args", VALUE, add_run_args, 0,
+     "A,B  arguments of the program that -run runs"},
     {"-E", "--preprocess", NO_VALUE, set_goal, WP_GOAL_PREPROCESS, "preprocess only"},
     {"-M", "--generate-dependencies", NO_VALUE, set_goal, WP_GOAL_DEPENDENCIES,
-     "print dependencies"},
+     "print make dependencies"},
     {"-MM", "--generate-nonsystem-dependencies", NO_VALUE, set_user_dependencies,
      WP_GOAL_DEPENDENCIES, "… without system headers"},
     {"-ptx", "--ptx", NO_VALUE, set_goal, WP_GOAL_PTX, "write the kernels as PTX text"},
-    {"-cubin", "--cubin", NO_VALUE, set_goal, WP_GOAL_CUBIN, "write the image of the kernels"},
-    {"-fatbin", "--fatbin", NO_VALUE, set_goal, WP_GOAL_FATBIN, "the same"},
+    {"-cubin", "--cubin", NO_VALUE, set_goal, WP_GOAL_CUBIN,
+     "write the kernels in Warpage's binary format"},
+    {"-fatbin", "--fatbin", NO_VALUE, set_goal, WP_GOAL_FATBIN, "same as -cubin"},
     {"-optix-ir", "--optix-ir", NO_VALUE, refuse_format, 0, NULL},
     {"-ltoir", "--ltoir", NO_VALUE, refuse_format, 0, NULL},
     {"-emit-llvm", NULL, NO_VALUE, set_goal, WP_GOAL_BITCODE, "write the kernels as LLVM bitcode"},
     {"-cuda", "--cuda", NO_VALUE, set_goal, WP_GOAL_HOST_SOURCE,
-     "write the host side, preprocessed"},
+     "write the preprocessed host code"},
     {"--policy", NULL, NO_VALUE, set_goal, WP_GOAL_POLICY,
      "compile policies of simulated GPUs, written in C, for `warpage run --policy-file`"},
-    {"-I", "--include-path", ATTACHED, forward, FW_I, "DIR  search headers there"},
+    {"-I", "--include-path", ATTACHED, forward, FW_I, "DIR  search DIR for headers"},
     {"-isystem", "--system-include", VALUE, forward, FW_ISYSTEM,
-     "DIR  … without warnings about them"},
-    {"-include", "--pre-include", VALUE, forward, FW_INCLUDE, "FILE  read this header first"},
+     "DIR  search DIR for headers and suppress warnings in them"},
+    {"-include", "--pre-include", VALUE, forward, FW_INCLUDE,
+     "FILE  include FILE before the source"},
     {"-D", "--define-macro", ATTACHED, forward, FW_D, "NAME[=VALUE]  define a macro"},
     {"-U", "--undefine-macro", ATTACHED, forward, FW_U, "NAME  undefine a macro"},
-    {"-L", "--library-path", ATTACHED, forward, FW_LDIR, "DIR  search libraries there"},
+    {"-L", "--library-path", ATTACHED, forward, FW_LDIR, "DIR  search DIR for libraries"},
     {"-l", "--library", ATTACHED, forward, FW_LIB, "NAME  link a library"},
     {"-O", "--optimize", DIGIT, set_optimization, 0,
-     "LEVEL  optimisation of the host side, 0 to 3"},
-    {"-g", "--debug", NO_VALUE, forward, FW_G, "debug information for the host side"},
-    {"-G", "--device-debug", NO_VALUE, set_flag, F_DEBUG_DEVICE, "debug information for kernels"},
-    {"-pg", "--profile", NO_VALUE, forward, FW_PG, "profile the host side with gprof"},
+     "LEVEL  optimisation level of host code, 0 to 3"},
+    {"-g", "--debug", NO_VALUE, forward, FW_G, "generate debug information for host code"},
+    {"-G", "--device-debug", NO_VALUE, set_flag, F_DEBUG_DEVICE,
+     "generate debug information for kernels"},
+    {"-pg", "--profile", NO_VALUE, forward, FW_PG, "instrument host code for gprof"},
     {"-std", "--std", VALUE, set_standard, 0, "c++17  language standard"},
-    {"-x", "--x", VALUE, NULL, 0, "cu|c|c++  language of the files that follow"},
+    {"-x", "--x", VALUE, NULL, 0, "cu|c|c++  language of the following files"},
     {"-arch", "--gpu-architecture", VALUE, add_arch, 0,
      "sm_NN|compute_NN|native  sets __CUDA_ARCH__: sm_70 to sm_90; below sm_70 means sm_70"},
     {"-code", "--gpu-code", VALUE, add_codes, 0,
-     "sm_NN,…  where ptxas is at hand, assemble the kernels for these, too"},
+     "sm_NN,…  also assemble the kernels for these GPUs if ptxas is installed"},
     {"-gencode", "--generate-code", VALUE, add_gencode, 0,
-     "arch=compute_NN,code=sm_NN  -arch (the lowest counts) and -code"},
-    {"-arch-ls", "--list-gpu-arch", NO_VALUE, ignore, 0, "list the values compute_NN"},
-    {"-code-ls", "--list-gpu-code", NO_VALUE, ignore, 0, "list the values sm_NN"},
+     "arch=compute_NN,code=sm_NN  set -arch (the lowest is used) and -code"},
+    {"-arch-ls", "--list-gpu-arch", NO_VALUE, ignore, 0, "list the supported compute_NN values"},
+    {"-code-ls", "--list-gpu-code", NO_VALUE, ignore, 0, "list the supported sm_NN values"},
     {"--gpu-name", NULL, VALUE, add_arch, 0, NULL},
     {"--cuda-gpu-arch", NULL, VALUE, add_arch, 0, NULL},
     {"-Xcompiler", "--compiler-options", VALUE, forward_to_compiler, 0,
-     "OPTIONS  to the host side's compiler"},
-    {"-Xlinker", "--linker-options", VALUE, forward_to_linker, 0, "OPTIONS  to the linker"},
+     "OPTIONS  pass OPTIONS to the host compiler"},
+    {"-Xlinker", "--linker-options", VALUE, forward_to_linker, 0,
+     "OPTIONS  pass OPTIONS to the linker"},
     {"-forward-unknown-to-host-compiler", "--forward-unknown-to-host-compiler", NO_VALUE, set_flag,
-     F_FORWARD, "unknown options go there too"},
+     F_FORWARD, "pass unknown options to the host compiler"},
     {"-forward-unknown-opts", "--forward-unknown-opts", NO_VALUE, set_flag, F_FORWARD, NULL},
     {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", NO_VALUE, set_flag,
      F_FORWARD, NULL},
@@ -430,8 +435,9 @@ static const option table[] = {
     {"-Xfatbin", "--fatbin-options", VALUE, ignore, 0, NULL},
     {"-maxrregcount", "--maxrregcount", VALUE, ignore, 0, NULL},
     {"-use_fast_math", "--use_fast_math", NO_VALUE, set_flag, F_FAST,
-     "fast, less exact floating point in kernels"},
-    {"-fmad", "--fmad", VALUE, set_fmad, 0, "=true  fuse multiply and add on the CPU too"},
+     "use faster, less accurate floating-point arithmetic in kernels"},
+    {"-fmad", "--fmad", VALUE, set_fmad, 0,
+     "=true  fuse multiplications and additions also on the CPU"},
     {"-ftz", "--ftz", VALUE, ignore, 0, NULL},
     {"-prec-div", "--prec-div", VALUE, ignore, 0, NULL},
     {"-prec-sqrt", "--prec-sqrt", VALUE, ignore, 0, NULL},
@@ -472,14 +478,14 @@ static const option table[] = {
     {"-time", "--time", VALUE, ignore, 0, NULL},
     {"-fdevice-time-trace", "--fdevice-time-trace", VALUE, ignore, 0, NULL},
     {"-default-stream", "--default-stream", VALUE, set_stream, 0,
-     "per-thread|legacy  what stream 0 means"},
+     "per-thread|legacy  meaning of stream 0"},
     {"-expt-relaxed-constexpr", "--expt-relaxed-constexpr", NO_VALUE, ignore, 0, NULL},
     {"-expt-extended-lambda", "--expt-extended-lambda", NO_VALUE, ignore, 0, NULL},
     {"-extended-lambda", "--extended-lambda", NO_VALUE, ignore, 0, NULL},
     {"-nohdinitlist", "--no-host-device-initializer-list", NO_VALUE, ignore, 0, NULL},
     {"-nohdmoveforward", "--no-host-device-move-forward", NO_VALUE, ignore, 0, NULL},
     {"-noeh", "--no-exceptions", NO_VALUE, forward, FW_NO_EXCEPTIONS,
-     "no exceptions on the host side"},
+     "disable exceptions in host code"},
     {"-ftemplate-depth", "--ftemplate-depth", VALUE, forward, FW_TEMPLATE_DEPTH, NULL},
     {"-ftemplate-backtrace-limit", "--ftemplate-backtrace-limit", VALUE, forward, FW_TEMPLATE_LIMIT,
      NULL},
@@ -510,7 +516,7 @@ static const option table[] = {
     {"-ddp", "--dependency-drive-prefix", VALUE, ignore, 0, NULL},
     {"-dp", "--drive-prefix", VALUE, ignore, 0, NULL},
     {"--no-align-double", NULL, NO_VALUE, ignore, 0, NULL},
-    {"-w", "--disable-warnings", NO_VALUE, set_flag, F_QUIET, "no warnings"},
+    {"-w", "--disable-warnings", NO_VALUE, set_flag, F_QUIET, "suppress all warnings"},
     {"-Wno-deprecated-gpu-targets", NULL, NO_VALUE, ignore, 0, NULL},
     {"-Werror", "--Werror", NO_VALUE, ignore, 0, NULL},
     {"-Werror", "--Werror", VALUE, ignore, 0, NULL}, /* -Werror=all-warnings */
@@ -527,28 +533,30 @@ static const option table[] = {
     {"-rdynamic", NULL, NO_VALUE, add_link_word, 1, NULL},
     {"-s", NULL, NO_VALUE, add_link_word, 2, NULL},
     {"-MD", "--generate-dependencies-with-compile", NO_VALUE, add_depfile, 0,
-     "write dependencies beside the object"},
+     "write make dependencies to a file beside the object file"},
     {"-MMD", "--generate-nonsystem-dependencies-with-compile", NO_VALUE, add_depfile, 1,
      "… without system headers"},
-    {"-MF", "--dependency-output", VALUE, add_depfile, 2, "FILE  where dependencies go"},
-    {"-MT", "--dependency-target-name", VALUE, add_depfile, 3, "NAME  what depends on them"},
+    {"-MF", "--dependency-output", VALUE, add_depfile, 2, "FILE  write dependencies to FILE"},
+    {"-MT", "--dependency-target-name", VALUE, add_depfile, 3,
+     "NAME  target of the dependency rule"},
     {"-MQ", NULL, VALUE, add_depfile, 4, NULL},
     {"-MP", "--generate-dependency-targets", NO_VALUE, add_depfile, 5,
-     "a rule for each header too"},
-    {"-optf", "--options-file", VALUE, ignore, 0, "FILE  read options from a file, as @FILE does"},
+     "add an empty rule for each header"},
+    {"-optf", "--options-file", VALUE, ignore, 0, "FILE  read options from FILE; also @FILE"},
     {"-keep", "--keep", NO_VALUE, set_keep_here, 0,
-     "keep the files between the steps, here or in --keep-dir"},
-    {"--keep-dir", "-keep-dir", VALUE, set_keep_here, 0, "DIR  where -keep puts them"},
+     "keep intermediate files in the current folder or in --keep-dir"},
+    {"--keep-dir", "-keep-dir", VALUE, set_keep_here, 0,
+     "DIR  folder of the intermediate files that -keep keeps"},
     {"--keep-temps", "--save-temps", NO_VALUE, set_flag, F_KEEP,
-     "keep them in the temporary folder, and say where it is"},
-    {"-###", "--dryrun", NO_VALUE, set_flag, F_PRINT, "print the commands, run none"},
-    {"-v", "--verbose", NO_VALUE, set_flag, F_VERBOSE, "print the commands as they run"},
+     "keep intermediate files in the temporary folder and print its path"},
+    {"-###", "--dryrun", NO_VALUE, set_flag, F_PRINT, "print the commands without running them"},
+    {"-v", "--verbose", NO_VALUE, set_flag, F_VERBOSE, "print each command before it runs"},
     {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
-     "read all headers anew, and keep nothing of them in the user's cache"},
+     "do not use or update the user's cache of headers"},
     {"--print-after", NULL, VALUE, set_text, S_PRINT_AFTER,
-     "PASS|all  print the IR after a pass, to stderr"},
+     "PASS|all  print the IR after PASS to stderr"},
     {"--stop-after", NULL, VALUE, set_text, S_STOP_AFTER,
-     "PASS  write the IR after a pass to -o, and stop"},
+     "PASS  write the IR after PASS to -o and stop"},
 };
 
 static bool names_option(const char *name, const char *arg, size_t length) {

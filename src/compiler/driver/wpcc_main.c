@@ -65,7 +65,7 @@ static wp_status compile_each(wp_job *job, wp_error *err) {
         sources += o->inputs[i].language != WP_LANGUAGE_OBJECT;
     if (o->output && sources > 1)
         return WP_FAIL(err, INVALID,
-                       "-o %s with %u input files: each makes a file of its own; leave -o out",
+                       "-o %s with %u input files: each produces its own file; remove -o",
                        o->output, sources);
     for (uint32_t i = 0; i < o->input_count; i++) {
         if (o->inputs[i].language == WP_LANGUAGE_OBJECT) continue;

@@ -91,10 +91,11 @@ typedef struct path {
 
 static wp_status refuse(const wp_variable_ir *variable, LLVMValueRef global, wp_error *err) {
     size_t length;
-    return WP_FAIL(err, UNSUPPORTED,
-                   "the address of the __managed__ variable %s is no constant: it cannot be in the "
-                   "initial value of %s",
-                   variable->name, LLVMGetValueName2(global, &length));
+    return WP_FAIL(
+        err, UNSUPPORTED,
+        "the address of the __managed__ variable %s is not a constant: it cannot be in the "
+        "initial value of %s",
+        variable->name, LLVMGetValueName2(global, &length));
 }
 
 /* Where the builder stands: stores `value` at its place; of a variable, in the program's own. */

@@ -129,7 +129,7 @@ LLVMValueRef wpi_ptx_address(wp_ptx *t, unsigned index) {
     wp_ptx_register *r = wpi_ptx_find(t, o->name);
     if (!r || !r->value || r->is_predicate || (r->bits != 32 && r->bits != 64)) {
         wpi_ptx_fail(t, r ? "the address has no value"
-                          : "its address is no register that is known here");
+                          : "its address is not a register that is known here");
         return none;
     }
     LLVMValueRef base = wpi_ptx_pointer_of(t, r->value);

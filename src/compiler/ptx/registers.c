@@ -176,7 +176,7 @@ LLVMValueRef wpi_ptx_read_operand(wp_ptx *t, const wp_ptx_operand *o, wp_ptx_typ
         value = is_predicate ? NULL : wpi_ptx_special(t, o->name);
         if (!value) {
             char why[WP_PTX_NAME_CHARS + 40];
-            snprintf(why, sizeof why, "\"%s\" is no register that is known here", o->name);
+            snprintf(why, sizeof why, "\"%s\" is not a register that is known here", o->name);
             wpi_ptx_fail(t, why);
             return LLVMGetUndef(wanted);
         }

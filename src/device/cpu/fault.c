@@ -217,7 +217,7 @@ void wpi_fault_describe(const wp_device *device, const void *address, char *out,
     }
     if (!wpi_memory_map_nearest(wpi_memory_map_global(), address, device, &entry,
                                 &distance_bytes)) {
-        snprintf(out, out_bytes, "but there is no device memory at all");
+        snprintf(out, out_bytes, "but no device memory is allocated");
         return;
     }
     const wp_allocation *a = &entry.allocation;

@@ -65,7 +65,7 @@ void wp_rt_free(void *pointer) {
     wpi_heap *heap = atomic_load(&worker->device->heap);
     if (heap != NULL && wpi_heap_free(heap, pointer)) return;
     wpi_worker_fail(worker, WP_STATUS_KERNEL_ADDRESS, false,
-                    "freed %p, which is no live allocation made by malloc in a kernel", pointer);
+                    "freed %p, which is not a live allocation made by malloc in a kernel", pointer);
 }
 
 uint64_t wp_rt_clock64(void) {

@@ -74,7 +74,7 @@
     X(717, "CUDA_ERROR_INVALID_ADDRESS_SPACE", KERNEL_ADDRESS, true,                               \
       "a kernel used an address in a space that the instruction does not reach" RESET)             \
     X(718, "CUDA_ERROR_INVALID_PC", KERNEL_ADDRESS, true,                                          \
-      "a kernel jumped to an address that is no code" RESET)                                       \
+      "a kernel jumped to an address that is not code" RESET)                                      \
     X(719, "CUDA_ERROR_LAUNCH_FAILED", KERNEL_TRAP, true, "a kernel failed while it ran" RESET)    \
     X(720, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE", LAUNCH, false,                               \
       "the blocks of a cooperative launch do not fit the GPU at once")                             \

@@ -17,7 +17,7 @@ const wpi_policy wpi_policy_evict_driver = {
     .kind = "evict",
     .name = "driver",
     .keys = "",
-    .doc = "the 2 MiB chunk that was given device memory longest ago, whether it was used or "
-           "not",
+    .doc = "the 2 MiB chunk whose device memory was allocated longest ago, regardless of its "
+           "use",
     .source = "NVIDIA's open driver 595: uvm_pmm_gpu",
     .ops = &ops};

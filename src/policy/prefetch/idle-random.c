@@ -43,5 +43,5 @@ const wpi_policy wpi_policy_prefetch_idle_random = {
     .keys = "gpu.seed",
     .doc = "nothing with a fault; while the link is idle, the 64 KiB block of a random "
            "non-resident page",
-    .source = "Zheng et al., HPCA'16: random prefetcher; the size is ours",
+    .source = "Zheng et al., HPCA'16: random prefetcher; the size is our choice",
     .ops = &ops};

@@ -28,5 +28,5 @@ const wpi_policy wpi_policy_prefetch_idle_sequential = {
     .keys = "",
     .doc = "nothing with a fault; while the link is idle, the next non-resident 64 KiB block "
            "in address order",
-    .source = "Zheng et al., HPCA'16: sequential prefetcher; the size is ours",
+    .source = "Zheng et al., HPCA'16: sequential prefetcher; the size is our choice",
     .ops = &ops};

@@ -57,7 +57,7 @@ const wpi_policy wpi_policy_prefetch_idle_tree = {
     .kind = "prefetch",
     .name = "idle-tree",
     .keys = "",
-    .doc = "as tree; while the link is idle, further 64 KiB blocks of the 2 MiB chunk that "
-           "was given device memory last",
+    .doc = "as tree; while the link is idle, further 64 KiB blocks of the 2 MiB chunk whose "
+           "device memory was allocated last",
     .source = "docs/rooms/payback.md",
     .ops = &ops};

@@ -18,5 +18,5 @@ const wpi_policy wpi_policy_prefetch_locality = {
     .name = "locality",
     .keys = "",
     .doc = "the rest of the aligned 512 KiB around each fault",
-    .source = "Zheng et al., HPCA'16, locality-aware prefetcher; the size is ours",
+    .source = "Zheng et al., HPCA'16: locality-aware prefetcher; the size is our choice",
     .ops = &ops};

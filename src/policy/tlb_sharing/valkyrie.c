@@ -20,5 +20,5 @@ const wpi_policy wpi_policy_tlb_sharing_valkyrie = {
     .name = "valkyrie",
     .keys = "tlb_sharing.neighbours, tlb_sharing.scope, tlb_sharing.hop",
     .doc = "a miss is sent around a ring of TLBs, one after another, before the next level",
-    .source = "Baruah et al.: Valkyrie, PACT 2020, as NeiDty, Sections IV-A and V tells it",
+    .source = "Baruah et al.: Valkyrie, PACT 2020, as described in NeiDty, Sections IV-A and V",
     .ops = &ops};

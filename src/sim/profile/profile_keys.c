@@ -18,7 +18,7 @@
 
 /* clang-format off */
 const wpi_key wpi_keys[] = {
-    {"gpu.title", WPI_KEY_TEXT, "", 0, 0, AT(title), NULL, "name of the GPU, for people"},
+    {"gpu.title", WPI_KEY_TEXT, "", 0, 0, AT(title), NULL, "descriptive name of the GPU"},
     {"gpu.core_clock", WPI_KEY_HZ, "1GHz", 1000000, 100000000000, AT(core_hz), NULL,
      "clock frequency of SMs, caches and TLBs; a cycle is one of its cycles"},
     {"gpu.capability", WPI_KEY_NUMBER, "60", 20, 150, AT(capability), NULL,
@@ -34,7 +34,7 @@ const wpi_key wpi_keys[] = {
      "placement of CTAs: one each to the SMs in turn, starting at the first SM (round-robin) or "
      "after the SM of the previous launch's last CTA (rotate); or the first SM with room (fill)"},
     {"gpu.time_slice", WPI_KEY_TIME, "100ns", 1000, ANY_PS, AT(slice_ps), NULL,
-     "interval of utilisation over time; doubles as a run gets longer"},
+     "sampling interval of utilisation over time; doubled repeatedly in long runs"},
     {"gpu.seed", WPI_KEY_SEED, "1", 1, UINT64_MAX, AT(seed), NULL, "seed of random replacement"},
 
     {"floorplan.gpcs", WPI_KEY_NUMBER, "1", 1, WPI_SMS_MAX, AT(gpcs), NULL,
@@ -243,7 +243,7 @@ const wpi_key wpi_keys[] = {
      "managed allocations of the program as a percentage of device memory; 0%: device memory is "
      "gpu.memory"},
     {"paging.round_up", WPI_KEY_FLAG, "off", 0, 1, AT(paging.rounds_up), NULL,
-     "the last part of an allocation is as large as its tree, 64 KiB times a power of two"},
+     "the last part of an allocation is rounded up to its tree: 64 KiB times a power of two"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service),
      "drained serial added batch pipelined",
      "far faults are serviced all together (drained), one at a time on the link (serial), with "
@@ -306,7 +306,7 @@ const wpi_key wpi_keys[] = {
      "lapses without thrashing after which the state of 2 MiB is reset "
      "(uvm_perf_thrashing_epoch)"},
     {"paging.thrash_resets", WPI_KEY_NUMBER, "4", 0, 255, AT(paging.thrash_resets), NULL,
-     "resets of that state at most (uvm_perf_thrashing_max_resets)"},
+     "maximum number of such resets (uvm_perf_thrashing_max_resets)"},
     {"paging.thrash_pin", WPI_KEY_NUMBER, "300", 0, 1 << 20, AT(paging.thrash_pin), NULL,
      "lapses for which a page is pinned; 0: for ever (uvm_perf_thrashing_pin)"},
     {"paging.on_fault", WPI_KEY_CHOICE, "replay", 0, 0, AT(paging.on_fault),
@@ -314,7 +314,7 @@ const wpi_key wpi_keys[] = {
      "an SM that waits for a page continues (replay), continues with the pages in its first TLB "
      "(hit-under-fault), or stalls (block)"},
     {"paging.cu_faults", WPI_KEY_NUMBER, "0", 0, 1 << 20, AT(paging.cu_faults), NULL,
-     "pages that an SM may wait for at a time; 0: no limit"},
+     "pages for which an SM can have far faults outstanding; 0: no limit"},
     {"paging.cu_counts", WPI_KEY_CHOICE, "waited", 0, 0, AT(paging.cu_counts), "waited raised",
      "pages that count against paging.cu_faults: all that an SM waits for (waited), or only "
      "those that no other SM had requested before (raised)"},

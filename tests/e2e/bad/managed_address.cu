@@ -1,6 +1,6 @@
 // STAGE: compile
 // EXIT: 1
-// STDERR: the address of the __managed__ variable level is no constant: it cannot be in the initial value of where
+// STDERR: the address of the __managed__ variable level is not a constant: it cannot be in the initial value of where
 __managed__ int level = 5;
 __device__ int *where = &level;
 

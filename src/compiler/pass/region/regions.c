@@ -128,7 +128,7 @@ static wp_status check_local_memory(const wp_kernel_ir *kernel, wp_error *err) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
             if (LLVMIsAAllocaInst(i) && !LLVMIsAConstantInt(LLVMGetOperand(i, 0)))
                 return WP_FAIL(err, UNSUPPORTED,
-                               "kernel %s: alloca() of a size that only the running thread knows; "
+                               "kernel %s: alloca() of a size that is not a compile-time constant; "
                                "use an array of "
                                "fixed size, or malloc()",
                                kernel->name);
