@@ -64,7 +64,7 @@ expect numbered "$(line_of 'some at barrier 3')" ': divergent barrier$' \
     "^    24 wait at another barrier, .*mistakes.cu:$(line_of 'others at it here'), the first is \(40,0,0\)$"
 expect early_return "$(($(line_of 'void early_return') + 5))" ': divergent barrier$' \
     '40 threads of block \(0,0,0\) wait here' '24 have returned, the first is \(40,0,0\)'
-for right in none copied_barrier; do
+for right in none copied_barrier counted_threads; do
     "$WARPAGE" run --check --output report -- ./mistakes $right >out 2>talk && grep -q 'nothing found$' talk ||
         { echo "$right is reported"; cat talk; failed=1; }
 done

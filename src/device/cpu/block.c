@@ -462,8 +462,7 @@ static void run_fibers(wpi_block *block, uint32_t w, uint32_t lanes) {
         const uint32_t lane = lowest(lanes), t = base + lane;
         wpi_fiber_resume(block, t);
         const uint32_t lane_op = block->pub.requests[t].op;
-        const uint32_t lane_state =
-            lane_op == WPI_OP_EXIT ? WP_STATE_EXIT : block->pub.states[t];
+        const uint32_t lane_state = lane_op == WPI_OP_EXIT ? WP_STATE_EXIT : block->pub.states[t];
         if (alike != 0 && (lane_op != op || lane_state != state)) {
             stop_lanes(block, w, alike, state);
             alike = 0;
@@ -611,12 +610,26 @@ static bool run_warp(wpi_block *block, uint32_t w) {
     return has_progressed;
 }
 
+/* Some thread that waits gave a number of threads: such a barrier may be reached at several places,
+ * even if the number is that of the block. */
+static bool is_counted(const wpi_block *block) {
+    for (uint32_t w = 0; w < block->warp_count; w++) {
+        for (uint32_t left = block->warps[w].barrier; left != 0; left &= left - 1) {
+            const uint32_t t = w * WP_WARP_LANES + lowest(left);
+            if (!is_plain(block, block->pub.states[t]) && block->pub.requests[t].mask != 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* The threads at barrier `id` go on, with their answers. */
 static void release_barrier(wpi_block *block, uint32_t id) {
     wpi_barrier *barrier = &block->barriers[id];
     const bool is_only = block->barriers_used == 1u << id;
     uint32_t waiting = 0, with_predicate = 0;
-    if (is_only && barrier->count == 0 && barrier->arrived == 0 && is_checked(block)) {
+    if (is_only && barrier->count == 0 && barrier->arrived == 0 && is_checked(block) &&
+        !is_counted(block)) {
         wpi_check_barrier(block);
     }
     for (uint32_t pass = 0; pass < 2; pass++) { /* count, then answer */

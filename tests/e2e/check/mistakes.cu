@@ -114,6 +114,15 @@ __global__ void copied_barrier(int *out)
             meet();
     }
 }
+/* A barrier that counts its threads may be reached at several places. */
+__global__ void counted_threads(int *out)
+{
+    if (threadIdx.x < 32)
+        __barrier_sync_count(1, 64);
+    else
+        __barrier_sync_count(1, 64);
+    out[threadIdx.x] = 1;
+}
 __global__ void early_return(int *out, int n)
 {
     if (threadIdx.x >= n)
@@ -162,6 +171,7 @@ int main(int argc, char **argv)
     if (IS("counting")) counting<<<1, 64>>>(x);
     if (IS("numbered")) numbered<<<1, 64>>>(x);
     if (IS("copied_barrier")) copied_barrier<<<1, 64>>>(x);
+    if (IS("counted_threads")) counted_threads<<<1, 64>>>(x);
     if (IS("early_return")) early_return<<<1, 64>>>(x, 40);
     if (IS("none")) store<<<1, 250>>>(x);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
