@@ -504,7 +504,7 @@ static void memory_stored(void *object) {
     wpi_actors_look(&((wpi_sim_executor *)object)->actors);
 }
 
-/* Kernels tell of their stores only while somebody wants to know. */
+/* Stores to host memory are reported only while actors are alive. */
 static void watch_stores(wpi_sim_executor *x) {
     x->activity.stored = x->actors.live != 0 ? memory_stored : NULL;
     x->activity.object = x;
@@ -653,8 +653,8 @@ static void say_deadlock(wpi_sim_executor *x, const char *why) {
     fail(x, &error);
 }
 
-/* Actors wait for words, and nothing else is left to happen. A host thread may still store to one,
- * hence the real time. */
+/* All actors watch words and no event is left. A host thread may still store to one, so the wait is
+ * bounded in real time. */
 static void wait_for_host(wpi_sim_executor *x, bool is_awaited) {
     const struct timespec moment = {.tv_nsec = 100000};
     const uint64_t now_ns = wpi_now_ns();

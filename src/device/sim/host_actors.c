@@ -11,7 +11,7 @@ struct wpi_sim_actor {
     wpi_sim_actor *next;
     const volatile uint32_t *word; /* NULL: none is watched */
     uint32_t value;
-    bool is_watching; /* and nothing will wake it but a change */
+    bool is_watching; /* waits for the word to change; no event is scheduled */
     bool is_under_way;
     bool is_stepping;
     bool has_ended;
@@ -169,7 +169,7 @@ bool wpi_actors_declare(wpi_actors *actors, const wp_host_work *work) {
     return true;
 }
 
-/* Somebody else's work, which also counts as under way. */
+/* Work of queues, host functions and host threads, which also counts as under way. */
 typedef struct outside_work {
     wpi_actors *actors;
     wpi_event_fn done;

@@ -28,8 +28,8 @@ typedef struct wpi_actors {
     wpi_sim_actor *first;
     uint32_t live;     /* actors that have not ended */
     uint32_t under_way; /* events and work that will come to an end by themselves */
-    bool has_queued;   /* a step has queued commands, which no round has looked at yet */
-    bool has_ended;    /* an actor has, and nobody was told yet */
+    bool has_queued;   /* a step has queued commands that no round has started yet */
+    bool has_ended;    /* an actor has, and waiters were not woken yet */
 } wpi_actors;
 
 /** On a new engine. NOMEM. */
@@ -53,7 +53,7 @@ void wpi_actors_note_queued(wpi_actors *actors);
 bool wpi_actors_is_stepping(const wpi_actors *actors);
 /** The step that this thread does declares work. False: it does none. */
 bool wpi_actors_declare(wpi_actors *actors, const wp_host_work *work);
-/** Work of somebody else than an actor. */
+/** Work of a queue, a host function or a host thread: calls `done` when it has ended. */
 void wpi_actors_work(wpi_actors *actors, const wp_host_work *work, wpi_event_fn done, void *object);
 
 /** Names an actor that watches a word, and the word; false: none does. */

@@ -22,7 +22,7 @@
 typedef struct wpi_activity {
     uint64_t quiet, progress;
     uint64_t warps; /* resident */
-    /* NULL, or is told of each store to host memory of a kernel that runs in step. */
+    /* Called after each store to host memory of a kernel that runs in step; NULL: not needed. */
     void (*stored)(void *object);
     void *object;
 } wpi_activity;
