@@ -13,11 +13,12 @@
  *     kernel ── stores to a word in mapped memory ──► step(): gathers, declares the work
  *     kernel ◄── copies: data, then a flag ────────── step(): the work is done, queues copies
  *
- * On cpu and cuda each actor is a thread that yields while it waits. On sim it is an event: it wakes
- * host.notice after the store, and the same program takes the same simulated time in every run.
+ * On cpu and cuda each actor is a thread that yields while it waits. On sim it is an event: it
+ * wakes host.notice after the store, and the same program takes the same simulated time in every
+ * run.
  *
- * Thread rule: functions may be called from any thread, those marked "in a step" only by the actor's
- * own step function.
+ * Thread rule: functions may be called from any thread, those marked "in a step" only by the
+ * actor's own step function.
  */
 #ifndef WARPAGE_HOST_H
 #define WARPAGE_HOST_H
@@ -57,7 +58,8 @@ WP_NODISCARD WP_API wp_status wp_queue_host_work(wp_queue *queue, const wp_host_
 typedef struct wp_actor wp_actor;
 
 typedef enum wp_actor_answer {
-    WP_ACTOR_GOES_ON = 0, /* step again, after the declared work, when the watched word has changed */
+    WP_ACTOR_GOES_ON =
+        0, /* step again, after the declared work, when the watched word has changed */
     WP_ACTOR_ENDS
 } wp_actor_answer;
 
@@ -66,13 +68,14 @@ typedef enum wp_actor_answer {
  * come after that work belongs into the next step. */
 typedef wp_actor_answer (*wp_actor_step)(wp_actor *actor, void *object);
 
-/** Starts an actor; its first step comes at once. `name` (static storage) is for messages. NOMEM. */
+/** Starts an actor; its first step comes at once. `name` (static storage) is for messages. NOMEM.
+ */
 WP_NODISCARD WP_API wp_status wp_actor_start(wp_device *device, const char *name,
                                              wp_actor_step step, void *object, wp_actor **out,
                                              wp_error *err);
 /** In a step: the next one comes when `*word` is no longer `value`; at once, if it is not now. The
- * word lies in mapped memory (WP_MEMORY_PINNED or registered), 4 bytes, aligned. A step that watches
- * nothing and declares nothing is called again after host.poll. */
+ * word lies in mapped memory (WP_MEMORY_PINNED or registered), 4 bytes, aligned. A step that
+ * watches nothing and declares nothing is called again after host.poll. */
 WP_API void wp_actor_watch(wp_actor *actor, const volatile uint32_t *word, uint32_t value);
 /** Waits until the actor has ended. The device's sticky error, if its kernels failed meanwhile:
  * then the actor is ended as well, without another step. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Actors on devices in real time: a thread each. A thread that waits for a word looks at it, yields,
- * and after a while sleeps in between: kernels of the CPU device need the processors that it would
- * spin on. */
+/* Actors on devices in real time: a thread each. A thread that waits for a word looks at it,
+ * yields, and after a while sleeps in between: kernels of the CPU device need the processors that
+ * it would spin on. */
 #include "device/device.h"
 
 #include <errno.h>

@@ -26,10 +26,10 @@ typedef struct wpi_actors {
     wpi_engine *engine; /* NULL: the model is being replaced */
     wpi_host_model *model;
     wpi_sim_actor *first;
-    uint32_t live;     /* actors that have not ended */
+    uint32_t live;      /* actors that have not ended */
     uint32_t under_way; /* events and work that will come to an end by themselves */
-    bool has_queued;   /* a step has queued commands that no round has started yet */
-    bool has_ended;    /* an actor has, and waiters were not woken yet */
+    bool has_queued;    /* a step has queued commands that no round has started yet */
+    bool has_ended;     /* an actor has, and waiters were not woken yet */
 } wpi_actors;
 
 /** On a new engine. NOMEM. */

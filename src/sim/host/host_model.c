@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A share that ends a slice while others wait for a core goes to the end of the line, as threads do
- * under a fair scheduler. The bus is a timestamp: slices that overlap queue for it, so no more bytes
- * pass than it carries. */
+ * under a fair scheduler. The bus is a timestamp: slices that overlap queue for it, so no more
+ * bytes pass than it carries. */
 #include "sim/host/host_model.h"
 
 #include "base/alloc.h"

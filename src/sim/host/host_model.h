@@ -2,8 +2,8 @@
 /**
  * Time of host work: cores that do it, and the memory bus they share.
  *
- *     work ─► one share a thread ─► waits for a core ─► slices, each: core time and bus time ─► done
- *                                        └──── others wait: back to the end of the line ◄──┘
+ *     work ─► one share a thread ─► waits for a core ─► slices, each: core time and bus time ─►
+ * done └──── others wait: back to the end of the line ◄──┘
  *
  * Core time of sequential work is bytes / host.core_bandwidth. Of random reads it is one miss a
  * piece, host.random_in_flight of them at a time, and the piece's further lines in order. The bus

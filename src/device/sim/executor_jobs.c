@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Commands of queues as jobs: a launch, a copy, a prefetch, a host function. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/log.h"
+#include "device/sim/executor_parts.h"
+#include "device/sim/functional.h"
+#include "device/sim/trace_recorder.h"
+#include "device/sim/variables.h"
+#include "report/recorder.h"
+
+/* ---- ends
+ * ----------------------------------------------------------------------------------------- */
+
+void wpi_job_end(wpi_job *j) {
+    wpi_sim_executor *x = j->executor;
+    wpi_job **link = &x->running;
+    while (*link != j)
+        link = &(*link)->next;
+    *link = j->next;
+    j->next = NULL;
+    *x->ended_last = j;
+    x->ended_last = &j->next;
+    wpi_engine_stop(x->engine);
+}
+
+static void log_launch(const wpi_cpu_kernel *kernel, const wpi_launch_numbers *n) {
+    wp_log(WP_LOG_INFO, "device.sim",
+           "%s: %" PRIu64 " ns, %s, %" PRIu64 " thread instructions, warp accesses: %" PRIu64
+           " loads %" PRIu64 " stores %" PRIu64 " atomics %" PRIu64 " reductions",
+           kernel->display_name, (n->end_ps - n->start_ps) / WP_PS_PER_NS,
+           kernel->tables->is_in_step ? "in step" : "ahead", n->thread_instructions,
+           n->accesses[WP_TRACE_LOAD], n->accesses[WP_TRACE_STORE], n->accesses[WP_TRACE_ATOMIC],
+           n->accesses[WP_TRACE_REDUCE]);
+}
+
+static void launch_ended(void *object, const wpi_launch_numbers *numbers, bool is_good) {
+    wpi_job *j = object;
+    const wpi_launch *launch = &j->command->u.launch;
+    const wp_time_ps base_ps = j->executor->base_ps;
+    const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
+    const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
+    if (is_good) log_launch(launch->kernel, numbers);
+    const bool is_selected = j->executor->observer != NULL &&
+                             wpi_observer_end(j->executor->observer, j->observed,
+                                              launch->kernel->code->name, is_good ? numbers : NULL);
+    if (is_good && is_selected) {
+        wpi_report_kernel(j->queue, launch->kernel->code->name, grid, block,
+                          (base_ps + numbers->start_ps) / WP_PS_PER_NS,
+                          (base_ps + numbers->end_ps) / WP_PS_PER_NS);
+    }
+    j->is_good = is_good;
+    wpi_actors_look(&j->executor->actors);
+    wpi_job_end(j);
+}
+
+/* What a copy or fill moves. */
+typedef struct transfer {
+    wp_copy_kind kind;
+    uint64_t bytes;
+} transfer;
+
+static transfer transfer_of(const wpi_command *c) {
+    if (c->kind == WPI_COMMAND_FILL)
+        return (transfer){WP_COPY_FILL, (uint64_t)c->u.fill.count * c->u.fill.value_bytes};
+    return (transfer){c->is_replayed ? c->u.copy.kind : wpi_copy_kind(c->u.copy.dst, c->u.copy.src),
+                      (uint64_t)c->u.copy.width_bytes * c->u.copy.height};
+}
+
+/* Copies and fills leave pages where they are; those that are nowhere come to be on the host. */
+static void note_written(wpi_sim_executor *x, const wpi_command *c) {
+    const void *first = c->kind == WPI_COMMAND_FILL ? c->u.fill.dst : c->u.copy.dst;
+    const wpi_managed_range range = {.address = wpi_variables_find((uintptr_t)first),
+                                     .bytes = transfer_of(c).bytes};
+    if (x->profile->paging.is_on) wpi_managed_use_on_host(x->memory, range);
+}
+
+/* The bytes move when the transfer ends. */
+static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
+    wpi_job *j = object;
+    (void)token;
+    note_written(j->executor, j->command);
+    if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
+    const transfer moved = transfer_of(j->command);
+    const wp_time_ps base_ps = j->executor->base_ps;
+    if (wpi_report_is_on())
+        wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
+                        (base_ps + now) / WP_PS_PER_NS);
+    wpi_actors_look(&j->executor->actors);
+    wpi_job_end(j);
+}
+
+/* ---- starts
+ * --------------------------------------------------------------------------------------- */
+
+static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
+    const wpi_cpu_kernel *kernel = launch->kernel;
+    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
+    if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
+        return WP_STATUS_OK;
+    return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
+}
+
+static void trace_failed(void *executor, const wp_error *error) {
+    wpi_executor_fail(executor, error);
+}
+
+/* Where the launch's warps come from; recorded on the way, if something is recorded. */
+static wp_status open_source(wpi_job *j, wpi_warp_source **out, wp_error *err) {
+    wpi_sim_device *device = wpi_executor_device(j->executor);
+    wpi_launch *launch = &j->command->u.launch;
+    if (j->command->is_replayed) {
+        WP_TRY(wpi_trace_source_create(device->trace, launch->id, trace_failed, j->executor,
+                                       &j->replayed, err));
+        *out = wpi_trace_source_base(j->replayed);
+        return WP_STATUS_OK;
+    }
+    wpi_sim_executor *x = j->executor;
+    WP_TRY(choose_variant(x, launch, err));
+    WP_TRY(wpi_threads_create(x->worker, launch, x->addresses, &x->activity, &j->threads, err));
+    *out = wpi_threads_source(j->threads);
+    if (device->recorder == NULL) return WP_STATUS_OK;
+    WP_TRY(wpi_recorder_launch(device->recorder, launch, *out, &j->tee, err));
+    if (j->tee != NULL) *out = wpi_tee_source(j->tee);
+    return WP_STATUS_OK;
+}
+
+static wp_status launch_functionally(wpi_job *j, wpi_warp_source *source, wp_error *err) {
+    WP_TRY(wpi_functional_run(source, err));
+    const wp_time_ps now = wpi_engine_now(j->executor->engine);
+    launch_ended(j, &(wpi_launch_numbers){.start_ps = now, .end_ps = now}, true);
+    return WP_STATUS_OK;
+}
+
+/* The source must not outlive what it reads, nor the SMs the source. */
+static void close_source(wpi_job *j) {
+    if (j->is_good && j->tee != NULL) {
+        wpi_recorder_launch_ended(wpi_executor_device(j->executor)->recorder, j->tee);
+    } else {
+        wpi_tee_abandon(j->tee);
+    }
+    wpi_trace_source_destroy(j->replayed);
+    wpi_threads_destroy(j->threads);
+}
+
+static wp_status make_room(wpi_sim_executor *x, wp_error *err) {
+    uint64_t free_bytes, total_bytes;
+    wpi_cpu_memory_info(&x->device->base, &free_bytes, &total_bytes);
+    return wpi_managed_make_room(&x->managed, x->memory, x->profile, total_bytes - free_bytes, err);
+}
+
+/* Managed memory has room, and what is known of the launch is looked at. */
+static wp_status begin_paging(wpi_sim_executor *x, wp_time_ps now, wp_error *err) {
+    WP_TRY(make_room(x, err));
+    if (x->managed.count == 0 || wpi_recorder_is_functional(wpi_executor_device(x)->recorder))
+        return WP_STATUS_OK;
+    return wpi_paging_launch(wpi_memory_paging(x->memory), now, err);
+}
+
+static void start_launch(void *object, uint64_t token, wp_time_ps now) {
+    wpi_job *j = object;
+    wpi_sim_executor *x = j->executor;
+    const wpi_launch *launch = &j->command->u.launch;
+    wpi_warp_source *source;
+    wp_error error = {0};
+    (void)token;
+    j->number = ++x->launch_count;
+    wp_status status = open_source(j, &source, &error);
+    if (x->observer != NULL)
+        j->observed = wpi_observer_begin(x->observer, launch->kernel->code->name);
+    if (status == WP_STATUS_OK && x->profile->paging.is_on) status = begin_paging(x, now, &error);
+    if (status == WP_STATUS_OK && wpi_recorder_is_functional(wpi_executor_device(x)->recorder)) {
+        status = launch_functionally(j, source, &error);
+    } else if (status == WP_STATUS_OK) {
+        status = wpi_gpu_launch(x->gpu, source, launch_ended, j, &error);
+    }
+    if (status == WP_STATUS_OK) return;
+    if (x->observer != NULL)
+        (void)wpi_observer_end(x->observer, j->observed, launch->kernel->code->name, NULL);
+    wpi_executor_fail(x, &error);
+    wpi_job_end(j);
+}
+
+static void copy_answered(void *object, uint64_t token, const wpi_answer *answer) {
+    transfer_ended(object, token, answer->answered);
+}
+
+/* Within device memory: at the bandwidth of DRAM, each byte read and written. */
+static wp_time_ps within_device_ps(const wpi_profile *profile, uint64_t bytes, uint32_t passes) {
+    const double seconds = (double)bytes * passes / (double)profile->dram.bytes_per_s;
+    return profile->dram.latency_ps + (wp_time_ps)(seconds * (double)WP_PS_PER_S);
+}
+
+static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
+    const wp_time_ps now = wpi_engine_now(x->engine);
+    const transfer moved = transfer_of(j->command);
+    const uint64_t bytes = moved.bytes;
+    switch (moved.kind) {
+    case WP_COPY_FILL:
+        wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 1), transfer_ended, j,
+                      0);
+        break;
+    case WP_COPY_H2D:
+        wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_DEVICE, now, copy_answered, j, 0);
+        break;
+    case WP_COPY_D2H:
+        wpi_memory_copy(x->memory, bytes, WPI_DIRECTION_TO_HOST, now, copy_answered, j, 0);
+        break;
+    case WP_COPY_D2D:
+        wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 2), transfer_ended, j,
+                      0);
+        break;
+    default:
+        wpi_engine_at(x->engine, now, transfer_ended, j, 0);
+        break; /* host memory: not the GPU's */
+    }
+}
+
+static void prefetched(void *object, uint64_t token, wp_time_ps now) {
+    (void)token;
+    (void)now;
+    wpi_job_end(object);
+}
+
+static void start_prefetch(wpi_sim_executor *x, wpi_job *j) {
+    const wpi_paging_range range = {wpi_variables_find(j->command->u.prefetch.address),
+                                    j->command->u.prefetch.size_bytes};
+    wp_error error = {0};
+    if (!x->profile->paging.is_on) {
+        wpi_job_end(j);
+    } else if (make_room(x, &error) != WP_STATUS_OK) { /* no launch need have said how much */
+        wpi_executor_fail(x, &error);
+        wpi_job_end(j);
+    } else {
+        wpi_paging_prefetch(wpi_memory_paging(x->memory), range, j->command->u.prefetch.to_device,
+                            wpi_engine_now(x->engine), prefetched, j);
+    }
+}
+
+/* With the lock held; released meanwhile. */
+static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
+    wpi_command *command = wpi_queue_start(queue);
+    wpi_pace_host_call(&x->pace, command->kind == WPI_COMMAND_HOST_CALL);
+    x->is_working = true;
+    pthread_mutex_unlock(&x->device->lock);
+    wpi_job *j = wp_calloc(1, sizeof *j);
+    WP_CHECK(j != NULL);
+    *j = (wpi_job){.next = x->running,
+                   .executor = x,
+                   .queue = queue,
+                   .command = command,
+                   .start_ps = wpi_engine_now(x->engine)};
+    x->running = j;
+    if (atomic_load(&x->device->has_failed)) {
+        wpi_command_execute(x->device, command); /* host functions are called even so */
+        wpi_job_end(j);
+    } else if (command->kind == WPI_COMMAND_LAUNCH) {
+        wpi_engine_at(x->engine, j->start_ps + x->profile->launch_ps, start_launch, j, 0);
+    } else if (command->kind == WPI_COMMAND_COPY || command->kind == WPI_COMMAND_FILL) {
+        start_transfer(x, j);
+    } else if (command->kind == WPI_COMMAND_PREFETCH) {
+        start_prefetch(x, j);
+    } else if (command->kind == WPI_COMMAND_HOST_WORK) {
+        wpi_actors_work(&x->actors, &command->u.host_work, wpi_job_host_work_ended, j);
+    } else {
+        if (command->kind == WPI_COMMAND_HOST_CALL) wpi_executor_let_host_in(x);
+        x->calling = j;
+        wpi_command_execute(x->device, command);
+        x->calling = NULL;
+        wpi_actors_look(&x->actors);
+        wpi_job_continue_host_call(j, 0, 0);
+    }
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_host_call(&x->pace, false);
+    x->is_working = false;
+    wpi_executor_ask_what_host_did(x); /* a host function, that is */
+}
+
+/* The next queue with something to start. */
+static wpi_cpu_queue *find_startable(const wpi_sim_executor *x, bool calls_host) {
+    wpi_cpu_queue *q = wpi_queue_find_startable(x->device, NULL);
+    while (q != NULL && !calls_host && wpi_queue_starts_host_call(q))
+        q = wpi_queue_find_startable(x->device, q);
+    return q;
+}
+
+void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host) {
+    wpi_cpu_queue *q;
+    while ((q = find_startable(x, calls_host)) != NULL)
+        start_command(x, q);
+}
+
+/* With the lock held. */
+void wpi_executor_finish_ended(wpi_sim_executor *x) {
+    while (x->ended != NULL) {
+        wpi_job *j = x->ended;
+        x->ended = j->next;
+        if (x->ended == NULL) x->ended_last = &x->ended;
+        wpi_queue_finish(j->queue);
+        close_source(j);
+        wp_free(j->works);
+        wp_free(j);
+    }
+}

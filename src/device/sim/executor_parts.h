@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The inside of the executor of a simulated GPU:
+ *
+ *     executor.c            rounds: what can start starts, the engine runs until something has
+ * ended executor_jobs.c       commands: how each kind starts and ends executor_memory.c     managed
+ * memory, and what of it the host touches executor_host_work.c  declared host work, host actors
+ *
+ * Thread rule: with device->lock held, or on the thread that does a round.
+ */
+#ifndef WP_DEVICE_SIM_EXECUTOR_PARTS_H
+#define WP_DEVICE_SIM_EXECUTOR_PARTS_H
+
+#include "device/sim/advance.h"
+#include "device/sim/host_actors.h"
+#include "device/sim/managed_pages.h"
+#include "device/sim/observer.h"
+#include "device/sim/progress.h"
+#include "device/sim/sim_device.h"
+#include "device/sim/threads.h"
+#include "trace/tee.h"
+#include "trace/trace_source.h"
+
+/* A command under way. */
+typedef struct wpi_job {
+    struct wpi_job *next; /* among those under way, or those that have ended */
+    wpi_sim_executor *executor;
+    wpi_cpu_queue *queue;
+    wpi_command *command;
+    wpi_threads *threads;       /* of a launch, or … */
+    wpi_trace_source *replayed; /* … of one of a trace */
+    wpi_tee *tee;               /* NULL: it is not recorded */
+    wpi_observed *observed;
+    uint64_t number; /* of a launch, from 1 */
+    bool is_good;    /* the launch came to its end */
+    wp_time_ps start_ps;
+    wp_host_work
+        *works; /* that a host function declared, [work_count]; the first `works_done` are */
+    size_t work_count, works_done;
+} wpi_job;
+
+struct wpi_sim_executor {
+    wpi_executor base; /* first */
+    wpi_cpu_device *device;
+    const wpi_profile *profile;
+    wpi_engine *engine;
+    wpi_memory *memory;
+    wpi_gpu *gpu;
+    wpi_observer *observer; /* NULL: nobody wants a report */
+    wpi_progress progress;
+    uint64_t launch_count;
+    uint64_t instructions_max; /* the run ends there; 0: it does not */
+    wpi_addresses *addresses;
+    wpi_worker *worker;
+    wpi_job *running;
+    wpi_job *ended, **ended_last;
+    wp_time_ps base_ps;      /* when the engine was at 0 */
+    _Atomic uint64_t now_ps; /* a copy for other threads */
+    wpi_pace pace;
+    wpi_activity activity;
+    uint64_t progress_seen, seen_ns; /* of `activity`, and when (real time) */
+    uint64_t patience_ns;
+    wpi_managed managed;
+    uint32_t host_threads; /* that wait, or ask: they touch no memory */
+    bool host_was_here;    /* and may have touched managed memory since it was last forgotten */
+    bool is_blurred;       /* kernels may have done so as well */
+    uint64_t condense_ns, condense_after_ns; /* real time: when again, and how long after that */
+    bool is_working; /* a thread has let go of the lock, and uses the model */
+    wpi_actors actors;
+    wpi_job *calling; /* whose host function runs */
+    uint64_t idle_ns; /* since when nothing can happen but by the host (real time); 0: it can */
+};
+
+static inline wpi_sim_device *wpi_executor_device(const wpi_sim_executor *x) {
+    return (wpi_sim_device *)(void *)x->device;
+}
+
+/** The queue, which can start, would call a host function. */
+static inline bool wpi_queue_starts_host_call(const wpi_cpu_queue *queue) {
+    return wpi_queue_first(queue)->kind == WPI_COMMAND_HOST_CALL;
+}
+
+/** The device has failed. */
+void wpi_executor_fail(wpi_sim_executor *x, const wp_error *error);
+
+/* ---- executor_jobs.c ---- */
+
+/** A command has ended: its queue goes on when the round is over. */
+void wpi_job_end(wpi_job *j);
+/** Starts the first command of each queue that can start; host functions only if so told. The lock
+ * is released meanwhile. */
+void wpi_executor_start_all(wpi_sim_executor *x, bool calls_host);
+/** Tells the queues of the commands that have ended. */
+void wpi_executor_finish_ended(wpi_sim_executor *x);
+
+/* ---- executor_memory.c ---- */
+
+/** Host code goes on: it may touch managed memory from now on. */
+void wpi_executor_let_host_in(wpi_sim_executor *x);
+/** Migrates what the host has touched since then. */
+void wpi_executor_ask_what_host_did(wpi_sim_executor *x);
+/** The same, if the simulator is at rest. */
+void wpi_executor_ask_at_rest(wpi_sim_executor *x);
+/** The program's managed variables are managed memory. NOMEM. */
+WP_NODISCARD wp_status wpi_executor_manage_variables(wpi_sim_executor *x, wp_error *err);
+
+/* ---- executor_host_work.c ---- */
+
+/** Events: a queue's host work has ended; the next piece that a host function declared, or its end.
+ */
+void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now);
+void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now);
+/** Kernels report stores to host memory while actors are alive. */
+void wpi_executor_watch_stores(wpi_sim_executor *x);
+
+#endif
