@@ -158,6 +158,21 @@ void wpi_fault_prepare_thread(void) {
 /* ---- copies -------------------------------------------------------------------------------------
  */
 
+/* A word is copied at once: a kernel or an actor may poll it as a flag, and must see with it what was
+ * copied before it. False: it is not a word. */
+static bool copy_word(void *dst, const void *src, size_t bytes) {
+    if (((uintptr_t)dst | (uintptr_t)src) % bytes != 0) return false;
+    if (bytes == sizeof(uint32_t)) {
+        const uint32_t word = __atomic_load_n((const uint32_t *)src, __ATOMIC_ACQUIRE);
+        __atomic_store_n((uint32_t *)dst, word, __ATOMIC_RELEASE);
+        return true;
+    }
+    if (bytes != sizeof(uint64_t)) return false;
+    const uint64_t word = __atomic_load_n((const uint64_t *)src, __ATOMIC_ACQUIRE);
+    __atomic_store_n((uint64_t *)dst, word, __ATOMIC_RELEASE);
+    return true;
+}
+
 bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t src_pitch_bytes,
                     size_t width_bytes, size_t height, const void **fault) {
     guard g;
@@ -166,7 +181,8 @@ bool wpi_fault_copy(void *dst, size_t dst_pitch_bytes, const void *src, size_t s
         return false;
     }
     copy_guard = &g;
-    for (size_t row = 0; row < height; row++) {
+    const bool is_word = height == 1 && copy_word(dst, src, width_bytes);
+    for (size_t row = is_word ? 1 : 0; row < height; row++) {
         memcpy((char *)dst + row * dst_pitch_bytes, (const char *)src + row * src_pitch_bytes,
                width_bytes);
     }
@@ -182,7 +198,9 @@ bool wpi_fault_fill(void *dst, uint32_t value, uint32_t value_bytes, size_t coun
         return false;
     }
     copy_guard = &g;
-    if (value_bytes == 1) {
+    if (value_bytes == sizeof value && count == 1) {
+        __atomic_store_n((uint32_t *)dst, value, __ATOMIC_RELEASE);
+    } else if (value_bytes == 1) {
         memset(dst, (int)(value & 0xffu), count);
     } else if (value_bytes == 2) {
         for (size_t i = 0; i < count; i++)
