@@ -444,7 +444,7 @@ class Typist:
 
     def environment(self, home):
         kept = {name: value for name, value in os.environ.items()
-                if not re.match(r"WARPAGE_|COMPILED$|CASES$|XDG_|PAGER$|CDPATH$|BASH_ENV$|ENV$", name)}
+                if not re.match(r"WARPAGE_|COMPILED$|CASES$|XDG_|MAKE|MFLAGS$|PAGER$|CDPATH$|BASH_ENV$|ENV$", name)}
         path = f"{self.prefix}/bin:" + kept.get("PATH", "/usr/bin:/bin")
         return dict(kept, PATH=path, HOME=home, TERM="dumb", NO_COLOR="1", PAGER="cat", LC_ALL="C.UTF-8",
                     SOURCE=self.source)
