@@ -121,8 +121,8 @@ static wp_status open_library(const char *path, uint64_t image_id, wpi_variant *
     return WP_STATUS_OK;
 }
 
-/* A library of the cache, if it is whole and the user's own. What belongs to others is told; what is damaged is
- * made again, as is what an older version wrote. */
+/* Opens a library of the cache if it is complete and belongs to the user. Another owner is logged as a
+ * warning; a damaged file, or one of an older version, is compiled again. */
 static wp_status open_kept(const char *path, uint64_t image_id, wpi_variant *out) {
     wp_error error = {0};
     char *data = NULL;

@@ -46,7 +46,7 @@ struct wpi_sim_executor {
     wpi_engine *engine;
     wpi_memory *memory;
     wpi_gpu *gpu;
-    wpi_observer *observer; /* NULL: nobody wants a report */
+    wpi_observer *observer; /* NULL: no report was requested */
     wpi_progress progress;
     uint64_t launch_count;
     uint64_t instructions_max; /* the run ends there; 0: it does not */

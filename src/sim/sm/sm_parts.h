@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_scheduler.c (whose turn it is). */
+/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_scheduler.c (which warp issues). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
