@@ -99,12 +99,11 @@ static wp_status write_beside(const char *path, const void *data, size_t size_by
                               wp_error *err) {
     char *temp = wp_format("%s.XXXXXX", path);
     wp_status status = WP_STATUS_OK;
-    const int fd = mkstemp(temp);
+    const int fd = wp_leftover_file(temp);
     if (fd < 0) {
         status = fail_errno(err, "create", path);
         goto done;
     }
-    wp_leftover_add(temp);
     bool ok = fchmod(fd, mode) == 0 && write_all(fd, data, size_bytes);
     int code = errno;
     if (close(fd) != 0 && ok) {
@@ -182,12 +181,11 @@ wp_status wp_temp_dir_create(char **path, wp_error *err) {
     const char *root = getenv("TMPDIR");
     if (root == NULL || root[0] == '\0') root = "/tmp";
     char *name = wp_path_join(root, "warpage-XXXXXX");
-    if (mkdtemp(name) == NULL) {
+    if (!wp_leftover_folder(name)) {
         const wp_status status = fail_errno(err, "create a temporary folder", root);
         wp_free(name);
         return status;
     }
-    wp_leftover_add(name);
     *path = name;
     return WP_STATUS_OK;
 }

@@ -6,32 +6,67 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SLOTS = 32, PATH_BYTES = 512, DEPTH_MAX = 16 };
+enum { SLOTS = 32, PATH_BYTES = 4096, DEPTH_MAX = 16, WAIT_NS = 1000000, WAITS_MAX = 1000 };
 
-/* FREE -> BUSY -> USED -> BUSY -> FREE; only USED ones are read by the handler. */
+/* FREE -> BUSY -> USED -> FREE. BUSY: a thread that blocks all signals is creating the file; the
+ * handler waits for it. A thread that comes later finds `is_ending` and creates nothing. */
 enum { FREE, BUSY, USED };
 static struct slot {
     atomic_int state;
     char path[PATH_BYTES];
 } slots[SLOTS];
+static atomic_bool is_ending;
 
-void wp_leftover_add(const char *path) {
-    if (strlen(path) >= PATH_BYTES) return;
+static struct slot *take_slot(void) {
     for (int i = 0; i < SLOTS; i++) {
         int expected = FREE;
-        if (!atomic_compare_exchange_strong(&slots[i].state, &expected, BUSY)) continue;
-        strcpy(slots[i].path, path);
-        atomic_store(&slots[i].state, USED);
-        return;
+        if (atomic_compare_exchange_strong(&slots[i].state, &expected, BUSY)) return &slots[i];
     }
+    return NULL;
+}
+
+static int create(char *path, bool is_folder) {
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    struct slot *slot = strlen(path) < PATH_BYTES ? take_slot() : NULL;
+    if (atomic_load(&is_ending)) {
+        if (slot != NULL) atomic_store(&slot->state, FREE);
+        for (;;)
+            (void)pause();
+    }
+    int fd;
+    if (is_folder)
+        fd = mkdtemp(path) != NULL ? 0 : -1;
+    else
+        fd = mkstemp(path);
+    const int code = errno;
+    if (slot != NULL) {
+        if (fd >= 0) strcpy(slot->path, path);
+        atomic_store(&slot->state, fd >= 0 ? USED : FREE);
+    }
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = code;
+    return fd;
+}
+
+int wp_leftover_file(char *path) {
+    return create(path, false);
+}
+
+bool wp_leftover_folder(char *path) {
+    return create(path, true) >= 0;
 }
 
 void wp_leftover_drop(const char *path) {
@@ -85,8 +120,14 @@ void wp_leftover_remove(const char *path) {
 static pid_t owner; /* a child between fork and exec has the handler, but not the files */
 
 static void on_signal(int number) {
-    for (int i = 0; owner == getpid() && i < SLOTS; i++)
-        if (atomic_load(&slots[i].state) == USED) wp_leftover_remove(slots[i].path);
+    if (owner == getpid()) {
+        atomic_store(&is_ending, true);
+        for (int i = 0; i < SLOTS; i++) {
+            for (int n = 0; n < WAITS_MAX && atomic_load(&slots[i].state) == BUSY; n++)
+                (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+            if (atomic_load(&slots[i].state) == USED) wp_leftover_remove(slots[i].path);
+        }
+    }
     (void)signal(number, SIG_DFL);
     (void)raise(number);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Temporary files and folders of this process, removed when a signal ends it. base/file.c registers
- * what it creates; a program that wants them removed asks for it once. Callable from any thread.
+ * Temporary files and folders of this process, removed when a signal ends it: all that are created
+ * here, once the program has asked for it. Callable from any thread.
  */
 #ifndef WP_BASE_LEFTOVERS_H
 #define WP_BASE_LEFTOVERS_H
 
-void wp_leftover_add(const char *path);  /* does nothing when there are many, or `path` is long */
+#include <stdbool.h>
+
+/** As mkstemp and mkdtemp: `path` ends in XXXXXX. A signal finds no moment between the creation and
+ * the note of it. With very many at once, or a path over 4 KiB, it is created but not noted. */
+int wp_leftover_file(char *path);
+bool wp_leftover_folder(char *path);
 void wp_leftover_drop(const char *path); /* it is gone, or has become a result */
 
 /** SIGINT, SIGTERM, SIGHUP, SIGPIPE from now on remove them before they end the process; a signal

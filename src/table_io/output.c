@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/leftovers.h"
 #include "base/text.h"
 
 #define BUFFER_BYTES ((size_t)1 << 16)
@@ -34,7 +35,7 @@ static int open_file(wpi_output *output) {
     const bool exists = stat(output->path, &info) == 0;
     if (exists && !S_ISREG(info.st_mode)) return open(output->path, O_WRONLY | O_CLOEXEC);
     output->temporary = wp_format("%s.XXXXXX", output->path);
-    const int fd = mkstemp(output->temporary);
+    const int fd = wp_leftover_file(output->temporary);
     if (fd < 0) {
         wp_free(output->temporary);
         output->temporary = NULL;
@@ -105,6 +106,7 @@ wp_status wpi_output_finish(wpi_output *output, wp_error *err) {
     if (output->code != 0) return fail_errno(output, output->code, err);
     if (output->temporary != NULL) {
         if (rename(output->temporary, output->path) != 0) return fail_errno(output, errno, err);
+        wp_leftover_drop(output->temporary);
         wp_free(output->temporary);
         output->temporary = NULL;
     }
@@ -114,7 +116,10 @@ wp_status wpi_output_finish(wpi_output *output, wp_error *err) {
 void wpi_output_close(wpi_output *output) {
     if (output == NULL) return;
     if (output->path != NULL && output->fd >= 0) (void)close(output->fd);
-    if (output->temporary != NULL) (void)unlink(output->temporary);
+    if (output->temporary != NULL) {
+        (void)unlink(output->temporary);
+        wp_leftover_drop(output->temporary);
+    }
     wp_free(output->temporary);
     wp_free(output->path);
     wp_free(output);

@@ -23,6 +23,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/leftovers.h"
 #include "base/must.h"
 #include "base/subprocess.h"
 #include "base/text.h"
@@ -323,10 +324,12 @@ static char *make(wp_job *job, const sorted *s, const char *pch, const char *lis
     wp_strings command = {0};
     wp_text said = {0};
     char *source = wp_path_join(job->tools->include_dir, "wp/precompiled.h");
-    char *temp = wp_format("%s.%ld", pch, (long)getpid()), *deps = wpi_job_temp(job, "pch", ".d");
+    char *temp = wp_format("%s.XXXXXX", pch), *deps = wpi_job_temp(job, "pch", ".d");
     char *depfile = NULL, *list = NULL;
     size_t size_bytes;
     int exit_code = 1;
+    const int fd = wp_leftover_file(temp); /* clang writes over it */
+    if (fd >= 0) (void)close(fd);
     wp_strings_add_all(&command, &s->base);
     wp_strings_add_all(&command, &s->hidden);
     const char *const tail[] = {"-Xclang", "-emit-pch", "-MD", "-MF", deps, "-o", temp, source};
@@ -343,6 +346,7 @@ static char *make(wp_job *job, const sorted *s, const char *pch, const char *lis
         }
     }
     if (!list) (void)unlink(temp);
+    wp_leftover_drop(temp);
     wp_free(depfile);
     wp_free(deps);
     wp_free(temp);
