@@ -23,14 +23,12 @@
 
 static int check_failures;
 
-static inline bool check_note_failure(void)
-{
+static inline bool check_note_failure(void) {
     check_failures++;
     return check_failures <= CHECK_REPORTS_MAX;
 }
 
-template <class T> static inline const char *check_text(char (&text)[64], T value)
-{
+template <class T> static inline const char *check_text(char (&text)[64], T value) {
     if ((T)0.5 != (T)0)
         snprintf(text, sizeof text, "%.17g", (double)value);
     else if ((T)-1 < (T)1)
@@ -42,10 +40,8 @@ template <class T> static inline const char *check_text(char (&text)[64], T valu
 }
 
 template <class G, class E>
-static inline void check_equal(const char *file, int line, const char *what, G got, E expected)
-{
-    if (got == (G)expected)
-        return;
+static inline void check_equal(const char *file, int line, const char *what, G got, E expected) {
+    if (got == (G)expected) return;
     char got_text[64], expected_text[64];
     if (check_note_failure())
         printf("FAIL: %s:%d: %s: expected %s, got %s\n", file, line, what,
@@ -53,12 +49,9 @@ static inline void check_equal(const char *file, int line, const char *what, G g
 }
 
 /** Distance in representable values; equal and both-NaN are 0, one NaN is as far as it gets. */
-static inline uint64_t check_ulps(float a, float b)
-{
-    if (a == b || (a != a && b != b))
-        return 0;
-    if (a != a || b != b)
-        return UINT64_MAX;
+static inline uint64_t check_ulps(float a, float b) {
+    if (a == b || (a != a && b != b)) return 0;
+    if (a != a || b != b) return UINT64_MAX;
     int32_t x, y;
     memcpy(&x, &a, 4);
     memcpy(&y, &b, 4);
@@ -67,12 +60,9 @@ static inline uint64_t check_ulps(float a, float b)
     return (uint64_t)(p > q ? p - q : q - p);
 }
 
-static inline uint64_t check_ulps(double a, double b)
-{
-    if (a == b || (a != a && b != b))
-        return 0;
-    if (a != a || b != b)
-        return UINT64_MAX;
+static inline uint64_t check_ulps(double a, double b) {
+    if (a == b || (a != a && b != b)) return 0;
+    if (a != a || b != b) return UINT64_MAX;
     uint64_t x, y;
     memcpy(&x, &a, 8);
     memcpy(&y, &b, 8);
@@ -84,11 +74,9 @@ static inline uint64_t check_ulps(double a, double b)
 
 template <class T>
 static inline void check_near(const char *file, int line, const char *what, T got, T expected,
-                              uint64_t ulps)
-{
+                              uint64_t ulps) {
     uint64_t far = check_ulps(got, expected);
-    if (far <= ulps)
-        return;
+    if (far <= ulps) return;
     if (check_note_failure())
         printf("FAIL: %s:%d: %s: expected %.17g, got %.17g (%llu ulps apart, %llu allowed)\n", file,
                line, what, (double)expected, (double)got, (unsigned long long)far,
@@ -126,8 +114,7 @@ static inline void check_near(const char *file, int line, const char *what, T go
     } while (0)
 
 /** `count` zeroed elements that host and kernels see. */
-template <class T> static inline T *check_managed(size_t count)
-{
+template <class T> static inline T *check_managed(size_t count) {
     T *array = NULL;
     CUDA_OK(cudaMallocManaged((void **)&array, count * sizeof(T)));
     memset((void *)array, 0, count * sizeof(T));
@@ -135,8 +122,7 @@ template <class T> static inline T *check_managed(size_t count)
 }
 
 /** xorshift: the same numbers everywhere. `state` must not be 0. */
-static inline uint32_t check_random(uint32_t *state)
-{
+static inline uint32_t check_random(uint32_t *state) {
     uint32_t x = *state;
     x ^= x << 13;
     x ^= x >> 17;
@@ -145,21 +131,19 @@ static inline uint32_t check_random(uint32_t *state)
 }
 
 /** Runs this program again with one argument; its stdout and stderr go to `output`. */
-static inline int check_run_self(const char *self, const char *argument, char *output, size_t bytes)
-{
+static inline int check_run_self(const char *self, const char *argument, char *output,
+                                 size_t bytes) {
     char command[4096];
     fflush(NULL);
     snprintf(command, sizeof command, "'%s' %s 2>&1", self, argument);
     FILE *pipe = popen(command, "r");
-    if (pipe == NULL)
-        return -1;
+    if (pipe == NULL) return -1;
     size_t used = fread(output, 1, bytes - 1, pipe);
     output[used] = '\0';
     return pclose(pipe);
 }
 
-static inline int check_done(void)
-{
+static inline int check_done(void) {
     cudaError_t last = cudaDeviceSynchronize();
     if (last != cudaSuccess && check_note_failure())
         printf("FAIL: at the end: expected cudaSuccess, got %s\n", cudaGetErrorName(last));

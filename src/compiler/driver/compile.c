@@ -13,8 +13,9 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/driver/finish.h"
-#include "compiler/source/header_cache.h"
 #include "compiler/driver/job.h"
+#include "compiler/rewrite/rewrite.h"
+#include "compiler/source/header_cache.h"
 #include "compiler/source/long_double.h"
 #include "compiler/source/source_overlay.h"
 
@@ -150,6 +151,8 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     wp_strings_deinit(&command);
     if (status == WP_STATUS_OK && !o->print_only)
         status = wpi_finish_bitcode(bitcode, o->contract, err);
+    if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
+        status = wpi_rewrite_file(bitcode, &o->rewrites, err);
     return status;
 }
 

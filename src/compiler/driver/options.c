@@ -14,6 +14,7 @@
 #include "base/nearest.h"
 #include "base/text.h"
 #include "compiler/driver/words.h"
+#include "compiler/rewrite/rewrite.h"
 #include "warpage/version.h"
 
 typedef enum option_value {
@@ -88,6 +89,12 @@ static wp_status set_standard(wp_options *o, const char *value, int arg, wp_erro
     }
     return WP_FAIL(err, INVALID,
                    "-std=%s: unknown standard; use c++11, c++14, c++17, c++20 or c++23", value);
+}
+
+static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error *err) {
+    (void)arg;
+    wp_strings_add(&o->rewrites, value);
+    return wpi_rewrite_check(&o->rewrites, err);
 }
 
 enum {
@@ -553,6 +560,8 @@ static const option table[] = {
     {"-v", "--verbose", NO_VALUE, set_flag, F_VERBOSE, "print each command before it runs"},
     {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
+    {"--rewrite", NULL, VALUE, add_rewrite, 0,
+     "NAME  add to the device code what the rewrite NAME makes of each kernel: counted"},
     {"--print-after", NULL, VALUE, set_text, S_PRINT_AFTER,
      "PASS|all  print the IR after PASS to stderr"},
     {"--stop-after", NULL, VALUE, set_text, S_STOP_AFTER,
@@ -806,8 +815,8 @@ void wpi_options_deinit(wp_options *o) {
                      o->keep_dir, o->print_after, o->stop_after};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         wp_free(texts[i]);
-    wp_strings *lists[] = {&o->source_args, &o->host_args,    &o->compiler_args,
-                           &o->link_args,   &o->depfile_args, &o->run_args};
+    wp_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,
+                           &o->depfile_args, &o->run_args,  &o->rewrites};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         wp_strings_deinit(lists[i]);
     memset(o, 0, sizeof *o);

@@ -74,6 +74,7 @@ typedef struct wp_options {
     bool forward_unknown;   /* --forward-unknown-to-host-compiler */
     bool no_header_cache;   /* --no-header-cache */
     bool is_nvcc;           /* invoked by the name nvcc */
+    wp_strings rewrites;    /* --rewrite */
     char *print_after, *stop_after;
 } wp_options;
 

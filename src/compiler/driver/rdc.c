@@ -24,6 +24,7 @@
 #include "compiler/context.h"
 #include "compiler/driver/job.h"
 #include "compiler/pipeline.h"
+#include "compiler/rewrite/rewrite.h"
 
 #define SECTION ".wp_rdc"
 #define MAGIC "WPRDC\0\0"
@@ -336,8 +337,11 @@ static wp_status build_linked(wp_job *job, const gathered *g, const char *object
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
         goto done;
     }
-    WP_TRY_GOTO(
-        wpi_device_build_start(job, bitcode, g->id, "linked program", &objects, &build, err), done);
+    const wp_strings *rewrites = &job->options->rewrites;
+    WP_TRY_GOTO(wpi_rewrite_file(bitcode, rewrites, err), done);
+    const uint64_t id = wpi_rewrite_id(rewrites, g->id);
+    WP_TRY_GOTO(wpi_device_build_start(job, bitcode, id, "linked program", &objects, &build, err),
+                done);
     wp_device_build *finished = build;
     build = NULL;
     WP_TRY_GOTO(wpi_device_build_finish(finished, image, err), done);

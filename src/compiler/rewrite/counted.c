@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A block of code adds the numbers of its loads and stores, known when it is compiled, to two
+ * counters of the thread; the thread's end adds them to memory. */
+#include "compiler/ir/clone.h"
+#include "compiler/ir/edit.h"
+#include "compiler/rewrite/rewrite.h"
+
+#include "base/must.h"
+
+enum { LOADS, STORES, THREADS, COUNTS };
+
+typedef struct sibling {
+    wp_compile *c;
+    LLVMValueRef function, counters[THREADS];
+} sibling;
+
+static bool is_private(LLVMValueRef pointer) {
+    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsAAddrSpaceCastInst(pointer) ||
+           LLVMIsABitCastInst(pointer))
+        pointer = LLVMGetOperand(pointer, 0);
+    return LLVMIsAAllocaInst(pointer) ||
+           LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WP_SPACE_LOCAL;
+}
+
+static void count_block(const sibling *s, LLVMBasicBlockRef block) {
+    uint32_t counts[THREADS] = {0};
+    for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
+        const bool is_store = LLVMIsAStoreInst(i),
+                   is_atomic = LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+        if (!is_store && !is_atomic && !LLVMIsALoadInst(i)) continue;
+        if (is_private(LLVMGetOperand(i, is_store ? 1 : 0))) continue;
+        counts[LOADS] += !is_store;
+        counts[STORES] += is_store || is_atomic;
+    }
+    LLVMBuilderRef at = s->c->builder;
+    LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(block));
+    for (int k = 0; k < THREADS; k++) {
+        if (counts[k] == 0) continue;
+        LLVMValueRef before = LLVMBuildLoad2(at, s->c->i64, s->counters[k], "");
+        LLVMValueRef more = LLVMBuildAdd(at, before, wpi_const64(s->c, counts[k]), "");
+        LLVMBuildStore(at, more, s->counters[k]);
+    }
+}
+
+static void add_to_memory(const sibling *s, int k, LLVMValueRef value) {
+    LLVMBuilderRef at = s->c->builder;
+    LLVMValueRef counts = LLVMGetParam(s->function, LLVMCountParams(s->function) - 1);
+    LLVMValueRef index = wpi_const64(s->c, (uint64_t)k);
+    LLVMValueRef place = LLVMBuildGEP2(at, s->c->i64, counts, &index, 1, "");
+    LLVMBuildAtomicRMW(at, LLVMAtomicRMWBinOpAdd, place, value, LLVMAtomicOrderingMonotonic, 0);
+}
+
+static void end_thread(const sibling *s, LLVMValueRef end) {
+    LLVMPositionBuilderBefore(s->c->builder, end);
+    for (int k = 0; k < THREADS; k++)
+        add_to_memory(s, k, LLVMBuildLoad2(s->c->builder, s->c->i64, s->counters[k], ""));
+    add_to_memory(s, THREADS, wpi_const64(s->c, 1));
+}
+
+static void copy_body(sibling *s, LLVMValueRef kernel) {
+    wp_map values = {0}, made = {0};
+    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(s->c->context, s->function, "last");
+    const uint32_t count = LLVMCountBasicBlocks(kernel);
+    LLVMBasicBlockRef *blocks = wp_must_calloc(count, sizeof *blocks);
+    LLVMGetBasicBlocks(kernel, blocks);
+    for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
+        wpi_map_set(&values, LLVMGetParam(kernel, i), LLVMGetParam(s->function, i));
+    wpi_clone_blocks(blocks, count, last, &values, &made);
+    LLVMDeleteBasicBlock(last);
+    LLVMBasicBlockRef entry = wpi_map_get(&made, blocks[0]);
+    LLVMPositionBuilderBefore(s->c->builder, LLVMGetFirstInstruction(entry));
+    for (int k = 0; k < THREADS; k++) {
+        s->counters[k] = LLVMBuildAlloca(s->c->builder, s->c->i64, "");
+        LLVMBuildStore(s->c->builder, wpi_const64(s->c, 0), s->counters[k]);
+    }
+    for (uint32_t b = 0; b < count; b++) {
+        LLVMBasicBlockRef copy = wpi_map_get(&made, blocks[b]);
+        count_block(s, copy);
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(copy);
+        if (LLVMIsAReturnInst(end)) end_thread(s, end);
+    }
+    wp_free(blocks);
+    wpi_map_deinit(&values);
+    wpi_map_deinit(&made);
+}
+
+wp_status wpi_rewrite_counted(wp_compile *c, wp_error *err) {
+    (void)err;
+    for (uint32_t k = 0; k < c->kernel_count; k++) {
+        sibling s = {.c = c};
+        s.function = wpi_rewrite_sibling(c, &c->kernels[k], "counted", &c->ptr, 1);
+        LLVMSetValueName2(LLVMGetParam(s.function, LLVMCountParams(s.function) - 1), "counts", 6);
+        copy_body(&s, c->kernels[k].function);
+    }
+    return wpi_compile_run(c, "function(mem2reg,instsimplify)", NULL, err);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Rewrites: what is added to device bitcode before anything is made of it. The image, its id, the
+ * PTX, the CPU code and every variant then contain the result. A program without relocatable
+ * device code is rewritten file by file, one with it as a whole, after its device link.
+ *
+ * A rewrite reads nvptx64 bitcode and leaves nvptx64 bitcode. It adds functions; those of the
+ * program stay as they are. A kernel that it makes from `<name>` is called `<name>$<rewrite>` (PTX
+ * has no dot in names) and is found by that name in the module (wp_module_find_kernel).
+ *
+ * Adding a rewrite: write rewrite/<name>.c, declare it here, add a row to rewrite.c, add
+ * tests/ir/rewrite_<name>.cu with FileCheck lines.
+ */
+#ifndef WP_COMPILER_REWRITE_H
+#define WP_COMPILER_REWRITE_H
+
+#include <stdint.h>
+
+#include "base/strings.h"
+#include "compiler/context.h"
+
+/** INVALID, listing the rewrites there are, if one of `names` is none of them. */
+WP_NODISCARD wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err);
+/** Runs the rewrites in the order of `names` on the bitcode file `path`, which is replaced. */
+WP_NODISCARD wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *err);
+/** The id of what `id` becomes under these rewrites. */
+uint64_t wpi_rewrite_id(const wp_strings *names, uint64_t id);
+
+/** Declares `<kernel>$<rewrite>` with the parameters of the kernel, then the `count` of `more`; it
+ * is a kernel with the same bounds and attributes, and has no body yet. */
+LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, const char *rewrite,
+                                 const LLVMTypeRef *more, unsigned count);
+
+/** counted: `<kernel>$counted` does what the kernel does; its last parameter, `unsigned long long
+ * *counts`, points to device memory, to which each thread adds at its end: [0] the loads and [1]
+ * the stores (atomic operations are both) that it executed on memory that is not its own, [2] 1.
+ * Accesses in functions that are not inlined are not counted. */
+WP_NODISCARD wp_status wpi_rewrite_counted(wp_compile *c, wp_error *err);
+
+#endif
