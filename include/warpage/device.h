@@ -119,9 +119,9 @@ typedef struct wp_policy_info {
     const char *keys;        /* keys that are its parameters, or "" */
     const char *doc, *source;
 } wp_policy_info;
-/** Loads a policy file, which `wpcc --policy` made: its policies can then be selected by name. Loads
- *  each file once. NOT_FOUND, IO, NOMEM; INVALID: not a policy file, built for another Warpage, or a
- *  policy that cannot be used. */
+/** Loads a policy file, which `wpcc --policy` made: its policies can then be selected by name.
+ * Loads each file once. NOT_FOUND, IO, NOMEM; INVALID: not a policy file, built for another
+ * Warpage, or a policy that cannot be used. */
 WP_API WP_NODISCARD wp_status wp_policy_file_load(const char *path, wp_error *err);
 /** Calls `visit` for each policy of simulated GPUs, by kind. */
 WP_API void wp_device_visit_policies(void (*visit)(void *object, const wp_policy_info *policy),

@@ -208,7 +208,7 @@ typedef struct wp_run_record {
     wp_run_kernel *kernels;     /* by time, longest first */
     size_t kernel_count;
     wp_run_copies copies[WP_COPY_KIND_COUNT];
-    wp_run_simulation *simulation; /* NULL on real devices */
+    wp_run_simulation *simulation;    /* NULL on real devices */
     wp_run_policy_file *policy_files; /* in order of loading */
     size_t policy_file_count;
 } wp_run_record;

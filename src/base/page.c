@@ -18,21 +18,24 @@ static const char style[] =
     "border-radius:6px;padding:6px 12px;min-width:0}.facts dt{font-size:.82em;color:var(--soft)}"
     ".facts dd{margin:0;font-weight:600;overflow-wrap:anywhere}\n"
     ".wide,.plot{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "td,th{padding:.2em .8em;text-align:right;vertical-align:top;border-bottom:1px solid var(--line);"
+    "td,th{padding:.2em .8em;text-align:right;vertical-align:top;border-bottom:1px solid "
+    "var(--line);"
     "white-space:nowrap}th{background:var(--band);font-weight:600;vertical-align:bottom}"
     "td:first-child,th:first-child{text-align:left;padding-left:.5em}"
     "th.group{text-align:left;background:none;padding-top:1.1em;color:var(--soft)}"
     ".name,code{font-family:ui-monospace,monospace;font-size:.93em}td.text,th.text{text-align:left}"
     "td.long{text-align:left;white-space:normal;min-width:14em}"
     ".reproduced,.same{color:var(--good)}.differs{color:var(--bad)}"
-    ".calibrated,.no,.not{color:var(--soft)}tr.best td{color:var(--good);font-weight:600}tr.worst td{color:var(--bad)}\n"
+    ".calibrated,.no,.not{color:var(--soft)}tr.best td{color:var(--good);font-weight:600}tr.worst "
+    "td{color:var(--bad)}\n"
     ".plot svg,.plot img{display:block;width:100%;min-width:680px;height:auto}"
     "image{image-rendering:pixelated}.note{color:var(--soft);overflow-wrap:anywhere}"
     "summary{cursor:pointer;margin:2em 0 .5em;font-weight:600}"
     "pre{overflow-x:auto;background:var(--band);border-radius:6px;padding:10px 12px;"
     "font-size:.9em}\n"
     "@media (max-width:600px){body{margin-top:1em}td,th{padding:.2em .5em}"
-    "td:first-child,th:first-child{white-space:normal;min-width:9.5em}td:first-child.name{white-space:nowrap}}";
+    "td:first-child,th:first-child{white-space:normal;min-width:9.5em}td:first-child.name{white-"
+    "space:nowrap}}";
 
 void wp_page_begin(wp_text *out, const char *title) {
     wp_text_append(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>"

@@ -5,7 +5,8 @@
 
 #include "base/text.h"
 
-/** Starts page `name` of section 1, "warpage-run", with its NAME section; `version` is Warpage's. */
+/** Starts page `name` of section 1, "warpage-run", with its NAME section; `version` is Warpage's.
+ */
 void wp_roff_begin(wp_text *page, const char *name, const char *summary, const char *version);
 void wp_roff_section(wp_text *page, const char *title);
 /** A line of running text. */

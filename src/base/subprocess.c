@@ -168,8 +168,7 @@ static wp_status report_child_error(const child_plan *plan, child_error failure,
                        "%s: cannot run: the interpreter or loader that the file names does not "
                        "exist",
                        what);
-    if (failure.code == ENOENT)
-        return WP_FAIL(err, NOT_FOUND, "%s: no such file or folder", what);
+    if (failure.code == ENOENT) return WP_FAIL(err, NOT_FOUND, "%s: no such file or folder", what);
     return WP_FAIL(err, IO, "%s: cannot %s: %s", what, failure.step == CHILD_EXEC ? "run" : "open",
                    strerror(failure.code));
 }

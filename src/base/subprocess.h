@@ -22,8 +22,8 @@ typedef struct wp_subprocess_options {
     bool leaves_signals; /* Ctrl-C, Ctrl-\ and requests to end reach the program, we wait for it */
 } wp_subprocess_options;
 
-/** The path of the program `name` (wp_free), looked up in $PATH unless it has a slash; NOT_FOUND and
- * IO, with the reason, when there is no such program or it is not executable. */
+/** The path of the program `name` (wp_free), looked up in $PATH unless it has a slash; NOT_FOUND
+ * and IO, with the reason, when there is no such program or it is not executable. */
 WP_NODISCARD wp_status wp_program_require(const char *name, char **out, wp_error *err);
 
 /** argv[0] is looked up in $PATH unless it has a slash. `*exit_code` is the program's, or 128 + n

@@ -22,7 +22,8 @@
 #include <stdint.h>
 
 #define WP_TRACE_VERSION 4u
-#define WP_TRACE_STRIDE 32u /* words from a lane's word to its next: one for each lane of a warp */
+#define WP_TRACE_STRIDE 32u /* words from a lane's word to its next: one for each lane of a warp   \
+                             */
 #define WP_TRACE_NONE 0xffffffffu
 #define WP_TRACE_BLOCK_WORDS_MAX 64u /* a block never has more; a lane's buffer has room for it */
 

@@ -21,7 +21,7 @@ static const unit byte_units[] = {{"B", 1},        {"KiB", WP_KIB},        {"MiB
 static const unit time_units[] = {{"ns", 1},         {"us", 1000},         {"ms", 1000000},
                                   {"s", 1000000000}, {"min", 60000000000}, {NULL, 0}};
 
-static const unit fine_time_units[] = {{"ps", 1},          {"ns", 1000},       {"us", 1000000},
+static const unit fine_time_units[] = {{"ps", 1},          {"ns", 1000},         {"us", 1000000},
                                        {"ms", 1000000000}, {"s", 1000000000000}, {NULL, 0}};
 
 static const unit frequency_units[] = {

@@ -9,8 +9,8 @@
 #include "base/json_string.h"
 #include "base/units.h"
 #include "cli/advise.h"
-#include "study/bars.h"
 #include "cli/print/trials_page.h"
+#include "study/bars.h"
 
 #define SAME 0.01 /* of the time: no difference */
 #define LINES_MAX 12u

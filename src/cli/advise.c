@@ -2,8 +2,9 @@
 /*
  * warpage advise: what would help a program with managed memory.
  *
- *     record once ─► replay as it is ─► what to try (remedies.h) ─► replay each ─► each call for each
- *     allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real GPU
+ *     record once ─► replay as it is ─► what to try (remedies.h) ─► replay each ─► each call for
+ * each allocation that matters (advice_plan.h), greedily ─► ranked, with how it is had on a real
+ * GPU
  */
 #include "cli/advise.h"
 

@@ -5,8 +5,8 @@
 
 #include "cli/cli.h"
 #include "cli/print/table.h"
-#include "study/trials.h"
 #include "study/remedies.h"
+#include "study/trials.h"
 
 /** What the answer is of. */
 typedef struct wp_advice_shown {

@@ -81,12 +81,12 @@ const char *wpi_arguments_next(const wp_arguments *arguments, size_t option, int
                      "`warpage policies` lists all three kinds"}
 
 #define WPI_AS_OPTION                                                                              \
-    { "as", "NAME", "use the parameters of another simulator, such as uvmsmart, where they differ" }
+    {"as", "NAME", "use the parameters of another simulator, such as uvmsmart, where they differ"}
 
 /** May be given several times. */
 #define WPI_POLICY_FILE "policy-file"
 #define WPI_POLICY_FILE_OPTION                                                                     \
-    { WPI_POLICY_FILE, "FILE", "load policies that `wpcc --policy` compiled; repeatable" }
+    {WPI_POLICY_FILE, "FILE", "load policies that `wpcc --policy` compiled; repeatable"}
 
 /** All of --policy-file: loaded here from now on, and a row of `environment` (may be NULL) for a
  * program to be run. Does nothing for commands without the option. */

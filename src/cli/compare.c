@@ -11,13 +11,13 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/print/table.h"
+#include "cli/print/trials_page.h"
+#include "cli/trace_commands.h"
 #include "study/bars.h"
 #include "study/compare_pages.h"
 #include "study/shown_numbers.h"
-#include "cli/print/table.h"
-#include "cli/trace_commands.h"
 #include "study/trials.h"
-#include "cli/print/trials_page.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 

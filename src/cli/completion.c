@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Completion scripts for bash and zsh, from the table of commands. What an option's value is follows
- * from its name and its value's name in the table; devices, policies and keys are asked of `warpage`
- * when they are needed, so that a profile or a policy that is added later is completed as well.
+ * Completion scripts for bash and zsh, from the table of commands. What an option's value is
+ * follows from its name and its value's name in the table; devices, policies and keys are asked of
+ * `warpage` when they are needed, so that a profile or a policy that is added later is completed as
+ * well.
  */
 #include <string.h>
 
@@ -33,8 +34,8 @@ static char *kind_of_value(const wp_option *o) {
 static const char *kind_of_operands(const wp_command *command) {
     static const struct {
         const char *word, *kind;
-    } rows[] = {{"PROGRAM", "program"}, {"TABLE", "files"},      {"POINT", "files"},
-                {"[KIND]", "kinds"},    {"[NAME]", "params"},    {"[PAPER", "figures"},
+    } rows[] = {{"PROGRAM", "program"},   {"TABLE", "files"},   {"POINT", "files"},
+                {"[KIND]", "kinds"},      {"[NAME]", "params"}, {"[PAPER", "figures"},
                 {"[COMMAND]", "commands"}};
     if (command->usage == NULL) /* of `warpage trace` */
         return strcmp(command->name, "record") == 0 ? "program" : "files";
@@ -285,7 +286,8 @@ static void zsh_operands(const wp_command *command, wp_text *out) {
 
 static void zsh_command(const char *name, const wp_command *command, wp_text *out) {
     if (command->commands != NULL) return; /* one of its own follows */
-    wp_text_appendf(out, "        '%s')\n            _arguments '--help[explain the command]'", name);
+    wp_text_appendf(out, "        '%s')\n            _arguments '--help[explain the command]'",
+                    name);
     for (const wp_option *o = command->options; o != NULL && o->name != NULL; o++)
         zsh_option(o, out);
     zsh_operands(command, out);

@@ -14,8 +14,8 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/options/table_options.h"
-#include "table_io/parse_number.h"
 #include "table_io/parquet.h"
+#include "table_io/parse_number.h"
 #include "table_io/where.h"
 
 enum option_index {

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "study/claims.h"
 #include "cli/cli.h"
 #include "cli/print/table.h"
+#include "study/claims.h"
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
 

@@ -16,10 +16,10 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "study/foresee.h"
 #include "cli/options/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
+#include "study/foresee.h"
 #include "warpage/device.h"
 #include "warpage/report.h"
 

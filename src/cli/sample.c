@@ -11,8 +11,8 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/options/table_options.h"
-#include "table_io/parse_number.h"
 #include "table_io/output.h"
+#include "table_io/parse_number.h"
 #include "table_io/where.h"
 #include "warpage/ops.h"
 
@@ -240,7 +240,7 @@ static wp_status add_nulls(whole *w, const wp_column *column, uint64_t row_count
     for (uint64_t row = 0; row < row_count; row++) {
         const uint64_t from = column->valid_offset + row, to = w->row_count + row;
         if ((column->valid[from / 8] >> (from % 8) & 1) == 0)
-            w->valid[to / 8] &= (uint8_t) ~(1u << (to % 8));
+            w->valid[to / 8] &= (uint8_t)~(1u << (to % 8));
     }
     return WP_STATUS_OK;
 }

@@ -7,10 +7,10 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "study/foresee.h"
 #include "cli/options/report_target.h"
 #include "cli/print/table.h"
 #include "cli/trace_commands.h"
+#include "study/foresee.h"
 #include "warpage/report.h"
 #include "warpage/trace.h"
 

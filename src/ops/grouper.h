@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Groupers: who finds the groups of rows. The room's front (groupby_operator.c) checks what it is given and
- * makes a shape of it; a grouper takes chunks of rows and gives groups, in batches:
+ * Groupers: who finds the groups of rows. The room's front (groupby_operator.c) checks what it is
+ * given and makes a shape of it; a grouper takes chunks of rows and gives groups, in batches:
  *
- *     columns ─► groupby_operator.c ─► grouper (processor: cpu_*.c; devices: gpu_*.c) ─► batches ─► groups.c
- *                              keys packed by keys.h, accumulators by shape.h
+ *     columns ─► groupby_operator.c ─► grouper (processor: cpu_*.c; devices: gpu_*.c) ─► batches ─►
+ * groups.c keys packed by keys.h, accumulators by shape.h
  */
 #ifndef WP_OPS_GROUPER_H
 #define WP_OPS_GROUPER_H

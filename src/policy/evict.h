@@ -28,10 +28,12 @@ typedef struct wpi_evict_ops {
 
 #define WPI_EVICT_NONE UINT32_MAX
 
-/** By what chunks are sorted; it only grows. Who sorts leaves the notes alone, and has one order. */
+/** By what chunks are sorted; it only grows. Who sorts leaves the notes alone, and has one order.
+ */
 typedef uint64_t (*wpi_evict_age)(const wpi_chunk *chunk);
 
-/** The chunk has resident pages that may leave as a whole: all there are if not pressed, none busy. */
+/** The chunk has resident pages that may leave as a whole: all there are if not pressed, none busy.
+ */
 bool wpi_evict_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk);
 /** … of a block. */
 bool wpi_evict_block_may_leave(const wpi_evict_question *question, const wpi_chunk *chunk,

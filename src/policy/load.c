@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A file is checked as a whole before any of its policies is added: interface first, because nothing
- * else in it can be read safely if that differs, then each policy. */
+/* A file is checked as a whole before any of its policies is added: interface first, because
+ * nothing else in it can be read safely if that differs, then each policy. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "policy/load.h"
 
@@ -118,13 +118,12 @@ static wp_status check_policy(const char *path, const wpi_policy *policy, wp_err
     const size_t kind = kind_number(policy->kind, &nearest);
     const char *meant = kind == KIND_COUNT ? wp_nearest_result(&nearest) : NULL;
     if (meant != NULL)
-        return WP_FAIL(err, INVALID,
-                       "%s: policy '%s': there is no kind '%s'; did you mean '%s'?", path,
-                       policy->name, policy->kind, meant);
+        return WP_FAIL(err, INVALID, "%s: policy '%s': there is no kind '%s'; did you mean '%s'?",
+                       path, policy->name, policy->kind, meant);
     if (kind == KIND_COUNT)
         return WP_FAIL(err, INVALID,
-                       "%s: policy '%s': there is no kind '%s'; `warpage policies` lists them", path,
-                       policy->name, policy->kind);
+                       "%s: policy '%s': there is no kind '%s'; `warpage policies` lists them",
+                       path, policy->name, policy->kind);
     if (policy->ops == NULL)
         return WP_FAIL(err, INVALID, "%s: policy '%s' has no operations; set .ops", path,
                        policy->name);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Loads policy files (policy_file.h). Their policies are then found by wpi_policy_find, like those
- * that are part of the library. A loaded file stays loaded until the process ends. Callable from any
- * thread.
+ * that are part of the library. A loaded file stays loaded until the process ends. Callable from
+ * any thread.
  */
 #ifndef WP_POLICY_LOAD_H
 #define WP_POLICY_LOAD_H

@@ -59,8 +59,8 @@ typedef struct wpi_residency {
     uint32_t chunk_count;
     uint64_t frames;                /* of the device */
     uint64_t used, coming, leaving; /* of these: resident, on the way here, not written back yet */
-    uint64_t lent;                  /* of these: more than the device has (sim/paging/host_synchronize.c) */
-    bool has_unlisted;              /* some chunk may have */
+    uint64_t lent;     /* of these: more than the device has (sim/paging/host_synchronize.c) */
+    bool has_unlisted; /* some chunk may have */
     uint64_t clock;
     uint64_t *page_ages; /* [chunk][page], of resident ones; NULL: no policy asked */
 } wpi_residency;

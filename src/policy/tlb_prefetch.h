@@ -14,7 +14,7 @@ typedef struct wpi_tlb_prefetch_question {
     uint32_t uses;      /* such ones of the page's region that the table remembers, with this one */
     int64_t stride;     /* from the one before it in its region, in pages; 0: there was none */
     uint32_t threshold; /* tlb_prefetch.threshold */
-    uint32_t degree;    /* tlb_prefetch.degree: at most so many, no more than WPI_TLB_PREFETCH_MAX */
+    uint32_t degree; /* tlb_prefetch.degree: at most so many, no more than WPI_TLB_PREFETCH_MAX */
 } wpi_tlb_prefetch_question;
 
 typedef struct wpi_tlb_prefetch_ops {

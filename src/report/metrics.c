@@ -30,11 +30,8 @@ typedef struct row {
 #define TIME "Where the time of accesses goes"
 
 #define SPENT(part, label, doc)                                                                    \
-    {                                                                                              \
-        "spent_" part "_pct", label, "%", TIME, doc, 100, {"memory_spent_" part "_ps"}, {          \
-            "spent of all"                                                                         \
-        }                                                                                          \
-    }
+    {"spent_" part "_pct",         label,           "%", TIME, doc, 100,                           \
+     {"memory_spent_" part "_ps"}, {"spent of all"}}
 
 /* clang-format off */
 static const row rows[] = {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** compare --pages DIR: what happened to pages of managed memory, a folder for each combination, and
- * their pictures on one page. */
+/** compare --pages DIR: what happened to pages of managed memory, a folder for each combination,
+ * and their pictures on one page. */
 #ifndef WP_STUDY_COMPARE_PAGES_H
 #define WP_STUDY_COMPARE_PAGES_H
 
-#include "study/variation.h"
 #include "study/trials.h"
+#include "study/variation.h"
 
 /** INVALID: a folder has something else in it. */
 WP_NODISCARD wp_status wpi_compare_check_pages(const wp_variation *variation, const char *dir,

@@ -12,9 +12,9 @@
 void wpi_managed_groups_add(void *groups, const wp_trace_allocation *allocation) {
     wp_managed_groups *g = groups;
     size_t i = 0;
-    while (i < g->count && (g->items[i].bytes != allocation->bytes ||
-                            g->items[i].address != allocation->address ||
-                            strcmp(g->items[i].site, allocation->site) != 0))
+    while (i < g->count &&
+           (g->items[i].bytes != allocation->bytes || g->items[i].address != allocation->address ||
+            strcmp(g->items[i].site, allocation->site) != 0))
         i++;
     if (i == g->count) {
         wp_managed_group *items = wp_realloc(g->items, (g->count + 1) * sizeof *items);

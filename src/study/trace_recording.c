@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libwarpage, in the program, writes the trace under another name; it gets its own when the program has
- * ended and its exit status is in it. */
+/* libwarpage, in the program, writes the trace under another name; it gets its own when the program
+ * has ended and its exit status is in it. */
 #include "study/trace_recording.h"
 
 #include <dirent.h>

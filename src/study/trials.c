@@ -56,8 +56,7 @@ static wp_status hash_policy_files(wp_text *text, wp_error *err) {
         size_t bytes = 0;
         WP_CHECK(path != NULL);
         if (length != 0) status = wp_file_read(path, &data, &bytes, err);
-        if (data != NULL)
-            wp_text_appendf(text, " policies %016" PRIx64, wp_hash64(data, bytes, 1));
+        if (data != NULL) wp_text_appendf(text, " policies %016" PRIx64, wp_hash64(data, bytes, 1));
         wp_free(data);
         wp_free(path);
         files += length + (files[length] == ':');

@@ -44,9 +44,9 @@ typedef struct wp_trials {
     char *self;
     char *key; /* of program and arguments */
     pthread_mutex_t lock;
-    size_t next;    /* trial to start */
-    size_t done;    /* trials, for progress */
-    size_t planned; /* … of so many; less than `count`: all there are; SIZE_MAX: not known yet */
+    size_t next;       /* trial to start */
+    size_t done;       /* trials, for progress */
+    size_t planned;    /* … of so many; less than `count`: all there are; SIZE_MAX: not known yet */
     bool has_said_why; /* not all are replayed */
 } wp_trials;
 

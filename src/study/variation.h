@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
+#include "base/fail.h"
 #include "base/strings.h"
 #include "base/text.h"
-#include "base/fail.h"
 
 /** One --vary KEY=A,B,C. */
 typedef struct wp_vary {

@@ -166,7 +166,7 @@ static wp_status fail_number(parser *p, uint32_t column, size_t first, size_t ou
 static void put_null(wpi_csv_column *column, wp_type type, uint64_t row) {
     const uint32_t bytes = wp_type_bytes(type);
     memset((char *)column->values + row * bytes, 0, bytes);
-    column->valid[row / 8] &= (uint8_t) ~(1u << (row % 8));
+    column->valid[row / 8] &= (uint8_t)~(1u << (row % 8));
     column->has_null = true;
 }
 

@@ -29,8 +29,9 @@ wp_status wpi_python_run(const wp_strings *argv, const wp_subprocess_options *op
     wp_status status = wp_subprocess_run(wp_strings_argv(argv), &with_talk, &exit_code, err);
     if (status == WP_STATUS_OK && exit_code != 0) {
         const char *why = wp_text_string(&talk);
-        status = *why != '\0' ? WP_FAIL(err, IO, "%.*s", (int)strcspn(why, "\n"), why)
-                              : WP_FAIL(err, IO, "%s ended with status %d", argv->items[0], exit_code);
+        status = *why != '\0'
+                     ? WP_FAIL(err, IO, "%.*s", (int)strcspn(why, "\n"), why)
+                     : WP_FAIL(err, IO, "%s ended with status %d", argv->items[0], exit_code);
     }
     wp_text_deinit(&talk);
     return status;

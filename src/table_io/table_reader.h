@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A reader of one kind of file: what column_table.c asks. Its structure begins with its operations and
- * fields. */
+/** A reader of one kind of file: what column_table.c asks. Its structure begins with its operations
+ * and fields. */
 #ifndef WP_TABLE_IO_READER_H
 #define WP_TABLE_IO_READER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A chunk's rows have a byte each, 1 while they satisfy all comparisons so far. Numbers are compared
- * as long double, whose 64 bits of significand hold every integer and every double. A text is
- * compared once: its dictionary code has the answer from then on. */
+/* A chunk's rows have a byte each, 1 while they satisfy all comparisons so far. Numbers are
+ * compared as long double, whose 64 bits of significand hold every integer and every double. A text
+ * is compared once: its dictionary code has the answer from then on. */
 #include "table_io/where.h"
 
 #include <float.h>
@@ -14,7 +14,16 @@
 
 _Static_assert(LDBL_MANT_DIG >= 64, "a long double holds every 64-bit integer");
 
-typedef enum test { EQUAL, UNEQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL, IS_NULL, IS_NOT_NULL } test;
+typedef enum test {
+    EQUAL,
+    UNEQUAL,
+    LESS,
+    LESS_EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    IS_NULL,
+    IS_NOT_NULL
+} test;
 
 typedef struct comparison {
     test test;
@@ -22,8 +31,8 @@ typedef struct comparison {
     char *text; /* constant; NULL: it is `number` */
     size_t text_length;
     long double number;
-    uint32_t place; /* in the selection */
-    bool is_text;   /* the column */
+    uint32_t place;   /* in the selection */
+    bool is_text;     /* the column */
     uint8_t *answers; /* [answer_count]: of dictionary codes */
     uint32_t answer_count, answer_capacity;
 } comparison;
@@ -105,8 +114,8 @@ static wp_status parse_test(parser *p, comparison *c) {
     static const struct {
         const char *text;
         test test;
-    } tests[] = {{"==", EQUAL},      {"!=", UNEQUAL},       {"<>", UNEQUAL}, {"<=", LESS_EQUAL},
-                 {">=", GREATER_EQUAL}, {"=", EQUAL}, {"<", LESS},    {">", GREATER}};
+    } tests[] = {{"==", EQUAL},         {"!=", UNEQUAL}, {"<>", UNEQUAL}, {"<=", LESS_EQUAL},
+                 {">=", GREATER_EQUAL}, {"=", EQUAL},    {"<", LESS},     {">", GREATER}};
     skip_spaces(p);
     if (take_word(p, "is")) {
         c->test = take_word(p, "not") ? IS_NOT_NULL : IS_NULL;
@@ -153,8 +162,7 @@ static wp_status parse_constant(parser *p, comparison *c) {
 }
 
 static wp_status parse_comparison(parser *p, wpi_where *where) {
-    comparison *more =
-        wp_realloc(where->comparisons, (where->count + (size_t)1) * sizeof *more);
+    comparison *more = wp_realloc(where->comparisons, (where->count + (size_t)1) * sizeof *more);
     if (more == NULL) return WP_FAIL(p->err, NOMEM, "the condition of --where");
     where->comparisons = more;
     comparison *c = &more[where->count++];
@@ -243,8 +251,8 @@ wp_status wpi_where_bind(wpi_where *where, const wpi_table *table, wpi_selected 
         WP_TRY(check_types(c, field, err));
         c->is_text = field->is_text;
         c->place = 0;
-        while (c->place < *count && (selected[c->place].column != column ||
-                                     selected[c->place].use != WPI_USE_VALUES))
+        while (c->place < *count &&
+               (selected[c->place].column != column || selected[c->place].use != WPI_USE_VALUES))
             c->place++;
         if (c->place == *count) selected[(*count)++] = (wpi_selected){column, WPI_USE_VALUES};
     }
@@ -268,7 +276,7 @@ static void keep_valid(const wp_column *column, uint64_t row_count, bool is_want
 
 #define LOOP(values, operator, number)                                                             \
     for (uint64_t row = 0; row < row_count; row++)                                                 \
-        keeps[row] &= (uint8_t)((long double)(values)[row] operator (number));                     \
+        keeps[row] &= (uint8_t)((long double)(values)[row] operator(number));                      \
     break
 
 #define COMPARE(type)                                                                              \

@@ -6,10 +6,10 @@
  *     COLUMN is null         COLUMN is not null
  *     … and …
  *
- * A constant is a number, or text in single quotes ('' is a quote); a column whose name is no single
- * word is in double quotes. As in SQL a comparison with NULL is not true, so such a row is left
- * out. Numbers are compared exactly, whatever their types; texts byte by byte; a NaN is unequal to
- * every number and neither less nor greater. One thread.
+ * A constant is a number, or text in single quotes ('' is a quote); a column whose name is no
+ * single word is in double quotes. As in SQL a comparison with NULL is not true, so such a row is
+ * left out. Numbers are compared exactly, whatever their types; texts byte by byte; a NaN is
+ * unequal to every number and neither less nor greater. One thread.
  */
 #ifndef WP_TABLE_IO_WHERE_H
 #define WP_TABLE_IO_WHERE_H

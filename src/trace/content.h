@@ -58,7 +58,7 @@ typedef struct wpi_trace_root {
     uint32_t tables_count;
     struct {
         uint64_t offset, bytes;
-    } * tables;
+    } *tables;
 } wpi_trace_root;
 
 void wpi_trace_root_append(wp_text *out, const wpi_trace_root *root);

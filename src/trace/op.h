@@ -35,7 +35,7 @@
     X(PREFETCH, "prefetch", 4, false) /* queue, address, bytes, to the device */                   \
     X(ADVICE, "advice", 3, false)     /* address, bytes, set of WPI_ADVICE */                      \
     X(HOST_SEEN, "seen", 0, false)    /* from now on all that the host touches is written down */  \
-    X(VARIABLE, "variable", 2, false) /* address, bytes: of managed ones, whole pages */          \
+    X(VARIABLE, "variable", 2, false) /* address, bytes: of managed ones, whole pages */           \
     X(HOST_WORK, "host work", 5, false) /* 0: of a host thread, else queue + 1; bytes read, */     \
     /* written; wp_host_pattern + 2 * access_bytes; threads */
 

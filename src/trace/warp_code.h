@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What a warp does, in few bytes: entries in the order in which a warp source (sim/sm/warp_source.h)
- * handed them out.
+ * What a warp does, in few bytes: entries in the order in which a warp source
+ * (sim/sm/warp_source.h) handed them out.
  *
  *     block    head = difference to the last block's number << 2 | 0: same lanes, 1: lanes follow
  *              for each access: tag = 5 bits of the first lane's address, 3 of the pattern; …

@@ -54,8 +54,8 @@ static void check_actors_that_answer(wp_device *device) {
     uint32_t *words = memory;
     memset(words, 0, 4096);
     for (size_t i = 0; i < 2 * PAIRS; i++) {
-        players[i] = (player){
-            .theirs = &words[(i ^ 1) * 16], .mine = &words[i * 16], .leads = i % 2 == 0};
+        players[i] =
+            (player){.theirs = &words[(i ^ 1) * 16], .mine = &words[i * 16], .leads = i % 2 == 0};
         assert_status_ok(wp_actor_start(device, "player", play, &players[i], &actors[i], &err),
                          &err);
     }
@@ -108,8 +108,8 @@ static void check_relay(wp_device *device) {
     relay r = {.queue = queue, .word = pinned, .staged = (uint32_t *)pinned + 16, .target = target};
     assert_status_ok(wp_actor_start(device, "relay", pass_on, &r, &actor, &err), &err);
     for (uint32_t value = 1; value <= 9; value++) {
-        assert_status_ok(
-            wp_queue_fill(wp_device_default_queue(device), r.word, value, 4, 1, &err), &err);
+        assert_status_ok(wp_queue_fill(wp_device_default_queue(device), r.word, value, 4, 1, &err),
+                         &err);
         assert_status_ok(wp_queue_wait(wp_device_default_queue(device), &err), &err);
     }
     assert_status_ok(wp_actor_wait(actor, &err), &err);
@@ -161,9 +161,8 @@ static void check_refused(wp_device *device) {
         WP_STATUS_INVALID, &err, "no pattern");
     assert_status_fails(wp_queue_host_work(queue, &(wp_host_work){.threads = 4097}, &err),
                         WP_STATUS_INVALID, &err, "4097 threads");
-    assert_status_fails(
-        wp_queue_host_work(queue, &(wp_host_work){.read_bytes = UINT64_MAX}, &err),
-        WP_STATUS_INVALID, &err, "1 PiB");
+    assert_status_fails(wp_queue_host_work(queue, &(wp_host_work){.read_bytes = UINT64_MAX}, &err),
+                        WP_STATUS_INVALID, &err, "1 PiB");
     assert_status_ok(wp_device_host_work(device, &(wp_host_work){0}, &err), &err);
     assert_status_ok(wp_queue_wait(queue, &err), &err);
 }

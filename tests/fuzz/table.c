@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "table_io/npy.h"
 #include "table_io/column_table.h"
+#include "table_io/npy.h"
 #include "test_folder.h"
 
 #define COLUMNS_MAX 64

@@ -93,7 +93,8 @@ static void clean_pages_that_stayed_take_no_room_and_are_not_evicted(void **stat
         assert_true(bench_count_of(&b, "paging.evicted") > 0);
         assert_u64(wpi_pages_count(&wpi_paging_residency(b.paging)->chunks[0].resident), 256);
         bench_check_residency(&b);
-        /* Used again they are like others; a page at random, and 2 MiB that are whole, may be others. */
+        /* Used again they are like others; a page at random, and 2 MiB that are whole, may be
+         * others. */
         touch(&b, 0, MIB, false);
         touch(&b, 2 * MIB, 6 * MIB, true);
         if (i % 2 == 0) assert_u64(wpi_paging_residency(b.paging)->chunks[0].resident.words[0], 0);
@@ -105,8 +106,8 @@ static void clean_pages_that_stayed_take_no_room_and_are_not_evicted(void **stat
 static void memory_is_as_good_as_empty(void **state) {
     (void)state;
     bench b;
-    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=tree", "paging.prefetch_full=none",
-               "gpu.memory=2MiB", "paging.synchronize=return");
+    BENCH_OPEN(&b, 4 * MIB, "paging.prefetch=tree", "paging.prefetch_full=none", "gpu.memory=2MiB",
+               "paging.synchronize=return");
     wpi_paging_set_frames(b.paging, 512);
     touch(&b, 0, 2 * MIB, true);
     touch(&b, 2 * MIB, 2 * 65536, true); /* that there is no room is seen with the first block */

@@ -140,10 +140,12 @@ PROGRAM_REGION(nothing)
 static const wp_cpu_region region_wait[] = {{run_wait, 0, 0}, {run_wait, WP_STOP_YIELD, 0}};
 
 #define PROGRAM_KERNEL(kernel_name, body, kernel_params, count)                                    \
-    {                                                                                              \
-        .name = kernel_name, .regions = region_##body, .params = kernel_params, .region_count = 1, \
-        .param_count = count, .register_estimate = 16                                              \
-    }
+    {.name = kernel_name,                                                                          \
+     .regions = region_##body,                                                                     \
+     .params = kernel_params,                                                                      \
+     .region_count = 1,                                                                            \
+     .param_count = count,                                                                         \
+     .register_estimate = 16}
 
 static const wp_cpu_kernel program_kernels[] = {
     PROGRAM_KERNEL("k_add", add, pointer_int_int, 3),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Random traffic through a memory system: each warp makes its next access when it has its answer. What is accessed
- * is the test's business. */
+/** Random traffic through a memory system: each warp makes its next access when it has its answer.
+ * What is accessed is the test's business. */
 #ifndef SIM_TRAFFIC_H
 #define SIM_TRAFFIC_H
 

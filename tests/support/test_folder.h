@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** A folder for a test's files that is gone when the program ends, also where a test fails half way. */
+/** A folder for a test's files that is gone when the program ends, also where a test fails half
+ * way. */
 #ifndef TEST_FOLDER_H
 #define TEST_FOLDER_H
 

@@ -14,8 +14,7 @@
 #define COUNT_OF(array) ((uint32_t)(sizeof(array) / sizeof((array)[0])))
 
 /* Region `s` of a kernel; what led there and flags. */
-#define REGION(fn, stop_op, stop_flags)                                                            \
-    { .run = (fn), .stop = (stop_op), .flags = (stop_flags) }
+#define REGION(fn, stop_op, stop_flags) {.run = (fn), .stop = (stop_op), .flags = (stop_flags)}
 #define PLAIN_BARRIER(fn) REGION(fn, WP_STOP_BARRIER, WP_CPU_REGION_PLAIN)
 
 static const wp_cpu_param pointer_params[8] = {{8, 8}, {8, 8}, {8, 8}, {8, 8},
@@ -24,16 +23,19 @@ static const wp_cpu_param pointer_params[8] = {{8, 8}, {8, 8}, {8, 8}, {8, 8},
 /* A kernel in region form that takes `count` pointers (or 8-byte values), with `frame` bytes of
  * frame a thread. */
 #define REGION_KERNEL(kernel_name, region_array, count, frame, kernel_flags)                       \
-    {                                                                                              \
-        .name = (kernel_name), .regions = (region_array), .region_count = COUNT_OF(region_array),  \
-        .params = pointer_params, .param_count = (count), .frame_bytes = (frame),                  \
-        .flags = (kernel_flags)                                                                    \
-    }
+    {.name = (kernel_name),                                                                        \
+     .regions = (region_array),                                                                    \
+     .region_count = COUNT_OF(region_array),                                                       \
+     .params = pointer_params,                                                                     \
+     .param_count = (count),                                                                       \
+     .frame_bytes = (frame),                                                                       \
+     .flags = (kernel_flags)}
 #define FIBER_KERNEL(kernel_name, function, count, kernel_flags)                                   \
-    {                                                                                              \
-        .name = (kernel_name), .thread = (function), .params = pointer_params,                     \
-        .param_count = (count), .flags = (kernel_flags)                                            \
-    }
+    {.name = (kernel_name),                                                                        \
+     .thread = (function),                                                                         \
+     .params = pointer_params,                                                                     \
+     .param_count = (count),                                                                       \
+     .flags = (kernel_flags)}
 
 static inline wp_device *open_device(const char *workers) {
     wp_device *device;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of src/device/cpu/check_memory.c: where an address lies among live and freed allocations. */
+/* Tests of src/device/cpu/check_memory.c: where an address lies among live and freed allocations.
+ */
 #include "device/cpu/access_check.h"
 #include "wp_test.h"
 
@@ -17,7 +18,8 @@ static void add(wpi_memory_map *map, uintptr_t base, size_t size_bytes) {
 /* Live: 0x10000 + 0x100 and 0x30000 + 0x80. Freed: 0x20000 + 0x40. */
 static int set_up(void **state) {
     static maps m;
-    if (wpi_memory_map_create(&m.live, NULL) != WP_STATUS_OK || wpi_memory_map_create(&m.freed, NULL) != WP_STATUS_OK)
+    if (wpi_memory_map_create(&m.live, NULL) != WP_STATUS_OK ||
+        wpi_memory_map_create(&m.freed, NULL) != WP_STATUS_OK)
         return -1;
     add(m.live, 0x10000, 0x100);
     add(m.live, 0x30000, 0x80);
@@ -80,7 +82,8 @@ static void address_in_freed_memory_is_told_as_freed(void **state) {
 }
 
 static void freed_allocation_counts_only_when_it_is_nearest(void **state) {
-    const wpi_check_place near_freed = locate(state, 0x20050, 4), near_live = locate(state, 0x12000, 4);
+    const wpi_check_place near_freed = locate(state, 0x20050, 4),
+                          near_live = locate(state, 0x12000, 4);
     assert_true(near_freed.is_freed);
     assert_int_equal(near_freed.distance_bytes, 0x11);
     assert_false(near_live.is_freed);
@@ -92,7 +95,8 @@ static void nothing_is_near_when_there_is_nothing(void **state) {
     (void)state;
     assert_int_equal(wpi_memory_map_create(&empty.live, NULL), WP_STATUS_OK);
     assert_int_equal(wpi_memory_map_create(&empty.freed, NULL), WP_STATUS_OK);
-    const wpi_check_place place = wpi_check_locate(empty.live, empty.freed, (const void *)(uintptr_t)0x5000, 1);
+    const wpi_check_place place =
+        wpi_check_locate(empty.live, empty.freed, (const void *)(uintptr_t)0x5000, 1);
     assert_false(place.is_known);
     assert_false(place.is_good);
     wpi_memory_map_destroy(empty.live);

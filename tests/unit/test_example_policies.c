@@ -15,8 +15,7 @@ extern const wpi_policy wpi_policy_prefetch_next_block, wpi_policy_evict_read_fi
 
 static void the_block_behind_comes_too(void **state) {
     (void)state;
-    wpi_prefetch_question question = {.page_count = WPI_CHUNK_PAGES,
-                                      .tree_pages = WPI_CHUNK_PAGES};
+    wpi_prefetch_question question = {.page_count = WPI_CHUNK_PAGES, .tree_pages = WPI_CHUNK_PAGES};
     wpi_pages out = {{0}}, expected = {{0}};
     wpi_pages_add(&question.faulting, 40);
     wpi_pages_add(&question.faulting, 511);

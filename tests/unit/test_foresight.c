@@ -189,7 +189,8 @@ static void notes_are_read_as_they_were_written(void **state) {
     for (size_t length = 0; length < bytes; length += 1 + length / 8) {
         wpi_foresight_init(&later, 64);
         assert_status_ok(wp_file_write(path, data, length, &err), &err);
-        assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_PARSE, &err, "record of page accesses");
+        assert_status_fails(wpi_future_read(path, &later, &err), WP_STATUS_PARSE, &err,
+                            "record of page accesses");
         wpi_foresight_deinit(&later);
     }
     test_folder_remove();

@@ -7,10 +7,10 @@
 #include "base/abi.h"
 #include "base/alloc.h"
 #include "base/units.h"
+#include "compiler/ptx/ptx.h"
 #include "compiler/source/asm_syntax.h"
 #include "compiler/source/launch_syntax.h"
 #include "compiler/source/long_double.h"
-#include "compiler/ptx/ptx.h"
 #include "device/image.h"
 #include "report/run_record.h"
 

@@ -163,7 +163,7 @@ typedef struct function_1 {
 } function_1;
 
 #define F1(name, exact, bound_d, bound_f, ...)                                                     \
-    { #name, __nv_##name, __nv_##name##f, exact, bound_d, bound_f, __VA_ARGS__ }
+    {#name, __nv_##name, __nv_##name##f, exact, bound_d, bound_f, __VA_ARGS__}
 #define ALL -HUGE_VAL, HUGE_VAL
 
 static const function_1 functions_1[] = {
@@ -255,7 +255,7 @@ typedef struct function_2 {
 } function_2;
 
 #define F2(name, exact, bound_d, bound_f)                                                          \
-    { #name, __nv_##name, __nv_##name##f, exact, bound_d, bound_f }
+    {#name, __nv_##name, __nv_##name##f, exact, bound_d, bound_f}
 
 static const function_2 functions_2[] = {
     F2(atan2, atan2l, 2, 3),      F2(copysign, copysignl, 0, 0), F2(fdim, fdiml, 0.5, 0.5),

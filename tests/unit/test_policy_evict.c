@@ -8,7 +8,7 @@
 #include "wp_random.h"
 #include "wp_test.h"
 
-#define BLOCK(number) ((number)*WPI_BLOCK_PAGES)
+#define BLOCK(number) ((number) * WPI_BLOCK_PAGES)
 #define CHUNKS 4u
 
 typedef struct scene {
@@ -257,7 +257,9 @@ static void the_tree_drains_nodes_that_are_less_than_half_full(void **state) {
     assert_u64(chunk->tree_pages, BLOCK(8));
     for (uint32_t block = 0; block < 8; block++)
         come(&s, 0, BLOCK(block), BLOCK(block + 1));
-    const struct { uint32_t first, outer; } steps[] = {{0, 1}, {1, 2}, {2, 4}, {4, 8}};
+    const struct {
+        uint32_t first, outer;
+    } steps[] = {{0, 1}, {1, 2}, {2, 4}, {4, 8}};
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         assert_leaves(&s, "tree", 0, BLOCK(steps[i].first), BLOCK(steps[i].outer));
         wpi_residency_evict(&s.residency, chunk, &s.pages);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policy files: what is loaded is found like the library's own policies, what is wrong is refused as
- * a whole. The files are modules that the build makes of tests/support/policy_files. */
+/* Policy files: what is loaded is found like the library's own policies, what is wrong is refused
+ * as a whole. The files are modules that the build makes of tests/support/policy_files. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "policy/load.h"
 

@@ -6,7 +6,7 @@
 #include "wp_random.h"
 #include "wp_test.h"
 
-#define BLOCK(number) ((number)*WPI_BLOCK_PAGES)
+#define BLOCK(number) ((number) * WPI_BLOCK_PAGES)
 
 typedef struct scene {
     wpi_prefetch_question question;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom a TLB asks that misses (NeiDty, Sections III-B and III-C), and whether it keeps the answer. */
+/* Whom a TLB asks that misses (NeiDty, Sections III-B and III-C), and whether it keeps the answer.
+ */
 #include "policy/tlb_sharing.h"
 
 #include "wp_test.h"
@@ -30,8 +31,8 @@ static void bits_are_neighbours_from_the_nearest_on_left_first(void **state) {
         assert_int_equal(wpi_tlb_sharing_offset(bit), offsets[bit]);
 }
 
-/* "If both neighboring TLBs have the corresponding physical address, the local TLB would access left
- * TLB"; who has it no longer is a matter for the next level. */
+/* "If both neighboring TLBs have the corresponding physical address, the local TLB would access
+ * left TLB"; who has it no longer is a matter for the next level. */
 static void neidty_asks_whom_the_directory_names_once(void **state) {
     (void)state;
     static const char *const names[] = {"neidty", "neidty-exclusive", "neidty-twice"};

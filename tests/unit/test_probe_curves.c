@@ -131,7 +131,8 @@ static void what_is_no_number_is_refused_with_its_line(void **state) {
     assert_refused("made.csv", "#,x,\n1,5,\n", "is not a stride in KB");
     assert_refused("made.csv", "#,64,\n1,5,7,\n", "more than 1 columns");
     assert_refused("TLBsharing.txt", "#   000\n000 284\n", "TLBsharing-STRIDE_KB-PAGES.txt");
-    assert_refused("TLBsharing-128-16.txt", "#   000 001\n001 284 276\n", "expected the row of SM 0");
+    assert_refused("TLBsharing-128-16.txt", "#   000 001\n001 284 276\n",
+                   "expected the row of SM 0");
 }
 
 /* Whatever is changed in a file, it is read or refused, and nothing else happens. */

@@ -17,8 +17,7 @@ static void no_line_of_text_is_a_request(void **state) {
     wp_text page = {0};
     wp_roff_line(&page, ".a\n'b\nc.d");
     wp_roff_verbatim(&page, "x  \n\n.y");
-    assert_string_equal(wp_text_string(&page),
-                        "\\&.a\n\\&\\(aqb\nc.d\n.nf\nx\n.sp\n\\&.y\n.fi\n");
+    assert_string_equal(wp_text_string(&page), "\\&.a\n\\&\\(aqb\nc.d\n.nf\nx\n.sp\n\\&.y\n.fi\n");
     wp_text_deinit(&page);
 }
 

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "sim/profile/floorplan.h"
 #include "sim/memory/link.h"
+#include "sim/profile/floorplan.h"
 #include "wp_test.h"
 
 static wpi_profile *parse(const char *ini, const char *setting) {
@@ -92,7 +92,8 @@ static void mistakes_are_named_with_their_place(void **state) {
         {"[dram]\nbandwidth = 12GB\n", NULL, WP_STATUS_PARSE, "'12GB' is not a rate"},
         {"[l1]\non = maybe\n", NULL, WP_STATUS_PARSE, "l1.on: 'maybe' is neither on nor off"},
         {"[l1]\nwrite = never\n", NULL, WP_STATUS_PARSE, "is not one of: through evict back"},
-        {"[l1]\nsector = 33B\n", NULL, WP_STATUS_INVALID, "test.ini:2: l1.sector: 33 is not 32, 64 or 128"},
+        {"[l1]\nsector = 33B\n", NULL, WP_STATUS_INVALID,
+         "test.ini:2: l1.sector: 33 is not 32, 64 or 128"},
         {"[gpu]\ncore_clock = 3\n", NULL, WP_STATUS_PARSE, "gpu.core_clock"},
         {"[page]\nbytes = 5000B\n", NULL, WP_STATUS_INVALID, "test.ini:2: page.bytes"},
         {"[page]\nbytes = 64MiB\n", NULL, WP_STATUS_INVALID, "out of range"},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sim/engine/statistics.h"
 
-#include "sim/engine/slab.h"
 #include "sim/engine/reserve.h"
+#include "sim/engine/slab.h"
 #include "wp_random.h"
 #include "wp_test.h"
 

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "trace/part.h"
-#include "trace/trace_source.h"
 #include "trace/tee.h"
+#include "trace/trace_source.h"
 #include "trace_program.h"
 #include "wp_test.h"
 

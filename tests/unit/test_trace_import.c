@@ -217,7 +217,8 @@ static void damaged_lists_are_refused(void **state) {
     write_file("list.g", "kernel-9.traceg.xz\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_UNSUPPORTED, &err, "xz -d");
     write_file("list.g", "MemcpyHtoD,many\n");
-    assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "expected a copy");
+    assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err,
+                        "expected a copy");
     write_file("list.g", "#include <stdio.h>\n");
     assert_status_fails(wp_trace_import(list, path, &err), WP_STATUS_PARSE, &err, "neither");
     wp_free(list);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --policy-file FILE: loaded here, and named in WARPAGE_POLICY_FILES for the processes that this one
- * starts. */
+/* --policy-file FILE: loaded here, and named in WARPAGE_POLICY_FILES for the processes that this
+ * one starts. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <stdlib.h>
 #include <string.h>

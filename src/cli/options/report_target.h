@@ -9,7 +9,7 @@
 
 /** What --help says of it. */
 #define WPI_REPORT_DOC                                                                             \
-    "write the report to FILE.txt, .json, .csv or .html; - is standard output, as text "            \
+    "write the report to FILE.txt, .json, .csv or .html; - is standard output, as text "           \
     "(-.json or -.csv: in that form), after what the program printed"
 
 bool wpi_report_is_stdout(const char *path);

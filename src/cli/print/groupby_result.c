@@ -6,9 +6,9 @@
 #include "base/file.h"
 #include "cli/groupby.h"
 #include "cli/print/table.h"
-#include "table_io/parse_number.h"
 #include "table_io/output.h"
 #include "table_io/parquet.h"
+#include "table_io/parse_number.h"
 
 #define TEXT_DIGITS 15 /* of a double in a table for people: what decimal input keeps */
 

@@ -8,7 +8,10 @@
 #include "base/page.h"
 
 static void append_cell(wp_text *out, const char *tag, const char *text, bool is_text) {
-    wp_text_appendf(out, "<%s%s>", tag, !is_text ? "" : strlen(text) > 40 ? " class=long" : " class=text");
+    wp_text_appendf(out, "<%s%s>", tag,
+                    !is_text            ? ""
+                    : strlen(text) > 40 ? " class=long"
+                                        : " class=text");
     wp_text_append_html(out, text);
     wp_text_appendf(out, "</%s>", tag);
 }

@@ -7,11 +7,11 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "base/text.h"
-#include "compiler/source/demangle.h"
-#include "compiler/emit/image_writer.h"
 #include "compiler/driver/job.h"
+#include "compiler/emit/image_writer.h"
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/pipeline.h"
+#include "compiler/source/demangle.h"
 
 static const struct {
     wp_cpu_isa isa;

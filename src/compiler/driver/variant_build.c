@@ -15,8 +15,8 @@
 #include "base/file.h"
 #include "base/must.h"
 #include "compiler/driver/job.h"
-#include "compiler/pipeline.h"
 #include "compiler/driver/supervise.h"
+#include "compiler/pipeline.h"
 
 #define OPTION "--variant="
 

@@ -11,11 +11,11 @@
 #include "base/leftovers.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/driver/job.h"
+#include "compiler/driver/supervise.h"
+#include "compiler/pipeline.h"
 #include "compiler/source/demangle.h"
 #include "compiler/source/foreign_headers.h"
-#include "compiler/driver/job.h"
-#include "compiler/pipeline.h"
-#include "compiler/driver/supervise.h"
 
 static bool makes_one_file_an_input(wp_goal goal) {
     return goal != WP_GOAL_LINK && goal != WP_GOAL_SHARED && goal != WP_GOAL_LIBRARY &&

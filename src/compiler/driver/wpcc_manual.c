@@ -33,9 +33,10 @@ static void write_page(wp_text *page) {
     wp_roff_verbatim(page, "wpcc [options] file...\n"
                            "wpcc --policy [options] file.c... -o file.so");
     wp_roff_section(page, "DESCRIPTION");
-    wp_roff_line(page, "Compiles CUDA C and C++ to programs that run on this processor, on simulated "
-                       "GPUs and on NVIDIA GPUs. It takes the options of nvcc; those not listed here "
-                       "are accepted and have no effect.");
+    wp_roff_line(page,
+                 "Compiles CUDA C and C++ to programs that run on this processor, on simulated "
+                 "GPUs and on NVIDIA GPUs. It takes the options of nvcc; those not listed here "
+                 "are accepted and have no effect.");
     wp_roff_section(page, "OPTIONS");
     wpi_options_visit(add_item, page);
     wp_roff_section(page, "EXIT STATUS");

@@ -58,9 +58,9 @@ void wpi_branch_mark_rare(LLVMContextRef context, LLVMValueRef branch);
 /** Users of a value as an array (one entry a use); free with wp_free. */
 LLVMValueRef *wpi_users(LLVMValueRef value, uint32_t *count);
 
-/** Takes "exact" and its like from every instruction. Scalar passes of LLVM 19 hoist an expression from under a
- *  guard and put it in the place of an equal one outside, without forgetting what holds under the
- *  guard only. */
+/** Takes "exact" and its like from every instruction. Scalar passes of LLVM 19 hoist an expression
+ * from under a guard and put it in the place of an equal one outside, without forgetting what holds
+ * under the guard only. */
 void wpi_module_forget_exact(LLVMModuleRef module);
 
 #endif

@@ -3,8 +3,8 @@
  * together.
  *
  *  Divergence starts at the thread index and at what is read from memory, and spreads through
- * operands and through phis where threads that parted at a divergent branch meet, up to the branch's
- * immediate post-dominator. */
+ * operands and through phis where threads that parted at a divergent branch meet, up to the
+ * branch's immediate post-dominator. */
 #ifndef WP_IR_UNIFORM_H
 #define WP_IR_UNIFORM_H
 

@@ -395,7 +395,7 @@ static LLVMValueRef lower_nothing(wp_compile *c, LLVMBuilderRef at, LLVMValueRef
 }
 
 #define SREG "llvm.nvvm.read.ptx.sreg."
-#define BLOCK_FIELD(field) (uint32_t) offsetof(wp_cpu_block, field)
+#define BLOCK_FIELD(field) (uint32_t)offsetof(wp_cpu_block, field)
 #define ATOMIC(word, op)                                                                           \
     {"llvm.nvvm.atomic." word ".gen.*", lower_atomic, LLVMAtomicRMWBinOp##op}, {                   \
         "llvm.nvvm.atomic.load." word ".*", lower_atomic, LLVMAtomicRMWBinOp##op                   \

@@ -25,14 +25,16 @@ typedef enum wp_id {
 } wp_id;
 
 #define WP_ID_PREFIX "wp.id."
-#define WP_BLOCK_PLACEHOLDER "wp.block"    /* ptr @wp.block(): the wp_cpu_block */
-#define WP_SHARED_PLACEHOLDER "wp.shared"  /* ptr @wp.shared(): block->shared */
-#define WP_ORDERED_METADATA "wp.ordered"   /* a former atomic: not independent between threads */
-#define WP_CACHE_METADATA "wp.cache"       /* a wp_trace_cache: PTX's cache operator */
-#define WP_BLOCK_METADATA "wp.block_scope" /* a fence that concerns the block's own threads only   \
-                                            */
-#define WP_TRIES_METADATA "wp.tries" /* a yield of a loop that tries again, but waits for nobody   \
-                                      */
+#define WP_BLOCK_PLACEHOLDER "wp.block"   /* ptr @wp.block(): the wp_cpu_block */
+#define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
+#define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
+#define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
+#define WP_BLOCK_METADATA                                                                          \
+    "wp.block_scope" /* a fence that concerns the block's own threads only                         \
+                      */
+#define WP_TRIES_METADATA                                                                          \
+    "wp.tries" /* a yield of a loop that tries again, but waits for nobody                         \
+                */
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */

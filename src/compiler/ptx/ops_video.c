@@ -188,10 +188,7 @@ static void emit_vavrg4(wp_ptx *t) {
     simd(t, AVERAGE, 4);
 }
 
-#define ROWS(name)                                                                                 \
-    {#name, emit_##name}, {#name "2", emit_##name##2}, {                                           \
-#name "4", emit_##name##4                                                                  \
-    }
+#define ROWS(name) {#name, emit_##name}, {#name "2", emit_##name##2}, {#name "4", emit_##name##4}
 
 const wp_ptx_row wpi_ptx_video[] = {
     ROWS(vadd),   ROWS(vsub), ROWS(vabsdiff),          ROWS(vmin),

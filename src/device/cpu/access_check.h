@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Checking kernels (`warpage run --check`): what the CPU device tells the checker, and what the checker
- * finds out. The guards themselves are in the variant "check" of the kernels (base/abi.h).
+ * Checking kernels (`warpage run --check`): what the CPU device tells the checker, and what the
+ * checker finds out. The guards themselves are in the variant "check" of the kernels (base/abi.h).
  *
  *     guard in kernel code ──► wp_rt_check… ──► locate the address ──► finding: said once, counted
  *     allocation and freeing ──► numbers, callers, a quarantine of freed ranges
@@ -26,13 +26,16 @@ static inline bool wpi_check_is_on(void) {
 /** Reads the parameters; PARSE or INVALID when they are wrong. */
 WP_NODISCARD wp_status wpi_check_start(wp_error *err);
 
-/* ---- memory ------------------------------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------------------------------
+ */
 
-/** Between allocations lie so many bytes of nothing, so that small overruns do not reach the next. */
+/** Between allocations lie so many bytes of nothing, so that small overruns do not reach the next.
+ */
 size_t wpi_check_gap_bytes(void);
 /** Numbers an allocation and notes who asked for it. */
 void wpi_check_allocated(wpi_memory_entry *entry);
-/** Takes over the pages of a freed allocation, so that its addresses are not given out again soon. */
+/** Takes over the pages of a freed allocation, so that its addresses are not given out again soon.
+ */
 void wpi_check_freed(const wpi_memory_entry *entry);
 
 wpi_memory_map *wpi_check_freed_map(void);
@@ -41,15 +44,18 @@ typedef struct wpi_check_place {
     bool is_known;          /* there is a nearest allocation */
     bool is_freed;          /* … and it was freed */
     bool is_good;           /* all bytes lie in a live one */
-    int64_t distance_bytes; /* as wpi_memory_map_nearest; 0 also when the access starts inside and leaves it */
+    int64_t distance_bytes; /* as wpi_memory_map_nearest; 0 also when the access starts inside and
+                               leaves it */
     wpi_memory_entry entry;
 } wpi_check_place;
 
-/** Where [address, address + size_bytes) lies among live and freed allocations: the nearest of all. */
+/** Where [address, address + size_bytes) lies among live and freed allocations: the nearest of all.
+ */
 wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, const void *address,
                                  uint64_t size_bytes);
 
-/* ---- kernels ------------------------------------------------------------------------------------ */
+/* ---- kernels ------------------------------------------------------------------------------------
+ */
 
 /** The variant "check" of `code`, over the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
@@ -60,8 +66,8 @@ const wp_check_site *wpi_check_sites(const wpi_variant *variant, uint32_t *count
 bool wpi_check_prepare(wpi_block *block);
 void wpi_check_release(wpi_block *block);
 
-/** All that come to the block's barrier of this completion have; some of the block may be elsewhere. The
- *  block is together or mixed, as it stands at the barrier. */
+/** All that come to the block's barrier of this completion have; some of the block may be
+ * elsewhere. The block is together or mixed, as it stands at the barrier. */
 void wpi_check_barrier(wpi_block *block);
 /** The device's first error counts as a finding when the checker looks for mistakes of its kind. */
 void wpi_check_device_error(const wp_error *error);

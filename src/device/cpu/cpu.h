@@ -69,7 +69,8 @@ struct wpi_cpu_kernel {
 WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
-/* ---- launches and workers (block_pool.c) ------------------------------------------------------------
+/* ---- launches and workers (block_pool.c)
+ * ------------------------------------------------------------
  */
 
 /** One kernel launch while it runs. Blocks are handed out in order of their number. */
@@ -160,7 +161,8 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block.c, warp_operations.c) -----------------------------------------------------------------
+/* ---- blocks (block.c, warp_operations.c)
+ * -----------------------------------------------------------------
  */
 
 /** A warp that does not run as one with its block: every lane is in exactly one of these sets. */

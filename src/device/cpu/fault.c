@@ -158,8 +158,8 @@ void wpi_fault_prepare_thread(void) {
 /* ---- copies -------------------------------------------------------------------------------------
  */
 
-/* A word is copied at once: a kernel or an actor may poll it as a flag, and must see with it what was
- * copied before it. False: it is not a word. */
+/* A word is copied at once: a kernel or an actor may poll it as a flag, and must see with it what
+ * was copied before it. False: it is not a word. */
 static bool copy_word(void *dst, const void *src, size_t bytes) {
     if (((uintptr_t)dst | (uintptr_t)src) % bytes != 0) return false;
     if (bytes == sizeof(uint32_t)) {

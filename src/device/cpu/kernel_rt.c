@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Services for kernel code (base/abi.h): output, failures, memory, clocks. Textures: texture_fetch.c. */
+/** Services for kernel code (base/abi.h): output, failures, memory, clocks. Textures:
+ * texture_fetch.c. */
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>

@@ -36,7 +36,7 @@ typedef enum wpi_command_kind {
     WPI_COMMAND_WAIT_EVENT,
     WPI_COMMAND_PREFETCH,
     WPI_COMMAND_HOST_WORK, /* for an executor: in real time the work itself takes its time */
-    WPI_COMMAND_COUNT /* must be last */
+    WPI_COMMAND_COUNT      /* must be last */
 } wpi_command_kind;
 
 typedef struct wpi_command {
@@ -65,7 +65,7 @@ typedef struct wpi_command {
         struct {
             uint64_t address, size_bytes;
             bool to_device;
-        } prefetch;            /* for an executor: here memory is where it is */
+        } prefetch; /* for an executor: here memory is where it is */
         wp_host_work host_work;
         wpi_cpu_event *record; /* holds a reference */
         wpi_dependency wait;   /* for the record that was the event's last one at that time */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * The cache is a folder of shared libraries, one for each (variant, image, instruction set, wpcc), named by a
- * hash of these. A file appears complete or not at all. Before one is loaded, its owner, length and hash are
- * checked (base/cache_dir.h): the loader maps what a header says, and a page that a truncated file lacks is a
- * SIGBUS. A damaged one is made again. Without a folder of the user's own to write to, the library is made
- * in a private temporary one and opened from there.
+ * The cache is a folder of shared libraries, one for each (variant, image, instruction set, wpcc),
+ * named by a hash of these. A file appears complete or not at all. Before one is loaded, its owner,
+ * length and hash are checked (base/cache_dir.h): the loader maps what a header says, and a page
+ * that a truncated file lacks is a SIGBUS. A damaged one is made again. Without a folder of the
+ * user's own to write to, the library is made in a private temporary one and opened from there.
  */
 #define _GNU_SOURCE /* dladdr */
 #include "device/cpu/variant_cache.h"
@@ -34,7 +34,8 @@ const wp_param wpi_variant_params[] = {
      "directory of compiled variants; empty: $XDG_CACHE_HOME/warpage or ~/.cache/warpage"},
     {0}};
 
-/* ---- where things are --------------------------------------------------------------------------- */
+/* ---- where things are ---------------------------------------------------------------------------
+ */
 
 static wp_status find_wpcc(char **out, wp_error *err) {
     wp_param_value wanted;
@@ -46,8 +47,9 @@ static wp_status find_wpcc(char **out, wp_error *err) {
         return WP_FAIL(err, TOOLCHAIN, "WARPAGE_WPCC is '%s', which is not a program", wanted.text);
     }
     Dl_info self;
-    char *real = dladdr((const void *)wpi_variant_params, &self) != 0 ? realpath(self.dli_fname, NULL)
-                                                                      : NULL;
+    char *real = dladdr((const void *)wpi_variant_params, &self) != 0
+                     ? realpath(self.dli_fname, NULL)
+                     : NULL;
     if (real != NULL) {
         char *lib = wp_path_dir(real), *prefix = wp_path_dir(lib);
         *out = wp_path_join(prefix, "bin/wpcc");
@@ -56,20 +58,22 @@ static wp_status find_wpcc(char **out, wp_error *err) {
         free(real); /* realpath's own allocation */
         if (wp_file_is_executable(*out)) return WP_STATUS_OK;
     }
-    const wp_status status =
-        WP_FAIL(err, TOOLCHAIN,
-                "checks and simulated GPUs need wpcc to compile kernels, but it is not at %s; install it there or set WARPAGE_WPCC",
-                *out != NULL ? *out : "its usual place next to libwarpage");
+    const wp_status status = WP_FAIL(err, TOOLCHAIN,
+                                     "checks and simulated GPUs need wpcc to compile kernels, but "
+                                     "it is not at %s; install it there or set WARPAGE_WPCC",
+                                     *out != NULL ? *out : "its usual place next to libwarpage");
     wp_free(*out);
     *out = NULL;
     return status;
 }
 
-/* NULL: none that can be written, or that is the user's own: only the latter is worth a word. Caller frees. */
+/* NULL: none that can be written, or that is the user's own: only the latter is worth a word.
+ * Caller frees. */
 static char *find_cache(void) {
     wp_error error = {0};
     char *dir = NULL;
-    if (wp_cache_open(&dir, &error) == WP_STATUS_INVALID) wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
+    if (wp_cache_open(&dir, &error) == WP_STATUS_INVALID)
+        wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
     return dir;
 }
 
@@ -84,23 +88,27 @@ static uint64_t key_of(const wp_image_header *image, wp_cpu_isa isa, const char 
     return wp_hash64(image, image->size_bytes, key);
 }
 
-/* ---- making and opening ------------------------------------------------------------------------- */
+/* ---- making and opening -------------------------------------------------------------------------
+ */
 
-static wp_status run_wpcc(const wp_image_header *image, const char *name, wp_cpu_isa isa, const char *wpcc,
-                          const char *dir, const char *library, wp_error *err) {
+static wp_status run_wpcc(const wp_image_header *image, const char *name, wp_cpu_isa isa,
+                          const char *wpcc, const char *dir, const char *library, wp_error *err) {
     int exit_code = 0;
     wp_text said = {0};
     char *file = wp_path_join(dir, "image");
     char *variant = wp_format("--variant=%s", name);
-    const char *const argv[] = {wpcc, variant, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3",
-                                file, "-o", library, NULL};
+    const char *const argv[] = {
+        wpcc, variant, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3",
+        file, "-o",    library,
+        NULL};
     const wp_subprocess_options options = {.stdout_text = &said, .stderr_text = &said};
     wp_status status;
     WP_TRY_GOTO(wp_file_write(file, image, image->size_bytes, err), done);
     WP_TRY_GOTO(wp_subprocess_run(argv, &options, &exit_code, err), done);
     if (exit_code != 0) {
-        status = WP_FAIL(err, TOOLCHAIN, "%s could not compile the variant '%s' of the kernels: %.300s", wpcc, name,
-                         said.length != 0 ? said.data : "it printed no message");
+        status =
+            WP_FAIL(err, TOOLCHAIN, "%s could not compile the variant '%s' of the kernels: %.300s",
+                    wpcc, name, said.length != 0 ? said.data : "it printed no message");
     }
 done:
     wp_text_deinit(&said);
@@ -109,7 +117,8 @@ done:
     return status;
 }
 
-static wp_status open_library(const char *path, uint64_t image_id, wpi_variant *out, wp_error *err) {
+static wp_status open_library(const char *path, uint64_t image_id, wpi_variant *out,
+                              wp_error *err) {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return WP_FAIL(err, TOOLCHAIN, "%s cannot be loaded: %s", path, dlerror());
     const wp_cpu_code *code = dlsym(library, WP_VARIANT_CODE_SYMBOL);
@@ -121,8 +130,8 @@ static wp_status open_library(const char *path, uint64_t image_id, wpi_variant *
     return WP_STATUS_OK;
 }
 
-/* Opens a library of the cache if it is complete and belongs to the user. Another owner is logged as a
- * warning; a damaged file, or one of an older version, is compiled again. */
+/* Opens a library of the cache if it is complete and belongs to the user. Another owner is logged
+ * as a warning; a damaged file, or one of an older version, is compiled again. */
 static wp_status open_kept(const char *path, uint64_t image_id, wpi_variant *out) {
     wp_error error = {0};
     char *data = NULL;
@@ -130,12 +139,13 @@ static wp_status open_kept(const char *path, uint64_t image_id, wpi_variant *out
     wp_status status = wp_cache_read(path, &data, &size_bytes, &error);
     wp_free(data);
     if (status == WP_STATUS_INVALID) wp_log(WP_LOG_WARN, "device.variant", "%s", error.message);
-    if (status == WP_STATUS_PARSE) wp_log(WP_LOG_INFO, "device.variant", "%s and is made again", error.message);
+    if (status == WP_STATUS_PARSE)
+        wp_log(WP_LOG_INFO, "device.variant", "%s and is made again", error.message);
     return status == WP_STATUS_OK ? open_library(path, image_id, out, NULL) : status;
 }
 
-static wp_status make(const wp_image_header *image, const char *name, wp_cpu_isa isa, const char *wpcc,
-                      const char *kept, wpi_variant *out, wp_error *err) {
+static wp_status make(const wp_image_header *image, const char *name, wp_cpu_isa isa,
+                      const char *wpcc, const char *kept, wpi_variant *out, wp_error *err) {
     char *dir = NULL, *library = NULL, *data = NULL;
     size_t size_bytes = 0;
     wp_status status;
@@ -156,8 +166,8 @@ done:
     return status;
 }
 
-wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cpu_isa isa, wpi_variant *out,
-                           wp_error *err) {
+wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cpu_isa isa,
+                           wpi_variant *out, wp_error *err) {
     char *wpcc = NULL;
     *out = (wpi_variant){0};
     WP_TRY(find_wpcc(&wpcc, err));
@@ -172,7 +182,8 @@ wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cp
         wp_log(WP_LOG_INFO, "device.variant", "%s from the cache", kept);
     } else {
         if (cache != NULL) wp_cache_sweep(cache);
-        wp_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted now */
+        wp_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted now
+                                           */
         status = make(image, name, isa, wpcc, kept, out, err);
         wp_leftovers_ignore_signals();
         if (status == WP_STATUS_OK)
@@ -184,7 +195,8 @@ wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cp
     return status;
 }
 
-/* ---- variables ---------------------------------------------------------------------------------- */
+/* ---- variables ----------------------------------------------------------------------------------
+ */
 
 static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char *name) {
     for (uint32_t i = 0; i < code->variable_count; i++) {
@@ -195,7 +207,8 @@ static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char 
 
 wp_status wpi_variant_bind(const wpi_variant *variant, const wp_cpu_code *code, wp_error *err) {
     for (uint32_t i = 0; i < variant->code->variable_count; i++) {
-        const wp_cpu_variable *own = &variant->code->variables[i], *theirs = find_variable(code, own->name);
+        const wp_cpu_variable *own = &variant->code->variables[i],
+                              *theirs = find_variable(code, own->name);
         if (theirs == NULL) {
             return WP_FAIL(err, NOT_FOUND, "the program's CPU code has no variable %s", own->name);
         }

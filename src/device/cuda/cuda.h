@@ -94,7 +94,7 @@ void wpi_link_add(wpi_cuda_device *device, wpi_link *head, wpi_link *link);
 void wpi_link_remove(wpi_cuda_device *device, wpi_link *link);
 
 #define WPI_MEMBER(link_pointer, type)                                                             \
-    ((type *)(void *)((char *)(link_pointer)-offsetof(type, link)))
+    ((type *)(void *)((char *)(link_pointer) - offsetof(type, link)))
 
 /* ---- cuda_memory.c ---- */
 

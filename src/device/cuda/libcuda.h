@@ -207,7 +207,7 @@ enum { WPI_CU_LOCATION_DEVICE = 1 };
     X(NEEDED, 2000, device_name, "cuDeviceGetName", (char *name, int bytes, wpi_cu_device))        \
     X(NEEDED, 2000, device_attribute, "cuDeviceGetAttribute",                                      \
       (int *value, int attribute, wpi_cu_device))                                                  \
-    X(NEEDED, 3020, device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, wpi_cu_device))         \
+    X(NEEDED, 3020, device_memory, "cuDeviceTotalMem_v2", (size_t *bytes, wpi_cu_device))          \
     X(NEEDED, 4010, device_pci, "cuDeviceGetPCIBusId", (char *id, int bytes, wpi_cu_device))       \
     X(NEEDED, 7000, context_retain, "cuDevicePrimaryCtxRetain", (wpi_cu_context *, wpi_cu_device)) \
     X(NEEDED, 7000, context_release, "cuDevicePrimaryCtxRelease_v2|cuDevicePrimaryCtxRelease",     \
@@ -217,10 +217,10 @@ enum { WPI_CU_LOCATION_DEVICE = 1 };
     X(NEEDED, 4000, context_set, "cuCtxSetCurrent", (wpi_cu_context))                              \
     X(NEEDED, 2000, context_wait, "cuCtxSynchronize", (void))                                      \
     X(NEEDED, 3010, limit_set, "cuCtxSetLimit", (int limit, size_t value))                         \
-    X(NEEDED, 3010, limit_get, "cuCtxGetLimit", (size_t * value, int limit))                       \
+    X(NEEDED, 3010, limit_get, "cuCtxGetLimit", (size_t *value, int limit))                        \
     X(NEEDED, 3020, memory_alloc, "cuMemAlloc_v2", (wpi_cu_ptr *, size_t bytes))                   \
     X(NEEDED, 3020, memory_free, "cuMemFree_v2", (wpi_cu_ptr))                                     \
-    X(NEEDED, 3020, memory_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))   \
+    X(NEEDED, 3020, memory_info, "cuMemGetInfo_v2", (size_t *free_bytes, size_t *total_bytes))     \
     X(OPTIONAL, 6000, managed_alloc, "cuMemAllocManaged",                                          \
       (wpi_cu_ptr *, size_t bytes, unsigned flags))                                                \
     X(NEEDED, 8000, prefetch, "cuMemPrefetchAsync",                                                \
@@ -271,7 +271,7 @@ enum { WPI_CU_LOCATION_DEVICE = 1 };
     X(NEEDED, 2000, module_function, "cuModuleGetFunction",                                        \
       (wpi_cu_function *, wpi_cu_module, const char *name))                                        \
     X(NEEDED, 3020, module_global, "cuModuleGetGlobal_v2",                                         \
-      (wpi_cu_ptr *, size_t * bytes, wpi_cu_module, const char *name))                             \
+      (wpi_cu_ptr *, size_t *bytes, wpi_cu_module, const char *name))                              \
     X(NEEDED, 2020, function_attribute, "cuFuncGetAttribute",                                      \
       (int *value, int attribute, wpi_cu_function))                                                \
     X(NEEDED, 9000, function_set_attribute, "cuFuncSetAttribute",                                  \

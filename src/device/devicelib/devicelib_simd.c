@@ -27,8 +27,8 @@ static int32_t clamp(int32_t v, int32_t low, int32_t high) {
 }
 
 /* The range of a lane. */
-#define S_MIN(bits) (-(1 << ((bits)-1)))
-#define S_MAX(bits) ((1 << ((bits)-1)) - 1)
+#define S_MIN(bits) (-(1 << ((bits) - 1)))
+#define S_MAX(bits) ((1 << ((bits) - 1)) - 1)
 #define U_MAX(bits) ((1 << (bits)) - 1)
 
 /* One lane at a time: x and y are lanes of a and b, `value` the lane of the result. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * The allocations that kernels access, for the report: numbers for the model's counts
- * (sim/paging/access_watch.h), and names for people. An allocation takes over the row of one that is gone if the
- * same code made it, and as large; so a program that allocates in a loop has a row for each place
- * that does.
+ * (sim/paging/access_watch.h), and names for people. An allocation takes over the row of one that
+ * is gone if the same code made it, and as large; so a program that allocates in a loop has a row
+ * for each place that does.
  *
  * Thread rule: whoever does the executor's round; wpi_allocations_fill also between rounds.
  */

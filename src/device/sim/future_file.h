@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Notes of a run (sim/paging/foresight.h) as a file: the magic line, the window, how many launches and
- * notes, where launches begin, the pages; varints, of differences. The parameters `future` and
+ * Notes of a run (sim/paging/foresight.h) as a file: the magic line, the window, how many launches
+ * and notes, where launches begin, the pages; varints, of differences. The parameters `future` and
  * `note-future` name such files.
  */
 #ifndef WP_DEVICE_SIM_FUTURE_FILE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Which kernels run in step with simulated time: those that see time or other blocks' progress,
- * which wpcc notes in their tables (base/trace_abi.h), unless the parameter `in-step` says otherwise.
+ * which wpcc notes in their tables (base/trace_abi.h), unless the parameter `in-step` says
+ * otherwise.
  */
 #ifndef WP_DEVICE_SIM_IN_STEP_H
 #define WP_DEVICE_SIM_IN_STEP_H

@@ -9,8 +9,8 @@
 
 #include "device/cpu/arena.h"
 #include "device/sim/touched_pages.h"
-#include "sim/paging/foresight.h"
 #include "sim/memory/memory_system.h"
+#include "sim/paging/foresight.h"
 #include "sim/paging/paging.h"
 
 typedef struct wpi_managed_range {

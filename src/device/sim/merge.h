@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Lanes become warps: the words that 32 threads left behind (base/trace_abi.h) are read side by side,
- * as the blocks of code that their warp executes.
+ * Lanes become warps: the words that 32 threads left behind (base/trace_abi.h) are read side by
+ * side, as the blocks of code that their warp executes.
  *
  * Lanes that name the same next block go on together. Where they name different ones the warp parts
  * into groups, which meet again at the immediate post-dominator ("join") of the block they parted
@@ -52,14 +52,14 @@ typedef struct wpi_merge_group {
 } wpi_merge_group;
 
 typedef struct wpi_merge {
-    const wpi_lane_words *lanes; /* [WPI_MERGE_LANES] of the warp */
-    const uint64_t *words;       /* of the warp: [row][lane] */
+    const wpi_lane_words *lanes;                              /* [WPI_MERGE_LANES] of the warp */
+    const uint64_t *words;                                    /* of the warp: [row][lane] */
     uint32_t read[WPI_MERGE_LANES], written[WPI_MERGE_LANES]; /* rows */
     uint32_t next[WPI_MERGE_LANES];  /* of lanes that were asked last: the block they name */
     uint32_t block[WPI_MERGE_LANES]; /* executed last; NONE: none yet */
-    uint32_t exited;  /* lanes that returned; their last words may be unread */
-    uint32_t retired; /* … that were read to the end */
-    int32_t current;       /* the group that ran last */
+    uint32_t exited;                 /* lanes that returned; their last words may be unread */
+    uint32_t retired;                /* … that were read to the end */
+    int32_t current;                 /* the group that ran last */
     uint32_t loose_count;
     uint64_t used; /* groups, a bit each; others hold nothing */
     wpi_merge_group groups[WPI_MERGE_GROUPS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What happened to pages of managed memory (sim/paging/page_history.h), as the run record has it. */
+/** What happened to pages of managed memory (sim/paging/page_history.h), as the run record has it.
+ */
 #ifndef WP_DEVICE_SIM_PAGE_RECORD_H
 #define WP_DEVICE_SIM_PAGE_RECORD_H
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "device/sim/merge.h"
 #include "device/sim/code_tables.h"
+#include "device/sim/merge.h"
 
 #define LANE_WORDS 128u /* how far a thread may be ahead, unless one block needs more */
 /* Rounds of loops that wait, of one CTA, before its threads may be ahead by one block only. */
@@ -330,8 +330,7 @@ static bool fill_slot(const wpi_threads *threads, slot *s) {
     if (threads->has_rounds) s->rounds = wp_calloc(lanes, sizeof *s->rounds);
     return s->lanes != NULL && s->words != NULL && s->merges != NULL && s->addresses != NULL &&
            s->waiting != NULL && s->expected != NULL && s->since_round != NULL &&
-           s->stores_to_host != NULL &&
-           (s->rounds != NULL || !threads->has_rounds);
+           s->stores_to_host != NULL && (s->rounds != NULL || !threads->has_rounds);
 }
 
 static slot *take_slot(wpi_threads *threads) {

@@ -16,11 +16,11 @@
 #define UFFD_USER_MODE_ONLY 1
 #endif
 
-/* Where pages could be write-protected by userfaultfd, the kernel maps one at a time. None ever is. */
+/* Where pages could be write-protected by userfaultfd, the kernel maps one at a time. None ever is.
+ */
 static int open_faults(void) {
     struct uffdio_api api = {.api = UFFD_API};
-    const int faults =
-        (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
+    const int faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
     if (faults >= 0 && ioctl(faults, UFFDIO_API, &api) == 0) return faults;
     if (faults >= 0) (void)close(faults);
     return -1;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Which pages of a range the host has touched, whatever with: its own instructions, memcpy, read(2).
- * The process's page table knows: a page that was forgotten is mapped again when it is touched. Needs
- * no rights, and no access ever fails.
+ * Which pages of a range the host has touched, whatever with: its own instructions, memcpy,
+ * read(2). The process's page table knows: a page that was forgotten is mapped again when it is
+ * touched. Needs no rights, and no access ever fails.
  *
- * Without userfaultfd (Linux 5.19, seccomp rules) reading maps the 64 KiB around a page; writing does
- * not. Ranges are of shared memory (arena.h, managed): it keeps what is in it when it is forgotten.
- * Thread rule: one thread at a time.
+ * Without userfaultfd (Linux 5.19, seccomp rules) reading maps the 64 KiB around a page; writing
+ * does not. Ranges are of shared memory (arena.h, managed): it keeps what is in it when it is
+ * forgotten. Thread rule: one thread at a time.
  */
 #ifndef WP_DEVICE_SIM_TOUCH_H
 #define WP_DEVICE_SIM_TOUCH_H

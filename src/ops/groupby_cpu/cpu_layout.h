@@ -37,10 +37,10 @@ typedef struct wpi_cpu_layout {
 
 /** What rows had so far. */
 typedef struct wpi_cpu_traits {
-    uint32_t hash_bits;  /* of keys */
-    bool has_wide_rows;  /* too many for 32 bits */
-    bool *has_nulls;     /* [value_count]: they are to be counted */
-    bool *is_wide;       /* [value_count]: values beyond 32 bits, or too many rows: sums have 128 bits */
+    uint32_t hash_bits; /* of keys */
+    bool has_wide_rows; /* too many for 32 bits */
+    bool *has_nulls;    /* [value_count]: they are to be counted */
+    bool *is_wide; /* [value_count]: values beyond 32 bits, or too many rows: sums have 128 bits */
 } wpi_cpu_traits;
 
 static inline bool wpi_cpu_layout_is_narrow(const wpi_cpu_layout *layout) {

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "probe/infer/disabled_sms.h"
-#include "probe/infer/hierarchy_number.h"
 #include "probe/infer/entry_pages.h"
+#include "probe/infer/hierarchy_number.h"
 #include "probe/infer/sharing.h"
 #include "probe/infer/steps.h"
 

@@ -5,9 +5,9 @@
 
 #include "base/alloc.h"
 #include "base/gnuplot.h"
+#include "probe/infer/sharing.h"
 #include "probe/measure/points.h"
 #include "probe/result.h"
-#include "probe/infer/sharing.h"
 
 #define REACHES 2.5 /* twice the stride has its step at twice the reach */
 #define REPEATS 3u

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Division of numbers of lines and pages (below 2^44) by what a profile fixes, by multiplication. */
+/** Division of numbers of lines and pages (below 2^44) by what a profile fixes, by multiplication.
+ */
 #ifndef WP_SIM_DIVIDE_H
 #define WP_SIM_DIVIDE_H
 

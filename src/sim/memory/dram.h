@@ -13,9 +13,9 @@
 #define WP_SIM_DRAM_H
 
 #include "sim/engine/divide.h"
-#include "sim/profile/profile.h"
 #include "sim/engine/reserve.h"
 #include "sim/engine/statistics.h"
+#include "sim/profile/profile.h"
 
 typedef struct wpi_dram_row {
     uint64_t row;    /* + 1; 0: none */

@@ -8,11 +8,11 @@
 #ifndef WP_SIM_L2_H
 #define WP_SIM_L2_H
 
-#include "sim/memory/sector_cache.h"
-#include "sim/memory/dram.h"
 #include "sim/engine/ledger.h"
-#include "sim/memory/link.h"
 #include "sim/engine/reserve.h"
+#include "sim/memory/dram.h"
+#include "sim/memory/link.h"
+#include "sim/memory/sector_cache.h"
 
 /** Sectors of a line, for an SM. */
 typedef struct wpi_l2_request {

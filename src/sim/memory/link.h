@@ -13,8 +13,8 @@
 #ifndef WP_SIM_LINK_H
 #define WP_SIM_LINK_H
 
-#include "sim/memory/memory_system.h"
 #include "sim/engine/reserve.h"
+#include "sim/memory/memory_system.h"
 
 typedef struct wpi_link_way {
     wpi_bus bus;

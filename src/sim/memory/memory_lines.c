@@ -139,11 +139,11 @@ static void write_victim(wpi_memory *m, uint32_t sm_number, const wpi_cache_answ
     if (found->evicted_dirty == 0) return;
     const uint32_t number = wpi_part_take(m);
     *wpi_part_of(m, number) = (wpi_memory_part){.ledger = {.at = now},
-                                 .request = {.line = found->evicted_line,
-                                             .sm = (uint16_t)sm_number,
-                                             .kind = WP_TRACE_STORE,
-                                             .sectors = found->evicted_dirty},
-                                 .record = NONE};
+                                                .request = {.line = found->evicted_line,
+                                                            .sm = (uint16_t)sm_number,
+                                                            .kind = WP_TRACE_STORE,
+                                                            .sectors = found->evicted_dirty},
+                                                .record = NONE};
     m->sms[sm_number].stores_issued++;
     offer_store(m, &m->sms[sm_number], number);
 }

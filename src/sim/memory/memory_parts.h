@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the memory system: memory_system.c (accesses, and what they ask of TLBs), memory_lines.c
- * (what becomes of their lines).
+/** The inside of the memory system: memory_system.c (accesses, and what they ask of TLBs),
+ * memory_lines.c (what becomes of their lines).
  *
  * An access has a record until its answer, and a part for each line it touches. A part is in one
  * place at a time:
@@ -15,17 +15,16 @@
 #ifndef WP_SIM_MEMORY_PARTS_H
 #define WP_SIM_MEMORY_PARTS_H
 
-#include "sim/tlb/itlb.h"
-#include "sim/memory/l2.h"
 #include "sim/engine/ledger.h"
+#include "sim/engine/slab.h"
+#include "sim/memory/l2.h"
 #include "sim/memory/memory_system.h"
 #include "sim/paging/paging.h"
-#include "sim/engine/slab.h"
+#include "sim/tlb/itlb.h"
 #include "sim/tlb/tlb.h"
 
 /** No record, no part, no MSHR. */
 #define WPI_MEMORY_NONE UINT32_MAX
-
 
 typedef struct wpi_memory_record {
     wpi_access_done done;
@@ -42,7 +41,11 @@ typedef struct wpi_memory_record {
 } wpi_memory_record;
 
 /* Kinds of accesses first, as in wp_trace_access. */
-typedef enum wpi_record_kind { WPI_RECORD_FENCE = WP_TRACE_ACCESS_COUNT, WPI_RECORD_COPY, WPI_RECORD_COUNT } wpi_record_kind;
+typedef enum wpi_record_kind {
+    WPI_RECORD_FENCE = WP_TRACE_ACCESS_COUNT,
+    WPI_RECORD_COPY,
+    WPI_RECORD_COUNT
+} wpi_record_kind;
 
 typedef struct wpi_memory_part {
     wpi_ledger ledger;

@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "policy/migrate.h"
-#include "sim/sm/coalescer.h"
 #include "sim/memory/memory_parts.h"
+#include "sim/sm/coalescer.h"
 
 #define NONE WPI_MEMORY_NONE
 #define TOKEN_CODE ((uint64_t)1 << 32) /* of a translation: of instructions, not of parts */

@@ -25,12 +25,12 @@
 
 #include "base/trace_abi.h"
 #include "sim/engine/engine.h"
-#include "sim/tlb/itlb.h"
+#include "sim/engine/statistics.h"
+#include "sim/paging/access_watch.h"
 #include "sim/paging/page_history.h"
 #include "sim/profile/profile.h"
-#include "sim/engine/statistics.h"
 #include "sim/sm/warp_source.h"
-#include "sim/paging/access_watch.h"
+#include "sim/tlb/itlb.h"
 
 /** `lanes` of a warp's access have come to L2: what they read is read now. */
 typedef void (*wpi_access_performed)(void *object, uint32_t lanes, wp_time_ps now);
@@ -124,8 +124,8 @@ void wpi_memory_copy(wpi_memory *memory, uint64_t bytes, wpi_direction direction
 /** Addresses in [first, outer) are host memory, which SMs access through the link; one range. */
 void wpi_memory_set_host_range(wpi_memory *memory, uint64_t first, uint64_t outer);
 
-/** There is managed memory, from `first` on (sim/paging/paging.h); to be called once, before any access.
- * NOMEM. */
+/** There is managed memory, from `first` on (sim/paging/paging.h); to be called once, before any
+ * access. NOMEM. */
 WP_NODISCARD wp_status wpi_memory_manage(wpi_memory *memory, uint64_t first, wp_error *err);
 /** NULL: there is none. */
 struct wpi_paging *wpi_memory_paging(const wpi_memory *memory);

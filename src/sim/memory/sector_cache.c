@@ -78,7 +78,8 @@ static uint32_t equal_ones(const uint16_t *numbers, uint16_t number) {
 /* The first `count` ways move one place back. */
 static void shift(uint16_t *order, uint32_t count) {
     for (; count >= GROUP; count -= GROUP) {
-        const __m128i some = _mm_loadu_si128((const __m128i *)(const void *)(order + count - GROUP));
+        const __m128i some =
+            _mm_loadu_si128((const __m128i *)(const void *)(order + count - GROUP));
         _mm_storeu_si128((__m128i *)(void *)(order + count - GROUP + 1), some);
     }
     for (; count > 0; count--)

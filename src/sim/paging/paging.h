@@ -19,11 +19,11 @@
 #ifndef WP_SIM_PAGING_H
 #define WP_SIM_PAGING_H
 
-#include "sim/paging/foresight.h"
 #include "sim/memory/link.h"
+#include "sim/paging/access_watch.h"
+#include "sim/paging/foresight.h"
 #include "sim/paging/page_history.h"
 #include "sim/paging/page_residency.h"
-#include "sim/paging/access_watch.h"
 
 typedef struct wpi_paging wpi_paging;
 

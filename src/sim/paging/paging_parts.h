@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
  * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * staging.c (victims chosen early), page_advice.c (what the program wants where), host_synchronize.c (when
- * the host waits), thrashing.c (pages that both want). */
+ * staging.c (victims chosen early), page_advice.c (what the program wants where),
+ * host_synchronize.c (when the host waits), thrashing.c (pages that both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -11,8 +11,8 @@
 #include "policy/prefetch.h"
 #include "policy/thrash.h"
 #include "sim/engine/key_index.h"
-#include "sim/paging/paging.h"
 #include "sim/engine/slab.h"
+#include "sim/paging/paging.h"
 
 #define WPI_PAGING_NONE UINT32_MAX
 #define WPI_ROUND_TRIP_ROWS 7u /* 1, 2, 3, 4, 8, 16, 32 */

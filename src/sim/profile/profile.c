@@ -453,8 +453,8 @@ static size_t part_length(const char *spec) {
     return (size_t)(name - spec) + strcspn(name, "+@");
 }
 
-/* The profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length` characters of
- * `spec`. A host is an overlay, too. */
+/* The profile (`sign` 0), an overlay ('+') or a host ('@'), named by the first `length` characters
+ * of `spec`. A host is an overlay, too. */
 static wp_status read_part(char sign, const char *spec, size_t length, wpi_profile **profile,
                            wp_error *err) {
     const bool is_overlay = sign != '\0';

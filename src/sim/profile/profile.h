@@ -169,13 +169,13 @@ typedef struct wpi_host_profile {
     bool is_on; /* host work that is declared takes time */
     char *title;
     uint32_t cores;
-    uint64_t bytes_per_s;        /* memory bandwidth, of all cores together */
-    uint64_t core_bytes_per_s;   /* … of one core, in order */
+    uint64_t bytes_per_s;         /* memory bandwidth, of all cores together */
+    uint64_t core_bytes_per_s;    /* … of one core, in order */
     wp_time_ps random_latency_ps; /* of a read that misses all caches */
-    uint32_t random_in_flight;   /* such reads of one core at a time */
-    wp_time_ps call_ps;          /* of a call that queues a command */
-    wp_time_ps notice_ps;        /* from a GPU's store to mapped memory until a polling thread acts */
-    wp_time_ps poll_ps;          /* between two looks of a thread that watches nothing */
+    uint32_t random_in_flight;    /* such reads of one core at a time */
+    wp_time_ps call_ps;           /* of a call that queues a command */
+    wp_time_ps notice_ps; /* from a GPU's store to mapped memory until a polling thread acts */
+    wp_time_ps poll_ps;   /* between two looks of a thread that watches nothing */
 } wpi_host_profile;
 
 typedef struct wpi_profile {

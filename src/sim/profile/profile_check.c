@@ -8,8 +8,8 @@
 #include "policy/tlb_sharing.h"
 #include "sim/profile/floorplan.h"
 #include "sim/profile/profile_keys.h"
-#include "sim/tlb/tlb_prefetcher.h"
 #include "sim/sm/warp_source.h"
+#include "sim/tlb/tlb_prefetcher.h"
 
 #define SUBENTRIES_MAX 64u
 

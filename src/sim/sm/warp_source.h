@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Where the SMs get their work from: running threads (device/sim) or a recorded trace. A source
- * hands out, warp by warp, the blocks of code that a warp executes (base/trace_abi.h), with the lanes
- * that take part and their addresses.
+ * hands out, warp by warp, the blocks of code that a warp executes (base/trace_abi.h), with the
+ * lanes that take part and their addresses.
  */
 #ifndef WP_SIM_WARP_SOURCE_H
 #define WP_SIM_WARP_SOURCE_H

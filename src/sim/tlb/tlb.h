@@ -19,11 +19,11 @@
 #define WP_SIM_TLB_H
 
 #include "sim/engine/engine.h"
-#include "sim/paging/paging.h"
 #include "sim/engine/statistics.h"
+#include "sim/paging/access_watch.h"
+#include "sim/paging/paging.h"
 #include "sim/tlb/tags.h"
 #include "sim/tlb/walker.h"
-#include "sim/paging/access_watch.h"
 
 typedef struct wpi_translation wpi_translation;
 
@@ -33,7 +33,7 @@ typedef struct wpi_translation_answer {
     wp_time_ps lookup_ps; /* before that: what look-ups and walk take by themselves */
     wp_time_ps fault_ps;  /* before that: for which a far fault was waited; the rest was queues */
     bool is_remote;       /* the page is on the host, and is not in the TLBs */
-    bool is_passing; /* from another TLB: it is not stored */
+    bool is_passing;      /* from another TLB: it is not stored */
     bool is_broken; /* it was a page of 2 MiB, and is not now: to be asked again, page by page */
 } wpi_translation_answer;
 

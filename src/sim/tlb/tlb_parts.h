@@ -4,8 +4,8 @@
 #ifndef WP_SIM_TLB_PARTS_H
 #define WP_SIM_TLB_PARTS_H
 
-#include "sim/engine/slab.h"
 #include "sim/engine/reserve.h"
+#include "sim/engine/slab.h"
 #include "sim/tlb/tlb.h"
 #include "sim/tlb/tlb_store.h"
 

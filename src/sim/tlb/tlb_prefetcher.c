@@ -52,11 +52,11 @@ static wpi_tlb_region *region_of(wpi_tlb_prefetch *prefetch, uint64_t page) {
 uint32_t wpi_tlb_prefetch_choose(wpi_tlb_prefetch *prefetch, uint64_t page,
                                  uint64_t pages[WPI_TLB_PREFETCH_MAX]) {
     wpi_tlb_region *region = region_of(prefetch, page);
-    const wpi_tlb_prefetch_question question = {
-        .uses = ++region->uses,
-        .stride = (int64_t)(page - region->last),
-        .threshold = prefetch->profile->tlb_prefetch.threshold,
-        .degree = prefetch->profile->tlb_prefetch.degree};
+    const wpi_tlb_prefetch_question question = {.uses = ++region->uses,
+                                                .stride = (int64_t)(page - region->last),
+                                                .threshold =
+                                                    prefetch->profile->tlb_prefetch.threshold,
+                                                .degree = prefetch->profile->tlb_prefetch.degree};
     int64_t offsets[WPI_TLB_PREFETCH_MAX];
     const uint32_t count = ops_of(prefetch->profile)->choose(&question, offsets);
     region->last = page;

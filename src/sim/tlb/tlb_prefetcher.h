@@ -7,15 +7,15 @@
  *     look-up that misses the TLB ─► buffer ─► there: moves into the TLB, no walk
  *
  * Pages are the numbers that the TLB's owner has for its fills; those of a region differ in their
- * low bits. Source: Baruah et al., PACT'20, as far as NeiDty, Section V tells it; table and rule are
- * ours. One thread.
+ * low bits. Source: Baruah et al., PACT'20, as far as NeiDty, Section V tells it; table and rule
+ * are ours. One thread.
  */
 #ifndef WP_SIM_TLB_PREFETCH_H
 #define WP_SIM_TLB_PREFETCH_H
 
 #include "policy/tlb_prefetch.h"
-#include "sim/profile/profile.h"
 #include "sim/engine/statistics.h"
+#include "sim/profile/profile.h"
 #include "sim/tlb/tags.h"
 
 typedef struct wpi_tlb_region {

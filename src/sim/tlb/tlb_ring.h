@@ -24,9 +24,9 @@
 #define WP_SIM_TLB_RING_H
 
 #include "sim/engine/engine.h"
+#include "sim/engine/statistics.h"
 #include "sim/profile/floorplan.h"
 #include "sim/profile/profile.h"
-#include "sim/engine/statistics.h"
 
 typedef struct wpi_tlb_ring wpi_tlb_ring;
 

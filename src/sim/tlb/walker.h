@@ -14,8 +14,8 @@
 
 #include "sim/engine/engine.h"
 #include "sim/engine/slab.h"
-#include "sim/profile/profile.h"
 #include "sim/engine/statistics.h"
+#include "sim/profile/profile.h"
 #include "sim/tlb/tags.h"
 
 /** The walk for `token` is done. `walk_ps`: what it took, without the queue. */

@@ -189,8 +189,7 @@ static void decode_root(pm_parser *p, const pm_statement *s, pm_insn *in) {
 }
 
 #define ROUND_32 (PM_MAY_ROUND | PM_MAY_FTZ | PM_MAY_SAT)
-#define TESTP(name, number)                                                                        \
-    { "testp." name ".*", "f32 f64", "ps", 0, testp, number, NULL }
+#define TESTP(name, number) {"testp." name ".*", "f32 f64", "ps", 0, testp, number, NULL}
 
 const pm_op pm_float_ops[] = {
     {"add.f32", NULL, NULL, ROUND_32, add_f32, 0, decode_sum},

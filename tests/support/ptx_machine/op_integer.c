@@ -63,7 +63,7 @@ FOR_WIDTH(64, uint64_t)
 #define FOR_TYPE(type, T, U, WIDE, bits)                                                           \
     OP_2(mul_hi_##type, T, U, (WIDE)((WIDE)a * b) >> bits)                                         \
     OP_3(mad_hi_##type, T, U, U, (U)((WIDE)((WIDE)a * b) >> bits) + c)                             \
-    OP_2(div_##type, T, U, b != 0 ? (WIDE)a / b : (WIDE)-1)                                        \
+    OP_2(div_##type, T, U, b != 0 ? (WIDE)a / b : (WIDE) - 1)                                      \
     OP_2(rem_##type, T, U, b != 0 ? (WIDE)a % b : (WIDE)a)                                         \
     OP_2(min_##type, T, U, a < b ? a : b)                                                          \
     OP_2(max_##type, T, U, a > b ? a : b)                                                          \
@@ -389,8 +389,7 @@ FOR_DOT(s32_s32, true, true)
         {name ".b32", NULL, shape, 0, handler##_32, 0, NULL}, {                                    \
         name ".b64", NULL, shape, 0, handler##_64, 0, NULL                                         \
     }
-#define ONE(name, handler, shape)                                                                  \
-    { name, NULL, shape, 0, handler, 0, NULL }
+#define ONE(name, handler, shape) {name, NULL, shape, 0, handler, 0, NULL}
 #define CARRIES(name, handler)                                                                     \
     ONE(name ".u32", handler##_32, "dss"), ONE(name ".s32", handler##_32, "dss"),                  \
         ONE(name ".u64", handler##_64, "dss"), ONE(name ".s64", handler##_64, "dss")

@@ -163,8 +163,7 @@ static void decode_prefetch(pm_parser *p, const pm_statement *s, pm_insn *in) {
 }
 
 #define TYPES "b8 b16 b32 b64 u8 u16 u32 u64 s8 s16 s32 s64 f32 f64"
-#define FENCE(name)                                                                                \
-    { name, NULL, "", 0, nothing, 0, NULL }
+#define FENCE(name) {name, NULL, "", 0, nothing, 0, NULL}
 
 const pm_op pm_memory_ops[] = {
     {"ld.*", TYPES, "Vm", PM_MAY_ACCESS | PM_MAY_VECTOR, ld, 0, NULL},

@@ -129,12 +129,10 @@ static void decode_surface(pm_parser *p, const pm_statement *s, pm_insn *in) {
 }
 
 #define TEX(number, name)                                                                          \
-    { "tex." name ".*.*", "u32 s32 f32", NULL, PM_MAY_VECTOR, tex, number, decode_tex }
+    {"tex." name ".*.*", "u32 s32 f32", NULL, PM_MAY_VECTOR, tex, number, decode_tex}
 #define GATHER(name, component)                                                                    \
-    {                                                                                              \
-        "tld4." name ".2d.*.f32", "u32 s32 f32", NULL, PM_MAY_VECTOR, tex,                         \
-            1 | (component + 1) << 8, decode_tex                                                   \
-    }
+    {"tld4." name ".2d.*.f32", "u32 s32 f32", NULL, PM_MAY_VECTOR, tex,                            \
+     1 | (component + 1) << 8, decode_tex}
 #define SURFACES(number, name)                                                                     \
     SURFACE(number, name, "trap", PM_SURF_TRAP), SURFACE(number, name, "clamp", PM_SURF_CLAMP),    \
         SURFACE(number, name, "zero", PM_SURF_ZERO)

@@ -201,10 +201,8 @@ static void decode_mask(pm_parser *p, const pm_statement *s, pm_insn *in) {
     decode(p, s, in, "m");
 }
 
-#define SHFL(name, mode)                                                                           \
-    { "shfl.sync." name ".b32", NULL, NULL, 0, shfl, mode, decode_shfl }
-#define REDUX(name, types, how)                                                                    \
-    { "redux.sync." name ".*", types, NULL, 0, redux, how, decode_value }
+#define SHFL(name, mode) {"shfl.sync." name ".b32", NULL, NULL, 0, shfl, mode, decode_shfl}
+#define REDUX(name, types, how) {"redux.sync." name ".*", types, NULL, 0, redux, how, decode_value}
 
 const pm_op pm_warp_ops[] = {
     SHFL("up", SHFL_UP),

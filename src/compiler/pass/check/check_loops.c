@@ -15,8 +15,8 @@
 #include "base/alloc.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/map.h"
-#include "compiler/pass/check/check_pass.h"
 #include "compiler/ir/thread_loop.h"
+#include "compiler/pass/check/check_pass.h"
 #include "compiler/passes.h"
 
 enum { GUARDS_MAX = 16, DEPTH_MAX = 40 };

@@ -15,9 +15,9 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/source_variable.h"
 #include "compiler/pass/check/check_pass.h"
 #include "compiler/pass/lower_pass.h"
-#include "compiler/ir/source_variable.h"
 #include "compiler/passes.h"
 
 #define NO_SITE UINT32_MAX

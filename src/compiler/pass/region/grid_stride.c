@@ -30,9 +30,9 @@
 
 #include "base/must.h"
 #include "compiler/ir/clone.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 

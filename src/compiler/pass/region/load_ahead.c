@@ -10,8 +10,8 @@
  * forgotten them: it does not see where they go, and waits for each row. A row is asked for by its
  * first and its last element; in longer rows the processor sees what is in between. */
 #include "base/alloc.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/ir/thread_loop.h"
 #include "compiler/passes.h"
 

@@ -16,10 +16,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 

@@ -16,8 +16,8 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/ir/thread_loop.h"
 #include "compiler/passes.h"
 

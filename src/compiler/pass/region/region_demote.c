@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/live.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
 
 #define RECOMPUTE_MAX 24 /* instructions; more go to the frame */

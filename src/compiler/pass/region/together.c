@@ -24,11 +24,11 @@
 #include <string.h>
 
 #include "base/must.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
-#include "compiler/ir/postdom.h"
 #include "compiler/ir/loop_step.h"
+#include "compiler/ir/postdom.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 

@@ -31,9 +31,9 @@
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
-#include "compiler/pass/lower_pass.h"
 #include "compiler/ir/thread_touch.h"
 #include "compiler/ir/thread_value.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
 enum {

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "compiler/ir/same_code.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/same_code.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "compiler/ir/edit.h"
-#include "compiler/pass/lower_pass.h"
 #include "compiler/ir/source_variable.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 
 enum { ROOTS_MAX = 16, STEPS_MAX = 256 };

@@ -4,8 +4,8 @@
 
 #include "base/must.h"
 #include "compiler/ir/edit.h"
-#include "compiler/pass/lower_pass.h"
 #include "compiler/ir/source_variable.h"
+#include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 
 static LLVMValueRef constant_global(wp_compile *c, LLVMValueRef value) {
