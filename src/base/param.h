@@ -3,7 +3,7 @@
  * Parameters: what a user can set, declared as rows in the file that uses them. The same rows
  * give parsing, range checks, the environment variable and `warpage params`.
  *
- *     const wp_param wpi_cpu_params[] = {
+ *     const wp_param wpi_device_params[] = {
  *         {"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX, "limit of device memory; 0: none"},
  *         {0}};
  *

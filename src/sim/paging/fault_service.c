@@ -5,7 +5,7 @@
  *                  and what has come meanwhile is taken
  *     pipelined    each page sets off `latency` after its fault was raised: the handler polls while
  *                  others are under way (Zheng et al., section 3.1)
- *     serial       one after the other, each after `latency` on the link (UVMSmart's accurate mode)
+ *     serial       one after the other, each after `latency` (UVMSmart's accurate mode)
  *     added        those of a core cycle set off together at its end; the latency is not simulated,
  *                  only counted (its default) */
 #include "sim/paging/paging_parts.h"

@@ -246,7 +246,7 @@ const wpi_key wpi_keys[] = {
      "the last part of an allocation is rounded up to its tree: 64 KiB times a power of two"},
     {"paging.service", WPI_KEY_CHOICE, "drained", 0, 0, AT(paging.service),
      "drained serial added batch pipelined",
-     "far faults are serviced all together (drained), one at a time on the link (serial), with "
+     "far faults are serviced all together (drained), one after the other (serial), with "
      "their latency only counted (added), as by NVIDIA's driver (batch), or each by itself with "
      "any number in flight (pipelined)"},
     {"paging.latency", WPI_KEY_TIME, "20us", 0, ANY_PS, AT(paging.latency_ps), NULL,
