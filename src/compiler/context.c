@@ -5,6 +5,7 @@
 
 #include <llvm-c/Analysis.h>
 #include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 #include <stdio.h>
@@ -164,6 +165,14 @@ void wpi_compile_destroy(wp_compile *c) {
     LLVMDisposeBuilder(c->builder);
     LLVMContextDispose(c->context);
     wp_free(c);
+}
+
+wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err) {
+    for (uint32_t i = 0; i < c->variable_count; i++)
+        if ((c->variables[i].flags & WP_VARIABLE_OWN_PAGES) != 0)
+            LLVMSetSection(c->variables[i].global, WP_MANAGED_SECTION);
+    return LLVMWriteBitcodeToFile(c->module, path) != 0 ? WP_FAIL(err, IO, "cannot write %s", path)
+                                                        : WP_STATUS_OK;
 }
 
 bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function) {

@@ -79,6 +79,8 @@ typedef struct wp_compile {
 /** Reads nvptx64 bitcode and finds its kernels and variables. */
 WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes, wp_compile **out,
                                           wp_error *err);
+/** Writes the module as bitcode that wpi_compile_create reads again; before the first pass only. */
+WP_NODISCARD wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err);
 void wpi_compile_destroy(wp_compile *c);
 
 bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function);

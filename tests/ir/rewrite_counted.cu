@@ -1,4 +1,6 @@
 // RUN: %wpcc --rewrite=counted -c %s -o %t.o --print-after=limits 2>&1 | FileCheck %s
+// RUN: %wpcc --rewrite=counted -emit-llvm -c %s -o %t.bc
+// RUN: llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=VARIABLE
 // RUN: %wpcc --rewrite=counted -ptx %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: (! %wpcc --rewrite=counting -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=UNKNOWN
 // RUN: (! %wpcc --rewrite=counted --rewrite=counted -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=TWICE
@@ -19,12 +21,17 @@
 // CHECK: atomicrmw add ptr %{{.*}}, i64 1 monotonic
 // CHECK: !{ptr @"_Z4pickPKiPii$counted", !"maxntidx", i32 64}
 
+// A managed variable keeps the section that gives it pages of its own.
+// VARIABLE: @total = {{.*}}section "wp_managed"
+
 // PTX: .visible .entry _Z4pickPKiPii(
 // PTX: .visible .entry _Z4pickPKiPii$counted(
 // PTX: .maxntid 64
 
 // UNKNOWN: --rewrite=counting: unknown rewrite; the rewrites are: counted
 // TWICE: --rewrite=counted is given twice
+
+__managed__ int total;
 
 __global__ void __launch_bounds__(64) pick(const int *in, int *out, int n) {
     int i = blockIdx.x * 64 + threadIdx.x;

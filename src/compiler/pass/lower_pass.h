@@ -29,12 +29,10 @@ typedef enum wp_id {
 #define WP_SHARED_PLACEHOLDER "wp.shared" /* ptr @wp.shared(): block->shared */
 #define WP_ORDERED_METADATA "wp.ordered"  /* a former atomic: not independent between threads */
 #define WP_CACHE_METADATA "wp.cache"      /* a wp_trace_cache: PTX's cache operator */
-#define WP_BLOCK_METADATA                                                                          \
-    "wp.block_scope" /* a fence that concerns the block's own threads only                         \
-                      */
-#define WP_TRIES_METADATA                                                                          \
-    "wp.tries" /* a yield of a loop that tries again, but waits for nobody                         \
-                */
+/* A fence at block scope. */
+#define WP_BLOCK_METADATA "wp.block_scope"
+/* A yield in a retry loop that does not wait for another thread. */
+#define WP_TRIES_METADATA "wp.tries"
 #define WP_STOP_FUNCTION "wp_rt_stop"
 
 /** Marks a placeholder as free to move, merge and drop. */

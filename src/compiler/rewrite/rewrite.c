@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/rewrite/rewrite.h"
 
-#include <llvm-c/BitWriter.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -54,7 +53,7 @@ wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *
         WP_TRY_GOTO(rewrites[index_of(names->items[n])].run(c, err), done);
         WP_TRY_GOTO(wpi_compile_verify(c, names->items[n], err), done);
     }
-    if (LLVMWriteBitcodeToFile(c->module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);
+    status = wpi_compile_write(c, path, err);
 done:
     wpi_compile_destroy(c);
     wp_free(bitcode);
