@@ -8,22 +8,9 @@
 
 #include <unistd.h>
 
+#include "every_device.h"
 #include "wp_random.h"
 #include "wp_test.h"
-
-/* Calls `check` for every device that opens. */
-static void for_every_device(void (*check)(wp_device *device)) {
-    for (const wp_device_kind *const *kind = wpi_device_kinds(); *kind != NULL; kind++) {
-        wp_device *device;
-        wp_error err = {0};
-        if ((*kind)->open((*kind)->example, &device, &err) != WP_STATUS_OK) {
-            print_message("%s: %s\n", (*kind)->name, err.message);
-            continue;
-        }
-        check(device);
-        wp_device_close(device);
-    }
-}
 
 static void check_tables(wp_device *d) {
     const wp_device_ops *ops = d->ops;

@@ -102,39 +102,42 @@ static void a_signal_leaves_nothing(void **state) {
     }
 }
 
-static void a_result_stays(void **state) {
-    (void)state;
+/* `create` in a child that a signal then ends: how many files are there. */
+static int left_by(void (*create)(void), int number) {
     int status;
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         wp_leftovers_remove_on_signals();
-        char *kept = wp_path_join(dir, "kept.XXXXXX"), *lost = wp_path_join(dir, "lost.XXXXXX");
-        if (wp_leftover_file(kept) < 0 || wp_leftover_file(lost) < 0) _exit(1);
-        wp_leftover_drop(kept);
-        (void)raise(SIGTERM);
+        create();
+        (void)raise(number);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
-    assert_int_equal(count_in(dir), 1);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == number);
+    return count_in(dir);
+}
+
+static void create_result(void) {
+    char *kept = wp_path_join(dir, "kept.XXXXXX"), *lost = wp_path_join(dir, "lost.XXXXXX");
+    if (wp_leftover_file(kept) < 0 || wp_leftover_file(lost) < 0) _exit(1);
+    wp_leftover_drop(kept);
+}
+
+static void a_result_stays(void **state) {
+    (void)state;
+    assert_int_equal(left_by(create_result, SIGTERM), 1);
+}
+
+static void begin_table(void) {
+    char *path = wp_path_join(dir, "table.csv");
+    wpi_output *output;
+    if (wpi_output_open(path, &output, NULL) != WP_STATUS_OK) _exit(1);
+    wpi_output_text(output, "a,b\n");
 }
 
 static void an_unfinished_table_goes(void **state) {
     (void)state;
-    int status;
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        wp_leftovers_remove_on_signals();
-        char *path = wp_path_join(dir, "table.csv");
-        wpi_output *output;
-        if (wpi_output_open(path, &output, NULL) != WP_STATUS_OK) _exit(1);
-        wpi_output_text(output, "a,b\n");
-        (void)raise(SIGINT);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    assert_int_equal(count_in(dir), 0);
+    assert_int_equal(left_by(begin_table, SIGINT), 0);
 }
 
 int main(void) {
