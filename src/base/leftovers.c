@@ -27,19 +27,34 @@ static struct slot {
     char path[PATH_BYTES];
 } slots[SLOTS];
 static atomic_bool is_ending;
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of who writes slots, not of the handler */
+
+/* Also blocks the thread's signals: a handler above it would wait for the slot that it has. */
+static void begin(sigset_t *before) {
+    sigset_t all;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, before);
+    (void)pthread_mutex_lock(&lock);
+}
+
+static void end(const sigset_t *before) {
+    (void)pthread_mutex_unlock(&lock);
+    (void)pthread_sigmask(SIG_SETMASK, before, NULL);
+}
 
 static struct slot *take_slot(void) {
     for (int i = 0; i < SLOTS; i++) {
-        int expected = FREE;
-        if (atomic_compare_exchange_strong(&slots[i].state, &expected, BUSY)) return &slots[i];
+        if (atomic_load(&slots[i].state) != FREE) continue;
+        atomic_store(&slots[i].state, BUSY);
+        return &slots[i];
     }
     return NULL;
 }
 
 static int create(char *path, bool is_folder) {
-    sigset_t all, before;
-    sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    begin(&before);
     struct slot *slot = strlen(path) < PATH_BYTES ? take_slot() : NULL;
     if (atomic_load(&is_ending)) {
         if (slot != NULL) atomic_store(&slot->state, FREE);
@@ -56,7 +71,7 @@ static int create(char *path, bool is_folder) {
         if (fd >= 0) strcpy(slot->path, path);
         atomic_store(&slot->state, fd >= 0 ? USED : FREE);
     }
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    end(&before);
     errno = code;
     return fd;
 }
@@ -70,12 +85,14 @@ bool wp_leftover_folder(char *path) {
 }
 
 void wp_leftover_drop(const char *path) {
-    for (int i = 0; i < SLOTS; i++) {
-        if (atomic_load(&slots[i].state) == USED && strcmp(slots[i].path, path) == 0) {
-            atomic_store(&slots[i].state, FREE);
-            return;
-        }
+    sigset_t before;
+    begin(&before);
+    bool is_dropped = false;
+    for (int i = 0; i < SLOTS && !is_dropped; i++) {
+        is_dropped = atomic_load(&slots[i].state) == USED && strcmp(slots[i].path, path) == 0;
+        if (is_dropped) atomic_store(&slots[i].state, FREE);
     }
+    end(&before);
 }
 
 /* As the kernel writes it. */
@@ -130,6 +147,12 @@ static void on_signal(int number) {
     }
     (void)signal(number, SIG_DFL);
     (void)raise(number);
+    /* Now, not on return: a sanitizer may call this late, in a thread that blocks signals by then.
+     */
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    (void)pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};

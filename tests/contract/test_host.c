@@ -63,7 +63,7 @@ static void actors_wake_each_other(void **state) {
 /* An actor that hands on what a queue's fills leave in its word, by copies of its own. */
 typedef struct relay {
     wp_queue *queue;
-    uint32_t *word, *staged, *target;
+    uint32_t *word, *staged, *target; /* staged: one a value, as earlier copies may yet read */
     uint32_t seen;
 } relay;
 
@@ -72,8 +72,9 @@ static wp_actor_answer pass_on(wp_actor *actor, void *object) {
     const uint32_t value = __atomic_load_n(r->word, __ATOMIC_ACQUIRE);
     if (value != r->seen) {
         r->seen = value;
-        *r->staged = value;
-        if (wp_queue_copy(r->queue, r->target, r->staged, sizeof value, NULL) != WP_STATUS_OK)
+        uint32_t *staged = &r->staged[value];
+        *staged = value;
+        if (wp_queue_copy(r->queue, r->target, staged, sizeof value, NULL) != WP_STATUS_OK)
             return WP_ACTOR_ENDS;
         const wp_host_work work = {.read_bytes = 4096, .written_bytes = 4096};
         if (wp_device_host_work(actor->device, &work, NULL) != WP_STATUS_OK) return WP_ACTOR_ENDS;
