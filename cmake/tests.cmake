@@ -189,7 +189,7 @@ foreach(label unit contract model)
     foreach(source ${sources})
         # The thread sanitizer has nothing to find where nobody starts threads: in the simulator, the policies, the
         # compiler, the command line and most of base.
-        file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|table_io|trace|warpage)/)")
+        file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|stream|table_io|trace|warpage)/)")
         if(has_threads OR NOT WARPAGE_SANITIZE STREQUAL thread)
             wp_unit_test(${source} ${label})
         endif()
