@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/claims_run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +66,13 @@ static bool has_program(const wpi_figure *figure, const char *name) {
 static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
     size_t i;
     json_t *value;
-    json_array_foreach(json_object_get(run, "arguments"), i, value) if (i >= first)
-        wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+    json_array_foreach(json_object_get(run, "arguments"), i, value) {
+        if (i < first) continue;
+        if (json_is_integer(value))
+            wp_strings_addf(argv, "%" PRId64, (int64_t)json_integer_value(value));
+        else
+            wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+    }
 }
 
 /* Runs what is in `argv`; what it prints goes to `out`. */
