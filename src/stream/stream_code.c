@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cxx_name.h"
 #include "base/fail.h"
 #include "base/text.h"
 #include "device/stream_library.h"
@@ -13,7 +14,7 @@
 typedef struct entry {
     wp_device *device;
     const void *image;
-    char *name;
+    char *name, *display_name;
     uint64_t mask;
     wp_module *made; /* NULL: it was in the program */
     wpi_stream_code code;
@@ -27,6 +28,7 @@ static void free_entry(entry *e) {
     if (e == NULL) return;
     wp_module_unload(e->made);
     wp_free(e->name);
+    wp_free(e->display_name);
     wp_free(e);
 }
 
@@ -73,6 +75,9 @@ static wp_status fill_entry(entry *e, wp_module *module, wp_error *err) {
         WP_TRY_GOTO(wp_module_find_kernel(module, streamed, &e->code.kernel, err), done);
     }
     WP_TRY_GOTO(read_facts(e->device, module, streamed, &e->code.facts, err), done);
+    e->display_name = wp_cxx_demangle(e->name);
+    e->code.name = e->name;
+    e->code.display_name = e->display_name != NULL ? e->display_name : e->name;
     e->code.mask = e->mask;
     e->code.param_count = wp_kernel_get_info(e->code.kernel)->param_count - 1;
 done:
@@ -96,7 +101,12 @@ wp_status wpi_stream_code_find(wp_device *device, wp_module *module, const void 
     entry *e = find(device, image, name, mask);
     if (e == NULL) {
         e = wp_calloc(1, sizeof *e);
-        if (e != NULL) *e = (entry){device, image, wp_format("%s", name), mask, NULL, {0}, entries};
+        if (e != NULL)
+            *e = (entry){.device = device,
+                         .image = image,
+                         .name = wp_strdup(name),
+                         .mask = mask,
+                         .next = entries};
         status = e == NULL || e->name == NULL ? WP_FAIL(err, NOMEM, "a streamed kernel")
                                               : fill_entry(e, module, err);
         if (status == WP_STATUS_OK)

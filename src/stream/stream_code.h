@@ -8,6 +8,8 @@
 
 typedef struct wpi_stream_code {
     wp_kernel *kernel;
+    const char *name;         /* of the program's kernel, mangled */
+    const char *display_name; /* … for messages */
     wpi_stream_facts facts;
     uint64_t mask;
     uint32_t param_count; /* of the program's kernel: the streamed form has one more */

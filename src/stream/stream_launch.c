@@ -2,6 +2,7 @@
 #include "stream/stream_launch.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -11,18 +12,20 @@
 #include "report/recorder.h"
 #include "stream/stream_actor.h"
 
-enum { SLOTS_DEFAULT = 64, ARGUMENTS_MAX = 512 };
+enum { SLOTS_DEFAULT = 64, ARGUMENTS_MAX = 512, IN_FLIGHT_MAX = 8 };
 #define DEVICE_BYTES_DEFAULT (UINT64_C(64) << 20)
 
 typedef struct context {
     wp_device *device;
     wpi_stream_buffers buffers;
     wp_queue *down, *up;
-    wp_event *began, *ended;
+    wp_event *began, *ended;         /* of the kernel */
+    wp_event *over;                  /* of all that belongs to the launch */
     wpi_stream_side *gather, *store; /* [set_count] */
     wp_actor **actors;               /* [2 * set_count]; NULL where there is none */
     uint32_t set_count;
     bool is_used;
+    uint64_t number; /* of the launch */
     atomic_bool has_ended;
     char *name;             /* of the kernel, mangled */
     streamingReport report; /* what is known at the launch */
@@ -34,6 +37,7 @@ static context *contexts;
 static streamingOptions options;
 static streamingReport last_report;
 static bool has_report;
+static uint64_t launches;
 
 void wpi_stream_set_options(const streamingOptions *given) {
     pthread_mutex_lock(&lock);
@@ -153,6 +157,7 @@ static void free_context(context *x) {
     wpi_stream_buffers_free(&x->buffers);
     wp_event_destroy(x->began);
     wp_event_destroy(x->ended);
+    wp_event_destroy(x->over);
     wp_queue_destroy(x->down);
     wp_queue_destroy(x->up);
     wp_free(x->name);
@@ -180,11 +185,38 @@ static wp_status create_context(wp_device *device, context **out, wp_error *err)
     WP_TRY_GOTO(wp_queue_create(device, false, &x->up, err), failed);
     WP_TRY_GOTO(wp_event_create(device, &x->began, err), failed);
     WP_TRY_GOTO(wp_event_create(device, &x->ended, err), failed);
+    WP_TRY_GOTO(wp_event_create(device, &x->over, err), failed);
     *out = x;
     return WP_STATUS_OK;
 failed:
     free_context(x);
     return status;
+}
+
+/* The one of the launches under way that was queued first; NULL: fewer than so many are under way.
+ */
+static context *oldest_of_many_locked(const wp_device *device) {
+    uint32_t count = 0;
+    context *oldest = NULL;
+    for (context *x = contexts; x != NULL; x = x->next) {
+        if (!x->is_used || x->device != device) continue;
+        count++;
+        if (oldest == NULL || x->number < oldest->number) oldest = x;
+    }
+    return count >= IN_FLIGHT_MAX ? oldest : NULL;
+}
+
+/* Each launch has buffers and threads of its own: many at once wait for the first. */
+static wp_status wait_for_room(wp_device *device, wp_error *err) {
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        retire_ended_locked();
+        context *x = oldest_of_many_locked(device);
+        pthread_mutex_unlock(&lock);
+        if (x == NULL) return WP_STATUS_OK;
+        WP_TRY(wp_event_wait(x->over, err));
+        if (!atomic_load(&x->has_ended)) sched_yield(); /* it is only being queued */
+    }
 }
 
 /* One that is not in use; taken by the caller. */
@@ -204,6 +236,7 @@ static wp_status take_context(wp_device *device, context **out, wp_error *err) {
     }
     if (status == WP_STATUS_OK) {
         x->is_used = true;
+        x->number = ++launches;
         atomic_store(&x->has_ended, false);
         *out = x;
     }
@@ -213,8 +246,8 @@ static wp_status take_context(wp_device *device, context **out, wp_error *err) {
 
 /* ---- the launch ---- */
 
-static wp_status check_threads(wp_device *device, const wp_launch *launch, const char *name,
-                               wp_error *err) {
+static wp_status check_threads(wp_device *device, const wp_launch *launch,
+                               const wpi_stream_code *code, wp_error *err) {
     const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     const uint32_t most = wp_device_get_info(device)->threads_per_block_max;
     const uint64_t whole = (threads + 31) / 32 * 32;
@@ -222,12 +255,12 @@ static wp_status check_threads(wp_device *device, const wp_launch *launch, const
     return WP_FAIL(err, LAUNCH,
                    "kernel %s: a streamed launch has twice the threads; blocks of %llu threads "
                    "exceed the device's %u: launch blocks of at most %u",
-                   name, (unsigned long long)threads, most, most / 2);
+                   code->display_name, (unsigned long long)threads, most, most / 2);
 }
 
 /* What steers the address slice is not what the kernel writes, under another name. */
 static wp_status check_aliases(wp_device *device, const wpi_stream_code *code, void *const *args,
-                               const char *name, wp_error *err) {
+                               wp_error *err) {
     for (uint32_t r = 0; r < code->param_count && r < WPI_STREAM_PARAMETERS; r++) {
         for (uint32_t w = 0; w < code->param_count && w < WPI_STREAM_PARAMETERS; w++) {
             wp_allocation read, written;
@@ -241,7 +274,7 @@ static wp_status check_aliases(wp_device *device, const wpi_stream_code *code, v
                            "kernel %s cannot be streamed: parameters %u and %u are in the same "
                            "allocation; it writes to one, and the other decides which mapped data "
                            "are read",
-                           name, w, r);
+                           code->display_name, w, r);
         }
     }
     return WP_STATUS_OK;
@@ -283,8 +316,7 @@ static bool has_writes(const wpi_stream_facts *facts) {
     return any != 0;
 }
 
-static wp_status start_actors(context *x, const wpi_stream_code *code, const char *name,
-                              wp_error *err) {
+static wp_status start_actors(context *x, const wpi_stream_code *code, wp_error *err) {
     const uint32_t count = x->buffers.launch_source->set_count;
     x->gather = wp_calloc(count, sizeof *x->gather);
     x->store = wp_calloc(count, sizeof *x->store);
@@ -294,7 +326,7 @@ static wp_status start_actors(context *x, const wpi_stream_code *code, const cha
     x->set_count = count;
     for (uint32_t i = 0; i < count; i++) {
         const wpi_stream_side side = {.buffers = &x->buffers,
-                                      .kernel_name = name,
+                                      .kernel_name = code->display_name,
                                       .reads_own = code->facts.reads_own != 0,
                                       .down = x->down,
                                       .up = x->up,
@@ -326,7 +358,8 @@ static wp_status queue_end(context *x, wp_queue *queue, wp_error *err) {
         WP_TRY(wp_queue_fill(queue, words[i], WPI_STREAM_END, sizeof(uint32_t), count, err));
     WP_TRY(wp_queue_copy(queue, x->buffers.times, l->times,
                          (size_t)l->set_count * 2 * WPI_STREAM_TIMES * sizeof *l->times, err));
-    return wp_queue_host_call(queue, on_end, x, err);
+    WP_TRY(wp_queue_host_call(queue, on_end, x, err));
+    return wp_event_record(x->over, queue, err);
 }
 
 static wp_status queue_all(context *x, wp_queue *queue, const wp_launch *launch,
@@ -346,9 +379,9 @@ static wp_status queue_all(context *x, wp_queue *queue, const wp_launch *launch,
 }
 
 static void describe(context *x, const wp_launch *launch, const wpi_stream_code *code,
-                     const wpi_stream_layout *layout, const char *name) {
+                     const wpi_stream_layout *layout) {
     wp_free(x->name);
-    x->name = wp_strdup(name);
+    x->name = wp_strdup(code->name);
     x->report = (streamingReport){.blocks = launch->grid.x * launch->grid.y * launch->grid.z,
                                   .sets = layout->launch.set_count,
                                   .slots = layout->slots,
@@ -364,26 +397,27 @@ static void describe(context *x, const wp_launch *launch, const wpi_stream_code 
 }
 
 wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
-                                  const wpi_stream_code *code, const char *name, wp_error *err) {
+                                  const wpi_stream_code *code, wp_error *err) {
     wp_device *device = code->kernel->device;
     wpi_stream_layout layout;
     context *x = NULL;
     wp_status status;
     if (code->param_count > ARGUMENTS_MAX)
-        return WP_FAIL(err, UNSUPPORTED, "kernel %s has more than %d parameters", name,
-                       ARGUMENTS_MAX);
-    WP_TRY(check_threads(device, launch, name, err));
-    WP_TRY(check_aliases(device, code, launch->args, name, err));
+        return WP_FAIL(err, UNSUPPORTED, "kernel %s has more than %d parameters",
+                       code->display_name, ARGUMENTS_MAX);
+    WP_TRY(check_threads(device, launch, code, err));
+    WP_TRY(check_aliases(device, code, launch->args, err));
     WP_TRY(make_layout(device, launch, code, &layout, err));
+    WP_TRY(wait_for_room(device, err));
     WP_TRY(take_context(device, &x, err));
     WP_TRY_GOTO(wpi_stream_buffers_alloc(&x->buffers, device, &layout, err), failed);
     wpi_stream_buffers_place(&x->buffers, &layout);
-    describe(x, launch, code, &layout, name);
+    describe(x, launch, code, &layout);
     if (x->name == NULL) {
         status = WP_FAIL(err, NOMEM, "a streamed launch");
         goto failed;
     }
-    WP_TRY_GOTO(start_actors(x, code, name, err), failed);
+    WP_TRY_GOTO(start_actors(x, code, err), failed);
     WP_TRY_GOTO(queue_all(x, queue, launch, code, err), failed);
     return WP_STATUS_OK;
 failed:

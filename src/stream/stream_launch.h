@@ -16,8 +16,7 @@ uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args);
 /** Queues the streamed form of `launch`, whose kernel is not used. INVALID, UNSUPPORTED,
  * DEVICE_NOMEM, NOMEM. */
 WP_NODISCARD wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
-                                               const wpi_stream_code *code, const char *name,
-                                               wp_error *err);
+                                               const wpi_stream_code *code, wp_error *err);
 void wpi_stream_set_options(const streamingOptions *options);
 /** False: none has ended yet. */
 bool wpi_stream_last_report(streamingReport *out);
