@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
         {"--variant", APP_OPTION_CHOICE, &variant, APP_STREAMING_VARIANTS, 0, 0,
          "how data reach the kernel"},
         {"--buffer", APP_OPTION_SIZE, &buffer, "BYTES", 0, 0,
-         "device memory for buffers of single, double and full"},
+         "device memory for buffers of single, double, direct and full"},
         {"--clusters", APP_OPTION_COUNT, &clusters, "K", 1, 65536, "centres"},
         {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e6, "iterations"},
         {"--columns", APP_OPTION_TEXT, &columns, "LIST", 0, 0,

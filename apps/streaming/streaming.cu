@@ -65,15 +65,17 @@ static void host_copy(void *to, const void *from, uint64_t bytes) {
 }
 
 typedef struct buffer {
-    char *pinned, *device;
+    char *pinned, *device; /* pinned is NULL for direct */
     cudaStream_t stream;
     cudaEvent_t done;
     uint64_t first, count; /* of the records that it holds */
 } buffer;
 
-static void create_buffer(buffer *b, uint64_t bytes) {
+static void create_buffer(buffer *b, uint64_t bytes, bool is_direct) {
     memset(b, 0, sizeof *b);
-    check(cudaMallocHost((void **)&b->pinned, bytes), "cudaMallocHost");
+    if (!is_direct) {
+        check(cudaMallocHost((void **)&b->pinned, bytes), "cudaMallocHost");
+    }
     check(cudaMalloc((void **)&b->device, bytes), "cudaMalloc");
     check(cudaStreamCreateWithFlags(&b->stream, cudaStreamNonBlocking), "cudaStreamCreate");
     check(cudaEventCreateWithFlags(&b->done, cudaEventDisableTiming), "cudaEventCreate");
@@ -92,7 +94,7 @@ static void take_back(const app_streaming *job, buffer *b) {
         return;
     }
     check(cudaEventSynchronize(b->done), "cudaEventSynchronize");
-    if (job->is_written) {
+    if (job->is_written && b->pinned != NULL) {
         host_copy((char *)job->records + b->first * job->record_bytes, b->pinned,
                   b->count * job->record_bytes);
     }
@@ -104,21 +106,24 @@ static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t 
     const uint64_t bytes = count * job->record_bytes;
     b->first = first;
     b->count = count;
-    host_copy(b->pinned, (const char *)job->records + first * job->record_bytes, bytes);
-    check(cudaMemcpyAsync(b->device, b->pinned, bytes, cudaMemcpyHostToDevice, b->stream),
-          "a copy");
+    char *records = (char *)job->records + first * job->record_bytes;
+    char *host = b->pinned != NULL ? b->pinned : records;
+    if (b->pinned != NULL) {
+        host_copy(b->pinned, records, bytes);
+    }
+    check(cudaMemcpyAsync(b->device, host, bytes, cudaMemcpyHostToDevice, b->stream), "a copy");
     job->launch(job->object, b->device, count, b->stream);
     check(cudaGetLastError(), "the kernel");
     times->to_device_bytes += bytes;
     if (job->is_written) {
-        check(cudaMemcpyAsync(b->pinned, b->device, bytes, cudaMemcpyDeviceToHost, b->stream),
-              "a copy");
+        check(cudaMemcpyAsync(host, b->device, bytes, cudaMemcpyDeviceToHost, b->stream), "a copy");
         times->to_host_bytes += bytes;
     }
     check(cudaEventRecord(b->done, b->stream), "cudaEventRecord");
 }
 
-static void run_buffers(const app_streaming *job, unsigned buffers, app_streaming_times *times) {
+static void run_buffers(const app_streaming *job, unsigned buffers, bool is_direct,
+                        app_streaming_times *times) {
     buffer b[BUFFERS];
     uint64_t most = job->buffer_bytes / buffers / job->record_bytes;
     if (most == 0) {
@@ -129,7 +134,7 @@ static void run_buffers(const app_streaming *job, unsigned buffers, app_streamin
         most = job->count;
     }
     for (unsigned i = 0; i < buffers; i++) {
-        create_buffer(&b[i], most * job->record_bytes);
+        create_buffer(&b[i], most * job->record_bytes, is_direct);
     }
     unsigned next = 0;
     for (uint64_t first = 0; first < job->count; first += most) {
@@ -144,6 +149,13 @@ static void run_buffers(const app_streaming *job, unsigned buffers, app_streamin
     for (unsigned i = 0; i < buffers; i++) {
         destroy_buffer(&b[i]);
     }
+}
+
+static void run_direct(const app_streaming *job, app_streaming_times *times) {
+    check(cudaHostRegister(job->records, job->count * job->record_bytes, cudaHostRegisterDefault),
+          "cudaHostRegister");
+    run_buffers(job, BUFFERS, true, times);
+    check(cudaHostUnregister(job->records), "cudaHostUnregister");
 }
 
 /* ---- in one launch ---- */
@@ -224,8 +236,9 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
     check(cudaEventCreate(&ended), "cudaEventCreate");
     check(cudaEventRecord(began, 0), "cudaEventRecord");
     switch (variant) {
-    case APP_STREAMING_SINGLE: run_buffers(job, 1, times); break;
-    case APP_STREAMING_DOUBLE: run_buffers(job, BUFFERS, times); break;
+    case APP_STREAMING_SINGLE: run_buffers(job, 1, false, times); break;
+    case APP_STREAMING_DOUBLE: run_buffers(job, BUFFERS, false, times); break;
+    case APP_STREAMING_DIRECT: run_direct(job, times); break;
     case APP_STREAMING_FULL: run_full(job, times); break;
     case APP_STREAMING_ZEROCOPY: run_zerocopy(job); break;
     default: run_managed(job, variant == APP_STREAMING_PREFETCH); break;

@@ -6,6 +6,7 @@
  *     serial, threads   (no GPU) one thread of the host; one for each processor
  *     single            a buffer on the device: copy, kernel, copy back, again
  *     double            two buffers, two streams: one is copied while the other is computed on
+ *     direct            the same, without staging: all records are page-locked for it
  *     full              warpage/stream.h: one launch over all
  *     zerocopy          the kernel reads host memory over the link
  *     managed           cudaMallocManaged: pages move on demand
@@ -22,12 +23,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define APP_STREAMING_VARIANTS "serial|threads|single|double|full|zerocopy|managed|prefetch"
+#define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|zerocopy|managed|prefetch"
 enum {
     APP_STREAMING_SERIAL,
     APP_STREAMING_THREADS,
     APP_STREAMING_SINGLE,
     APP_STREAMING_DOUBLE,
+    APP_STREAMING_DIRECT,
     APP_STREAMING_FULL,
     APP_STREAMING_ZEROCOPY,
     APP_STREAMING_MANAGED,
@@ -44,7 +46,7 @@ typedef struct app_streaming {
     /** Does the same on the host for records [first, outer). */
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
-    uint64_t buffer_bytes;  /* of device memory for buffers of single, double and full */
+    uint64_t buffer_bytes;  /* of device memory for buffers of single, double, direct and full */
     uint64_t slots;         /* full: reads of a thread in a chunk; 0: default */
     bool without_patterns;  /* full */
 } app_streaming;

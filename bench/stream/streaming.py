@@ -24,10 +24,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHAPES = [(32, 256), (64, 128), (64, 256), (128, 64), (128, 128)]
 # Kepler does not page.
 SIMULATED = {
-    "sim:gtx680@xeon-e5-quad": ["single", "double", "zerocopy", "full", "full-addresses"],
-    "sim:gtx1080ti@xeon-e5-quad": ["single", "double", "zerocopy", "managed", "prefetch", "full", "full-addresses"],
+    "sim:gtx680@xeon-e5-quad": ["single", "double", "direct", "zerocopy", "full", "full-addresses"],
+    "sim:gtx1080ti@xeon-e5-quad": ["single", "double", "direct", "zerocopy", "managed", "prefetch", "full", "full-addresses"],
 }
-ON_CPU = ["serial", "threads", "single", "double", "full"]
+ON_CPU = ["serial", "threads", "single", "double", "direct", "full"]
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 AIM = 1.1  # full over the best of the others, at most
 
@@ -102,7 +102,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release")
     parser.add_argument("--size", default="1M")
-    parser.add_argument("--buffer", default="4MiB", help="device memory for buffers of single, double and full")
+    parser.add_argument("--buffer", default="4MiB", help="device memory for buffers of single, double, direct and full")
     parser.add_argument("--memory", default="48MiB", help="device memory for managed and prefetch")
     parser.add_argument("--input")
     parser.add_argument("--columns")
