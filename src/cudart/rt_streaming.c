@@ -5,6 +5,7 @@
 #include "cudart/cudart.h"
 #include "device/device.h"
 #include "stream/reservation.h"
+#include "stream/stream_context.h"
 #include "stream/stream_launch.h"
 
 cudaError_t streamingMalloc(void **out, size_t size_bytes) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stream/stream_actor.h"
 
+#include <string.h>
+
 #include "base/fail.h"
 #include "base/log.h"
+#include "device/device.h"
 
 enum { LINE_BYTES = 64 };
 
@@ -185,4 +188,27 @@ wp_actor_answer wpi_stream_fail(wpi_stream_side *side) {
         (void)ignored; /* the device has failed, and with it the kernel */
     }
     return WP_ACTOR_ENDS;
+}
+
+/* By width: a copy of a constant number of bytes is one instruction. */
+void wpi_stream_copy(uint32_t class, void *to, const void *from) {
+    switch (class) {
+    case 0: memcpy(to, from, 1); break;
+    case 1: memcpy(to, from, 2); break;
+    case 2: memcpy(to, from, 4); break;
+    case 3: memcpy(to, from, 8); break;
+    default: memcpy(to, from, 16); break;
+    }
+}
+
+wp_host_work wpi_stream_lines(const wpi_stream_side *side) {
+    return (wp_host_work){.read_bytes = side->lines * LINE_BYTES,
+                          .pattern = WP_HOST_RANDOM,
+                          .access_bytes = LINE_BYTES};
+}
+
+wp_actor_answer wpi_stream_spend(wp_actor *actor, wpi_stream_side *side, const wp_host_work *work) {
+    if (wp_device_host_work(actor->device, work, &side->failure) == WP_STATUS_OK)
+        return WP_ACTOR_GOES_ON;
+    return wpi_stream_fail(side);
 }

@@ -61,6 +61,12 @@ wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped. */
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address);
+/** Copies one value of a class. */
+void wpi_stream_copy(uint32_t class, void *to, const void *from);
+/** The work of touching the chunk's lines of host memory, at random. */
+wp_host_work wpi_stream_lines(const wpi_stream_side *side);
+/** Declares work; the next step comes after it. */
+wp_actor_answer wpi_stream_spend(wp_actor *actor, wpi_stream_side *side, const wp_host_work *work);
 /** Copies what the chunk used of each class. */
 wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *dst, const char *src,
                                   wp_queue *queue);

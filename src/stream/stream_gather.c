@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data for addresses. */
-#include <string.h>
-
 #include "device/device.h"
 #include "stream/stream_actor.h"
 
 enum { WAIT, LINES, SEND };
 
-/* By width: a copy of a constant number of bytes is one instruction. */
 static bool copy_in(wpi_stream_side *side, uint32_t k, uint64_t address, void *place) {
     const void *from = wpi_reservation_host(&side->cursor, address, 1u << k);
     if (from == NULL) {
         wpi_stream_note_outside(side, false, 1u << k, address);
         return false;
     }
-    switch (k) {
-    case 0: memcpy(place, from, 1); break;
-    case 1: memcpy(place, from, 2); break;
-    case 2: memcpy(place, from, 4); break;
-    case 3: memcpy(place, from, 8); break;
-    default: memcpy(place, from, 16); break;
-    }
+    wpi_stream_copy(k, place, from);
     return true;
 }
 
@@ -69,9 +60,7 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         side->state = LINES;
         break;
     case LINES:
-        work.read_bytes = side->lines * 64;
-        work.access_bytes = 64;
-        work.pattern = WP_HOST_RANDOM;
+        work = wpi_stream_lines(side);
         side->state = SEND;
         break;
     default:
@@ -81,7 +70,5 @@ wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *object) {
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;
     }
-    if (wp_device_host_work(actor->device, &work, &side->failure) != WP_STATUS_OK)
-        return wpi_stream_fail(side);
-    return WP_ACTOR_GOES_ON;
+    return wpi_stream_spend(actor, side, &work);
 }

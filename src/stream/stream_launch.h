@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * Streamed launches: a context has the buffers, queues and actors of one launch at a time, and is
- * used again when that has ended.
+ * Streamed launches.
  *
  *     queue of the launch:  launch structure, zeros ─► kernel ─► words that end the actors ─► ended
  */
@@ -18,9 +17,5 @@ uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args);
 WP_NODISCARD wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
                                                const wpi_stream_code *code, wp_error *err);
 void wpi_stream_set_options(const streamingOptions *options);
-/** False: none has ended yet. */
-bool wpi_stream_last_report(streamingReport *out);
-/** Frees all contexts. All launches have ended, or their device has failed. */
-void wpi_stream_contexts_free(void);
 
 #endif

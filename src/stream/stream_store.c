@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values to addresses. */
-#include <string.h>
-
 #include "device/device.h"
 #include "stream/stream_actor.h"
 
@@ -13,13 +11,7 @@ static bool copy_out(wpi_stream_side *side, uint32_t k, uint64_t address, void *
         wpi_stream_note_outside(side, true, 1u << k, address);
         return false;
     }
-    switch (k) {
-    case 0: memcpy(to, place, 1); break;
-    case 1: memcpy(to, place, 2); break;
-    case 2: memcpy(to, place, 4); break;
-    case 3: memcpy(to, place, 8); break;
-    default: memcpy(to, place, 16); break;
-    }
+    wpi_stream_copy(k, to, place);
     return true;
 }
 
@@ -70,9 +62,7 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
         side->state = LINES;
         break;
     case LINES:
-        work.read_bytes = side->lines * 64;
-        work.access_bytes = 64;
-        work.pattern = WP_HOST_RANDOM;
+        work = wpi_stream_lines(side);
         side->state = TELL;
         break;
     default:
@@ -82,7 +72,5 @@ wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *object) {
         side->state = WAIT;
         return WP_ACTOR_GOES_ON;
     }
-    if (wp_device_host_work(actor->device, &work, &side->failure) != WP_STATUS_OK)
-        return wpi_stream_fail(side);
-    return WP_ACTOR_GOES_ON;
+    return wpi_stream_spend(actor, side, &work);
 }

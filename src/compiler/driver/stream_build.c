@@ -64,12 +64,6 @@ static void make_internal(LLVMValueRef global) {
     LLVMSetVisibility(global, LLVMDefaultVisibility);
 }
 
-/* Lists that name variables and kernels only to keep them. */
-static void delete_list(wp_compile *c, const char *name) {
-    LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
-    if (list) LLVMDeleteGlobal(list);
-}
-
 /* What the rewrite says of the kernel: a variable of this image. */
 static bool is_facts(LLVMValueRef global) {
     size_t length;
@@ -80,9 +74,7 @@ static bool is_facts(LLVMValueRef global) {
 
 /* Removes what `kernel` does not use. The kernels and variables of `c` are not valid any more. */
 static wp_status keep_only(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
-    delete_list(c, "llvm.used");
-    delete_list(c, "llvm.compiler.used");
-    delete_list(c, "llvm.global.annotations");
+    wpi_rewrite_drop_lists(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         if (f != kernel) make_internal(f);
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
@@ -104,9 +96,9 @@ static wp_status refuse_variable(LLVMValueRef variable, const char *kernel, cons
     size_t length;
     char *name = wpi_kernel_signature(LLVMGetValueName2(variable, &length));
     char *called = wpi_kernel_source_name(kernel);
-    wp_status status = WP_FAIL(
-        err, UNSUPPORTED, "%s uses the variable %s: compile the program with --stream=%s:%s",
-        called, name, called, parameters);
+    wp_status status = WP_FAIL(err, UNSUPPORTED,
+                               "%s uses the variable %s: compile the program with --stream=%s:%s",
+                               called, name, called, parameters);
     wp_free(called);
     wp_free(name);
     return status;
@@ -138,9 +130,9 @@ static wp_status rewrite(wp_compile *c, const char *argument, const char *bitcod
     char *name = wp_format("%s$%s", kernel->name, suffix);
     char *parameters = list_parameters(kernel, mask);
     LLVMValueRef streamed = LLVMGetNamedFunction(c->module, name);
-    wp_status status =
-        streamed ? keep_only(c, streamed, err)
-                 : WP_FAIL(err, TOOLCHAIN, "the rewrite stream made no kernel %s", name);
+    wp_status status = streamed
+                           ? keep_only(c, streamed, err)
+                           : WP_FAIL(err, TOOLCHAIN, "the rewrite stream made no kernel %s", name);
     LLVMValueRef variable = status == WP_STATUS_OK ? find_variable(c) : NULL;
     if (variable)
         status = refuse_variable(variable, kernel->name, parameters, err);

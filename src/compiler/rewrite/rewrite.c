@@ -95,8 +95,7 @@ static bool is_copied(LLVMValueRef name, bool keeps_bounds) {
 }
 
 /* nvvm.annotations, which say what a kernel is: its name, then pairs. */
-static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to,
-                             bool keeps_bounds) {
+static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to, bool keeps_bounds) {
     static const char list[] = "nvvm.annotations";
     const unsigned count = LLVMGetNamedMetadataNumOperands(c->module, list);
     LLVMValueRef *nodes = wp_must_calloc(count, sizeof *nodes);
@@ -164,4 +163,13 @@ LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, cons
     wp_free(name);
     wp_free(types);
     return sibling;
+}
+
+void wpi_rewrite_drop_lists(wp_compile *c) {
+    static const char *const names[] = {"llvm.used", "llvm.compiler.used",
+                                        "llvm.global.annotations"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef list = LLVMGetNamedGlobal(c->module, names[i]);
+        if (list) LLVMDeleteGlobal(list);
+    }
 }

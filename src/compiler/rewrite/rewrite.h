@@ -33,6 +33,9 @@ uint64_t wpi_rewrite_id(const wp_strings *names, uint64_t id);
 LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, const char *rewrite,
                                  const LLVMTypeRef *more, unsigned count, bool keeps_bounds);
 
+/** Deletes the lists that name functions and variables only to keep them, or to describe them. */
+void wpi_rewrite_drop_lists(wp_compile *c);
+
 /** counted: `<kernel>$counted` does what the kernel does; its last parameter, `unsigned long long
  * *counts`, points to device memory, to which each thread adds at its end: [0] the loads and [1]
  * the stores (atomic operations are both) that it executed on memory that is not its own, [2] 1.

@@ -62,17 +62,10 @@ static void declare_variables(wp_compile *c) {
     }
 }
 
-static void delete_list(wp_compile *c, const char *name) {
-    LLVMValueRef list = LLVMGetNamedGlobal(c->module, name);
-    if (list != NULL) LLVMDeleteGlobal(list);
-}
-
 /* ---- the kernel alone ---- */
 
 static wp_status inline_calls(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
-    delete_list(c, "llvm.used");
-    delete_list(c, "llvm.compiler.used");
-    delete_list(c, "llvm.global.annotations");
+    wpi_rewrite_drop_lists(c);
     declare_variables(c);
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f) || f == kernel) continue;

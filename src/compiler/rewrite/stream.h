@@ -3,6 +3,7 @@
  * The parts of the rewrite `stream` (docs/rooms/stream.md), in the order in which they run:
  *
  *     stream.c          a module that has only the kernel; at the end, back into the program
+ *     stream_root.c     tells where addresses start
  *     stream_access.c   finds mapped reads and writes, and puts placeholders in their place
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
@@ -74,6 +75,7 @@ wpi_stream_root wpi_stream_root_of(LLVMValueRef pointer);
  * addresses were still values: later they are in memory of the thread. Without a note: the thread's
  * own. */
 wpi_stream_root wpi_stream_noted_root(LLVMValueRef instruction);
+void wpi_stream_note_roots(wpi_stream *s);           /* and which of them the kernel writes */
 bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread only */
 
 WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
