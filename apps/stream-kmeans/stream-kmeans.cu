@@ -60,7 +60,9 @@ static __global__ void assign(record *records, uint64_t count, const double *cen
     }
 }
 
-static void launch(void *object, void *records, uint64_t count, cudaStream_t stream) {
+static void launch(void *object, void *records, uint64_t first, uint64_t count,
+                   cudaStream_t stream) {
+    (void)first;
     const kmeans *k = (const kmeans *)object;
     assign<<<k->blocks, k->threads, 0, stream>>>((record *)records, count, k->centres,
                                                  k->centre_count);
@@ -149,31 +151,19 @@ int main(int argc, char **argv) {
         "rows of numbers, as CSV or separated by tabs or blanks (also .zst)",
         "stream-kmeans --size 1M --variant full --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
-    int variant = APP_STREAMING_FULL;
-    uint64_t clusters = 8, iterations = 1, blocks = 64, threads = 128, slots = 0;
-    app_size buffer = {UINT64_C(16) << 20, true};
-    bool without_patterns = false;
+    app_streaming_options how = APP_STREAMING_DEFAULTS;
+    uint64_t clusters = 8, iterations = 1;
     const char *columns = NULL;
     const app_option options[] = {
-        {"--variant", APP_OPTION_CHOICE, &variant, APP_STREAMING_VARIANTS, 0, 0,
-         "how data reach the kernel"},
-        {"--buffer", APP_OPTION_SIZE, &buffer, "BYTES", 0, 0,
-         "device memory for buffers of single, double, direct and full"},
+        APP_STREAMING_ROWS(how),
         {"--clusters", APP_OPTION_COUNT, &clusters, "K", 1, 65536, "centres"},
         {"--iterations", APP_OPTION_COUNT, &iterations, "N", 1, 1e6, "iterations"},
         {"--columns", APP_OPTION_TEXT, &columns, "LIST", 0, 0,
          "four columns of --input (default: the first four with numbers)"},
-        {"--blocks", APP_OPTION_COUNT, &blocks, "N", 1, 2147483647, "thread blocks of a launch"},
-        {"--threads", APP_OPTION_COUNT, &threads, "N", 1, 1024, "threads of a block"},
-        {"--slots", APP_OPTION_COUNT, &slots, "N", 1, 4096,
-         "full: reads of a thread in a chunk, at most"},
-        {"--without-patterns", APP_OPTION_FLAG, &without_patterns, NULL, 0, 0,
-         "full: every address is sent"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
-    if (!buffer.is_bytes) {
-        app_fail_usage("--buffer needs a unit, as in 16MiB");
-    }
+    app_streaming job = {0};
+    app_streaming_set(&job, &how);
 
     app_points points;
     const uint64_t count = app_size_items(common.size, sizeof(record), 100000, 1, UINT64_C(1) << 40);
@@ -201,13 +191,13 @@ int main(int argc, char **argv) {
         const uint64_t chosen = c * (points.count / k);
         memcpy(centres + (size_t)c * DIMENSIONS, records[chosen].value, sizeof records->value);
     }
-    const bool is_host = variant == APP_STREAMING_SERIAL || variant == APP_STREAMING_THREADS;
+    const bool is_host = app_streaming_is_host(how.variant);
     if (!is_host) {
         app_cuda_check(cudaMalloc((void **)&device_centres, centre_bytes), "cudaMalloc", "centres",
                        centre_bytes);
     }
-    kmeans task = {is_host ? centres : device_centres, k, (unsigned)blocks, (unsigned)threads};
-    app_streaming job = {0};
+    kmeans task = {is_host ? centres : device_centres, k, (unsigned)how.blocks,
+                   (unsigned)how.threads};
     job.records = records;
     job.count = count;
     job.record_bytes = sizeof *records;
@@ -215,9 +205,6 @@ int main(int argc, char **argv) {
     job.launch = launch;
     job.on_host = on_host;
     job.object = &task;
-    job.buffer_bytes = buffer.value;
-    job.slots = slots;
-    job.without_patterns = without_patterns;
     app_streaming_times times = {0};
     for (uint64_t i = 0; i < iterations; i++) {
         memcpy(used, centres, centre_bytes);
@@ -226,12 +213,12 @@ int main(int argc, char **argv) {
                 cudaMemcpy(device_centres, centres, centre_bytes, cudaMemcpyHostToDevice), "a copy",
                 "centres", centre_bytes);
         }
-        app_streaming_run(&job, variant, &times);
+        app_streaming_run(&job, how.variant, &times);
         move_centres(records, count, centres, k);
     }
     printf("records    %s: %s of %zu bytes\n\n", points.title, app_count(count), sizeof *records);
     print_clusters(records, count, k);
-    app_streaming_report(&job, variant, &times);
+    app_streaming_report(&job, how.variant, &times);
     uint64_t different = 0;
     if (common.check) {
         different = check_records(records, count, used, k);

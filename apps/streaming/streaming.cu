@@ -19,6 +19,109 @@ static void check(cudaError_t result, const char *what) {
     app_cuda_check(result, what, "records", 0);
 }
 
+bool app_streaming_is_host(int variant) {
+    return variant == APP_STREAMING_SERIAL || variant == APP_STREAMING_THREADS;
+}
+
+void app_streaming_set(app_streaming *job, const app_streaming_options *options) {
+    if (!options->buffer.is_bytes) {
+        app_fail_usage("--buffer needs a unit, as in 16MiB");
+    }
+    job->buffer_bytes = options->buffer.value;
+    job->slots = options->slots;
+    job->without_patterns = options->without_patterns;
+}
+
+/* ---- memory beside the records ---- */
+
+void app_state_create(app_state *state, int variant, const void *content, uint64_t bytes,
+                      const char *name) {
+    state->bytes = bytes;
+    state->name = name;
+    state->is_host = app_streaming_is_host(variant);
+    if (state->is_host) {
+        state->data = app_allocate(bytes, 1, name);
+        if (content != NULL) {
+            memcpy(state->data, content, bytes);
+        } else {
+            memset(state->data, 0, bytes);
+        }
+        return;
+    }
+    app_cuda_check(cudaMalloc(&state->data, bytes), "cudaMalloc", name, bytes);
+    if (content != NULL) {
+        app_cuda_check(cudaMemcpy(state->data, content, bytes, cudaMemcpyHostToDevice), "a copy",
+                       name, bytes);
+    } else {
+        app_cuda_check(cudaMemset(state->data, 0, bytes), "cudaMemset", name, bytes);
+    }
+}
+
+void *app_state_copy(const app_state *state) {
+    void *copy = app_allocate(state->bytes, 1, state->name);
+    if (state->is_host) {
+        memcpy(copy, state->data, state->bytes);
+    } else {
+        app_cuda_check(cudaMemcpy(copy, state->data, state->bytes, cudaMemcpyDeviceToHost),
+                       "a copy", state->name, state->bytes);
+    }
+    return copy;
+}
+
+void app_state_free(app_state *state) {
+    if (state->is_host) {
+        free(state->data);
+    } else {
+        app_cuda_check(cudaFree(state->data), "cudaFree", state->name, state->bytes);
+    }
+    state->data = NULL;
+}
+
+/* ---- parts of the records ---- */
+
+/* Where record `i` begins. */
+static uint64_t offset_of(const app_streaming *job, uint64_t i) {
+    return job->starts != NULL ? job->starts[i] : i * job->record_bytes;
+}
+
+static uint64_t bytes_of(const app_streaming *job, uint64_t first, uint64_t outer) {
+    return offset_of(job, outer) - offset_of(job, first);
+}
+
+/* Of text: the end of the last line that ends at or before `outer`, at least `first`. */
+static uint64_t end_of_lines(const app_streaming *job, uint64_t first, uint64_t outer) {
+    const char *text = (const char *)job->records;
+    while (outer > first && outer < job->count && text[outer - 1] != '\n') {
+        outer--;
+    }
+    return outer;
+}
+
+/* As many records from `first` on as `bytes` have room for. */
+static uint64_t piece_end(const app_streaming *job, uint64_t first, uint64_t bytes) {
+    uint64_t outer = job->count;
+    if (job->starts != NULL) {
+        for (uint64_t low = first; low < outer;) { /* low fits */
+            const uint64_t middle = low + (outer - low + 1) / 2;
+            if (bytes_of(job, first, middle) <= bytes) {
+                low = middle;
+            } else {
+                outer = middle - 1;
+            }
+        }
+    } else if (outer - first > bytes / job->record_bytes) {
+        outer = first + bytes / job->record_bytes;
+    }
+    if (job->is_text) {
+        outer = end_of_lines(job, first, outer);
+    }
+    if (outer == first) {
+        app_fail_usage("--buffer is too small: record %s does not fit a piece of %s",
+                       app_count(first), app_bytes(bytes));
+    }
+    return outer;
+}
+
 /* ---- on the host ---- */
 
 typedef struct share {
@@ -37,8 +140,11 @@ static void run_threads(const app_streaming *job, unsigned threads) {
     pthread_t *ids = (pthread_t *)app_allocate(threads, sizeof *ids, "threads");
     for (unsigned t = 0; t < threads; t++) {
         shares[t].job = job;
-        shares[t].first = job->count * t / threads;
+        shares[t].first = t == 0 ? 0 : shares[t - 1].outer;
         shares[t].outer = job->count * (t + 1) / threads;
+        if (job->is_text) {
+            shares[t].outer = end_of_lines(job, shares[t].first, shares[t].outer);
+        }
         if (pthread_create(&ids[t], NULL, work_on_share, &shares[t]) != 0) {
             app_fail("a thread could not be started");
         }
@@ -95,24 +201,24 @@ static void take_back(const app_streaming *job, buffer *b) {
     }
     check(cudaEventSynchronize(b->done), "cudaEventSynchronize");
     if (job->is_written && b->pinned != NULL) {
-        host_copy((char *)job->records + b->first * job->record_bytes, b->pinned,
-                  b->count * job->record_bytes);
+        host_copy((char *)job->records + offset_of(job, b->first), b->pinned,
+                  bytes_of(job, b->first, b->first + b->count));
     }
     b->count = 0;
 }
 
 static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t count,
                   app_streaming_times *times) {
-    const uint64_t bytes = count * job->record_bytes;
+    const uint64_t bytes = bytes_of(job, first, first + count);
     b->first = first;
     b->count = count;
-    char *records = (char *)job->records + first * job->record_bytes;
+    char *records = (char *)job->records + offset_of(job, first);
     char *host = b->pinned != NULL ? b->pinned : records;
     if (b->pinned != NULL) {
         host_copy(b->pinned, records, bytes);
     }
     check(cudaMemcpyAsync(b->device, host, bytes, cudaMemcpyHostToDevice, b->stream), "a copy");
-    job->launch(job->object, b->device, count, b->stream);
+    job->launch(job->object, b->device, first, count, b->stream);
     check(cudaGetLastError(), "the kernel");
     times->to_device_bytes += bytes;
     if (job->is_written) {
@@ -125,22 +231,27 @@ static void start(const app_streaming *job, buffer *b, uint64_t first, uint64_t 
 static void run_buffers(const app_streaming *job, unsigned buffers, bool is_direct,
                         app_streaming_times *times) {
     buffer b[BUFFERS];
-    uint64_t most = job->buffer_bytes / buffers / job->record_bytes;
+    const uint64_t all = bytes_of(job, 0, job->count);
+    uint64_t most = job->buffer_bytes / buffers;
+    if (job->starts == NULL) {
+        most -= most % job->record_bytes;
+    }
+    if (most > all) {
+        most = all;
+    }
     if (most == 0) {
         app_fail_usage("--buffer must hold at least %u records of %u bytes", buffers,
                        job->record_bytes);
     }
-    if (most > job->count) {
-        most = job->count;
-    }
     for (unsigned i = 0; i < buffers; i++) {
-        create_buffer(&b[i], most * job->record_bytes, is_direct);
+        create_buffer(&b[i], most, is_direct);
     }
     unsigned next = 0;
-    for (uint64_t first = 0; first < job->count; first += most) {
-        const uint64_t left = job->count - first;
+    for (uint64_t first = 0; first < job->count;) {
+        const uint64_t outer = piece_end(job, first, most);
         take_back(job, &b[next]);
-        start(job, &b[next], first, left < most ? left : most, times);
+        start(job, &b[next], first, outer - first, times);
+        first = outer;
         next = (next + 1) % buffers;
     }
     for (unsigned i = 0; i < buffers; i++) {
@@ -152,7 +263,7 @@ static void run_buffers(const app_streaming *job, unsigned buffers, bool is_dire
 }
 
 static void run_direct(const app_streaming *job, app_streaming_times *times) {
-    check(cudaHostRegister(job->records, job->count * job->record_bytes, cudaHostRegisterDefault),
+    check(cudaHostRegister(job->records, bytes_of(job, 0, job->count), cudaHostRegisterDefault),
           "cudaHostRegister");
     run_buffers(job, BUFFERS, true, times);
     check(cudaHostUnregister(job->records), "cudaHostUnregister");
@@ -161,7 +272,7 @@ static void run_direct(const app_streaming *job, app_streaming_times *times) {
 /* ---- in one launch ---- */
 
 static void run_full(const app_streaming *job, app_streaming_times *times) {
-    const uint64_t bytes = job->count * job->record_bytes;
+    const uint64_t bytes = bytes_of(job, 0, job->count);
     void *mapped;
     streamingOptions options = {0};
     streamingReport report;
@@ -171,7 +282,7 @@ static void run_full(const app_streaming *job, app_streaming_times *times) {
     check(streamingSetOptions(&options), "streamingSetOptions");
     check(streamingMalloc(&mapped, bytes), "streamingMalloc");
     check(streamingMap(mapped, job->records, bytes), "streamingMap");
-    job->launch(job->object, mapped, job->count, 0);
+    job->launch(job->object, mapped, 0, job->count, 0);
     check(cudaGetLastError(), "the streamed kernel");
     check(cudaDeviceSynchronize(), "the streamed kernel");
     check(streamingGetReport(&report), "streamingGetReport");
@@ -181,11 +292,11 @@ static void run_full(const app_streaming *job, app_streaming_times *times) {
 }
 
 static void run_zerocopy(const app_streaming *job) {
-    const uint64_t bytes = job->count * job->record_bytes;
+    const uint64_t bytes = bytes_of(job, 0, job->count);
     void *device;
     check(cudaHostRegister(job->records, bytes, cudaHostRegisterMapped), "cudaHostRegister");
     check(cudaHostGetDevicePointer(&device, job->records, 0), "cudaHostGetDevicePointer");
-    job->launch(job->object, device, job->count, 0);
+    job->launch(job->object, device, 0, job->count, 0);
     check(cudaGetLastError(), "the kernel");
     check(cudaDeviceSynchronize(), "the kernel");
     check(cudaHostUnregister(job->records), "cudaHostUnregister");
@@ -193,22 +304,23 @@ static void run_zerocopy(const app_streaming *job) {
 
 /* The records are where the program has them: managed memory from the start. */
 static void run_managed(const app_streaming *job, bool is_prefetched) {
-    const uint64_t bytes = job->count * job->record_bytes;
-    uint64_t step = is_prefetched ? job->buffer_bytes / BUFFERS / job->record_bytes : job->count;
+    const uint64_t bytes = bytes_of(job, 0, job->count);
     char *managed;
     check(cudaMallocManaged((void **)&managed, bytes), "cudaMallocManaged");
     memcpy(managed, job->records, bytes);
-    if (step == 0 || step > job->count) {
-        step = job->count;
+    uint64_t step = is_prefetched ? job->buffer_bytes / BUFFERS : bytes;
+    if (step > bytes || (job->starts == NULL && step < job->record_bytes)) {
+        step = bytes;
     }
-    for (uint64_t first = 0; first < job->count; first += step) {
-        const uint64_t left = job->count - first, count = left < step ? left : step;
-        char *at = managed + first * job->record_bytes;
+    for (uint64_t first = 0; first < job->count;) {
+        const uint64_t outer = piece_end(job, first, step);
+        char *at = managed + offset_of(job, first);
         if (is_prefetched) {
-            check(cudaMemPrefetchAsync(at, count * job->record_bytes, 0, 0), "a prefetch");
+            check(cudaMemPrefetchAsync(at, bytes_of(job, first, outer), 0, 0), "a prefetch");
         }
-        job->launch(job->object, at, count, 0);
+        job->launch(job->object, at, first, outer - first, 0);
         check(cudaGetLastError(), "the kernel");
+        first = outer;
     }
     check(cudaDeviceSynchronize(), "the kernel");
     memcpy(job->records, managed, bytes);
@@ -218,7 +330,7 @@ static void run_managed(const app_streaming *job, bool is_prefetched) {
 /* ---- all of them ---- */
 
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times) {
-    const bool is_host = variant == APP_STREAMING_SERIAL || variant == APP_STREAMING_THREADS;
+    const bool is_host = app_streaming_is_host(variant);
     const double begin_s = app_seconds();
     cudaEvent_t began, ended;
     float ms = 0;
@@ -253,8 +365,8 @@ void app_streaming_run(const app_streaming *job, int variant, app_streaming_time
 }
 
 void app_streaming_report(const app_streaming *job, int variant, const app_streaming_times *times) {
-    const double bytes = (double)job->count * job->record_bytes;
-    const bool is_host = variant == APP_STREAMING_SERIAL || variant == APP_STREAMING_THREADS;
+    const double bytes = (double)bytes_of(job, 0, job->count);
+    const bool is_host = app_streaming_is_host(variant);
     const double seconds = is_host ? times->wall_s : times->device_s;
     fprintf(stderr, "%-10s %s of records\n", app_choice_name(APP_STREAMING_VARIANTS, variant),
             app_bytes((uint64_t)bytes));

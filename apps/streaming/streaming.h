@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/options.h"
+
 #define APP_STREAMING_VARIANTS "serial|threads|single|double|direct|full|zerocopy|managed|prefetch"
 enum {
     APP_STREAMING_SERIAL,
@@ -40,9 +42,15 @@ typedef struct app_streaming {
     void *records; /* host memory */
     uint64_t count;
     uint32_t record_bytes;
+    /** Records of different lengths: record i is bytes [starts[i], starts[i + 1]). NULL: all have
+     *  record_bytes. */
+    const uint64_t *starts;
+    bool is_text;    /* lines: records are single bytes, but pieces end with a newline */
     bool is_written; /* the kernel changes records: they come back */
-    /** Starts the kernel over `count` records at `records`, an address of the device's. */
-    void (*launch)(void *object, void *records, uint64_t count, cudaStream_t stream);
+    /** Starts the kernel over `count` records, of which `first` is the first; it is at `records`,
+     *  an address of the device's. */
+    void (*launch)(void *object, void *records, uint64_t first, uint64_t count,
+                   cudaStream_t stream);
     /** Does the same on the host for records [first, outer). */
     void (*on_host)(void *object, void *records, uint64_t first, uint64_t outer);
     void *object;
@@ -57,6 +65,48 @@ typedef struct app_streaming_times {
     double wall_s, device_s;
     uint64_t to_device_bytes, to_host_bytes; /* copies; full: data, addresses, values */
 } app_streaming_times;
+
+/** The options that all such programs have, with their defaults. */
+typedef struct app_streaming_options {
+    int variant;
+    app_size buffer;
+    uint64_t blocks, threads, slots;
+    bool without_patterns;
+} app_streaming_options;
+
+#define APP_STREAMING_DEFAULTS {APP_STREAMING_FULL, {UINT64_C(16) << 20, true}, 64, 128, 0, false}
+/** Rows of a program's table of options. */
+#define APP_STREAMING_ROWS(o)                                                                      \
+    {"--variant", APP_OPTION_CHOICE, &(o).variant, APP_STREAMING_VARIANTS, 0, 0,                   \
+     "how data reach the kernel"},                                                                 \
+        {"--buffer", APP_OPTION_SIZE, &(o).buffer, "BYTES", 0, 0,                                  \
+         "device memory for buffers of single, double, direct and full"},                          \
+        {"--blocks", APP_OPTION_COUNT, &(o).blocks, "N", 1, 2147483647,                            \
+         "thread blocks of a launch"},                                                             \
+        {"--threads", APP_OPTION_COUNT, &(o).threads, "N", 1, 1024, "threads of a block"},         \
+        {"--slots", APP_OPTION_COUNT, &(o).slots, "N", 1, 4096,                                    \
+         "full: reads of a thread in a chunk, at most"},                                           \
+        {"--without-patterns", APP_OPTION_FLAG, &(o).without_patterns, NULL, 0, 0,                 \
+         "full: every address is sent"}
+/** Hands the options to a job; ends the program if --buffer has no unit. */
+void app_streaming_set(app_streaming *job, const app_streaming_options *options);
+/** Whether the variant works on the host alone. */
+bool app_streaming_is_host(int variant);
+
+/** Memory that a kernel or its twin on the host uses beside the records: on the device, or on the
+ *  host for variants of the host. */
+typedef struct app_state {
+    void *data;
+    uint64_t bytes;
+    const char *name;
+    bool is_host;
+} app_state;
+/** `content` is copied; NULL: zeros. */
+void app_state_create(app_state *state, int variant, const void *content, uint64_t bytes,
+                      const char *name);
+/** What it holds, in host memory for the caller to free. */
+void *app_state_copy(const app_state *state);
+void app_state_free(app_state *state);
 
 /** Once over all records, which then hold the result. Adds to `times`. */
 void app_streaming_run(const app_streaming *job, int variant, app_streaming_times *times);
