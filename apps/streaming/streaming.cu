@@ -54,6 +54,8 @@ void app_state_create(app_state *state, int variant, const void *content, uint64
                        name, bytes);
     } else {
         app_cuda_check(cudaMemset(state->data, 0, bytes), "cudaMemset", name, bytes);
+        /* Streams that do not block would not wait for it. */
+        app_cuda_check(cudaDeviceSynchronize(), "cudaMemset", name, bytes);
     }
 }
 

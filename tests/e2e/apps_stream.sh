@@ -1,0 +1,101 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The programs apps/stream-* whose records the kernel only reads: each way to feed the kernel passes the serial check
+# and prints the same. Then small inputs with known results, and wrong usage. Run by run.sh, as apps.sh is.
+set -u
+export WARPAGE_DEVICE="$DEVICES" WARPAGE_WORKERS=2
+apps=$(cd "$E2E/../../apps" && pwd)
+built=$(dirname "$WPCC")/../apps
+all="serial threads single double direct full zerocopy managed prefetch"
+failures=0
+fail() {
+    echo "  $*"
+    failures=$((failures + 1))
+    [ $failures -lt 20 ] || { echo "  too many failures, giving up"; exit 1; }
+}
+
+program() { # app: prints the path of its executable
+    if [ -x "$built/$1" ]; then
+        echo "$built/$1"
+        return
+    fi
+    if [ ! -x "$TMP/$1" ]; then
+        "$WPCC" -O2 -I "$apps" "$apps/$1/$1.cu" "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
+            -lm -o "$TMP/$1" >&2 || return 1
+    fi
+    echo "$TMP/$1"
+}
+
+# Runs with --check in these ways; all must pass and print the same, which stays in $TMP/first.
+check() { # variants, app, arguments...
+    variants=$1
+    exe=$(program "$2") || { fail "$2: compilation failed"; return; }
+    shift
+    label=$*
+    shift
+    rm -f "$TMP/first"
+    for variant in $variants; do
+        if ! "$exe" "$@" --variant "$variant" --check >"$TMP/stdout" 2>"$TMP/stderr"; then
+            fail "$label, $variant: failed"
+            tail -n 5 "$TMP/stdout" "$TMP/stderr"
+        elif ! grep -q '^check .*: equal' "$TMP/stdout"; then
+            fail "$label, $variant: says nothing of its check"
+        elif [ ! -e "$TMP/first" ]; then
+            mv "$TMP/stdout" "$TMP/first"
+        elif ! cmp -s "$TMP/first" "$TMP/stdout"; then
+            fail "$label, $variant: prints another result"
+            diff "$TMP/first" "$TMP/stdout"
+        fi
+    done
+}
+
+has() { # extended regular expression that a line of the last result must match
+    grep -Eq -- "$1" "$TMP/first" || { fail "no '$1' in the result of $label:"; cat "$TMP/first"; }
+}
+
+wrong() { # exit status, expected words on stderr, app, arguments...
+    status=$1
+    words=$2
+    exe=$(program "$3") || return
+    shift 2
+    label=$*
+    shift
+    "$exe" "$@" >"$TMP/stdout" 2>"$TMP/stderr"
+    got=$?
+    [ $got -eq "$status" ] || fail "$label: exit status $got, expected $status"
+    grep -q -- "$words" "$TMP/stderr" || { fail "$label: no '$words' in"; cat "$TMP/stderr"; }
+    [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
+}
+
+shape="--buffer 64KiB --blocks 3 --threads 100"
+
+# ---- stream-netflix ----
+
+# shellcheck disable=SC2086
+check "$all" stream-netflix --size 20000 $shape
+check "single full" stream-netflix --size 1 --blocks 1 --threads 1
+check "serial full" stream-netflix --size 3000 --slots 4 --without-patterns
+# Users 7 and 9 agree, 8 rates the other way round; the pairs of 7 are (1,1) (4,4) (9,9) and (1,9) (4,6) (9,1):
+# n=6, sums 28 and 30, of squares 196 and 216, of products 140.
+printf '7::10::1::5\n9::10::1::6\n8::10::9::7\n7::11::4::5\n9::11::4::6\n8::11::6::7\n7::12::9::5\n9::12::9::6\n8::12::1::7\n' \
+    >"$TMP/ratings.dat"
+check "$all" stream-netflix --input "$TMP/ratings.dat" --least 1
+has '^ratings    ratings.dat: 9 of 3 movies$'
+has '^records    9 of 40 bytes$'
+has "^ +0 +6 +$(awk 'BEGIN { printf "%.4f", (6 * 140 - 28 * 30) / sqrt((6 * 196 - 28 * 28) * (6 * 216 - 30 * 30)) }')\$"
+has '^ +2 +6 +-1.0000$'
+printf '7;10;0.5;5\n9;10;0.5;6\n' >"$TMP/stars.csv"
+check "serial full" stream-netflix --input "$TMP/stars.csv" --least 1
+has '^ +0 +1 +0.0000$'
+check "serial full" stream-netflix --input "$TMP/ratings.dat" --size 900 --least 1
+has '^records    900 of 40 bytes$'
+printf '7::10::1::5\n9::10::11::6\n' >"$TMP/bad.dat"
+wrong 1 "bad.dat:2: the rating is larger than 10" stream-netflix --input "$TMP/bad.dat"
+printf '7::10\n' >"$TMP/bad.dat"
+wrong 1 "bad.dat:1: expected user, movie, rating and time" stream-netflix --input "$TMP/bad.dat"
+printf '7::10::1::5\n' >"$TMP/bad.dat"
+wrong 1 "has no movie with two ratings" stream-netflix --input "$TMP/bad.dat"
+wrong 2 "needs a unit" stream-netflix --buffer 3
+wrong 2 "must hold at least 2 records of 40 bytes" stream-netflix --variant double --buffer 70B
+
+[ $failures -eq 0 ]
