@@ -98,4 +98,33 @@ wrong 1 "has no movie with two ratings" stream-netflix --input "$TMP/bad.dat"
 wrong 2 "needs a unit" stream-netflix --buffer 3
 wrong 2 "must hold at least 2 records of 40 bytes" stream-netflix --variant double --buffer 70B
 
+# ---- stream-opinion ----
+
+# shellcheck disable=SC2086
+check "$all" stream-opinion --size 3000 $shape
+check "serial full" stream-opinion --size 100 --slots 7 --without-patterns --blocks 2 --threads 10 --subject phone,baba
+printf '%s\t%s\n' 1 "I love this phone" 2 "I do not really love it" 3 "BAD BAD phone, don't like" 4 "nothing here" \
+    >"$TMP/tweets.tsv"
+check "$all" stream-opinion --input "$TMP/tweets.tsv" --blocks 1 --threads 32
+has '^records    4 of 192 bytes$'
+has '^on subject +4$'
+has '^positive +1 '
+has '^negative +2 '
+has '^words      3 positive, 2 negative, 3 adverbs$'
+has '^sentiment  -4.0, -1.0000 a tweet$'
+check "serial full" stream-opinion --input "$TMP/tweets.tsv" --subject Phone,here --blocks 1 --threads 32
+has '^on subject +3$'
+has '^sentiment  -2.0, -0.6667 a tweet$'
+# Words of the lists keep their names in copies.
+check "serial full" stream-opinion --input "$TMP/tweets.tsv" --size 400 --blocks 2 --threads 32
+has '^words      300 positive, 200 negative, 300 adverbs$'
+has '^sentiment  -400.0, '
+printf ';a comment\n\nnothing\n2-faced\n' >"$TMP/list"
+check "serial full" stream-opinion --input "$TMP/tweets.tsv" --positive "$TMP/list" --blocks 1 --threads 32
+has '^lists      1 positive and 15 negative words'
+has '^words      1 positive, 2 negative, 3 adverbs$'
+printf '2-faced\n' >"$TMP/list"
+wrong 1 "holds no words" stream-opinion --size 10 --positive "$TMP/list"
+wrong 2 "needs words separated by commas" stream-opinion --size 10 --subject ,
+
 [ $failures -eq 0 ]
