@@ -67,6 +67,8 @@ wrong() { # exit status, expected words on stderr, app, arguments...
     [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
 }
 
+# Kernels over text follow its line ends, so what they read depends on what they have read.
+text="serial threads single double direct zerocopy managed prefetch"
 shape="--buffer 64KiB --blocks 3 --threads 100"
 
 # ---- stream-netflix ----
@@ -126,5 +128,37 @@ has '^words      1 positive, 2 negative, 3 adverbs$'
 printf '2-faced\n' >"$TMP/list"
 wrong 1 "holds no words" stream-opinion --size 10 --positive "$TMP/list"
 wrong 2 "needs words separated by commas" stream-opinion --size 10 --subject ,
+
+# ---- stream-affinity ----
+
+# shellcheck disable=SC2086
+check "$text" stream-affinity --size 3000 $shape
+mv "$TMP/first" "$TMP/text"
+# shellcheck disable=SC2086
+check "$all" stream-affinity --size 3000 $shape --indexed
+cmp -s "$TMP/text" "$TMP/first" || fail "stream-affinity: --indexed prints another result"
+check "single double" stream-affinity --size 300 --buffer 1KiB --blocks 2 --threads 32
+check "serial full" stream-affinity --size 1 --blocks 1 --threads 1 --indexed
+# Customers a and b of X: a also visits Y twice and "Z, Inc.", b visits Y; c visits W alone; one is anonymous.
+printf '%s\n' when,customer,merchant 1,a,X 2,c,W '3,a,"Z, Inc."' 4,a,Y 5,b,X 6,b,Y 7,,X 8,a,Y 9,c,W 10,c,W >"$TMP/shop.csv"
+check "$text" stream-affinity --input "$TMP/shop.csv" --merchant X --blocks 1 --threads 32
+has '^purchases  shop.csv: 9 of 3 customers at 4 merchants$'
+has '^target     terminal 00000000 with 2 customers$'
+has '^affine     2 merchants$'
+has '^ +3  [0-9]{8}  Y '
+has '^ +1  [0-9]{8}  Z, Inc. '
+check "serial single" stream-affinity --input "$TMP/shop.csv" --blocks 1 --threads 32
+has '^target     terminal 00000001 with 1 customers$' # W, of most purchases
+has '^affine     0 merchants$'
+check "serial full" stream-affinity --input "$TMP/shop.csv" --merchant X --size 90 --indexed --blocks 1 --threads 32
+has '^payments   90 lines'
+check "serial full" stream-affinity --input "$TMP/shop.csv" --columns merchant,when --indexed --merchant 5
+has '^affine     2 merchants$' # X is at 5, and at 1 and 7
+wrong 1 "shop.csv:1: the header has no columns of customer and merchant called so" \
+    stream-affinity --input "$TMP/shop.csv" --columns a,b
+wrong 2 "needs two names from the header" stream-affinity --input "$TMP/shop.csv" --columns customer
+wrong 2 "has no merchant 'V'" stream-affinity --input "$TMP/shop.csv" --merchant V
+wrong 1 "are known; name them with --columns" stream-affinity --input "$TMP/ratings.dat"
+wrong 2 "is too small: record 0 does not fit a piece of 50 B" stream-affinity --size 9 --buffer 50B --variant single
 
 [ $failures -eq 0 ]
