@@ -161,4 +161,38 @@ wrong 2 "has no merchant 'V'" stream-affinity --input "$TMP/shop.csv" --merchant
 wrong 1 "are known; name them with --columns" stream-affinity --input "$TMP/ratings.dat"
 wrong 2 "is too small: record 0 does not fit a piece of 50 B" stream-affinity --size 9 --buffer 50B --variant single
 
+# ---- stream-dna ----
+
+# shellcheck disable=SC2086
+check "$all" stream-dna --size 3000 $shape
+check "serial full" stream-dna --size 300 --k 15 --slots 5 --without-patterns --blocks 2 --threads 32
+check "single full" stream-dna --size 1 --blocks 1 --threads 1
+# With k=3, bases 17 to 19 count. AAC between G and T; its reverse complement GTT between A and C, in a read of two
+# fragments, the second of which is unclear; CCC once.
+a15=AAAAAAAAAAAAAAA t16=tttttttttttttttt
+{
+    printf '@one\n%s\n+\n%s\n' ${a15}GAACT${t16}acgt $a15$a15$a15$a15 | cut -c 1-40
+    printf '@two\n%s\n+one\n%s\n' ${a15}AGTTC${t16}${a15}NAACT${t16} $a15$a15$a15$a15$a15 | cut -c 1-72
+    printf '@short\nACG\n+\nFFF\n'
+    printf '@three\n%s\n+\n%s\n' ${a15}ACCCA${t16} $a15$a15$a15 | cut -c 1-36
+} >"$TMP/reads.fastq"
+check "$all" stream-dna --input "$TMP/reads.fastq" --k 3 --blocks 1 --threads 32
+has '^sample     reads.fastq: 4 fragments$'
+has '^3-mers     2 different in 3 fragments; 1 fragments are unclear$'
+has '^noise      1 were seen once$'
+has '^edges      1 others have one base before and one behind$'
+has '^ +2 +1  '
+check "serial full" stream-dna --input "$TMP/reads.fastq" --k 3 --size 40 --blocks 1 --threads 32
+has '30 fragments; 10 fragments are unclear$'
+printf '>g\n%s\nCGT\n' $t16$t16$t16 >"$TMP/genome.fa"
+check "serial full" stream-dna --input "$TMP/genome.fa" --size 200 --blocks 1 --threads 32
+has '^sample     genome.fa: genome of 51 bases$'
+wrong 2 "must be odd" stream-dna --k 10
+wrong 1 "the table of k-mers is too small: .* see --keys" stream-dna --size 3000 --keys 10 --variant single
+wrong 1 "is neither FASTQ" stream-dna --input "$TMP/shop.csv"
+printf '@one\nACGT\n+\nFFF\n' >"$TMP/bad.fastq"
+wrong 1 "bad.fastq:4: expected a line with +" stream-dna --input "$TMP/bad.fastq"
+printf '@one\nACGT\n+\nFFFF\n' >"$TMP/bad.fastq"
+wrong 1 "has no read of 36 bases" stream-dna --input "$TMP/bad.fastq"
+
 [ $failures -eq 0 ]
