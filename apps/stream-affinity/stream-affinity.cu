@@ -335,6 +335,7 @@ static void next_copy(aliases *a, uint64_t copy) {
 }
 
 static void free_aliases(aliases *a) {
+    app_growth_free(&a->growth);
     free(a->now);
     free(a->origin);
 }

@@ -256,6 +256,7 @@ static record *make_records(const sample *s, uint64_t count, uint32_t k, uint64_
         memcpy(r->name, name, sizeof r->name);
     }
     free(number);
+    app_growth_free(&growth);
     return records;
 }
 

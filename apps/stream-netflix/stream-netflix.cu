@@ -259,7 +259,7 @@ static record *make_records(ratings *all, uint64_t count, uint64_t seed, uint32_
     for (uint64_t i = 0; i < all->count; i++) {
         keys[i] = all->rating[i].user;
     }
-    const app_growth growth = app_growth_measure(keys, all->count, all->users, seed);
+    app_growth growth = app_growth_measure(keys, all->count, all->users, seed);
     *users = 0;
     for (uint64_t i = 0; i < count; i++) {
         if (i % pairs == 0) { /* a copy begins */
@@ -288,6 +288,7 @@ static record *make_records(ratings *all, uint64_t count, uint64_t seed, uint32_
     }
     free(keys);
     free(name);
+    app_growth_free(&growth);
     return records;
 }
 

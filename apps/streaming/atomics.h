@@ -16,11 +16,12 @@ static __host__ __device__ __forceinline__ void app_add(unsigned long long *at,
 #endif
 }
 
-static __host__ __device__ __forceinline__ void app_add(uint32_t *at, uint32_t value) {
+/** Returns what was there. */
+static __host__ __device__ __forceinline__ uint32_t app_add(uint32_t *at, uint32_t value) {
 #ifdef __CUDA_ARCH__
-    atomicAdd(at, value);
+    return atomicAdd(at, value);
 #else
-    __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+    return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
 #endif
 }
 

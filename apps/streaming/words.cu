@@ -82,6 +82,7 @@ void app_vocabulary_create(app_vocabulary *v, const char *text, uint64_t bytes, 
 
 void app_vocabulary_free(app_vocabulary *v) {
     app_names_free(&v->names);
+    app_growth_free(&v->growth);
     free(v->is_kept);
     free(v->is_renamed);
 }

@@ -195,4 +195,34 @@ wrong 1 "bad.fastq:4: expected a line with +" stream-dna --input "$TMP/bad.fastq
 printf '@one\nACGT\n+\nFFFF\n' >"$TMP/bad.fastq"
 wrong 1 "has no read of 36 bases" stream-dna --input "$TMP/bad.fastq"
 
+# ---- stream-wordcount ----
+
+# shellcheck disable=SC2086
+check "$text" stream-wordcount --size 100K $shape
+check "serial single" stream-wordcount --size 1 --blocks 1 --threads 1
+has '^words      1, 1 different, 1 of them once$'
+check "single double" stream-wordcount --size 3000 --buffer 256B --blocks 2 --threads 300 # words of many threads
+printf "The cat's hat. THE 'cats'\nthe-hat \303\211t\303\251\n''' ''\nthe" >"$TMP/cats.txt"
+check "$text" stream-wordcount --input "$TMP/cats.txt" --blocks 1 --threads 100
+has '^text       cats.txt: 50 bytes$'
+has '^words      9, 4 different, 1 of them once$'
+has '^ +4  the '
+has '^ +2  cats '
+has '^ +2  hat '
+(cd "$TMP" && mkdir -p novels && cp cats.txt novels/one && printf 'one dog' >novels/two && tar cf novels.tar novels)
+check "serial double" stream-wordcount --input "$TMP/novels.tar" --blocks 1 --threads 100
+has '^text       novels.tar: 59 bytes$'
+has '^words      11, 6 different'
+# Where half of the text has half of the words, copies have new words only; where it has all, none.
+awk 'BEGIN { for (i = 0; i < 260; i++) printf "w%c%c\n", 97 + i / 26, 97 + i % 26 }' >"$TMP/all_new"
+check "serial double" stream-wordcount --input "$TMP/all_new" --size $((1040 + 1561 * 2))
+has '^words      780, 780 different'
+awk 'BEGIN { for (i = 0; i < 2000; i++) printf "w%c\n", 97 + i % 7 }' >"$TMP/none_new"
+check "serial double" stream-wordcount --input "$TMP/none_new" --size 18001
+has '^words      6,000, 7 different'
+wrong 1 "the table of words is too small: .* see --keys" stream-wordcount --size 1M --keys 10 --variant single
+: >"$TMP/empty"
+wrong 1 "empty is empty" stream-wordcount --input "$TMP/empty"
+wrong 2 "is too small: record 0 does not fit" stream-wordcount --size 3000 --variant single --buffer 10B
+
 [ $failures -eq 0 ]

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Word count: how often each word of a text occurs, in one hash table for all threads. A thread
+ * takes the words that begin in its part of the text. Words are told apart by a 64-bit hash; where
+ * a word was seen first by a thread is noted, so that the host can print it.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/random.h"
+#include "common/report.h"
+#include "common/text.h"
+#include "streaming/streaming.h"
+#include "streaming/table.h"
+#include "streaming/words.h"
+
+typedef struct wordcount {
+    app_table words;
+    uint64_t *where; /* [entries] of the table: an occurrence of the word */
+    unsigned blocks, threads;
+} wordcount;
+
+/* Apostrophes are passed over, but a run of letters goes on behind them. */
+static __host__ __device__ __forceinline__ bool is_inside(unsigned char c) {
+    return app_word_has(c) || c == '\'';
+}
+
+/* The words that begin in text[start, end); text[0] is byte `base` of the whole. */
+static __host__ __device__ __forceinline__ void count_words(const char *text, uint64_t base,
+                                                            uint64_t start, uint64_t end,
+                                                            uint64_t bytes, const app_table words,
+                                                            uint64_t *where) {
+    uint64_t p = start;
+    if (p != 0 && is_inside((unsigned char)text[p - 1])) {
+        while (p < end && is_inside((unsigned char)text[p])) {
+            p++; /* begun before */
+        }
+    }
+    while (p < end) {
+        const uint64_t begin = p;
+        unsigned long long hash = APP_WORD_NONE;
+        for (; p < bytes; p++) {
+            const unsigned char c = (unsigned char)text[p];
+            if (!is_inside(c)) {
+                break;
+            }
+            if (c != '\'') {
+                hash = app_word_hash(hash, c);
+            }
+        }
+        p++;
+        if (hash != APP_WORD_NONE) {
+            app_table_entry *entry = app_table_put(words, hash);
+            if (app_add(&entry->count, 1) == 0) {
+                where[entry - words.entry] = base + begin;
+            }
+        }
+    }
+}
+
+static __global__ void count_all(const char *text, uint64_t base, uint64_t bytes,
+                                 app_table_entry *entries, uint64_t mask, uint64_t *where) {
+    const app_table words = {entries, mask};
+    const uint64_t threads = (uint64_t)gridDim.x * blockDim.x;
+    const uint64_t thread = (uint64_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const uint64_t each = (bytes + threads - 1) / threads;
+    const uint64_t start = thread * each;
+    const uint64_t end = start + each < bytes ? start + each : bytes;
+    if (start < end) {
+        count_words(text, base, start, end, bytes, words, where);
+    }
+}
+
+static void launch(void *object, void *records, uint64_t first, uint64_t count,
+                   cudaStream_t stream) {
+    const wordcount *w = (const wordcount *)object;
+    count_all<<<w->blocks, w->threads, 0, stream>>>((const char *)records, first, count,
+                                                    w->words.entry, w->words.mask, w->where);
+}
+
+static void on_host(void *object, void *records, uint64_t first, uint64_t outer) {
+    const wordcount *w = (const wordcount *)object;
+    if (first < outer) {
+        count_words((const char *)records, 0, first, outer, outer, w->words, w->where);
+    }
+}
+
+/* ---- input ---- */
+
+typedef struct text {
+    char *bytes;
+    uint64_t count;
+    char title[160];
+} text;
+
+/* The size of the file whose header of a tar archive is at `header`. */
+static uint64_t tar_size(const char *header) {
+    uint64_t size = 0;
+    for (const char *p = header + 124; *p >= '0' && *p <= '7' && p < header + 136; p++) {
+        size = size * 8 + (uint64_t)(*p - '0');
+    }
+    return size;
+}
+
+/* Leaves of an archive the content of its files, a line end behind each. */
+static void unpack_tar(text *t) {
+    uint64_t kept = 0, p = 0;
+    while (t->count - p >= 512 && t->bytes[p] != '\0') {
+        const uint64_t size = tar_size(t->bytes + p);
+        const bool is_file = t->bytes[p + 156] == '0' || t->bytes[p + 156] == '\0';
+        p += 512;
+        if (size > t->count - p) {
+            app_fail("%s is cut off", t->title);
+        }
+        if (is_file && size != 0) {
+            memmove(t->bytes + kept, t->bytes + p, size);
+            kept += size;
+            t->bytes[kept++] = '\n'; /* the header was longer */
+        }
+        p += (size + 511) / 512 * 512;
+        p = p < t->count ? p : t->count;
+    }
+    t->count = kept;
+}
+
+static void read_text(text *t, const char *path) {
+    size_t bytes;
+    t->bytes = app_text_read_all(path, &bytes);
+    t->count = bytes;
+    const char *slash = strrchr(path, '/');
+    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
+    if (bytes >= 512 && memcmp(t->bytes + 257, "ustar", 5) == 0) {
+        unpack_tar(t);
+    }
+    if (t->count == 0) {
+        app_fail("%s is empty", path);
+    }
+}
+
+/* Lines of words, common ones and rare ones. */
+static void generate_text(text *t, uint64_t count, uint64_t seed) {
+    app_random random = {seed, 0};
+    const uint32_t words = 1000 + (uint32_t)fmin((double)count / 50.0, 1e9);
+    uint64_t column = 0;
+    t->bytes = (char *)app_allocate(count + 32, 1, "the text");
+    while (t->count < count) {
+        const uint32_t length =
+            app_word_spell(t->bytes + t->count, app_word_rank(app_random_next(&random), words));
+        if (column == 0) {
+            t->bytes[t->count] = (char)(t->bytes[t->count] & ~0x20);
+        }
+        t->count += length;
+        column += length + 1;
+        if (column > 70) {
+            t->bytes[t->count++] = '.';
+            t->bytes[t->count++] = '\n';
+            column = 0;
+        } else {
+            t->bytes[t->count++] = ' ';
+        }
+    }
+    t->count = count;
+    snprintf(t->title, sizeof t->title, "generated, seed %llu", (unsigned long long)seed);
+}
+
+/* A text of `count` bytes: the beginning, or copies with a vocabulary that grows. */
+static void enlarge(text *t, uint64_t count, uint64_t seed) {
+    if (count <= t->count) {
+        t->count = count;
+        return;
+    }
+    app_vocabulary vocabulary;
+    app_vocabulary_create(&vocabulary, t->bytes, t->count, seed);
+    char *bytes = (char *)app_allocate(count, 1, "the text");
+    uint64_t written = 0;
+    for (uint64_t copy = 0; written < count; copy++) {
+        written += app_vocabulary_write(&vocabulary, t->bytes, t->count, copy, bytes + written,
+                                        count - written);
+        if (written < count) {
+            bytes[written++] = '\n';
+        }
+    }
+    app_vocabulary_free(&vocabulary);
+    free(t->bytes);
+    t->bytes = bytes;
+    t->count = count;
+}
+
+/* ---- results ---- */
+
+typedef struct word {
+    char name[48];
+    uint32_t count;
+} word;
+
+static int by_count(const void *x, const void *y) {
+    const word *a = (const word *)x, *b = (const word *)y;
+    if (a->count != b->count) {
+        return a->count < b->count ? 1 : -1;
+    }
+    return strcmp(a->name, b->name);
+}
+
+/* The word that begins at `at`, in small letters, at most as much as there is room for. */
+static void spell(word *w, const text *t, uint64_t at) {
+    uint32_t length = 0;
+    for (; at < t->count && is_inside((unsigned char)t->bytes[at]); at++) {
+        const unsigned char c = (unsigned char)t->bytes[at];
+        if (c != '\'' && length + 1 < sizeof w->name) {
+            w->name[length++] = (char)(c > 127 ? c : c | 0x20);
+        }
+    }
+    w->name[length] = '\0';
+}
+
+static void print_words(const text *t, const app_table_entry *entries, uint64_t room,
+                        const uint64_t *where, uint64_t top) {
+    uint64_t different = 0, all = 0, once = 0;
+    uint32_t least = 1; /* words with fewer are not among the first: not sorted */
+    uint64_t more[33] = {0};
+    for (uint64_t i = 0; i < room; i++) {
+        if (entries[i].key != 0) {
+            different++;
+            all += entries[i].count;
+            once += entries[i].count == 1;
+            more[31 - __builtin_clz(entries[i].count)]++; /* an entry has been counted once */
+        }
+    }
+    uint64_t above = 0;
+    for (int c = 31; c >= 0 && above < top; c--) {
+        above += more[c];
+        least = 1u << c;
+    }
+    word *list = (word *)app_allocate(above, sizeof *list, "the result");
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < room; i++) {
+        if (entries[i].key != 0 && entries[i].count >= least) {
+            spell(&list[kept], t, where[i]);
+            list[kept++].count = entries[i].count;
+        }
+    }
+    if (kept != 0) {
+        qsort(list, kept, sizeof *list, by_count);
+    }
+    printf("words      %s, %s different, %s of them once\n\n    times  word\n", app_count(all),
+           app_count(different), app_count(once));
+    for (uint64_t i = 0; i < kept && i < top; i++) {
+        printf("%9s  %-16s  ", app_count(list[i].count), list[i].name);
+        app_bar(stdout, (double)list[i].count / (double)list[0].count, 24);
+        putchar('\n');
+    }
+    putchar('\n');
+    free(list);
+}
+
+int main(int argc, char **argv) {
+    const app_program program = {"stream-wordcount",
+                                 "how often words occur, over text that need not fit the GPU",
+                                 "bytes of text", "text, or a tar archive of texts (also .zst)",
+                                 "stream-wordcount --size 16MiB --variant double --check"};
+    app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
+    app_streaming_options how = APP_STREAMING_DEFAULTS;
+    uint64_t top = 10, keys = 0;
+    const app_option options[] = {
+        APP_STREAMING_ROWS(how),
+        {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
+         "different words that the table is made for; 0: 30 times the square root of --size"},
+        {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "words to print"},
+        {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
+    app_options_parse(argc, argv, &program, &common, options);
+    app_streaming job = {};
+    app_streaming_set(&job, &how);
+
+    text all = {};
+    const uint64_t wanted = app_size_items(common.size, 1.0, 1 << 20, 1, UINT64_C(1) << 42);
+    if (common.input != NULL) {
+        read_text(&all, common.input);
+        enlarge(&all, common.size.value != 0 ? wanted : all.count, common.seed);
+    } else {
+        generate_text(&all, wanted, common.seed);
+    }
+    keys = keys != 0 ? keys : (uint64_t)(30.0 * sqrt((double)all.count)) + 1024;
+
+    app_state table, where;
+    wordcount task = {};
+    task.words = app_table_create(&table, how.variant, keys, "words");
+    app_state_create(&where, how.variant, NULL, (task.words.mask + 2) * sizeof(uint64_t),
+                     "where words are");
+    task.where = (uint64_t *)where.data;
+    task.blocks = (unsigned)how.blocks;
+    task.threads = (unsigned)how.threads;
+    job.records = all.bytes;
+    job.count = all.count;
+    job.record_bytes = 1;
+    job.is_text = true;
+    job.launch = launch;
+    job.on_host = on_host;
+    job.object = &task;
+    app_streaming_times times = {};
+    app_streaming_run(&job, how.variant, &times);
+    uint64_t found;
+    app_table_entry *words = app_table_take(&table, &found, "--keys");
+    app_table_entry *entries = (app_table_entry *)app_state_copy(&table);
+    uint64_t *places = (uint64_t *)app_state_copy(&where);
+    printf("text       %s: %s bytes\n", all.title, app_count(all.count));
+    print_words(&all, entries, task.words.mask + 1, places, top);
+    app_streaming_report(&job, how.variant, &times);
+    uint64_t different = 0;
+    if (common.check) {
+        app_state serial, serial_where;
+        app_streaming_times ignored = {};
+        uint64_t serial_found;
+        task.words = app_table_create(&serial, APP_STREAMING_SERIAL, keys, "words");
+        app_state_create(&serial_where, APP_STREAMING_SERIAL, NULL, where.bytes, "where words are");
+        task.where = (uint64_t *)serial_where.data;
+        app_streaming_run(&job, APP_STREAMING_SERIAL, &ignored);
+        app_table_entry *serial_words = app_table_take(&serial, &serial_found, "--keys");
+        different = app_table_compare(words, found, serial_words, serial_found);
+        printf("check      counts of %s words against a serial count: %s, %s differ\n",
+               app_count(serial_found), different == 0 ? "equal" : "DIFFERENT",
+               app_count(different));
+        free(serial_words);
+        app_state_free(&serial);
+        app_state_free(&serial_where);
+    }
+    app_state_free(&table);
+    app_state_free(&where);
+    free(words);
+    free(entries);
+    free(places);
+    free(all.bytes);
+    return different == 0 ? 0 : 1;
+}
