@@ -36,6 +36,9 @@ WP_WORD_CALL uint64_t wp_word_swap_if64(uint64_t *word, uint64_t is, uint64_t be
 WP_WORD_CALL uint32_t wp_word_exchange32(uint32_t *word, uint32_t value) {
     return atomicExch((unsigned int *)word, value);
 }
+WP_WORD_CALL uint64_t wp_word_exchange64(uint64_t *word, uint64_t value) {
+    return atomicExch((unsigned long long *)word, (unsigned long long)value);
+}
 WP_WORD_CALL uint32_t wp_word_add32(uint32_t *word, uint32_t value) {
     return atomicAdd((unsigned int *)word, value);
 }
@@ -83,6 +86,9 @@ WP_WORD_CALL uint64_t wp_word_swap_if64(uint64_t *word, uint64_t is, uint64_t be
     return is;
 }
 WP_WORD_CALL uint32_t wp_word_exchange32(uint32_t *word, uint32_t value) {
+    return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint64_t wp_word_exchange64(uint64_t *word, uint64_t value) {
     return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
 }
 WP_WORD_CALL uint32_t wp_word_add32(uint32_t *word, uint32_t value) {

@@ -89,7 +89,6 @@ typedef struct wp_table_report {
     uint64_t heap_bytes, page_bytes, pages, bucket_count, groups;
     uint64_t table_bytes;        /* of pages in host memory: the table's size */
     uint64_t unused_bytes;       /* … of which at the ends of pages */
-    uint64_t lost_bytes;         /* … of which entries that lost a race and were not linked */
     uint64_t to_host_bytes;      /* copied over the link */
     uint64_t to_device_bytes;    /* …: key pages that stayed, and buckets after them */
     uint64_t pages_kept;         /* sum over passes of key pages that stayed for pending values */
@@ -119,7 +118,6 @@ typedef struct wp_table_value {
 
 #define WP_TABLE_ENTRY_LOCKED 1u
 #define WP_TABLE_ENTRY_PENDING 2u /* a value of it was postponed */
-#define WP_TABLE_ENTRY_LOST 4u    /* not linked */
 
 /** A page of the heap. */
 typedef struct wp_table_page {
@@ -144,7 +142,6 @@ typedef struct wp_table_control {
     uint64_t first_free;  /* pages below are taken */
     uint64_t runs_first;  /* pages from here on belong to runs */
     uint64_t full_groups; /* basic: that postponed an insert */
-    uint64_t lost_bytes;
 } wp_table_control;
 
 /** Part of the table in host memory: the places [first, outer). */
@@ -155,7 +152,7 @@ typedef struct wp_table_segment {
 
 /** The table, for kernels: pass it by value. A view is valid for one pass. */
 typedef struct wp_table_view {
-    uint64_t *buckets;      /* place of the first entry / 8, and the pass that closed the bucket */
+    uint64_t *buckets;      /* WP_TABLE_PLACE_MASK and the following */
     char *heap;             /* page_count * page_bytes */
     wp_table_page *pages;   /* [page_count] */
     uint32_t *streams;      /* [groups * 2]: current page + 1 of a group's keys, of its values */
@@ -169,7 +166,7 @@ typedef struct wp_table_view {
     uint64_t halt_groups;
     uint64_t seed;
     uint32_t page_bytes, page_shift, group_shift;
-    uint32_t pass_tag;      /* 1 to 65535 */
+    uint32_t pass_tag;      /* 1 to WP_TABLE_TAGS */
     uint32_t postpone_pct;
     uint32_t organisation, combiner;
     uint32_t is_packed;     /* multi-valued: a new key and its value are allocated together */
@@ -244,8 +241,11 @@ WP_NODISCARD WP_API wp_status wp_table_open(wp_device *device, const char *path,
 typedef void (*wp_table_combine)(const void *value, void *existing);
 
 #define WP_TABLE_NO_CALLBACK ((wp_table_combine)0)
-#define WP_TABLE_PLACE_BITS 48 /* of a bucket: places / 8. The tag of the pass is above */
-#define WP_TABLE_PLACE_MASK ((UINT64_C(1) << WP_TABLE_PLACE_BITS) - 1)
+/* A bucket: the place of its newest entry / 8, the lock, the tag of the pass that closed it. */
+#define WP_TABLE_PLACE_MASK ((UINT64_C(1) << 48) - 1)
+#define WP_TABLE_BUCKET_LOCKED (UINT64_C(1) << 48)
+#define WP_TABLE_TAG_SHIFT 49
+#define WP_TABLE_TAGS 32767u
 
 WP_WORD_CALL uint64_t wp_table_align(uint64_t bytes) {
     return (bytes + 7u) & ~(uint64_t)7u;
@@ -332,21 +332,17 @@ WP_WORD_CALL uint64_t wp_table_place_of(const wp_table_view *table, uint64_t pag
     return table->base + (page << table->page_shift) + used;
 }
 
-/* The page + 1 that follows page `before` (+ 1; 0: none) of the stream; 0: there is none left. */
+/* The page + 1 that follows page `before` (+ 1; 0: none) of the stream, which is its last one; 0:
+ * there is none left. `first` is control->first_free, read before streams[stream] was: as that
+ * grows only after the stream went on, the page is not below it. */
 WP_WORD_CALL uint32_t wp_table_next_page(const wp_table_view *table, uint32_t stream,
-                                         uint32_t before) {
+                                         uint32_t before, uint64_t first) {
     const uint64_t owner = (uint64_t)(stream + 1u) << 32 | before;
     const uint64_t outer = wp_word_load64(&table->control->runs_first);
-    for (uint64_t p = wp_word_load64(&table->control->first_free); p < outer; p++) {
+    for (uint64_t p = first; p < outer; p++) {
         uint64_t found = wp_word_load64(&table->pages[p].owner);
-        if (found == 0) {
-            found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
-            if (found == 0) {
-                (void)wp_word_max64(&table->control->first_free, p + 1u);
-                return (uint32_t)p + 1u;
-            }
-        }
-        if (found == owner) return (uint32_t)p + 1u;
+        if (found == 0) found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
+        if (found == 0 || found == owner) return (uint32_t)p + 1u;
     }
     return 0;
 }
@@ -394,20 +390,20 @@ WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t str
                 at = found;
             }
         }
-        const uint32_t next = wp_table_next_page(table, stream, page);
-        if (next == 0) return 0;
-        const uint32_t found = wp_word_swap_if32(&table->streams[stream], page, next);
-        page = found == page ? next : found;
+        const uint64_t first_free = wp_word_load64(&table->control->first_free);
+        wp_word_fence();
+        const uint32_t now = wp_word_load32(&table->streams[stream]);
+        if (now == page) {
+            const uint32_t next = wp_table_next_page(table, stream, page, first_free);
+            if (next == 0) return 0;
+            const uint32_t found = wp_word_swap_if32(&table->streams[stream], page, next);
+            wp_word_fence();
+            (void)wp_word_max64(&table->control->first_free, next);
+            page = found == page ? next : found;
+        } else {
+            page = now;
+        }
     }
-}
-
-/* Memory that is not needed after all: given back if nothing was allocated behind it. */
-WP_WORD_CALL void wp_table_give_up(const wp_table_view *table, uint64_t place, uint64_t bytes) {
-    wp_table_page *page = &table->pages[(place - table->base) >> table->page_shift];
-    const uint32_t at = (uint32_t)((place - table->base) & (table->page_bytes - 1u));
-    if (bytes > table->page_bytes ||
-        wp_word_swap_if32(&page->used, at + (uint32_t)bytes, at) != at + (uint32_t)bytes)
-        (void)wp_word_add64(&table->control->lost_bytes, bytes);
 }
 
 /* For tests: postponed although there is memory. */
@@ -427,9 +423,9 @@ WP_WORD_CALL uint64_t wp_table_bucket_place(uint64_t bucket) {
     return (bucket & WP_TABLE_PLACE_MASK) << 3;
 }
 WP_WORD_CALL bool wp_table_is_closed(const wp_table_view *table, uint64_t bucket) {
-    return bucket >> WP_TABLE_PLACE_BITS == table->pass_tag;
+    return bucket >> WP_TABLE_TAG_SHIFT == table->pass_tag;
 }
-/* The word that links an entry, in a bucket that is not closed. */
+/* The word that links an entry, in a bucket that is neither locked nor closed. */
 WP_WORD_CALL uint64_t wp_table_bucket_of(uint64_t place) {
     return place >> 3;
 }
@@ -584,55 +580,62 @@ WP_WORD_CALL wp_answer wp_table_insert_basic(const wp_table_view *table, uint64_
     }
 }
 
-/* Finds the key or makes it. A key that is not there and cannot be made closes its bucket for the
- * pass, in the same swap that proves that it is not there: no later insert can make it, so that the
- * next pass makes it once. */
+/* Makes a key that is not there, in a locked bucket, and unlocks it; or closes the bucket for the
+ * pass: no later insert can make the key, so that the next pass makes it once. Returns its place; 0:
+ * closed. */
+WP_WORD_CALL uint64_t wp_table_make_key(const wp_table_view *table, uint64_t hash, const void *key,
+                                        uint32_t key_bytes, const void *value,
+                                        uint32_t value_bytes, uint64_t *bucket, uint64_t head) {
+    const uint32_t group = (uint32_t)((hash & table->bucket_mask) >> table->group_shift);
+    const uint64_t bytes = wp_table_entry_bytes(table, key_bytes, value_bytes);
+    const uint64_t place =
+        wp_table_is_unlucky(table, hash) ? 0 : wp_table_allocate(table, group * 2u, bytes);
+    uint64_t becomes = (head & WP_TABLE_PLACE_MASK) | (uint64_t)table->pass_tag
+                                                          << WP_TABLE_TAG_SHIFT;
+    if (place != 0) {
+        wp_table_fill_entry(table, place, hash, key, key_bytes, value, value_bytes);
+        wp_table_entry_at(table, place)->next = wp_table_bucket_place(head);
+        becomes = wp_table_bucket_of(place);
+    }
+    wp_word_fence();
+    (void)wp_word_exchange64(bucket, becomes);
+    return place;
+}
+
+/* Finds the key or makes it. What is searched needs no lock: links of entries do not change. Only a
+ * key that is not there is made under the bucket's lock, which was taken by a swap from the head
+ * that the search began at. The critical section is inside the loop: lanes of a warp that waited
+ * for it in a loop before it would never let the owner go on, on GPUs before Volta. */
 WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t hash,
                                            const void *key, uint32_t key_bytes, const void *value,
                                            uint32_t value_bytes, wp_table_combine combine) {
     uint64_t *bucket = &table->buckets[hash & table->bucket_mask];
-    const uint32_t group = (uint32_t)((hash & table->bucket_mask) >> table->group_shift);
-    const uint64_t bytes = wp_table_entry_bytes(table, key_bytes, value_bytes);
-    const uint32_t upper = (uint32_t)(hash >> 32);
     const bool is_multivalued = table->organisation == WP_TABLE_MULTIVALUED;
+    wp_table_entry *entry = (wp_table_entry *)0;
     uint64_t head = wp_word_load64(bucket);
     uint64_t searched = 0; /* entries from here on do not have the key */
-    uint64_t place = 0;
-    bool is_full = wp_table_is_unlucky(table, hash);
-    for (;;) {
-        wp_table_entry *entry = wp_table_search(table, wp_table_bucket_place(head), searched, upper,
-                                                key, key_bytes);
-        const bool is_closed = wp_table_is_closed(table, head);
-        if (place != 0 && (entry != (wp_table_entry *)0 || is_closed)) {
-            wp_table_entry_at(table, place)->state = WP_TABLE_ENTRY_LOST;
-            wp_table_give_up(table, place, bytes);
+    bool is_new = false;
+    do {
+        const uint64_t first = wp_table_bucket_place(head);
+        entry = wp_table_search(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
+        searched = first;
+        if (entry == (wp_table_entry *)0 && !wp_table_is_closed(table, head)) {
+            const uint64_t open = head & ~WP_TABLE_BUCKET_LOCKED;
+            if (wp_word_swap_if64(bucket, open, open | WP_TABLE_BUCKET_LOCKED) == open) {
+                const uint64_t place = wp_table_make_key(table, hash, key, key_bytes, value,
+                                                         value_bytes, bucket, open);
+                if (place != 0) entry = wp_table_entry_at(table, place);
+                is_new = true;
+            }
+            head = wp_word_load64(bucket);
         }
-        if (entry != (wp_table_entry *)0)
-            return is_multivalued
-                       ? wp_table_add_value(table, entry, hash, value, value_bytes)
-                       : wp_table_combine_with(table, entry, value, value_bytes, combine);
-        if (is_closed) return WP_POSTPONE;
-        searched = wp_table_bucket_place(head);
-        if (place == 0 && !is_full) {
-            place = wp_table_allocate(table, group * 2u, bytes);
-            is_full = place == 0;
-            if (place != 0)
-                wp_table_fill_entry(table, place, hash, key, key_bytes, value, value_bytes);
-        }
-        uint64_t becomes = (head & WP_TABLE_PLACE_MASK) | (uint64_t)table->pass_tag
-                                                              << WP_TABLE_PLACE_BITS;
-        if (place != 0) {
-            wp_table_entry_at(table, place)->next = wp_table_bucket_place(head);
-            becomes = wp_table_bucket_of(place);
-            wp_word_fence();
-        }
-        const uint64_t found = wp_word_swap_if64(bucket, head, becomes);
-        if (found == head) break;
-        head = found;
-    }
-    if (place == 0) return WP_POSTPONE;
-    if (!is_multivalued || table->is_packed) return WP_DONE;
-    return wp_table_add_value(table, wp_table_entry_at(table, place), hash, value, value_bytes);
+        /* A bucket that was closed meanwhile may have got the key before. */
+    } while (entry == (wp_table_entry *)0 &&
+             !(wp_table_is_closed(table, head) && wp_table_bucket_place(head) == searched));
+    if (entry == (wp_table_entry *)0) return WP_POSTPONE;
+    if (is_new && (!is_multivalued || table->is_packed)) return WP_DONE;
+    return is_multivalued ? wp_table_add_value(table, entry, hash, value, value_bytes)
+                          : wp_table_combine_with(table, entry, value, value_bytes, combine);
 }
 
 /** Inserts a pair; a combining table whose combiner is CALLBACK calls `combine` if the key has a

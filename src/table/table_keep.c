@@ -102,8 +102,7 @@ static void relink_page(wp_table *table, uint64_t old_base, char *memory, uint64
         const uint64_t hash =
             wp_table_hash(wp_table_entry_key(&table->view, entry), entry->key_bytes);
         at += wp_table_entry_bytes(&table->view, entry->key_bytes, entry->value_bytes);
-        if ((entry->state & WP_TABLE_ENTRY_LOST) == 0)
-            relink(table, old_base, &table->buckets[hash & table->view.bucket_mask]);
+        relink(table, old_base, &table->buckets[hash & table->view.bucket_mask]);
     }
 }
 

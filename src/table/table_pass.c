@@ -14,8 +14,6 @@
 #include "base/alloc.h"
 #include "table/table_state.h"
 
-#define TAGS 65535u
-
 /* ---- begin ----------------------------------------------------------------------------------- */
 
 static wp_status clear(wp_table *table, void *memory, uint64_t bytes, wp_error *err) {
@@ -27,7 +25,7 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
     wp_table_view *view = &table->view;
     const uint64_t old_base = view->base;
     const uint64_t pass = table->report.passes++;
-    view->pass_tag = (uint32_t)(pass % TAGS) + 1;
+    view->pass_tag = (uint32_t)(pass % WP_TABLE_TAGS) + 1;
     if (pass != 0) view->base += view->page_count << view->page_shift;
     WP_TRY(clear(table, view->pages, view->page_count * sizeof *view->pages, err));
     WP_TRY(clear(table, view->streams, table->groups * 2 * sizeof *view->streams, err));
@@ -112,7 +110,6 @@ static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *
     wp_table_control control;
     WP_TRY(wpi_table_fetch(table, &control, view->control, sizeof control, err));
     if (control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &control, err);
-    table->report.lost_bytes += control.lost_bytes;
     WP_TRY(wpi_table_fetch(table, table->pages, view->pages,
                            view->page_count * sizeof *view->pages, err));
     const bool is_multivalued = view->organisation == WP_TABLE_MULTIVALUED;

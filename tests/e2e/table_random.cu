@@ -224,13 +224,13 @@ static void run_case(uint64_t units_max)
     CHECK_EQ(report.passes, facts.pass);
     if (getenv("SEED") || check_failures)
         printf("seed %llu: organisation %d, combiner %d, %llu units, %llu keys, heap %llu, page %llu, "
-               "%llu groups, %llu passes, %llu pages kept, unused %llu of %llu, lost %llu\n",
+               "%llu groups, %llu passes, %llu pages kept, unused %llu of %llu\n",
                (unsigned long long)seed, (int)spec.organisation, (int)spec.combiner,
                (unsigned long long)units.unit_count, (unsigned long long)keys.size(),
                (unsigned long long)report.heap_bytes, (unsigned long long)report.page_bytes,
                (unsigned long long)report.groups, (unsigned long long)report.passes,
                (unsigned long long)report.pages_kept, (unsigned long long)report.unused_bytes,
-               (unsigned long long)report.table_bytes, (unsigned long long)report.lost_bytes);
+               (unsigned long long)report.table_bytes);
     wp_postpone_destroy(postpone);
     wp_table_close(f.table);
 }
