@@ -224,11 +224,9 @@ WP_API void wp_table_rows_deinit(wp_table_rows *rows); /* {0} allowed */
 
 /** Writes the table to a file, which appears complete or not at all. IO. */
 WP_NODISCARD WP_API wp_status wp_table_save(const wp_table *table, const char *path, wp_error *err);
-/** Reads a saved table into host memory, on any device or without one (NULL). It can be searched,
- * not added to. NOT_FOUND, IO, NOMEM; PARSE: not a table, cut, damaged, or of another version, with
- * the offset. */
-WP_NODISCARD WP_API wp_status wp_table_open(wp_device *device, const char *path, wp_table **out,
-                                            wp_error *err);
+/** Reads a saved table into host memory. It can be searched on the host, not added to. NOT_FOUND,
+ * IO, NOMEM; PARSE: not a table, cut, damaged, or of another version, with the offset. */
+WP_NODISCARD WP_API wp_status wp_table_open(const char *path, wp_table **out, wp_error *err);
 
 #ifdef __cplusplus
 }
@@ -352,9 +350,10 @@ WP_WORD_CALL uint32_t wp_table_next_page(const wp_table_view *table, uint32_t st
 WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t stream,
                                         uint64_t bytes) {
     const uint64_t count = (bytes + table->page_bytes - 1u) >> table->page_shift;
+    const uint64_t taken = wp_word_load64(&table->control->first_free);
     uint64_t first = wp_word_load64(&table->control->runs_first);
     for (;;) {
-        if (first < count) return 0;
+        if (first < taken + count) return 0;
         const uint64_t found =
             wp_word_swap_if64(&table->control->runs_first, first, first - count);
         if (found == first) break;

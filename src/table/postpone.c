@@ -17,8 +17,9 @@ struct wp_postpone {
     wp_queue *queue;
     wp_units units;
     wp_event *start, *stop;
-    uint32_t *done; /* the host's copy */
-    uint32_t *served_before;
+    /* The host's copies; here, not on a stack: a wait may fail and the copy come later. */
+    uint32_t *done, *served_bits;
+    uint32_t faults;
     uint64_t words, served_words;
     uint64_t chunk_units;
     uint64_t pass, done_units, served;
@@ -46,8 +47,8 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
     WP_TRY(make_bits(p, 1, &p->units.faults, err));
     if (p->units.requests > 1) {
         p->served_words = (spec->unit_count * p->units.requests + 31) / 32;
-        p->served_before = wp_calloc(p->served_words, sizeof *p->served_before);
-        if (p->served_before == NULL)
+        p->served_bits = wp_calloc(p->served_words, sizeof *p->served_bits);
+        if (p->served_bits == NULL)
             return WP_FAIL(err, NOMEM, "postpone: no memory for a bitmap of %llu requests",
                            (unsigned long long)(spec->unit_count * p->units.requests));
         WP_TRY(make_bits(p, p->served_words, &p->units.served, err));
@@ -90,7 +91,7 @@ void wp_postpone_destroy(wp_postpone *p) {
     wp_event_destroy(p->start);
     wp_event_destroy(p->stop);
     wp_free(p->done);
-    wp_free(p->served_before);
+    wp_free(p->served_bits);
     wp_free(p);
 }
 
@@ -159,9 +160,8 @@ static wp_status process(wp_postpone *p, const wp_requester *requester,
 
 /* What the pass did, from the bitmaps. */
 static wp_status look(wp_postpone *p, wp_postpone_facts *facts, wp_error *err) {
-    uint32_t faults = 0;
-    WP_TRY(fetch(p, &faults, p->units.faults, sizeof faults, err));
-    if (faults != 0)
+    WP_TRY(fetch(p, &p->faults, p->units.faults, sizeof p->faults, err));
+    if (p->faults != 0)
         return WP_FAIL(err, INVALID,
                        "postpone: a unit made more than the %u requests that "
                        "wp_postpone_spec.requests_per_unit allows",
@@ -170,9 +170,9 @@ static wp_status look(wp_postpone *p, wp_postpone_facts *facts, wp_error *err) {
     const uint64_t done = ones(p->done, p->words);
     uint64_t served = done;
     if (p->units.served != NULL) {
-        WP_TRY(fetch(p, p->served_before, p->units.served,
-                     p->served_words * sizeof *p->served_before, err));
-        served += ones(p->served_before, p->served_words);
+        WP_TRY(fetch(p, p->served_bits, p->units.served,
+                     p->served_words * sizeof *p->served_bits, err));
+        served += ones(p->served_bits, p->served_words);
     }
     facts->served = served - p->served;
     p->served = served;

@@ -30,20 +30,17 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
     WP_TRY(clear(table, view->pages, view->page_count * sizeof *view->pages, err));
     WP_TRY(clear(table, view->streams, table->groups * 2 * sizeof *view->streams, err));
     WP_TRY(clear(table, view->group_is_full, table->groups * sizeof *view->group_is_full, err));
-    const wp_table_control control = {.first_free = table->kept_pages,
-                                      .runs_first = view->page_count};
-    WP_TRY(wpi_table_send(table, view->control, &control, sizeof control, err));
+    table->control =
+        (wp_table_control){.first_free = table->kept_pages, .runs_first = view->page_count};
+    WP_TRY(wpi_table_send(table, view->control, &table->control, sizeof table->control, err));
     return table->kept_count != 0 ? wpi_table_put_back(table, old_base, err) : WP_STATUS_OK;
 }
 
 wp_status wpi_table_halts(void *object, bool *out, wp_error *err) {
     wp_table *table = object;
-    uint64_t full_groups;
     *out = false;
-    if (table->view.organisation != WP_TABLE_BASIC) return WP_STATUS_OK;
-    WP_TRY(wpi_table_fetch(table, &full_groups, &table->view.control->full_groups,
-                           sizeof full_groups, err));
-    *out = full_groups >= table->view.halt_groups;
+    WP_TRY(wpi_table_fetch(table, &table->control, table->view.control, sizeof table->control, err));
+    *out = table->control.full_groups >= table->view.halt_groups;
     return WP_STATUS_OK;
 }
 
@@ -107,9 +104,8 @@ static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
 
 static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *err) {
     wp_table_view *view = &table->view;
-    wp_table_control control;
-    WP_TRY(wpi_table_fetch(table, &control, view->control, sizeof control, err));
-    if (control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &control, err);
+    WP_TRY(wpi_table_fetch(table, &table->control, view->control, sizeof table->control, err));
+    if (table->control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &table->control, err);
     WP_TRY(wpi_table_fetch(table, table->pages, view->pages,
                            view->page_count * sizeof *view->pages, err));
     const bool is_multivalued = view->organisation == WP_TABLE_MULTIVALUED;
@@ -162,6 +158,8 @@ wp_status wpi_table_settle(wp_table *table, wp_error *err) {
     WP_TRY(wpi_table_fetch(table, table->buckets, table->view.buckets,
                            buckets * sizeof *table->buckets, err));
     table->report.to_host_bytes += buckets * sizeof *table->buckets;
+    for (uint64_t b = 0; b < buckets; b++)
+        table->buckets[b] &= WP_TABLE_PLACE_MASK;
     if (table->has_split_keys) {
         wpi_table_merge(table);
         WP_TRY(wpi_table_send(table, table->view.buckets, table->buckets,

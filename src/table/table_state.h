@@ -11,7 +11,7 @@
 #define WPI_TABLE_KEPT(stream) ((uint64_t)((stream) + 1u) << 32 | UINT32_MAX)
 
 struct wp_table {
-    wp_device *device; /* NULL: opened without one */
+    wp_device *device; /* NULL: opened from a file */
     wp_queue *queue;
     wp_table_view view; /* of the current pass */
     uint64_t groups;
@@ -21,6 +21,8 @@ struct wp_table {
     uint64_t *buckets; /* the host's copy, right between runs */
     wp_table_segment *device_segments;
 
+    /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later. */
+    wp_table_control control;
     wp_table_page *pages; /* as they were at the end of the pass */
     uint64_t *kept;       /* first pages of key pages that stay, at their old numbers */
     char *kept_memory;    /* their content, one after the other */
@@ -29,7 +31,6 @@ struct wp_table {
     const wp_postpone *postpone; /* whose units fill the table */
     bool has_split_keys;         /* key pages left with values pending: keys were made again */
     bool is_failed;
-    bool is_heap_stale; /* the host's copy was changed */
     uint64_t pair_count, key_count;
     wp_table_report report;
 };
