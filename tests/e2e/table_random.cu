@@ -240,7 +240,7 @@ int main(void)
     const char *given = getenv("SEED"), *device = getenv("WARPAGE_DEVICE"), *cases = getenv("CASES");
     bool is_cpu = device == NULL || strcmp(device, "cpu") == 0;
     uint64_t units_max = is_cpu ? 3000 : 150;
-    int count = cases ? atoi(cases) : is_cpu ? 4 * CASES : CASES;
+    int count = cases ? atoi(cases) : is_cpu ? 2 * CASES : CASES;
     if (given != NULL) {
         seed = strtoull(given, NULL, 10);
         run_case(units_max);
