@@ -54,7 +54,8 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
         WP_TRY(make_bits(p, p->served_words, &p->units.served, err));
     }
     WP_TRY(wp_event_create(p->device, &p->start, err));
-    return wp_event_create(p->device, &p->stop, err);
+    WP_TRY(wp_event_create(p->device, &p->stop, err));
+    return wp_queue_wait(p->queue, err); /* a program may write to the bits itself */
 }
 
 wp_status wp_postpone_create(wp_device *device, const wp_postpone_spec *spec, wp_postpone **out,
