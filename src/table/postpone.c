@@ -241,13 +241,13 @@ size_t wp_postpone_explain(const wp_postpone_terms *t, char *text, size_t text_b
     const bool pays = wp_postpone_pays(t, &postponing, &serving);
     const int length = snprintf(
         text, text_bytes,
-        "  before the request     %10.1f ns\n"
-        "  to postpone it         %10.1f ns, %.2f times on average\n"
-        "  to serve it later      %10.1f ns\n"
-        "  to serve it at once    %10.1f ns\n"
-        "  after the request      %10.1f ns\n"
-        "  %.2f * (%.1f + %.1f) + (%.1f + %.1f + %.1f) = %.1f ns with postponing\n"
-        "  %.1f + %.1f + %.1f = %.1f ns without: postponing %s\n",
+        "  before the request     %10.2f ns\n"
+        "  to postpone it         %10.2f ns, %.2f times on average\n"
+        "  to serve it later      %10.2f ns\n"
+        "  to serve it at once    %10.2f ns\n"
+        "  after the request      %10.2f ns\n"
+        "  %.2f * (%.2f + %.2f) + (%.2f + %.2f + %.2f) = %.2f ns with postponing\n"
+        "  %.2f + %.2f + %.2f = %.2f ns without: postponing %s\n",
         t->pre_ns, t->postpone_ns, t->postponements, t->postponed_service_ns, t->service_ns,
         t->post_ns, t->postponements, t->pre_ns, t->postpone_ns, t->pre_ns, t->postponed_service_ns,
         t->post_ns, postponing, t->pre_ns, t->service_ns, t->post_ns, serving,

@@ -215,8 +215,8 @@ static void postponing_pays_if_the_inequality_holds(void **state) {
     assert_false(wp_postpone_pays(&terms, &postponing, NULL));
     assert_near(postponing, 3 * 12 + 18, 1e-12);
     assert_true(wp_postpone_explain(&terms, text, sizeof text) < sizeof text);
-    assert_contains(text, "= 54.0 ns with postponing");
-    assert_contains(text, "= 43.0 ns without: postponing does not pay");
+    assert_contains(text, "= 54.00 ns with postponing");
+    assert_contains(text, "= 43.00 ns without: postponing does not pay");
 }
 
 int main(void) {
