@@ -331,7 +331,8 @@ int main(int argc, char **argv) {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
         {"--buckets", APP_OPTION_COUNT, &sepo.bucket_count, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one per four lines"},
+         "chains of the hash table, rounded up to a power of two; 0: one per four lines, with --table "
+         "sepo per 64"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
         {"--enlarge", APP_OPTION_SIZE, &enlarged, "BYTES", 0, 0,
          "make the log so large, with new URLs at the rate at which it has them"},
@@ -372,7 +373,10 @@ int main(int argc, char **argv) {
         app_fail("%s has %s lines, more than the 2^32-2 that this program counts; use --table sepo",
                  log.title, app_count(log.line_count));
     }
-    const uint64_t wanted = sepo.bucket_count != 0 ? sepo.bucket_count : log.line_count / 4 + 1;
+    /* Lines repeat URLs: a table that is to be small needs fewer chains. */
+    const uint64_t wanted = sepo.bucket_count != 0 ? sepo.bucket_count
+                            : is_sepo              ? log.line_count / 64 + 1
+                                                   : log.line_count / 4 + 1;
     sepo.bucket_count = 1;
     while (sepo.bucket_count < wanted) {
         sepo.bucket_count *= 2;

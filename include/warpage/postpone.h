@@ -104,8 +104,7 @@ typedef struct wp_requestee {
     bool (*retries)(void *object, const wp_postpone_facts *facts);
 } wp_requestee;
 
-/** INVALID: no units, more than 2^40 of them, more than 2^20 requests of a unit; NOMEM,
- * DEVICE_NOMEM. */
+/** INVALID: more than 2^40 units, more than 2^20 requests of a unit; NOMEM, DEVICE_NOMEM. */
 WP_NODISCARD WP_API wp_status wp_postpone_create(wp_device *device, const wp_postpone_spec *spec,
                                                  wp_postpone **out, wp_error *err);
 WP_API void wp_postpone_destroy(wp_postpone *postpone);

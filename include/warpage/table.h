@@ -122,7 +122,7 @@ typedef struct wp_table_value {
 /** A page of the heap. */
 typedef struct wp_table_page {
     uint64_t owner; /* the stream that took it + 1, and the page before it + 1; 0: free */
-    uint32_t used;  /* bytes; of a run of pages: in its first */
+    uint32_t used;  /* bytes; of a run of pages: in its first, UINT32_MAX if more */
     uint32_t run;   /* first page of a run: pages in it; others of it: UINT32_MAX; else 0 */
     uint32_t is_pending;
     uint32_t reserved;
@@ -370,7 +370,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
         }
     if (!is_free) return 0;
     table->pages[first].run = (uint32_t)count;
-    table->pages[first].used = (uint32_t)bytes;
+    table->pages[first].used = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     return wp_table_place_of(table, first, 0);
 }
 

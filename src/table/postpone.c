@@ -38,7 +38,7 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
     p->idle_passes_max = spec->idle_passes_max == 0 ? IDLE_PASSES_MAX : spec->idle_passes_max;
     const bool is_whole = spec->chunk_units == 0 || spec->chunk_units > spec->unit_count;
     p->chunk_units = ((is_whole ? spec->unit_count : spec->chunk_units) + 31) & ~(uint64_t)31;
-    p->words = (spec->unit_count + 31) / 32;
+    p->words = spec->unit_count == 0 ? 1 : (spec->unit_count + 31) / 32;
     p->done = wp_calloc(p->words, sizeof *p->done);
     if (p->done == NULL)
         return WP_FAIL(err, NOMEM, "postpone: no memory for a bitmap of %llu units",
@@ -46,7 +46,7 @@ static wp_status make(wp_postpone *p, const wp_postpone_spec *spec, wp_error *er
     WP_TRY(make_bits(p, p->words, &p->units.done, err));
     WP_TRY(make_bits(p, 1, &p->units.faults, err));
     if (p->units.requests > 1) {
-        p->served_words = (spec->unit_count * p->units.requests + 31) / 32;
+        p->served_words = (spec->unit_count * p->units.requests + 31) / 32 + 1;
         p->served_bits = wp_calloc(p->served_words, sizeof *p->served_bits);
         if (p->served_bits == NULL)
             return WP_FAIL(err, NOMEM, "postpone: no memory for a bitmap of %llu requests",
@@ -62,8 +62,8 @@ wp_status wp_postpone_create(wp_device *device, const wp_postpone_spec *spec, wp
                              wp_error *err) {
     *out = NULL;
     if (device == NULL) return WP_FAIL(err, INVALID, "postpone: there is no device");
-    if (spec->unit_count == 0 || spec->unit_count > UNITS_MAX)
-        return WP_FAIL(err, INVALID, "postpone: %llu units; 1 to 2^40 are possible",
+    if (spec->unit_count > UNITS_MAX)
+        return WP_FAIL(err, INVALID, "postpone: %llu units; at most 2^40 are possible",
                        (unsigned long long)spec->unit_count);
     if (spec->requests_per_unit > REQUESTS_MAX)
         return WP_FAIL(err, INVALID, "postpone: %u requests of a unit; at most %u are possible",

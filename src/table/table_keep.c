@@ -16,6 +16,7 @@
 
 #include "base/alloc.h"
 #include "table/table_state.h"
+#include "warpage/host.h"
 
 static uint64_t run_of(const wp_table *table, uint64_t page) {
     const uint32_t run = table->pages[page].run;
@@ -52,11 +53,10 @@ wp_status wpi_table_keep(wp_table *table, uint64_t page, wp_error *err) {
 
 /* ---- putting back ---------------------------------------------------------------------------- */
 
-/* The kept page that has this place of the old pass; UINT64_MAX: it left. `*at` is where the page
- * lies in kept_memory. Kept pages are in order. */
+/* Whether the place of the old pass is in a page that stays; `*at` is where it lies in
+ * kept_memory. Kept pages are in order; an entry begins in the first page of a run. */
 static bool find_kept(const wp_table *table, uint64_t old_base, uint64_t place, uint64_t *at) {
     const uint64_t page = (place - old_base) >> table->view.page_shift;
-    uint64_t before = 0;
     uint64_t first = 0, outer = table->kept_count;
     while (first < outer) {
         const uint64_t middle = first + (outer - first) / 2;
@@ -66,8 +66,7 @@ static bool find_kept(const wp_table *table, uint64_t old_base, uint64_t place, 
             outer = middle;
     }
     if (first == table->kept_count || table->kept[first] != page) return false;
-    before = table->pages[page].reserved;
-    *at = (before << table->view.page_shift) + ((place - old_base) & (table->view.page_bytes - 1));
+    *at = ((uint64_t)table->pages[page].reserved << table->view.page_shift) + ((place - old_base) & (table->view.page_bytes - 1));
     return true;
 }
 
@@ -133,6 +132,12 @@ wp_status wpi_table_put_back(wp_table *table, uint64_t old_base, wp_error *err) 
         if (count > 1) table->pages[before].run = (uint32_t)count;
         before += count;
     }
+    /* The host has gone through the chains of these pages, entry by entry. */
+    const wp_host_work work = {.read_bytes = before << view->page_shift,
+                               .written_bytes = before << view->page_shift,
+                               .pattern = WP_HOST_RANDOM,
+                               .access_bytes = 64};
+    WP_TRY(wp_device_host_work(table->device, &work, err));
     WP_TRY(wpi_table_send(table, view->pages, table->pages, before * sizeof *table->pages, err));
     WP_TRY(wpi_table_send(table, view->heap, table->kept_memory, before << view->page_shift, err));
     return wpi_table_send(table, view->buckets, table->buckets, buckets_bytes, err);

@@ -91,7 +91,8 @@ static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
         while (page < view->page_count && (count = pages_at(table, page)) != 0) {
             if (may_stay && wpi_table_stays(table, page)) break;
             if (table->pages[page].is_pending != 0) table->has_split_keys = true;
-            table->report.unused_bytes += (count << view->page_shift) - table->pages[page].used;
+            if (table->pages[page].used != UINT32_MAX)
+                table->report.unused_bytes += (count << view->page_shift) - table->pages[page].used;
             page += count;
         }
         if (page != first) WP_TRY(evict(table, first, page, err));

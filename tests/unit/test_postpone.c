@@ -183,9 +183,9 @@ static void mistakes_are_named(void **state) {
     wp_error err = {0};
     wp_postpone *postpone;
     wp_postpone_facts facts;
-    const wp_postpone_spec none = {0, 0, 0, 0}, many = {1, 0, (1u << 20) + 1, 0};
+    const wp_postpone_spec none = {(UINT64_C(1) << 40) + 1, 0, 0, 0}, many = {1, 0, (1u << 20) + 1, 0};
     assert_status_fails(wp_postpone_create(device, &none, &postpone, &err), WP_STATUS_INVALID, &err,
-                        "0 units");
+                        "1099511627777 units");
     assert_null(postpone);
     assert_status_fails(wp_postpone_create(device, &many, &postpone, &err), WP_STATUS_INVALID, &err,
                         "1048577 requests");
@@ -200,6 +200,20 @@ static void mistakes_are_named(void **state) {
     postpone = create(&w, 0);
     assert_status_fails(run(&w, postpone, &facts, &err), WP_STATUS_INVALID, &err,
                         "8 passes in a row served nothing of the 1000 units that are left, from unit 0");
+    wp_postpone_destroy(postpone);
+}
+
+static void without_units_nothing_is_processed(void **state) {
+    (void)state;
+    const wp_postpone_spec spec = {0, 0, 3, 0};
+    world w = {.requests = 3};
+    wp_postpone *postpone;
+    wp_postpone_facts facts;
+    wp_error err = {0};
+    assert_status_ok(wp_postpone_create(device, &spec, &postpone, &err), &err);
+    assert_status_ok(run(&w, postpone, &facts, &err), &err);
+    assert_u64(facts.pass, 0);
+    assert_u64(w.chunk_calls, 0);
     wp_postpone_destroy(postpone);
 }
 
@@ -227,6 +241,7 @@ int main(void) {
         cmocka_unit_test(a_pass_follows_only_if_both_want_it),
         cmocka_unit_test(a_halted_pass_leaves_the_rest_to_the_next),
         cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(without_units_nothing_is_processed),
         cmocka_unit_test(postponing_pays_if_the_inequality_holds)};
     wp_error err = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);

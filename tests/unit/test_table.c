@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "table/table_state.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
@@ -21,8 +22,7 @@ typedef struct fill {
     wp_units bits;
     uint32_t value_bytes; /* basic and multi-valued: at most */
     bool stops_early;     /* breaks the rule that a unit tries all of its pairs */
-    bool checks;
-    uint64_t passes, lowest_base;
+    uint64_t passes; /* after so many the requester declines; 0: never */
 } fill;
 
 static wp_device *device;
@@ -143,12 +143,70 @@ static bool is_equal(uint32_t organisation) {
     return true;
 }
 
+/* ---- what holds after every pass -------------------------------------------------------------- */
+
+/* Where a place of the pass that ended is: in a page that stays, or in host memory, not in both. */
+static const char *only_home(const wp_table *table, uint64_t place) {
+    const wp_table_view *view = &table->view;
+    const char *left = wpi_table_host(table, place), *stays = NULL;
+    uint64_t before = 0;
+    for (uint64_t i = 0; i < table->kept_count && place >= view->base; i++) {
+        const uint64_t first = table->kept[i], run = table->pages[first].run;
+        const uint64_t count = run > 1 ? run : 1, page = (place - view->base) >> view->page_shift;
+        if (page >= first && page < first + count)
+            stays = table->kept_memory + (before << view->page_shift) +
+                    (place - view->base - (first << view->page_shift));
+        before += count;
+    }
+    assert_true((left == NULL) != (stays == NULL));
+    return left != NULL ? left : stays;
+}
+
+/* Pages are in one place, segments apart from each other and in order, bytes add up; chains and
+ * lists of values end, and what they lead to lies in the table. */
+static void check_invariants(const wp_table *table) {
+    uint64_t bytes = 0, before = 0, steps = 0;
+    for (uint64_t i = 0; i < table->segment_count; i++) {
+        const wp_table_segment *segment = &table->segments[i];
+        assert_true(segment->first >= before && segment->outer > segment->first);
+        before = segment->outer;
+        bytes += segment->outer - segment->first;
+    }
+    assert_u64(bytes, table->report.table_bytes);
+    const uint64_t most = (bytes + (table->kept_pages << table->view.page_shift)) / 16 + 1;
+    for (uint64_t b = 0; b <= table->view.bucket_mask; b++) {
+        uint64_t place = wp_table_bucket_place(table->view.buckets[b]); /* the device's is readable */
+        while (place != 0) {
+            const wp_table_entry *entry =
+                (const wp_table_entry *)(const void *)only_home(table, place);
+            const uint64_t hash =
+                wp_table_hash(wp_table_entry_key(&table->view, entry), entry->key_bytes);
+            assert_u64(hash & table->view.bucket_mask, b);
+            assert_true(steps++ < most);
+            if (table->view.organisation == WP_TABLE_MULTIVALUED) {
+                uint64_t value = *(const uint64_t *)(const void *)(entry + 1);
+                for (; value != 0; steps++) {
+                    assert_true(steps < 2 * most);
+                    value = ((const wp_table_value *)(const void *)only_home(table, value))->next;
+                }
+            }
+            place = entry->next;
+        }
+    }
+}
+
+static bool retries(void *object, const wp_postpone_facts *facts) {
+    const fill *f = object;
+    check_invariants(f->table);
+    return f->passes == 0 || facts->pass < f->passes;
+}
+
 /* ---- cases ------------------------------------------------------------------------------------ */
 
 static wp_status run(fill *f, const wp_table_spec *spec, uint64_t chunk_units,
                      wp_table_report *report, bool *equal, wp_error *err) {
     const wp_postpone_spec units = {f->units, chunk_units, PAIRS_MAX, 60};
-    const wp_requester requester = {.object = f, .process = process};
+    const wp_requester requester = {f, process, retries};
     wp_postpone *postpone = NULL;
     wp_postpone_facts facts;
     *equal = false;
@@ -156,6 +214,18 @@ static wp_status run(fill *f, const wp_table_spec *spec, uint64_t chunk_units,
     if (status == WP_STATUS_OK) status = wp_postpone_create(device, &units, &postpone, err);
     if (status == WP_STATUS_OK)
         status = wp_table_run(f->table, postpone, &requester, &facts, err);
+    while (status == WP_STATUS_OK && facts.postponed_units != 0) { /* declined: readable, then on */
+        const uint64_t pairs = wp_table_pair_count(f->table);
+        look(f->table, spec->organisation);
+        uint64_t found = 0;
+        for (uint32_t k = 0; k < KEYS_MAX; k++) {
+            found += found_counts[k];
+            if (spec->organisation != WP_TABLE_BASIC) assert_true(found_entries[k] <= 1);
+        }
+        assert_u64(found, pairs);
+        f->passes++;
+        status = wp_table_run(f->table, postpone, &requester, &facts, err);
+    }
     if (status == WP_STATUS_OK) {
         assert_u64(facts.postponed_units, 0);
         assert_u64(facts.done_units, f->units);
@@ -189,7 +259,8 @@ static void tables_equal_the_model_under_random_conditions(void **state) {
         fill f = {.seed = wp_random_next(&seed) >> 8,
                   .distinct = 1 + wp_random_next(&seed) % KEYS_MAX,
                   .units = 1 + wp_random_next(&seed) % 1500,
-                  .value_bytes = (uint32_t)(wp_random_next(&seed) % 60)};
+                  .value_bytes = (uint32_t)(wp_random_next(&seed) % 60),
+                  .passes = wp_random_next(&seed) % 4 == 0 ? 1 + wp_random_next(&seed) % 3 : 0};
         wp_table_spec spec = WP_TABLE_SPEC_INIT;
         spec.organisation = (wp_table_organisation)(wp_random_next(&seed) % 3);
         spec.bucket_count = 1 + wp_random_next(&seed) % 100;
@@ -268,6 +339,22 @@ static void one_key_takes_more_values_than_the_heap_has(void **state) {
     assert_true(equal);
     assert_true(report.passes > 10);
     assert_true(report.pages_kept >= report.passes - 1); /* its page stayed each time */
+}
+
+static void a_table_without_input_is_empty(void **state) {
+    (void)state;
+    for (uint32_t organisation = 0; organisation < 3; organisation++) {
+        fill f = {.distinct = 1};
+        wp_table_spec spec = WP_TABLE_SPEC_INIT;
+        wp_table_report report;
+        wp_error err = {0};
+        bool equal;
+        spec.organisation = (wp_table_organisation)organisation;
+        spec.heap_bytes = 4096;
+        assert_status_ok(run(&f, &spec, 0, &report, &equal, &err), &err);
+        assert_true(equal);
+        assert_u64(report.passes, 0);
+    }
 }
 
 static void mistakes_are_named(void **state) {
@@ -462,6 +549,7 @@ int main(void) {
         cmocka_unit_test(a_unit_that_stops_early_splits_keys),
         cmocka_unit_test(a_key_that_postponed_stays_postponed_in_that_pass),
         cmocka_unit_test(one_key_takes_more_values_than_the_heap_has),
+        cmocka_unit_test(a_table_without_input_is_empty),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_value_that_grows_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
