@@ -342,7 +342,7 @@ int main(int argc, char **argv) {
         {"--heap", APP_OPTION_SIZE, &heap, "BYTES", 0, 0,
          "device memory for the entries of --table sepo (default: what is left)"},
         {"--page", APP_OPTION_SIZE, &page, "BYTES", 0, 0,
-         "page of that heap (default: 1/4096 of it, 4KiB to 1MiB)"},
+         "page of that heap (default: 1/4096 of it, 4KiB to 256KiB)"},
         {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
          "chains that share a page; 0: as many as leave eight pages to each group"},
         {"--chunk", APP_OPTION_SIZE, &chunk, "BYTES", 0, 0,

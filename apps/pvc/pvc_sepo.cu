@@ -176,9 +176,9 @@ static void print_table(void) {
     fprintf(stderr, "  table           %12s   %s of heap in %s pages, %s passes\n",
             app_bytes(r.table_bytes), app_bytes(r.heap_bytes), app_count(r.pages),
             app_count(r.passes));
-    fprintf(stderr, "  … not used      %12s   ends of pages\n",
+    fprintf(stderr, "  not used        %12s   ends of the heap's pages, sum over passes\n",
             app_bytes(r.unused_bytes));
-    fprintf(stderr, "  … buckets       %12s   %s groups\n", app_count(r.bucket_count),
+    fprintf(stderr, "  buckets         %12s   %s groups\n", app_count(r.bucket_count),
             app_count(r.groups));
 }
 

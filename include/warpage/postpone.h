@@ -76,8 +76,8 @@ typedef struct wp_postpone_facts {
     uint64_t served;          /* requests served, and units done, in this pass */
     uint64_t first_postponed; /* unit; unit_count if there is none */
     uint64_t chunks;          /* processed in this pass */
-    uint64_t pass_ns;         /* from its begin to the end of its last chunk, by the device's clock */
-    bool was_halted;          /* the requestee ended the pass before the last chunk */
+    uint64_t pass_ns; /* from its begin to the end of its last chunk, by the device's clock */
+    bool was_halted;  /* the requestee ended the pass before the last chunk */
 } wp_postpone_facts;
 
 /** Who makes requests. */
@@ -169,7 +169,8 @@ WP_WORD_CALL wp_attempt wp_attempt_begin(const wp_units *units, uint64_t unit) {
     attempt.is_postponed = false;
     return attempt;
 }
-/** Whether the next request is to be made; if not, it was served in an earlier pass, and is skipped.
+/** Whether the next request is to be made; if not, it was served in an earlier pass, and is
+ * skipped.
  */
 WP_WORD_CALL bool wp_attempt_wants(wp_attempt *attempt) {
     const wp_units *units = attempt->units;

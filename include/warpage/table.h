@@ -72,27 +72,26 @@ typedef struct wp_table_spec {
     wp_table_combiner combiner;
     uint64_t bucket_count;      /* 0: 2^16. Chains may be longer than one entry */
     uint64_t buckets_per_group; /* adjacent ones that allocate from the same page; 0: as many as
-                                 * leave eight pages to each group */
+                                 * leave eight pages to each group, at most 512 groups */
     uint64_t heap_bytes;        /* 0: what is free when the table is created, less 1/32 */
-    uint64_t page_bytes;        /* 0: 1/4096 of the heap, from 4 KiB to 1 MiB */
+    uint64_t page_bytes;        /* 0: 1/4096 of the heap, from 4 to 256 KiB */
     uint32_t halt_pct;          /* basic: of the groups that postpone, ends the pass; 0: 50 */
     uint32_t postpone_pct;      /* for tests of programs: so many percent of the inserts that need
                                  * memory are postponed although there is some */
     uint64_t seed;              /* … which ones */
 } wp_table_spec;
-#define WP_TABLE_SPEC_INIT                                                                         \
-    {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0}
+#define WP_TABLE_SPEC_INIT {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0}
 
 /** What a table took, so far. */
 typedef struct wp_table_report {
     uint64_t passes;
     uint64_t heap_bytes, page_bytes, pages, bucket_count, groups;
-    uint64_t table_bytes;        /* of pages in host memory: the table's size */
-    uint64_t unused_bytes;       /* … of which at the ends of pages */
-    uint64_t to_host_bytes;      /* copied over the link */
-    uint64_t to_device_bytes;    /* …: key pages that stayed, and buckets after them */
-    uint64_t pages_kept;         /* sum over passes of key pages that stayed for pending values */
-    uint64_t host_bytes;         /* of host memory */
+    uint64_t table_bytes;     /* of entries in host memory: the table's size */
+    uint64_t unused_bytes;    /* waste: at the ends of the heap's pages, sum over passes */
+    uint64_t to_host_bytes;   /* copied over the link */
+    uint64_t to_device_bytes; /* …: key pages that stayed, and buckets after them */
+    uint64_t pages_kept;      /* sum over passes of key pages that stayed for pending values */
+    uint64_t host_bytes;      /* of host memory */
 } wp_table_report;
 
 typedef struct wp_table wp_table;
@@ -152,24 +151,24 @@ typedef struct wp_table_segment {
 
 /** The table, for kernels: pass it by value. A view is valid for one pass. */
 typedef struct wp_table_view {
-    uint64_t *buckets;      /* WP_TABLE_PLACE_MASK and the following */
-    char *heap;             /* page_count * page_bytes */
-    wp_table_page *pages;   /* [page_count] */
-    uint32_t *streams;      /* [groups * 2]: current page + 1 of a group's keys, of its values */
-    uint32_t *group_is_full;/* [groups] */
+    uint64_t *buckets;       /* WP_TABLE_PLACE_MASK and the following */
+    char *heap;              /* page_count * page_bytes */
+    wp_table_page *pages;    /* [page_count] */
+    uint32_t *streams;       /* [groups * 2]: current page + 1 of a group's keys, of its values */
+    uint32_t *group_is_full; /* [groups] */
     wp_table_control *control;
     const wp_table_segment *segments; /* by place */
     uint64_t segment_count;
-    uint64_t base;          /* place of the heap's first byte: lower places are in host memory */
+    uint64_t base; /* place of the heap's first byte: lower places are in host memory */
     uint64_t page_count;
     uint64_t bucket_mask;
     uint64_t halt_groups;
     uint64_t seed;
     uint32_t page_bytes, page_shift, group_shift;
-    uint32_t pass_tag;      /* 1 to WP_TABLE_TAGS */
+    uint32_t pass_tag; /* 1 to WP_TABLE_TAGS */
     uint32_t postpone_pct;
     uint32_t organisation, combiner;
-    uint32_t is_packed;     /* multi-valued: a new key and its value are allocated together */
+    uint32_t is_packed; /* multi-valued: a new key and its value are allocated together */
 } wp_table_view;
 
 /* ---- the host's side ------------------------------------------------------------------------ */
@@ -354,8 +353,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
     uint64_t first = wp_word_load64(&table->control->runs_first);
     for (;;) {
         if (first < taken + count) return 0;
-        const uint64_t found =
-            wp_word_swap_if64(&table->control->runs_first, first, first - count);
+        const uint64_t found = wp_word_swap_if64(&table->control->runs_first, first, first - count);
         if (found == first) break;
         first = found;
     }
@@ -580,11 +578,11 @@ WP_WORD_CALL wp_answer wp_table_insert_basic(const wp_table_view *table, uint64_
 }
 
 /* Makes a key that is not there, in a locked bucket, and unlocks it; or closes the bucket for the
- * pass: no later insert can make the key, so that the next pass makes it once. Returns its place; 0:
- * closed. */
+ * pass: no later insert can make the key, so that the next pass makes it once. Returns its place;
+ * 0: closed. */
 WP_WORD_CALL uint64_t wp_table_make_key(const wp_table_view *table, uint64_t hash, const void *key,
-                                        uint32_t key_bytes, const void *value,
-                                        uint32_t value_bytes, uint64_t *bucket, uint64_t head) {
+                                        uint32_t key_bytes, const void *value, uint32_t value_bytes,
+                                        uint64_t *bucket, uint64_t head) {
     const uint32_t group = (uint32_t)((hash & table->bucket_mask) >> table->group_shift);
     const uint64_t bytes = wp_table_entry_bytes(table, key_bytes, value_bytes);
     const uint64_t place =
@@ -700,8 +698,8 @@ WP_WORD_CALL const char *wp_table_locate(const wp_table_view *table, uint64_t pl
 
 /** The place of the first entry with this key, or of the next one behind the entry at `place`
  * (0: from the start); 0: there is none. */
-WP_WORD_CALL uint64_t wp_table_find(const wp_table_view *table, const void *key,
-                                    uint32_t key_bytes, uint64_t place) {
+WP_WORD_CALL uint64_t wp_table_find(const wp_table_view *table, const void *key, uint32_t key_bytes,
+                                    uint64_t place) {
     const uint64_t hash = wp_table_hash(key, key_bytes);
     if (place == 0)
         place = wp_table_bucket_place(table->buckets[hash & table->bucket_mask]);
@@ -723,8 +721,8 @@ WP_WORD_CALL const void *wp_table_value_at(const wp_table_view *table, uint64_t 
     *value_bytes = table->organisation == WP_TABLE_MULTIVALUED ? 0 : entry->value_bytes;
     return table->organisation == WP_TABLE_MULTIVALUED ? NULL : (const void *)(entry + 1);
 }
-/** Multi-valued: the next value of the entry at `place`. `*value_place` is 0 before the first. NULL:
- * there is no further one. */
+/** Multi-valued: the next value of the entry at `place`. `*value_place` is 0 before the first.
+ * NULL: there is no further one. */
 WP_WORD_CALL const void *wp_table_next_value(const wp_table_view *table, uint64_t place,
                                              uint64_t *value_place, uint32_t *value_bytes) {
     const wp_table_entry *entry =

@@ -27,7 +27,8 @@ struct wp_postpone {
 };
 
 static wp_status make_bits(wp_postpone *p, uint64_t words, uint32_t **out, wp_error *err) {
-    WP_TRY(wp_memory_alloc(p->device, WP_MEMORY_DEVICE, words * sizeof **out, 0, (void **)out, err));
+    WP_TRY(
+        wp_memory_alloc(p->device, WP_MEMORY_DEVICE, words * sizeof **out, 0, (void **)out, err));
     return wp_queue_fill(p->queue, *out, 0, 4, words, err);
 }
 
@@ -171,8 +172,8 @@ static wp_status look(wp_postpone *p, wp_postpone_facts *facts, wp_error *err) {
     const uint64_t done = ones(p->done, p->words);
     uint64_t served = done;
     if (p->units.served != NULL) {
-        WP_TRY(fetch(p, p->served_bits, p->units.served,
-                     p->served_words * sizeof *p->served_bits, err));
+        WP_TRY(fetch(p, p->served_bits, p->units.served, p->served_words * sizeof *p->served_bits,
+                     err));
         served += ones(p->served_bits, p->served_words);
     }
     facts->served = served - p->served;
@@ -227,9 +228,8 @@ wp_status wp_postpone_run(wp_postpone *p, const wp_requester *requester,
 /* ---- when it pays ---------------------------------------------------------------------------- */
 
 bool wp_postpone_pays(const wp_postpone_terms *t, double *postponing_ns, double *serving_ns) {
-    const double postponing =
-        t->postponements * (t->pre_ns + t->postpone_ns) + t->pre_ns + t->postponed_service_ns +
-        t->post_ns;
+    const double postponing = t->postponements * (t->pre_ns + t->postpone_ns) + t->pre_ns +
+                              t->postponed_service_ns + t->post_ns;
     const double serving = t->pre_ns + t->service_ns + t->post_ns;
     if (postponing_ns != NULL) *postponing_ns = postponing;
     if (serving_ns != NULL) *serving_ns = serving;
@@ -239,18 +239,18 @@ bool wp_postpone_pays(const wp_postpone_terms *t, double *postponing_ns, double 
 size_t wp_postpone_explain(const wp_postpone_terms *t, char *text, size_t text_bytes) {
     double postponing, serving;
     const bool pays = wp_postpone_pays(t, &postponing, &serving);
-    const int length = snprintf(
-        text, text_bytes,
-        "  before the request     %10.2f ns\n"
-        "  to postpone it         %10.2f ns, %.2f times on average\n"
-        "  to serve it later      %10.2f ns\n"
-        "  to serve it at once    %10.2f ns\n"
-        "  after the request      %10.2f ns\n"
-        "  %.2f * (%.2f + %.2f) + (%.2f + %.2f + %.2f) = %.2f ns with postponing\n"
-        "  %.2f + %.2f + %.2f = %.2f ns without: postponing %s\n",
-        t->pre_ns, t->postpone_ns, t->postponements, t->postponed_service_ns, t->service_ns,
-        t->post_ns, t->postponements, t->pre_ns, t->postpone_ns, t->pre_ns, t->postponed_service_ns,
-        t->post_ns, postponing, t->pre_ns, t->service_ns, t->post_ns, serving,
-        pays ? "pays" : "does not pay");
+    const int length =
+        snprintf(text, text_bytes,
+                 "  before the request     %10.2f ns\n"
+                 "  to postpone it         %10.2f ns, %.2f times on average\n"
+                 "  to serve it later      %10.2f ns\n"
+                 "  to serve it at once    %10.2f ns\n"
+                 "  after the request      %10.2f ns\n"
+                 "  %.2f * (%.2f + %.2f) + (%.2f + %.2f + %.2f) = %.2f ns with postponing\n"
+                 "  %.2f + %.2f + %.2f = %.2f ns without: postponing %s\n",
+                 t->pre_ns, t->postpone_ns, t->postponements, t->postponed_service_ns,
+                 t->service_ns, t->post_ns, t->postponements, t->pre_ns, t->postpone_ns, t->pre_ns,
+                 t->postponed_service_ns, t->post_ns, postponing, t->pre_ns, t->service_ns,
+                 t->post_ns, serving, pays ? "pays" : "does not pay");
     return length < 0 ? 0 : (size_t)length;
 }

@@ -11,6 +11,8 @@
 #define PAGE_BYTES_MIN ((uint64_t)64)
 #define PAGE_BYTES_MAX ((uint64_t)1 << 30)
 #define PAGES_PER_GROUP 8u
+#define GROUPS_DEFAULT_MAX 512u /* each touches a page of the heap, and of host memory behind it   \
+                                 */
 
 static uint64_t power_at_least(uint64_t value) {
     uint64_t power = 1;
@@ -42,21 +44,25 @@ static wp_status check_spec(const wp_table_spec *spec, wp_error *err) {
                        spec->bucket_count);
     if (spec->page_bytes != 0 &&
         (spec->page_bytes < PAGE_BYTES_MIN || spec->page_bytes > PAGE_BYTES_MAX))
-        return WP_FAIL(err, INVALID, "table: pages of %" PRIu64 " bytes; 64 bytes to 1 GiB are "
-                       "possible", spec->page_bytes);
+        return WP_FAIL(err, INVALID,
+                       "table: pages of %" PRIu64 " bytes; 64 bytes to 1 GiB are "
+                       "possible",
+                       spec->page_bytes);
     if (spec->halt_pct > 100)
         return WP_FAIL(err, INVALID, "table: halting at %u%% of the groups; 1 to 100 are possible",
                        spec->halt_pct);
     if (spec->postpone_pct > 99)
-        return WP_FAIL(err, INVALID, "table: postponing %u%% of the inserts for a test; at most 99 "
-                       "are possible", spec->postpone_pct);
+        return WP_FAIL(err, INVALID,
+                       "table: postponing %u%% of the inserts for a test; at most 99 "
+                       "are possible",
+                       spec->postpone_pct);
     return WP_STATUS_OK;
 }
 
 static uint64_t default_page_bytes(uint64_t heap_bytes) {
     uint64_t bytes = power_at_most(heap_bytes / 4096 + 1);
     if (bytes < 4096) bytes = 4096;
-    if (bytes > (1u << 20)) bytes = 1u << 20;
+    if (bytes > (1u << 18)) bytes = 1u << 18;
     if (bytes > heap_bytes && heap_bytes >= PAGE_BYTES_MIN) bytes = power_at_most(heap_bytes);
     return bytes;
 }
@@ -69,11 +75,15 @@ static wp_status choose_pages(wp_table_view *view, const wp_table_spec *spec, ui
     view->page_shift = log2_of(page_bytes);
     view->page_count = heap_bytes >> view->page_shift;
     if (view->page_count == 0)
-        return WP_FAIL(err, INVALID, "table: a heap of %" PRIu64 " bytes holds no page; %" PRIu64
-                       " bytes are needed", heap_bytes, page_bytes);
+        return WP_FAIL(err, INVALID,
+                       "table: a heap of %" PRIu64 " bytes holds no page; %" PRIu64
+                       " bytes are needed",
+                       heap_bytes, page_bytes);
     if (view->page_count >= UINT32_MAX)
-        return WP_FAIL(err, INVALID, "table: a heap of %" PRIu64 " pages; use pages of more than %"
-                       PRIu64 " bytes", view->page_count, page_bytes);
+        return WP_FAIL(err, INVALID,
+                       "table: a heap of %" PRIu64 " pages; use pages of more than %" PRIu64
+                       " bytes",
+                       view->page_count, page_bytes);
     return WP_STATUS_OK;
 }
 
@@ -83,6 +93,7 @@ static void choose_groups(wp_table *table, const wp_table_spec *spec) {
     uint64_t of_group = spec->buckets_per_group;
     if (of_group == 0) {
         uint64_t groups = power_at_most(view->page_count / PAGES_PER_GROUP + 1);
+        if (groups > GROUPS_DEFAULT_MAX) groups = GROUPS_DEFAULT_MAX;
         if (groups > buckets) groups = buckets;
         of_group = buckets / groups;
     }
@@ -109,8 +120,10 @@ static wp_status take_host(wp_table *table, wp_error *err) {
     table->pages = wp_calloc(table->view.page_count, sizeof *table->pages);
     table->buckets = wp_calloc(table->view.bucket_mask + 1, sizeof *table->buckets);
     if (table->pages == NULL || table->buckets == NULL)
-        return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " buckets and the state of "
-                       "%" PRIu64 " pages", table->view.bucket_mask + 1, table->view.page_count);
+        return WP_FAIL(err, NOMEM,
+                       "table: no host memory for %" PRIu64 " buckets and the state of "
+                       "%" PRIu64 " pages",
+                       table->view.bucket_mask + 1, table->view.page_count);
     return WP_STATUS_OK;
 }
 
@@ -135,17 +148,18 @@ static wp_status make(wp_table *table, const wp_table_spec *spec, wp_error *err)
     choose_groups(table, spec);
     WP_TRY(take_zeros(table, view->page_count * sizeof *view->pages, &view->pages, err));
     WP_TRY(take_zeros(table, table->groups * 2 * sizeof *view->streams, &view->streams, err));
-    WP_TRY(take_zeros(table, table->groups * sizeof *view->group_is_full, &view->group_is_full,
-                      err));
+    WP_TRY(
+        take_zeros(table, table->groups * sizeof *view->group_is_full, &view->group_is_full, err));
     if (spec->heap_bytes == 0) { /* the state of the pages was taken from it */
         wp_memory_info(table->device, &heap_bytes, &total_bytes);
         heap_bytes -= heap_bytes / 32;
         if (heap_bytes >> view->page_shift < view->page_count)
             view->page_count = heap_bytes >> view->page_shift;
         if (view->page_count == 0)
-            return WP_FAIL(err, DEVICE_NOMEM, "table: %" PRIu64 " bytes of device memory are left "
-                           "for the heap; a page of %u bytes is needed", heap_bytes,
-                           view->page_bytes);
+            return WP_FAIL(err, DEVICE_NOMEM,
+                           "table: %" PRIu64 " bytes of device memory are left "
+                           "for the heap; a page of %u bytes is needed",
+                           heap_bytes, view->page_bytes);
     }
     WP_TRY(take(table, view->page_count << view->page_shift, &view->heap, err));
     WP_TRY(take_host(table, err));
@@ -195,8 +209,9 @@ void wp_table_close(wp_table *table) {
     give(table, view->group_is_full);
     give(table, view->control);
     give(table, table->device_segments);
-    for (uint64_t i = 0; i < table->segment_count; i++)
-        give(table, table->segments[i].memory);
+    for (uint64_t i = 0; i < table->block_count; i++)
+        give(table, table->blocks[i]);
+    wp_free(table->blocks);
     wp_free(table->segments);
     wp_free(table->buckets);
     wp_free(table->pages);
@@ -230,23 +245,36 @@ char *wpi_table_host(const wp_table *table, uint64_t place) {
     return NULL;
 }
 
-wp_status wpi_table_segment_add(wp_table *table, uint64_t first, uint64_t outer, char **memory,
-                                wp_error *err) {
-    if (table->segment_count == table->segment_capacity) {
-        const uint64_t capacity = table->segment_capacity == 0 ? 16 : table->segment_capacity * 2;
-        wp_table_segment *more = wp_realloc(table->segments, capacity * sizeof *more);
-        if (more == NULL)
-            return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " segments", capacity);
-        table->segments = more;
-        table->segment_capacity = capacity;
-    }
-    const uint64_t bytes = outer - first;
+/* Room for one more item. */
+static wp_status grow(void **items, uint64_t count, uint64_t *capacity, size_t item_bytes,
+                      wp_error *err) {
+    if (count < *capacity) return WP_STATUS_OK;
+    const uint64_t more = *capacity == 0 ? 16 : *capacity * 2;
+    void *memory = wp_realloc(*items, more * item_bytes);
+    if (memory == NULL)
+        return WP_FAIL(err, NOMEM, "table: no host memory for a list of %" PRIu64 " parts", more);
+    *items = memory;
+    *capacity = more;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_table_segment_add(wp_table *table, uint64_t first, uint64_t outer, wp_error *err) {
+    WP_TRY(grow((void **)&table->segments, table->segment_count, &table->segment_capacity,
+                sizeof *table->segments, err));
+    table->segments[table->segment_count++] = (wp_table_segment){first, outer, NULL};
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory, wp_error *err) {
     *memory = NULL;
+    if (bytes == 0) return WP_STATUS_OK;
+    WP_TRY(grow((void **)&table->blocks, table->block_count, &table->block_capacity,
+                sizeof *table->blocks, err));
     if (table->device != NULL)
         WP_TRY(wp_memory_alloc(table->device, WP_MEMORY_PINNED, bytes, 0, (void **)memory, err));
     else if ((*memory = wp_malloc(bytes)) == NULL)
         return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " bytes of it", bytes);
-    table->segments[table->segment_count++] = (wp_table_segment){first, outer, *memory};
+    table->blocks[table->block_count++] = *memory;
     table->report.host_bytes += bytes;
     return WP_STATUS_OK;
 }

@@ -45,8 +45,8 @@ static bool put(writer *w, const void *data, size_t bytes) {
 }
 
 static uint64_t file_bytes(const wp_table *table) {
-    uint64_t bytes = sizeof(file_header) + table->segment_count * 16 +
-                     (table->view.bucket_mask + 1) * 8 + 8;
+    uint64_t bytes =
+        sizeof(file_header) + table->segment_count * 16 + (table->view.bucket_mask + 1) * 8 + 8;
     for (uint64_t i = 0; i < table->segment_count; i++)
         bytes += table->segments[i].outer - table->segments[i].first;
     return bytes;
@@ -127,12 +127,15 @@ static wp_status get(reader *r, void *to, uint64_t bytes, const char *what, wp_e
 
 static wp_status check_header(const reader *r, const file_header *header, wp_error *err) {
     if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
-        return WP_FAIL(err, PARSE, "%s: not a table: offset 0 does not have \"" MAGIC "\"", r->path);
+        return WP_FAIL(err, PARSE, "%s: not a table: offset 0 does not have \"" MAGIC "\"",
+                       r->path);
     if (header->version != VERSION)
-        return WP_FAIL(err, PARSE, "%s: a table of format %u at offset 8; this Warpage reads format "
-                       "%u", r->path, header->version, VERSION);
-    const bool is_power = header->bucket_count != 0 &&
-                          (header->bucket_count & (header->bucket_count - 1)) == 0;
+        return WP_FAIL(err, PARSE,
+                       "%s: a table of format %u at offset 8; this Warpage reads format "
+                       "%u",
+                       r->path, header->version, VERSION);
+    const bool is_power =
+        header->bucket_count != 0 && (header->bucket_count & (header->bucket_count - 1)) == 0;
     if (header->organisation >= WP_TABLE_ORGANISATION_COUNT || !is_power ||
         header->combiner >= WP_TABLE_COMBINER_COUNT)
         return WP_FAIL(err, PARSE, "%s: damaged header, at offset 12", r->path);
@@ -141,8 +144,9 @@ static wp_status check_header(const reader *r, const file_header *header, wp_err
                        r->size_bytes, header->file_bytes);
     if (header->file_bytes < r->size_bytes || header->bucket_count > r->size_bytes / 8 ||
         header->segment_count > r->size_bytes / 16)
-        return WP_FAIL(err, PARSE, "%s: damaged header, or bytes behind the table at offset %" PRIu64,
-                       r->path, header->file_bytes);
+        return WP_FAIL(err, PARSE,
+                       "%s: damaged header, or bytes behind the table at offset %" PRIu64, r->path,
+                       header->file_bytes);
     return WP_STATUS_OK;
 }
 
@@ -162,9 +166,14 @@ static wp_status read_content(wp_table *table, reader *r, uint64_t segment_count
                              sizeof(file_header) + i * 16);
             break;
         }
-        char *memory;
-        status = wpi_table_segment_add(table, first, outer, &memory, err);
-        if (status == WP_STATUS_OK) status = get(r, memory, outer - first, "its entries", err);
+        char *memory = NULL;
+        status = wpi_table_segment_add(table, first, outer, err);
+        if (status == WP_STATUS_OK)
+            status = wpi_table_block_add(table, outer - first, &memory, err);
+        if (status == WP_STATUS_OK) {
+            table->segments[table->segment_count - 1].memory = memory;
+            status = get(r, memory, outer - first, "its entries", err);
+        }
         before = outer;
     }
     wp_free(ranges);
@@ -247,11 +256,15 @@ static wp_status read_table(wp_table *table, reader *r, wp_error *err) {
     uint64_t found;
     WP_TRY(get(r, &found, sizeof found, "its checksum", err));
     if (found != wanted)
-        return WP_FAIL(err, PARSE, "%s: damaged: the checksum at offset %" PRIu64 " is not that of "
-                       "the bytes before it", r->path, r->size_bytes - sizeof found);
+        return WP_FAIL(err, PARSE,
+                       "%s: damaged: the checksum at offset %" PRIu64 " is not that of "
+                       "the bytes before it",
+                       r->path, r->size_bytes - sizeof found);
     if (!check_links(table))
-        return WP_FAIL(err, PARSE, "%s: damaged: a chain leads out of the table, whose entries begin "
-                       "at offset %zu", r->path,
+        return WP_FAIL(err, PARSE,
+                       "%s: damaged: a chain leads out of the table, whose entries begin "
+                       "at offset %zu",
+                       r->path,
                        sizeof header + (size_t)header.segment_count * 16 +
                            (size_t)header.bucket_count * 8);
     table->report = (wp_table_report){.page_bytes = header.page_bytes,

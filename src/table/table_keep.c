@@ -66,7 +66,8 @@ static bool find_kept(const wp_table *table, uint64_t old_base, uint64_t place, 
             outer = middle;
     }
     if (first == table->kept_count || table->kept[first] != page) return false;
-    *at = ((uint64_t)table->pages[page].reserved << table->view.page_shift) + ((place - old_base) & (table->view.page_bytes - 1));
+    *at = ((uint64_t)table->pages[page].reserved << table->view.page_shift) +
+          ((place - old_base) & (table->view.page_bytes - 1));
     return true;
 }
 

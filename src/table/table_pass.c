@@ -39,7 +39,8 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
 wp_status wpi_table_halts(void *object, bool *out, wp_error *err) {
     wp_table *table = object;
     *out = false;
-    WP_TRY(wpi_table_fetch(table, &table->control, table->view.control, sizeof table->control, err));
+    WP_TRY(
+        wpi_table_fetch(table, &table->control, table->view.control, sizeof table->control, err));
     *out = table->control.full_groups >= table->view.halt_groups;
     return WP_STATUS_OK;
 }
@@ -50,14 +51,19 @@ static wp_status say_fault(const wp_table *table, const wp_table_control *contro
     const uint64_t a = control->fault_a, b = control->fault_b;
     switch (control->fault) {
     case WP_TABLE_FAULT_TOO_LARGE:
-        return WP_FAIL(err, INVALID, "table: a pair takes %" PRIu64 " bytes and the heap has %" PRIu64
-                       "; a larger heap is needed", a, table->report.heap_bytes);
+        return WP_FAIL(err, INVALID,
+                       "table: a pair takes %" PRIu64 " bytes and the heap has %" PRIu64
+                       "; a larger heap is needed",
+                       a, table->report.heap_bytes);
     case WP_TABLE_FAULT_VALUE_SIZE:
-        return WP_FAIL(err, INVALID, "table: a value of %" PRIu64 " bytes was to be combined with "
+        return WP_FAIL(err, INVALID,
+                       "table: a value of %" PRIu64 " bytes was to be combined with "
                        "one of %" PRIu64 "; a value keeps its size (built-in combiners: 4 or 8 "
-                       "bytes), and a multi-valued table takes values of any size", a, b);
+                       "bytes), and a multi-valued table takes values of any size",
+                       a, b);
     default:
-        return WP_FAIL(err, INVALID, "table: wp_table_insert_with takes a callback if, and only if, "
+        return WP_FAIL(err, INVALID,
+                       "table: wp_table_insert_with takes a callback if, and only if, "
                        "the table's combiner is WP_TABLE_CALLBACK");
     }
 }
@@ -68,37 +74,61 @@ static uint64_t pages_at(const wp_table *table, uint64_t page) {
     return p->used == 0 ? 0 : p->run > 1 && p->run != UINT32_MAX ? p->run : 1;
 }
 
-/* Copies the pages [first, outer) out, which all leave. */
-static wp_status evict(wp_table *table, uint64_t first, uint64_t outer, wp_error *err) {
-    const wp_table_view *view = &table->view;
-    const uint64_t bytes = (outer - first) << view->page_shift;
-    char *memory;
-    WP_TRY(wpi_table_segment_add(table, wp_table_place_of(view, first, 0),
-                                 wp_table_place_of(view, outer, 0), &memory, err));
-    table->report.to_host_bytes += bytes;
-    table->report.table_bytes += bytes;
-    return wp_queue_copy(table->queue, memory, view->heap + (first << view->page_shift), bytes, err);
+/* Where the content of a page (of a run: of its pages) ends. */
+static uint64_t end_of(const wp_table *table, uint64_t page, uint64_t count) {
+    const uint32_t used = table->pages[page].used;
+    return wp_table_place_of(&table->view, page,
+                             used == UINT32_MAX ? count << table->view.page_shift : used);
 }
 
-static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
+/* Adds segments for the pages that leave. Adjacent pages are one segment, but for a page that is
+ * less than 7/8 full: a segment ends with its content, so that the rest is neither copied nor kept.
+ */
+static wp_status choose_segments(wp_table *table, bool may_stay, wp_error *err) {
     const wp_table_view *view = &table->view;
+    uint64_t first = 0, outer = 0; /* places of the segment being made; equal: none */
     table->kept_count = 0;
     table->kept_pages = 0;
-    uint64_t page = 0;
-    while (page < view->page_count) {
-        const uint64_t first = page;
-        uint64_t count = 0;
-        while (page < view->page_count && (count = pages_at(table, page)) != 0) {
-            if (may_stay && wpi_table_stays(table, page)) break;
-            if (table->pages[page].is_pending != 0) table->has_split_keys = true;
-            if (table->pages[page].used != UINT32_MAX)
-                table->report.unused_bytes += (count << view->page_shift) - table->pages[page].used;
-            page += count;
+    for (uint64_t page = 0, count; page < view->page_count; page += count == 0 ? 1 : count) {
+        count = pages_at(table, page);
+        const bool stays = count != 0 && may_stay && wpi_table_stays(table, page);
+        const uint64_t start = wp_table_place_of(view, page, 0);
+        if (outer != first && (count == 0 || stays || start - outer > view->page_bytes / 8)) {
+            WP_TRY(wpi_table_segment_add(table, first, outer, err));
+            first = outer = 0;
         }
-        if (page != first) WP_TRY(evict(table, first, page, err));
-        if (page == view->page_count) break;
-        if (count != 0) WP_TRY(wpi_table_keep(table, page, err));
-        page += count == 0 ? 1 : count;
+        if (count == 0) continue;
+        if (stays) {
+            WP_TRY(wpi_table_keep(table, page, err));
+            continue;
+        }
+        if (outer == first) first = start;
+        outer = end_of(table, page, count);
+        table->report.unused_bytes += wp_table_place_of(view, page + count, 0) - outer;
+        if (table->pages[page].is_pending != 0) table->has_split_keys = true;
+    }
+    return outer != first ? wpi_table_segment_add(table, first, outer, err) : WP_STATUS_OK;
+}
+
+/* One block of host memory for all that leaves in a pass. */
+static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
+    const wp_table_view *view = &table->view;
+    const uint64_t before = table->segment_count;
+    uint64_t bytes = 0;
+    char *memory;
+    WP_TRY(choose_segments(table, may_stay, err));
+    for (uint64_t i = before; i < table->segment_count; i++)
+        bytes += table->segments[i].outer - table->segments[i].first;
+    WP_TRY(wpi_table_block_add(table, bytes, &memory, err));
+    table->report.to_host_bytes += bytes;
+    table->report.table_bytes += bytes;
+    for (uint64_t i = before; i < table->segment_count; i++) {
+        wp_table_segment *segment = &table->segments[i];
+        const uint64_t size_bytes = segment->outer - segment->first;
+        segment->memory = memory;
+        memory += size_bytes;
+        WP_TRY(wp_queue_copy(table->queue, segment->memory,
+                             view->heap + (segment->first - view->base), size_bytes, err));
     }
     return wp_queue_wait(table->queue, err);
 }
@@ -107,8 +137,8 @@ static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *
     wp_table_view *view = &table->view;
     WP_TRY(wpi_table_fetch(table, &table->control, view->control, sizeof table->control, err));
     if (table->control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &table->control, err);
-    WP_TRY(wpi_table_fetch(table, table->pages, view->pages,
-                           view->page_count * sizeof *view->pages, err));
+    WP_TRY(wpi_table_fetch(table, table->pages, view->pages, view->page_count * sizeof *view->pages,
+                           err));
     const bool is_multivalued = view->organisation == WP_TABLE_MULTIVALUED;
     /* Keys have taken all memory, or a value needs more of it than they leave. From now on nothing
      * stays: keys with pending values are made again, and the copies are merged in the end. */
@@ -177,19 +207,21 @@ wp_status wp_table_run(wp_table *table, wp_postpone *postpone, const wp_requeste
     wp_postpone_facts own;
     if (facts == NULL) facts = &own;
     if (table->device == NULL || table->view.heap == NULL)
-        return WP_FAIL(err, INVALID, "table: a table that was opened from a file cannot be added to");
+        return WP_FAIL(err, INVALID,
+                       "table: a table that was opened from a file cannot be added to");
     if (table->is_failed)
-        return WP_FAIL(err, INVALID, "table: an earlier run of this table failed; it can only be "
+        return WP_FAIL(err, INVALID,
+                       "table: an earlier run of this table failed; it can only be "
                        "closed");
     if (table->postpone != NULL && table->postpone != postpone)
-        return WP_FAIL(err, INVALID, "table: it was filled from other units; a table is filled by "
+        return WP_FAIL(err, INVALID,
+                       "table: it was filled from other units; a table is filled by "
                        "the runs of one wp_postpone");
-    const wp_requestee requestee = {.object = table,
-                                    .begin = wpi_table_begin,
-                                    .halts = table->view.organisation == WP_TABLE_BASIC
-                                                 ? wpi_table_halts
-                                                 : NULL,
-                                    .end = wpi_table_end};
+    const wp_requestee requestee = {
+        .object = table,
+        .begin = wpi_table_begin,
+        .halts = table->view.organisation == WP_TABLE_BASIC ? wpi_table_halts : NULL,
+        .end = wpi_table_end};
     table->postpone = postpone;
     table->is_failed = true;
     WP_TRY(wp_postpone_run(postpone, requester, &requestee, facts, err));

@@ -132,8 +132,10 @@ wp_status wp_table_retrieve(const wp_table *table, wp_table_rows *out, wp_error 
     if (out->key_offsets == NULL || out->value_offsets == NULL || out->keys == NULL ||
         out->values == NULL) {
         wp_table_rows_deinit(out);
-        return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " bytes of keys and %" PRIu64
-                       " of values", keys_bytes, values_bytes);
+        return WP_FAIL(err, NOMEM,
+                       "table: no host memory for %" PRIu64 " bytes of keys and %" PRIu64
+                       " of values",
+                       keys_bytes, values_bytes);
     }
     cursor = (wp_table_cursor){0};
     for (uint64_t i = 0; wp_table_next(table, &cursor, &pair); i++) {

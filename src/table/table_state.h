@@ -18,10 +18,13 @@ struct wp_table {
 
     wp_table_segment *segments;
     uint64_t segment_count, segment_capacity;
+    char **blocks; /* host memory that segments lie in */
+    uint64_t block_count, block_capacity;
     uint64_t *buckets; /* the host's copy, right between runs */
     wp_table_segment *device_segments;
 
-    /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later. */
+    /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later.
+     */
     wp_table_control control;
     wp_table_page *pages; /* as they were at the end of the pass */
     uint64_t *kept;       /* first pages of key pages that stay, at their old numbers */
@@ -41,9 +44,13 @@ WP_NODISCARD wp_status wpi_table_fetch(const wp_table *table, void *to, const vo
                                        uint64_t bytes, wp_error *err);
 WP_NODISCARD wp_status wpi_table_send(wp_table *table, void *to, const void *from, uint64_t bytes,
                                       wp_error *err);
-/** A new segment behind all others: [first, outer). NOMEM. */
+/** A new segment behind all others: [first, outer), without memory. NOMEM. */
 WP_NODISCARD wp_status wpi_table_segment_add(wp_table *table, uint64_t first, uint64_t outer,
-                                             char **memory, wp_error *err);
+                                             wp_error *err);
+/** Host memory for segments, pinned if the table has a device; the table frees it. 0 bytes: NULL.
+ */
+WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory,
+                                           wp_error *err);
 
 /** table_pass.c: the table as requestee, and what follows the last pass of a run. */
 WP_NODISCARD wp_status wpi_table_begin(void *table, wp_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table on the CUDA device, on the stand-in for the driver, whose memory the host can write: right
- * without failures, and with each call of the driver failing once: reported, and nothing leaks. */
+/* A table on the CUDA device, on the stand-in for the driver, whose memory the host can write:
+ * right without failures, and with each call of the driver failing once: reported, and nothing
+ * leaks. */
 #include "warpage/table.h"
 
 #include "device/device.h"
@@ -78,8 +79,8 @@ static void a_table_is_right_on_the_cuda_device(void **state) {
     assert_u64(fake->left(), 0);
 }
 
-/* What could not be given back is all that may be left; without an event's answer only a pass's time
- * is unknown. */
+/* What could not be given back is all that may be left; without an event's answer only a pass's
+ * time is unknown. */
 static bool may_pass(const char *symbol) {
     return strstr(symbol, "Free") != NULL || strstr(symbol, "Destroy") != NULL ||
            strcmp(symbol, "cuCtxSynchronize") == 0 || strcmp(symbol, "cuCtxSetCurrent") == 0 ||

@@ -69,8 +69,7 @@ static wp_status run(world *w, wp_postpone *postpone, wp_postpone_facts *facts, 
     const wp_requestee requestee = {.object = w,
                                     .halts = w->halt_after != 0 ? halts : NULL,
                                     .end = end,
-                                    .retries =
-                                        w->requestee_passes != 0 ? requestee_retries : NULL};
+                                    .retries = w->requestee_passes != 0 ? requestee_retries : NULL};
     return wp_postpone_run(postpone, &requester, &requestee, facts, err);
 }
 
@@ -151,7 +150,8 @@ static void a_pass_follows_only_if_both_want_it(void **state) {
     (void)state;
     static const uint64_t limits[][3] = {{2, 0, 2}, {0, 3, 3}, {3, 2, 2}, {2, 3, 2}, {9, 9, PARTS}};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
-        world w = {.requests = 1, .requester_passes = limits[i][0], .requestee_passes = limits[i][1]};
+        world w = {
+            .requests = 1, .requester_passes = limits[i][0], .requestee_passes = limits[i][1]};
         wp_postpone *postpone = create(&w, 0);
         wp_postpone_facts facts;
         wp_error err = {0};
@@ -183,7 +183,8 @@ static void mistakes_are_named(void **state) {
     wp_error err = {0};
     wp_postpone *postpone;
     wp_postpone_facts facts;
-    const wp_postpone_spec none = {(UINT64_C(1) << 40) + 1, 0, 0, 0}, many = {1, 0, (1u << 20) + 1, 0};
+    const wp_postpone_spec none = {(UINT64_C(1) << 40) + 1, 0, 0, 0},
+                           many = {1, 0, (1u << 20) + 1, 0};
     assert_status_fails(wp_postpone_create(device, &none, &postpone, &err), WP_STATUS_INVALID, &err,
                         "1099511627777 units");
     assert_null(postpone);
@@ -198,8 +199,9 @@ static void mistakes_are_named(void **state) {
     wp_postpone_destroy(postpone);
     w = (world){.requests = 1, .never_serves = true};
     postpone = create(&w, 0);
-    assert_status_fails(run(&w, postpone, &facts, &err), WP_STATUS_INVALID, &err,
-                        "8 passes in a row served nothing of the 1000 units that are left, from unit 0");
+    assert_status_fails(
+        run(&w, postpone, &facts, &err), WP_STATUS_INVALID, &err,
+        "8 passes in a row served nothing of the 1000 units that are left, from unit 0");
     wp_postpone_destroy(postpone);
 }
 
@@ -234,15 +236,14 @@ static void postponing_pays_if_the_inequality_holds(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_request_is_served_once),
-        cmocka_unit_test(chunks_without_postponed_units_are_skipped),
-        cmocka_unit_test(a_pass_begins_at_the_first_postponed_unit),
-        cmocka_unit_test(a_pass_follows_only_if_both_want_it),
-        cmocka_unit_test(a_halted_pass_leaves_the_rest_to_the_next),
-        cmocka_unit_test(mistakes_are_named),
-        cmocka_unit_test(without_units_nothing_is_processed),
-        cmocka_unit_test(postponing_pays_if_the_inequality_holds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_request_is_served_once),
+                                       cmocka_unit_test(chunks_without_postponed_units_are_skipped),
+                                       cmocka_unit_test(a_pass_begins_at_the_first_postponed_unit),
+                                       cmocka_unit_test(a_pass_follows_only_if_both_want_it),
+                                       cmocka_unit_test(a_halted_pass_leaves_the_rest_to_the_next),
+                                       cmocka_unit_test(mistakes_are_named),
+                                       cmocka_unit_test(without_units_nothing_is_processed),
+                                       cmocka_unit_test(postponing_pays_if_the_inequality_holds)};
     wp_error err = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
     const int failed = wp_test_main(tests);
