@@ -68,19 +68,15 @@ __global__ void fill(wp_table_view table, wp_units units, input in, uint64_t fir
     uint64_t unit = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (unit >= outer || wp_units_is_done(&units, unit)) return;
     unsigned char key[48 + 1];
-    unsigned char value[512];
-    __align__(8) unsigned char aligned[8];
+    __align__(8) unsigned char value[512];
     uint32_t key_bytes, value_bytes;
     wp_attempt attempt = wp_attempt_begin(&units, unit);
     for (uint32_t p = 0; p < pairs_of(in, unit); p++) {
         unsigned char *at = key + unit % 2; /* unaligned, too */
         make_pair(in, unit, p, at, &key_bytes, value, &value_bytes);
-        if (in.is_combining && table.combiner == WP_TABLE_CALLBACK) {
-            for (int i = 0; i < 8; i++) aligned[i] = value[i];
-            wp_table_emit_with(&table, &attempt, at, key_bytes, aligned, value_bytes, add);
-        } else {
-            wp_table_emit(&table, &attempt, at, key_bytes, value, value_bytes);
-        }
+        wp_table_combine combine =
+            in.is_combining && table.combiner == WP_TABLE_CALLBACK ? add : WP_TABLE_NO_CALLBACK;
+        wp_table_emit_with(&table, &attempt, at, key_bytes, value, value_bytes, combine);
     }
     wp_attempt_end(&attempt);
 }
