@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>; installed to
-# <prefix>/lib/warpage/apps, which the build tree has as a link.
+# <prefix>/lib/warpage/apps, which the build tree has as a link. Programs called stream-* also get apps/streaming, which
+# uses Warpage's headers.
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
 list(REMOVE_DUPLICATES app_names)
-list(REMOVE_ITEM app_names common)
+list(REMOVE_ITEM app_names common streaming)
 
 # wp_app_object(SOURCE OUT): compiles one file, tracking its headers; OUT receives the object.
 function(wp_app_object source out)
@@ -29,10 +30,14 @@ if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
         wp_app_object(${source} object)
         list(APPEND common_objects ${object})
     endforeach()
+    wp_app_object(${apps}/streaming/streaming.cu streaming_object)
     set(programs "")
     foreach(name ${app_names})
         file(GLOB sources CONFIGURE_DEPENDS ${apps}/${name}/*.cu ${apps}/${name}/*.c)
         set(objects ${common_objects})
+        if(name MATCHES "^stream-")
+            list(APPEND objects ${streaming_object})
+        endif()
         foreach(source ${sources})
             wp_app_object(${source} object)
             list(APPEND objects ${object})

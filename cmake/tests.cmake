@@ -189,7 +189,7 @@ foreach(label unit contract model)
     foreach(source ${sources})
         # The thread sanitizer has nothing to find where nobody starts threads: in the simulator, the policies, the
         # compiler, the command line and most of base.
-        file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|table_io|trace|warpage)/)")
+        file(STRINGS ${source} has_threads REGEX "^#include \"(cpu_program|cuda_program|fake_driver|probe/measure/probe_gpu|(cudart|device|ops|report|stream|table_io|trace|warpage)/)")
         if(has_threads OR NOT WARPAGE_SANITIZE STREQUAL thread)
             wp_unit_test(${source} ${label})
         endif()
@@ -285,6 +285,12 @@ if(TARGET wpcc)
     endforeach()
     # Programs built by wpcc are not instrumented: under sanitizers the layers above cover our code.
     if(NOT WARPAGE_SANITIZE)
+        # Libraries of streamed kernels register with libwarpage: a program of it, with the files that it hides.
+        set(device ${CMAKE_SOURCE_DIR}/src/device)
+        add_executable(stream_library ${wp_tests}/support/stream_library.c ${device}/stream_library.c
+                       ${device}/made_library.c ${device}/image.c)
+        set_target_properties(stream_library PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+        target_link_libraries(stream_library PRIVATE libwarpage wpbase Threads::Threads ${CMAKE_DL_LIBS})
         file(GLOB programs RELATIVE ${wp_tests}/e2e CONFIGURE_DEPENDS ${wp_tests}/e2e/*.cu
              ${wp_tests}/e2e/*.sh ${wp_tests}/e2e/bad/*.cu ${wp_tests}/e2e/bad/*.sh)
         list(REMOVE_ITEM programs run.sh)
@@ -391,11 +397,17 @@ if(TARGET wpcc AND Python3_FOUND AND CMAKE_BUILD_TYPE STREQUAL Release AND NOT W
 endif()
 
 
+# Random kernels, streamed and on plain device memory.
+if(NOT WARPAGE_SANITIZE)
+    wp_add_test(stream_property e2e ${Python3_EXECUTABLE} ${wp_tests}/e2e/stream_property.py ${CMAKE_BINARY_DIR}
+                --devices cpu,sim:gtx680@xeon-e5-quad,sim:gtx1080ti,cuda:0 --seeds 1-2)
+endif()
+
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those
 # that take more than five alone (tools/slowest-tests.sh). Their time limits follow from it.
 foreach(cost cli.groupby_sqlite:8 cli.wpcc_header_cache:13 contract.ops_devices:8 contract.ops_devices_fake_cuda:7
         e2e.apps:10 e2e.cmake_project:9 e2e.compile.cg_reduce:6 e2e.compile.cg_wide_tiles:14 e2e.compile.table_random:11 e2e.cuda.apps:13
-        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.table_callback:15 e2e.table_random:7 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
+        e2e.installed:25 e2e.nvcc_options:17 e2e.optimisation_levels:23 e2e.table_callback:15 e2e.table_random:7 e2e.sim.grid_million_blocks:6 e2e.sim.locks:6 e2e.stream_property:20 model.probe_any:10 model.probe_visible:24 model.sim_paging:9
         profiles.some:9 sim.deadlock:12 sim.determinism:20 sim.every_policy:9 sim.in_step_cause:6 sim.page_history:6 sim.policy_files:15 sim.paging:17 sim.probe:20 sim.scale:8
         unit.fuzz_profile:6 guide.add-a-tlb-sharing-policy:14 guide.unified-memory:30)
     string(REPLACE ":" ";" cost ${cost})

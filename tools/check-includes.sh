@@ -16,7 +16,8 @@ allowed() { # room -> rooms it may include from
     device/cpu) echo "device/cpu device/devicelib device report base" ;;
     device/cuda) echo "device/cuda device/devicelib device report base" ;;
     device) echo "device report base" ;;
-    cudart) echo "cudart device report base" ;;
+    stream) echo "stream device report base" ;;
+    cudart) echo "cudart stream device report base" ;;
     compiler) echo "compiler base" ;;
     table) echo "table base" ;;
     table_io) echo "table_io base" ;;

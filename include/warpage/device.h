@@ -80,6 +80,7 @@ typedef struct wp_kernel_info {
     uint32_t param_count;
     uint32_t shared_static_bytes, local_bytes, constant_bytes, register_count;
     uint32_t threads_per_block_max;
+    uint64_t address_params; /* bit i: parameter i has the size of an address; of the first 64 */
 } wp_kernel_info;
 
 typedef struct wp_launch {

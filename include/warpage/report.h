@@ -189,6 +189,21 @@ typedef struct wp_run_copies {
     uint64_t time_ns;
 } wp_run_copies;
 
+/** Streamed launches of a kernel (warpage/stream.h), which have ended. */
+typedef struct wp_run_streamed {
+    char *name;         /* mangled */
+    char *display_name; /* demangled */
+    uint64_t launches, blocks, chunks;
+    uint64_t mapped_bytes;              /* of the reservations that were passed */
+    uint64_t read_bytes, written_bytes; /* that the kernel asked for, and wrote */
+    uint64_t sent_bytes, address_bytes; /* data to the device; addresses and patterns to the host */
+    uint64_t device_bytes, pinned_bytes, sets, slots; /* buffers of the last launch */
+    uint64_t time_ns;                                 /* of the kernels */
+    uint64_t stage_ns; /* the same, summed over sets of buffers: what stages have a share of */
+    /* At work; addresses and compute: waiting for another stage. */
+    uint64_t address_ns, address_wait_ns, gather_ns, compute_ns, compute_wait_ns, store_ns;
+} wp_run_streamed;
+
 /** A policy file (`--policy-file`) that was loaded. */
 typedef struct wp_run_policy_file {
     char *path;
@@ -211,6 +226,8 @@ typedef struct wp_run_record {
     wp_run_simulation *simulation;    /* NULL on real devices */
     wp_run_policy_file *policy_files; /* in order of loading */
     size_t policy_file_count;
+    wp_run_streamed *streamed; /* by kernel, in order of their first launches */
+    size_t streamed_count;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */

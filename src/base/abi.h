@@ -284,6 +284,18 @@ uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int
  * them. */
 #define WP_VARIANT_FILL_SYMBOL "wp_variant_fill"
 
+/* ---- libraries of streamed kernels
+ *
+ * `wpcc --stream-library=KERNEL:MASK` makes an image of its own with the form of one kernel that
+ * streams the parameters of the mask, and the CPU code of that image, which registers itself. The
+ * library exports the image (wp_image_header) by this name. */
+
+#define WP_STREAM_IMAGE_SYMBOL "wp_stream_image"
+
+/* The exit status of wpcc, asked for a library, if this kernel cannot be compiled so; the last line
+ * that it prints is "wpcc: error: " and the reason. */
+#define WP_LIBRARY_REFUSED 3
+
 /* The variant `check` tests each access that may be wrong. Most pass inline: of memory whose extent
  * the compiler does not know, a guard holds the range in which this site's last good access lay;
  * all others ask the runtime, which answers with the address to use: the same one, or harmless

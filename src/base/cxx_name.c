@@ -36,18 +36,7 @@ static void find_demangler(void) {
     }
 }
 
-char *wp_cxx_demangle(const char *mangled) {
-    if (strncmp(mangled, "_Z", 2) != 0) return NULL;
-    (void)pthread_once(&once, find_demangler);
-    if (demangle == NULL) return NULL;
-    int status = -1;
-    char *full = demangle(mangled, NULL, NULL, &status);
-    char *copy = status == 0 && full != NULL ? wp_strdup(full) : NULL;
-    free(full);
-    return copy;
-}
-
-/* ---- shortening ------------------------------------------------------------------------------ */
+/* ---- parts of a name ------------------------------------------------------------------------- */
 
 typedef struct part {
     const char *text;
@@ -80,6 +69,35 @@ static size_t parameters_at(const char *text, size_t length) {
     }
     return length;
 }
+
+/* ---- the whole name -------------------------------------------------------------------------- */
+
+static char *demangle_whole(const char *mangled) {
+    (void)pthread_once(&once, find_demangler);
+    if (demangle == NULL) return NULL;
+    int status = -1;
+    char *full = demangle(mangled, NULL, NULL, &status);
+    char *copy = status == 0 && full != NULL ? wp_strdup(full) : NULL;
+    free(full);
+    return copy;
+}
+
+char *wp_cxx_demangle(const char *mangled) {
+    if (strncmp(mangled, "_Z", 2) != 0) return NULL;
+    const char *suffix = strchr(mangled, '$');
+    if (suffix == NULL) return demangle_whole(mangled);
+    char *start = wp_format("%.*s", (int)(suffix - mangled), mangled);
+    char *name = start != NULL ? demangle_whole(start) : NULL, *whole = NULL;
+    if (name != NULL) {
+        const size_t at = parameters_at(name, strlen(name));
+        whole = wp_format("%.*s%s%s", (int)at, name, suffix, name + at);
+    }
+    wp_free(name);
+    wp_free(start);
+    return whole;
+}
+
+/* ---- shortening ------------------------------------------------------------------------------ */
 
 /* Behind the last `mark` that is in no brackets; 0: there is none. */
 static size_t behind_last(part name, const char *mark) {

@@ -8,7 +8,9 @@
 
 #include <stddef.h>
 
-/** The demangled name (wp_free). NULL: it is not mangled, no C++ runtime is installed, or memory is
+/** The demangled name (wp_free); what follows a '$' stands behind the function's name: "f$x(int)"
+ * for
+ *  "_Z1fi$x". NULL: it is not mangled, no C++ runtime is installed, or memory is
  *  out. */
 char *wp_cxx_demangle(const char *mangled);
 

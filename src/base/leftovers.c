@@ -84,6 +84,17 @@ bool wp_leftover_folder(char *path) {
     return create(path, true) >= 0;
 }
 
+void wp_leftover_note(const char *path) {
+    sigset_t before;
+    begin(&before);
+    struct slot *slot = strlen(path) < PATH_BYTES ? take_slot() : NULL;
+    if (slot != NULL) {
+        strcpy(slot->path, path);
+        atomic_store(&slot->state, USED);
+    }
+    end(&before);
+}
+
 void wp_leftover_drop(const char *path) {
     sigset_t before;
     begin(&before);
@@ -134,16 +145,26 @@ void wp_leftover_remove(const char *path) {
     (void)rmdir(path);
 }
 
+void wp_leftovers_remove(void) {
+    atomic_store(&is_ending, true);
+    for (int i = 0; i < SLOTS; i++) {
+        for (int n = 0; n < WAITS_MAX && atomic_load(&slots[i].state) == BUSY; n++)
+            (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
+        if (atomic_load(&slots[i].state) == USED) wp_leftover_remove(slots[i].path);
+    }
+}
+
 static pid_t owner; /* a child between fork and exec has the handler, but not the files */
+static void (*remove_others)(void);
+
+void wp_leftovers_also(void (*remove)(void)) {
+    remove_others = remove;
+}
 
 static void on_signal(int number) {
     if (owner == getpid()) {
-        atomic_store(&is_ending, true);
-        for (int i = 0; i < SLOTS; i++) {
-            for (int n = 0; n < WAITS_MAX && atomic_load(&slots[i].state) == BUSY; n++)
-                (void)nanosleep(&(struct timespec){.tv_nsec = WAIT_NS}, NULL);
-            if (atomic_load(&slots[i].state) == USED) wp_leftover_remove(slots[i].path);
-        }
+        wp_leftovers_remove();
+        if (remove_others != NULL) remove_others();
     }
     (void)signal(number, SIG_DFL);
     (void)raise(number);

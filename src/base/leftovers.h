@@ -12,6 +12,7 @@
  * the note of it. With very many at once, or a path over 4 KiB, it is created but not noted. */
 int wp_leftover_file(char *path);
 bool wp_leftover_folder(char *path);
+void wp_leftover_note(const char *path); /* another process makes it */
 void wp_leftover_drop(const char *path); /* it is gone, or has become a result */
 
 /** SIGINT, SIGTERM, SIGHUP, SIGPIPE from now on remove them before they end the process; a signal
@@ -19,6 +20,12 @@ void wp_leftover_drop(const char *path); /* it is gone, or has become a result *
 void wp_leftovers_remove_on_signals(void);
 /** The signals do again what they do by default, unless someone else has a handler by now. */
 void wp_leftovers_ignore_signals(void);
+
+/** Removes all that are noted; nothing is created from then on. For signal handlers. */
+void wp_leftovers_remove(void);
+/** Each library that contains this file notes its own: the handler calls `remove` as well. Before
+ * wp_leftovers_remove_on_signals. */
+void wp_leftovers_also(void (*remove)(void));
 
 /** Removes a file, or a folder and all in it; links are not followed. Async-signal-safe, and
  * allocates nothing. */

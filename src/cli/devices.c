@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/print/table.h"
@@ -77,17 +77,14 @@ static void add_memory(listing *l, uint64_t memory_bytes) {
 /* Bytes a second of copies between page-locked and device memory, one way; 0: it failed. */
 static double copy_rate(wp_device *device, void *dst, const void *src) {
     wp_queue *queue = wp_device_default_queue(device);
-    struct timespec start, end;
     if (wp_queue_copy(queue, dst, src, MEASURE_BYTES, NULL) != WP_STATUS_OK ||
         wp_queue_wait(queue, NULL) != WP_STATUS_OK)
         return 0; /* the first one is slower */
-    (void)clock_gettime(CLOCK_MONOTONIC, &start);
+    const uint64_t start_ns = wp_clock_ns();
     for (int i = 0; i < MEASURE_COPIES; i++)
         if (wp_queue_copy(queue, dst, src, MEASURE_BYTES, NULL) != WP_STATUS_OK) return 0;
     if (wp_queue_wait(queue, NULL) != WP_STATUS_OK) return 0;
-    (void)clock_gettime(CLOCK_MONOTONIC, &end);
-    const double seconds =
-        (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+    const double seconds = 1e-9 * (double)(wp_clock_ns() - start_ns);
     return (double)MEASURE_BYTES * MEASURE_COPIES / seconds;
 }
 

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "base/units.h"
@@ -450,9 +450,7 @@ typedef struct progress {
 } progress;
 
 static double now_s(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)wp_clock_ns();
 }
 
 static void show_progress(progress *p, const wpi_table *table, uint64_t rows) {

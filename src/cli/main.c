@@ -7,6 +7,7 @@
 #include "base/leftovers.h"
 #include "base/must.h"
 #include "cli/cli.h"
+#include "report/report_leftovers.h"
 #include "warpage/version.h"
 
 static void out_of_memory(void) {
@@ -16,6 +17,7 @@ static void out_of_memory(void) {
 
 int main(int argc, char **argv) {
     wp_on_out_of_memory(out_of_memory);
+    wp_leftovers_also(wpi_report_leftovers_remove);
     wp_leftovers_remove_on_signals();
     if (argc < 2) {
         (void)fprintf(stderr, "warpage: which command? See `warpage help`.\n");

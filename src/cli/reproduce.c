@@ -114,12 +114,23 @@ static char *number_text(bool is_known, double value) {
     return is_known ? wp_format("%.6g", value) : wp_strdup("");
 }
 
+/* Wrong models have a column where a claim names one. */
+static bool names_wrong_models(const figure_list *list) {
+    for (size_t f = 0; f < list->count; f++)
+        for (size_t i = 0; i < list->items[f].claim_count; i++)
+            if (list->items[f].claims[i].also_true_for != NULL) return true;
+    return false;
+}
+
 static void print_list(const figure_list *list, wp_table_format format) {
-    static const char *const columns[] = {"paper", "figure",  "claim",      "published", "ours",
-                                          "unit",  "verdict", "calibrated", NULL};
+    const bool has_models = names_wrong_models(list);
+    const char *const columns[] = {"paper",     "figure",     "claim",
+                                   "published", "ours",       "unit",
+                                   "verdict",   "calibrated", has_models ? "also_true_for" : NULL,
+                                   NULL};
     static const wp_column_kind kinds[] = {WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,
                                            WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT,
-                                           WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
+                                           WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
     wp_table table = {.columns = columns,
                       .kinds = kinds,
                       .heading_columns = 2,
@@ -137,6 +148,7 @@ static void print_list(const figure_list *list, wp_table_format format) {
             wp_strings_add(&table.cells, claim->unit);
             wp_strings_add(&table.cells, wpi_verdict_name(claim->verdict));
             wp_strings_add(&table.cells, claim->calibrated != NULL ? claim->calibrated : "");
+            if (has_models) wp_strings_add_take(&table.cells, wpi_claim_also_true_for(claim));
         }
     }
     wpi_table_print(&table, format);

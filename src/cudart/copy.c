@@ -130,6 +130,8 @@ cudaError_t wpi_copy(cudaStream_t stream, wpi_box dst, wpi_box src, wpi_extent e
     if (dst.first == NULL || src.first == NULL) return wpi_note(cudaErrorInvalidValue);
     if (e.height > 1 && (e.width_bytes > dst.pitch_bytes || e.width_bytes > src.pitch_bytes))
         return wpi_note(cudaErrorInvalidPitchValue);
+    WPI_TRY(wpi_refuse_reserved(dst.first));
+    WPI_TRY(wpi_refuse_reserved(src.first));
 
     size_t dst_bytes, src_bytes;
     wpi_memory_class dst_class, src_class;

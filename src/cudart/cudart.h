@@ -93,6 +93,8 @@ bool wpi_handle_all(wpi_handle_kind kind, bool (*visit)(void *handle, void *arg)
 /** What is known of a __global__ function. The opt-ins are the program's (cudaFuncSet…). */
 typedef struct wpi_function {
     const char *name;
+    const void *image;
+    wp_module *module;
     wp_kernel *kernel;
     const wp_kernel_info *info;
     uint32_t shared_dynamic_bytes_max; /* what a launch may ask for */
@@ -125,6 +127,17 @@ cudaError_t wpi_variable_find(wp_device *device, const void *symbol, wpi_variabl
 bool wpi_variable_managed_at(const void *address, size_t *left_bytes);
 /** __managed__ variables have their initial values again (cudaDeviceReset). */
 void wpi_variables_reset(void);
+
+/* ---- rt_streaming.c ---- */
+
+/** InvalidValue, explained and noted, for an address of streamingMalloc's: there is no memory. */
+cudaError_t wpi_refuse_reserved(const void *address);
+/** Before the device's memory is freed, and at exit: no streamed launch is under way. */
+void wpi_streaming_forget(void);
+
+/** A launch with mapped data: `mask` says which parameters. Explained and noted. */
+cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_queue *queue,
+                                const wp_launch *launch, uint64_t mask);
 
 /* ---- stream.c ---- */
 

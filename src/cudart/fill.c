@@ -14,6 +14,7 @@ static cudaError_t fill(cudaStream_t stream, wpi_box box, int value, wpi_extent 
     wpi_memory_class class;
     if (e.height > 1 && e.width_bytes > box.pitch_bytes)
         return wpi_note(cudaErrorInvalidPitchValue);
+    WPI_TRY(wpi_refuse_reserved(box.first));
     if (box.first == NULL || !wpi_box_span(&box, &e, &size_bytes) ||
         !wpi_memory_classify(device, box.first, size_bytes, &class) || class == WPI_MEMORY_PAGEABLE)
         return wpi_note(cudaErrorInvalidValue);

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "cudart/cudart.h"
 #include "cudart/entry.h"
+#include "stream/stream_launch.h"
 
 /* CUDA's limits on shapes; the number of threads in a block is the device's. */
 #define GRID_X_MAX 2147483647u
@@ -153,6 +154,8 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
                                .args = args,
                                .is_cooperative = is_cooperative};
     wp_error err = {0};
+    const uint64_t mask = wpi_stream_mask(f->info, args);
+    if (mask != 0) return wpi_launch_streamed(device, f, queue, &command, mask);
     return wpi_result(wp_queue_launch(queue, &command, &err), &err);
 }
 

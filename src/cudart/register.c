@@ -219,6 +219,8 @@ static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
                    WP_STATUS_OK) {
             error = cudaErrorInvalidDeviceFunction;
         } else {
+            f->image = entry->image->header;
+            f->module = entry->image->module;
             f->info = wp_kernel_get_info(f->kernel);
             set_options(device, f);
             atomic_store_explicit(&entry->is_resolved, true, memory_order_release);

@@ -450,6 +450,7 @@ WP_API cudaError_t cudaDeviceReset(void) {
     /* Work under way ends first; what it ran into is forgotten with the rest. */
     const wp_status ignored = wp_device_wait(device, NULL);
     (void)ignored;
+    wpi_streaming_forget();
     wpi_context_forget();
     WPI_TRY(wpi_result(wp_device_reset(device, &err), &err));
     (void)cudaGetLastError();

@@ -548,6 +548,12 @@ static uint64_t rounded_up(uint64_t n, uint64_t unit) {
     return unit == 0 ? n : (n + unit - 1) / unit * unit;
 }
 
+uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers) {
+    const uint32_t capability = device->compute_major * 10 + device->compute_minor;
+    const uint32_t most = capability == 30 ? 63 : 255;
+    return registers < most ? registers : most;
+}
+
 /* Warps that an SM has registers for, as NVIDIA's calculator has it: a warp gets whole units of its
  * scheduler's share. */
 static uint64_t warps_by_registers(const wp_device_info *device, uint32_t registers_per_thread) {

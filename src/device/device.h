@@ -122,10 +122,13 @@ typedef struct wpi_host_ops {
     void (*watch)(wp_actor *actor, const volatile uint32_t *word, uint32_t value);
     wp_status (*wait)(wp_actor *actor, wp_error *err);
     void (*destroy)(wp_actor *actor);
+    uint64_t (*now_ns)(wp_device *device); /* in a step */
 } wpi_host_ops;
 
 /** Actors as threads that yield while they wait; work takes the time it takes. */
 extern const wpi_host_ops wpi_host_threads;
+/** In a step of an actor: the time on the device's clock, for measurements of its stages. */
+uint64_t wpi_actor_now_ns(const wp_actor *actor);
 
 typedef struct wp_module_ops {
     wp_status (*load)(wp_device *device, const void *image, wp_module **out, wp_error *err);
@@ -247,6 +250,9 @@ wpi_memory_map *wpi_memory_map_global(void);
 /** What the parameter device-memory allows cudaMalloc to give out; 0: as much as there is. */
 WP_NODISCARD wp_status wpi_device_memory_limit(uint64_t *limit_bytes, wp_error *err);
 
+/** Registers of a thread that has use for so many: a compiler for this device keeps the rest in
+ * local memory. */
+uint32_t wpi_registers_at_most(const wp_device_info *device, uint32_t registers);
 /** Threads of a block that an SM has registers for; where these have no granule: as many as a block
  * can have. */
 uint32_t wpi_occupancy_threads(const wp_device_info *device, uint32_t registers_per_thread);

@@ -44,6 +44,10 @@ void wp_actor_watch(wp_actor *actor, const volatile uint32_t *word, uint32_t val
     host_of(actor->device)->watch(actor, word, value);
 }
 
+uint64_t wpi_actor_now_ns(const wp_actor *actor) {
+    return host_of(actor->device)->now_ns(actor->device);
+}
+
 wp_status wp_actor_wait(wp_actor *actor, wp_error *err) {
     return host_of(actor->device)->wait(actor, err);
 }

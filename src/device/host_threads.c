@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/fail.h"
 
 #define YIELDS 2000u         /* looks before it sleeps in between */
@@ -119,4 +120,9 @@ static void destroy(wp_actor *actor) {
     wp_free(a);
 }
 
-const wpi_host_ops wpi_host_threads = {do_work, queue_work, start, watch, wait, destroy};
+static uint64_t now_ns(wp_device *device) {
+    (void)device;
+    return wp_clock_ns();
+}
+
+const wpi_host_ops wpi_host_threads = {do_work, queue_work, start, watch, wait, destroy, now_ns};

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/cxx_name.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -22,6 +22,7 @@
 #include "report/run_record.h"
 #include "report/selection.h"
 #include "report/simulation.h"
+#include "report/streamed.h"
 #include "report/timeline.h"
 #include "warpage/version.h"
 
@@ -47,12 +48,6 @@ static pid_t owner;
 static uint64_t start_time_ns;
 static void (*collector)(void *object);
 static void *collected;
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 static char *(*namer)(const char *name);
 
@@ -183,6 +178,13 @@ void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint6
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wpi_report_streamed(const wp_run_streamed *launch) {
+    if (!wpi_report_enabled || !wpi_selection_takes_others()) return;
+    (void)pthread_mutex_lock(&mutex);
+    (void)wpi_streamed_add(&record, launch);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 void wpi_report_memory(uint64_t in_use_bytes) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
@@ -253,7 +255,7 @@ void wpi_report_write_at_exit(void) {
     if (!wpi_report_enabled || getpid() != owner) return;
     if (collector != NULL) collector(collected);
     (void)pthread_mutex_lock(&mutex);
-    record.wall_time_ns = now_ns() - start_time_ns;
+    record.wall_time_ns = wp_clock_ns() - start_time_ns;
     if (record.version == NULL) record.version = wp_strdup(WP_VERSION_STRING);
     if (record.program == NULL) read_program();
     wpi_run_record_sort(&record);
@@ -284,7 +286,7 @@ void wpi_report_restart(const char *path) {
     const bool has_timeline = path != NULL && timeline != NULL && timeline[0] != '\0';
     wpi_timeline_start(has_timeline ? timeline : NULL);
     if (wpi_selection_start(&err) != WP_STATUS_OK) wp_log(WP_LOG_WARN, "report", "%s", err.message);
-    start_time_ns = now_ns();
+    start_time_ns = wp_clock_ns();
     wpi_report_enabled = record_path != NULL;
     (void)pthread_mutex_unlock(&mutex);
 }

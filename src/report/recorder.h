@@ -34,6 +34,8 @@ void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t v
                               bool is_overlapped);
 void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint64_t start_ns,
                      uint64_t end_ns);
+/** A streamed launch that has ended; its name is copied. */
+void wpi_report_streamed(const wp_run_streamed *launch);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */

@@ -121,6 +121,15 @@ void wpi_run_record_csv(const wp_run_record *record, wp_text *out) {
         append_counted(record, k->values, wp_run_count(record, k->values, "kernel_time_ps"), out);
         wp_text_append(out, "\r\n");
     }
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        const wp_run_streamed *row = &record->streamed[i];
+        wp_text_append(out, "streamed,");
+        append_field(out, row->display_name);
+        wp_text_appendf(out, ",%" PRIu64 ",,%" PRIu64 ",%" PRIu64 ",,", row->launches,
+                        row->read_bytes, row->time_ns);
+        append_counted(record, NULL, 0, out);
+        wp_text_append(out, "\r\n");
+    }
     for (int kind = 0; kind < WP_COPY_KIND_COUNT; kind++) {
         const wp_run_copies *c = &record->copies[kind];
         if (c->count == 0) continue;

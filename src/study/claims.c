@@ -10,6 +10,7 @@
 #include "base/strings.h"
 #include "base/text.h"
 #include "study/claims_run.h"
+#include "study/claims_sweep.h"
 #include "study/claims_value.h"
 
 #define TOLERANCE 0.10 /* of the published value, where a claim does not have its own */
@@ -47,6 +48,21 @@ static bool has_values(const json_t *object, const json_t *runs) {
                          : are_valid(json_object_get(object, "ascending"), runs);
 }
 
+static bool are_texts(const json_t *list) {
+    if (list != NULL && !json_is_array(list)) return false;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!json_is_string(json_array_get(list, i))) return false;
+    return list == NULL || json_array_size(list) != 0;
+}
+
+char *wpi_claim_also_true_for(const wpi_claim *claim) {
+    wp_text text = {0};
+    for (size_t i = 0; i < json_array_size(claim->also_true_for); i++)
+        wp_text_appendf(&text, "%s%s", i == 0 ? "" : "; ",
+                        json_string_value(json_array_get(claim->also_true_for, i)));
+    return wp_text_take(&text);
+}
+
 /* A claim says what it is about, where its value comes from, and what the paper has or the order.
  */
 static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *claim) {
@@ -56,9 +72,10 @@ static bool read_claim(const json_t *object, const json_t *runs, wpi_claim *clai
                          .unit = wpi_json_text(object, "unit"),
                          .calibrated = wpi_json_text(object, "calibrated"),
                          .reason = wpi_json_text(object, "reason"),
+                         .also_true_for = json_object_get(object, "also_true_for"),
                          .has_published = json_is_number(published),
                          .published = json_number_value(published)};
-    return claim->text != NULL && claim->unit != NULL &&
+    return claim->text != NULL && claim->unit != NULL && are_texts(claim->also_true_for) &&
            (run == NULL || json_object_get(runs, run) != NULL) && has_values(object, runs);
 }
 
@@ -90,6 +107,7 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
     wp_free(folder);
     char *path = wp_path_join(out->folder, "claims.json");
     wp_status status = read_json(path, &out->json, err);
+    if (status == WP_STATUS_OK) status = wpi_claims_expand(out->json, path, err);
     if (status == WP_STATUS_OK) {
         const json_t *claims = json_object_get(out->json, "claims");
         const json_t *runs = json_object_get(out->json, "runs");
@@ -103,9 +121,10 @@ wp_status wpi_figure_load(const char *root, const char *paper, const char *name,
             status = WP_FAIL(err, PARSE, "%s: title, source or program is missing", path);
         for (size_t i = 0; status == WP_STATUS_OK && i < out->claim_count; i++) {
             if (!read_claim(json_array_get(claims, i), runs, &out->claims[i]))
-                status =
-                    WP_FAIL(err, PARSE, "%s: claim %zu lacks its claim, unit, or value, or a run",
-                            path, i + 1);
+                status = WP_FAIL(err, PARSE,
+                                 "%s: claim %zu lacks its claim, unit, or value, or a run, or its "
+                                 "also_true_for is not a list of texts",
+                                 path, i + 1);
         }
     }
     wp_free(path);

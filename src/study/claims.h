@@ -29,6 +29,8 @@ typedef struct wpi_claim {
     const char *unit;       /* "cycles" */
     const char *calibrated; /* to what of the profile; NULL: to nothing */
     const char *reason;     /* why it differs; NULL: not said */
+    const struct json_t
+        *also_true_for; /* wrong models that would meet the claim; NULL: none known */
     bool has_published, has_ours;
     double published, ours;
     wpi_verdict verdict;
@@ -60,6 +62,10 @@ WP_NODISCARD wp_status wpi_figure_record(const wpi_figure *figure, wp_error *err
 /** One page with all of them (reproduction_page.c). */
 WP_NODISCARD wp_status wpi_reproduction_write(const wpi_figure *figures, size_t count,
                                               const char *path, wp_error *err);
+
+/** The wrong models that would meet the claim, "; " between them; "" if none is known. Caller
+ * frees. */
+char *wpi_claim_also_true_for(const wpi_claim *claim);
 
 const char *wpi_verdict_name(wpi_verdict verdict);
 

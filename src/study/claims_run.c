@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/claims_run.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +66,13 @@ static bool has_program(const wpi_figure *figure, const char *name) {
 static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
     size_t i;
     json_t *value;
-    json_array_foreach(json_object_get(run, "arguments"), i, value) if (i >= first)
-        wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+    json_array_foreach(json_object_get(run, "arguments"), i, value) {
+        if (i < first) continue;
+        if (json_is_integer(value))
+            wp_strings_addf(argv, "%" PRId64, (int64_t)json_integer_value(value));
+        else
+            wp_strings_add(argv, json_string_value(value) != NULL ? json_string_value(value) : "");
+    }
 }
 
 /* Runs what is in `argv`; what it prints goes to `out`. */
@@ -119,6 +125,28 @@ static uint64_t paging_between_kernels_ns(const wp_run_record *record) {
     return all_ps > kernels_ps ? (all_ps - kernels_ps) / WP_PS_PER_NS : 0;
 }
 
+/* Of all streamed kernels together. */
+static void read_streamed(const wp_run_record *record, json_t *values) {
+    wp_run_streamed sum = {0};
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        const wp_run_streamed *row = &record->streamed[i];
+        sum.mapped_bytes += row->mapped_bytes;
+        sum.read_bytes += row->read_bytes;
+        sum.written_bytes += row->written_bytes;
+        sum.address_ns += row->address_ns;
+        sum.gather_ns += row->gather_ns;
+        sum.compute_ns += row->compute_ns;
+        sum.store_ns += row->store_ns;
+    }
+    set_value(values, "streamed_mapped_bytes", sum.mapped_bytes);
+    set_value(values, "streamed_read_bytes", sum.read_bytes);
+    set_value(values, "streamed_written_bytes", sum.written_bytes);
+    set_value(values, "streamed_address_ns", sum.address_ns);
+    set_value(values, "streamed_gather_ns", sum.gather_ns);
+    set_value(values, "streamed_compute_ns", sum.compute_ns);
+    set_value(values, "streamed_store_ns", sum.store_ns);
+}
+
 /* What a report counts, by its names. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
@@ -133,6 +161,7 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         set_value(values, name, record.copies[kind].time_ns);
         wp_free(name);
     }
+    if (record.streamed_count != 0) read_streamed(&record, values);
     if (simulation != NULL) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
         set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/file.h"
 #include "base/page.h"
 #include "base/text.h"
@@ -35,6 +36,14 @@ static void add_claim(wp_text *out, const wpi_claim *claim) {
         wp_text_append(out, ": ");
         wp_text_append_html(out, more);
     }
+    char *others = wpi_claim_also_true_for(claim);
+    if (others[0] != '\0') {
+        wp_text_append(out, more != NULL ? "; " : " (");
+        wp_text_append(out, "a wrong model would meet it, too: ");
+        wp_text_append_html(out, others);
+        if (more == NULL) wp_text_append(out, ")");
+    }
+    wp_free(others);
     wp_text_append(out, "</td></tr>\n");
 }
 

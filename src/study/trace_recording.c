@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/leftovers.h"
 #include "base/subprocess.h"
 #include "warpage/trace.h"
 
@@ -52,10 +53,12 @@ wp_status wpi_trace_record(const char *const *program, const char *path, const c
                                        .stdout_path = stdout_path,
                                        .stderr_text = stderr_text,
                                        .leaves_signals = true};
+    wp_leftover_note(made);
     wp_status status = wp_subprocess_run(program, &how, exit_code, err);
     if (status != WP_STATUS_OK) *exit_code = 1; /* the program did not start */
     if (status == WP_STATUS_OK) status = keep_trace(made, path, *exit_code, err);
     (void)unlink(made);
+    wp_leftover_drop(made);
     remove_parts(made);
     wp_free(absolute);
     wp_free(made);

@@ -26,7 +26,7 @@ program() { # app: prints the path of its executable
         return
     fi
     if [ ! -x "$TMP/$1" ]; then
-        "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu \
+        "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
             -o "$TMP/$1" >&2 || return 1
     fi
     echo "$TMP/$1"
@@ -199,6 +199,13 @@ check kmeans --size 3000 --clusters 5 --dimensions 3
 check kmeans --size 2000 --clusters 1 --dimensions 1
 check kmeans --size 1500 --clusters 300 --dimensions 33 --iterations 3 # sums exceed shared memory
 check kmeans --input "$TMP/points.csv" --clusters 7 --normalize
+for variant in serial threads single double direct full zerocopy managed prefetch; do
+    check stream-kmeans --size 3000 --buffer 64KiB --blocks 3 --threads 100 --variant $variant
+done
+check stream-kmeans --size 1 --clusters 1 --blocks 1 --threads 1
+check stream-kmeans --size 3000 --slots 4 --without-patterns
+awk 'BEGIN { for (i = 0; i < 300; i++) print i % 7, i % 11 * 2.5, -(i % 5), i }' >"$TMP/points4"
+check stream-kmeans --input "$TMP/points4" --size 5000 --clusters 7 --iterations 3
 check kmeans --input "$TMP/points.csv" --clusters 3 --columns 3
 
 for steps in 1 2 5 6; do
@@ -385,6 +392,8 @@ wrong 2 "items are needed" ra --size 3B
 wrong 2 "reads no files" backprop --input "$TMP/temp"
 wrong 2 "reads no files" fdtd-2d --input="$TMP/temp"
 wrong 2 "go together" hotspot --input "$TMP/temp"
+wrong 2 "needs a unit" stream-kmeans --buffer 3
+wrong 2 "must hold at least 1 records" stream-kmeans --variant single --buffer 3B
 wrong 2 "exceeds the number of points" kmeans --size 3 --clusters 4
 wrong 2 "no package 'emacs'" bfs --input "$TMP/Packages" --source emacs
 wrong 2 "has at most 9 edges: lower --degree" bfs --graph regular --size 10 --degree 10

@@ -4,6 +4,7 @@
 // RUN: %wpcc --rewrite=counted -ptx %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: (! %wpcc --rewrite=counting -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=UNKNOWN
 // RUN: (! %wpcc --rewrite=counted --rewrite=counted -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=TWICE
+// RUN: (! %wpcc --rewrite=counted:all -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=ARGUMENT
 // The kernel stays; its sibling has one parameter more, counts two loads and a store in one arm of the branch, nothing
 // in the other, and has the same launch bounds.
 
@@ -28,8 +29,9 @@
 // PTX: .visible .entry _Z4pickPKiPii$counted(
 // PTX: .maxntid 64
 
-// UNKNOWN: --rewrite=counting: unknown rewrite; the rewrites are: counted
+// UNKNOWN: --rewrite=counting: unknown rewrite; the rewrites are: counted, stream
 // TWICE: --rewrite=counted is given twice
+// ARGUMENT: --rewrite=counted:all: the rewrite counted takes no argument
 
 __managed__ int total;
 

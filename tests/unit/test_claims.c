@@ -127,6 +127,60 @@ static void broken_claims_are_refused(void **state) {
                    WP_STATUS_PARSE, "claim 1");
 }
 
+/* ---- sweeps ---- */
+
+#define SWEEP(over, runs, claims)                                                                  \
+    "{\"title\": \"t\", \"source\": \"s\", \"program\": \"p.cu\", \"sweep\": [{\"over\": " over    \
+    ", \"runs\": " runs ", \"claims\": " claims "}]}"
+#define RUN "{\"{n}\": {\"device\": \"cpu\", \"arguments\": [\"{n}\"]}}"
+#define CLAIM "[{\"claim\": \"{n}\", \"unit\": \"ns\", \"run\": \"{n}\", \"value\": [\"x\"]}]"
+
+static void a_sweep_is_a_product(void **state) {
+    (void)state;
+    wpi_figure figure;
+    wp_error err = {0};
+    write_claims(
+        SWEEP("{\"app\": [{\"name\": \"p\", \"gain\": 2.5}, {\"name\": \"q\", \"gain\": 7}], "
+              "\"n\": [1, 20]}",
+              "{\"{app.name}-{n}\": {\"device\": \"cpu\", \"arguments\": [\"{app.name}\", "
+              "\"--size={n}K\"]}}",
+              "[{\"claim\": \"{app.name} of {n}\", \"unit\": \"x\", \"run\": \"{app.name}-{n}\","
+              " \"value\": [\"x\"], \"published\": \"{app.gain}\","
+              " \"also_true_for\": [\"no {app.name}\", \"nothing\"]}]"));
+    assert_status_ok(wpi_figure_load(root, "paper", "figure", &figure, &err), &err);
+    static const char *const texts[] = {"p of 1", "p of 20", "q of 1", "q of 20"};
+    assert_int_equal(figure.claim_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(figure.claims[i].text, texts[i]);
+        assert_true(figure.claims[i].published == (i < 2 ? 2.5 : 7.0));
+    }
+    const json_t *run = json_object_get(json_object_get(figure.json, "runs"), "q-20");
+    assert_string_equal(json_string_value(json_array_get(json_object_get(run, "arguments"), 1)),
+                        "--size=20K");
+    char *others = wpi_claim_also_true_for(&figure.claims[3]);
+    assert_string_equal(others, "no q; nothing");
+    wp_free(others);
+    wpi_figure_deinit(&figure);
+}
+
+static void broken_sweeps_are_refused(void **state) {
+    (void)state;
+    expect_refusal(SWEEP("{\"n\": []}", RUN, CLAIM), WP_STATUS_PARSE, "'n' is not a list");
+    expect_refusal(SWEEP("{}", RUN, CLAIM), WP_STATUS_PARSE, "sweep 1 has nothing to go over");
+    expect_refusal(SWEEP("{\"m\": [1]}", RUN, CLAIM), WP_STATUS_PARSE, "there is no {n}");
+    expect_refusal(SWEEP("{\"n\": [1, 1]}", RUN, CLAIM), WP_STATUS_PARSE,
+                   "the run '1' is made twice");
+    expect_refusal(SWEEP("{\"n\": [1], \"m\": [1]}", "{}", "[{\"claim\": \"{n\"}]"),
+                   WP_STATUS_PARSE, "without its '}'");
+    expect_refusal(SWEEP("{\"n\": [{\"a\": 1}]}", "{}", "[{\"claim\": \"x {n}\"}]"),
+                   WP_STATUS_PARSE, "neither text nor a number");
+    expect_refusal("{\"title\": \"t\", \"source\": \"s\", \"program\": \"p\", \"sweep\": {}}",
+                   WP_STATUS_PARSE, "must be a list");
+    expect_refusal(HEAD "{\"claim\": \"a\", \"unit\": \"ns\", \"run\": \"one\", \"value\": [\"x\"],"
+                        " \"also_true_for\": \"all\"}]}",
+                   WP_STATUS_PARSE, "also_true_for");
+}
+
 /* ---- values -----------------------------------------------------------------------------------
  */
 
@@ -215,6 +269,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(values_become_verdicts, open_root, close_root),
         cmocka_unit_test_setup_teardown(what_programs_print_is_checked, open_root, close_root),
         cmocka_unit_test_setup_teardown(broken_claims_are_refused, open_root, close_root),
+        cmocka_unit_test_setup_teardown(a_sweep_is_a_product, open_root, close_root),
+        cmocka_unit_test_setup_teardown(broken_sweeps_are_refused, open_root, close_root),
         cmocka_unit_test(values_are_computed_from_several_runs),
         cmocka_unit_test(values_without_a_number_are_refused),
         cmocka_unit_test(other_forms_are_no_values),

@@ -18,6 +18,8 @@ static void names_are_demangled_in_a_program_without_a_cxx_runtime(void **state)
     (void)state;
     demangles("_Z1kPi", "k(int*)");
     demangles("_ZN3abc5sweepIfEEvPT_", "void abc::sweep<float>(float*)");
+    demangles("_ZN3abc5sweepIfEEvPT_$stream1", "void abc::sweep<float>$stream1(float*)");
+    demangles("_Z1kPi$counted", "k$counted(int*)");
 }
 
 static void what_is_not_mangled_has_no_demangled_name(void **state) {

@@ -231,6 +231,31 @@ static void it_knows_that_it_was_called_nvcc(void **state) {
     wpi_options_deinit(&o);
 }
 
+static void rewrites_have_arguments(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc --rewrite=stream:k:1 --rewrite stream:k:2 --rewrite=counted a.cu");
+    list_is(&o.rewrites, "stream:k:1|stream:k:2|counted");
+    wpi_options_deinit(&o);
+    refused("wpcc --rewrite=stream a.cu", "--rewrite=stream needs an argument: "
+                                          "--rewrite=stream:KERNEL:MASK");
+    refused("wpcc --rewrite=counted:1 a.cu", "takes no argument");
+    refused("wpcc --rewrite=stream:k:1 --rewrite=stream:k:1 a.cu", "is given twice");
+    refused("wpcc --rewrite=streams:k:1 a.cu", "the rewrites are: counted, stream");
+}
+
+static void streams_have_a_kernel_and_parameters(void **state) {
+    (void)state;
+    wp_options o = parsed("wpcc --stream=k:p,1 --stream ns::k:0 --stream=k:p,1 a.cu");
+    list_is(&o.streams, "k:p,1|ns::k:0");
+    wpi_options_deinit(&o);
+    const char *const wrong[] = {"k", "k:", ":p", "k:,p", "k:p,", "k:p,,q", "ns::k", "ns::k::"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char *line = wp_format("wpcc --stream=%s a.cu", wrong[i]);
+        refused(line, "give a kernel and its mapped parameters");
+        wp_free(line);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_follow_or_are_attached_and_lists_have_commas),
@@ -247,6 +272,8 @@ int main(void) {
         cmocka_unit_test(every_standard_is_known_in_both_spellings),
         cmocka_unit_test(options_come_from_the_environment_and_from_files),
         cmocka_unit_test(it_knows_that_it_was_called_nvcc),
+        cmocka_unit_test(rewrites_have_arguments),
+        cmocka_unit_test(streams_have_a_kernel_and_parameters),
     };
     return wp_test_main(tests);
 }

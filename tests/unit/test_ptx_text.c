@@ -48,17 +48,19 @@ static void kernels_and_their_parameters_are_found(void **state) {
     (void)state;
     wpi_ptx_name name;
     uint32_t count;
+    uint64_t addresses;
     const char *at = text;
-    assert_true(wpi_ptx_next_kernel(&at, &name, &count));
+    assert_true(wpi_ptx_next_kernel(&at, &name, &count, &addresses));
     assert_name(name, "first");
     assert_u64(count, 2);
-    assert_true(wpi_ptx_next_kernel(&at, &name, &count));
+    assert_u64(addresses, 1);
+    assert_true(wpi_ptx_next_kernel(&at, &name, &count, &addresses));
     assert_name(name, "_ZN2ns1kILi3EEEvv");
     assert_u64(count, 0);
-    assert_true(wpi_ptx_next_kernel(&at, &name, &count));
+    assert_true(wpi_ptx_next_kernel(&at, &name, &count, &addresses));
     assert_name(name, "bare");
     assert_u64(count, 0);
-    assert_false(wpi_ptx_next_kernel(&at, &name, &count));
+    assert_false(wpi_ptx_next_kernel(&at, &name, &count, &addresses));
 }
 
 static void variables_are_found_by_prefix(void **state) {
@@ -87,7 +89,8 @@ static void a_text_that_ends_early_is_no_trouble(void **state) {
         char *part = strndup(text, length);
         wpi_ptx_name name;
         uint32_t count;
-        for (const char *at = part; wpi_ptx_next_kernel(&at, &name, &count);)
+        uint64_t addresses;
+        for (const char *at = part; wpi_ptx_next_kernel(&at, &name, &count, &addresses);)
             assert_true(name.first >= part && name.first + name.length <= part + length);
         for (const char *at = part; wpi_ptx_next_variable(&at, "", &name);)
             assert_true(name.first >= part && name.first + name.length <= part + length);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "compiler/driver/finish.h"
 #include "compiler/driver/job.h"
+#include "compiler/driver/stream_option.h"
 #include "compiler/rewrite/rewrite.h"
 #include "compiler/source/header_cache.h"
 #include "compiler/source/long_double.h"
@@ -126,6 +127,14 @@ done:
     return status;
 }
 
+static wp_status rewrite(wp_job *job, const char *bitcode, wp_error *err) {
+    wp_strings rewrites = {0};
+    wp_status status = wpi_stream_rewrites(job, bitcode, &rewrites, err);
+    if (status == WP_STATUS_OK) status = wpi_rewrite_file(bitcode, &rewrites, err);
+    wp_strings_deinit(&rewrites);
+    return status;
+}
+
 static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t unit,
                                   const char *bitcode, wp_error *err) {
     const wp_options *o = job->options;
@@ -152,7 +161,7 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     if (status == WP_STATUS_OK && !o->print_only)
         status = wpi_finish_bitcode(bitcode, o->contract, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
-        status = wpi_rewrite_file(bitcode, &o->rewrites, err);
+        status = rewrite(job, bitcode, err);
     return status;
 }
 

@@ -16,6 +16,9 @@ typedef struct wp_job {
     char *overlay;            /* of the file being compiled: see source_overlay.h; or NULL */
     char *hidden;             /* overlay: see foreign_headers.h; or NULL */
     wp_strings compiler_args; /* -Xcompiler's words as clang takes them */
+    /* of --stream: see stream_option.h */
+    wp_strings kernels, streams_found;
+    bool has_device_code, has_linked_code;
 } wp_job;
 
 /** A fresh path in the temporary folder: "<n>-<stem of name><extension>"; the caller frees it. */
@@ -88,6 +91,10 @@ WP_NODISCARD wp_status wpi_device_ptx(wp_job *job, const char *bitcode_path, con
 bool wpi_is_variant_command(int argc, char **argv);
 /** OK: it was attempted, any message is printed, and *exit_code says how it ended. */
 WP_NODISCARD wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err);
+
+/** `wpcc --stream-library=KERNEL:MASK IMAGE -o LIBRARY`: the same for streamed kernels. */
+bool wpi_is_stream_command(int argc, char **argv);
+WP_NODISCARD wp_status wpi_stream_run(int argc, char **argv, int *exit_code, wp_error *err);
 
 /** Writes the object that carries relocatable device code: a section that linkers drop. */
 WP_NODISCARD wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,

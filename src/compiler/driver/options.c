@@ -2,6 +2,7 @@
 /* The command line. One table: names, how the value is given, what to do. nvcc takes a value as the
  * next argument or after '='; long options may be written with one or two dashes. */
 #include "compiler/driver/options.h"
+#include "compiler/driver/stream_option.h"
 #include "compiler/driver/wpcc_manual.h"
 
 #include <stdio.h>
@@ -95,6 +96,13 @@ static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error
     (void)arg;
     wp_strings_add(&o->rewrites, value);
     return wpi_rewrite_check(&o->rewrites, err);
+}
+
+static wp_status add_stream(wp_options *o, const char *value, int arg, wp_error *err) {
+    (void)arg;
+    WP_TRY(wpi_stream_check(value, err));
+    if (!wp_strings_contains(&o->streams, value)) wp_strings_add(&o->streams, value);
+    return WP_STATUS_OK;
 }
 
 enum {
@@ -561,7 +569,11 @@ static const option table[] = {
     {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
     {"--rewrite", NULL, VALUE, add_rewrite, 0,
-     "NAME  add to the device code what the rewrite NAME makes of each kernel: counted"},
+     "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: counted, "
+     "stream:KERNEL:MASK"},
+    {"--stream", NULL, VALUE, add_stream, 0,
+     "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
+     "parameters, by name or number from 0, point to (streamingMap)"},
     {"--print-after", NULL, VALUE, set_text, S_PRINT_AFTER,
      "PASS|all  print the IR after PASS to stderr"},
     {"--stop-after", NULL, VALUE, set_text, S_STOP_AFTER,
@@ -816,7 +828,7 @@ void wpi_options_deinit(wp_options *o) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         wp_free(texts[i]);
     wp_strings *lists[] = {&o->source_args,  &o->host_args, &o->compiler_args, &o->link_args,
-                           &o->depfile_args, &o->run_args,  &o->rewrites};
+                           &o->depfile_args, &o->run_args,  &o->rewrites,      &o->streams};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         wp_strings_deinit(lists[i]);
     memset(o, 0, sizeof *o);

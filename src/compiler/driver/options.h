@@ -75,6 +75,7 @@ typedef struct wp_options {
     bool no_header_cache;   /* --no-header-cache */
     bool is_nvcc;           /* invoked by the name nvcc */
     wp_strings rewrites;    /* --rewrite */
+    wp_strings streams;     /* --stream */
     char *print_after, *stop_after;
 } wp_options;
 

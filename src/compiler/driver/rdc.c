@@ -23,6 +23,8 @@
 #include "base/text.h"
 #include "compiler/context.h"
 #include "compiler/driver/job.h"
+#include "compiler/driver/stream_option.h"
+#include "compiler/emit/host_object.h"
 #include "compiler/pipeline.h"
 #include "compiler/rewrite/rewrite.h"
 
@@ -35,18 +37,6 @@ typedef struct frame_header {
     uint64_t size_bytes;
     uint64_t reserved;
 } frame_header;
-
-static wp_status emit(LLVMModuleRef module, const char *path, wp_error *err) {
-    LLVMTargetMachineRef machine;
-    WP_TRY(wpi_target_host(WP_CPU_ISA_BASELINE, &machine, err));
-    LLVMSetTarget(module, "x86_64-pc-linux-gnu");
-    char *message = NULL;
-    if (!LLVMTargetMachineEmitToFile(machine, module, path, LLVMObjectFile, &message))
-        return WP_STATUS_OK;
-    wp_status status = WP_FAIL(err, TOOLCHAIN, "writing %s: %s", path, message);
-    LLVMDisposeMessage(message);
-    return status;
-}
 
 wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object_path,
                        wp_error *err) {
@@ -64,12 +54,7 @@ wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object
 
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("rdc", context);
-    LLVMValueRef bytes = LLVMConstStringInContext2(context, frame.data, frame.length, 1);
-    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.rdc");
-    LLVMSetInitializer(global, bytes);
-    LLVMSetGlobalConstant(global, 1);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetAlignment(global, 16);
+    LLVMValueRef global = wpi_host_object_bytes(module, "wp.rdc", frame.data, frame.length);
     LLVMSetSection(global, SECTION);
     /* An excluded section: linkers keep it with -r and drop it from programs. */
     LLVMGlobalSetMetadata(global, LLVMGetMDKindIDInContext(context, "exclude", 7),
@@ -79,7 +64,7 @@ wp_status wpi_rdc_wrap(const char *bitcode_path, uint64_t id, const char *object
     LLVMSetInitializer(used, LLVMConstArray2(pointer, &global, 1));
     LLVMSetLinkage(used, LLVMAppendingLinkage);
     LLVMSetSection(used, "llvm.metadata");
-    wp_status status = emit(module, object_path, err);
+    wp_status status = wpi_host_object_write(module, object_path, err);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
     wp_text_deinit(&frame);
@@ -291,12 +276,7 @@ static wp_status write_registrations(const gathered *g, const char *image_path,
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
     LLVMTypeRef none = LLVMVoidTypeInContext(context),
                 pointer = LLVMPointerTypeInContext(context, 0);
-    LLVMValueRef bytes = LLVMConstStringInContext2(context, image, size_bytes, 1);
-    LLVMValueRef global = LLVMAddGlobal(module, LLVMTypeOf(bytes), "wp.image");
-    LLVMSetInitializer(global, bytes);
-    LLVMSetGlobalConstant(global, 1);
-    LLVMSetLinkage(global, LLVMPrivateLinkage);
-    LLVMSetAlignment(global, 16);
+    LLVMValueRef global = wpi_host_object_bytes(module, "wp.image", image, size_bytes);
     LLVMTypeRef two[] = {pointer, pointer}, four[] = {pointer, pointer, pointer, pointer};
     LLVMTypeRef enter_type = LLVMFunctionType(none, two, 2, 0);
     LLVMValueRef enter = LLVMAddFunction(module, "wp_register_linked", enter_type);
@@ -308,7 +288,7 @@ static wp_status write_registrations(const gathered *g, const char *image_path,
         LLVMBuildCall2(builder, enter_type, enter, args, 2, "");
         LLVMBuildRetVoid(builder);
     }
-    wp_status status = emit(module, object_path, err);
+    wp_status status = wpi_host_object_write(module, object_path, err);
     LLVMDisposeBuilder(builder);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
@@ -319,7 +299,7 @@ static wp_status write_registrations(const gathered *g, const char *image_path,
 wp_status wpi_empty_object(const char *path, wp_error *err) {
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = LLVMModuleCreateWithNameInContext("empty", context);
-    wp_status status = emit(module, path, err);
+    wp_status status = wpi_host_object_write(module, path, err);
     LLVMDisposeModule(module);
     LLVMContextDispose(context);
     return status;
@@ -330,16 +310,17 @@ static wp_status build_linked(wp_job *job, const gathered *g, const char *object
     char *bitcode = wpi_job_temp(job, "dlink", ".bc"),
          *image = wpi_job_temp(job, "dlink", ".image");
     char *registrations = wpi_job_temp(job, "dlink", ".reg.o");
-    wp_strings objects = {0}, command = {0};
+    wp_strings objects = {0}, command = {0}, rewrites = {0};
     wp_device_build *build = NULL;
     wp_status status = WP_STATUS_OK;
     if (LLVMWriteBitcodeToFile(g->module, bitcode)) {
         status = WP_FAIL(err, IO, "cannot write %s", bitcode);
         goto done;
     }
-    const wp_strings *rewrites = &job->options->rewrites;
-    WP_TRY_GOTO(wpi_rewrite_file(bitcode, rewrites, err), done);
-    const uint64_t id = wpi_rewrite_id(rewrites, g->id);
+    WP_TRY_GOTO(wpi_stream_rewrites(job, bitcode, &rewrites, err), done);
+    job->has_linked_code = true;
+    WP_TRY_GOTO(wpi_rewrite_file(bitcode, &rewrites, err), done);
+    const uint64_t id = wpi_rewrite_id(&rewrites, g->id);
     WP_TRY_GOTO(wpi_device_build_start(job, bitcode, id, "linked program", &objects, &build, err),
                 done);
     wp_device_build *finished = build;
@@ -354,6 +335,7 @@ static wp_status build_linked(wp_job *job, const gathered *g, const char *object
     status = wpi_job_run(job, &command, err);
 done:
     wpi_device_build_cancel(build);
+    wp_strings_deinit(&rewrites);
     wp_strings_deinit(&objects);
     wp_strings_deinit(&command);
     wp_free(bitcode);

@@ -12,6 +12,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/driver/job.h"
+#include "compiler/driver/stream_option.h"
 #include "compiler/driver/supervise.h"
 #include "compiler/pipeline.h"
 #include "compiler/source/demangle.h"
@@ -74,7 +75,7 @@ static wp_status compile_each(wp_job *job, wp_error *err) {
         wp_free(output);
         WP_TRY(status);
     }
-    return WP_STATUS_OK;
+    return wpi_stream_check_found(job, true, err);
 }
 
 /* The object of linked device code as the result. */
@@ -87,6 +88,12 @@ static wp_status finish_device_link(wp_job *job, const char *device, const char 
     if (status == WP_STATUS_OK) status = wpi_job_publish(job, empty, output, err);
     wp_free(empty);
     return status;
+}
+
+static bool has_objects(const wp_options *o) {
+    for (uint32_t i = 0; i < o->input_count; i++)
+        if (o->inputs[i].language == WP_LANGUAGE_OBJECT) return true;
+    return false;
 }
 
 static wp_status compile_and_link(wp_job *job, wp_error *err) {
@@ -109,6 +116,7 @@ static wp_status compile_and_link(wp_job *job, wp_error *err) {
     wp_strings_add_all(&all, &o->link_args);
     if (o->stop_after && !o->is_relocatable) goto done;
     if (o->goal != WP_GOAL_LIBRARY) WP_TRY_GOTO(wpi_device_link(job, &all, &device, err), done);
+    WP_TRY_GOTO(wpi_stream_check_found(job, has_objects(o) && !job->has_linked_code, err), done);
     if (o->stop_after) goto done;
     if (o->goal == WP_GOAL_DEVICE_LINK) {
         status = finish_device_link(job, device, output, err);
@@ -269,10 +277,11 @@ static int run(const wp_options *options) {
                                                                   : exit_code;
 }
 
-static int run_variant(int argc, char **argv) {
+static int run_library(wp_status (*run_it)(int argc, char **argv, int *exit_code, wp_error *err),
+                       int argc, char **argv) {
     wp_error err = {0};
     int exit_code = 1;
-    wp_status status = wpi_variant_run(argc, argv, &exit_code, &err);
+    wp_status status = run_it(argc, argv, &exit_code, &err);
     if (status == WP_STATUS_OK) return exit_code;
     fprintf(stderr, "wpcc: error: %s\n", err.message);
     return status == WP_STATUS_INVALID ? 2 : 1;
@@ -287,7 +296,8 @@ static void out_of_memory(void) {
 int main(int argc, char **argv) {
     wp_on_out_of_memory(out_of_memory);
     wp_leftovers_remove_on_signals();
-    if (wpi_is_variant_command(argc, argv)) return run_variant(argc, argv);
+    if (wpi_is_variant_command(argc, argv)) return run_library(wpi_variant_run, argc, argv);
+    if (wpi_is_stream_command(argc, argv)) return run_library(wpi_stream_run, argc, argv);
     wp_options options;
     wp_error err = {0};
     bool show = false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compiler/ir/clone.h"
 
+#include "base/must.h"
+
 static void *mapped(const wp_map *map, void *key) {
     void *to = wpi_map_get(map, key);
     return to ? to : key;
@@ -55,4 +57,20 @@ void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasic
         for (LLVMValueRef i = LLVMGetFirstInstruction(blocks[b]); i; i = LLVMGetNextInstruction(i))
             connect(i, values, made);
     LLVMDisposeBuilder(at);
+}
+
+void wpi_clone_body(LLVMValueRef from, LLVMValueRef to) {
+    wp_map values = {0}, made = {0};
+    LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(to));
+    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(context, to, "last");
+    const uint32_t count = LLVMCountBasicBlocks(from);
+    LLVMBasicBlockRef *blocks = wp_must_calloc(count, sizeof *blocks);
+    LLVMGetBasicBlocks(from, blocks);
+    for (unsigned i = 0; i < LLVMCountParams(from); i++)
+        wpi_map_set(&values, LLVMGetParam(from, i), LLVMGetParam(to, i));
+    wpi_clone_blocks(blocks, count, last, &values, &made);
+    LLVMDeleteBasicBlock(last);
+    wp_free(blocks);
+    wpi_map_deinit(&values);
+    wpi_map_deinit(&made);
 }

@@ -16,4 +16,7 @@
 void wpi_clone_blocks(const LLVMBasicBlockRef *blocks, uint32_t count, LLVMBasicBlockRef place,
                       wp_map *values, wp_map *made);
 
+/** Copies the body of `from` into `to`, which has none; its first parameters are those of `from`. */
+void wpi_clone_body(LLVMValueRef from, LLVMValueRef to);
+
 #endif

@@ -2,10 +2,7 @@
 /* A block of code adds the numbers of its loads and stores, known when it is compiled, to two
  * counters of the thread; the thread's end adds them to memory. */
 #include "compiler/ir/clone.h"
-#include "compiler/ir/edit.h"
 #include "compiler/rewrite/rewrite.h"
-
-#include "base/must.h"
 
 enum { LOADS, STORES, THREADS, COUNTS };
 
@@ -57,40 +54,28 @@ static void end_thread(const sibling *s, LLVMValueRef end) {
     add_to_memory(s, THREADS, wpi_const64(s->c, 1));
 }
 
-static void copy_body(sibling *s, LLVMValueRef kernel) {
-    wp_map values = {0}, made = {0};
-    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(s->c->context, s->function, "last");
-    const uint32_t count = LLVMCountBasicBlocks(kernel);
-    LLVMBasicBlockRef *blocks = wp_must_calloc(count, sizeof *blocks);
-    LLVMGetBasicBlocks(kernel, blocks);
-    for (unsigned i = 0; i < LLVMCountParams(kernel); i++)
-        wpi_map_set(&values, LLVMGetParam(kernel, i), LLVMGetParam(s->function, i));
-    wpi_clone_blocks(blocks, count, last, &values, &made);
-    LLVMDeleteBasicBlock(last);
-    LLVMBasicBlockRef entry = wpi_map_get(&made, blocks[0]);
+static void count_all(sibling *s) {
+    LLVMBasicBlockRef entry = LLVMGetEntryBasicBlock(s->function);
     LLVMPositionBuilderBefore(s->c->builder, LLVMGetFirstInstruction(entry));
     for (int k = 0; k < THREADS; k++) {
         s->counters[k] = LLVMBuildAlloca(s->c->builder, s->c->i64, "");
         LLVMBuildStore(s->c->builder, wpi_const64(s->c, 0), s->counters[k]);
     }
-    for (uint32_t b = 0; b < count; b++) {
-        LLVMBasicBlockRef copy = wpi_map_get(&made, blocks[b]);
-        count_block(s, copy);
-        LLVMValueRef end = LLVMGetBasicBlockTerminator(copy);
+    for (LLVMBasicBlockRef b = entry; b; b = LLVMGetNextBasicBlock(b)) {
+        count_block(s, b);
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(b);
         if (LLVMIsAReturnInst(end)) end_thread(s, end);
     }
-    wp_free(blocks);
-    wpi_map_deinit(&values);
-    wpi_map_deinit(&made);
 }
 
-wp_status wpi_rewrite_counted(wp_compile *c, wp_error *err) {
-    (void)err;
+wp_status wpi_rewrite_counted(wp_compile *c, const char *argument, wp_error *err) {
+    (void)argument;
     for (uint32_t k = 0; k < c->kernel_count; k++) {
         sibling s = {.c = c};
-        s.function = wpi_rewrite_sibling(c, &c->kernels[k], "counted", &c->ptr, 1);
+        s.function = wpi_rewrite_sibling(c, &c->kernels[k], "counted", &c->ptr, 1, true);
         LLVMSetValueName2(LLVMGetParam(s.function, LLVMCountParams(s.function) - 1), "counts", 6);
-        copy_body(&s, c->kernels[k].function);
+        wpi_clone_body(c->kernels[k].function, s.function);
+        count_all(&s);
     }
     return wpi_compile_run(c, "function(mem2reg,instsimplify)", NULL, err);
 }

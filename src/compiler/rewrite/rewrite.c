@@ -9,36 +9,55 @@
 #include "base/must.h"
 #include "base/text.h"
 
-static const struct {
+typedef struct rewrite_row {
     const char *name;
-    wp_status (*run)(wp_compile *c, wp_error *err);
-} rewrites[] = {
-    {"counted", wpi_rewrite_counted},
+    const char *argument; /* what it is called in messages; NULL: it takes none */
+    wp_status (*run)(wp_compile *c, const char *argument, wp_error *err);
+} rewrite_row;
+
+static const rewrite_row rewrites[] = {
+    {"counted", NULL, wpi_rewrite_counted},
+    {"stream", "KERNEL:MASK", wpi_rewrite_stream},
 };
 enum { REWRITE_COUNT = sizeof rewrites / sizeof *rewrites };
 
-static size_t index_of(const char *name) {
-    size_t i = 0;
-    while (i < REWRITE_COUNT && strcmp(rewrites[i].name, name) != 0)
-        i++;
-    return i;
+/* The row that `text`, NAME or NAME:ARGUMENT, names, or NULL. `*argument`: NULL if there is none.
+ */
+static const rewrite_row *find(const char *text, const char **argument) {
+    const size_t length = strcspn(text, ":");
+    *argument = text[length] != '\0' ? text + length + 1 : NULL;
+    for (size_t i = 0; i < REWRITE_COUNT; i++)
+        if (strlen(rewrites[i].name) == length && strncmp(rewrites[i].name, text, length) == 0)
+            return &rewrites[i];
+    return NULL;
+}
+
+static wp_status refuse_unknown(const char *text, wp_error *err) {
+    wp_text known = {0};
+    for (size_t i = 0; i < REWRITE_COUNT; i++)
+        wp_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", rewrites[i].name);
+    wp_status status = WP_FAIL(err, INVALID, "--rewrite=%s: unknown rewrite; the rewrites are: %s",
+                               text, wp_text_string(&known));
+    wp_text_deinit(&known);
+    return status;
 }
 
 wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err) {
-    wp_text known = {0};
-    wp_status status = WP_STATUS_OK;
-    for (size_t i = 0; i < REWRITE_COUNT; i++)
-        wp_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", rewrites[i].name);
-    for (size_t n = 0; n < names->count && status == WP_STATUS_OK; n++) {
-        if (index_of(names->items[n]) == REWRITE_COUNT)
-            status = WP_FAIL(err, INVALID, "--rewrite=%s: unknown rewrite; the rewrites are: %s",
-                             names->items[n], wp_text_string(&known));
-        for (size_t m = 0; m < n && status == WP_STATUS_OK; m++)
-            if (strcmp(names->items[n], names->items[m]) == 0)
-                status = WP_FAIL(err, INVALID, "--rewrite=%s is given twice", names->items[n]);
+    for (size_t n = 0; n < names->count; n++) {
+        const char *text = names->items[n], *argument;
+        const rewrite_row *row = find(text, &argument);
+        if (!row) return refuse_unknown(text, err);
+        if (!row->argument && argument)
+            return WP_FAIL(err, INVALID, "--rewrite=%s: the rewrite %s takes no argument", text,
+                           row->name);
+        if (row->argument && !argument)
+            return WP_FAIL(err, INVALID, "--rewrite=%s needs an argument: --rewrite=%s:%s", text,
+                           row->name, row->argument);
+        for (size_t m = 0; m < n; m++)
+            if (strcmp(text, names->items[m]) == 0)
+                return WP_FAIL(err, INVALID, "--rewrite=%s is given twice", text);
     }
-    wp_text_deinit(&known);
-    return status;
+    return WP_STATUS_OK;
 }
 
 wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *err) {
@@ -50,7 +69,9 @@ wp_status wpi_rewrite_file(const char *path, const wp_strings *names, wp_error *
     WP_TRY(wp_file_read(path, &bitcode, &size_bytes, err));
     WP_TRY_GOTO(wpi_compile_create(bitcode, size_bytes, &c, err), done);
     for (size_t n = 0; n < names->count; n++) {
-        WP_TRY_GOTO(rewrites[index_of(names->items[n])].run(c, err), done);
+        const char *argument;
+        const rewrite_row *row = find(names->items[n], &argument);
+        WP_TRY_GOTO(row->run(c, argument, err), done);
         WP_TRY_GOTO(wpi_compile_verify(c, names->items[n], err), done);
     }
     status = wpi_compile_write(c, path, err);
@@ -66,8 +87,15 @@ uint64_t wpi_rewrite_id(const wp_strings *names, uint64_t id) {
     return id;
 }
 
-/* nvvm.annotations, which say what a kernel is. */
-static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to) {
+/* Whether that part of an annotation, a name and a number, holds for the sibling. */
+static bool is_copied(LLVMValueRef name, bool keeps_bounds) {
+    unsigned length;
+    const char *text = LLVMGetMDString(name, &length);
+    return keeps_bounds || (text != NULL && length == 6 && memcmp(text, "kernel", 6) == 0);
+}
+
+/* nvvm.annotations, which say what a kernel is: its name, then pairs. */
+static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to, bool keeps_bounds) {
     static const char list[] = "nvvm.annotations";
     const unsigned count = LLVMGetNamedMetadataNumOperands(c->module, list);
     LLVMValueRef *nodes = wp_must_calloc(count, sizeof *nodes);
@@ -76,12 +104,16 @@ static void copy_annotations(wp_compile *c, LLVMValueRef from, LLVMValueRef to) 
         const unsigned length = LLVMGetMDNodeNumOperands(nodes[n]);
         LLVMValueRef *values = wp_must_calloc(length, sizeof *values);
         LLVMMetadataRef *copy = wp_must_calloc(length, sizeof *copy);
+        unsigned copied = 1;
         LLVMGetMDNodeOperands(nodes[n], values);
-        if (length != 0 && values[0] == from) {
-            values[0] = to;
-            for (unsigned i = 0; i < length; i++)
-                copy[i] = LLVMValueAsMetadata(values[i]);
-            LLVMMetadataRef node = LLVMMDNodeInContext2(c->context, copy, length);
+        for (unsigned i = 1; length != 0 && values[0] == from && i + 1 < length; i += 2) {
+            if (!is_copied(values[i], keeps_bounds)) continue;
+            copy[copied++] = LLVMValueAsMetadata(values[i]);
+            copy[copied++] = LLVMValueAsMetadata(values[i + 1]);
+        }
+        if (copied > 1) {
+            copy[0] = LLVMValueAsMetadata(to);
+            LLVMMetadataRef node = LLVMMDNodeInContext2(c->context, copy, copied);
             LLVMAddNamedMetadataOperand(c->module, list, LLVMMetadataAsValue(c->context, node));
         }
         wp_free(copy);
@@ -108,7 +140,7 @@ static void drop_conclusions(LLVMValueRef function) {
 }
 
 LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, const char *rewrite,
-                                 const LLVMTypeRef *more, unsigned count) {
+                                 const LLVMTypeRef *more, unsigned count, bool keeps_bounds) {
     LLVMValueRef of = kernel->function;
     const unsigned own = LLVMCountParams(of);
     LLVMTypeRef *types = wp_must_calloc(own + count + 1, sizeof *types);
@@ -127,8 +159,17 @@ LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, cons
         LLVMSetValueName2(LLVMGetParam(sibling, i), text, length);
         copy_attributes(of, sibling, i + 1);
     }
-    copy_annotations(c, of, sibling);
+    copy_annotations(c, of, sibling, keeps_bounds);
     wp_free(name);
     wp_free(types);
     return sibling;
+}
+
+void wpi_rewrite_drop_lists(wp_compile *c) {
+    static const char *const names[] = {"llvm.used", "llvm.compiler.used",
+                                        "llvm.global.annotations"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        LLVMValueRef list = LLVMGetNamedGlobal(c->module, names[i]);
+        if (list) LLVMDeleteGlobal(list);
+    }
 }

@@ -397,7 +397,6 @@ void wpi_cpu_modules_reset(wpi_cpu_device *device);
 
 /** Notes the device's first error, and says it on stderr. */
 void wpi_cpu_device_fail(wpi_cpu_device *device, const wp_error *error);
-uint64_t wpi_now_ns(void);
 /** Of the calling thread: its lowest address and its size. False: unknown. */
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes);
 size_t wpi_thread_stack_bytes(void); /* of the calling thread */

@@ -16,6 +16,7 @@
 #endif
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/param.h"
 #include "base/units.h"
@@ -29,12 +30,6 @@ const wp_param wpi_cpu_params[] = {
     {"cpu-isa", WP_UNIT_TEXT, "best", 0, 0,
      "instruction set of kernels: best (of this processor), or baseline for any x86-64"},
     {0}};
-
-uint64_t wpi_now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool wpi_thread_stack(uintptr_t *low, size_t *bytes) {
     pthread_attr_t attr;
@@ -110,7 +105,7 @@ static uint64_t cycle_count(void) {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc();
 #else
-    return wpi_now_ns();
+    return wp_clock_ns();
 #endif
 }
 
@@ -123,10 +118,10 @@ static uint64_t clock_rate_hz(void) {
         return (uint64_t)crystal_hz * numerator / denominator;
     }
 #endif
-    const uint64_t start_ns = wpi_now_ns(), start = cycle_count();
+    const uint64_t start_ns = wp_clock_ns(), start = cycle_count();
     uint64_t end_ns = start_ns;
     while (end_ns - start_ns < 200000)
-        end_ns = wpi_now_ns();
+        end_ns = wp_clock_ns();
     const uint64_t hz = (cycle_count() - start) * 1000000000u / (end_ns - start_ns);
     return (hz + 500000) / 1000000 * 1000000;
 }

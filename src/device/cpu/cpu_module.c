@@ -53,6 +53,13 @@ static uint32_t shared_dynamic_default(const wp_cpu_kernel *code) {
     return WPI_SHARED_BYTES_DEFAULT - code->shared_static_bytes;
 }
 
+static uint64_t address_params(const wp_cpu_kernel *code) {
+    uint64_t mask = 0;
+    for (uint32_t i = 0; i < code->param_count && i < 64; i++)
+        if (code->params[i].size_bytes == sizeof(void *)) mask |= UINT64_C(1) << i;
+    return mask;
+}
+
 static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_cpu_kernel *kernel,
                              wp_error *err) {
     *kernel = (wpi_cpu_kernel){.code = code, .display_name = display_name(code->name)};
@@ -68,7 +75,8 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
                            i, align);
         }
     }
-    const uint32_t threads_max = wpi_occupancy_threads(&device->info, code->register_estimate);
+    const uint32_t registers = wpi_registers_at_most(&device->info, code->register_estimate);
+    const uint32_t threads_max = wpi_occupancy_threads(&device->info, registers);
     kernel->has_states = code->regions == NULL || code->region_count > 1;
     kernel->has_requests = code->regions == NULL;
     for (uint32_t s = 1; s < code->region_count && code->regions != NULL; s++) {
@@ -78,9 +86,10 @@ static wp_status init_kernel(wp_device *device, const wp_cpu_kernel *code, wpi_c
         .device = device,
         .info = {.name = code->name,
                  .param_count = code->param_count,
+                 .address_params = address_params(code),
                  .shared_static_bytes = code->shared_static_bytes,
                  .local_bytes = code->local_bytes,
-                 .register_count = code->register_estimate,
+                 .register_count = registers,
                  .threads_per_block_max = code->max_threads != 0 && code->max_threads < threads_max
                                               ? code->max_threads
                                               : threads_max}};

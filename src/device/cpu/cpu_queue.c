@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "device/cpu/arena.h"
 #include "report/recorder.h"
 
@@ -119,7 +120,7 @@ static bool is_reported(const wpi_cpu_device *device) {
 
 static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
     if (command->u.copy.height == 1)
         wpi_arena_expect_whole(command->u.copy.dst, command->u.copy.width_bytes);
     if (!wpi_fault_copy(command->u.copy.dst, command->u.copy.dst_pitch_bytes, command->u.copy.src,
@@ -130,7 +131,7 @@ static void execute_copy(wpi_cpu_device *device, const wpi_command *command) {
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, wpi_copy_kind(command->u.copy.dst, command->u.copy.src),
-                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wpi_now_ns());
+                    command->u.copy.width_bytes * command->u.copy.height, start_ns, wp_clock_ns());
 }
 
 /* Zeros over much simulated memory give it back instead: a table of many GiB is backed as it fills.
@@ -150,25 +151,25 @@ static bool fill_memory(wpi_cpu_device *device, const wpi_command *command, cons
 
 static void execute_fill(wpi_cpu_device *device, const wpi_command *command) {
     const void *fault;
-    const uint64_t start_ns = is_reported(device) ? wpi_now_ns() : 0;
+    const uint64_t start_ns = is_reported(device) ? wp_clock_ns() : 0;
     if (!fill_memory(device, command, &fault)) {
         fail_memory(device, "fill", fault);
         return;
     }
     if (!is_reported(device)) return;
     wpi_report_copy(executing, WP_COPY_FILL, command->u.fill.count * command->u.fill.value_bytes,
-                    start_ns, wpi_now_ns());
+                    start_ns, wp_clock_ns());
 }
 
 static void execute_launch(wpi_cpu_device *device, wpi_command *command) {
     wpi_launch *launch = &command->u.launch;
-    const uint64_t start_ns = wpi_report_is_on() ? wpi_now_ns() : 0;
+    const uint64_t start_ns = wpi_report_is_on() ? wp_clock_ns() : 0;
     wpi_pool_run(device->pool, launch);
     if (!wpi_report_is_on()) return;
     const uint32_t grid[3] = {launch->grid.x, launch->grid.y, launch->grid.z};
     const uint32_t block[3] = {launch->block.x, launch->block.y, launch->block.z};
     if (!wpi_report_selects(launch->kernel->code->name)) return;
-    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wpi_now_ns());
+    wpi_report_kernel(executing, launch->kernel->code->name, grid, block, start_ns, wp_clock_ns());
 }
 
 /* Without the lock. After the device's first error nothing that touches memory runs any more. */
@@ -209,7 +210,7 @@ static void set_last_record(wpi_cpu_event *event, wpi_cpu_queue *queue, uint64_t
 static void note_record_time(wpi_cpu_event *event, const wpi_cpu_queue *queue, uint64_t number) {
     const wpi_executor *executor = device_of(queue)->executor;
     if (event->last.queue != queue || event->last.number != number) return;
-    event->time_ns = executor != NULL ? executor->now_ns(executor) : wpi_now_ns();
+    event->time_ns = executor != NULL ? executor->now_ns(executor) : wp_clock_ns();
 }
 
 const wpi_command *wpi_queue_first(const wpi_cpu_queue *queue) {

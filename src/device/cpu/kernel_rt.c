@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/abi.h"
+#include "base/clock.h"
 #include "device/cpu/cpu.h"
 
 /* The device whose kernel runs on this thread. Kernel code runs nowhere else. */
@@ -74,7 +75,7 @@ uint64_t wp_rt_clock64(void) {
 }
 
 uint64_t wp_rt_globaltimer(void) {
-    return wpi_now_ns();
+    return wp_clock_ns();
 }
 
 void wp_rt_nanosleep(uint32_t ns) {

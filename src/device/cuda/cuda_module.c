@@ -135,11 +135,12 @@ static wp_status read_section(const wp_image_header *image, const wp_image_secti
 static wp_status list_kernels(module *m, wp_error *err) {
     wpi_ptx_name name;
     uint32_t param_count, count = 0;
-    for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count);)
+    uint64_t address_params;
+    for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count, &address_params);)
         count++;
     m->kernels = wp_calloc((size_t)count + 1, sizeof *m->kernels);
     if (m->kernels == NULL) return WP_FAIL(err, NOMEM, "%u kernels", count);
-    for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count);) {
+    for (const char *at = m->ptx; wpi_ptx_next_kernel(&at, &name, &param_count, &address_params);) {
         wpi_cuda_kernel *kernel = &m->kernels[m->kernel_count];
         kernel->name = wp_strndup(name.first, name.length);
         if (kernel->name == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
@@ -147,6 +148,7 @@ static wp_status list_kernels(module *m, wp_error *err) {
         kernel->base.device = m->base.device;
         kernel->base.info.name = kernel->name;
         kernel->base.info.param_count = param_count;
+        kernel->base.info.address_params = address_params;
         m->kernel_count++;
     }
     return WP_STATUS_OK;

@@ -42,7 +42,8 @@ static void take_linkage(const char **at) {
         continue;
 }
 
-bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count) {
+bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count,
+                         uint64_t *address_params) {
     for (const char *line = *at; *line != '\0'; line = next_line(line)) {
         const char *p = skip_blanks(line);
         take_linkage(&p);
@@ -53,12 +54,15 @@ bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_co
         name->length = (size_t)(p - name->first);
         p = skip_blanks(p);
         *param_count = 0;
+        *address_params = 0;
         if (*p == '(') { /* a kernel without parameters may have no list */
             const char *end = strchr(p, ')');
             if (end == NULL) return false;
             while ((p = strstr(p, ".param")) != NULL && p < end) {
-                *param_count += 1;
                 p += strlen(".param");
+                if (*param_count < 64 && strncmp(p, " .u64", 5) == 0)
+                    *address_params |= UINT64_C(1) << *param_count;
+                *param_count += 1;
             }
             p = end;
         }

@@ -14,7 +14,8 @@ typedef struct wpi_ptx_name {
 } wpi_ptx_name;
 
 /** The next kernel at or behind *at, which moves behind its parameters; false: no more. */
-bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count);
+bool wpi_ptx_next_kernel(const char **at, wpi_ptx_name *name, uint32_t *param_count,
+                         uint64_t *address_params);
 /** The next module variable at or behind *at whose name begins with `prefix`. */
 bool wpi_ptx_next_variable(const char **at, const char *prefix, wpi_ptx_name *name);
 /** ".version 6.3": 63; 0 when the text has none. */

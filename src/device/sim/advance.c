@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "device/cpu/cpu.h"
 
@@ -44,7 +45,7 @@ static uint64_t delay_ns(void) {
 /* How long the host has left the device alone; on a busy machine not all of that was its own doing.
  */
 static uint64_t unasked_ns(wpi_pace *pace) {
-    const uint64_t now_ns = wpi_now_ns();
+    const uint64_t now_ns = wp_clock_ns();
     if (pace->watched_asked_ns != pace->asked_ns) {
         if (now_ns - pace->asked_ns < UNASKED_NS) return now_ns - pace->asked_ns;
         pace->watched_asked_ns = pace->asked_ns;
@@ -84,7 +85,7 @@ static void rest(wpi_pace *pace) {
         return;
     }
     const uint64_t left_ns = UNASKED_NS - unasked_ns(pace) % UNASKED_NS;
-    const uint64_t until_ns = wpi_now_ns() + left_ns;
+    const uint64_t until_ns = wp_clock_ns() + left_ns;
     const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
                                    .tv_nsec = (long)(until_ns % NS_PER_S)};
     (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
@@ -107,7 +108,7 @@ static void *run(void *object) {
 /* ---- host threads ---------------------------------------------------------------------------- */
 
 void wpi_pace_queued(wpi_pace *pace) {
-    pace->asked_ns = wpi_now_ns();
+    pace->asked_ns = wp_clock_ns();
     if (pace->is_resting && !pace->is_driven && pace->ops->is_visible(pace->object))
         pthread_cond_signal(&pace->work);
 }
@@ -125,7 +126,7 @@ static void hand_over(wpi_pace *pace) {
 void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
-    pace->asked_ns = wpi_now_ns();
+    pace->asked_ns = wp_clock_ns();
     hand_over(pace);
 }
 
@@ -146,7 +147,7 @@ static void note_poller(wpi_pace *pace) {
 void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
     note_poller(pace);
     const uint64_t number = ++pace->polls_asked;
-    pace->asked_ns = wpi_now_ns();
+    pace->asked_ns = wp_clock_ns();
     if (may_drive && can_drive(pace)) {
         do_round(pace, false);
         hand_over(pace);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/param.h"
 #include "device/sim/executor_parts.h"
@@ -91,7 +92,7 @@ static void say_deadlock(wpi_sim_executor *x, const char *why) {
  * bounded in real time. */
 static void wait_for_host(wpi_sim_executor *x, bool is_awaited) {
     const struct timespec moment = {.tv_nsec = 100000};
-    const uint64_t now_ns = wpi_now_ns();
+    const uint64_t now_ns = wp_clock_ns();
     char actor[200];
     wp_error error = {0};
     if (x->idle_ns == 0) x->idle_ns = now_ns;
@@ -103,12 +104,6 @@ static void wait_for_host(wpi_sim_executor *x, bool is_awaited) {
         (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s, and nothing runs that could change it", actor);
         wpi_executor_fail(x, &error);
     }
-}
-
-static uint64_t host_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 static void show_progress(wpi_sim_executor *x) {
@@ -125,7 +120,7 @@ static void show_progress(wpi_sim_executor *x) {
                                      .ctas = oldest.ctas,
                                      .thread_instructions = wpi_gpu_thread_instructions(x->gpu)};
     }
-    wpi_progress_update(&x->progress, is_running ? &state : NULL, host_ns(), line, sizeof line);
+    wpi_progress_update(&x->progress, is_running ? &state : NULL, wp_clock_ns(), line, sizeof line);
     if (line[0] != '\0') (void)fputs(line, stderr);
 }
 
@@ -153,16 +148,16 @@ static bool runs_only_launches(const wpi_sim_executor *x) {
 static bool waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
     if (x->activity.progress != x->progress_seen || !is_awaited || !runs_only_launches(x)) {
         x->progress_seen = x->activity.progress;
-        x->seen_ns = wpi_now_ns();
+        x->seen_ns = wp_clock_ns();
         return false;
     }
     return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
-           x->actors.under_way == 0 && wpi_now_ns() - x->seen_ns > x->patience_ns;
+           x->actors.under_way == 0 && wp_clock_ns() - x->seen_ns > x->patience_ns;
 }
 
 /* What a long run touches, it touches for long; it is looked at less and less often. */
 static void condense_memory(wpi_sim_executor *x) {
-    const uint64_t now_ns = wpi_now_ns();
+    const uint64_t now_ns = wp_clock_ns();
     if (now_ns < x->condense_ns) return;
     if (x->condense_ns != 0) wpi_arena_condense();
     x->condense_after_ns = x->condense_after_ns == 0 ? CONDENSE_FIRST_NS : 2 * x->condense_after_ns;

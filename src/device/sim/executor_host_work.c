@@ -65,6 +65,10 @@ bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
     return is_mine;
 }
 
+wp_time_ps wpi_sim_executor_step_time(wpi_sim_executor *x) {
+    return wpi_engine_now(x->actors.engine);
+}
+
 static void memory_stored(void *object) {
     wpi_actors_look(&((wpi_sim_executor *)object)->actors);
 }

@@ -102,8 +102,13 @@ static void free_actor(wp_actor *actor) {
     wpi_sim_executor_free_actor(executor_of(actor->device), actor);
 }
 
+static uint64_t actor_now_ns(wp_device *base) {
+    return wpi_sim_executor_step_time(executor_of(base)) / WP_PS_PER_NS;
+}
+
 static const wpi_host_ops host_ops = {
-    host_work, queue_host_work, start_actor, wpi_actor_watch_word, await_actor, free_actor};
+    host_work,   queue_host_work, start_actor, wpi_actor_watch_word,
+    await_actor, free_actor,      actor_now_ns};
 
 static void fill_info(wp_device_info *info, const wpi_profile *p) {
     snprintf(info->spec, sizeof info->spec, "sim:%s", p->name);

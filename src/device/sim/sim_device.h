@@ -64,6 +64,8 @@ WP_NODISCARD wp_status wpi_sim_executor_start_actor(wpi_sim_executor *executor,
                                                     wp_error *err);
 /** The calling thread is in a host function or in an actor's step. */
 bool wpi_sim_executor_calls_host(wpi_sim_executor *executor);
+/** In a step of an actor: simulated time. */
+wp_time_ps wpi_sim_executor_step_time(wpi_sim_executor *executor);
 void wpi_sim_executor_await_actor(wpi_sim_executor *executor, const wp_actor *actor);
 void wpi_sim_executor_free_actor(wpi_sim_executor *executor, wp_actor *actor);
 wpi_executor *wpi_sim_executor_base(wpi_sim_executor *executor);

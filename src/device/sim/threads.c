@@ -457,7 +457,7 @@ wp_status wpi_threads_create(wpi_worker *worker, wpi_launch *launch, wpi_address
         .warps_per_cta = (launch->thread_count + WP_WARP_LANES - 1) / WP_WARP_LANES,
         .threads_per_cta = launch->thread_count,
         .shared_bytes_per_cta = kernel->code->shared_static_bytes + launch->shared_dynamic_bytes,
-        .registers_per_thread = kernel->code->register_estimate,
+        .registers_per_thread = kernel->base.info.register_count,
         .is_in_step = kernel->tables->is_in_step != 0,
     };
     measure_blocks(threads, kernel->tables);

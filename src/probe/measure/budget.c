@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "probe/measure/budget.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/units.h"
-
-static uint64_t now_ns(void) {
-    struct timespec t;
-    (void)clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static wp_status take_sample(wpi_budget *b, wp_error *err) {
     char allowed[32];
-    b->is_spent = b->is_spent || (b->allowed_ns != 0 && now_ns() >= b->end_ns);
+    b->is_spent = b->is_spent || (b->allowed_ns != 0 && wp_clock_ns() >= b->end_ns);
     if (b->is_spent)
         return WP_FAIL(err, UNSUPPORTED, "the budget of %s is spent",
                        wp_format_duration(b->allowed_ns, allowed));
@@ -34,8 +27,8 @@ static wp_status contest(void *object, const wpi_contest *wanted, wpi_timing *ou
 }
 
 wpi_sampler wpi_budget_start(wpi_budget *budget, const wpi_sampler *inner, uint64_t allowed_ns) {
-    *budget =
-        (wpi_budget){.inner = inner, .end_ns = now_ns() + allowed_ns, .allowed_ns = allowed_ns};
+    *budget = (wpi_budget){
+        .inner = inner, .end_ns = wp_clock_ns() + allowed_ns, .allowed_ns = allowed_ns};
     return (wpi_sampler){.object = budget,
                          .memory_bytes = inner->memory_bytes,
                          .sm_count = inner->sm_count,

@@ -17,6 +17,7 @@
 
 #include "base/fail.h"
 #include "compiler/ir/edit.h"
+#include "base/must.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
 #include "compiler/ir/same_code.h"
@@ -129,8 +130,11 @@ static patience patience_of_loop(const wp_loops *l, const wp_loop *loop) {
 static void add_yields(wp_compile *c, LLVMValueRef function) {
     wp_loops l;
     wpi_loops_init(&l, function);
+    patience *found = wp_must_calloc(l.loop_count + 1, sizeof *found);
+    for (uint32_t i = 0; i < l.loop_count; i++) /* all, before edges change */
+        found[i] = patience_of_loop(&l, &l.loops[i]);
     for (uint32_t i = 0; i < l.loop_count; i++) {
-        patience is = patience_of_loop(&l, &l.loops[i]);
+        const patience is = found[i];
         if (is == GOES_ON) continue;
         LLVMBasicBlockRef latch = l.blocks[l.loops[i].latch], header = l.blocks[l.loops[i].header];
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(latch);
@@ -142,6 +146,7 @@ static void add_yields(wp_compile *c, LLVMValueRef function) {
             if (is == TRIES) wpi_lower_note(c, stop, WP_TRIES_METADATA);
         }
     }
+    wp_free(found);
     wpi_loops_deinit(&l);
 }
 

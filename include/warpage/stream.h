@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Streaming: an ordinary kernel, launched once, over host data of any size (BigKernel; thesis,
+ * chapter 4).
+ *
+ *     streamingMalloc((void **)&d_particles, bytes);     reserves addresses, no memory
+ *     streamingMap(d_particles, particles, bytes);       ties them to host memory
+ *     assign<<<grid, block>>>(d_particles, count, d_centres);
+ *     cudaDeviceSynchronize();                           what the kernel wrote is in `particles`
+ *     streamingFree(d_particles);
+ *
+ * A launch that passes a mapped address runs a second form of the kernel, with twice the threads:
+ * half of them run ahead and send the addresses of the mapped data that the kernel is about to
+ * read; the host gathers that data and copies it to buffers on the device; the other half computes
+ * with it. Device memory is used for the buffers only. Only what is read crosses the link.
+ *
+ *     address threads ──addresses──► host gathers ──copy──► compute threads ──values──► host stores
+ *
+ * The launch is asynchronous, as any launch. Its host memory must stay in place until it is done.
+ *
+ * What a kernel may do: read mapped data at addresses that follow from its arguments, thread and
+ * block indices, and memory that it does not write; write mapped data anywhere. A
+ * thread sees its own writes, with the width they have; it must not read what another thread
+ * writes in the same launch. Other kernels are refused at their launch,
+ * with the line of the source and the reason.
+ *
+ * Where the second form comes from: `wpcc --stream=KERNEL:PARAMETERS` puts it into the program;
+ * otherwise it is compiled by wpcc at the first such launch, and kept (cpu and sim; on a GPU this
+ * needs --stream).
+ *
+ * Errors: a CUDA error code; the sentence is on stderr. Thread rule: any thread.
+ */
+#ifndef WARPAGE_STREAM_H
+#define WARPAGE_STREAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "warpage/error.h"
+#ifdef __CUDACC__
+#include <driver_types.h>
+#else
+#include "warpage/cuda/driver_types.h"
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Reserves addresses for `size_bytes` of mapped data. They are valid as arguments of kernels and
+ * for arithmetic; neither host code nor cudaMemcpy can access them. cudaErrorInvalidValue: NULL or
+ * 0 bytes; cudaErrorMemoryAllocation: no addresses left. */
+WP_API cudaError_t streamingMalloc(void **out, size_t size_bytes);
+/** Ties the addresses from `mapped` on, `size_bytes` of them, to host memory from `host` on, which
+ * stays the caller's; any part of a reservation, any number of times: a later call replaces what
+ * was mapped there. Must not be called while a launch uses the reservation. cudaErrorInvalidValue:
+ * not within one reservation, NULL, or 0 bytes. */
+WP_API cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes);
+/** Gives the addresses back, after waiting for all work. NULL allowed. cudaErrorInvalidValue: not
+ * the start of a reservation. */
+WP_API cudaError_t streamingFree(void *mapped);
+
+/** How launches from now on are streamed. Zeros choose the default. */
+typedef struct streamingOptions {
+    uint64_t device_bytes; /* of device memory for buffers; 0: a quarter of what is free, at most
+                            * 64 MiB */
+    uint32_t slots;        /* reads of a thread in a chunk, at most; 0: as many as fit, up to 64 */
+    uint32_t without_patterns; /* 1: every address is sent */
+    uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
+} streamingOptions;
+/** cudaErrorInvalidValue: NULL. */
+WP_API cudaError_t streamingSetOptions(const streamingOptions *options);
+
+/** What the last streamed launch that has ended did: sums over its blocks. Times are those of one
+ * address thread and one compute thread of each block. */
+typedef struct streamingReport {
+    uint64_t mapped_bytes;               /* in the reservations that were passed */
+    uint64_t accesses;                   /* of the kernel to mapped data */
+    uint64_t address_bytes;              /* that crossed the link: addresses and patterns */
+    uint64_t sent_bytes;                 /* copied to the device, with what fills slots up */
+    uint64_t read_bytes, written_bytes;  /* that the kernel asked for, and wrote */
+    uint64_t chunks;                     /* that were exchanged */
+    uint32_t blocks, sets;               /* of the launch; sets of buffers that they shared */
+    uint32_t slots;                      /* of a thread in a chunk */
+    uint64_t device_bytes, pinned_bytes; /* of buffers */
+    uint64_t address_ns, address_wait_ns, gather_ns, compute_ns, compute_wait_ns, store_ns;
+    uint64_t total_ns; /* of the kernel */
+} streamingReport;
+/** cudaErrorNotReady: no streamed launch has ended yet. */
+WP_API cudaError_t streamingGetReport(streamingReport *out);
+
+#ifdef __cplusplus
+}
+
+template <class T> static inline cudaError_t streamingMalloc(T **out, size_t size_bytes) {
+    return streamingMalloc((void **)(void *)out, size_bytes);
+}
+#endif
+#endif

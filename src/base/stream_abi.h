@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a streamed kernel and the host agree on (docs/rooms/stream.md): buffers, words, counts.
+ *
+ * A launch has sets of buffers; a block takes a set when it starts and gives it back when it ends.
+ * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
+ * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]. Words of
+ * different sets are WPI_STREAM_WORD apart.
+ */
+#ifndef WP_BASE_STREAM_ABI_H
+#define WP_BASE_STREAM_ABI_H
+
+#include <stdint.h>
+
+enum {
+    WPI_STREAM_CLASSES = 5, /* accesses of 1, 2, 4, 8, 16 bytes */
+    WPI_STREAM_BUFFERS = 3,
+    WPI_STREAM_WORD = 16,       /* in units of 4 bytes */
+    WPI_STREAM_PARAMETERS = 64, /* that may be mapped: bits of a mask */
+    WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
+    WPI_STREAM_TIMES = 3        /* nanoseconds: of work, of waiting; since when */
+};
+#define WPI_STREAM_END UINT32_C(0xffffffff) /* to actors: the launch is over; to kernels: trap */
+
+/** Why a thread is at the head of the chunk loop: its slots are used up, it has ended, or it is at
+ * a barrier of the kernel. */
+typedef enum wpi_stream_kind {
+    WPI_STREAM_WANTS = 0,
+    WPI_STREAM_DONE,
+    WPI_STREAM_WAITS
+} wpi_stream_kind;
+
+/** What happens then: nothing more, the next chunk, or those at a barrier go on. */
+typedef enum wpi_stream_answer {
+    WPI_STREAM_ENDS = 0,
+    WPI_STREAM_CHUNK,
+    WPI_STREAM_RELEASED
+} wpi_stream_answer;
+
+/** One class of accesses. Offsets are from the start of a buffer. */
+typedef struct wpi_stream_class {
+    uint32_t read_slots, write_slots; /* of a thread, in a chunk */
+    uint64_t address_offset;          /* of reads, 8 bytes a slot; pinned */
+    uint64_t data_offset;             /* device, and the pinned copy that is sent */
+    uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
+    uint64_t value_offset;            /* device, and the pinned copy that comes back */
+} wpi_stream_class;
+
+/** The addresses of one read in a loop: of its turn i, `base + i * stride`. */
+typedef struct wpi_stream_stride {
+    uint64_t base;
+    int64_t stride;
+} wpi_stream_stride;
+
+/** In device memory; kernels only read it. */
+typedef struct wpi_stream_launch {
+    wpi_stream_class classes[WPI_STREAM_CLASSES];
+    uint32_t block_x, block_y, block_z; /* as the program launched it */
+    uint32_t threads;                   /* of such a block */
+    uint32_t half;                      /* … in whole warps: address threads, compute threads */
+    uint32_t set_count;
+    char *addresses, *data, *targets, *values; /* [set][buffer] of so many bytes: */
+    uint64_t addresses_bytes, data_bytes, targets_bytes, values_bytes;
+    uint32_t *read_counts, *write_counts; /* pinned, [set][buffer][class][half] */
+    /* Of a thread whose reads in this chunk, of this class, are the turns of a loop with so many
+     * reads: there is a pattern in place of addresses. 0: there is none. As read_counts. */
+    uint32_t *pattern_sites;
+    wpi_stream_stride *patterns; /* pinned, [set][buffer][class][WPI_STREAM_SITES][half] */
+    uint32_t looks_for_patterns, reserved;
+    uint32_t *asked;    /* pinned, a word a set: chunks whose addresses are there */
+    uint32_t *answered; /* device: chunks whose data are there */
+    uint32_t *wrote;    /* pinned: chunks whose writes are there */
+    uint32_t *stored;   /* device: chunks whose writes are in host memory */
+    uint32_t *block;    /* pinned, a word a set: the block that has it */
+    uint32_t *busy;     /* device, a word a set: 1 while a block has it */
+    uint32_t *chunks;   /* device, a word a set: chunks of the blocks before */
+    uint64_t *times;    /* device, [set][2][WPI_STREAM_TIMES]: of a thread of each half, summed */
+} wpi_stream_launch;
+
+/** Follows the name of a streamed kernel in that of the variable with its facts. */
+#define WPI_STREAM_FACTS "$facts"
+
+/** What the compiler knows of a streamed kernel: a device variable.
+ * A buffer must have as many slots of each class as `need` says. */
+typedef struct wpi_stream_facts {
+    uint32_t read_need[WPI_STREAM_CLASSES], write_need[WPI_STREAM_CLASSES];
+    uint32_t reads_own; /* 1: a thread may read what it has written */
+    uint32_t reserved;
+    uint64_t steering; /* parameters through which the address slice reads memory … */
+    uint64_t written;  /* … and through which the kernel writes: never the same memory */
+} wpi_stream_facts;
+
+/** A thread's part in it: private, and in registers after all has been inlined. */
+typedef struct wpi_stream_thread {
+    const wpi_stream_launch *launch;
+    uint32_t x, y, z;    /* threadIdx, as the program sees it */
+    uint32_t thread;     /* in its half */
+    uint32_t set, first; /* the set's chunks before this block */
+    uint32_t chunk;      /* of this block; WPI_STREAM_END: none yet */
+    uint32_t reads[WPI_STREAM_CLASSES], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
+    uint32_t allowed[WPI_STREAM_CLASSES];                           /* writes, at most */
+    char *read_at[WPI_STREAM_CLASSES];                              /* the next slot */
+    /* The pattern so far: of the reads before `broken`; the loop, its reads, the next of them. */
+    uint32_t broken[WPI_STREAM_CLASSES], loop[WPI_STREAM_CLASSES];
+    uint32_t sites[WPI_STREAM_CLASSES], site[WPI_STREAM_CLASSES];
+    uint64_t base[WPI_STREAM_CLASSES]; /* of site 0, in this turn */
+    int64_t stride[WPI_STREAM_CLASSES], delta[WPI_STREAM_CLASSES][WPI_STREAM_SITES];
+    char *target_at[WPI_STREAM_CLASSES], *value_at[WPI_STREAM_CLASSES];
+    uint64_t lowest[WPI_STREAM_CLASSES], highest[WPI_STREAM_CLASSES]; /* that may be read again */
+} wpi_stream_thread;
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The work is done in a module of its own that has the kernel only, so that LLVM's passes, which
+ * run on whole modules, leave the program as it is:
+ *
+ *     program ─copy─► kernel alone, calls inlined ─► slices ─► sibling ─link─► program
+ */
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Comdat.h>
+#include <llvm-c/Linker.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "compiler/ir/clone.h"
+#include "compiler/rewrite/rewrite.h"
+#include "compiler/rewrite/stream.h"
+#include "compiler/rewrite/stream_argument.h"
+
+/* ---- variables: the copy declares them, the program defines them ---- */
+
+static bool is_variable(LLVMValueRef global) {
+    const bool has_value = LLVMIsExternallyInitialized(global) || !LLVMIsGlobalConstant(global);
+    return has_value && LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WP_SPACE_SHARED;
+}
+
+static bool is_hidden(LLVMValueRef global) {
+    const LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+/* Hidden variables get a name that the copy can refer to, for as long as it is needed. */
+static LLVMValueRef *show_variables(wp_compile *c, uint32_t *count) {
+    uint32_t most = 0;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g))
+        most++;
+    LLVMValueRef *shown = wp_must_calloc(most + 1, sizeof *shown);
+    *count = 0;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || !is_variable(g) || !is_hidden(g)) continue;
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        shown[(*count)++] = g;
+    }
+    return shown;
+}
+
+static void hide_variables(LLVMValueRef *shown, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        LLVMSetLinkage(shown[i], LLVMInternalLinkage);
+    wp_free(shown);
+}
+
+static void declare_variables(wp_compile *c) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || !is_variable(g)) continue;
+        LLVMSetInitializer(g, NULL);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetComdat(g, NULL);
+    }
+}
+
+/* ---- the kernel alone ---- */
+
+static wp_status inline_calls(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
+    wpi_rewrite_drop_lists(c);
+    declare_variables(c);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || f == kernel) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        LLVMSetVisibility(f, LLVMDefaultVisibility);
+        wpi_function_attribute_remove(f, "noinline");
+        wpi_function_attribute_remove(f, "optnone");
+        wpi_function_attribute(c, f, "alwaysinline");
+    }
+    return wpi_compile_run(c,
+                           "always-inline,globaldce,function(sroa,early-cse,"
+                           "instcombine<no-verify-fixpoint>,simplifycfg)",
+                           NULL, err);
+}
+
+static LLVMValueRef copy_with_thread(wpi_stream *s) {
+    wp_compile *c = s->c;
+    const unsigned count = LLVMCountParams(s->kernel->function);
+    LLVMTypeRef *types = wp_must_calloc(count + 1, sizeof *types);
+    LLVMGetParamTypes(wpi_function_type(s->kernel->function), types);
+    types[count] = c->ptr;
+    LLVMValueRef body = LLVMAddFunction(c->module, "wp.stream.compute",
+                                        LLVMFunctionType(c->none, types, count + 1, 0));
+    wp_free(types);
+    LLVMSetLinkage(body, LLVMInternalLinkage);
+    wpi_function_attribute(c, body, "mustprogress");
+    wpi_clone_body(s->kernel->function, body);
+    return body;
+}
+
+/* ---- the device library ---- */
+
+static wp_status open_library(wp_compile *c, LLVMModuleRef *out, wp_error *err) {
+    char *self = NULL, *data = NULL;
+    size_t size_bytes = 0;
+    WP_TRY(wp_self_path(&self, err));
+    char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
+    char *path = wp_path_join(prefix, "lib/warpage/streamlib.bc");
+    wp_status status = wp_file_read(path, &data, &size_bytes, err);
+    if (status == WP_STATUS_OK) {
+        LLVMMemoryBufferRef buffer =
+            LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, "streamlib");
+        if (LLVMParseBitcodeInContext2(c->context, buffer, out))
+            status =
+                WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    wp_free(data);
+    wp_free(path);
+    wp_free(prefix);
+    wp_free(bin);
+    wp_free(self);
+    return status;
+}
+
+static void drop_target(LLVMValueRef function) {
+    static const char *const names[] = {"target-cpu", "target-features"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         names[i], (unsigned)strlen(names[i]));
+}
+
+static wp_status link_library(wp_compile *c, wp_error *err) {
+    LLVMModuleRef library = NULL;
+    WP_TRY(open_library(c, &library, err));
+    LLVMSetTarget(library, LLVMGetTarget(c->module));
+    LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        drop_target(f);
+    if (LLVMLinkModules2(c->module, library))
+        return WP_FAIL(err, TOOLCHAIN, "the streaming library does not fit the program");
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        if (!LLVMIsDeclaration(f) &&
+            strncmp(LLVMGetValueName2(f, &length), "__wp_stream_", 12) == 0)
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- the sibling ---- */
+
+static void call_slice(wpi_stream *s, LLVMValueRef sibling, LLVMValueRef slice, LLVMValueRef thread,
+                       LLVMBasicBlockRef last) {
+    const unsigned count = LLVMCountParams(slice);
+    LLVMValueRef *args = wp_must_calloc(count, sizeof *args);
+    for (unsigned i = 0; i + 1 < count; i++)
+        args[i] = LLVMGetParam(sibling, i);
+    args[count - 1] = thread;
+    LLVMBuildCall2(s->c->builder, wpi_function_type(slice), slice, args, count, "");
+    LLVMBuildBr(s->c->builder, last);
+    wp_free(args);
+    wpi_function_attribute(s->c, slice, "alwaysinline");
+}
+
+static LLVMValueRef build_sibling(wpi_stream *s, LLVMValueRef addresses, LLVMValueRef compute) {
+    wp_compile *c = s->c;
+    char *suffix = wpi_stream_suffix(s->mask);
+    LLVMValueRef sibling = wpi_rewrite_sibling(c, s->kernel, suffix, &c->ptr, 1, false);
+    wp_free(suffix);
+    LLVMValueRef launch = LLVMGetParam(sibling, LLVMCountParams(sibling) - 1);
+    LLVMSetValueName2(launch, "launch", 6);
+    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->context, sibling, "entry");
+    LLVMBasicBlockRef ahead = LLVMAppendBasicBlockInContext(c->context, sibling, "addresses");
+    LLVMBasicBlockRef work = LLVMAppendBasicBlockInContext(c->context, sibling, "compute");
+    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
+    LLVMPositionBuilderAtEnd(c->builder, entry);
+    LLVMValueRef thread =
+        LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_stream_thread)), "thread");
+    LLVMSetAlignment(thread, 16);
+    LLVMValueRef half = wpi_stream_call(c, "is_computing", c->i32, &launch, 1);
+    LLVMValueRef begin[] = {thread, launch};
+    (void)wpi_stream_call(c, "begin", c->none, begin, 2);
+    LLVMValueRef is_computing =
+        LLVMBuildICmp(c->builder, LLVMIntNE, half, wpi_const32(c, 0), "is.computing");
+    LLVMBuildCondBr(c->builder, is_computing, work, ahead);
+    LLVMPositionBuilderAtEnd(c->builder, ahead);
+    call_slice(s, sibling, addresses, thread, last);
+    LLVMPositionBuilderAtEnd(c->builder, work);
+    call_slice(s, sibling, compute, thread, last);
+    LLVMPositionBuilderAtEnd(c->builder, last);
+    (void)wpi_stream_call(c, "end", c->none, &thread, 1);
+    LLVMBuildRetVoid(c->builder);
+    return sibling;
+}
+
+static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
+    wp_compile *c = s->c;
+    size_t length;
+    char *name = wp_format("%s" WPI_STREAM_FACTS, LLVMGetValueName2(sibling, &length));
+    LLVMValueRef bytes =
+        LLVMConstStringInContext2(c->context, (const char *)&s->facts, sizeof s->facts, 1);
+    LLVMValueRef global =
+        LLVMAddGlobalInAddressSpace(c->module, LLVMTypeOf(bytes), name, WP_SPACE_GLOBAL);
+    LLVMSetInitializer(global, bytes);
+    LLVMSetExternallyInitialized(global, 1);
+    LLVMSetAlignment(global, 16);
+    wp_free(name);
+}
+
+static wp_status stream_kernel(wpi_stream *s, wp_error *err) {
+    LLVMValueRef addresses, compute, kernel = s->kernel->function;
+    WP_TRY(inline_calls(s->c, kernel, err));
+    s->body = copy_with_thread(s);
+    WP_TRY(wpi_stream_find_accesses(s, err));
+    WP_TRY(wpi_stream_cut(s, err));
+    WP_TRY(wpi_stream_slice(s, &addresses, &compute, err));
+    LLVMValueRef sibling = build_sibling(s, addresses, compute);
+    add_facts(s, sibling);
+    WP_TRY(link_library(s->c, err));
+    LLVMSetValueName2(kernel, "wp.stream.kernel", 16);
+    LLVMSetLinkage(kernel, LLVMInternalLinkage);
+    return wpi_compile_run(s->c,
+                           "always-inline,globaldce,function(instcombine<no-verify-fixpoint>,sroa,"
+                           "early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
+                           "dse,instcombine<no-verify-fixpoint>,simplifycfg,adce),globaldce",
+                           NULL, err);
+}
+
+/* ---- back into the program ---- */
+
+static wp_status link_back(wp_compile *c, LLVMMemoryBufferRef bitcode, wp_error *err) {
+    LLVMModuleRef made = NULL;
+    if (LLVMParseBitcodeInContext2(c->context, bitcode, &made) || LLVMLinkModules2(c->module, made))
+        return WP_FAIL(err, TOOLCHAIN, "the streamed kernel does not fit the program");
+    return WP_STATUS_OK;
+}
+
+static void stream_deinit(wpi_stream *s) {
+    for (uint32_t i = 0; i < s->unknown_count; i++)
+        wp_free(s->unknowns[i].place);
+    wp_free(s->unknowns);
+    wpi_compile_destroy(s->c);
+}
+
+wp_status wpi_rewrite_stream(wp_compile *c, const char *argument, wp_error *err) {
+    wpi_stream s = {0};
+    uint32_t shown_count;
+    LLVMValueRef *shown = show_variables(c, &shown_count);
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
+    wp_status status =
+        wpi_compile_create(LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), &s.c, err);
+    LLVMDisposeMemoryBuffer(bitcode);
+    if (status == WP_STATUS_OK)
+        status = wpi_stream_argument_find(s.c, argument, &s.kernel, &s.mask, err);
+    if (status == WP_STATUS_OK) status = stream_kernel(&s, err);
+    if (status == WP_STATUS_OK) {
+        bitcode = LLVMWriteBitcodeToMemoryBuffer(s.c->module);
+        status = link_back(c, bitcode, err);
+        LLVMDisposeMemoryBuffer(bitcode);
+    }
+    hide_variables(shown, shown_count);
+    stream_deinit(&s);
+    return status;
+}

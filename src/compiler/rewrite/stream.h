@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The parts of the rewrite `stream` (docs/rooms/stream.md), in the order in which they run:
+ *
+ *     stream.c          a module that has only the kernel; at the end, back into the program
+ *     stream_root.c     tells where addresses start
+ *     stream_access.c   finds mapped reads and writes, and puts placeholders in their place
+ *     stream_points.c   cuts the kernel at check points, and makes it a state machine
+ *     stream_slice.c    copies it into the address slice and the compute slice
+ *
+ * All of them refuse with UNSUPPORTED and a sentence: kernel, file, line, reason.
+ */
+#ifndef WP_COMPILER_STREAM_H
+#define WP_COMPILER_STREAM_H
+
+#include "base/stream_abi.h"
+#include "compiler/context.h"
+
+/** What an address may start from. */
+typedef struct wpi_stream_root {
+    uint64_t params;  /* pointer parameters */
+    bool is_local;    /* the thread's own memory */
+    bool is_shared;   /* the block's */
+    bool is_variable; /* a variable of the program */
+    bool is_loaded;   /* or made from a number: anything but mapped data */
+} wpi_stream_root;
+
+/** A value that the address slice must not need. */
+typedef struct wpi_stream_unknown {
+    char *place;        /* "kmeans.cu:12", or "" */
+    const char *reason; /* "depends on mapped data, which is read" */
+} wpi_stream_unknown;
+
+typedef struct wpi_stream {
+    wp_compile *c;
+    const wp_kernel_ir *kernel;
+    uint64_t mask;
+    wpi_stream_root written; /* by the kernel, apart from mapped data and its own memory */
+    LLVMValueRef body;       /* void(parameters, thread *): becomes the compute slice */
+    wpi_stream_unknown *unknowns;
+    uint32_t unknown_count, unknown_capacity;
+    uint32_t read_classes, write_classes; /* bits: classes in use */
+    bool has_barriers;
+    wpi_stream_facts facts;
+} wpi_stream;
+
+/* ---- placeholders: names start with "wp.stream." ---- */
+
+/** i<8·bytes> wp.stream.read.<bytes>(i32 is_own, ptr, i32 unknown, i32 loop, i32 site, i32 sites):
+ * the read number `site` of the `sites` of this class that are in a turn of the loop, but not of
+ * a loop inside of it. Filled in by stream_points.c; sites is 0 where there are too many. */
+#define WPI_STREAM_READ "wp.stream.read."
+/** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>) */
+#define WPI_STREAM_WRITE "wp.stream.write."
+/** i32 wp.stream.next(i32 wpi_stream_kind): the wpi_stream_answer of all threads of its half */
+#define WPI_STREAM_NEXT "wp.stream.next"
+/** a value of a type that the address slice does not have: T wp.stream.unknown.<type>(i32) */
+#define WPI_STREAM_UNKNOWN "wp.stream.unknown."
+
+enum { WPI_STREAM_READ_LOOP = 3, WPI_STREAM_READ_SITE, WPI_STREAM_READ_SITES };
+
+/** The class of a placeholder for reads or writes; -1 if the instruction is none. */
+int wpi_stream_read_class(LLVMValueRef instruction);
+int wpi_stream_write_class(LLVMValueRef instruction);
+
+/** "file:line" of an instruction, or ""; free with wp_free. */
+char *wpi_stream_place(LLVMValueRef instruction);
+WP_NODISCARD wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction,
+                                         const char *reason, wp_error *err);
+/** The number of a value that the address slice lacks, for messages. */
+uint32_t wpi_stream_add_unknown(wpi_stream *s, LLVMValueRef instruction, const char *reason);
+
+wpi_stream_root wpi_stream_root_of(LLVMValueRef pointer);
+/** What wpi_stream_find_accesses noted of an instruction that reads or writes memory, while
+ * addresses were still values: later they are in memory of the thread. Without a note: the thread's
+ * own. */
+wpi_stream_root wpi_stream_noted_root(LLVMValueRef instruction);
+void wpi_stream_note_roots(wpi_stream *s);           /* and which of them the kernel writes */
+bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread only */
+
+WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
+WP_NODISCARD wp_status wpi_stream_cut(wpi_stream *s, wp_error *err);
+/** Makes the slices; `addresses` and `compute` are functions with the parameters of `body`. */
+WP_NODISCARD wp_status wpi_stream_slice(wpi_stream *s, LLVMValueRef *addresses,
+                                        LLVMValueRef *compute, wp_error *err);
+
+/** The device library function `__wp_stream_<name>`, declared. */
+LLVMValueRef wpi_stream_call(wp_compile *c, const char *name, LLVMTypeRef result,
+                             LLVMValueRef *args, unsigned count);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Mapped accesses become placeholders. That reads and writes of one parameter touch different bytes
+ * follows from the offsets: a multiple of a stride that all of them share, plus a constant. Where
+ * it does not, the read looks for the thread's own writes. */
+#include <llvm-c/DebugInfo.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "compiler/ir/edit.h"
+#include "compiler/ir/map.h"
+#include "compiler/ir/source_variable.h"
+#include "compiler/rewrite/stream.h"
+
+/* ---- messages ---- */
+
+char *wpi_stream_place(LLVMValueRef instruction) {
+    const wp_source_place place = wpi_source_place(instruction);
+    if (place.file == NULL) return wp_must_strdup("");
+    return wp_format("%.*s:%u", (int)place.file_length, place.file, place.line);
+}
+
+wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction, const char *reason,
+                            wp_error *err) {
+    char *place = wpi_stream_place(instruction);
+    const wp_status status = WP_FAIL(err, UNSUPPORTED, "kernel %s cannot be streamed:%s%s %s",
+                                     s->kernel->name, place[0] != '\0' ? " " : "", place, reason);
+    wp_free(place);
+    return status;
+}
+
+uint32_t wpi_stream_add_unknown(wpi_stream *s, LLVMValueRef instruction, const char *reason) {
+    if (s->unknown_count == s->unknown_capacity) {
+        s->unknown_capacity = s->unknown_capacity == 0 ? 16 : 2 * s->unknown_capacity;
+        s->unknowns = wp_must_realloc(s->unknowns, s->unknown_capacity * sizeof *s->unknowns);
+    }
+    s->unknowns[s->unknown_count] = (wpi_stream_unknown){wpi_stream_place(instruction), reason};
+    return s->unknown_count++;
+}
+
+/* ---- offsets ---- */
+
+/* A multiple of `stride`, plus `constant`; stride 0: just the constant. */
+typedef struct offset {
+    uint64_t stride;
+    int64_t constant;
+} offset;
+
+static uint64_t common(uint64_t a, uint64_t b) {
+    while (b != 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static bool constant_of(LLVMValueRef value, int64_t *out) {
+    if (!LLVMIsAConstantInt(value)) return false;
+    *out = LLVMConstIntGetSExtValue(value);
+    return true;
+}
+
+/* Numbers wrap at 32 bits, or at 64: a stride that is a power of two survives that. */
+static offset number_of(LLVMValueRef value, int depth) {
+    offset a, b;
+    int64_t constant;
+    if (constant_of(value, &constant)) return (offset){0, constant};
+    if (depth == 0 || !LLVMIsAInstruction(value)) return (offset){1, 0};
+    switch (LLVMGetInstructionOpcode(value)) {
+    case LLVMSExt:
+    case LLVMZExt:
+        a = number_of(LLVMGetOperand(value, 0), depth - 1);
+        if ((a.stride & (a.stride - 1)) != 0 || a.constant < 0) return (offset){1, 0};
+        return a;
+    case LLVMOr:
+        if (!LLVMGetIsDisjoint(value)) return (offset){1, 0};
+        /* fall through */
+    case LLVMAdd:
+        a = number_of(LLVMGetOperand(value, 0), depth - 1);
+        b = number_of(LLVMGetOperand(value, 1), depth - 1);
+        return (offset){common(a.stride, b.stride), a.constant + b.constant};
+    case LLVMShl:
+    case LLVMMul:
+        if (!constant_of(LLVMGetOperand(value, 1), &constant) || constant < 0 || constant > 4096)
+            return (offset){1, 0};
+        if (LLVMGetInstructionOpcode(value) == LLVMShl) {
+            if (constant > 12) return (offset){1, 0};
+            constant = INT64_C(1) << constant;
+        }
+        a = number_of(LLVMGetOperand(value, 0), depth - 1);
+        return (offset){a.stride * (uint64_t)constant, a.constant * constant};
+    default: return (offset){1, 0};
+    }
+}
+
+static void add_scaled(offset *sum, LLVMValueRef index, uint64_t scale) {
+    const offset number = number_of(index, 6);
+    sum->stride = common(sum->stride, number.stride * scale);
+    sum->constant += number.constant * (int64_t)scale;
+}
+
+static void add_gep(LLVMTargetDataRef layout, LLVMValueRef gep, offset *sum) {
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
+    const unsigned count = (unsigned)LLVMGetNumOperands(gep);
+    add_scaled(sum, LLVMGetOperand(gep, 1), LLVMABISizeOfType(layout, type));
+    for (unsigned i = 2; i < count; i++) {
+        LLVMValueRef index = LLVMGetOperand(gep, i);
+        if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+            const unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
+            sum->constant += (int64_t)LLVMOffsetOfElement(layout, type, field);
+            type = LLVMStructGetTypeAtIndex(type, field);
+        } else {
+            type = LLVMGetElementType(type);
+            add_scaled(sum, index, LLVMABISizeOfType(layout, type));
+        }
+    }
+}
+
+static offset offset_of(LLVMTargetDataRef layout, LLVMValueRef pointer) {
+    offset sum = {0};
+    for (;;) {
+        const bool is_expression = LLVMIsAConstantExpr(pointer) != NULL;
+        if (!is_expression && !LLVMIsAInstruction(pointer)) break;
+        const LLVMOpcode op =
+            is_expression ? LLVMGetConstOpcode(pointer) : LLVMGetInstructionOpcode(pointer);
+        if (op == LLVMGetElementPtr)
+            add_gep(layout, pointer, &sum);
+        else if (op != LLVMAddrSpaceCast && op != LLVMBitCast && op != LLVMFreeze)
+            return (offset){1, 0}; /* several ways to here */
+        pointer = LLVMGetOperand(pointer, 0);
+    }
+    return sum;
+}
+
+/* ---- the accesses ---- */
+
+typedef struct access {
+    LLVMValueRef instruction;
+    uint64_t params;
+    offset offset;
+    int class;
+    bool is_store;
+    bool is_own; /* a read of what this thread may have written, or such a write */
+} access;
+
+typedef struct access_list {
+    access *items;
+    uint32_t count, capacity;
+} access_list;
+
+static void add_access(access_list *list, access item) {
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity == 0 ? 16 : 2 * list->capacity;
+        list->items = wp_must_realloc(list->items, list->capacity * sizeof *list->items);
+    }
+    list->items[list->count++] = item;
+}
+
+static bool overlap(const access *a, const access *b) {
+    const uint64_t stride = common(a->offset.stride, b->offset.stride);
+    const int64_t a_bytes = INT64_C(1) << a->class, b_bytes = INT64_C(1) << b->class;
+    int64_t ahead = b->offset.constant - a->offset.constant;
+    if (stride == 0) return ahead < a_bytes && -ahead < b_bytes;
+    ahead %= (int64_t)stride;
+    if (ahead < 0) ahead += (int64_t)stride;
+    return ahead < a_bytes || (int64_t)stride - ahead < b_bytes;
+}
+
+static wp_status refuse_widths(const wpi_stream *s, const access *a, const access *write,
+                               wp_error *err) {
+    char *place = wpi_stream_place(write->instruction);
+    char *reason =
+        wp_format("%s mapped data that the write at %s may change with another width",
+                  a->is_store ? "writes" : "reads", place[0] != '\0' ? place : "another place");
+    const wp_status status = wpi_stream_refuse(s, a->instruction, reason, err);
+    wp_free(reason);
+    wp_free(place);
+    return status;
+}
+
+/* A thread sees its own writes: reads that may meet one look for it. The host stores the writes of
+ * a chunk class by class, so those of one place must be of one class. */
+static wp_status find_own(const wpi_stream *s, access_list *list, wp_error *err) {
+    for (uint32_t w = 0; w < list->count; w++) {
+        access *write = &list->items[w];
+        if (!write->is_store) continue;
+        for (uint32_t n = 0; n < list->count; n++) {
+            access *a = &list->items[n];
+            if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
+            if (a->class != write->class) return refuse_widths(s, a, write, err);
+            if (!a->is_store) a->is_own = write->is_own = true;
+        }
+    }
+    return WP_STATUS_OK;
+}
+
+static int class_of(LLVMTargetDataRef layout, LLVMTypeRef type) {
+    const unsigned long long bits = LLVMSizeOfTypeInBits(layout, type);
+    for (int k = 0; k < WPI_STREAM_CLASSES; k++)
+        if (bits == 8ull << k) return k;
+    return -1;
+}
+
+static uint64_t mapped_of(const wpi_stream *s, LLVMValueRef pointer, bool *is_mixed) {
+    const wpi_stream_root root = wpi_stream_root_of(pointer);
+    const uint64_t mapped = root.params & s->mask;
+    *is_mixed = mapped != 0 && (mapped != root.params || root.is_local || root.is_shared ||
+                                root.is_variable || root.is_loaded);
+    return mapped;
+}
+
+static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list *list,
+                               wp_error *err) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(s->c->module);
+    const bool is_store = LLVMIsAStoreInst(i) != NULL;
+    LLVMValueRef pointer = LLVMGetOperand(i, is_store ? 1 : 0);
+    bool is_mixed;
+    const uint64_t params = mapped_of(s, pointer, &is_mixed);
+    if (params == 0) return WP_STATUS_OK;
+    if (is_mixed)
+        return wpi_stream_refuse(s, i, "accesses mapped data or other memory, by one address", err);
+    LLVMTypeRef type = is_store ? LLVMTypeOf(LLVMGetOperand(i, 0)) : LLVMTypeOf(i);
+    const int class = class_of(layout, type);
+    if (class < 0)
+        return wpi_stream_refuse(
+            s, i, "accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes", err);
+    add_access(list, (access){i, params, offset_of(layout, pointer), class, is_store, false});
+    return WP_STATUS_OK;
+}
+
+/* Lanes of a warp may be in different chunks, and only plain barriers have been taken care of. */
+static const char *refused_call(LLVMValueRef i) {
+    LLVMValueRef callee = wpi_called_function(i);
+    size_t length;
+    if (LLVMIsACallInst(i) && LLVMIsAInlineAsm(LLVMGetCalledValue(i)))
+        return "is inline PTX, which is not understood in kernels that are streamed";
+    const char *name = callee != NULL ? LLVMGetValueName2(callee, &length) : "";
+    if (strcmp(name, "llvm.nvvm.barrier0") == 0) return NULL;
+    if (strncmp(name, "llvm.nvvm.bar", 13) == 0) return "is a barrier other than __syncthreads()";
+    static const char *const warp[] = {"llvm.nvvm.shfl",  "llvm.nvvm.vote",       "llvm.nvvm.match",
+                                       "llvm.nvvm.redux", "llvm.nvvm.activemask", "__wp_shfl",
+                                       "__wp_vote",       "__wp_activemask",      "__wp_redux",
+                                       "__wp_match"};
+    for (size_t w = 0; w < sizeof warp / sizeof *warp; w++)
+        if (strncmp(name, warp[w], strlen(warp[w])) == 0)
+            return "relies on the lanes of a warp being together";
+    return strncmp(name, "__wp_grid_sync", 14) == 0 ? "is a barrier of the whole grid" : NULL;
+}
+
+/* Other instructions must not touch mapped data, or give its address away. */
+static wp_status check_other(const wpi_stream *s, LLVMValueRef i, wp_error *err) {
+    if (LLVMIsAPHINode(i) || LLVMIsAGetElementPtrInst(i) || LLVMIsASelectInst(i) ||
+        LLVMIsAICmpInst(i) || LLVMIsAAddrSpaceCastInst(i) || LLVMIsABitCastInst(i) ||
+        LLVMIsAFreezeInst(i))
+        return WP_STATUS_OK;
+    const char *refused = refused_call(i);
+    if (refused != NULL) return wpi_stream_refuse(s, i, refused, err);
+    const int count = LLVMGetNumOperands(i);
+    for (int o = 0; o < count; o++) {
+        LLVMValueRef operand = LLVMGetOperand(i, (unsigned)o);
+        bool is_mixed;
+        if (LLVMGetTypeKind(LLVMTypeOf(operand)) != LLVMPointerTypeKind ||
+            LLVMIsAFunction(operand) || mapped_of(s, operand, &is_mixed) == 0)
+            continue;
+        const bool is_atomic = LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+        return wpi_stream_refuse(s, i,
+                                 is_atomic ? "is an atomic operation on mapped data"
+                                           : "does more with the address of mapped data than to "
+                                             "read or write it",
+                                 err);
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status collect(const wpi_stream *s, access_list *list, wp_error *err) {
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            bool is_mixed;
+            if (LLVMIsALoadInst(i))
+                WP_TRY(add_if_mapped(s, i, list, err));
+            else if (!LLVMIsAStoreInst(i))
+                WP_TRY(check_other(s, i, err));
+            else if (LLVMGetTypeKind(LLVMTypeOf(LLVMGetOperand(i, 0))) == LLVMPointerTypeKind &&
+                     mapped_of(s, LLVMGetOperand(i, 0), &is_mixed) != 0)
+                return wpi_stream_refuse(s, i, "stores the address of mapped data", err);
+            else
+                WP_TRY(add_if_mapped(s, i, list, err));
+        }
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- placeholders ---- */
+
+static LLVMValueRef convert(wp_compile *c, LLVMValueRef value, LLVMTypeRef to) {
+    LLVMTypeRef from = LLVMTypeOf(value);
+    if (from == to) return value;
+    if (LLVMGetTypeKind(to) == LLVMPointerTypeKind)
+        return LLVMBuildIntToPtr(c->builder, value, to, "");
+    if (LLVMGetTypeKind(from) == LLVMPointerTypeKind)
+        return LLVMBuildPtrToInt(c->builder, value, to, "");
+    return LLVMBuildBitCast(c->builder, value, to, "");
+}
+
+static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
+    return LLVMTypeOf(pointer) == c->ptr ? pointer
+                                         : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
+}
+
+static void replace(wpi_stream *s, const access *a) {
+    wp_compile *c = s->c;
+    LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
+    char *name = wp_format("%s%d", a->is_store ? WPI_STREAM_WRITE : WPI_STREAM_READ, 1 << a->class);
+    LLVMValueRef own = wpi_const32(c, a->is_own);
+    s->facts.reads_own |= a->is_own;
+    LLVMPositionBuilderBefore(c->builder, a->instruction);
+    LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(a->instruction));
+    if (a->is_store) {
+        LLVMValueRef value = convert(c, LLVMGetOperand(a->instruction, 0), integer);
+        LLVMValueRef args[] = {own, generic(c, LLVMGetOperand(a->instruction, 1)), value};
+        LLVMTypeRef types[] = {c->i32, c->ptr, integer};
+        LLVMValueRef callee = wpi_compile_declare(c, name, c->none, types, 3);
+        LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, args, 3, "");
+        s->write_classes |= 1u << a->class;
+    } else {
+        const uint32_t unknown = wpi_stream_add_unknown(
+            s, a->instruction, "an address or a branch depends on mapped data, read at");
+        LLVMValueRef none = wpi_const32(c, 0);
+        LLVMValueRef args[] = {
+            own, generic(c, LLVMGetOperand(a->instruction, 0)), wpi_const32(c, unknown), none, none,
+            none};
+        LLVMTypeRef types[] = {c->i32, c->ptr, c->i32, c->i32, c->i32, c->i32};
+        LLVMValueRef callee = wpi_compile_declare(c, name, integer, types, 6);
+        LLVMValueRef value =
+            LLVMBuildCall2(c->builder, wpi_function_type(callee), callee, args, 6, "");
+        LLVMReplaceAllUsesWith(a->instruction, convert(c, value, LLVMTypeOf(a->instruction)));
+        s->read_classes |= 1u << a->class;
+    }
+    LLVMSetCurrentDebugLocation2(c->builder, NULL);
+    LLVMInstructionEraseFromParent(a->instruction);
+    wp_free(name);
+}
+
+static int class_by_name(LLVMValueRef instruction, const char *prefix) {
+    LLVMValueRef callee = wpi_called_function(instruction);
+    size_t length;
+    const char *name = callee != NULL ? LLVMGetValueName2(callee, &length) : "";
+    if (strncmp(name, prefix, strlen(prefix)) != 0) return -1;
+    for (int k = 0; k < WPI_STREAM_CLASSES; k++) {
+        char bytes[8];
+        (void)snprintf(bytes, sizeof bytes, "%d", 1 << k);
+        if (strcmp(name + strlen(prefix), bytes) == 0) return k;
+    }
+    return -1;
+}
+
+int wpi_stream_read_class(LLVMValueRef instruction) {
+    return class_by_name(instruction, WPI_STREAM_READ);
+}
+
+int wpi_stream_write_class(LLVMValueRef instruction) {
+    return class_by_name(instruction, WPI_STREAM_WRITE);
+}
+
+wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err) {
+    access_list list = {0};
+    wp_status status;
+    WP_TRY_GOTO(collect(s, &list, err), done);
+    WP_TRY_GOTO(find_own(s, &list, err), done);
+    for (uint32_t i = 0; i < list.count; i++)
+        replace(s, &list.items[i]);
+    wpi_stream_note_roots(s);
+    status = WP_STATUS_OK;
+done:
+    wp_free(list.items);
+    return status;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* warpage/stream.h, and launches that pass mapped data. */
+#include "warpage/stream.h"
+
+#include "cudart/cudart.h"
+#include "device/device.h"
+#include "stream/reservation.h"
+#include "stream/stream_context.h"
+#include "stream/stream_launch.h"
+
+cudaError_t streamingMalloc(void **out, size_t size_bytes) {
+    wp_device *device;
+    wp_error err = {0};
+    WPI_TRY(wpi_enter(&device));
+    if (out == NULL || size_bytes == 0) return wpi_note(cudaErrorInvalidValue);
+    return wpi_result(wpi_reservation_create(size_bytes, out, &err), &err);
+}
+
+cudaError_t streamingMap(void *mapped, void *host, size_t size_bytes) {
+    wp_device *device;
+    wp_error err = {0};
+    WPI_TRY(wpi_enter(&device));
+    const wp_status status = wpi_reservation_map(mapped, host, size_bytes, &err);
+    return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
+                                       : wpi_result(status, &err);
+}
+
+cudaError_t streamingFree(void *mapped) {
+    wp_device *device;
+    wp_error err = {0};
+    WPI_TRY(wpi_enter_any(&device));
+    if (mapped == NULL) return cudaSuccess;
+    WPI_TRY(wpi_result(wp_device_wait(device, &err), &err));
+    const wp_status status = wpi_reservation_free(mapped, &err);
+    return status == WP_STATUS_INVALID ? wpi_explain(cudaErrorInvalidValue, &err)
+                                       : wpi_result(status, &err);
+}
+
+cudaError_t streamingSetOptions(const streamingOptions *options) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (options == NULL) return wpi_note(cudaErrorInvalidValue);
+    wpi_stream_set_options(options);
+    return cudaSuccess;
+}
+
+cudaError_t streamingGetReport(streamingReport *out) {
+    wp_device *device;
+    WPI_TRY(wpi_enter(&device));
+    if (out == NULL) return wpi_note(cudaErrorInvalidValue);
+    return wpi_stream_last_report(out) ? cudaSuccess : wpi_note(cudaErrorNotReady);
+}
+
+cudaError_t wpi_refuse_reserved(const void *address) {
+    wp_error err = {0};
+    if (!wpi_reservation_any() || !wpi_reservation_find(address, NULL, NULL, NULL))
+        return cudaSuccess;
+    const wp_status ignored =
+        WP_FAIL(&err, INVALID,
+                "%p was reserved by streamingMalloc: only kernels can use it; copy from or to the "
+                "host memory that streamingMap tied to it",
+                address);
+    (void)ignored;
+    return wpi_explain(cudaErrorInvalidValue, &err);
+}
+
+void wpi_streaming_forget(void) {
+    wpi_stream_contexts_free();
+}
+
+cudaError_t wpi_launch_streamed(wp_device *device, const wpi_function *f, wp_queue *queue,
+                                const wp_launch *launch, uint64_t mask) {
+    const wpi_stream_code *code;
+    wp_error err = {0};
+    wp_status status =
+        wpi_stream_code_find(device, f->module, f->image, f->name, mask, &code, &err);
+    if (status == WP_STATUS_OK) status = wpi_stream_launch_queue(queue, launch, code, &err);
+    return wpi_result(status, &err);
+}

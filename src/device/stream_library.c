@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/stream_library.h"
+
+#include <dlfcn.h>
+#include <inttypes.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/text.h"
+#include "device/image.h"
+#include "device/made_library.h"
+
+static bool is_stream(void *library, const wp_image_header *image) {
+    (void)image;
+    const void *own = dlsym(library, WP_STREAM_IMAGE_SYMBOL);
+    const wp_image_header *header;
+    return own != NULL && wpi_image_check(own, &header, NULL) == WP_STATUS_OK;
+}
+
+/* The option of wpcc that makes this call superfluous. Caller frees. */
+static char *advise(const char *kernel, uint64_t mask) {
+    wp_text text = {0};
+    wp_text_appendf(&text, "compile the program with --stream=%s", kernel);
+    bool is_first = true;
+    for (unsigned i = 0; i < 64; i++) {
+        if ((mask >> i & 1) == 0) continue;
+        wp_text_appendf(&text, "%s%u", is_first ? ":" : ",", i);
+        is_first = false;
+    }
+    return wp_text_take(&text);
+}
+
+wp_status wpi_stream_library_open(const void *image, const char *kernel, uint64_t mask,
+                                  const void **new_image, wp_error *err) {
+    const wp_image_header *header;
+    *new_image = NULL;
+    WP_TRY(wpi_image_check(image, &header, err));
+    char *option = wp_format("--stream-library=%s:%" PRIx64, kernel, mask);
+    char *what = wp_format("the streamed form of %s", kernel);
+    char *instead = advise(kernel, mask);
+    const char *const options[] = {option, NULL};
+    const wpi_made_library wanted = {.image = header,
+                                     .options = options,
+                                     .name = "stream",
+                                     .what = what,
+                                     .who = "launches with mapped data",
+                                     .instead = instead,
+                                     .may_be_refused = true,
+                                     .is_right = is_stream};
+    void *library;
+    const wp_status status = wpi_made_library_open(&wanted, &library, err);
+    if (status == WP_STATUS_OK) *new_image = dlsym(library, WP_STREAM_IMAGE_SYMBOL);
+    wp_free(instead);
+    wp_free(what);
+    wp_free(option);
+    return status;
+}

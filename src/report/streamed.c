@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/streamed.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/cxx_name.h"
+#include "base/page.h"
+#include "base/units.h"
+
+#define NAME_WIDTH 34
+
+/* The numbers of a row: names in JSON, and whether launches add up. */
+static const struct {
+    const char *name;
+    size_t offset;
+    bool is_sum;
+} fields[] = {
+#define FIELD(name, is_sum) {#name, offsetof(wp_run_streamed, name), is_sum}
+    FIELD(launches, true),      FIELD(blocks, true),          FIELD(chunks, true),
+    FIELD(mapped_bytes, true),  FIELD(read_bytes, true),      FIELD(written_bytes, true),
+    FIELD(sent_bytes, true),    FIELD(address_bytes, true),   FIELD(device_bytes, false),
+    FIELD(pinned_bytes, false), FIELD(sets, false),           FIELD(slots, false),
+    FIELD(time_ns, true),       FIELD(stage_ns, true),        FIELD(address_ns, true),
+    FIELD(gather_ns, true),     FIELD(address_wait_ns, true), FIELD(compute_ns, true),
+    FIELD(store_ns, true),      FIELD(compute_wait_ns, true),
+#undef FIELD
+};
+enum { FIELD_COUNT = sizeof fields / sizeof *fields };
+
+static uint64_t *number_of(wp_run_streamed *row, size_t field) {
+    return (uint64_t *)(void *)((char *)row + fields[field].offset);
+}
+
+static uint64_t number_in(const wp_run_streamed *row, size_t field) {
+    return *(const uint64_t *)(const void *)((const char *)row + fields[field].offset);
+}
+
+static wp_run_streamed *add_row(wp_run_record *record) {
+    wp_run_streamed *rows =
+        wp_realloc(record->streamed, (record->streamed_count + 1) * sizeof *rows);
+    if (rows == NULL) return NULL;
+    record->streamed = rows;
+    rows[record->streamed_count] = (wp_run_streamed){0};
+    return &rows[record->streamed_count++];
+}
+
+bool wpi_streamed_add(wp_run_record *record, const wp_run_streamed *launch) {
+    wp_run_streamed *row = NULL;
+    for (size_t i = 0; i < record->streamed_count && row == NULL; i++)
+        if (strcmp(record->streamed[i].name, launch->name) == 0) row = &record->streamed[i];
+    if (row == NULL) {
+        row = add_row(record);
+        if (row == NULL) return false;
+        row->name = wp_strdup(launch->name);
+        row->display_name = wp_cxx_demangle(launch->name);
+        if (row->display_name == NULL) row->display_name = wp_strdup(launch->name);
+        if (row->name == NULL || row->display_name == NULL) {
+            wp_free(row->name);
+            wp_free(row->display_name);
+            record->streamed_count--;
+            return false;
+        }
+    }
+    for (size_t f = 0; f < FIELD_COUNT; f++) {
+        uint64_t *number = number_of(row, f);
+        *number = (fields[f].is_sum ? *number : 0) + number_in(launch, f);
+    }
+    return true;
+}
+
+void wpi_streamed_deinit(wp_run_record *record) {
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        wp_free(record->streamed[i].name);
+        wp_free(record->streamed[i].display_name);
+    }
+    wp_free(record->streamed);
+    record->streamed = NULL;
+    record->streamed_count = 0;
+}
+
+/* ---- JSON ---- */
+
+json_t *wpi_streamed_to_json(const wp_run_record *record) {
+    json_t *array = json_array();
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        const wp_run_streamed *row = &record->streamed[i];
+        json_t *object = json_object();
+        wpi_json_set(object, "name", wpi_json_string(row->name));
+        wpi_json_set(object, "display_name", wpi_json_string(row->display_name));
+        for (size_t f = 0; f < FIELD_COUNT; f++)
+            wpi_json_set(object, fields[f].name, wpi_json_number(number_in(row, f)));
+        wpi_json_append(array, object);
+    }
+    return array;
+}
+
+void wpi_streamed_from_json(wpi_json_reader *r, const json_t *array, wp_run_record *out) {
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        const json_t *object = json_array_get(array, i);
+        wp_run_streamed *row = add_row(out);
+        WP_CHECK(row != NULL);
+        row->name = wpi_json_read_string(r, object, "name");
+        row->display_name = wpi_json_read_string(r, object, "display_name");
+        for (size_t f = 0; f < FIELD_COUNT; f++)
+            *number_of(row, f) = wpi_json_read_number(r, object, fields[f].name);
+    }
+}
+
+/* ---- for people ---- */
+
+/* Stages in the order in which data pass through them. */
+static const struct {
+    const char *label;
+    size_t work, wait; /* wait 0: it is not known */
+} stages[] = {
+    {"addresses", offsetof(wp_run_streamed, address_ns), offsetof(wp_run_streamed, address_wait_ns)},
+    {"gather", offsetof(wp_run_streamed, gather_ns), 0},
+    {"compute", offsetof(wp_run_streamed, compute_ns), offsetof(wp_run_streamed, compute_wait_ns)},
+    {"store", offsetof(wp_run_streamed, store_ns), 0},
+};
+enum { STAGE_COUNT = sizeof stages / sizeof *stages };
+
+/* A share of the kernel's time; "" if there is none. */
+static const char *share(const wp_run_streamed *row, size_t offset, char text[32]) {
+    text[0] = '\0';
+    if (offset == 0 || row->stage_ns == 0) return text;
+    const uint64_t ns = *(const uint64_t *)(const void *)((const char *)row + offset);
+    (void)snprintf(text, 32, "%.1f %%", 100.0 * (double)ns / (double)row->stage_ns);
+    return text;
+}
+
+typedef void (*fact_fn)(wp_text *out, const char *label, const char *value);
+
+static void visit_facts(const wp_run_streamed *row, wp_text *out, fact_fn fact) {
+    char a[32], b[32], text[96];
+    (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " chunks", row->launches,
+                   row->chunks);
+    fact(out, "launches", text);
+    fact(out, "mapped", wp_format_bytes(row->mapped_bytes, a));
+    (void)snprintf(text, sizeof text, "%s, %.1f %%", wp_format_bytes(row->read_bytes, a),
+                   row->mapped_bytes == 0
+                       ? 0.0
+                       : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
+    fact(out, "read by the kernel", text);
+    fact(out, "sent to the device", wp_format_bytes(row->sent_bytes, a));
+    fact(out, "addresses and patterns", wp_format_bytes(row->address_bytes, a));
+    if (row->written_bytes != 0)
+        fact(out, "written by the kernel", wp_format_bytes(row->written_bytes, a));
+    (void)snprintf(text, sizeof text, "%" PRIu64 " sets of %" PRIu64 " slots: %s, pinned %s",
+                   row->sets, row->slots, wp_format_bytes(row->device_bytes, a),
+                   wp_format_bytes(row->pinned_bytes, b));
+    fact(out, "buffers", text);
+}
+
+static void text_fact(wp_text *out, const char *label, const char *value) {
+    wp_text_appendf(out, "  %-*s %s\n", NAME_WIDTH, label, value);
+}
+
+void wpi_streamed_text(const wp_run_record *record, wp_text *out) {
+    char time[32], work[32], wait[32];
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        const wp_run_streamed *row = &record->streamed[i];
+        char *name = wp_cxx_name_short(row->display_name, NAME_WIDTH);
+        wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "streamed kernel", name);
+        wp_free(name);
+        visit_facts(row, out, text_fact);
+        wp_text_appendf(out, "  %-*s %10s %10s   of %s\n", NAME_WIDTH, "stage", "at work",
+                        "waiting", wp_format_duration(row->time_ns, time));
+        for (size_t s = 0; s < STAGE_COUNT; s++)
+            wp_text_appendf(out, "  %-*s %10s %10s\n", NAME_WIDTH, stages[s].label,
+                            share(row, stages[s].work, work), share(row, stages[s].wait, wait));
+    }
+}
+
+static void html_fact(wp_text *out, const char *label, const char *value) {
+    wp_text_append(out, "<tr>");
+    wp_page_element(out, "td", label);
+    wp_page_element(out, "td", value);
+    wp_text_append(out, "</tr>\n");
+}
+
+void wpi_streamed_html(const wp_run_record *record, wp_text *out) {
+    static const char *const names[] = {"stage", "at work", "waiting", NULL};
+    char work[32], wait[32];
+    for (size_t i = 0; i < record->streamed_count; i++) {
+        const wp_run_streamed *row = &record->streamed[i];
+        char *name = wp_cxx_name_short(row->display_name, NAME_WIDTH);
+        char *title = wp_format("Streamed kernel %s", name);
+        wp_page_begin_table(out, title);
+        visit_facts(row, out, html_fact);
+        wp_page_end_table(out);
+        wp_page_begin_table(out, NULL);
+        wp_text_append(out, "<tr>");
+        for (size_t n = 0; names[n] != NULL; n++)
+            wp_page_element(out, "th", names[n]);
+        wp_text_append(out, "</tr>\n");
+        for (size_t s = 0; s < STAGE_COUNT; s++) {
+            wp_text_append(out, "<tr>");
+            wp_page_element(out, "td", stages[s].label);
+            wp_page_element(out, "td", share(row, stages[s].work, work));
+            wp_page_element(out, "td", share(row, stages[s].wait, wait));
+            wp_text_append(out, "</tr>\n");
+        }
+        wp_page_end_table(out);
+        wp_free(title);
+        wp_free(name);
+    }
+}

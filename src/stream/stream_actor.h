@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The host's side of one set of buffers: two state machines, each driven by an actor
+ * (warpage/host.h).
+ *
+ *     gather: WAIT ─asked─► LINES ─► SEND ─► WAIT
+ *     store:  WAIT ─wrote─► RETURN ─returned─► LINES ─► TELL ─► WAIT
+ *
+ * A step never waits. What a state declares as work takes its time before the next step.
+ */
+#ifndef WP_STREAM_STREAM_ACTOR_H
+#define WP_STREAM_STREAM_ACTOR_H
+
+#include "stream/reservation.h"
+#include "stream/stream_buffers.h"
+#include "warpage/host.h"
+
+/** What one actor has counted. */
+typedef struct wpi_stream_counts {
+    uint64_t chunks, accesses, useful_bytes, copied_bytes;
+    uint64_t words; /* addresses, bases and strides */
+    uint64_t worked_ns;
+} wpi_stream_counts;
+
+typedef struct wpi_stream_side {
+    const wpi_stream_buffers *buffers;
+    const char *kernel_name;
+    bool reads_own;      /* data are gathered when writes of three chunks before are in place */
+    wp_queue *down, *up; /* copies to the device, and back */
+    uint32_t set;
+    uint32_t chunk; /* the next to serve */
+    uint32_t state;
+    /* Of the chunk; lines: of host memory that it touches. */
+    uint64_t words, accesses, bytes, lines, lines_in_order;
+    uint32_t slots[WPI_STREAM_CLASSES]; /* of the chunk: most that a thread used */
+    uint64_t since_ns;                  /* the chunk's work began */
+    wpi_reservation_cursor cursor;
+    wpi_stream_counts counts;
+    bool has_failed;
+    wp_error failure;
+} wpi_stream_side;
+
+wp_actor_answer wpi_stream_gather_step(wp_actor *actor, void *side);
+wp_actor_answer wpi_stream_store_step(wp_actor *actor, void *side);
+
+/* ---- shared by the two ---- */
+
+/** Counts what the chunk used: slots, accesses, bytes, lines. */
+void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write);
+/** Visits the slots of a counted chunk, class by class. */
+typedef bool (*wpi_stream_visit)(wpi_stream_side *side, uint32_t class, uint64_t address,
+                                 void *place);
+/** False: a visit failed. `places`: the chunk's copy of data or values on the host. */
+bool wpi_stream_visit_chunk(wpi_stream_side *side, bool is_write, char *places,
+                            wpi_stream_visit visit);
+/** The buffer of the chunk that the side is at. */
+uint64_t wpi_stream_buffer(const wpi_stream_side *side);
+uint32_t *wpi_stream_word(uint32_t *words, uint32_t set);
+/** Notes the failure; the kernel is told to trap. */
+wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
+/** A thread of the block accessed what is not mapped. */
+void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
+                             uint64_t address);
+/** Copies one value of a class. */
+void wpi_stream_copy(uint32_t class, void *to, const void *from);
+/** The work of touching the chunk's lines of host memory, at random. */
+wp_host_work wpi_stream_lines(const wpi_stream_side *side);
+/** Declares work; the next step comes after it. */
+wp_actor_answer wpi_stream_spend(wp_actor *actor, wpi_stream_side *side, const wp_host_work *work);
+/** Copies what the chunk used of each class. */
+wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *dst, const char *src,
+                                  wp_queue *queue);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/stream_context.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "report/recorder.h"
+
+enum { IN_FLIGHT_MAX = 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wpi_stream_context *contexts;
+static streamingReport last_report;
+static bool has_report;
+static uint64_t launches;
+
+/* ---- the end of a launch ---- */
+
+static void add_counts(streamingReport *r, const wpi_stream_counts *c, bool is_write) {
+    r->accesses += c->accesses;
+    r->address_bytes += c->words * sizeof(uint64_t);
+    if (is_write) {
+        r->written_bytes += c->useful_bytes;
+    } else {
+        r->chunks += c->chunks;
+        r->read_bytes += c->useful_bytes;
+        r->sent_bytes += c->copied_bytes;
+    }
+}
+
+static void tell_recorder(const wpi_stream_context *x, const streamingReport *r) {
+    const wp_run_streamed launch = {.name = x->name,
+                                    .launches = 1,
+                                    .blocks = r->blocks,
+                                    .chunks = r->chunks,
+                                    .mapped_bytes = r->mapped_bytes,
+                                    .read_bytes = r->read_bytes,
+                                    .written_bytes = r->written_bytes,
+                                    .sent_bytes = r->sent_bytes,
+                                    .address_bytes = r->address_bytes,
+                                    .device_bytes = r->device_bytes,
+                                    .pinned_bytes = r->pinned_bytes,
+                                    .sets = r->sets,
+                                    .slots = r->slots,
+                                    .time_ns = r->total_ns,
+                                    .stage_ns = r->total_ns * r->sets,
+                                    .address_ns = r->address_ns,
+                                    .address_wait_ns = r->address_wait_ns,
+                                    .gather_ns = r->gather_ns,
+                                    .compute_ns = r->compute_ns,
+                                    .compute_wait_ns = r->compute_wait_ns,
+                                    .store_ns = r->store_ns};
+    wpi_report_streamed(&launch);
+}
+
+static void make_report(wpi_stream_context *x) {
+    streamingReport r = x->report;
+    const uint64_t *times = x->buffers.times;
+    for (uint32_t i = 0; i < x->set_count; i++) {
+        add_counts(&r, &x->gather[i].counts, false);
+        add_counts(&r, &x->store[i].counts, true);
+        r.gather_ns += x->gather[i].counts.worked_ns;
+        r.store_ns += x->store[i].counts.worked_ns;
+        const uint64_t *ahead = &times[2 * i * WPI_STREAM_TIMES];
+        const uint64_t *compute = ahead + WPI_STREAM_TIMES;
+        r.address_ns += ahead[0];
+        r.address_wait_ns += ahead[1];
+        r.compute_ns += compute[0];
+        r.compute_wait_ns += compute[1];
+    }
+    r.total_ns = wp_event_time_ns(x->ended) - wp_event_time_ns(x->began);
+    last_report = r;
+    has_report = true;
+    tell_recorder(x, &r);
+}
+
+/* The actors have ended, or end at once, as their device has failed. */
+static void retire_locked(wpi_stream_context *x) {
+    for (uint32_t i = 0; i < 2 * x->set_count; i++)
+        wp_actor_destroy(x->actors[i]);
+    if (atomic_load(&x->has_ended) && wp_event_is_complete(x->ended)) make_report(x);
+    wp_free(x->actors);
+    wp_free(x->gather);
+    wp_free(x->store);
+    x->actors = NULL;
+    x->gather = x->store = NULL;
+    x->set_count = 0;
+    x->is_used = false;
+}
+
+static void retire_ended_locked(void) {
+    for (wpi_stream_context *x = contexts; x != NULL; x = x->next)
+        if (x->is_used && x->is_queued &&
+            (atomic_load(&x->has_ended) || wp_device_sticky_error(x->device, NULL) != WP_STATUS_OK))
+            retire_locked(x);
+}
+
+void wpi_stream_context_on_end(void *object) {
+    wpi_stream_context *x = object;
+    atomic_store(&x->has_ended, true);
+}
+
+bool wpi_stream_last_report(streamingReport *out) {
+    pthread_mutex_lock(&lock);
+    retire_ended_locked();
+    if (has_report) *out = last_report;
+    pthread_mutex_unlock(&lock);
+    return has_report;
+}
+
+static void free_context(wpi_stream_context *x) {
+    if (x == NULL) return;
+    if (x->is_used) retire_locked(x);
+    wpi_stream_buffers_free(&x->buffers);
+    wp_event_destroy(x->began);
+    wp_event_destroy(x->ended);
+    wp_event_destroy(x->over);
+    wp_queue_destroy(x->down);
+    wp_queue_destroy(x->up);
+    wp_free(x->name);
+    wp_free(x);
+}
+
+void wpi_stream_contexts_free(void) {
+    pthread_mutex_lock(&lock);
+    while (contexts != NULL) {
+        wpi_stream_context *x = contexts;
+        contexts = x->next;
+        free_context(x);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- the beginning of a launch ---- */
+
+static wp_status create_context(wp_device *device, wpi_stream_context **out, wp_error *err) {
+    wpi_stream_context *x = wp_calloc(1, sizeof *x);
+    wp_status status;
+    if (x == NULL) return WP_FAIL(err, NOMEM, "a streamed launch");
+    x->device = device;
+    WP_TRY_GOTO(wp_queue_create(device, false, &x->down, err), failed);
+    WP_TRY_GOTO(wp_queue_create(device, false, &x->up, err), failed);
+    WP_TRY_GOTO(wp_event_create(device, &x->began, err), failed);
+    WP_TRY_GOTO(wp_event_create(device, &x->ended, err), failed);
+    WP_TRY_GOTO(wp_event_create(device, &x->over, err), failed);
+    *out = x;
+    return WP_STATUS_OK;
+failed:
+    free_context(x);
+    return status;
+}
+
+/* The one of the launches under way that was queued first; NULL: fewer than so many are under way.
+ */
+static wpi_stream_context *oldest_of_many_locked(const wp_device *device) {
+    uint32_t count = 0;
+    wpi_stream_context *oldest = NULL;
+    for (wpi_stream_context *x = contexts; x != NULL; x = x->next) {
+        if (!x->is_used || x->device != device) continue;
+        count++;
+        if (oldest == NULL || x->number < oldest->number) oldest = x;
+    }
+    return count >= IN_FLIGHT_MAX ? oldest : NULL;
+}
+
+/* Each launch has buffers and threads of its own: many at once wait for the first. */
+static wp_status wait_for_room(wp_device *device, wp_error *err) {
+    for (;;) {
+        pthread_mutex_lock(&lock);
+        retire_ended_locked();
+        wpi_stream_context *x = oldest_of_many_locked(device);
+        pthread_mutex_unlock(&lock);
+        if (x == NULL) return WP_STATUS_OK;
+        WP_TRY(wp_event_wait(x->over, err));
+        if (!atomic_load(&x->has_ended)) sched_yield(); /* it is only being queued */
+    }
+}
+
+/* One that is not in use; taken by the caller. */
+wp_status wpi_stream_context_take(wp_device *device, wpi_stream_context **out, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    WP_TRY(wait_for_room(device, err));
+    pthread_mutex_lock(&lock);
+    retire_ended_locked();
+    wpi_stream_context *x = contexts;
+    while (x != NULL && (x->is_used || x->device != device))
+        x = x->next;
+    if (x == NULL) {
+        status = create_context(device, &x, err);
+        if (status == WP_STATUS_OK) {
+            x->next = contexts;
+            contexts = x;
+        }
+    }
+    if (status == WP_STATUS_OK) {
+        x->is_used = true;
+        x->is_queued = false;
+        x->number = ++launches;
+        atomic_store(&x->has_ended, false);
+        *out = x;
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void wpi_stream_context_queued(wpi_stream_context *x) {
+    pthread_mutex_lock(&lock);
+    x->is_queued = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void wpi_stream_context_drop(wpi_stream_context *x) {
+    pthread_mutex_lock(&lock);
+    retire_locked(x);
+    pthread_mutex_unlock(&lock);
+}

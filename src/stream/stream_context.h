@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What one streamed launch has for as long as it is under way: buffers, queues, actors. A context is
+ * used again by later launches. Each launch has one of its own, so there is a limit to how many are
+ * under way: then a launch waits for the first of them.
+ */
+#ifndef WP_STREAM_STREAM_CONTEXT_H
+#define WP_STREAM_STREAM_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "stream/stream_actor.h"
+#include "warpage/stream.h"
+
+typedef struct wpi_stream_context {
+    wp_device *device;
+    wpi_stream_buffers buffers;
+    wp_queue *down, *up;             /* copies to the device, and back */
+    wp_event *began, *ended;         /* of the kernel */
+    wp_event *over;                  /* of all that belongs to the launch */
+    wpi_stream_side *gather, *store; /* [set_count] */
+    wp_actor **actors;               /* [2 * set_count]; NULL where there is none */
+    uint32_t set_count;
+    uint64_t number; /* of the launch */
+    bool is_used;
+    bool is_queued; /* its launch is complete: it can be retired when that has ended */
+    atomic_bool has_ended;
+    char *name;             /* of the kernel, mangled */
+    streamingReport report; /* what is known at the launch */
+    struct wpi_stream_context *next;
+} wpi_stream_context;
+
+/** One that is not in use, or a new one; waits where too many are. The caller queues the launch, then
+ * calls wpi_stream_context_queued, or _drop if that failed. */
+WP_NODISCARD wp_status wpi_stream_context_take(wp_device *device, wpi_stream_context **out,
+                                               wp_error *err);
+void wpi_stream_context_queued(wpi_stream_context *context);
+void wpi_stream_context_drop(wpi_stream_context *context);
+/** A queue's call behind the launch: it has ended. */
+void wpi_stream_context_on_end(void *context);
+
+/** False: no launch has ended yet. */
+bool wpi_stream_last_report(streamingReport *out);
+/** Frees all contexts. All launches have ended, or their device has failed. */
+void wpi_stream_contexts_free(void);
+
+#endif

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The device side of streaming: what the slices of a kernel call (src/compiler/rewrite/stream*.c).
+ * Compiled to nvptx64 bitcode and inlined, so `s` ends up in registers; constants for `k` and masks
+ * of classes leave only what a kernel uses.
+ *
+ * Barriers: 0 all threads of the block, 1 address threads, 2 compute threads. Before each barrier
+ * the lanes of a warp meet.
+ */
+#include <stddef.h>
+
+#include "base/stream_abi.h"
+
+#define INLINE __attribute__((always_inline, convergent))
+#define UNBROKEN UINT32_MAX
+#define EACH_SITE _Pragma("clang loop unroll(full)") for (int j = 0; j < WPI_STREAM_SITES; j++)
+#define EACH_CLASS _Pragma("clang loop unroll(full)") for (int k = 0; k < WPI_STREAM_CLASSES; k++)
+
+typedef wpi_stream_thread thread_state;
+static __attribute__((address_space(3))) uint32_t shared_set;
+
+/* ---- synchronisation ---- */
+
+static INLINE void meet_all(void) {
+    __nvvm_bar_warp_sync(0xffffffffu);
+    __syncthreads();
+}
+
+static INLINE void meet(uint32_t barrier, uint32_t count) {
+    __asm__ volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(count) : "memory");
+}
+
+static INLINE uint32_t meet_and_ask(uint32_t barrier, uint32_t count, uint32_t is_true) {
+    uint32_t all;
+    __nvvm_bar_warp_sync(0xffffffffu);
+    __asm__ volatile("{\n\t.reg .pred p, q;\n\tsetp.ne.u32 p, %3, 0;\n\t"
+                     "bar.red.and.pred q, %1, %2, p;\n\tselp.u32 %0, 1, 0, q;\n\t}"
+                     : "=r"(all)
+                     : "r"(barrier), "r"(count), "r"(is_true)
+                     : "memory");
+    return all;
+}
+
+static INLINE uint64_t now_ns(void) {
+    uint64_t ns;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+enum { WORKED, WAITED, SINCE };
+
+/* The time since the last call was work, or a wait: one thread of each half measures. */
+static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint32_t what) {
+    if (s->thread != 0) return;
+    volatile uint64_t *times =
+        s->launch->times + ((uint64_t)s->set * 2 + is_computing) * WPI_STREAM_TIMES;
+    const uint64_t now = now_ns();
+    if (what != SINCE) times[what] += now - times[SINCE];
+    times[SINCE] = now;
+}
+
+/* Until the word is at least `chunks`. */
+static INLINE void await(const uint32_t *word, uint32_t chunks) {
+    const volatile uint32_t *at = word;
+    uint32_t value;
+    while ((value = *at) < chunks) {
+    }
+    if (value == WPI_STREAM_END) __builtin_trap();
+}
+
+static INLINE uint32_t *word_of(uint32_t *words, uint32_t set) {
+    return words + (uint64_t)set * WPI_STREAM_WORD;
+}
+
+/* ---- begin and end of a block ---- */
+
+static INLINE uint32_t take_set(const wpi_stream_launch *l, uint32_t block) {
+    uint32_t set = block % l->set_count, taken = 0;
+    do {
+        uint32_t *busy = word_of(l->busy, set);
+        taken = __nvvm_atom_cas_gen_i((int *)busy, 0, 1) == 0;
+        if (!taken) set = set + 1 == l->set_count ? 0 : set + 1;
+    } while (!taken);
+    __nvvm_membar_gl();
+    return set;
+}
+
+INLINE uint32_t __wp_stream_is_computing(const wpi_stream_launch *l) {
+    return (uint32_t)__nvvm_read_ptx_sreg_tid_x() >= l->half;
+}
+
+INLINE void __wp_stream_begin(thread_state *s, const wpi_stream_launch *l) {
+    const uint32_t tid = (uint32_t)__nvvm_read_ptx_sreg_tid_x();
+    const uint32_t block =
+        (uint32_t)__nvvm_read_ptx_sreg_ctaid_x() +
+        (uint32_t)__nvvm_read_ptx_sreg_nctaid_x() *
+            ((uint32_t)__nvvm_read_ptx_sreg_ctaid_y() +
+             (uint32_t)__nvvm_read_ptx_sreg_nctaid_y() * (uint32_t)__nvvm_read_ptx_sreg_ctaid_z());
+    s->launch = l;
+    s->thread = tid >= l->half ? tid - l->half : tid;
+    s->x = s->thread % l->block_x;
+    s->y = s->thread / l->block_x % l->block_y;
+    s->z = s->thread / l->block_x / l->block_y;
+    s->chunk = WPI_STREAM_END;
+    EACH_CLASS {
+        s->lowest[k] = UINT64_MAX;
+        s->highest[k] = 0;
+    }
+    if (tid == 0) {
+        const uint32_t set = take_set(l, block);
+        *(volatile uint32_t *)word_of(l->block, set) = block;
+        shared_set = set;
+    }
+    meet_all();
+    s->set = shared_set;
+    s->first = *(volatile uint32_t *)word_of(l->chunks, s->set);
+    note_time(s, tid >= l->half, SINCE);
+}
+
+INLINE void __wp_stream_end(thread_state *s) {
+    const wpi_stream_launch *l = s->launch;
+    meet_all();
+    if (__nvvm_read_ptx_sreg_tid_x() == 0) {
+        *(volatile uint32_t *)word_of(l->chunks, s->set) = s->first + s->chunk;
+        __nvvm_membar_gl();
+        *(volatile uint32_t *)word_of(l->busy, s->set) = 0;
+    }
+}
+
+/* A thread that only fills up a warp is done at once. */
+INLINE uint32_t __wp_stream_is_extra(const thread_state *s) {
+    return s->thread >= s->launch->threads;
+}
+
+/* ---- chunks ---- */
+
+static INLINE uint64_t buffer_of(const thread_state *s) {
+    return (uint64_t)s->set * WPI_STREAM_BUFFERS + (s->first + s->chunk) % WPI_STREAM_BUFFERS;
+}
+
+static INLINE void publish(const thread_state *s, uint32_t *counts, const uint32_t *taken,
+                           uint32_t classes) {
+    const uint32_t half = s->launch->half;
+    uint32_t *at = counts + buffer_of(s) * WPI_STREAM_CLASSES * half + s->thread;
+    EACH_CLASS if (classes >> k & 1) at[k * half] = taken[k];
+}
+
+/* The chunk's pattern, or, where it broke, the addresses before that. */
+static INLINE void publish_pattern(const thread_state *s, uint32_t k) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t half = l->half, sites = s->sites[k];
+    const uint64_t class = buffer_of(s) * WPI_STREAM_CLASSES + k;
+    const uint32_t is_whole = s->broken[k] == UNBROKEN,
+                   count = is_whole ? s->reads[k] : s->broken[k];
+    l->pattern_sites[class * half + s->thread] = is_whole && count != 0 ? sites : 0;
+    if (count == 0) return;
+    wpi_stream_stride *pattern = l->patterns + class * WPI_STREAM_SITES * half + s->thread;
+    char *slots = l->addresses + buffer_of(s) * l->addresses_bytes + l->classes[k].address_offset +
+                  (uint64_t)s->thread * 8;
+    const int64_t stride = s->stride[k];
+    const uint64_t base = s->base[k] - (uint64_t)(stride * (int64_t)((count - 1) / sites));
+    EACH_SITE {
+        if ((uint32_t)j < sites && is_whole)
+            pattern[(uint64_t)j * half] =
+                (wpi_stream_stride){base + (uint64_t)s->delta[k][j], stride};
+    }
+    for (uint32_t slot = 0; !is_whole && slot < count; slot++) {
+        uint64_t address = base + (uint64_t)stride * (slot / sites);
+        EACH_SITE if ((uint32_t)j == slot % sites) address += (uint64_t)s->delta[k][j];
+        *(uint64_t *)(slots + (uint64_t)slot * half * 8) = address;
+    }
+}
+
+/* Whether all threads of a half are at a barrier of the kernel, or have ended, but not all ended.
+ */
+static INLINE uint32_t is_released(uint32_t barrier, uint32_t half, uint32_t kind) {
+    return meet_and_ask(barrier, half, kind != WPI_STREAM_WANTS) &&
+           !meet_and_ask(barrier, half, kind == WPI_STREAM_DONE);
+}
+
+/* Ends the chunk that this address thread was at, if any, and begins the next. */
+INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint32_t reads,
+                                           uint32_t has_barriers) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t half = l->half;
+    if (s->chunk != WPI_STREAM_END) {
+        if (has_barriers && is_released(1, half, kind)) return WPI_STREAM_RELEASED;
+        publish(s, l->read_counts, s->reads, reads);
+        EACH_CLASS if (reads >> k & 1) publish_pattern(s, k);
+        __nvvm_membar_sys();
+        const uint32_t all = meet_and_ask(1, half, kind == WPI_STREAM_DONE);
+        s->chunk++;
+        if (s->thread == 0) *(volatile uint32_t *)word_of(l->asked, s->set) = s->first + s->chunk;
+        note_time(s, 0, WORKED);
+        /* One barrier of the block for each chunk: with the computation three chunks behind. */
+        const uint32_t ahead = WPI_STREAM_BUFFERS;
+        uint32_t barriers = s->chunk >= ahead;
+        if (all) barriers = s->chunk < ahead ? s->chunk : ahead;
+        for (uint32_t i = 0; i < barriers; i++)
+            meet_all();
+        note_time(s, 0, WAITED);
+        if (all) return WPI_STREAM_ENDS;
+    } else {
+        s->chunk = 0;
+    }
+    char *buffer = l->addresses + buffer_of(s) * l->addresses_bytes + (uint64_t)s->thread * 8;
+    EACH_CLASS {
+        s->reads[k] = s->writes[k] = s->allowed[k] = 0;
+        s->read_at[k] = buffer + l->classes[k].address_offset;
+        s->broken[k] = l->looks_for_patterns ? UNBROKEN : 0;
+        s->loop[k] = s->sites[k] = s->site[k] = 0;
+        s->base[k] = s->stride[k] = 0;
+        EACH_SITE s->delta[k][j] = 0;
+    }
+    return WPI_STREAM_CHUNK;
+}
+
+/* The same for a compute thread, which begins when the data are there. */
+INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t writes,
+                                      uint32_t has_barriers) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t half = l->half;
+    if (s->chunk != WPI_STREAM_END) {
+        if (has_barriers && is_released(2, half, kind)) return WPI_STREAM_RELEASED;
+        if (writes != 0) {
+            publish(s, l->write_counts, s->writes, writes);
+            __nvvm_membar_sys();
+        }
+        const uint32_t all = meet_and_ask(2, half, kind == WPI_STREAM_DONE);
+        s->chunk++;
+        if (s->thread == 0 && writes != 0)
+            *(volatile uint32_t *)word_of(l->wrote, s->set) = s->first + s->chunk;
+        note_time(s, 1, WORKED);
+        meet_all();
+        if (all) {
+            if (writes != 0 && s->thread == 0)
+                await(word_of(l->stored, s->set), s->first + s->chunk);
+            note_time(s, 1, WAITED);
+            return WPI_STREAM_ENDS;
+        }
+    } else {
+        s->chunk = 0;
+    }
+    const uint32_t chunk = s->first + s->chunk;
+    if (s->thread == 0) {
+        await(word_of(l->answered, s->set), chunk + 1);
+        if (writes != 0 && chunk >= WPI_STREAM_BUFFERS)
+            await(word_of(l->stored, s->set), chunk + 1 - WPI_STREAM_BUFFERS);
+        __nvvm_membar_gl();
+    }
+    __nvvm_bar_warp_sync(0xffffffffu);
+    meet(2, half);
+    note_time(s, 1, WAITED);
+    const uint64_t buffer = buffer_of(s);
+    char *data = l->data + buffer * l->data_bytes;
+    char *targets = l->targets + buffer * l->targets_bytes + (uint64_t)s->thread * 8;
+    char *values = l->values + buffer * l->values_bytes;
+    EACH_CLASS {
+        const wpi_stream_class *class = &l->classes[k];
+        s->reads[k] = s->writes[k] = s->allowed[k] = 0;
+        s->read_at[k] = data + class->data_offset + ((uint64_t)s->thread << k);
+        s->target_at[k] = targets + class->target_offset;
+        s->value_at[k] = values + class->value_offset + ((uint64_t)s->thread << k);
+    }
+    return WPI_STREAM_CHUNK;
+}
+
+/* ---- accesses ---- */
+
+INLINE uint32_t __wp_stream_can_read(const thread_state *s, uint32_t k, uint32_t need) {
+    return s->reads[k] + need <= s->launch->classes[k].read_slots;
+}
+
+INLINE uint32_t __wp_stream_can_write(const thread_state *s, uint32_t k, uint32_t need) {
+    return s->allowed[k] + need <= s->launch->classes[k].write_slots;
+}
+
+/* The address slice does not know which writes come; both count those that may. */
+INLINE void __wp_stream_allow(thread_state *s, uint32_t k, uint32_t need) {
+    s->allowed[k] += need;
+}
+
+/* Whether the read continues the pattern: the first turn gives the distances between its reads, the
+ * second the stride. */
+static INLINE uint32_t continues(thread_state *s, uint32_t k, uint64_t address, uint32_t loop,
+                                 uint32_t site, uint32_t sites) {
+    const uint32_t count = s->reads[k];
+    const uint32_t is_next =
+        count == 0 ? sites != 0 && site == 0 : s->loop[k] == loop && s->site[k] == site;
+    if (!is_next) return 0;
+    if (count == 0) {
+        s->loop[k] = loop;
+        s->sites[k] = sites;
+    }
+    s->site[k] = site + 1 == sites ? 0 : site + 1;
+    if (site == 0) {
+        const int64_t stride = count == 0 ? 0 : (int64_t)(address - s->base[k]);
+        if (count > sites && stride != s->stride[k]) return 0;
+        s->stride[k] = stride;
+        s->base[k] = address;
+    } else {
+        const int64_t delta = (int64_t)(address - s->base[k]);
+        if (count >= sites && delta != s->delta[k][site]) return 0;
+        s->delta[k][site] = delta;
+    }
+    return 1;
+}
+
+/* The read number `site` of the `sites` in a turn of a loop (0: they cannot be a pattern). */
+INLINE void __wp_stream_record(thread_state *s, uint32_t k, const void *address, uint32_t loop,
+                               uint32_t site, uint32_t sites) {
+    if (s->broken[k] == UNBROKEN && !continues(s, k, (uint64_t)address, loop, site, sites))
+        s->broken[k] = s->reads[k];
+    if (s->broken[k] != UNBROKEN) *(uint64_t *)s->read_at[k] = (uint64_t)address;
+    s->read_at[k] += (uint64_t)s->launch->half * 8;
+    s->reads[k]++;
+}
+
+static INLINE const char *take(thread_state *s, uint32_t k) {
+    const char *at = s->read_at[k];
+    s->read_at[k] += (uint64_t)s->launch->half << k;
+    s->reads[k]++;
+    return at;
+}
+
+/* ---- a thread's own writes ---- */
+
+/* What this thread wrote to `address` in this chunk or the two before, if it did: the host has the
+ * chunks before those in place when it gathers. Where the newest is: NULL if there is none. */
+static INLINE const char *find_own(const thread_state *s, uint32_t k, uint64_t address) {
+    const wpi_stream_launch *l = s->launch;
+    const uint64_t half = l->half, bytes = 1u << k;
+    if (address >= s->highest[k] + bytes || address + bytes <= s->lowest[k]) return NULL;
+    for (uint32_t back = 0; back < WPI_STREAM_BUFFERS && back <= s->chunk; back++) {
+        const uint64_t buffer = (uint64_t)s->set * WPI_STREAM_BUFFERS +
+                                (s->first + s->chunk - back) % WPI_STREAM_BUFFERS;
+        const char *targets = l->targets + buffer * l->targets_bytes;
+        const char *values = l->values + buffer * l->values_bytes + l->classes[k].value_offset;
+        const uint64_t *target = (const uint64_t *)(targets + l->classes[k].target_offset);
+        uint32_t slot = back == 0
+                            ? s->writes[k]
+                            : l->write_counts[(buffer * WPI_STREAM_CLASSES + k) * half + s->thread];
+        while (slot-- > 0) {
+            const uint64_t at = slot * half + s->thread;
+            if (target[at] == address) return values + (at << k);
+            if (target[at] < address + bytes && address < target[at] + bytes) __builtin_trap();
+        }
+    }
+    return NULL;
+}
+
+static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
+    if (address < s->lowest[k]) s->lowest[k] = address;
+    if (address > s->highest[k]) s->highest[k] = address;
+}
+
+/* ---- reads and writes ---- */
+
+/* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
+#define TAKE(name, k, type, suffix, constraint, cast)                                              \
+    INLINE type __wp_stream_take_##name(thread_state *s, uint32_t is_own, const void *address) {   \
+        cast value;                                                                                \
+        __asm__("ld.global.cg." suffix " %0, [%1];"                                                \
+                : "=" constraint(value)                                                            \
+                : "l"(take(s, k))                                                                  \
+                : "memory");                                                                       \
+        if (is_own) {                                                                              \
+            const char *own = find_own(s, k, (uint64_t)address);                                   \
+            if (own) value = *(const type *)own;                                                   \
+        }                                                                                          \
+        return (type)value;                                                                        \
+    }
+TAKE(1, 0, uint8_t, "u8", "r", uint32_t)
+TAKE(2, 1, uint16_t, "u16", "h", uint16_t)
+TAKE(4, 2, uint32_t, "u32", "r", uint32_t)
+TAKE(8, 3, uint64_t, "u64", "l", uint64_t)
+
+INLINE unsigned __int128 __wp_stream_take_16(thread_state *s, uint32_t is_own,
+                                             const void *address) {
+    uint64_t low, high;
+    __asm__("ld.global.cg.v2.u64 {%0, %1}, [%2];"
+            : "=l"(low), "=l"(high)
+            : "l"(take(s, 4))
+            : "memory");
+    if (is_own) {
+        const char *own = find_own(s, 4, (uint64_t)address);
+        if (own) return *(const unsigned __int128 *)own;
+    }
+    return (unsigned __int128)high << 64 | low;
+}
+
+static INLINE char *put(thread_state *s, uint32_t is_own, uint32_t k, void *address) {
+    const uint64_t half = s->launch->half;
+    char *at = s->value_at[k];
+    *(uint64_t *)s->target_at[k] = (uint64_t)address;
+    s->target_at[k] += half * 8;
+    s->value_at[k] += half << k;
+    s->writes[k]++;
+    if (is_own) note_own(s, k, (uint64_t)address);
+    return at;
+}
+
+#define PUT(name, k, type)                                                                         \
+    INLINE void __wp_stream_put_##name(thread_state *s, uint32_t is_own, void *address,            \
+                                       type value) {                                               \
+        *(type *)put(s, is_own, k, address) = value;                                               \
+    }
+PUT(1, 0, uint8_t)
+PUT(2, 1, uint16_t)
+PUT(4, 2, uint32_t)
+PUT(8, 3, uint64_t)
+PUT(16, 4, unsigned __int128)
+
+/* ---- the program's view of itself ---- */
+
+INLINE uint32_t __wp_stream_tid(const thread_state *s, uint32_t axis) {
+    return axis == 0 ? s->x : axis == 1 ? s->y : s->z;
+}
+
+INLINE uint32_t __wp_stream_ntid(const thread_state *s, uint32_t axis) {
+    const wpi_stream_launch *l = s->launch;
+    return axis == 0 ? l->block_x : axis == 1 ? l->block_y : l->block_z;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streamed launches one after the other, on several streams, from several threads, and many at once; what must not be
+ * done with reserved addresses; and the launch's mistakes. */
+#include <pthread.h>
+#include <warpage/stream.h>
+
+#include "check.h"
+
+__global__ void twice(int *data, long count) {
+    for (long i = blockIdx.x * (long)blockDim.x + threadIdx.x; i < count; i += gridDim.x * (long)blockDim.x)
+        data[i] *= 2;
+}
+
+__global__ void through(const int *data, long count, int *out) {
+    for (long i = threadIdx.x; i < count; i += blockDim.x)
+        out[i] = data[data[i]];
+}
+
+__global__ void steered(const int *data, const int *index, int *out) {
+    out[threadIdx.x] = data[index[threadIdx.x]];
+}
+
+static int *map(int *host, long count) {
+    int *mapped;
+    CUDA_OK(streamingMalloc(&mapped, count * sizeof *mapped));
+    CUDA_OK(streamingMap(mapped, host, count * sizeof *host));
+    return mapped;
+}
+
+static void *launch_five(void *arg) {
+    const long count = 3000 + (long)arg;
+    int *host = (int *)malloc(count * sizeof *host), *mapped = map(host, count);
+    cudaStream_t stream;
+    long different = 0;
+    for (long i = 0; i < count; i++)
+        host[i] = (int)i;
+    CUDA_OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    for (int n = 0; n < 5; n++) {
+        twice<<<3, 64, 0, stream>>>(mapped, count);
+        CUDA_OK(cudaGetLastError());
+    }
+    CUDA_OK(cudaStreamSynchronize(stream));
+    for (long i = 0; i < count; i++)
+        different += host[i] != (int)i * 32;
+    CUDA_OK(streamingFree(mapped));
+    CUDA_OK(cudaStreamDestroy(stream));
+    free(host);
+    return (void *)different;
+}
+
+static int threads_of_process(void) {
+    char line[128];
+    int threads = 0;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (fgets(line, sizeof line, file) != NULL)
+        sscanf(line, "Threads: %d", &threads);
+    fclose(file);
+    return threads;
+}
+
+static void several_threads(void) {
+    pthread_t threads[3];
+    void *different;
+    for (long i = 0; i < 3; i++)
+        CHECK(pthread_create(&threads[i], NULL, launch_five, (void *)i) == 0);
+    for (int i = 0; i < 3; i++) {
+        CHECK(pthread_join(threads[i], &different) == 0);
+        CHECK(different == NULL);
+    }
+}
+
+static void many_at_once(void) {
+    int *host = (int *)calloc(1000, sizeof *host), *mapped[2];
+    cudaStream_t streams[2];
+    host[7] = 1;
+    for (int i = 0; i < 2; i++) {
+        mapped[i] = map(host, 1000);
+        CUDA_OK(cudaStreamCreate(&streams[i]));
+    }
+    for (int n = 0; n < 40; n++) {
+        twice<<<1, 32, 0, streams[0]>>>(mapped[0], n < 5 ? 10 : 1);
+        twice<<<1, 32, 0, streams[1]>>>(mapped[1] + 500, 100);
+    }
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK_EQ(host[7], 32);
+    CHECK(threads_of_process() < 60);
+    for (int i = 0; i < 2; i++) {
+        CUDA_OK(streamingFree(mapped[i]));
+        CUDA_OK(cudaStreamDestroy(streams[i]));
+    }
+    free(host);
+}
+
+static void mistakes(void) {
+    int host[64] = {0}, *mapped = map(host, 64), *memory, *none;
+    streamingOptions options = {};
+    CUDA_OK(cudaMalloc(&memory, 4096 * sizeof *memory));
+    CHECK_ERROR(cudaMemcpy(memory, mapped, 4, cudaMemcpyDefault), cudaErrorInvalidValue);
+    CHECK_ERROR(cudaMemset(mapped, 0, 4), cudaErrorInvalidValue);
+    CHECK_ERROR(streamingMalloc(&none, 0), cudaErrorInvalidValue);
+    CHECK_ERROR(streamingMap(mapped + 63, host, 8), cudaErrorInvalidValue);
+    CHECK_ERROR(streamingMap(host, host, 8), cudaErrorInvalidValue);
+    CHECK_ERROR(streamingFree(mapped + 1), cudaErrorInvalidValue);
+    CHECK_ERROR(streamingSetOptions(NULL), cudaErrorInvalidValue);
+    through<<<1, 32>>>(mapped, 64, memory); /* its addresses depend on the data */
+    CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
+    steered<<<1, 32>>>(mapped, memory, memory + 64); /* what steers it may be what it writes */
+    CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
+    twice<<<1, 1024>>>(mapped, 64);
+    CHECK_ERROR(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+    options.device_bytes = 1000;
+    CUDA_OK(streamingSetOptions(&options));
+    twice<<<1, 256>>>(mapped, 64);
+    CHECK_ERROR(cudaGetLastError(), cudaErrorMemoryAllocation);
+    options.device_bytes = 0;
+    CUDA_OK(streamingSetOptions(&options));
+    CUDA_OK(streamingFree(NULL));
+
+    CUDA_OK(cudaDeviceReset()); /* reservations stay; what was allocated is gone */
+    host[3] = 5;
+    twice<<<1, 32>>>(mapped, 64);
+    KERNEL_OK();
+    CHECK_EQ(host[3], 10);
+    streamingReport report;
+    CUDA_OK(streamingGetReport(&report));
+    CHECK_EQ(report.read_bytes, (uint64_t)sizeof host);
+    CHECK_EQ(report.written_bytes, (uint64_t)sizeof host);
+
+    twice<<<1, 32>>>(mapped, 65); /* past the mapping */
+    CUDA_OK(cudaGetLastError());
+    CHECK(cudaDeviceSynchronize() != cudaSuccess);
+    CUDA_OK(cudaDeviceReset());
+}
+
+int main(void) {
+    several_threads();
+    many_at_once();
+    mistakes();
+    return check_done();
+}

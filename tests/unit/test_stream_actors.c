@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The host's two state machines against a model of the threads of a block, with random delays on both
+ * sides and on the copies: no slot is read before it is filled, or filled again before it was used; and
+ * each call of a queue that fails ends the launch with one error.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "device/device.h"
+#include "stream/stream_actor.h"
+#include "wp_random.h"
+#include "wp_test.h"
+
+enum { THREADS = 32, CHUNKS = 30, SLOTS = 6, WORDS = 4096 };
+
+static uint32_t host[WORDS];
+
+/* ---- queues that are slow, and that fail once ---- */
+
+static wp_queue_ops queue_ops;
+static const wp_queue_ops *inner;
+static atomic_int calls_left; /* before one fails; negative: none does */
+static atomic_uint delays;
+
+static void delay(uint32_t seed) {
+    const struct timespec moment = {.tv_nsec = (long)(seed % 40) * 1000};
+    if (seed % 3 == 0) nanosleep(&moment, NULL);
+    if (seed % 3 == 1) sched_yield();
+}
+
+static bool is_failing(void) {
+    delay(atomic_fetch_add(&delays, 2654435761u) >> 7);
+    return atomic_load(&calls_left) >= 0 && atomic_fetch_sub(&calls_left, 1) == 0;
+}
+
+static wp_status slow_copy(wp_queue *queue, void *dst, size_t dst_pitch, const void *src,
+                           size_t src_pitch, size_t width, size_t height, wp_error *err) {
+    if (is_failing()) {
+        if (err != NULL) snprintf(err->message, sizeof err->message, "the copy failed");
+        return WP_STATUS_DEVICE;
+    }
+    return inner->copy(queue, dst, dst_pitch, src, src_pitch, width, height, err);
+}
+
+static wp_status slow_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
+                           size_t count, wp_error *err) {
+    if (value != WPI_STREAM_END && is_failing()) {
+        if (err != NULL) snprintf(err->message, sizeof err->message, "the fill failed");
+        return WP_STATUS_DEVICE;
+    }
+    return inner->fill(queue, dst, value, value_bytes, count, err);
+}
+
+/* ---- the block ---- */
+
+typedef struct model {
+    const wpi_stream_launch *l;
+    bool reads_own;
+    atomic_uint computed; /* chunks */
+    atomic_bool is_over;
+    uint64_t base; /* of the reservation */
+    const char *wrong;
+} model;
+
+/* What thread t reads in slot s of chunk n, and whether it reads it. */
+static uint32_t word_of(uint32_t n, uint32_t s, uint32_t t) {
+    return (n * 977 + s * 131 + t * 7) % WORDS;
+}
+static uint32_t count_of(uint32_t n, uint32_t t) {
+    return (n * 5 + t * 3) % (SLOTS + 1);
+}
+
+static bool await(const uint32_t *word, uint32_t value, model *m) {
+    for (;;) {
+        const uint32_t now = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        if (now == WPI_STREAM_END || atomic_load(&m->is_over)) return false;
+        if (now >= value) return true;
+        sched_yield();
+    }
+}
+
+static uint64_t slot_at(const wpi_stream_launch *l, uint32_t slot, uint32_t t) {
+    return (uint64_t)slot * l->half + t;
+}
+
+/* Every third thread's chunk is a pattern: words at a stride. */
+static bool is_pattern(uint32_t n, uint32_t t) {
+    return (n + t) % 3 == 0 && count_of(n, t) != 0;
+}
+static uint32_t pattern_word(uint32_t n, uint32_t s, uint32_t t) {
+    return n * 11 % 100 + t * 20 + s * 3;
+}
+static uint32_t read_word(uint32_t n, uint32_t s, uint32_t t) {
+    return is_pattern(n, t) ? pattern_word(n, s, t) : word_of(n, s, t);
+}
+
+static void *address_threads(void *arg) {
+    model *m = arg;
+    const wpi_stream_launch *l = m->l;
+    uint64_t random = 1;
+    for (uint32_t n = 0; n < CHUNKS; n++) {
+        while (n >= WPI_STREAM_BUFFERS && atomic_load(&m->computed) + WPI_STREAM_BUFFERS <= n) {
+            if (atomic_load(&m->is_over)) return NULL;
+            sched_yield();
+        }
+        const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
+        uint64_t *addresses = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
+                                                   l->classes[2].address_offset);
+        delay((uint32_t)wp_random_next(&random));
+        for (uint32_t t = 0; t < THREADS; t++) {
+            l->read_counts[row * l->half + t] = count_of(n, t);
+            l->pattern_sites[row * l->half + t] = is_pattern(n, t) ? 1 : 0;
+            l->patterns[row * WPI_STREAM_SITES * l->half + t] =
+                (wpi_stream_stride){m->base + (uint64_t)pattern_word(n, 0, t) * 4, 12};
+            for (uint32_t s = 0; s < count_of(n, t) && !is_pattern(n, t); s++)
+                addresses[slot_at(l, s, t)] = m->base + (uint64_t)word_of(n, s, t) * 4;
+        }
+        __atomic_store_n(l->asked, n + 1, __ATOMIC_RELEASE);
+    }
+    return NULL;
+}
+
+/* Each thread writes as many words as it read: to the second half of the reservation. */
+static void compute_chunk(model *m, uint32_t n) {
+    const wpi_stream_launch *l = m->l;
+    const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
+    const uint32_t *data =
+        (const uint32_t *)(const void *)(l->data + buffer * l->data_bytes + l->classes[2].data_offset);
+    uint64_t *targets = (uint64_t *)(void *)(l->targets + buffer * l->targets_bytes +
+                                             l->classes[2].target_offset);
+    uint32_t *values =
+        (uint32_t *)(void *)(l->values + buffer * l->values_bytes + l->classes[2].value_offset);
+    for (uint32_t t = 0; t < THREADS; t++) {
+        l->write_counts[row * l->half + t] = count_of(n, t);
+        for (uint32_t s = 0; s < count_of(n, t); s++) {
+            const uint32_t value = data[slot_at(l, s, t)];
+            if (value != read_word(n, s, t) * 3 + 1) m->wrong = "a slot has other data";
+            targets[slot_at(l, s, t)] =
+                m->base + (WORDS + (uint64_t)(n * THREADS + t) * SLOTS + s) * 4;
+            values[slot_at(l, s, t)] = value + n;
+        }
+    }
+}
+
+static void *compute_threads(void *arg) {
+    model *m = arg;
+    const wpi_stream_launch *l = m->l;
+    uint64_t random = 2;
+    for (uint32_t n = 0; n < CHUNKS; n++) {
+        if (!await(l->answered, n + 1, m)) return NULL;
+        if (n >= WPI_STREAM_BUFFERS && !await(l->stored, n + 1 - WPI_STREAM_BUFFERS, m)) return NULL;
+        delay((uint32_t)wp_random_next(&random));
+        compute_chunk(m, n);
+        __atomic_store_n(l->wrote, n + 1, __ATOMIC_RELEASE);
+        atomic_store(&m->computed, n + 1);
+    }
+    (void)await(l->stored, CHUNKS, m);
+    return NULL;
+}
+
+/* ---- a launch of one block ---- */
+
+typedef struct outcome {
+    bool has_failed;
+    const char *wrong;
+    uint64_t stored; /* words that are right */
+} outcome;
+
+static outcome run(int failing_call, bool reads_own) {
+    static uint32_t results[CHUNKS * THREADS * SLOTS];
+    const wpi_stream_facts facts = {.read_need = {0, 0, SLOTS, 0, 0},
+                                    .write_need = {0, 0, SLOTS, 0, 0}};
+    const wpi_stream_shape shape = {.block = {THREADS, 1, 1},
+                                    .set_count_max = 1,
+                                    .device_bytes_max = 1 << 20,
+                                    .slots_max = SLOTS,
+                                    .looks_for_patterns = true};
+    wp_device *device;
+    wp_device_ops ops;
+    wp_queue *down, *up;
+    wpi_stream_layout layout;
+    wpi_stream_buffers buffers = {0};
+    wp_actor *gather, *store;
+    wp_error err = {0};
+    void *base;
+    pthread_t ahead, compute;
+    memset(results, 0, sizeof results);
+    assert_status_ok(wp_device_open("cpu", &device, &err), &err);
+    inner = device->ops->queue;
+    queue_ops = *inner;
+    queue_ops.copy = slow_copy;
+    queue_ops.fill = slow_fill;
+    ops = *device->ops;
+    ops.queue = &queue_ops;
+    device->ops = &ops;
+    assert_status_ok(wp_queue_create(device, false, &down, &err), &err);
+    assert_status_ok(wp_queue_create(device, false, &up, &err), &err);
+    assert_status_ok(wpi_stream_layout_make(&facts, &shape, &layout, &err), &err);
+    assert_status_ok(wpi_stream_buffers_alloc(&buffers, device, &layout, &err), &err);
+    wpi_stream_buffers_place(&buffers, &layout);
+    memset(buffers.memory, 0, buffers.device_bytes);
+    assert_status_ok(wpi_reservation_create(sizeof host + sizeof results, &base, &err), &err);
+    assert_status_ok(wpi_reservation_map(base, host, sizeof host, &err), &err);
+    assert_status_ok(
+        wpi_reservation_map((char *)base + sizeof host, results, sizeof results, &err), &err);
+    for (uint32_t i = 0; i < WORDS; i++)
+        host[i] = i * 3 + 1;
+
+    model m = {.l = buffers.launch_source, .base = (uintptr_t)base};
+    wpi_stream_side sides[2];
+    for (int i = 0; i < 2; i++)
+        sides[i] = (wpi_stream_side){.buffers = &buffers,
+                                     .kernel_name = "k",
+                                     .reads_own = reads_own,
+                                     .down = down,
+                                     .up = up};
+    atomic_store(&calls_left, failing_call);
+    assert_status_ok(
+        wp_actor_start(device, "gather", wpi_stream_gather_step, &sides[0], &gather, &err), &err);
+    assert_status_ok(
+        wp_actor_start(device, "store", wpi_stream_store_step, &sides[1], &store, &err), &err);
+    assert_int_equal(pthread_create(&ahead, NULL, address_threads, &m), 0);
+    assert_int_equal(pthread_create(&compute, NULL, compute_threads, &m), 0);
+    assert_int_equal(pthread_join(compute, NULL), 0);
+    atomic_store(&m.is_over, true);
+    assert_int_equal(pthread_join(ahead, NULL), 0);
+    __atomic_store_n(m.l->asked, WPI_STREAM_END, __ATOMIC_RELEASE);
+    __atomic_store_n(m.l->wrote, WPI_STREAM_END, __ATOMIC_RELEASE);
+    wp_actor_destroy(gather);
+    wp_actor_destroy(store);
+
+    outcome o = {.has_failed = sides[0].has_failed || sides[1].has_failed, .wrong = m.wrong};
+    for (uint32_t n = 0; n < CHUNKS; n++)
+        for (uint32_t t = 0; t < THREADS; t++)
+            for (uint32_t s = 0; s < count_of(n, t); s++)
+                o.stored += results[(n * THREADS + t) * SLOTS + s] ==
+                            read_word(n, s, t) * 3 + 1 + n;
+    assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
+    wp_queue_destroy(down);
+    wp_queue_destroy(up);
+    assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);
+    wpi_stream_buffers_free(&buffers);
+    wp_device_close(device);
+    return o;
+}
+
+static uint64_t words_in_all(void) {
+    uint64_t words = 0;
+    for (uint32_t n = 0; n < CHUNKS; n++)
+        for (uint32_t t = 0; t < THREADS; t++)
+            words += count_of(n, t);
+    return words;
+}
+
+static void every_slot_is_filled_before_it_is_read(void **state) {
+    (void)state;
+    for (int round = 0; round < 6; round++) {
+        const outcome o = run(-1, round % 2 == 1);
+        if (o.wrong != NULL) fail_msg("%s", o.wrong);
+        assert_false(o.has_failed);
+        assert_u64(o.stored, words_in_all());
+    }
+}
+
+static void a_call_that_fails_ends_the_launch(void **state) {
+    (void)state;
+    for (int call = 0; call < 3 * CHUNKS; call += 7) {
+        const outcome o = run(call, false);
+        if (o.wrong != NULL) fail_msg("%s", o.wrong);
+        assert_true(o.has_failed);
+        assert_true(o.stored < words_in_all());
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_slot_is_filled_before_it_is_read),
+        cmocka_unit_test(a_call_that_fails_ends_the_launch),
+    };
+    return wp_test_main(tests);
+}
