@@ -19,6 +19,7 @@ allowed() { # room -> rooms it may include from
     stream) echo "stream device report base" ;;
     cudart) echo "cudart stream device report base" ;;
     compiler) echo "compiler base" ;;
+    table) echo "table base" ;;
     table_io) echo "table_io base" ;;
     cli) echo "cli study probe table_io report base" ;;
     study) echo "study report base" ;;

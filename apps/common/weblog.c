@@ -3,6 +3,7 @@
 #include "common/weblog.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,110 @@ void app_weblog_generate(app_weblog *log, uint64_t line_count, uint64_t seed) {
     }
     index_lines(log);
     snprintf(log->title, sizeof log->title, "generated, seed %llu", (unsigned long long)seed);
+}
+
+/* ---- enlarged logs ----------------------------------------------------------------------------
+ */
+
+/* The path of the line's URL, without a query; false if it has none. */
+static bool find_path(const app_weblog *log, uint64_t line, uint64_t *first, uint64_t *outer) {
+    const char *p = log->text + log->start[line];
+    const char *end = log->text + log->start[line + 1] - 1;
+    const bool is_table = log->form == APP_WEBLOG_TABLE;
+    for (int skipped = 0; skipped < (is_table ? 4 : 1); skipped++) {
+        p = (const char *)memchr(p, is_table ? '\t' : '"', (size_t)(end - p));
+        if (p++ == NULL) {
+            return false;
+        }
+    }
+    if (!is_table) { /* the method */
+        p = (const char *)memchr(p, ' ', (size_t)(end - p));
+        if (p++ == NULL) {
+            return false;
+        }
+    }
+    const char *start = p;
+    while (p < end && strchr(is_table ? "\t\"\r?" : " \"\r?", *p) == NULL) {
+        p++;
+    }
+    *first = (uint64_t)(start - log->text);
+    *outer = (uint64_t)(p - log->text);
+    return p != start;
+}
+
+static int by_number(const void *a, const void *b) {
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Different paths among the first `line_count` lines, told apart by their hashes. */
+static uint64_t count_paths(const app_weblog *log, uint64_t line_count) {
+    uint64_t *hashes = app_allocate(line_count, sizeof *hashes, "the URLs of the log");
+    uint64_t count = 0;
+    uint64_t different = 0;
+    for (uint64_t i = 0; i < line_count; i++) {
+        uint64_t first;
+        uint64_t outer;
+        if (find_path(log, i, &first, &outer)) {
+            uint64_t hash = 0;
+            for (; first < outer; first++) {
+                hash = app_random_mix(hash ^ (unsigned char)log->text[first]);
+            }
+            hashes[count++] = hash;
+        }
+    }
+    qsort(hashes, count, sizeof *hashes, by_number);
+    for (uint64_t i = 0; i < count; i++) {
+        different += i == 0 || hashes[i] != hashes[i - 1];
+    }
+    free(hashes);
+    return different;
+}
+
+void app_weblog_enlarge(app_weblog *log, uint64_t text_bytes, uint64_t seed) {
+    if (text_bytes <= log->text_bytes || log->line_count < 2) {
+        return;
+    }
+    uint64_t paths = count_paths(log, log->line_count);
+    const uint64_t in_half = count_paths(log, log->line_count / 2);
+    const double exponent = in_half != 0 ? log2((double)paths / (double)in_half) : 1.0;
+    const double line_bytes = (double)log->text_bytes / (double)log->line_count;
+    uint64_t capacity = (uint64_t)((double)text_bytes / line_bytes * 1.1) + 1000;
+    app_random random = {seed, 0};
+    log->text = app_reallocate(log->text, text_bytes + (1u << 20), 1, "the enlarged log");
+    log->start = app_reallocate(log->start, capacity + 1, sizeof *log->start, "lines");
+    while (log->text_bytes < text_bytes) {
+        const uint64_t i = log->line_count;
+        const uint64_t like = app_random_next(&random) % i;
+        const uint64_t begin = log->start[like];
+        const size_t length = (size_t)(log->start[like + 1] - begin);
+        if (length > 1u << 19) {
+            continue;
+        }
+        if (i == capacity) {
+            capacity += capacity / 2;
+            log->start = app_reallocate(log->start, capacity + 1, sizeof *log->start, "lines");
+        }
+        char *to = log->text + log->text_bytes;
+        uint64_t first;
+        uint64_t outer;
+        size_t added = 0;
+        if (app_random_unit(&random) < exponent * (double)paths / (double)i &&
+            find_path(log, like, &first, &outer)) {
+            const size_t before = (size_t)(outer - begin);
+            memcpy(to, log->text + begin, before);
+            added = (size_t)sprintf(to + before, "~%llx", (unsigned long long)paths++);
+            memcpy(to + before + added, log->text + outer, length - before);
+        } else {
+            memcpy(to, log->text + begin, length);
+        }
+        log->text_bytes += length + added;
+        log->start[++log->line_count] = log->text_bytes;
+    }
+    const size_t used = strlen(log->title);
+    snprintf(log->title + used, sizeof log->title - used, ", enlarged, seed %llu",
+             (unsigned long long)seed);
 }
 
 void app_weblog_free(app_weblog *log) {

@@ -22,6 +22,7 @@
 #include "common/memory.h"
 #include "common/report.h"
 #include "common/weblog.h"
+#include "pvc/pvc.h"
 
 #define THREADS 256
 
@@ -39,37 +40,6 @@ typedef struct counters {
     uint32_t overflowed; /* lines that found no entry free */
     unsigned long long without_url;
 } counters;
-
-/* The URL of the line text[begin, end); length 0 if it has none. Used by the kernel only: the
- * check has its own. */
-static __device__ uint32_t find_url(const char *text, uint64_t begin, uint64_t end, int is_table,
-                                    int is_query_cut, uint64_t *start) {
-    uint64_t p = begin;
-    char separator = is_table ? '\t' : ' ';
-    if (is_table) {
-        for (int column = 0; column < 4; column++) {
-            while (p < end && text[p] != '\t') {
-                p++;
-            }
-            p++;
-        }
-    } else {
-        while (p < end && text[p] != '"') {
-            p++;
-        }
-        p++;
-        while (p < end && text[p] != ' ' && text[p] != '"') { /* the method */
-            p++;
-        }
-        p++;
-    }
-    *start = p;
-    while (p < end && text[p] != separator && text[p] != '"' && text[p] != '\n' &&
-           text[p] != '\r' && !(is_query_cut && text[p] == '?')) {
-        p++;
-    }
-    return p > *start ? (uint32_t)(p - *start) : 0u;
-}
 
 static __device__ uint64_t hash_url(const char *text, uint64_t start, uint32_t length) {
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
@@ -150,11 +120,7 @@ __global__ void count_views(const char *text, const uint64_t *line_start, uint64
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-typedef struct view {
-    const char *url;
-    uint32_t length;
-    uint64_t count;
-} view;
+typedef pvc_view view;
 
 static int compare_urls(const view *x, const view *y) {
     uint32_t shorter = x->length < y->length ? x->length : y->length;
@@ -278,6 +244,75 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
     putchar('\n');
 }
 
+/* ---- the table in device memory --------------------------------------------------------------- */
+
+typedef struct arrays {
+    app_array text, line_start, buckets, entries, counters;
+} arrays;
+
+/* Counts with everything on the device. The log's text moves into arrays->text. */
+static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bool is_query_cut,
+                             uint64_t bucket_count, uint64_t *view_count, uint64_t *without_url) {
+    counters count;
+    app_array_take(device, &on->text, (void **)&log->text, log->text_bytes, 1, "log text");
+    app_array_take(device, &on->line_start, (void **)&log->start, log->line_count + 1,
+                   sizeof(uint64_t), "line starts");
+    /* A line takes one entry at most, so this many always suffice. */
+    app_array_create(device, &on->entries, log->line_count, sizeof(entry), "table entries",
+                     APP_ROLE_STATE);
+    app_array_create(device, &on->buckets, bucket_count, sizeof(uint32_t), "table buckets",
+                     APP_ROLE_STATE);
+    app_array_create(device, &on->counters, 1, sizeof count, "counters", APP_ROLE_STATE);
+    app_array_to_device(device, &on->text);
+    app_array_to_device(device, &on->line_start);
+    app_array_fill(device, &on->buckets, 0);
+    app_array_fill(device, &on->counters, 0);
+    app_kernels_begin(device);
+    count_views<<<app_blocks(log->line_count, THREADS), THREADS>>>(
+        (const char *)on->text.device, (const uint64_t *)on->line_start.device, log->line_count,
+        log->form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)on->buckets.device,
+        (uint32_t)(bucket_count - 1), (entry *)on->entries.device, (uint32_t)log->line_count,
+        (counters *)on->counters.device);
+    app_kernels_end(device, "count_views", 1);
+    app_array_read(device, &on->counters, 0, &count, sizeof count);
+    if (count.overflowed != 0) {
+        app_fail("the table overflowed by %s entries", app_count(count.overflowed));
+    }
+    entry *used = (entry *)app_allocate(count.entries, sizeof *used, "the result");
+    if (count.entries != 0) {
+        app_array_read(device, &on->entries, 0, used, count.entries * sizeof *used);
+    }
+    log->text = (char *)on->text.host;
+    log->start = (uint64_t *)on->line_start.host;
+    view *views = (view *)app_allocate(count.entries, sizeof *views, "the result");
+    *view_count = 0;
+    for (uint32_t i = 0; i < count.entries; i++) {
+        if (used[i].count != 0) {
+            views[*view_count].url = log->text + used[i].start;
+            views[*view_count].length = used[i].length;
+            views[(*view_count)++].count = used[i].count;
+        }
+    }
+    free(used);
+    *without_url = count.without_url;
+    return views;
+}
+
+static void free_arrays(app_device *device, arrays *on) {
+    app_array_free(device, &on->text);
+    app_array_free(device, &on->line_start);
+    app_array_free(device, &on->entries);
+    app_array_free(device, &on->buckets);
+    app_array_free(device, &on->counters);
+}
+
+static uint64_t bytes_of(const char *option, app_size size) {
+    if (size.value != 0 && !size.is_bytes) {
+        app_fail_usage("option %s needs bytes such as 64MiB", option);
+    }
+    return size.value;
+}
+
 int main(int argc, char **argv) {
     const app_program program = {"pvc", "page-view count: occurrences of each URL in a web log",
                                  "lines of the generated log, or bytes such as 1GiB",
@@ -286,15 +321,44 @@ int main(int argc, char **argv) {
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     bool is_query_cut = false;
     uint64_t top_count = 10;
-    uint64_t bucket_count = 0;
+    pvc_sepo_options sepo = {0, 0, 0, 0, 0};
+    int table = 0;
+    app_size enlarged = {0, false};
+    app_size heap = {0, false};
+    app_size page = {0, false};
+    app_size chunk = {0, false};
     const app_option options[] = {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
-        {"--buckets", APP_OPTION_COUNT, &bucket_count, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one per four lines"},
+        {"--buckets", APP_OPTION_COUNT, &sepo.bucket_count, "N", 0, 1u << 30,
+         "chains of the hash table, rounded up to a power of two; 0: one per four lines, with --table "
+         "sepo per 64"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
+        {"--enlarge", APP_OPTION_SIZE, &enlarged, "BYTES", 0, 0,
+         "make the log so large, with new URLs at the rate at which it has them"},
+        {"--table", APP_OPTION_CHOICE, &table, "memory|sepo", 0, 0,
+         "memory: log and table in device memory; sepo: the log in chunks, and a table that may be "
+         "larger than device memory"},
+        {"--heap", APP_OPTION_SIZE, &heap, "BYTES", 0, 0,
+         "device memory for the entries of --table sepo (default: what is left)"},
+        {"--page", APP_OPTION_SIZE, &page, "BYTES", 0, 0,
+         "page of that heap (default: 1/4096 of it, 4KiB to 256KiB)"},
+        {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
+         "chains that share a page; 0: as many as leave eight pages to each group"},
+        {"--chunk", APP_OPTION_SIZE, &chunk, "BYTES", 0, 0,
+         "part of the log that is on the device at a time (default: 16MiB)"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
+    const bool is_sepo = table == 1;
+    sepo.heap_bytes = bytes_of("--heap", heap);
+    sepo.page_bytes = bytes_of("--page", page);
+    sepo.chunk_bytes = bytes_of("--chunk", chunk);
+    if (!is_sepo && (heap.value | page.value | chunk.value | sepo.buckets_per_group) != 0) {
+        app_fail_usage("--heap, --page, --group and --chunk need --table sepo");
+    }
+    if (is_sepo && common.memory != APP_MEMORY_COPY) {
+        app_fail_usage("--table sepo copies the log in chunks: it needs --memory copy");
+    }
 
     app_weblog log;
     if (common.input != NULL) {
@@ -304,78 +368,43 @@ int main(int argc, char **argv) {
             &log, app_size_items(common.size, APP_WEBLOG_LINE_BYTES, 100000, 1, UINT32_MAX - 1u),
             common.seed);
     }
-    if (log.line_count >= UINT32_MAX) {
-        app_fail("%s has %s lines, more than the 2^32-2 that this program counts", log.title,
-                 app_count(log.line_count));
+    app_weblog_enlarge(&log, bytes_of("--enlarge", enlarged), common.seed);
+    if (log.line_count >= UINT32_MAX && !is_sepo) {
+        app_fail("%s has %s lines, more than the 2^32-2 that this program counts; use --table sepo",
+                 log.title, app_count(log.line_count));
     }
-    uint64_t wanted = bucket_count != 0 ? bucket_count : log.line_count / 4 + 1;
-    bucket_count = 1;
-    while (bucket_count < wanted) {
-        bucket_count *= 2;
+    /* Lines repeat URLs: a table that is to be small needs fewer chains. */
+    const uint64_t wanted = sepo.bucket_count != 0 ? sepo.bucket_count
+                            : is_sepo              ? log.line_count / 64 + 1
+                                                   : log.line_count / 4 + 1;
+    sepo.bucket_count = 1;
+    while (sepo.bucket_count < wanted) {
+        sepo.bucket_count *= 2;
     }
 
     app_device device;
-    app_array text;
-    app_array line_start;
-    app_array buckets;
-    app_array entries;
-    app_array count_array;
-    counters count;
+    arrays on;
+    uint64_t view_count;
+    uint64_t without_url;
+    memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
-    app_array_take(&device, &text, (void **)&log.text, log.text_bytes, 1, "log text");
-    app_array_take(&device, &line_start, (void **)&log.start, log.line_count + 1, sizeof(uint64_t),
-                   "line starts");
-    /* A line takes one entry at most, so this many always suffice. */
-    app_array_create(&device, &entries, log.line_count, sizeof(entry), "table entries",
-                     APP_ROLE_STATE);
-    app_array_create(&device, &buckets, bucket_count, sizeof(uint32_t), "table buckets",
-                     APP_ROLE_STATE);
-    app_array_create(&device, &count_array, 1, sizeof count, "counters", APP_ROLE_STATE);
-    app_array_to_device(&device, &text);
-    app_array_to_device(&device, &line_start);
-    app_array_fill(&device, &buckets, 0);
-    app_array_fill(&device, &count_array, 0);
-    app_kernels_begin(&device);
-    count_views<<<app_blocks(log.line_count, THREADS), THREADS>>>(
-        (const char *)text.device, (const uint64_t *)line_start.device, log.line_count,
-        log.form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)buckets.device,
-        (uint32_t)(bucket_count - 1), (entry *)entries.device, (uint32_t)log.line_count,
-        (counters *)count_array.device);
-    app_kernels_end(&device, "count_views", 1);
-    app_array_read(&device, &count_array, 0, &count, sizeof count);
-    if (count.overflowed != 0) {
-        app_fail("the table overflowed by %s entries", app_count(count.overflowed));
-    }
-    entry *used = (entry *)app_allocate(count.entries, sizeof *used, "the result");
-    if (count.entries != 0) {
-        app_array_read(&device, &entries, 0, used, count.entries * sizeof *used);
-    }
-
-    log.text = (char *)text.host;
-    log.start = (uint64_t *)line_start.host;
-    view *views = (view *)app_allocate(count.entries, sizeof *views, "the result");
-    uint64_t view_count = 0;
-    for (uint32_t i = 0; i < count.entries; i++) {
-        if (used[i].count != 0) {
-            views[view_count].url = log.text + used[i].start;
-            views[view_count].length = used[i].length;
-            views[view_count++].count = used[i].count;
-        }
-    }
+    view *views = is_sepo ? pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
+                                           &without_url)
+                          : count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count,
+                                            &view_count, &without_url);
     qsort(views, view_count, sizeof *views, by_count);
-    print_result(&log, views, view_count, count.without_url, top_count);
+    print_result(&log, views, view_count, without_url, top_count);
     app_device_report(&device, (double)log.text_bytes, "B");
     bool is_right = !common.check || check(&log, is_query_cut, views, view_count);
 
-    free(used);
     free(views);
-    log.text = NULL;
-    log.start = NULL;
-    app_array_free(&device, &text);
-    app_array_free(&device, &line_start);
-    app_array_free(&device, &entries);
-    app_array_free(&device, &buckets);
-    app_array_free(&device, &count_array);
+    if (is_sepo) {
+        pvc_sepo_end();
+    } else {
+        log.text = NULL;
+        log.start = NULL;
+        free_arrays(&device, &on);
+    }
     app_device_close(&device);
     app_weblog_free(&log);
     return is_right ? 0 : 1;

@@ -5,7 +5,9 @@
 
 #include "warpage/device.h"
 #include "warpage/error.h"
+#include "warpage/postpone.h"
 #include "warpage/report.h"
+#include "warpage/table.h"
 #include "warpage/version.h"
 
 #endif

@@ -26,7 +26,7 @@ program() { # app: prints the path of its executable
         return
     fi
     if [ ! -x "$TMP/$1" ]; then
-        "$WPCC" -O2 -I "$apps" "$apps/$1/$1.cu" "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
+        "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
             -o "$TMP/$1" >&2 || return 1
     fi
     echo "$TMP/$1"
@@ -173,6 +173,27 @@ grep -q 'pages      4 different URLs, 2 lines without one' "$TMP/first" || fail 
 check pvc --input "$TMP/access.log" --paths
 grep -q '^       3  /a ' "$TMP/first" || fail "pvc: --paths is wrong"
 check pvc --input "$TMP/nasa.tsv"
+
+# A table larger than its heap, the log in chunks: the same counts as with everything in memory.
+sepo() { # arguments of the log, then of the table
+    exe=$(program pvc) || { fail "pvc: compilation failed"; return; }
+    # shellcheck disable=SC2086
+    "$exe" $1 >"$TMP/first" 2>"$TMP/stderr" || fail "pvc $1"
+    for workers in $(case $DEVICES in cpu) echo 1 2 ;; *) echo 1 ;; esac); do
+        # shellcheck disable=SC2086
+        WARPAGE_WORKERS=$workers "$exe" $1 --table sepo $2 >"$TMP/stdout" 2>"$TMP/stderr" ||
+            { fail "pvc $1 --table sepo $2 ($workers workers)"; tail -n 5 "$TMP/stderr"; }
+        cmp -s "$TMP/first" "$TMP/stdout" || fail "pvc $1 --table sepo $2 ($workers workers): other counts"
+        grep -q "  pass $3 " "$TMP/stderr" || fail "pvc $1 --table sepo $2 ($workers workers): no pass $3"
+    done
+}
+sepo "--size 3000" "--heap 1MiB" 1
+sepo "--size 3000" "--heap 4KiB --page 256B --chunk 20KiB" 4
+sepo "--size 300 --buckets 1" "--heap 128B --page 64B --chunk 1B" 9
+sepo "--input $TMP/access.log" "--heap 4KiB" 1
+sepo "--input $TMP/access.log --paths" "--heap 80B --page 64B" 2
+sepo "--input $TMP/nasa.tsv --enlarge 60KiB" "--heap 64B --page 64B --chunk 7KiB" 1
+sepo "--size 200 --enlarge 100KiB" "--heap 2KiB --page 128B --chunk 7KiB" 2
 
 check kmeans --size 3000 --clusters 5 --dimensions 3
 check kmeans --size 2000 --clusters 1 --dimensions 1
@@ -391,6 +412,12 @@ printf 'a b c\n' >"$TMP/words"
 wrong 1 "holds no row" kmeans --input "$TMP/words"
 printf 'just words\n' >"$TMP/nolog"
 wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
+printf 'h - - [t] "GET /%0100d HTTP/1.1" 200 5\n' 7 >"$TMP/longurl"
+wrong 2 "need --table sepo" pvc --heap 4KiB
+wrong 2 "needs --memory copy" pvc --table sepo --memory managed
+wrong 2 "--heap needs bytes" pvc --table sepo --heap 4
+wrong 1 "a larger heap is needed" pvc --input "$TMP/longurl" --table sepo --heap 64B
+wrong 1 "a heap of 100 bytes holds no page; 4096 bytes are needed" pvc --size 9 --table sepo --heap 100B --page 4KiB
 wrong 1 "is not a PGM image" srad --input "$TMP/words"
 printf 'P2\n2 x' >"$TMP/bad.pgm"
 wrong 1 "the height of the image" srad --input "$TMP/bad.pgm"

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Words that many threads change at the same time, written once for kernels (wpcc, CUDA C++) and
+ * for threads of the host (C17). The data structures of postpone.h and table.h are built on these.
+ *
+ * Reads go past the first-level cache of a GPU. A compare-and-swap publishes: what the thread
+ * stored before wp_word_fence() and the swap is seen by a thread that reads the swapped word.
+ *
+ * All functions return the word's value before the call. Words are aligned to their size.
+ */
+#ifndef WARPAGE_SHARED_WORDS_H
+#define WARPAGE_SHARED_WORDS_H
+
+#include <stdint.h>
+
+#ifdef __CUDACC__
+
+#define WP_WORD_CALL static __device__ __forceinline__
+
+WP_WORD_CALL uint32_t wp_word_load32(const uint32_t *word) {
+    return *(const volatile uint32_t *)word;
+}
+WP_WORD_CALL uint64_t wp_word_load64(const uint64_t *word) {
+    return *(const volatile uint64_t *)word;
+}
+WP_WORD_CALL void wp_word_fence(void) {
+    __threadfence();
+}
+WP_WORD_CALL uint32_t wp_word_swap_if32(uint32_t *word, uint32_t is, uint32_t becomes) {
+    return atomicCAS((unsigned int *)word, is, becomes);
+}
+WP_WORD_CALL uint64_t wp_word_swap_if64(uint64_t *word, uint64_t is, uint64_t becomes) {
+    return atomicCAS((unsigned long long *)word, (unsigned long long)is,
+                     (unsigned long long)becomes);
+}
+WP_WORD_CALL uint32_t wp_word_exchange32(uint32_t *word, uint32_t value) {
+    return atomicExch((unsigned int *)word, value);
+}
+WP_WORD_CALL uint64_t wp_word_exchange64(uint64_t *word, uint64_t value) {
+    return atomicExch((unsigned long long *)word, (unsigned long long)value);
+}
+WP_WORD_CALL uint32_t wp_word_add32(uint32_t *word, uint32_t value) {
+    return atomicAdd((unsigned int *)word, value);
+}
+WP_WORD_CALL uint64_t wp_word_add64(uint64_t *word, uint64_t value) {
+    return atomicAdd((unsigned long long *)word, (unsigned long long)value);
+}
+WP_WORD_CALL uint32_t wp_word_or32(uint32_t *word, uint32_t value) {
+    return atomicOr((unsigned int *)word, value);
+}
+WP_WORD_CALL uint64_t wp_word_or64(uint64_t *word, uint64_t value) {
+    return atomicOr((unsigned long long *)word, (unsigned long long)value);
+}
+WP_WORD_CALL uint32_t wp_word_min32(uint32_t *word, uint32_t value) {
+    return atomicMin((unsigned int *)word, value);
+}
+WP_WORD_CALL uint64_t wp_word_min64(uint64_t *word, uint64_t value) {
+    return atomicMin((unsigned long long *)word, (unsigned long long)value);
+}
+WP_WORD_CALL uint32_t wp_word_max32(uint32_t *word, uint32_t value) {
+    return atomicMax((unsigned int *)word, value);
+}
+WP_WORD_CALL uint64_t wp_word_max64(uint64_t *word, uint64_t value) {
+    return atomicMax((unsigned long long *)word, (unsigned long long)value);
+}
+
+#else
+
+#define WP_WORD_CALL static inline
+
+WP_WORD_CALL uint32_t wp_word_load32(const uint32_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+WP_WORD_CALL uint64_t wp_word_load64(const uint64_t *word) {
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+/* Every operation below acquires and releases. */
+WP_WORD_CALL void wp_word_fence(void) {
+}
+WP_WORD_CALL uint32_t wp_word_swap_if32(uint32_t *word, uint32_t is, uint32_t becomes) {
+    (void)__atomic_compare_exchange_n(word, &is, becomes, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return is;
+}
+WP_WORD_CALL uint64_t wp_word_swap_if64(uint64_t *word, uint64_t is, uint64_t becomes) {
+    (void)__atomic_compare_exchange_n(word, &is, becomes, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return is;
+}
+WP_WORD_CALL uint32_t wp_word_exchange32(uint32_t *word, uint32_t value) {
+    return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint64_t wp_word_exchange64(uint64_t *word, uint64_t value) {
+    return __atomic_exchange_n(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint32_t wp_word_add32(uint32_t *word, uint32_t value) {
+    return __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint64_t wp_word_add64(uint64_t *word, uint64_t value) {
+    return __atomic_fetch_add(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint32_t wp_word_or32(uint32_t *word, uint32_t value) {
+    return __atomic_fetch_or(word, value, __ATOMIC_ACQ_REL);
+}
+WP_WORD_CALL uint64_t wp_word_or64(uint64_t *word, uint64_t value) {
+    return __atomic_fetch_or(word, value, __ATOMIC_ACQ_REL);
+}
+#define WP_WORD_UPDATE(name, type, load, swap_if, better)                                          \
+    WP_WORD_CALL type name(type *word, type value) {                                               \
+        type is = load(word);                                                                      \
+        while (value better is) {                                                                  \
+            const type found = swap_if(word, is, value);                                           \
+            if (found == is) break;                                                                \
+            is = found;                                                                            \
+        }                                                                                          \
+        return is;                                                                                 \
+    }
+WP_WORD_UPDATE(wp_word_min32, uint32_t, wp_word_load32, wp_word_swap_if32, <)
+WP_WORD_UPDATE(wp_word_min64, uint64_t, wp_word_load64, wp_word_swap_if64, <)
+WP_WORD_UPDATE(wp_word_max32, uint32_t, wp_word_load32, wp_word_swap_if32, >)
+WP_WORD_UPDATE(wp_word_max64, uint64_t, wp_word_load64, wp_word_swap_if64, >)
+#undef WP_WORD_UPDATE
+
+#endif
+#endif
