@@ -535,7 +535,7 @@ static void a_saved_table_is_the_same_and_a_damaged_one_is_refused(void **state)
     assert_status_fails(wp_table_open(path, &table, &err), WP_STATUS_NOT_FOUND, &err, path);
 }
 
-static void a_full_disk_leaves_nothing(void **state) {
+static void a_path_that_cannot_be_written_leaves_nothing(void **state) {
     (void)state;
     fill f;
     wp_postpone *postpone;
@@ -558,7 +558,7 @@ int main(void) {
         cmocka_unit_test(a_value_that_grows_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_saved_table_is_the_same_and_a_damaged_one_is_refused),
-        cmocka_unit_test(a_full_disk_leaves_nothing)};
+        cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing)};
     wp_error err = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
     const int failed = wp_test_main(tests);
