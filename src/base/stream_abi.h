@@ -20,6 +20,10 @@ enum {
     WPI_STREAM_SITES = 8,       /* reads in a turn of a loop, at most, that can be a pattern */
     WPI_STREAM_TIMES = 3        /* nanoseconds: of work, of waiting; since when */
 };
+/* A word of a read: the address of a run of reads one behind the other, and, from this bit on, how
+ * many follow the first. */
+#define WPI_STREAM_RUN_SHIFT 48
+#define WPI_STREAM_RUN_MAX 65536u
 #define WPI_STREAM_END UINT32_C(0xffffffff) /* to actors: the launch is over; to kernels: trap */
 
 /** Why a thread is at the head of the chunk loop: its slots are used up, it has ended, or it is at
@@ -40,13 +44,13 @@ typedef enum wpi_stream_answer {
 /** One class of accesses. Offsets are from the start of a buffer. */
 typedef struct wpi_stream_class {
     uint32_t read_slots, write_slots; /* of a thread, in a chunk */
-    uint64_t address_offset;          /* of reads, 8 bytes a slot; pinned */
+    uint64_t address_offset;          /* words of reads, 8 bytes a slot; pinned */
     uint64_t data_offset;             /* device, and the pinned copy that is sent */
     uint64_t target_offset;           /* addresses of writes, 8 bytes a slot; pinned */
     uint64_t value_offset;            /* device, and the pinned copy that comes back */
 } wpi_stream_class;
 
-/** The addresses of one read in a loop: of its turn i, `base + i * stride`. */
+/** The addresses of one read in a loop: in its turn i, `base + i * stride`. */
 typedef struct wpi_stream_stride {
     uint64_t base;
     int64_t stride;
@@ -62,9 +66,10 @@ typedef struct wpi_stream_launch {
     char *addresses, *data, *targets, *values; /* [set][buffer] of so many bytes: */
     uint64_t addresses_bytes, data_bytes, targets_bytes, values_bytes;
     uint32_t *read_counts, *write_counts; /* pinned, [set][buffer][class][half] */
-    /* Of a thread whose reads in this chunk, of this class, are the turns of a loop with so many
-     * reads: there is a pattern in place of addresses. 0: there is none. As read_counts. */
-    uint32_t *pattern_sites;
+    /* So many of a thread's reads in this chunk, of this class, are the turns of a loop with so
+     * many sites: their addresses follow from `patterns`, those of later reads from words. As
+     * read_counts. */
+    uint32_t *pattern_reads, *pattern_sites;
     wpi_stream_stride *patterns; /* pinned, [set][buffer][class][WPI_STREAM_SITES][half] */
     uint32_t looks_for_patterns, reserved;
     uint32_t *asked;    /* pinned, a word a set: chunks whose addresses are there */
@@ -99,7 +104,9 @@ typedef struct wpi_stream_thread {
     uint32_t chunk;      /* of this block; WPI_STREAM_END: none yet */
     uint32_t reads[WPI_STREAM_CLASSES], writes[WPI_STREAM_CLASSES]; /* slots taken in this chunk */
     uint32_t allowed[WPI_STREAM_CLASSES];                           /* writes, at most */
-    char *read_at[WPI_STREAM_CLASSES];                              /* the next slot */
+    char *read_at[WPI_STREAM_CLASSES];                              /* the next slot, or word */
+    uint64_t run[WPI_STREAM_CLASSES];                               /* its first address … */
+    uint32_t run_reads[WPI_STREAM_CLASSES], run_most;               /* … and reads, at most */
     /* The pattern so far: of the reads before `broken`; the loop, its reads, the next of them. */
     uint32_t broken[WPI_STREAM_CLASSES], loop[WPI_STREAM_CLASSES];
     uint32_t sites[WPI_STREAM_CLASSES], site[WPI_STREAM_CLASSES];

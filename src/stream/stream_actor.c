@@ -28,44 +28,95 @@ static const uint32_t *counts_of(const wpi_stream_side *side, bool is_write, uin
            (wpi_stream_buffer(side) * WPI_STREAM_CLASSES + k) * l->half;
 }
 
-/* The addresses of one thread, of one class: as they were sent, or by a pattern. */
-typedef struct source {
-    const uint64_t *sent;             /* [slot * half] */
+/* The addresses of one thread's reads, of one class, one after the other. */
+typedef struct reads {
     const wpi_stream_stride *pattern; /* [site * half] */
-    uint32_t sites;                   /* 0: there is no pattern */
-    uint32_t half;
-} source;
+    const uint64_t *word;             /* the next */
+    uint32_t class, half;
+    uint32_t pattern_left, sites, site; /* of the next read */
+    uint64_t turn;
+    uint64_t run; /* address of the next read, if any is left of the run */
+    uint32_t run_left;
+    bool begins_run;
+    uint64_t words; /* so far */
+} reads;
 
-static source source_of(const wpi_stream_side *side, bool is_write, uint32_t k, uint32_t thread) {
+static reads reads_of(const wpi_stream_side *side, uint32_t k, uint32_t thread) {
     const wpi_stream_launch *l = launch_of(side);
-    const wpi_stream_class *class = &l->classes[k];
     const uint64_t buffer = wpi_stream_buffer(side), row = buffer * WPI_STREAM_CLASSES + k;
-    const char *at = is_write ? l->targets + buffer * l->targets_bytes + class->target_offset
-                              : l->addresses + buffer * l->addresses_bytes + class->address_offset;
-    return (source){.sent = (const uint64_t *)(const void *)at + thread,
-                    .pattern = l->patterns + row * WPI_STREAM_SITES * l->half + thread,
-                    .sites = is_write ? 0 : l->pattern_sites[row * l->half + thread],
-                    .half = l->half};
+    const char *words = l->addresses + buffer * l->addresses_bytes + l->classes[k].address_offset;
+    const uint64_t at = row * l->half + thread;
+    const uint32_t count = l->pattern_reads[at];
+    return (reads){.pattern = l->patterns + row * WPI_STREAM_SITES * l->half + thread,
+                   .word = (const uint64_t *)(const void *)words + thread,
+                   .class = k,
+                   .half = l->half,
+                   .pattern_left = count,
+                   .sites = count == 0 ? 0 : l->pattern_sites[at],
+                   .words = count == 0 ? 0 : 2 * (uint64_t)l->pattern_sites[at]};
 }
 
-static uint64_t address_of(const source *from, uint32_t slot) {
-    if (from->sites == 0) return from->sent[(uint64_t)slot * from->half];
-    const wpi_stream_stride *site = &from->pattern[(uint64_t)(slot % from->sites) * from->half];
-    return site->base + (uint64_t)site->stride * (slot / from->sites);
+static uint64_t next_of_pattern(reads *r) {
+    const wpi_stream_stride *site = &r->pattern[(uint64_t)r->site * r->half];
+    const uint64_t address = site->base + (uint64_t)site->stride * r->turn;
+    r->pattern_left--;
+    if (++r->site == r->sites) {
+        r->site = 0;
+        r->turn++;
+    }
+    return address;
 }
 
-/* Without a pattern threads take turns, and each line is a miss; it stays for as long as its thread
- * reads from it. With one, a thread's lines are read one after the other. */
-static void count_thread(wpi_stream_side *side, const source *from, uint32_t count) {
-    uint64_t last = UINT64_MAX, lines = 0;
-    for (uint32_t slot = 0; slot < count; slot++) {
-        const uint64_t line = address_of(from, slot) / LINE_BYTES;
-        lines += line != last;
+static uint64_t next_address(reads *r) {
+    r->begins_run = false;
+    if (r->pattern_left != 0) return next_of_pattern(r);
+    if (r->run_left == 0) {
+        r->run = *r->word & ((UINT64_C(1) << WPI_STREAM_RUN_SHIFT) - 1);
+        r->run_left = (uint32_t)(*r->word >> WPI_STREAM_RUN_SHIFT) + 1;
+        r->word += r->half;
+        r->words++;
+        r->begins_run = true;
+    }
+    const uint64_t address = r->run;
+    r->run += UINT64_C(1) << r->class;
+    r->run_left--;
+    return address;
+}
+
+/* A line of host memory is a miss where a run begins, unless the read before was in it or in the
+ * line before it. Lines of patterns, and later ones of a run, are read in order. */
+static void count_reads(wpi_stream_side *side, uint32_t k, uint32_t thread, uint32_t count) {
+    reads r = reads_of(side, k, thread);
+    uint64_t last = UINT64_MAX - 1;
+    for (uint32_t n = 0; n < count; n++) {
+        const uint64_t line = next_address(&r) / LINE_BYTES;
+        if (line == last) continue;
+        if (r.begins_run && line != last + 1)
+            side->lines++;
+        else
+            side->lines_in_order++;
         last = line;
     }
-    *(from->sites == 0 ? &side->lines : &side->lines_in_order) += lines;
-    side->words += from->sites == 0 ? count : 2 * from->sites;
-    side->accesses += count;
+    side->words += r.words;
+}
+
+static const uint64_t *targets_of(const wpi_stream_side *side, uint32_t k) {
+    const wpi_stream_launch *l = launch_of(side);
+    return (const uint64_t *)(const void *)(l->targets +
+                                            wpi_stream_buffer(side) * l->targets_bytes +
+                                            l->classes[k].target_offset);
+}
+
+/* Threads take turns: each line is a miss; it stays for as long as its thread writes to it. */
+static void count_writes(wpi_stream_side *side, uint32_t k, uint32_t thread, uint32_t count) {
+    const uint64_t *targets = targets_of(side, k) + thread;
+    uint64_t last = UINT64_MAX;
+    for (uint32_t n = 0; n < count; n++) {
+        const uint64_t line = targets[(uint64_t)n * launch_of(side)->half] / LINE_BYTES;
+        side->lines += line != last;
+        last = line;
+    }
+    side->words += count;
 }
 
 void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
@@ -78,9 +129,9 @@ void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
         const uint32_t *counts = counts_of(side, is_write, k);
         for (uint32_t t = 0; t < l->half; t++) {
             if (counts[t] == 0) continue;
-            const source from = source_of(side, is_write, k, t);
             if (counts[t] > side->slots[k]) side->slots[k] = counts[t];
-            count_thread(side, &from, counts[t]);
+            (is_write ? count_writes : count_reads)(side, k, t, counts[t]);
+            side->accesses += counts[t];
             side->bytes += (uint64_t)counts[t] << k;
         }
     }
@@ -90,45 +141,30 @@ void wpi_stream_count_chunk(wpi_stream_side *side, bool is_write) {
     side->counts.useful_bytes += side->bytes;
 }
 
-/* Threads with a pattern one after the other. */
-static bool visit_patterns(wpi_stream_side *side, uint32_t k, const uint32_t *counts, char *place,
-                           wpi_stream_visit visit) {
-    const uint32_t half = launch_of(side)->half;
-    for (uint32_t t = 0; t < half; t++) {
-        const source from = source_of(side, false, k, t);
-        if (counts[t] == 0 || from.sites == 0) continue;
-        uint32_t site = 0;
-        uint64_t turn = 0;
+/* Thread by thread: what one thread reads lies together (4.3.2). */
+static bool visit_reads(wpi_stream_side *side, uint32_t k, char *places, wpi_stream_visit visit) {
+    const wpi_stream_launch *l = launch_of(side);
+    const uint32_t *counts = counts_of(side, false, k);
+    for (uint32_t t = 0; t < l->half && side->slots[k] != 0; t++) {
+        if (counts[t] == 0) continue;
+        reads r = reads_of(side, k, t);
         for (uint32_t slot = 0; slot < counts[t]; slot++) {
-            const wpi_stream_stride *p = &from.pattern[(uint64_t)site * half];
-            const uint64_t address = p->base + (uint64_t)p->stride * turn;
-            if (!visit(side, k, address, place + (((uint64_t)slot * half + t) << k))) return false;
-            if (++site == from.sites) {
-                site = 0;
-                turn++;
-            }
+            char *place = places + (((uint64_t)slot * l->half + t) << k);
+            if (!visit(side, k, next_address(&r), place)) return false;
         }
     }
     return true;
 }
 
-/* The others in the order of the slots: [slot][thread]. */
-static bool visit_class(wpi_stream_side *side, bool is_write, uint32_t k, char *places,
-                        wpi_stream_visit visit) {
-    const wpi_stream_launch *l = launch_of(side);
-    const uint32_t *counts = counts_of(side, is_write, k);
-    const source first = source_of(side, is_write, k, 0);
-    const uint32_t *sites =
-        l->pattern_sites + (wpi_stream_buffer(side) * WPI_STREAM_CLASSES + k) * l->half;
-    char *place = places + (is_write ? l->classes[k].value_offset : l->classes[k].data_offset);
-    if (!is_write && side->slots[k] != 0 && !visit_patterns(side, k, counts, place, visit))
-        return false;
+/* In the order of the slots. */
+static bool visit_writes(wpi_stream_side *side, uint32_t k, char *places, wpi_stream_visit visit) {
+    const uint32_t half = launch_of(side)->half;
+    const uint32_t *counts = counts_of(side, true, k);
+    const uint64_t *targets = targets_of(side, k);
     for (uint32_t slot = 0; slot < side->slots[k]; slot++) {
-        for (uint32_t t = 0; t < l->half; t++) {
-            const uint64_t at = (uint64_t)slot * l->half + t;
-            if (slot < counts[t] && (is_write || sites[t] == 0) &&
-                !visit(side, k, first.sent[at], place + (at << k)))
-                return false;
+        for (uint32_t t = 0; t < half; t++) {
+            const uint64_t at = (uint64_t)slot * half + t;
+            if (slot < counts[t] && !visit(side, k, targets[at], places + (at << k))) return false;
         }
     }
     return true;
@@ -136,8 +172,13 @@ static bool visit_class(wpi_stream_side *side, bool is_write, uint32_t k, char *
 
 bool wpi_stream_visit_chunk(wpi_stream_side *side, bool is_write, char *places,
                             wpi_stream_visit visit) {
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++)
-        if (!visit_class(side, is_write, k, places, visit)) return false;
+    const wpi_stream_launch *l = launch_of(side);
+    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
+        const bool is_done = is_write
+                                 ? visit_writes(side, k, places + l->classes[k].value_offset, visit)
+                                 : visit_reads(side, k, places + l->classes[k].data_offset, visit);
+        if (!is_done) return false;
+    }
     return true;
 }
 

@@ -58,7 +58,7 @@ static void fill_layout(wpi_stream_layout *out, const wpi_stream_facts *facts, u
                         round_up(sizeof *l);
     out->pinned_bytes =
         buffers * (l->addresses_bytes + l->data_bytes + l->targets_bytes + l->values_bytes) +
-        3 * counts_bytes(l) + patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
+        4 * counts_bytes(l) + patterns_bytes(l) + 5 * words + 2 * flags + round_up(sizeof *l) +
         times_bytes(l);
 }
 
@@ -148,6 +148,7 @@ void wpi_stream_buffers_place(wpi_stream_buffers *b, const wpi_stream_layout *la
     b->store_flags = take(&pinned, flags);
     l.read_counts = take(&pinned, counts_bytes(&l));
     l.write_counts = take(&pinned, counts_bytes(&l));
+    l.pattern_reads = take(&pinned, counts_bytes(&l));
     l.pattern_sites = take(&pinned, counts_bytes(&l));
     l.patterns = take(&pinned, patterns_bytes(&l));
     l.addresses = take(&pinned, buffers * l.addresses_bytes);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's two state machines against a model of the threads of a block, with random delays on both
- * sides and on the copies: no slot is read before it is filled, or filled again before it was used; and
- * each call of a queue that fails ends the launch with one error.
+ * The host's two state machines against a model of the threads of a block, with random delays on
+ * both sides and on the copies: no slot is read before it is filled, or filled again before it was
+ * used; and each call of a queue that fails ends the launch with one error.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -86,15 +86,30 @@ static uint64_t slot_at(const wpi_stream_launch *l, uint32_t slot, uint32_t t) {
     return (uint64_t)slot * l->half + t;
 }
 
-/* Every third thread's chunk is a pattern: words at a stride. */
-static bool is_pattern(uint32_t n, uint32_t t) {
-    return (n + t) % 3 == 0 && count_of(n, t) != 0;
+/* Of three threads' chunks one is a pattern, words at a stride; one is a pattern in its first half,
+ * and then a run; one is single words. */
+enum { PATTERN, RUN, SINGLE };
+static uint32_t shape_of(uint32_t n, uint32_t t) {
+    return (n + t) % 3;
 }
-static uint32_t pattern_word(uint32_t n, uint32_t s, uint32_t t) {
-    return n * 11 % 100 + t * 20 + s * 3;
+static uint32_t pattern_reads(uint32_t n, uint32_t t) {
+    const uint32_t shape = shape_of(n, t), count = count_of(n, t);
+    return shape == PATTERN ? count : shape == RUN ? count / 2 : 0;
 }
 static uint32_t read_word(uint32_t n, uint32_t s, uint32_t t) {
-    return is_pattern(n, t) ? pattern_word(n, s, t) : word_of(n, s, t);
+    if (s < pattern_reads(n, t)) return n * 11 % 100 + t * 20 + s * 3;
+    if (shape_of(n, t) == RUN) return (n * 13 + t * 31) % 2000 + s;
+    return word_of(n, s, t);
+}
+
+/* The words behind the pattern. */
+static void send_words(const model *m, uint64_t *words, uint32_t n, uint32_t t) {
+    const wpi_stream_launch *l = m->l;
+    const uint32_t first = pattern_reads(n, t), count = count_of(n, t);
+    const uint32_t reads = shape_of(n, t) == RUN ? count - first : 1;
+    for (uint32_t s = first, at = 0; s < count; s += reads, at++)
+        words[slot_at(l, at, t)] = (m->base + (uint64_t)read_word(n, s, t) * 4) |
+                                   (uint64_t)(reads - 1) << WPI_STREAM_RUN_SHIFT;
 }
 
 static void *address_threads(void *arg) {
@@ -107,16 +122,16 @@ static void *address_threads(void *arg) {
             sched_yield();
         }
         const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
-        uint64_t *addresses = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
-                                                   l->classes[2].address_offset);
+        uint64_t *words = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
+                                               l->classes[2].address_offset);
         delay((uint32_t)wp_random_next(&random));
         for (uint32_t t = 0; t < THREADS; t++) {
             l->read_counts[row * l->half + t] = count_of(n, t);
-            l->pattern_sites[row * l->half + t] = is_pattern(n, t) ? 1 : 0;
+            l->pattern_reads[row * l->half + t] = pattern_reads(n, t);
+            l->pattern_sites[row * l->half + t] = 1;
             l->patterns[row * WPI_STREAM_SITES * l->half + t] =
-                (wpi_stream_stride){m->base + (uint64_t)pattern_word(n, 0, t) * 4, 12};
-            for (uint32_t s = 0; s < count_of(n, t) && !is_pattern(n, t); s++)
-                addresses[slot_at(l, s, t)] = m->base + (uint64_t)word_of(n, s, t) * 4;
+                (wpi_stream_stride){m->base + (uint64_t)read_word(n, 0, t) * 4, 12};
+            send_words(m, words, n, t);
         }
         __atomic_store_n(l->asked, n + 1, __ATOMIC_RELEASE);
     }
@@ -127,10 +142,10 @@ static void *address_threads(void *arg) {
 static void compute_chunk(model *m, uint32_t n) {
     const wpi_stream_launch *l = m->l;
     const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
-    const uint32_t *data =
-        (const uint32_t *)(const void *)(l->data + buffer * l->data_bytes + l->classes[2].data_offset);
-    uint64_t *targets = (uint64_t *)(void *)(l->targets + buffer * l->targets_bytes +
-                                             l->classes[2].target_offset);
+    const uint32_t *data = (const uint32_t *)(const void *)(l->data + buffer * l->data_bytes +
+                                                            l->classes[2].data_offset);
+    uint64_t *targets =
+        (uint64_t *)(void *)(l->targets + buffer * l->targets_bytes + l->classes[2].target_offset);
     uint32_t *values =
         (uint32_t *)(void *)(l->values + buffer * l->values_bytes + l->classes[2].value_offset);
     for (uint32_t t = 0; t < THREADS; t++) {
@@ -151,7 +166,8 @@ static void *compute_threads(void *arg) {
     uint64_t random = 2;
     for (uint32_t n = 0; n < CHUNKS; n++) {
         if (!await(l->answered, n + 1, m)) return NULL;
-        if (n >= WPI_STREAM_BUFFERS && !await(l->stored, n + 1 - WPI_STREAM_BUFFERS, m)) return NULL;
+        if (n >= WPI_STREAM_BUFFERS && !await(l->stored, n + 1 - WPI_STREAM_BUFFERS, m))
+            return NULL;
         delay((uint32_t)wp_random_next(&random));
         compute_chunk(m, n);
         __atomic_store_n(l->wrote, n + 1, __ATOMIC_RELEASE);
@@ -204,8 +220,8 @@ static outcome run(int failing_call, bool reads_own) {
     memset(buffers.memory, 0, buffers.device_bytes);
     assert_status_ok(wpi_reservation_create(sizeof host + sizeof results, &base, &err), &err);
     assert_status_ok(wpi_reservation_map(base, host, sizeof host, &err), &err);
-    assert_status_ok(
-        wpi_reservation_map((char *)base + sizeof host, results, sizeof results, &err), &err);
+    assert_status_ok(wpi_reservation_map((char *)base + sizeof host, results, sizeof results, &err),
+                     &err);
     for (uint32_t i = 0; i < WORDS; i++)
         host[i] = i * 3 + 1;
 
@@ -236,8 +252,8 @@ static outcome run(int failing_call, bool reads_own) {
     for (uint32_t n = 0; n < CHUNKS; n++)
         for (uint32_t t = 0; t < THREADS; t++)
             for (uint32_t s = 0; s < count_of(n, t); s++)
-                o.stored += results[(n * THREADS + t) * SLOTS + s] ==
-                            read_word(n, s, t) * 3 + 1 + n;
+                o.stored +=
+                    results[(n * THREADS + t) * SLOTS + s] == read_word(n, s, t) * 3 + 1 + n;
     assert_int_equal(wpi_reservation_free(base, NULL), WP_STATUS_OK);
     wp_queue_destroy(down);
     wp_queue_destroy(up);

@@ -145,29 +145,29 @@ static INLINE void publish(const thread_state *s, uint32_t *counts, const uint32
     EACH_CLASS if (classes >> k & 1) at[k * half] = taken[k];
 }
 
-/* The chunk's pattern, or, where it broke, the addresses before that. */
-static INLINE void publish_pattern(const thread_state *s, uint32_t k) {
+static INLINE void put_run(thread_state *s, uint32_t k) {
+    *(uint64_t *)s->read_at[k] = s->run[k] | (uint64_t)(s->run_reads[k] - 1)
+                                                 << WPI_STREAM_RUN_SHIFT;
+    s->read_at[k] += (uint64_t)s->launch->half * 8;
+}
+
+/* The reads before the pattern broke, and the last run behind them. */
+static INLINE void publish_pattern(thread_state *s, uint32_t k) {
     const wpi_stream_launch *l = s->launch;
     const uint32_t half = l->half, sites = s->sites[k];
     const uint64_t class = buffer_of(s) * WPI_STREAM_CLASSES + k;
-    const uint32_t is_whole = s->broken[k] == UNBROKEN,
-                   count = is_whole ? s->reads[k] : s->broken[k];
-    l->pattern_sites[class * half + s->thread] = is_whole && count != 0 ? sites : 0;
+    const uint32_t count = s->broken[k] == UNBROKEN ? s->reads[k] : s->broken[k];
+    if (count != s->reads[k]) put_run(s, k);
+    l->pattern_reads[class * half + s->thread] = count;
     if (count == 0) return;
     wpi_stream_stride *pattern = l->patterns + class * WPI_STREAM_SITES * half + s->thread;
-    char *slots = l->addresses + buffer_of(s) * l->addresses_bytes + l->classes[k].address_offset +
-                  (uint64_t)s->thread * 8;
     const int64_t stride = s->stride[k];
     const uint64_t base = s->base[k] - (uint64_t)(stride * (int64_t)((count - 1) / sites));
+    l->pattern_sites[class * half + s->thread] = sites;
     EACH_SITE {
-        if ((uint32_t)j < sites && is_whole)
+        if ((uint32_t)j < sites)
             pattern[(uint64_t)j * half] =
                 (wpi_stream_stride){base + (uint64_t)s->delta[k][j], stride};
-    }
-    for (uint32_t slot = 0; !is_whole && slot < count; slot++) {
-        uint64_t address = base + (uint64_t)stride * (slot / sites);
-        EACH_SITE if ((uint32_t)j == slot % sites) address += (uint64_t)s->delta[k][j];
-        *(uint64_t *)(slots + (uint64_t)slot * half * 8) = address;
     }
 }
 
@@ -204,10 +204,12 @@ INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint3
         s->chunk = 0;
     }
     char *buffer = l->addresses + buffer_of(s) * l->addresses_bytes + (uint64_t)s->thread * 8;
+    s->run_most = l->looks_for_patterns ? WPI_STREAM_RUN_MAX : 1;
     EACH_CLASS {
         s->reads[k] = s->writes[k] = s->allowed[k] = 0;
         s->read_at[k] = buffer + l->classes[k].address_offset;
         s->broken[k] = l->looks_for_patterns ? UNBROKEN : 0;
+        s->run[k] = s->run_reads[k] = 0;
         s->loop[k] = s->sites[k] = s->site[k] = 0;
         s->base[k] = s->stride[k] = 0;
         EACH_SITE s->delta[k][j] = 0;
@@ -306,13 +308,24 @@ static INLINE uint32_t continues(thread_state *s, uint32_t k, uint64_t address, 
     return 1;
 }
 
+/* A read behind the last one makes the run longer; another one begins a run. */
+static INLINE void add_to_run(thread_state *s, uint32_t k, uint64_t address) {
+    const uint32_t reads = s->run_reads[k];
+    if (reads != 0 && reads < s->run_most && address == s->run[k] + ((uint64_t)reads << k)) {
+        s->run_reads[k] = reads + 1;
+        return;
+    }
+    if (reads != 0) put_run(s, k);
+    s->run[k] = address;
+    s->run_reads[k] = 1;
+}
+
 /* The read number `site` of the `sites` in a turn of a loop (0: they cannot be a pattern). */
 INLINE void __wp_stream_record(thread_state *s, uint32_t k, const void *address, uint32_t loop,
                                uint32_t site, uint32_t sites) {
     if (s->broken[k] == UNBROKEN && !continues(s, k, (uint64_t)address, loop, site, sites))
         s->broken[k] = s->reads[k];
-    if (s->broken[k] != UNBROKEN) *(uint64_t *)s->read_at[k] = (uint64_t)address;
-    s->read_at[k] += (uint64_t)s->launch->half * 8;
+    if (s->broken[k] != UNBROKEN) add_to_run(s, k, (uint64_t)address);
     s->reads[k]++;
 }
 
