@@ -193,6 +193,7 @@ typedef struct wp_run_copies {
 typedef struct wp_run_streamed {
     char *name;         /* mangled */
     char *display_name; /* demangled */
+    char *windows;      /* why it has windows in place of address threads; NULL: it has not */
     uint64_t launches, blocks, chunks;
     uint64_t mapped_bytes;              /* of the reservations that were passed */
     uint64_t read_bytes, written_bytes; /* that the kernel asked for, and wrote */

@@ -18,11 +18,14 @@
  *
  * The launch is asynchronous, as any launch. Its host memory must stay in place until it is done.
  *
- * What a kernel may do: read mapped data at addresses that follow from its arguments, thread and
- * block indices, and memory that it does not write; write mapped data anywhere. A
- * thread sees its own writes, with the width they have; it must not read what another thread
- * writes in the same launch. Other kernels are refused at their launch,
- * with the line of the source and the reason.
+ * Threads can run ahead if addresses of reads, and branches around them, follow from arguments,
+ * thread and block indices, and memory that the kernel does not write. Otherwise the second form has
+ * windows and no more threads than the first: a thread waits for the data from the address on that
+ * it comes to, and asks again behind them.
+ *
+ * A kernel may write mapped data anywhere. A thread sees its own writes, with the width they have
+ * (with windows such kernels are refused); it must not read what another thread writes in the same
+ * launch. What is refused is refused at the launch, with the line of the source and the reason.
  *
  * Where the second form comes from: `wpcc --stream=KERNEL:PARAMETERS` puts it into the program;
  * otherwise it is compiled by wpcc at the first such launch, and kept (cpu and sim; on a GPU this
@@ -64,7 +67,9 @@ WP_API cudaError_t streamingFree(void *mapped);
 typedef struct streamingOptions {
     uint64_t device_bytes; /* of device memory for buffers; 0: a quarter of what is free, at most
                             * 64 MiB */
-    uint32_t slots;        /* reads of a thread in a chunk, at most; 0: as many as fit, up to 64 */
+    uint32_t slots;        /* reads of a thread in a chunk, at most; 0: as many as fit, up to 64. Of
+                            * a window: granules, each as large as the largest read, at least 4
+                            * bytes */
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
 } streamingOptions;

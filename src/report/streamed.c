@@ -58,7 +58,10 @@ bool wpi_streamed_add(wp_run_record *record, const wp_run_streamed *launch) {
         row->name = wp_strdup(launch->name);
         row->display_name = wp_cxx_demangle(launch->name);
         if (row->display_name == NULL) row->display_name = wp_strdup(launch->name);
-        if (row->name == NULL || row->display_name == NULL) {
+        if (launch->windows != NULL) row->windows = wp_strdup(launch->windows);
+        if (row->name == NULL || row->display_name == NULL ||
+            (launch->windows != NULL && row->windows == NULL)) {
+            wp_free(row->windows);
             wp_free(row->name);
             wp_free(row->display_name);
             record->streamed_count--;
@@ -76,6 +79,7 @@ void wpi_streamed_deinit(wp_run_record *record) {
     for (size_t i = 0; i < record->streamed_count; i++) {
         wp_free(record->streamed[i].name);
         wp_free(record->streamed[i].display_name);
+        wp_free(record->streamed[i].windows);
     }
     wp_free(record->streamed);
     record->streamed = NULL;
@@ -91,6 +95,7 @@ json_t *wpi_streamed_to_json(const wp_run_record *record) {
         json_t *object = json_object();
         wpi_json_set(object, "name", wpi_json_string(row->name));
         wpi_json_set(object, "display_name", wpi_json_string(row->display_name));
+        if (row->windows != NULL) wpi_json_set(object, "windows", wpi_json_string(row->windows));
         for (size_t f = 0; f < FIELD_COUNT; f++)
             wpi_json_set(object, fields[f].name, wpi_json_number(number_in(row, f)));
         wpi_json_append(array, object);
@@ -105,6 +110,8 @@ void wpi_streamed_from_json(wpi_json_reader *r, const json_t *array, wp_run_reco
         WP_CHECK(row != NULL);
         row->name = wpi_json_read_string(r, object, "name");
         row->display_name = wpi_json_read_string(r, object, "display_name");
+        if (json_object_get(object, "windows") != NULL)
+            row->windows = wpi_json_read_string(r, object, "windows");
         for (size_t f = 0; f < FIELD_COUNT; f++)
             *number_of(row, f) = wpi_json_read_number(r, object, fields[f].name);
     }
@@ -117,7 +124,8 @@ static const struct {
     const char *label;
     size_t work, wait; /* wait 0: it is not known */
 } stages[] = {
-    {"addresses", offsetof(wp_run_streamed, address_ns), offsetof(wp_run_streamed, address_wait_ns)},
+    {"addresses", offsetof(wp_run_streamed, address_ns),
+     offsetof(wp_run_streamed, address_wait_ns)},
     {"gather", offsetof(wp_run_streamed, gather_ns), 0},
     {"compute", offsetof(wp_run_streamed, compute_ns), offsetof(wp_run_streamed, compute_wait_ns)},
     {"store", offsetof(wp_run_streamed, store_ns), 0},
@@ -140,11 +148,11 @@ static void visit_facts(const wp_run_streamed *row, wp_text *out, fact_fn fact) 
     (void)snprintf(text, sizeof text, "%" PRIu64 ", %" PRIu64 " chunks", row->launches,
                    row->chunks);
     fact(out, "launches", text);
+    if (row->windows != NULL) fact(out, "windows", row->windows);
     fact(out, "mapped", wp_format_bytes(row->mapped_bytes, a));
-    (void)snprintf(text, sizeof text, "%s, %.1f %%", wp_format_bytes(row->read_bytes, a),
-                   row->mapped_bytes == 0
-                       ? 0.0
-                       : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
+    (void)snprintf(
+        text, sizeof text, "%s, %.1f %%", wp_format_bytes(row->read_bytes, a),
+        row->mapped_bytes == 0 ? 0.0 : 100.0 * (double)row->read_bytes / (double)row->mapped_bytes);
     fact(out, "read by the kernel", text);
     fact(out, "sent to the device", wp_format_bytes(row->sent_bytes, a));
     fact(out, "addresses and patterns", wp_format_bytes(row->address_bytes, a));

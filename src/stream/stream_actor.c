@@ -14,7 +14,8 @@ uint32_t *wpi_stream_word(uint32_t *words, uint32_t set) {
 }
 
 uint64_t wpi_stream_buffer(const wpi_stream_side *side) {
-    return (uint64_t)side->set * WPI_STREAM_BUFFERS + side->chunk % WPI_STREAM_BUFFERS;
+    const uint32_t count = side->buffers->launch_source->buffer_count;
+    return (uint64_t)side->set * count + side->chunk % count;
 }
 
 static const wpi_stream_launch *launch_of(const wpi_stream_side *side) {

@@ -17,7 +17,7 @@ static uint64_t words_bytes(const wpi_stream_launch *l) {
 }
 
 static uint64_t buffers_of(const wpi_stream_launch *l) {
-    return (uint64_t)l->set_count * WPI_STREAM_BUFFERS;
+    return (uint64_t)l->set_count * l->buffer_count;
 }
 
 static uint64_t counts_bytes(const wpi_stream_launch *l) {
@@ -33,13 +33,20 @@ static uint64_t patterns_bytes(const wpi_stream_launch *l) {
                     sizeof(wpi_stream_stride));
 }
 
+/* Of windows, all slots of which are of one class: a row of sizes, and granules. */
+static uint32_t read_slots(const wpi_stream_facts *facts, uint32_t k, uint32_t turns) {
+    if (facts->windows == 0) return facts->read_need[k] * turns;
+    return k == facts->granule ? facts->windows * (turns + 1) : 0;
+}
+
 /* Sizes for `turns` times the need. */
 static void fill_layout(wpi_stream_layout *out, const wpi_stream_facts *facts, uint32_t turns) {
     wpi_stream_launch *l = &out->launch;
+    l->window_granules = turns;
     l->addresses_bytes = l->data_bytes = l->targets_bytes = l->values_bytes = 0;
     for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
         wpi_stream_class *class = &l->classes[k];
-        class->read_slots = facts->read_need[k] * turns;
+        class->read_slots = read_slots(facts, k, turns);
         class->write_slots = facts->write_need[k] * turns;
         class->address_offset = l->addresses_bytes;
         class->data_offset = l->data_bytes;
@@ -47,7 +54,10 @@ static void fill_layout(wpi_stream_layout *out, const wpi_stream_facts *facts, u
         class->value_offset = l->values_bytes;
         const uint64_t reads = (uint64_t)class->read_slots * l->half;
         const uint64_t writes = (uint64_t)class->write_slots * l->half;
-        l->addresses_bytes += round_up(reads * sizeof(uint64_t));
+        const uint64_t words = facts->windows == 0      ? reads
+                               : class->read_slots != 0 ? (uint64_t)facts->windows * l->half
+                                                        : 0;
+        l->addresses_bytes += round_up(words * sizeof(uint64_t));
         l->data_bytes += round_up(reads << k);
         l->targets_bytes += round_up(writes * sizeof(uint64_t));
         l->values_bytes += round_up(writes << k);
@@ -64,6 +74,7 @@ static void fill_layout(wpi_stream_layout *out, const wpi_stream_facts *facts, u
 
 static uint32_t largest_need(const wpi_stream_facts *facts) {
     uint32_t most = 1;
+    if (facts->windows != 0) return most;
     for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
         if (facts->read_need[k] > most) most = facts->read_need[k];
         if (facts->write_need[k] > most) most = facts->write_need[k];
@@ -87,12 +98,14 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                  wpi_stream_layout *out, wp_error *err) {
     const wp_dim3 block = shape->block;
     const uint32_t threads = block.x * block.y * block.z, need = largest_need(facts);
-    *out = (wpi_stream_layout){.launch = {.block_x = block.x,
-                                          .block_y = block.y,
-                                          .block_z = block.z,
-                                          .threads = threads,
-                                          .half = (threads + 31) / 32 * 32,
-                                          .looks_for_patterns = shape->looks_for_patterns}};
+    *out =
+        (wpi_stream_layout){.launch = {.block_x = block.x,
+                                       .block_y = block.y,
+                                       .block_z = block.z,
+                                       .threads = threads,
+                                       .half = (threads + 31) / 32 * 32,
+                                       .buffer_count = facts->windows != 0 ? 1 : WPI_STREAM_BUFFERS,
+                                       .looks_for_patterns = shape->looks_for_patterns}};
     out->launch.set_count = shape->set_count_max;
     const uint32_t most = shape->slots_max / need > 1 ? shape->slots_max / need : 1;
     const uint32_t enough = most < SLOTS_ENOUGH / need ? most : SLOTS_ENOUGH / need;

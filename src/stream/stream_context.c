@@ -30,8 +30,9 @@ static void add_counts(streamingReport *r, const wpi_stream_counts *c, bool is_w
     }
 }
 
-static void tell_recorder(const wpi_stream_context *x, const streamingReport *r) {
+static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
     const wp_run_streamed launch = {.name = x->name,
+                                    .windows = x->windows[0] != '\0' ? x->windows : NULL,
                                     .launches = 1,
                                     .blocks = r->blocks,
                                     .chunks = r->chunks,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
- * What one streamed launch has for as long as it is under way: buffers, queues, actors. A context is
- * used again by later launches. Each launch has one of its own, so there is a limit to how many are
- * under way: then a launch waits for the first of them.
+ * What one streamed launch has for as long as it is under way: buffers, queues, actors. A context
+ * is used again by later launches. Each launch has one of its own, so there is a limit to how many
+ * are under way: then a launch waits for the first of them.
  */
 #ifndef WP_STREAM_STREAM_CONTEXT_H
 #define WP_STREAM_STREAM_CONTEXT_H
@@ -25,13 +25,14 @@ typedef struct wpi_stream_context {
     bool is_used;
     bool is_queued; /* its launch is complete: it can be retired when that has ended */
     atomic_bool has_ended;
-    char *name;             /* of the kernel, mangled */
-    streamingReport report; /* what is known at the launch */
+    char *name;                      /* of the kernel, mangled */
+    char windows[WPI_STREAM_REASON]; /* why it has windows; "": it has not */
+    streamingReport report;          /* what is known at the launch */
     struct wpi_stream_context *next;
 } wpi_stream_context;
 
-/** One that is not in use, or a new one; waits where too many are. The caller queues the launch, then
- * calls wpi_stream_context_queued, or _drop if that failed. */
+/** One that is not in use, or a new one; waits where too many are. The caller queues the launch,
+ * then calls wpi_stream_context_queued, or _drop if that failed. */
 WP_NODISCARD wp_status wpi_stream_context_take(wp_device *device, wpi_stream_context **out,
                                                wp_error *err);
 void wpi_stream_context_queued(wpi_stream_context *context);

@@ -2,6 +2,7 @@
 #include "stream/stream_launch.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,16 +36,24 @@ uint64_t wpi_stream_mask(const wp_kernel_info *kernel, void *const *args) {
 
 /* ---- the launch ---- */
 
+/* Address threads, except with windows, and compute threads. */
+static uint64_t threads_of(const wp_launch *launch, const wpi_stream_code *code) {
+    const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
+    return (threads + 31) / 32 * 32 * (code->facts.windows != 0 ? 1 : 2);
+}
+
 static wp_status check_threads(wp_device *device, const wp_launch *launch,
                                const wpi_stream_code *code, wp_error *err) {
-    const uint64_t threads = (uint64_t)launch->block.x * launch->block.y * launch->block.z;
     const uint32_t most = wp_device_get_info(device)->threads_per_block_max;
-    const uint64_t whole = (threads + 31) / 32 * 32;
-    if (2 * whole <= most) return WP_STATUS_OK;
+    const uint64_t threads = threads_of(launch, code);
+    if (threads <= most) return WP_STATUS_OK;
+    if (code->facts.windows != 0)
+        return WP_FAIL(err, LAUNCH, "kernel %s: blocks of %llu threads exceed the device's %u",
+                       code->display_name, (unsigned long long)threads, most);
     return WP_FAIL(err, LAUNCH,
                    "kernel %s: a streamed launch has twice the threads; blocks of %llu threads "
                    "exceed the device's %u: launch blocks of at most %u",
-                   code->display_name, (unsigned long long)threads, most, most / 2);
+                   code->display_name, (unsigned long long)(threads / 2), most, most / 2);
 }
 
 /* What steers the address slice is not what the kernel writes, under another name. */
@@ -81,12 +90,10 @@ static wp_status make_layout(wp_device *device, const wp_launch *launch,
     pthread_mutex_lock(&lock);
     const streamingOptions o = options;
     pthread_mutex_unlock(&lock);
-    const uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
-    const uint32_t half = (threads + 31) / 32 * 32;
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
-    uint64_t active =
-        (uint64_t)wp_device_get_info(device)->sm_count *
-        wp_kernel_occupancy_blocks(code->kernel, 2 * half, launch->shared_dynamic_bytes);
+    uint64_t active = (uint64_t)wp_device_get_info(device)->sm_count *
+                      wp_kernel_occupancy_blocks(code->kernel, (uint32_t)threads_of(launch, code),
+                                                 launch->shared_dynamic_bytes);
     if (o.blocks != 0 && o.blocks < active) active = o.blocks;
     if (blocks < active) active = blocks;
     const wpi_stream_shape shape = {.block = launch->block,
@@ -117,6 +124,8 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
         const wpi_stream_side side = {.buffers = &x->buffers,
                                       .kernel_name = code->display_name,
                                       .reads_own = code->facts.reads_own != 0,
+                                      .windows = code->facts.windows,
+                                      .granule = code->facts.granule,
                                       .down = x->down,
                                       .up = x->up,
                                       .set = i};
@@ -158,7 +167,7 @@ static wp_status queue_all(wpi_stream_context *x, wp_queue *queue, const wp_laun
     args[code->param_count] = &x->buffers.launch;
     wp_launch streamed = *launch;
     streamed.kernel = code->kernel;
-    streamed.block = (wp_dim3){2 * x->buffers.launch_source->half, 1, 1};
+    streamed.block = (wp_dim3){(uint32_t)threads_of(launch, code), 1, 1};
     streamed.args = args;
     WP_TRY(queue_words(x, queue, err));
     WP_TRY(wp_event_record(x->began, queue, err));
@@ -171,6 +180,8 @@ static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_s
                      const wpi_stream_layout *layout) {
     wp_free(x->name);
     x->name = wp_strdup(code->name);
+    (void)snprintf(x->windows, sizeof x->windows, "%s",
+                   code->facts.windows != 0 ? code->facts.reason : "");
     x->report = (streamingReport){.blocks = launch->grid.x * launch->grid.y * launch->grid.z,
                                   .sets = layout->launch.set_count,
                                   .slots = layout->slots,

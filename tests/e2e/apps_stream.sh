@@ -67,8 +67,6 @@ wrong() { # exit status, expected words on stderr, app, arguments...
     [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
 }
 
-# Kernels over text follow its line ends, so what they read depends on what they have read.
-text="serial threads single double direct zerocopy managed prefetch"
 shape="--buffer 64KiB --blocks 3 --threads 100"
 
 # ---- stream-netflix ----
@@ -132,7 +130,7 @@ wrong 2 "needs words separated by commas" stream-opinion --size 10 --subject ,
 # ---- stream-affinity ----
 
 # shellcheck disable=SC2086
-check "$text" stream-affinity --size 3000 $shape
+check "$all" stream-affinity --size 3000 $shape
 mv "$TMP/first" "$TMP/text"
 # shellcheck disable=SC2086
 check "$all" stream-affinity --size 3000 $shape --indexed
@@ -141,7 +139,7 @@ check "single double" stream-affinity --size 300 --buffer 1KiB --blocks 2 --thre
 check "serial full" stream-affinity --size 1 --blocks 1 --threads 1 --indexed
 # Customers a and b of X: a also visits Y twice and "Z, Inc.", b visits Y; c visits W alone; one is anonymous.
 printf '%s\n' when,customer,merchant 1,a,X 2,c,W '3,a,"Z, Inc."' 4,a,Y 5,b,X 6,b,Y 7,,X 8,a,Y 9,c,W 10,c,W >"$TMP/shop.csv"
-check "$text" stream-affinity --input "$TMP/shop.csv" --merchant X --blocks 1 --threads 32
+check "$all" stream-affinity --input "$TMP/shop.csv" --merchant X --blocks 1 --threads 32
 has '^purchases  shop.csv: 9 of 3 customers at 4 merchants$'
 has '^target     terminal 00000000 with 2 customers$'
 has '^affine     2 merchants$'
@@ -198,12 +196,12 @@ wrong 1 "has no read of 36 bases" stream-dna --input "$TMP/bad.fastq"
 # ---- stream-wordcount ----
 
 # shellcheck disable=SC2086
-check "$text" stream-wordcount --size 100K $shape
+check "$all" stream-wordcount --size 100K $shape
 check "serial single" stream-wordcount --size 1 --blocks 1 --threads 1
 has '^words      1, 1 different, 1 of them once$'
 check "single double" stream-wordcount --size 3000 --buffer 256B --blocks 2 --threads 300 # words of many threads
 printf "The cat's hat. THE 'cats'\nthe-hat \303\211t\303\251\n''' ''\nthe" >"$TMP/cats.txt"
-check "$text" stream-wordcount --input "$TMP/cats.txt" --blocks 1 --threads 100
+check "$all" stream-wordcount --input "$TMP/cats.txt" --blocks 1 --threads 100
 has '^text       cats.txt: 50 bytes$'
 has '^words      9, 4 different, 1 of them once$'
 has '^ +4  the '

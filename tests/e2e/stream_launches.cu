@@ -16,6 +16,10 @@ __global__ void through(const int *data, long count, int *out) {
         out[i] = data[data[i]];
 }
 
+__global__ void counted(int *data) {
+    atomicAdd(&data[threadIdx.x], 1);
+}
+
 __global__ void steered(const int *data, const int *index, int *out) {
     out[threadIdx.x] = data[index[threadIdx.x]];
 }
@@ -91,6 +95,31 @@ static void many_at_once(void) {
     free(host);
 }
 
+/* Addresses depend on the data: larger blocks than with address threads, windows of any size. */
+static void follow(void) {
+    enum { COUNT = 5000 };
+    int *host = (int *)malloc(COUNT * sizeof *host), *mapped = map(host, COUNT), *out;
+    streamingOptions options = {};
+    for (int i = 0; i < COUNT; i++)
+        host[i] = (int)((i * 2654435761u >> 7) % COUNT);
+    CUDA_OK(cudaMallocManaged(&out, COUNT * sizeof *out));
+    for (int round = 0; round < 3; round++) {
+        options.slots = round == 0 ? 1 : round == 1 ? 64 : 5;
+        options.blocks = round;
+        CUDA_OK(streamingSetOptions(&options));
+        CUDA_OK(cudaMemset(out, 0, COUNT * sizeof *out));
+        through<<<1, round == 1 ? 600 : 100>>>(mapped, COUNT, out);
+        CUDA_OK(cudaDeviceSynchronize());
+        for (int i = 0; i < COUNT; i++)
+            CHECK(out[i] == host[host[i]]);
+    }
+    options.slots = options.blocks = 0;
+    CUDA_OK(streamingSetOptions(&options));
+    CUDA_OK(cudaFree(out));
+    CUDA_OK(streamingFree(mapped));
+    free(host);
+}
+
 static void mistakes(void) {
     int host[64] = {0}, *mapped = map(host, 64), *memory, *none;
     streamingOptions options = {};
@@ -102,7 +131,7 @@ static void mistakes(void) {
     CHECK_ERROR(streamingMap(host, host, 8), cudaErrorInvalidValue);
     CHECK_ERROR(streamingFree(mapped + 1), cudaErrorInvalidValue);
     CHECK_ERROR(streamingSetOptions(NULL), cudaErrorInvalidValue);
-    through<<<1, 32>>>(mapped, 64, memory); /* its addresses depend on the data */
+    counted<<<1, 32>>>(mapped);
     CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
     steered<<<1, 32>>>(mapped, memory, memory + 64); /* what steers it may be what it writes */
     CHECK_ERROR(cudaGetLastError(), cudaErrorNotSupported);
@@ -135,6 +164,7 @@ static void mistakes(void) {
 int main(void) {
     several_threads();
     many_at_once();
+    follow();
     mistakes();
     return check_done();
 }

@@ -58,6 +58,7 @@ class Kernel:
         self.rng, self.name = rng, name
         self.structs, self.arrays, self.lines = [], [], []
         self.names = 0
+        self.follows_data = rng.random() < 0.3  # addresses and branches depend on what was read
         for number in range(rng.choice([1, 1, 2, 2, 3, 4])):
             self.add_array(number)
         if not any(f[2] == "r" for a in self.arrays for f in a["fields"]):
@@ -89,6 +90,8 @@ class Kernel:
         rng, per = self.rng, array["per"]
         kind = rng.randrange(8)
         fitting = [v for v, most in loops if most <= per]
+        if self.follows_data and kind in (0, 7):
+            return f"(long)((acc >> {rng.randrange(9)}) % (u64)(n * {per}))"
         if kind <= 2:
             return f"i * {per} + {rng.choice(fitting) if fitting else rng.randrange(per)}"
         if kind == 3 and loops:
@@ -165,7 +168,7 @@ class Kernel:
                 if rng.random() < 0.5:
                     self.write(pad + "    ", loops)
                 else:
-                    self.lines.append(f"{pad}    acc += {self.value(loops, False)};")
+                    self.lines.append(f"{pad}    acc += {self.value(loops, self.follows_data)};")
             self.lines.append(pad + "}")
         elif kind in (9, 10) and has_reads and len(loops) < 2:
             var, most = self.new("j"), rng.randint(1, 5)

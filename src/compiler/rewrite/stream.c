@@ -9,6 +9,7 @@
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Comdat.h>
 #include <llvm-c/Linker.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -169,21 +170,26 @@ static LLVMValueRef build_sibling(wpi_stream *s, LLVMValueRef addresses, LLVMVal
     LLVMValueRef launch = LLVMGetParam(sibling, LLVMCountParams(sibling) - 1);
     LLVMSetValueName2(launch, "launch", 6);
     LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->context, sibling, "entry");
-    LLVMBasicBlockRef ahead = LLVMAppendBasicBlockInContext(c->context, sibling, "addresses");
+    LLVMBasicBlockRef ahead =
+        addresses != NULL ? LLVMAppendBasicBlockInContext(c->context, sibling, "addresses") : NULL;
     LLVMBasicBlockRef work = LLVMAppendBasicBlockInContext(c->context, sibling, "compute");
     LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
     LLVMPositionBuilderAtEnd(c->builder, entry);
     LLVMValueRef thread =
         LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_stream_thread)), "thread");
     LLVMSetAlignment(thread, 16);
-    LLVMValueRef half = wpi_stream_call(c, "is_computing", c->i32, &launch, 1);
     LLVMValueRef begin[] = {thread, launch};
     (void)wpi_stream_call(c, "begin", c->none, begin, 2);
-    LLVMValueRef is_computing =
-        LLVMBuildICmp(c->builder, LLVMIntNE, half, wpi_const32(c, 0), "is.computing");
-    LLVMBuildCondBr(c->builder, is_computing, work, ahead);
-    LLVMPositionBuilderAtEnd(c->builder, ahead);
-    call_slice(s, sibling, addresses, thread, last);
+    if (ahead != NULL) {
+        LLVMValueRef half = wpi_stream_call(c, "is_computing", c->i32, &launch, 1);
+        LLVMValueRef is_computing =
+            LLVMBuildICmp(c->builder, LLVMIntNE, half, wpi_const32(c, 0), "is.computing");
+        LLVMBuildCondBr(c->builder, is_computing, work, ahead);
+        LLVMPositionBuilderAtEnd(c->builder, ahead);
+        call_slice(s, sibling, addresses, thread, last);
+    } else {
+        LLVMBuildBr(c->builder, work);
+    }
     LLVMPositionBuilderAtEnd(c->builder, work);
     call_slice(s, sibling, compute, thread, last);
     LLVMPositionBuilderAtEnd(c->builder, last);
@@ -241,17 +247,29 @@ static void stream_deinit(wpi_stream *s) {
     wpi_compile_destroy(s->c);
 }
 
+/* One way of streaming it. `reason`: why windows are needed, or NULL. */
+static wp_status stream_with(wpi_stream *s, LLVMMemoryBufferRef program, const char *argument,
+                             const char *reason, wp_error *err) {
+    *s = (wpi_stream){.has_windows = reason != NULL};
+    if (reason != NULL) (void)snprintf(s->facts.reason, sizeof s->facts.reason, "%s", reason);
+    WP_TRY(wpi_compile_create(LLVMGetBufferStart(program), LLVMGetBufferSize(program), &s->c, err));
+    WP_TRY(wpi_stream_argument_find(s->c, argument, &s->kernel, &s->mask, err));
+    return stream_kernel(s, err);
+}
+
 wp_status wpi_rewrite_stream(wp_compile *c, const char *argument, wp_error *err) {
-    wpi_stream s = {0};
+    wpi_stream s;
+    char reason[WPI_STREAM_REASON];
     uint32_t shown_count;
     LLVMValueRef *shown = show_variables(c, &shown_count);
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
-    wp_status status =
-        wpi_compile_create(LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), &s.c, err);
+    wp_status status = stream_with(&s, bitcode, argument, NULL, err);
+    if (status == WP_STATUS_UNSUPPORTED && s.facts.reason[0] != '\0') {
+        memcpy(reason, s.facts.reason, sizeof reason);
+        stream_deinit(&s);
+        status = stream_with(&s, bitcode, argument, reason, err);
+    }
     LLVMDisposeMemoryBuffer(bitcode);
-    if (status == WP_STATUS_OK)
-        status = wpi_stream_argument_find(s.c, argument, &s.kernel, &s.mask, err);
-    if (status == WP_STATUS_OK) status = stream_kernel(&s, err);
     if (status == WP_STATUS_OK) {
         bitcode = LLVMWriteBitcodeToMemoryBuffer(s.c->module);
         status = link_back(c, bitcode, err);

@@ -8,6 +8,9 @@
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
  *
+ * Where the address slice would need data that it does not have, all starts over with windows: one
+ * function, which asks for the data around an address when it comes to reading there.
+ *
  * All of them refuse with UNSUPPORTED and a sentence: kernel, file, line, reason.
  */
 #ifndef WP_COMPILER_STREAM_H
@@ -41,6 +44,7 @@ typedef struct wpi_stream {
     uint32_t unknown_count, unknown_capacity;
     uint32_t read_classes, write_classes; /* bits: classes in use */
     bool has_barriers;
+    bool has_windows; /* in place of an address slice, for facts.reason */
     wpi_stream_facts facts;
 } wpi_stream;
 
@@ -50,6 +54,7 @@ typedef struct wpi_stream {
  * the read number `site` of the `sites` of this class that are in a turn of the loop, but not of
  * a loop inside of it. Filled in by stream_points.c; sites is 0 where there are too many. */
 #define WPI_STREAM_READ "wp.stream.read."
+/* With windows, `loop` is the window. */
 /** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>) */
 #define WPI_STREAM_WRITE "wp.stream.write."
 /** i32 wp.stream.next(i32 wpi_stream_kind): the wpi_stream_answer of all threads of its half */
@@ -80,7 +85,8 @@ bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread on
 
 WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
 WP_NODISCARD wp_status wpi_stream_cut(wpi_stream *s, wp_error *err);
-/** Makes the slices; `addresses` and `compute` are functions with the parameters of `body`. */
+/** Makes the slices; `addresses` (NULL with windows) and `compute` are functions with the
+ * parameters of `body`. UNSUPPORTED with facts.reason: windows are needed. */
 WP_NODISCARD wp_status wpi_stream_slice(wpi_stream *s, LLVMValueRef *addresses,
                                         LLVMValueRef *compute, wp_error *err);
 

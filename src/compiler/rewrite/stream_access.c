@@ -191,7 +191,13 @@ static wp_status find_own(const wpi_stream *s, access_list *list, wp_error *err)
             access *a = &list->items[n];
             if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
             if (a->class != write->class) return refuse_widths(s, a, write, err);
-            if (!a->is_store) a->is_own = write->is_own = true;
+            if (a->is_store) continue;
+            if (s->has_windows)
+                return wpi_stream_refuse(s, a->instruction,
+                                         "may read what the kernel wrote to mapped data, and an "
+                                         "address or a branch depends on such data",
+                                         err);
+            a->is_own = write->is_own = true;
         }
     }
     return WP_STATUS_OK;
@@ -310,6 +316,20 @@ static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
 
+/* A window for each mapped parameter. */
+static uint32_t window_of(const wpi_stream *s, const access *a) {
+    const uint64_t lowest = a->params & -a->params;
+    const uint32_t rank = (uint32_t)__builtin_popcountll(s->mask & (lowest - 1));
+    return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
+}
+
+static void note_window(wpi_stream *s, uint32_t window, int class) {
+    wpi_stream_facts *f = &s->facts;
+    if (window >= f->windows) f->windows = window + 1;
+    if ((uint32_t)class > f->granule) f->granule = (uint32_t)class;
+    if (f->granule < 2) f->granule = 2;
+}
+
 static void replace(wpi_stream *s, const access *a) {
     wp_compile *c = s->c;
     LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
@@ -328,10 +348,15 @@ static void replace(wpi_stream *s, const access *a) {
     } else {
         const uint32_t unknown = wpi_stream_add_unknown(
             s, a->instruction, "an address or a branch depends on mapped data, read at");
+        const uint32_t window = s->has_windows ? window_of(s, a) : 0;
+        if (s->has_windows) note_window(s, window, a->class);
         LLVMValueRef none = wpi_const32(c, 0);
-        LLVMValueRef args[] = {
-            own, generic(c, LLVMGetOperand(a->instruction, 0)), wpi_const32(c, unknown), none, none,
-            none};
+        LLVMValueRef args[] = {own,
+                               generic(c, LLVMGetOperand(a->instruction, 0)),
+                               wpi_const32(c, unknown),
+                               wpi_const32(c, window),
+                               none,
+                               none};
         LLVMTypeRef types[] = {c->i32, c->ptr, c->i32, c->i32, c->i32, c->i32};
         LLVMValueRef callee = wpi_compile_declare(c, name, integer, types, 6);
         LLVMValueRef value =

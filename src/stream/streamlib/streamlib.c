@@ -138,10 +138,10 @@ static INLINE uint64_t buffer_of(const thread_state *s) {
     return (uint64_t)s->set * WPI_STREAM_BUFFERS + (s->first + s->chunk) % WPI_STREAM_BUFFERS;
 }
 
-static INLINE void publish(const thread_state *s, uint32_t *counts, const uint32_t *taken,
-                           uint32_t classes) {
+static INLINE void publish(const thread_state *s, uint64_t buffer, uint32_t *counts,
+                           const uint32_t *taken, uint32_t classes) {
     const uint32_t half = s->launch->half;
-    uint32_t *at = counts + buffer_of(s) * WPI_STREAM_CLASSES * half + s->thread;
+    uint32_t *at = counts + buffer * WPI_STREAM_CLASSES * half + s->thread;
     EACH_CLASS if (classes >> k & 1) at[k * half] = taken[k];
 }
 
@@ -185,7 +185,7 @@ INLINE uint32_t __wp_stream_next_addresses(thread_state *s, uint32_t kind, uint3
     const uint32_t half = l->half;
     if (s->chunk != WPI_STREAM_END) {
         if (has_barriers && is_released(1, half, kind)) return WPI_STREAM_RELEASED;
-        publish(s, l->read_counts, s->reads, reads);
+        publish(s, buffer_of(s), l->read_counts, s->reads, reads);
         EACH_CLASS if (reads >> k & 1) publish_pattern(s, k);
         __nvvm_membar_sys();
         const uint32_t all = meet_and_ask(1, half, kind == WPI_STREAM_DONE);
@@ -225,7 +225,7 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
     if (s->chunk != WPI_STREAM_END) {
         if (has_barriers && is_released(2, half, kind)) return WPI_STREAM_RELEASED;
         if (writes != 0) {
-            publish(s, l->write_counts, s->writes, writes);
+            publish(s, buffer_of(s), l->write_counts, s->writes, writes);
             __nvvm_membar_sys();
         }
         const uint32_t all = meet_and_ask(2, half, kind == WPI_STREAM_DONE);
@@ -265,6 +265,108 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
         s->value_at[k] = values + class->value_offset + ((uint64_t)s->thread << k);
     }
     return WPI_STREAM_CHUNK;
+}
+
+/* ---- windows ---- */
+
+#define EACH_WINDOW                                                                                \
+    _Pragma("clang loop unroll(full)") for (int w = 0; w < WPI_STREAM_WINDOWS;                     \
+                                            w++) if ((uint32_t)w < windows)
+
+/* Whether the bytes are in the thread's window; else it wants them. */
+INLINE uint32_t __wp_stream_has(thread_state *s, uint32_t window, const void *address,
+                                uint32_t bytes) {
+    const uint64_t at = (uint64_t)address;
+    if (at >= s->window_first[window] && at + bytes <= s->window_outer[window]) return 1;
+    s->want = at | (uint64_t)bytes << WPI_STREAM_RUN_SHIFT;
+    s->want_window = window;
+    return 0;
+}
+
+/* The one buffer of the set. */
+static INLINE void begin_windows(thread_state *s, uint32_t windows, uint32_t granule) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t rows = l->window_granules + 1;
+    char *data = l->data + s->set * l->data_bytes + l->classes[granule].data_offset;
+    char *targets = l->targets + s->set * l->targets_bytes + (uint64_t)s->thread * 8;
+    char *values = l->values + s->set * l->values_bytes;
+    EACH_WINDOW {
+        s->window_first[w] = s->window_outer[w] = 0;
+        s->window_at[w] = data + ((((uint64_t)w * rows + 1) * l->half + s->thread) << granule);
+    }
+    EACH_CLASS {
+        s->target_at[k] = targets + l->classes[k].target_offset;
+        s->value_at[k] = values + l->classes[k].value_offset + ((uint64_t)s->thread << k);
+        s->writes[k] = s->allowed[k] = 0;
+    }
+    s->want = 0;
+}
+
+/* The thread's window that it asked for is here. */
+static INLINE void take_window(thread_state *s, uint32_t windows, uint32_t granule) {
+    const uint64_t first = (s->want & ((1ull << WPI_STREAM_RUN_SHIFT) - 1)) >> granule << granule;
+    EACH_WINDOW if (s->want != 0 && s->want_window == (uint32_t)w) {
+        uint32_t bytes;
+        const char *row = s->window_at[w] - ((uint64_t)s->launch->half << granule);
+        __asm__ volatile("ld.global.cg.u32 %0, [%1];" : "=r"(bytes) : "l"(row) : "memory");
+        s->window_first[w] = first;
+        s->window_outer[w] = first + bytes;
+    }
+    s->want = 0;
+}
+
+/* Ends the chunk of a kernel with windows, if any; the next begins when what its threads want is
+ * here. */
+INLINE uint32_t __wp_stream_next_window(thread_state *s, uint32_t kind, uint32_t writes,
+                                        uint32_t has_barriers, uint32_t windows, uint32_t granule) {
+    const wpi_stream_launch *l = s->launch;
+    const uint32_t half = l->half;
+    if (s->chunk != WPI_STREAM_END) {
+        if (has_barriers && is_released(2, half, kind)) return WPI_STREAM_RELEASED;
+        if (writes != 0) {
+            publish(s, s->set, l->write_counts, s->writes, writes);
+            __nvvm_membar_sys();
+        }
+        const uint32_t all = meet_and_ask(2, half, kind == WPI_STREAM_DONE);
+        s->chunk++;
+        if (s->thread == 0 && writes != 0) {
+            *(volatile uint32_t *)word_of(l->wrote, s->set) = s->first + s->chunk;
+            await(word_of(l->stored, s->set), s->first + s->chunk);
+        }
+        note_time(s, 1, WORKED);
+        if (all) return WPI_STREAM_ENDS;
+        EACH_CLASS if (writes >> k & 1) {
+            s->target_at[k] -= (uint64_t)s->writes[k] * half * 8;
+            s->value_at[k] -= ((uint64_t)s->writes[k] * half) << k;
+            s->writes[k] = s->allowed[k] = 0;
+        }
+    } else {
+        s->chunk = 0;
+        begin_windows(s, windows, granule);
+        note_time(s, 1, SINCE);
+    }
+    uint64_t *wants = (uint64_t *)(l->addresses + s->set * l->addresses_bytes) + s->thread;
+    EACH_WINDOW wants[(uint64_t)w * half] = s->want_window == (uint32_t)w ? s->want : 0;
+    __nvvm_membar_sys();
+    __nvvm_bar_warp_sync(0xffffffffu);
+    meet(2, half);
+    if (s->thread == 0) {
+        *(volatile uint32_t *)word_of(l->asked, s->set) = s->first + s->chunk + 1;
+        await(word_of(l->answered, s->set), s->first + s->chunk + 1);
+        __nvvm_membar_gl();
+    }
+    __nvvm_bar_warp_sync(0xffffffffu);
+    meet(2, half);
+    note_time(s, 1, WAITED);
+    take_window(s, windows, granule);
+    return WPI_STREAM_CHUNK;
+}
+
+static INLINE const char *window_place(const thread_state *s, uint32_t window, uint32_t granule,
+                                       const void *address) {
+    const uint64_t offset = (uint64_t)address - s->window_first[window];
+    return s->window_at[window] + (((offset >> granule) * s->launch->half) << granule) +
+           (offset & ((1u << granule) - 1));
 }
 
 /* ---- accesses ---- */
@@ -370,37 +472,41 @@ static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
 /* ---- reads and writes ---- */
 
 /* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
-#define TAKE(name, k, type, suffix, constraint, cast)                                              \
-    INLINE type __wp_stream_take_##name(thread_state *s, uint32_t is_own, const void *address) {   \
+#define LOAD(name, type, suffix, constraint, cast)                                                 \
+    static INLINE type load_##name(const char *at) {                                               \
         cast value;                                                                                \
-        __asm__("ld.global.cg." suffix " %0, [%1];"                                                \
-                : "=" constraint(value)                                                            \
-                : "l"(take(s, k))                                                                  \
-                : "memory");                                                                       \
+        __asm__("ld.global.cg." suffix " %0, [%1];" : "=" constraint(value) : "l"(at) : "memory"); \
+        return (type)value;                                                                        \
+    }
+LOAD(1, uint8_t, "u8", "r", uint32_t)
+LOAD(2, uint16_t, "u16", "h", uint16_t)
+LOAD(4, uint32_t, "u32", "r", uint32_t)
+LOAD(8, uint64_t, "u64", "l", uint64_t)
+
+static INLINE unsigned __int128 load_16(const char *at) {
+    uint64_t low, high;
+    __asm__("ld.global.cg.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(at) : "memory");
+    return (unsigned __int128)high << 64 | low;
+}
+
+#define READ(name, k, type)                                                                        \
+    INLINE type __wp_stream_take_##name(thread_state *s, uint32_t is_own, const void *address) {   \
+        type value = load_##name(take(s, k));                                                      \
         if (is_own) {                                                                              \
             const char *own = find_own(s, k, (uint64_t)address);                                   \
             if (own) value = *(const type *)own;                                                   \
         }                                                                                          \
-        return (type)value;                                                                        \
+        return value;                                                                              \
+    }                                                                                              \
+    INLINE type __wp_stream_window_##name(const thread_state *s, uint32_t window,                  \
+                                          uint32_t granule, const void *address) {                 \
+        return load_##name(window_place(s, window, granule, address));                             \
     }
-TAKE(1, 0, uint8_t, "u8", "r", uint32_t)
-TAKE(2, 1, uint16_t, "u16", "h", uint16_t)
-TAKE(4, 2, uint32_t, "u32", "r", uint32_t)
-TAKE(8, 3, uint64_t, "u64", "l", uint64_t)
-
-INLINE unsigned __int128 __wp_stream_take_16(thread_state *s, uint32_t is_own,
-                                             const void *address) {
-    uint64_t low, high;
-    __asm__("ld.global.cg.v2.u64 {%0, %1}, [%2];"
-            : "=l"(low), "=l"(high)
-            : "l"(take(s, 4))
-            : "memory");
-    if (is_own) {
-        const char *own = find_own(s, 4, (uint64_t)address);
-        if (own) return *(const unsigned __int128 *)own;
-    }
-    return (unsigned __int128)high << 64 | low;
-}
+READ(1, 0, uint8_t)
+READ(2, 1, uint16_t)
+READ(4, 2, uint32_t)
+READ(8, 3, uint64_t)
+READ(16, 4, unsigned __int128)
 
 static INLINE char *put(thread_state *s, uint32_t is_own, uint32_t k, void *address) {
     const uint64_t half = s->launch->half;
