@@ -9,12 +9,6 @@ static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now);
 static void return_to_l1(void *object, uint64_t number, wp_time_ps now);
 static void store_done(void *object, uint64_t sm_number, wp_time_ps now);
 
-static uint32_t take_first(wpi_memory *m, wpi_memory_queue *q) {
-    const uint32_t number = q->first;
-    q->first = wpi_part_of(m, number)->next;
-    return number;
-}
-
 /* The access is made, as far as the page matters. */
 static void release_page(wpi_memory *m, wpi_memory_part *p) {
     if (!p->is_held) return;
@@ -91,11 +85,11 @@ static void arrive_at_l2(void *object, uint64_t token, wp_time_ps now) {
  */
 
 void wpi_memory_complete_fences(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
-    while (at->fences.first != NONE) {
+    while (!wpi_fifo_is_empty(&at->fences)) {
         const uint32_t number = at->fences.first;
         wpi_memory_record *r = wpi_record_of(m, number);
         if (r->target > at->stores_performed) return;
-        at->fences.first = r->next;
+        (void)wpi_fifo_take_first(&at->fences, wpi_memory_records(m));
         wpi_ledger_wait(&r->last, now);
         wpi_engine_at(m->engine, r->last.at, wpi_memory_complete, m, number);
     }
@@ -117,20 +111,20 @@ static void store_done(void *object, uint64_t sm_number, wp_time_ps now) {
     at->stores_under_way--;
     at->stores_performed++;
     wpi_memory_complete_fences(m, at, now);
-    if (at->stores.first == NONE) return;
-    const uint32_t next = take_first(m, &at->stores);
-    if (at->stores.first != NONE) __builtin_prefetch(wpi_part_of(m, at->stores.first));
+    if (wpi_fifo_is_empty(&at->stores)) return;
+    const uint32_t next = wpi_fifo_take_first(&at->stores, wpi_memory_parts(m));
+    if (!wpi_fifo_is_empty(&at->stores)) __builtin_prefetch(wpi_part_of(m, at->stores.first));
     wpi_ledger_wait(&wpi_part_of(m, next)->ledger, now);
     send_store(m, at, next);
 }
 
 static void offer_store(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
-    if (at->stores_under_way < m->profile->lsu_stores && at->stores.first == NONE) {
+    if (at->stores_under_way < m->profile->lsu_stores && wpi_fifo_is_empty(&at->stores)) {
         send_store(m, at, number);
         return;
     }
     m->counters.store_stalls++;
-    wpi_parts_append(m, &at->stores, number);
+    wpi_fifo_append(&at->stores, wpi_memory_parts(m), number);
 }
 
 /* A dirty line leaves L1. */
@@ -188,7 +182,7 @@ static uint32_t mshr_of(wpi_memory_sm *at, uint64_t line) {
     if (known != WPI_INDEX_NONE) return known;
     const uint32_t number = at->free_mshr;
     at->free_mshr = at->mshrs[number].next_free;
-    at->mshrs[number].waiting = (wpi_memory_queue){NONE, NONE};
+    at->mshrs[number].waiting = WPI_FIFO_EMPTY;
     wpi_index_add(&at->under_way, line, number);
     return number;
 }
@@ -215,21 +209,20 @@ static bool load_from_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
     }
     p->place = found.place;
     p->request.sectors = found.missing;
-    wpi_parts_append(m, &at->mshrs[mshr_of(at, line)].waiting, number);
+    wpi_fifo_append(&at->mshrs[mshr_of(at, line)].waiting, wpi_memory_parts(m), number);
     if (found.missing != 0) send_to_l2(m, number);
     return true;
 }
 
 /* Waiting parts take what has come; those that lack nothing more are answered. */
-static void wake(wpi_memory *m, wpi_memory_queue *waiting, uint8_t sectors, wp_time_ps now) {
-    wpi_memory_queue old = *waiting;
-    *waiting = (wpi_memory_queue){NONE, NONE};
-    while (old.first != NONE) {
-        const uint32_t number = take_first(m, &old);
+static void wake(wpi_memory *m, wpi_fifo *waiting, uint8_t sectors, wp_time_ps now) {
+    wpi_fifo old = wpi_fifo_take_all(waiting);
+    while (!wpi_fifo_is_empty(&old)) {
+        const uint32_t number = wpi_fifo_take_first(&old, wpi_memory_parts(m));
         wpi_memory_part *p = wpi_part_of(m, number);
         p->lacks &= (uint8_t)~sectors;
         if (p->lacks != 0) {
-            wpi_parts_append(m, waiting, number);
+            wpi_fifo_append(waiting, wpi_memory_parts(m), number);
             continue;
         }
         wpi_ledger_until(&p->ledger, WPI_SPENT_L2, now); /* of another part's miss */
@@ -239,16 +232,13 @@ static void wake(wpi_memory *m, wpi_memory_queue *waiting, uint8_t sectors, wp_t
 
 static void retry_stalled(wpi_memory *m, wpi_memory_sm *at, wp_time_ps now) {
     /* A line takes an MSHR: without a free one there is no need to look. */
-    while (at->stalled.first != NONE && at->free_mshr != NONE) {
-        const uint32_t number = at->stalled.first, after = wpi_part_of(m, number)->next;
+    while (!wpi_fifo_is_empty(&at->stalled) && at->free_mshr != NONE) {
+        const uint32_t number = wpi_fifo_take_first(&at->stalled, wpi_memory_parts(m));
         const wp_time_ps since = wpi_part_of(m, number)->ledger.at;
         if (now > since) m->counters.l1_wait_ps += now - since;
         wpi_ledger_wait(&wpi_part_of(m, number)->ledger, now);
-        at->stalled.first = after;
         if (load_from_l1(m, at, number)) continue;
-        wpi_part_of(m, number)->next = after;
-        if (after == NONE) at->stalled.last = number;
-        at->stalled.first = number;
+        wpi_fifo_put_first(&at->stalled, wpi_memory_parts(m), number);
         return;
     }
 }
@@ -261,7 +251,7 @@ static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
     WP_CHECK(own != WPI_INDEX_NONE);
     wpi_cache_fill(&at->l1, p.place, p.request.sectors);
     wake(m, &at->mshrs[own].waiting, p.request.sectors, now);
-    if (at->mshrs[own].waiting.first == NONE) {
+    if (wpi_fifo_is_empty(&at->mshrs[own].waiting)) {
         (void)wpi_index_take(&at->under_way, p.request.line);
         at->mshrs[own].next_free = at->free_mshr;
         at->free_mshr = own;
@@ -270,9 +260,9 @@ static void return_to_l1(void *object, uint64_t number, wp_time_ps now) {
 }
 
 static void go_to_l1(wpi_memory *m, wpi_memory_sm *at, uint32_t number) {
-    if (at->stalled.first == NONE && load_from_l1(m, at, number)) return;
+    if (wpi_fifo_is_empty(&at->stalled) && load_from_l1(m, at, number)) return;
     m->counters.l1_stalls++;
-    wpi_parts_append(m, &at->stalled, number);
+    wpi_fifo_append(&at->stalled, wpi_memory_parts(m), number);
 }
 
 void wpi_memory_go_on(wpi_memory *m, uint32_t number) {
@@ -298,7 +288,7 @@ void wpi_memory_go_on(wpi_memory *m, uint32_t number) {
 
 wp_status wpi_memory_sm_init(wpi_memory_sm *at, const wpi_profile *profile, wp_error *err) {
     const uint32_t mshrs = profile->l1.mshrs;
-    at->stalled = at->stores = at->fences = (wpi_memory_queue){NONE, NONE};
+    at->stalled = at->stores = at->fences = WPI_FIFO_EMPTY;
     WP_TRY(wpi_cache_init(&at->l1, &profile->l1, err));
     at->mshrs = wp_calloc(mshrs, sizeof *at->mshrs);
     if (!wpi_index_init(&at->under_way, 0) || at->mshrs == NULL)

@@ -15,6 +15,7 @@
 #ifndef WP_SIM_MEMORY_PARTS_H
 #define WP_SIM_MEMORY_PARTS_H
 
+#include "sim/engine/fifo.h"
 #include "sim/engine/ledger.h"
 #include "sim/engine/slab.h"
 #include "sim/memory/l2.h"
@@ -24,7 +25,7 @@
 #include "sim/tlb/tlb.h"
 
 /** No record, no part, no MSHR. */
-#define WPI_MEMORY_NONE UINT32_MAX
+#define WPI_MEMORY_NONE WPI_FIFO_NONE
 
 typedef struct wpi_memory_record {
     wpi_access_done done;
@@ -59,12 +60,8 @@ typedef struct wpi_memory_part {
     bool is_held;    /* its page may not be evicted */
 } wpi_memory_part;
 
-typedef struct wpi_memory_queue {
-    uint32_t first, last;
-} wpi_memory_queue;
-
 typedef struct wpi_memory_l1_mshr {
-    wpi_memory_queue waiting;
+    wpi_fifo waiting;
     uint32_t next_free;
 } wpi_memory_l1_mshr;
 
@@ -74,12 +71,12 @@ typedef struct wpi_memory_sm {
     wpi_index under_way; /* line -> MSHR */
     wpi_memory_l1_mshr *mshrs;
     uint32_t free_mshr;
-    wpi_memory_queue stalled; /* loads without an MSHR or a place in L1 */
-    wpi_memory_queue stores;  /* stores beyond lsu_stores */
+    wpi_fifo stalled; /* loads without an MSHR or a place in L1 */
+    wpi_fifo stores;  /* stores beyond lsu_stores */
     uint32_t stores_under_way;
     uint32_t stores_waiting; /* lines of stores before that: in translation, or in line */
     uint64_t stores_issued, stores_performed;
-    wpi_memory_queue fences; /* records */
+    wpi_fifo fences; /* records */
 } wpi_memory_sm;
 
 typedef struct wpi_memory_counters {
@@ -124,13 +121,12 @@ static inline uint32_t wpi_part_take(wpi_memory *m) {
     return wpi_pool_take(&m->parts, sizeof(wpi_memory_part));
 }
 
-static inline void wpi_parts_append(wpi_memory *m, wpi_memory_queue *q, uint32_t number) {
-    wpi_part_of(m, number)->next = WPI_MEMORY_NONE;
-    if (q->first == WPI_MEMORY_NONE)
-        q->first = number;
-    else
-        wpi_part_of(m, q->last)->next = number;
-    q->last = number;
+static inline wpi_fifo_links wpi_memory_parts(const wpi_memory *m) {
+    return WPI_FIFO_LINKS(m->parts.items, wpi_memory_part, next);
+}
+
+static inline wpi_fifo_links wpi_memory_records(const wpi_memory *m) {
+    return WPI_FIFO_LINKS(m->records.items, wpi_memory_record, next);
 }
 
 /* ---- memory_system.c ---- */

@@ -194,11 +194,11 @@ static uint32_t lanes_on(const wpi_access *access, uint64_t line) {
 
 /* A part for each line, chained by page; `chains` has their ends, `of_lines` all. */
 static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn,
-                       wpi_memory_queue *chains, uint32_t *of_lines) {
+                       uint32_t record_number, wp_time_ps issued, wp_time_ps turn, wpi_fifo *chains,
+                       uint32_t *of_lines) {
     const bool is_l1 = may_use_l1(m, access);
     for (uint32_t i = 0; i < footprint->page_count; i++)
-        chains[i] = (wpi_memory_queue){NONE, NONE};
+        chains[i] = WPI_FIFO_EMPTY;
     for (uint32_t i = 0; i < footprint->line_count; i++) {
         const wpi_footprint_line *line = &footprint->lines[i];
         const uint32_t number = wpi_part_take(m);
@@ -214,7 +214,7 @@ static void make_parts(wpi_memory *m, const wpi_access *access, const wpi_footpr
                               .is_l1 = is_l1};
         wpi_ledger_until(&wpi_part_of(m, number)->ledger, WPI_SPENT_ISSUE,
                          turn + i * m->profile->cycle_ps + m->profile->lsu_latency_ps);
-        wpi_parts_append(m, &chains[line->page], number);
+        wpi_fifo_append(&chains[line->page], wpi_memory_parts(m), number);
         of_lines[i] = number;
     }
 }
@@ -283,7 +283,7 @@ static void watch(const wpi_memory *m, const wpi_access *access, uint64_t addres
 }
 
 static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const wpi_memory_queue *chains, wp_time_ps now) {
+                        const wpi_fifo *chains, wp_time_ps now) {
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         const uint32_t first = chains[i].first;
         const uint64_t address = wpi_part_of(m, first)->request.line * WPI_LINE_BYTES;
@@ -294,7 +294,7 @@ static void ask_by_page(wpi_memory *m, const wpi_access *access, const wpi_footp
 
 /* Each line on its own, in order; a page that all of its lines hit is one. */
 static void ask_by_line(wpi_memory *m, const wpi_access *access, const wpi_footprint *footprint,
-                        const wpi_memory_queue *chains, const uint32_t *of_lines, wp_time_ps now) {
+                        const wpi_fifo *chains, const uint32_t *of_lines, wp_time_ps now) {
     bool is_hit[WPI_FOOTPRINT_MAX];
     for (uint32_t i = 0; i < footprint->page_count; i++) {
         is_hit[i] = true;
@@ -320,7 +320,7 @@ uint32_t wpi_memory_access(wpi_memory *m, const wpi_access *access, wp_time_ps n
     WP_ASSERT(now >= wpi_engine_now(m->engine));
     WP_ASSERT(access->performed == NULL || wpi_is_performed_in_l2(access->kind, access->cache));
     wpi_footprint footprint;
-    wpi_memory_queue chains[WPI_FOOTPRINT_MAX];
+    wpi_fifo chains[WPI_FOOTPRINT_MAX];
     uint32_t of_lines[WPI_FOOTPRINT_MAX];
     const uint32_t page_bits = page_bits_of(m, access);
     wpi_coalesce(access, page_bits, &footprint);
@@ -360,11 +360,7 @@ void wpi_memory_fence(wpi_memory *m, uint32_t sm_number, wp_time_ps now, wpi_acc
     wpi_memory_sm *at = &m->sms[sm_number];
     const uint32_t number = make_record(m, WPI_RECORD_FENCE, 0, now, done, object, token);
     wpi_record_of(m, number)->target = at->stores_issued;
-    if (at->fences.first == NONE)
-        at->fences.first = number;
-    else
-        wpi_record_of(m, at->fences.last)->next = number;
-    at->fences.last = number;
+    wpi_fifo_append(&at->fences, wpi_memory_records(m), number);
     wpi_memory_complete_fences(m, at, now);
 }
 

@@ -6,7 +6,7 @@
 #include "sim/tlb/itlb.h"
 #include "sim/tlb/tlb_parts.h"
 
-#define NONE WPI_TLB_NONE
+#define NONE WPI_FIFO_NONE
 
 /* What a look-up ends in. */
 typedef enum outcome { HIT, SENT, JOINED, STALLED } outcome;
@@ -21,19 +21,8 @@ static wpi_tlb_request *request_of(const wpi_translation *t, uint32_t number) {
     return &((wpi_tlb_request *)t->requests.items)[number];
 }
 
-static void append(wpi_translation *t, wpi_tlb_queue *q, uint32_t number) {
-    request_of(t, number)->next = NONE;
-    if (q->first == NONE)
-        q->first = number;
-    else
-        request_of(t, q->last)->next = number;
-    q->last = number;
-}
-
-static uint32_t take_first(wpi_translation *t, wpi_tlb_queue *q) {
-    const uint32_t number = q->first;
-    q->first = request_of(t, number)->next;
-    return number;
+static wpi_fifo_links requests(const wpi_translation *t) {
+    return WPI_FIFO_LINKS(t->requests.items, wpi_tlb_request, next);
 }
 
 /* Events carry request and level. */
@@ -91,17 +80,16 @@ static void send(wpi_translation *t, uint32_t number, uint32_t level_number, wp_
         wpi_engine_at(t->engine, there, arrive, t, pack(number, level_number + 1));
 }
 
+static wpi_fifo_links starving(const wpi_translation *t) {
+    return WPI_FIFO_LINKS(t->levels[t->level_count - 1].tlbs, wpi_tlb, next_starved);
+}
+
 static void starve(wpi_translation *t, wpi_tlb *at) {
-    wpi_tlb_level *last = &t->levels[t->level_count - 1];
+    const wpi_tlb_level *last = &t->levels[t->level_count - 1];
     const uint32_t number = (uint32_t)(at - last->tlbs);
     if (at->is_starved) return;
     at->is_starved = true;
-    at->next_starved = NONE;
-    if (t->starved.first == NONE)
-        t->starved.first = number;
-    else
-        last->tlbs[t->starved.last].next_starved = number;
-    t->starved.last = number;
+    wpi_fifo_append(&t->starved, starving(t), number);
 }
 
 /* Pages are waited for that keep this TLB from more than `least`. */
@@ -109,8 +97,8 @@ static bool waits_for_pages(const wpi_translation *t, const wpi_tlb *at, wpi_on_
     return at->faults > 0 && t->profile->paging.on_fault >= (uint32_t)least;
 }
 
-static wpi_tlb_queue *joined_of(const wpi_tlb *at, uint32_t number) {
-    return &((wpi_tlb_queue *)at->joined.items)[number];
+static wpi_fifo *joined_of(const wpi_tlb *at, uint32_t number) {
+    return &((wpi_fifo *)at->joined.items)[number];
 }
 
 static bool has_mshr(const wpi_tlb_level *l, const wpi_tlb *at) {
@@ -122,8 +110,8 @@ static void take_mshr(wpi_translation *t, uint32_t number, uint32_t level_number
     const wpi_tlb_request *r = request_of(t, number);
     at->used++;
     if (l->profile->is_merging) {
-        const uint32_t own = wpi_pool_take(&at->joined, sizeof(wpi_tlb_queue));
-        *joined_of(at, own) = (wpi_tlb_queue){NONE, NONE};
+        const uint32_t own = wpi_pool_take(&at->joined, sizeof(wpi_fifo));
+        *joined_of(at, own) = WPI_FIFO_EMPTY;
         wpi_index_add(&at->fills, r->address >> grain_of(l, r)->fill_bits, own);
     }
     if (is_last(t, level_number)) wpi_walkers_promise(&t->walkers);
@@ -176,7 +164,7 @@ static outcome miss(wpi_translation *t, uint32_t number, uint32_t level_number, 
     const wpi_tlb_request *r = request_of(t, number);
     const uint32_t known = wpi_index_find(&at->fills, r->address >> grain_of(l, r)->fill_bits);
     if (known != WPI_INDEX_NONE) { /* never, where misses do not merge */
-        append(t, joined_of(at, known), number);
+        wpi_fifo_append(joined_of(at, known), requests(t), number);
         return JOINED;
     }
     if (!has_mshr(l, at) || waits_for_pages(t, at, WPI_ON_FAULT_HITS)) return STALLED;
@@ -246,7 +234,7 @@ static outcome offer(wpi_translation *t, uint32_t number, uint32_t level_number,
     if (o == STALLED) {
         l->stalls++;
         request_of(t, number)->stalled = now;
-        append(t, &at->line, number);
+        wpi_fifo_append(&at->line, requests(t), number);
     }
     return o;
 }
@@ -281,16 +269,13 @@ static void arrive(void *object, uint64_t token, wp_time_ps now) {
 static void drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now) {
     wpi_tlb_level *l = &t->levels[level_number];
     /* The first one may need an MSHR: without a free one there is no need to look. */
-    while (at->line.first != NONE && has_mshr(l, at)) {
+    while (!wpi_fifo_is_empty(&at->line) && has_mshr(l, at)) {
         wp_time_ps looked_up = 0;
-        const uint32_t number = take_first(t, &at->line);
-        const uint32_t after = at->line.first;
+        const uint32_t number = wpi_fifo_take_first(&at->line, requests(t));
         const outcome o = look_up(t, number, level_number, at, now, &looked_up);
         count(t, number, level_number, at, o);
-        if (o == STALLED) { /* back to the head */
-            request_of(t, number)->next = after;
-            if (after == NONE) at->line.last = number;
-            at->line.first = number;
+        if (o == STALLED) {
+            wpi_fifo_put_first(&at->line, requests(t), number);
             return;
         }
         const wp_time_ps since = request_of(t, number)->stalled;
@@ -324,11 +309,11 @@ static void go_back(wpi_translation *t, uint32_t number, uint32_t from,
 }
 
 /* The MSHR of a request that has come back; returns who has waited for it. */
-static wpi_tlb_queue give_mshr(const wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
+static wpi_fifo give_mshr(const wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r) {
     at->used--;
-    if (!l->profile->is_merging) return (wpi_tlb_queue){NONE, NONE};
+    if (!l->profile->is_merging) return WPI_FIFO_EMPTY;
     const uint32_t own = wpi_index_take(&at->fills, r->address >> grain_of(l, r)->fill_bits);
-    const wpi_tlb_queue joined = *joined_of(at, own);
+    const wpi_fifo joined = *joined_of(at, own);
     wpi_pool_give(&at->joined, own);
     return joined;
 }
@@ -338,11 +323,11 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
     wpi_tlb_level *l = &t->levels[level_number];
     const wpi_tlb_request *r = request_of(t, number);
     wpi_tlb *at = tlb_of(t, level_number, r->sm);
-    wpi_tlb_queue joined = give_mshr(l, at, r);
+    wpi_fifo joined = give_mshr(l, at, r);
     const bool is_elsewhere = answer->is_remote && !t->profile->paging.fills_remote;
     if (is_elsewhere || answer->is_broken || (answer->is_passing && level_number == 0)) {
         /* it is not to be kept */
-    } else if (r->is_prefetch && joined.first == NONE) {
+    } else if (r->is_prefetch && wpi_fifo_is_empty(&joined)) {
         wpi_tlb_prefetch_keep(&at->store.prefetch, page_of(l, r));
     } else {
         add(l, at, r);
@@ -351,8 +336,8 @@ static void fill(wpi_translation *t, uint32_t level_number, uint32_t number,
                              (uint32_t)(at - l->tlbs));
     }
     go_back(t, number, level_number, answer);
-    while (joined.first != NONE)
-        go_back(t, take_first(t, &joined), level_number, answer);
+    while (!wpi_fifo_is_empty(&joined))
+        go_back(t, wpi_fifo_take_first(&joined, requests(t)), level_number, answer);
     drain(t, level_number, at, answer->ready);
 }
 
@@ -449,9 +434,8 @@ void wpi_translation_replay(wpi_translation *t, uint64_t token, bool is_held, wp
 
 static void feed_starved(wpi_translation *t, wp_time_ps now) {
     wpi_tlb_level *last = &t->levels[t->level_count - 1];
-    while (t->starved.first != NONE && wpi_walkers_have_room(&t->walkers)) {
-        wpi_tlb *at = &last->tlbs[t->starved.first];
-        t->starved.first = at->next_starved;
+    while (!wpi_fifo_is_empty(&t->starved) && wpi_walkers_have_room(&t->walkers)) {
+        wpi_tlb *at = &last->tlbs[wpi_fifo_take_first(&t->starved, starving(t))];
         at->is_starved = false;
         drain(t, t->level_count - 1, at, now);
         if (at->is_starved) return;

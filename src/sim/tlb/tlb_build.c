@@ -6,8 +6,6 @@
 #include "sim/profile/floorplan.h"
 #include "sim/tlb/tlb_parts.h"
 
-#define NONE WPI_TLB_NONE
-
 static wp_status init_prefetch(wpi_translation *t, wp_error *err) {
     if (!wpi_tlb_prefetch_is_on(t->profile)) return WP_STATUS_OK;
     const wpi_tlb_level *last = &t->levels[t->level_count - 1];
@@ -20,7 +18,7 @@ static wp_status init_tlb(wpi_tlb *at, const wpi_tlb_profile *profile, const wpi
                           wp_time_ps cycle_ps, uint64_t seed, wp_error *err) {
     WP_TRY(wpi_tlb_store_init(&at->store, profile, grains, seed, err));
     at->ports = (wpi_ports){.cycle_ps = cycle_ps, .count = profile->ports};
-    at->line = (wpi_tlb_queue){NONE, NONE};
+    at->line = WPI_FIFO_EMPTY;
     if (!wpi_index_init(&at->fills, 0)) return WP_FAIL(err, NOMEM, "MSHRs of a TLB");
     return WP_STATUS_OK;
 }
@@ -58,7 +56,7 @@ wp_status wpi_translation_create(wpi_engine *engine, const wpi_profile *profile,
     t->expected = expected;
     t->object = object;
     t->level_count = profile->tlb_levels;
-    t->starved = (wpi_tlb_queue){NONE, NONE};
+    t->starved = WPI_FIFO_EMPTY;
     for (uint32_t i = 0; i < t->level_count; i++)
         WP_TRY_GOTO(init_level(t, i, &plan, err), done);
     WP_TRY_GOTO(init_prefetch(t, err), done);

@@ -4,13 +4,11 @@
 #ifndef WP_SIM_TLB_PARTS_H
 #define WP_SIM_TLB_PARTS_H
 
+#include "sim/engine/fifo.h"
 #include "sim/engine/reserve.h"
 #include "sim/engine/slab.h"
 #include "sim/tlb/tlb.h"
 #include "sim/tlb/tlb_store.h"
-
-/** No request, no MSHR, no TLB. */
-#define WPI_TLB_NONE UINT32_MAX
 
 typedef struct wpi_tlb_request {
     uint64_t address;
@@ -27,19 +25,14 @@ typedef struct wpi_tlb_request {
     wp_time_ps fault_ps; /* for which it waited for a page */
 } wpi_tlb_request;
 
-/** Requests by number. */
-typedef struct wpi_tlb_queue {
-    uint32_t first, last;
-} wpi_tlb_queue;
-
 typedef struct wpi_tlb {
     wpi_tlb_store store;
     wpi_ports ports;
     uint32_t used; /* MSHRs */
     /* Where misses merge: of each fill under way, who joined the request that brings it. */
     wpi_index fills; /* address / fill_bytes -> number in … */
-    wpi_pool joined; /* wpi_tlb_queue */
-    wpi_tlb_queue line;
+    wpi_pool joined; /* wpi_fifo, of requests */
+    wpi_fifo line;   /* of requests */
     uint32_t faults; /* requests that came by here first and wait for a page */
     bool is_starved; /* in the list of those that wait for room at the walkers */
     uint32_t next_starved;
@@ -67,9 +60,9 @@ struct wpi_translation {
     wpi_tlb_level levels[WPI_TLB_LEVELS_MAX];
     uint32_t level_count;
     wpi_walkers walkers;
-    wpi_paging *paging;    /* or NULL */
-    wpi_tlb_queue starved; /* TLBs of the last level, by number */
-    wpi_tlb_ring *ring;    /* first levels that ask each other; or NULL */
+    wpi_paging *paging; /* or NULL */
+    wpi_fifo starved;   /* TLBs of the last level */
+    wpi_tlb_ring *ring; /* first levels that ask each other; or NULL */
     wpi_pool requests;
     uint64_t under_way;
     wp_time_ps translation_ps; /* of all that asked the first level */

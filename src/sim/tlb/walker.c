@@ -3,10 +3,12 @@
 
 #include "base/alloc.h"
 
-#define NONE UINT32_MAX
-
 static wpi_walk *walk_of(const wpi_walkers *walkers, uint64_t number) {
     return &((wpi_walk *)walkers->walks.items)[number];
+}
+
+static wpi_fifo_links walks(const wpi_walkers *walkers) {
+    return WPI_FIFO_LINKS(walkers->walks.items, wpi_walk, next);
 }
 
 static bool has_cache(const wpi_walkers *walkers) {
@@ -94,11 +96,9 @@ static void finish(void *object, uint64_t number, wp_time_ps now) {
     wpi_histogram_add(&walkers->latency_ps, now - walk.asked);
     walkers->busy--;
     if (has_cache(walkers)) remember(walkers, walk.address);
-    if (walkers->first != NONE) {
-        const uint32_t next = walkers->first;
-        walkers->first = walk_of(walkers, next)->next;
+    if (!wpi_fifo_is_empty(&walkers->queue)) {
         walkers->waiting--;
-        begin(walkers, next, now);
+        begin(walkers, wpi_fifo_take_first(&walkers->queue, walks(walkers)), now);
     }
     walkers->done(walkers->object, walk.token, walk.walk_ps, now);
 }
@@ -161,16 +161,12 @@ void wpi_walkers_ask(wpi_walkers *walkers, uint64_t address, uint64_t token, wp_
     }
     const uint32_t number = wpi_pool_take(&walkers->walks, sizeof(wpi_walk));
     *walk_of(walkers, number) =
-        (wpi_walk){.address = address, .token = token, .asked = time, .next = NONE};
+        (wpi_walk){.address = address, .token = token, .asked = time, .next = WPI_FIFO_NONE};
     if (is_free(walkers)) {
         begin(walkers, number, time);
         return;
     }
-    if (walkers->first == NONE)
-        walkers->first = number;
-    else
-        walk_of(walkers, walkers->last)->next = number;
-    walkers->last = number;
+    wpi_fifo_append(&walkers->queue, walks(walkers), number);
     walkers->waiting++;
 }
 
@@ -183,7 +179,7 @@ wp_status wpi_walkers_init(wpi_walkers *walkers, wpi_engine *engine, const wpi_p
                              .announce = announced,
                              .object = object,
                              .page_bits = (uint32_t)__builtin_ctzll(profile->page_bytes),
-                             .first = NONE};
+                             .queue = WPI_FIFO_EMPTY};
     wpi_utilisation_init(&walkers->utilisation, profile->slice_ps, profile->walker.count);
     if (profile->walker.cache_entries == 0) return WP_STATUS_OK;
     return wpi_tags_init(&walkers->cache, &profile->walker.cache_entries, 1, WPI_HASH_MODULO,

@@ -13,6 +13,7 @@
 #define WP_SIM_WALKER_H
 
 #include "sim/engine/engine.h"
+#include "sim/engine/fifo.h"
 #include "sim/engine/slab.h"
 #include "sim/engine/statistics.h"
 #include "sim/profile/profile.h"
@@ -42,7 +43,7 @@ typedef struct wpi_walkers {
     void *object;
     uint32_t page_bits;
     wpi_pool walks;
-    uint32_t first, last; /* queue */
+    wpi_fifo queue; /* of walks */
     uint32_t busy, waiting, promised;
     wpi_walk_starts starts; /* of idle walkers; they use nothing of what is above */
     wpi_tags cache;         /* tag: prefix of the address * 8 + depth of the table */
