@@ -49,11 +49,7 @@ struct wpi_fault_batch {
     bool is_serving;
     bool is_waiting; /* for a replay, to go on behind it */
     wpi_pool replays;
-    wpi_paging_queue pending;
-    struct {
-        uint64_t raised, overflows, fetched, coalesced, duplicates, flushed, replays;
-        wpi_histogram sizes, blocks; /* of batches */
-    } counters;
+    wpi_fifo pending;
 };
 
 static void next_batch(wpi_paging *p, wp_time_ps now);
@@ -77,28 +73,30 @@ static uint64_t duplicates_of(const wpi_paging *p) {
     return b->fetched - b->missing - (p->faults_refused - b->refused);
 }
 
-static void flush(const wpi_paging *p, struct wpi_fault_batch *b) {
+static void flush(wpi_paging *p, struct wpi_fault_batch *b) {
     if (duplicates_of(p) * 100 > (uint64_t)b->fetched * p->profile->paging.flush_percent)
         b->known = b->count;
-    b->counters.flushed += b->known;
+    wpi_page_events_add(&p->events, WPI_PAGE_BATCH_FLUSHED, b->known);
     drop(p, b, b->known);
 }
 
 /* The first of those that wait, if its transfers are over. */
+static wpi_fifo_links replays_of(const struct wpi_fault_batch *b) {
+    return WPI_FIFO_LINKS(b->replays.items, pending_replay, next);
+}
+
 static bool is_due(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
-    return b->pending.first != NONE &&
+    return !wpi_fifo_is_empty(&b->pending) &&
            replay_at(b, b->pending.first)->transfers <= p->transfers_arrived;
 }
 
 static void replay_due(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     while (is_due(p)) {
-        const uint32_t number = b->pending.first;
-        b->pending.first = replay_at(b, number)->next;
-        wpi_pool_give(&b->replays, number);
+        wpi_pool_give(&b->replays, wpi_fifo_take_first(&b->pending, replays_of(b)));
         if (b->is_waiting) flush(p, b);
-        b->counters.replays++;
+        wpi_page_events_add(&p->events, WPI_PAGE_BATCH_REPLAY, 1);
         wpi_gmmu_replay(p, now);
         if (!b->is_waiting) continue;
         b->is_waiting = false;
@@ -111,11 +109,7 @@ static void order_replay(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
     *replay_at(b, number) = (pending_replay){p->transfers_planned, NONE};
-    if (b->pending.first == NONE)
-        b->pending.first = number;
-    else
-        replay_at(b, b->pending.last)->next = number;
-    b->pending.last = number;
+    wpi_fifo_append(&b->pending, replays_of(b), number);
     replay_due(p, now);
 }
 
@@ -141,7 +135,7 @@ static int by_address(const void *a, const void *b) {
 }
 
 /* False: there is nothing. */
-static bool fetch(const wpi_paging *p, struct wpi_fault_batch *b) {
+static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     const uint32_t most = p->profile->paging.batch_entries;
     if (b->known == 0) b->known = b->count;
     b->fetched = b->known < most ? b->known : most;
@@ -154,8 +148,8 @@ static bool fetch(const wpi_paging *p, struct wpi_fault_batch *b) {
         b->faults[b->fault_count++] = *own;
     }
     drop(p, b, b->fetched);
-    b->counters.fetched += b->fetched;
-    b->counters.coalesced += b->fetched - b->fault_count;
+    wpi_page_events_add(&p->events, WPI_PAGE_BATCH_FETCHED, b->fetched);
+    wpi_page_events_add(&p->events, WPI_PAGE_BATCH_COALESCED, b->fetched - b->fault_count);
     qsort(b->faults, b->fault_count, sizeof *b->faults, by_address);
     return b->fetched > 0;
 }
@@ -176,9 +170,9 @@ static uint32_t take_block(const wpi_paging *p, struct wpi_fault_batch *b, wpi_p
 
 static void end_batch(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
-    b->counters.duplicates += duplicates_of(p);
-    wpi_histogram_add(&b->counters.sizes, b->fetched);
-    wpi_histogram_add(&b->counters.blocks, b->blocks);
+    wpi_page_events_add(&p->events, WPI_PAGE_BATCH_DUPLICATE, duplicates_of(p));
+    wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_SIZE, b->fetched);
+    wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, b->blocks);
     if (p->faults_throttled != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
     b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
@@ -196,8 +190,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
     const uint32_t missing = wpi_migrate_in(p, chunk, &faulting, now);
     b->missing += missing;
     b->blocks++;
-    p->counters.faults += missing;
-    wpi_paging_count(p, wpi_page_address(p, chunk, 0), WP_RUN_MOVE_FAR_FAULTS, missing);
+    wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, wpi_page_address(p, chunk, 0), missing);
     if (p->profile->paging.replay == WPI_REPLAY_BLOCK) order_replay(p, now);
     if (b->served_count < b->fault_count)
         wpi_engine_at(p->engine, now + p->profile->paging.block_ps, serve_block, p, 0);
@@ -211,7 +204,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
 static void begin(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    p->counters.services++;
+    wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
     p->batch->batches = p->batch->throttled_batches = 0;
     next_batch(p, now);
 }
@@ -246,9 +239,9 @@ static void next_batch(wpi_paging *p, wp_time_ps now) {
 static void add(wpi_paging *p, const wpi_paging_asker *asker, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t capacity = p->profile->paging.buffer_entries;
-    b->counters.raised++;
+    wpi_page_events_add(&p->events, WPI_PAGE_BATCH_RAISED, 1);
     if (b->count == capacity) { /* it is told of the next replay, and faults again then */
-        b->counters.overflows++;
+        wpi_page_events_add(&p->events, WPI_PAGE_BATCH_OVERFLOW, 1);
         return;
     }
     b->buffer[(b->first + b->count++) % capacity] =
@@ -276,24 +269,16 @@ static wp_status create(wpi_paging *p, wp_error *err) {
     b->buffer = wp_calloc(p->profile->paging.buffer_entries, sizeof *b->buffer);
     b->faults = wp_calloc(p->profile->paging.batch_entries, sizeof *b->faults);
     b->last_of_sm = wp_calloc(p->profile->sm_count, sizeof *b->last_of_sm);
-    b->pending = (wpi_paging_queue){NONE, NONE};
+    b->pending = WPI_FIFO_EMPTY;
     if (b->buffer == NULL || b->faults == NULL || b->last_of_sm == NULL)
         return WP_FAIL(err, NOMEM, "a fault buffer of %u", p->profile->paging.buffer_entries);
     return WP_STATUS_OK;
 }
 
 static void statistics(const wpi_paging *p, wpi_visit visit, void *object) {
-    const struct wpi_fault_batch *b = p->batch;
-    const char *prefix = "paging.batch.";
-    wpi_visit_value(visit, object, prefix, "raised", "faults", b->counters.raised);
-    wpi_visit_value(visit, object, prefix, "overflows", "faults", b->counters.overflows);
-    wpi_visit_value(visit, object, prefix, "fetched", "faults", b->counters.fetched);
-    wpi_visit_value(visit, object, prefix, "coalesced", "faults", b->counters.coalesced);
-    wpi_visit_value(visit, object, prefix, "duplicates", "faults", b->counters.duplicates);
-    wpi_visit_value(visit, object, prefix, "flushed", "faults", b->counters.flushed);
-    wpi_visit_value(visit, object, prefix, "replays", "replays", b->counters.replays);
-    wpi_visit_histogram(visit, object, prefix, "size", "faults", &b->counters.sizes);
-    wpi_visit_histogram(visit, object, prefix, "blocks", "blocks", &b->counters.blocks);
+    wpi_page_events_visit(&p->events, WPI_PAGE_BATCH_RAISED, WPI_PAGE_EVENTS_ALL, visit, object);
+    wpi_page_events_visit_measure(&p->events, WPI_PAGE_BATCH_SIZE, visit, object);
+    wpi_page_events_visit_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, visit, object);
 }
 
 const wpi_fault_service_ops wpi_fault_batches = {.create = create,

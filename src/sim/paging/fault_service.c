@@ -18,6 +18,10 @@ static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_fault_entry *)p->entries.items)[number];
 }
 
+static wpi_fifo_links entries_of(const wpi_paging *p) {
+    return WPI_FIFO_LINKS(p->entries.items, wpi_fault_entry, next);
+}
+
 /* A service is what happens at the end of a cycle, of all faults that it had. */
 static bool is_of_a_cycle(const wpi_paging *p) {
     return p->profile->paging.service == WPI_FAULT_ADDED;
@@ -55,17 +59,14 @@ static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
 }
 
 /* The buffer's faults, only the first one, or those that are as old as it. */
-static wpi_paging_queue take(wpi_paging *p, wp_time_ps now) {
-    const wpi_paging_queue taken = {p->buffer.first, last_taken(p, now)};
-    p->buffer.first = entry_at(p, taken.last)->next;
-    entry_at(p, taken.last)->next = NONE;
-    return taken;
+static wpi_fifo take(wpi_paging *p, wp_time_ps now) {
+    return wpi_fifo_take_until(&p->buffer, entries_of(p), last_taken(p, now));
 }
 
 static void serve(wpi_paging *p, wp_time_ps now) {
-    if (p->is_serving || p->buffer.first == NONE) return;
+    if (p->is_serving || wpi_fifo_is_empty(&p->buffer)) return;
     p->is_serving = true;
-    p->counters.services++;
+    wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
     if (!takes_at_end(p)) p->served = take(p, now);
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
@@ -73,14 +74,8 @@ static void serve(wpi_paging *p, wp_time_ps now) {
 static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
     *entry_at(paging, number) = (wpi_fault_entry){asker->address, now, NONE};
-    paging->counters.faults++;
-    wpi_paging_count(paging, asker->address, WP_RUN_MOVE_FAR_FAULTS, 1);
-    wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_FAULTED, now);
-    if (paging->buffer.first == NONE)
-        paging->buffer.first = number;
-    else
-        entry_at(paging, paging->buffer.last)->next = number;
-    paging->buffer.last = number;
+    wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, asker->address, now);
+    wpi_fifo_append(&paging->buffer, entries_of(paging), number);
     serve(paging, now);
 }
 
@@ -109,8 +104,7 @@ static void served(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
     if (takes_at_end(p)) p->served = take(p, now);
-    uint32_t first = p->served.first;
-    p->served.first = NONE;
+    uint32_t first = wpi_fifo_take_all(&p->served).first;
     while (first != NONE) {
         wpi_pages faulting;
         const uint32_t chunk = take_chunk(p, &first, &faulting);

@@ -12,21 +12,19 @@ static wpi_paging_waiter *waiter_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_paging_waiter *)p->waiters.items)[number];
 }
 
-static void append(wpi_paging *p, wpi_paging_queue *queue, const wpi_paging_waiter *waiter) {
-    const uint32_t number = wpi_pool_take(&p->waiters, sizeof *waiter);
-    *waiter_at(p, number) = *waiter;
-    waiter_at(p, number)->next = NONE;
-    if (queue->first == NONE)
-        queue->first = number;
-    else
-        waiter_at(p, queue->last)->next = number;
-    queue->last = number;
+static wpi_fifo_links waiters_of(const wpi_paging *p) {
+    return WPI_FIFO_LINKS(p->waiters.items, wpi_paging_waiter, next);
 }
 
-static wpi_paging_waiter take_first(wpi_paging *p, wpi_paging_queue *queue) {
-    const uint32_t number = queue->first;
+static void append(wpi_paging *p, wpi_fifo *queue, const wpi_paging_waiter *waiter) {
+    const uint32_t number = wpi_pool_take(&p->waiters, sizeof *waiter);
+    *waiter_at(p, number) = *waiter;
+    wpi_fifo_append(queue, waiters_of(p), number);
+}
+
+static wpi_paging_waiter take_first(wpi_paging *p, wpi_fifo *queue) {
+    const uint32_t number = wpi_fifo_take_first(queue, waiters_of(p));
     const wpi_paging_waiter waiter = *waiter_at(p, number);
-    queue->first = waiter.next;
     wpi_pool_give(&p->waiters, number);
     return waiter;
 }
@@ -38,7 +36,7 @@ static void replay(const wpi_paging *p, const wpi_paging_waiter *waiter, bool is
 
 /* A nacked request takes the place of one that has its page. It may not need a fault any more. */
 static void replay_nacked(wpi_paging *p, wpi_paging_cu *cu, wp_time_ps now) {
-    if (cu->nacked.first == NONE) return;
+    if (wpi_fifo_is_empty(&cu->nacked)) return;
     const wpi_paging_waiter waiter = take_first(p, &cu->nacked);
     replay(p, &waiter, false, now);
 }
@@ -110,11 +108,7 @@ static bool has_mshr_left(const wpi_paging *p) {
 
 /* In order, where all are replayed together. */
 static void append_fault(wpi_paging *p, uint32_t number) {
-    if (p->raised.first == NONE)
-        p->raised.first = number;
-    else
-        wpi_fault_at(p, p->raised.last)->next = number;
-    p->raised.last = number;
+    wpi_fifo_append(&p->raised, WPI_FIFO_LINKS(p->faults.items, wpi_far_fault, next), number);
 }
 
 /* The pages of the address's chunk that somebody waits for. */
@@ -135,8 +129,11 @@ static void clear_sms(wpi_paging *p, uint32_t fault) {
 static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *waiter,
                       wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) = (wpi_far_fault){
-        .address = address, .raised = now, .first = *waiter, .others = {NONE, NONE}, .next = NONE};
+    *wpi_fault_at(p, number) = (wpi_far_fault){.address = address,
+                                               .raised = now,
+                                               .first = *waiter,
+                                               .others = WPI_FIFO_EMPTY,
+                                               .next = NONE};
     wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
     wpi_pages_add(waited_at(p, address), wpi_page_of(address));
     p->fault_count++;
@@ -167,7 +164,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     const wpi_paging_waiter waiter = {
         .token = asker->token, .sm = asker->sm, .is_counted = is_counted};
     if ((is_counted && !has_fault_left(p, cu)) || (is_new && !has_mshr_left(p))) {
-        p->counters.nacks++;
+        wpi_page_events_add(&p->events, WPI_PAGE_NACKED, 1);
         append(p, &cu->nacked, &waiter);
         return;
     }
@@ -180,7 +177,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
     if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
     const bool is_first = is_first_of_sm(p, fault, asker->sm);
     if (!is_new && !is_first) {
-        p->counters.joined++;
+        wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
         /* Page tables do not know what is coming. */
         const wpi_paging_asker of_page = {address, asker->token, asker->sm, asker->is_write};
@@ -237,11 +234,9 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     /* If it was nacked before, it has no use for the place that was to be its. */
     wpi_paging_cu *cu = &paging->cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
-    paging->counters.remote += is_remote;
     if (is_remote) {
         wpi_pages_remove(&chunk->untouched, page); /* made where it is reached */
-        wpi_paging_note_one(paging, asker->address, WP_RUN_PAGE_REMOTE, now);
-        wpi_paging_count(paging, asker->address, WP_RUN_MOVE_REMOTE, 1);
+        wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, asker->address, now);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
@@ -298,9 +293,9 @@ static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
     wpi_pages_remove(waited_at(p, fault.address), wpi_page_of(fault.address));
     wpi_pool_give(&p->faults, number);
     p->fault_count--;
-    wpi_histogram_add(&p->counters.wait_ps, now - fault.raised);
+    wpi_page_events_measure(&p->events, WPI_PAGE_WAIT_PS, now - fault.raised);
     release_waiter(p, &fault.first, fault.address, is_held, now);
-    for (wpi_paging_queue others = fault.others; others.first != NONE;) {
+    for (wpi_fifo others = fault.others; !wpi_fifo_is_empty(&others);) {
         const wpi_paging_waiter waiter = take_first(p, &others);
         release_waiter(p, &waiter, fault.address, is_held, now);
     }
@@ -334,8 +329,7 @@ void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32
 }
 
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
-    uint32_t number = paging->raised.first;
-    paging->raised.first = NONE;
+    uint32_t number = wpi_fifo_take_all(&paging->raised).first;
     while (number != NONE) {
         const uint32_t next = wpi_fault_at(paging, number)->next;
         release(paging, number, now);
@@ -408,7 +402,7 @@ bool wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     wpi_residency_hold(chunk, page / WPI_BLOCK_PAGES);
     if (wpi_pages_has(&chunk->unused, page)) {
         wpi_pages_remove(&chunk->unused, page);
-        paging->counters.prefetched_used++;
+        wpi_page_events_add(&paging->events, WPI_PAGE_PREFETCHED_USED, 1);
     }
     if (is_write) wpi_residency_write(chunk, page);
     return true;
@@ -434,7 +428,7 @@ void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint3
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
     const bool is_free = wpi_residency_let_go(chunk, wpi_page_of(address) / WPI_BLOCK_PAGES);
-    if (is_free && (paging->planned.first != NONE || paging->staged.first != NONE))
+    if (is_free && (!wpi_fifo_is_empty(&paging->planned) || !wpi_fifo_is_empty(&paging->staged)))
         wpi_migration_pump(paging, now);
 }
 
@@ -454,12 +448,13 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .random = profile->seed * 0x9e3779b97f4a7c15u | 1,
                       .service = profile->paging.service == WPI_FAULT_BATCH ? &wpi_fault_batches
                                                                             : &wpi_fault_rounds,
-                      .raised = {NONE, NONE},
-                      .buffer = {NONE, NONE},
-                      .served = {NONE, NONE},
+                      .raised = WPI_FIFO_EMPTY,
+                      .buffer = WPI_FIFO_EMPTY,
+                      .served = WPI_FIFO_EMPTY,
                       .block_move_bytes = block_move_bytes(profile),
-                      .planned = {NONE, NONE},
-                      .staged = {NONE, NONE}};
+                      .planned = WPI_FIFO_EMPTY,
+                      .staged = WPI_FIFO_EMPTY};
+    p->events.first = first;
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
     wpi_thrashing_init(p);
     p->cus = wp_calloc(profile->sm_count, sizeof *p->cus);
@@ -469,7 +464,7 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
         return WP_FAIL(err, NOMEM, "paging");
     }
     for (uint32_t i = 0; i < profile->sm_count; i++)
-        p->cus[i].nacked = (wpi_paging_queue){NONE, NONE};
+        p->cus[i].nacked = WPI_FIFO_EMPTY;
     const wp_status status = p->service->create != NULL ? p->service->create(p, err) : WP_STATUS_OK;
     if (status != WP_STATUS_OK) {
         wpi_paging_destroy(p);
@@ -544,11 +539,9 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
     const uint64_t covered =
         paging->profile->paging.rounds_up ? wpi_residency_tree_bytes(bytes) : bytes;
     uint32_t count;
-    if (paging->watch != NULL) wpi_watch_forget(paging->watch); /* others may have been there */
     WP_TRY(wpi_residency_count(r, address, covered, &count, err));
     WP_TRY(grow_arrays(paging, count, err));
-    if (paging->history != NULL)
-        WP_TRY(wpi_page_history_add(paging->history, address, bytes,
+    WP_TRY(wpi_page_events_allocate(&paging->events, address, bytes,
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
     WP_TRY(wpi_residency_add(r, address, covered, err)); /* there is room for it */
     if (paging->profile->paging.makes_pages) wpi_residency_set_untouched(r, address, covered);
@@ -573,11 +566,11 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
 }
 
 void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history) {
-    paging->history = history;
+    paging->events.history = history;
 }
 
 void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch) {
-    paging->watch = watch;
+    paging->events.watch = watch;
 }
 
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {
@@ -595,40 +588,14 @@ const wpi_residency *wpi_paging_residency(const wpi_paging *paging) {
 /* What faults take that are only counted, and is no part of the kernels' time. */
 static uint64_t added_ns(const wpi_paging *p) {
     if (p->profile->paging.service != WPI_FAULT_ADDED) return 0;
-    return p->counters.faults * p->profile->paging.latency_ps / WP_PS_PER_NS;
+    return p->events.counts[WPI_PAGE_FAR_FAULT] * p->profile->paging.latency_ps / WP_PS_PER_NS;
 }
 
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {
-    const char *prefix = "paging.";
-    wpi_visit_value(visit, object, prefix, "far_faults", "faults", paging->counters.faults);
-    wpi_visit_value(visit, object, prefix, "joined", "requests", paging->counters.joined);
-    wpi_visit_value(visit, object, prefix, "nacks", "requests", paging->counters.nacks);
-    wpi_visit_value(visit, object, prefix, "remote", "requests", paging->counters.remote);
-    wpi_visit_value(visit, object, prefix, "services", "services", paging->counters.services);
-    wpi_visit_value(visit, object, prefix, "added_ns", "ns", added_ns(paging));
-    wpi_visit_value(visit, object, prefix, "fetched", "pages", paging->counters.fetched);
-    wpi_visit_value(visit, object, prefix, "made", "pages", paging->counters.made);
-    wpi_visit_value(visit, object, prefix, "demanded", "pages", paging->counters.demanded);
-    wpi_visit_value(visit, object, prefix, "prefetched", "pages", paging->counters.prefetched);
-    wpi_visit_value(visit, object, prefix, "prefetched_used", "pages",
-                    paging->counters.prefetched_used);
-    wpi_visit_value(visit, object, prefix, "evicted", "pages", paging->counters.evicted);
-    wpi_visit_value(visit, object, prefix, "evicted_dirty", "pages",
-                    paging->counters.evicted_dirty);
-    wpi_visit_value(visit, object, prefix, "written_back", "pages", paging->counters.written_back);
-    wpi_visit_value(visit, object, prefix, "thrashed", "pages", paging->counters.thrashed);
-    wpi_migration_statistics(paging, visit, object);
-    wpi_visit_value(visit, object, prefix, "host_faults", "faults", paging->counters.host_faults);
-    wpi_visit_value(visit, object, prefix, "host_fetched", "pages", paging->counters.host_fetched);
-    wpi_visit_value(visit, object, prefix, "returned", "pages", paging->counters.returned);
-    wpi_visit_value(visit, object, prefix, "requested", "pages", paging->counters.requested);
-    wpi_visit_value(visit, object, prefix, "sent_back", "pages", paging->counters.sent_back);
-    wpi_visit_value(visit, object, prefix, "throttled", "faults", paging->counters.throttled);
-    wpi_visit_value(visit, object, prefix, "pinned", "faults", paging->counters.pinned);
-    wpi_visit_value(visit, object, prefix, "link_to_device", "ps",
-                    paging->counters.link_ps[WPI_DIRECTION_TO_DEVICE]);
-    wpi_visit_value(visit, object, prefix, "link_to_host", "ps",
-                    paging->counters.link_ps[WPI_DIRECTION_TO_HOST]);
-    wpi_visit_histogram(visit, object, prefix, "wait", "ps", &paging->counters.wait_ps);
+    const wpi_page_events *events = &paging->events;
+    wpi_page_events_visit(events, WPI_PAGE_FAR_FAULT, WPI_PAGE_FETCHED, visit, object);
+    wpi_visit_value(visit, object, "paging.", "added_ns", "ns", added_ns(paging));
+    wpi_page_events_visit(events, WPI_PAGE_FETCHED, WPI_PAGE_EVENTS, visit, object);
+    wpi_page_events_visit_measure(events, WPI_PAGE_WAIT_PS, visit, object);
     if (paging->service->statistics != NULL) paging->service->statistics(paging, visit, object);
 }

@@ -51,14 +51,11 @@ bool wpi_paging_host_fault(wpi_paging *paging, uint64_t address, wpi_pages *touc
     if (hint.answer == WPI_THRASH_THROTTLE) return true;
     const wpi_pages pages = choose(paging, number, page, &idle);
     wpi_residency_leave(&paging->residency, chunk, &pages);
-    wpi_paging_note(paging, number, &pages, WP_RUN_PAGE_RETURNED, now);
+    wpi_page_events_add(&paging->events, WPI_PAGE_HOST_FAULT, 1);
+    wpi_page_events_report(&paging->events, WPI_PAGE_HOST_FETCHED, number, &pages, now);
     *touched = wpi_pages_without(touched, &pages);
     *done = wpi_migrate_out(paging, number, &pages, &pages,
                             now + paging->profile->paging.host_latency_ps);
     thrash->moved(&paging->thrash, number, &pages, WPI_PROCESSOR_HOST, now);
-    paging->counters.host_faults++;
-    paging->counters.host_fetched += wpi_pages_count(&pages);
-    wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_HOST_FETCHED,
-                     wpi_pages_count(&pages));
     return true;
 }

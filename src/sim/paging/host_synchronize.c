@@ -12,7 +12,7 @@
 static wp_time_ps copy(wpi_paging *p, uint64_t pages, wp_time_ps now) {
     const uint64_t bytes = pages * WPI_PAGE_BYTES;
     wp_time_ps begun = 0;
-    p->counters.link_ps[WPI_DIRECTION_TO_HOST] += wpi_link_transfer_ps(p->profile, bytes);
+    wpi_page_events_add(&p->events, WPI_PAGE_LINK_TO_HOST, wpi_link_transfer_ps(p->profile, bytes));
     return wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
 }
 
@@ -47,9 +47,7 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
         returned += wpi_pages_count(&written);
         wpi_residency_leave(r, chunk, &written);
         wpi_shoot_down(paging, number, &written);
-        wpi_paging_note(paging, number, &written, WP_RUN_PAGE_RETURNED, now);
-        wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_RETURNED,
-                         wpi_pages_count(&written));
+        wpi_page_events_report(&paging->events, WPI_PAGE_RETURNED, number, &written, now);
         chunk->unlisted = wpi_pages_without(&idle, &written);
         stayed += wpi_pages_count(&chunk->unlisted);
     }
@@ -57,6 +55,5 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
     wpi_residency_release(r, returned);
     wpi_residency_lend(r, stayed);
     paging->is_oversubscribed = false;
-    paging->counters.returned += returned;
     return copy_back(paging, returned, now);
 }

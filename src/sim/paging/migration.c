@@ -11,6 +11,10 @@ static wpi_transfer *transfer_at(const wpi_paging *p, uint32_t number) {
     return &((wpi_transfer *)p->transfers.items)[number];
 }
 
+static wpi_fifo_links transfers_of(const wpi_paging *p) {
+    return WPI_FIFO_LINKS(p->transfers.items, wpi_transfer, next);
+}
+
 static wpi_pages run_of(uint32_t first, uint32_t outer) {
     wpi_pages run = {{0}};
     wpi_pages_add_range(&run, first, outer);
@@ -21,7 +25,10 @@ static wpi_pages run_of(uint32_t first, uint32_t outer) {
 static wp_time_ps copy(wpi_paging *p, uint32_t pages, wpi_direction direction, wp_time_ps now,
                        wp_time_ps *begun) {
     const uint64_t bytes = (uint64_t)pages * WPI_PAGE_BYTES;
-    p->counters.link_ps[direction] += wpi_link_transfer_ps(p->profile, bytes);
+    wpi_page_events_add(&p->events,
+                        direction == WPI_DIRECTION_TO_DEVICE ? WPI_PAGE_LINK_TO_DEVICE
+                                                             : WPI_PAGE_LINK_TO_HOST,
+                        wpi_link_transfer_ps(p->profile, bytes));
     return wpi_link_copy(p->link, bytes, direction, now, begun);
 }
 
@@ -83,29 +90,11 @@ wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *
     return done;
 }
 
-static const struct {
-    uint32_t count;
-    const char *name;
-} round_trips[WPI_ROUND_TRIP_ROWS] = {
-    {1, "round_trips_1"}, {2, "round_trips_2"},   {3, "round_trips_3"},  {4, "round_trips_4"},
-    {8, "round_trips_8"}, {16, "round_trips_16"}, {32, "round_trips_32"}};
-
 /* A block's pages leave once more. */
 static void count_round_trips(wpi_paging *p, const wpi_chunk *chunk, const wpi_pages *pages) {
-    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
-        if (!wpi_block_has(pages, block)) continue;
-        for (uint32_t row = 0; row < WPI_ROUND_TRIP_ROWS; row++)
-            p->counters.round_trips[row] +=
-                chunk->blocks[block].evictions == round_trips[row].count;
-    }
-}
-
-void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {
-    wpi_visit_value(visit, object, "paging.blocks.", "fetched", "blocks",
-                    paging->counters.blocks_fetched);
-    for (uint32_t row = 0; row < WPI_ROUND_TRIP_ROWS; row++)
-        wpi_visit_value(visit, object, "paging.blocks.", round_trips[row].name, "blocks",
-                        paging->counters.round_trips[row]);
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++)
+        if (wpi_block_has(pages, block))
+            wpi_page_events_add_round_trip(&p->events, chunk->blocks[block].evictions);
 }
 
 /* Who knows the chunk's pages will be looked up. */
@@ -126,12 +115,9 @@ void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pag
     wpi_residency_evict(&paging->residency, chunk, pages);
     paging->has_evicted = true;
     count_round_trips(paging, chunk, pages);
-    wpi_paging_note(paging, number, pages, WP_RUN_PAGE_EVICTED, now);
-    wpi_paging_count(paging, wpi_page_address(paging, number, 0), WP_RUN_MOVE_EVICTED,
-                     wpi_pages_count(pages));
-    paging->counters.evicted += wpi_pages_count(pages);
-    paging->counters.evicted_dirty += wpi_pages_count(&dirty);
-    paging->counters.written_back += wpi_pages_count(&copied);
+    wpi_page_events_report(&paging->events, WPI_PAGE_EVICTED, number, pages, now);
+    wpi_page_events_add(&paging->events, WPI_PAGE_EVICTED_DIRTY, wpi_pages_count(&dirty));
+    wpi_page_events_add(&paging->events, WPI_PAGE_WRITTEN_BACK, wpi_pages_count(&copied));
     (void)wpi_migrate_out(paging, number, pages, &copied, now);
 }
 
@@ -188,7 +174,7 @@ static void count_blocks(wpi_paging *p, wpi_chunk *chunk, const wpi_pages *pages
         const uint32_t bit = 1u << block;
         if ((chunk->came & bit) != 0) continue;
         chunk->came |= bit;
-        p->counters.blocks_fetched++;
+        wpi_page_events_add(&p->events, WPI_PAGE_BLOCK_FETCHED, 1);
     }
 }
 
@@ -196,7 +182,8 @@ static void look_for_quiet(wpi_paging *p, wp_time_ps now);
 
 /* But for what will leave the link by itself. */
 static bool is_moving(const wpi_paging *p) {
-    return p->planned.first != NONE || p->residency.coming != 0 || p->staged.first != NONE;
+    return !wpi_fifo_is_empty(&p->planned) || p->residency.coming != 0 ||
+           !wpi_fifo_is_empty(&p->staged);
 }
 
 /* Pages to the host, and accesses. */
@@ -259,13 +246,12 @@ static void arrived(void *object, uint64_t token, wp_time_ps now) {
     const wpi_pages pages = run_of(t.first, t.outer);
     wpi_chunk *chunk = &p->residency.chunks[t.chunk];
     const uint32_t thrashed = wpi_residency_arrive(&p->residency, chunk, &pages);
-    p->counters.thrashed += thrashed;
-    wpi_paging_count(p, wpi_page_address(p, t.chunk, 0), WP_RUN_MOVE_THRASHED, thrashed);
+    wpi_page_events_count(&p->events, WPI_PAGE_THRASHED, wpi_page_address(p, t.chunk, 0), thrashed);
     count_blocks(p, chunk, &pages);
     if (t.is_made)
         wpi_residency_make(chunk, &pages);
     else
-        wpi_paging_note(p, t.chunk, &pages, WP_RUN_PAGE_FETCHED, now);
+        wpi_page_events_note(&p->events, WPI_PAGE_FETCHED, t.chunk, &pages, now);
     p->transfers_arrived++;
     wpi_gmmu_arrived(p, t.chunk, t.first, t.outer, now);
     if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
@@ -307,11 +293,11 @@ static bool has_room(wpi_paging *p, const wpi_transfer *transfer, wp_time_ps now
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
     const bool is_staging = paging->profile->paging.stages_victims;
     if (is_staging) wpi_staging_pump(paging, now);
-    while (paging->planned.first != NONE) {
+    while (!wpi_fifo_is_empty(&paging->planned)) {
         const uint32_t number = paging->planned.first;
         const wpi_transfer *t = transfer_at(paging, number);
         if (!has_room(paging, t, now)) return;
-        paging->planned.first = t->next;
+        (void)wpi_fifo_take_first(&paging->planned, transfers_of(paging));
         paging->planned_pages -= (uint64_t)(t->outer - t->first);
         start(paging, number, now);
     }
@@ -323,11 +309,7 @@ static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     *transfer_at(p, number) = *transfer;
     p->transfers_planned++;
     p->planned_pages += (uint64_t)(transfer->outer - transfer->first);
-    if (p->planned.first == NONE)
-        p->planned.first = number;
-    else
-        transfer_at(p, p->planned.last)->next = number;
-    p->planned.last = number;
+    wpi_fifo_append(&p->planned, transfers_of(p), number);
 }
 
 static uint32_t smaller(uint32_t a, uint32_t b) {
@@ -357,10 +339,8 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
     wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
     const uint32_t made_count = wpi_pages_count(&made);
     const uint32_t fetched_count = wpi_pages_count(pages) - made_count;
-    paging->counters.made += made_count;
-    paging->counters.fetched += fetched_count;
-    wpi_paging_count(paging, address, WP_RUN_MOVE_MADE, made_count);
-    wpi_paging_count(paging, address, WP_RUN_MOVE_FETCHED, fetched_count);
+    wpi_page_events_count(&paging->events, WPI_PAGE_MADE, address, made_count);
+    wpi_page_events_count(&paging->events, WPI_PAGE_FETCHED, address, fetched_count);
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = piece_end(paging, pages, &made, faulting, first);
         plan(paging, &(wpi_transfer){.chunk = chunk,
@@ -422,8 +402,9 @@ static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const 
     wpi_chunk *chunk = &p->residency.chunks[number];
     const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* others are made */
     const wpi_pages more = wpi_pages_without(pages, faulting);
-    p->counters.prefetched += wpi_pages_count(&more);
-    p->counters.demanded += wpi_pages_count(pages) - wpi_pages_count(&more);
+    const uint32_t more_count = wpi_pages_count(&more);
+    wpi_page_events_add(&p->events, WPI_PAGE_PREFETCHED, more_count);
+    wpi_page_events_add(&p->events, WPI_PAGE_DEMANDED, wpi_pages_count(pages) - more_count);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
     const wpi_pages waited = wpi_pages_and(faulting, &p->waited[number]);
     wpi_migrate_plan(p, number, pages, &waited, NONE);
@@ -443,7 +424,7 @@ uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *fa
     if (missing == 0) return 0;
     /* Elsewhere each fault was told when it was raised. */
     if (paging->service->is_replaying)
-        wpi_paging_note(paging, number, &still, WP_RUN_PAGE_FAULTED, now);
+        wpi_page_events_note(&paging->events, WPI_PAGE_FAR_FAULT, number, &still, now);
     wpi_pages pages = choose(paging, number, &still, &here);
     pages = wpi_pages_without(&pages, &chunk->stays_on_host);
     bring(paging, number, &pages, &still, now);
@@ -493,7 +474,7 @@ static bool may_ask(const wpi_paging *p, const wpi_prefetch_ops *ops) {
 void wpi_migration_idle(wpi_paging *paging, wp_time_ps now) {
     const wpi_prefetch_ops *ops = paging->profile->paging.prefetch->ops;
     if (!may_ask(paging, ops)) return;
-    const bool is_idle = paging->planned.first == NONE && paging->residency.coming == 0 &&
+    const bool is_idle = wpi_fifo_is_empty(&paging->planned) && paging->residency.coming == 0 &&
                          !wpi_link_is_copying(paging->link, WPI_DIRECTION_TO_DEVICE, now);
     const wpi_prefetch_idle question = {&paging->residency, wpi_paging_future(paging),
                                         &paging->prefetch_position, &paging->random};

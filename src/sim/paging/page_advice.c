@@ -50,7 +50,7 @@ static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *
     wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
     here = wpi_pages_or(&here, &chunk->planned);
     const wpi_pages wanted = wpi_pages_without(pages, &here);
-    p->counters.requested += wpi_pages_count(&wanted);
+    wpi_page_events_add(&p->events, WPI_PAGE_REQUESTED, wpi_pages_count(&wanted));
     wpi_migrate_plan(p, number, &wanted, &none, *(const uint32_t *)object);
 }
 
@@ -70,10 +70,7 @@ static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, vo
     wpi_residency_leave(&p->residency, chunk, &leaving);
     const wp_time_ps done = wpi_migrate_out(p, number, &leaving, &copied, s->now);
     if (done > s->done) s->done = done;
-    p->counters.sent_back += wpi_pages_count(&leaving);
-    wpi_paging_count(p, wpi_page_address(p, number, 0), WP_RUN_MOVE_SENT_BACK,
-                     wpi_pages_count(&leaving));
-    wpi_paging_note(p, number, &leaving, WP_RUN_PAGE_RETURNED, s->now);
+    wpi_page_events_report(&p->events, WPI_PAGE_SENT_BACK, number, &leaving, s->now);
 }
 
 void wpi_paging_prefetch(wpi_paging *paging, wpi_paging_range range, bool to_device, wp_time_ps now,

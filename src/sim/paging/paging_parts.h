@@ -10,16 +10,13 @@
 #include "policy/migrate.h"
 #include "policy/prefetch.h"
 #include "policy/thrash.h"
+#include "sim/engine/fifo.h"
 #include "sim/engine/key_index.h"
 #include "sim/engine/slab.h"
+#include "sim/paging/page_events.h"
 #include "sim/paging/paging.h"
 
-#define WPI_PAGING_NONE UINT32_MAX
-#define WPI_ROUND_TRIP_ROWS 7u /* 1, 2, 3, 4, 8, 16, 32 */
-
-typedef struct wpi_paging_queue {
-    uint32_t first, last;
-} wpi_paging_queue;
+#define WPI_PAGING_NONE WPI_FIFO_NONE
 
 /** Somebody who wants a page. */
 typedef struct wpi_paging_waiter {
@@ -35,7 +32,7 @@ typedef struct wpi_far_fault {
     _Alignas(64) uint64_t address;
     wp_time_ps raised;
     wpi_paging_waiter first;
-    wpi_paging_queue others;
+    wpi_fifo others;
     uint32_t next; /* raised behind it, where a service replays */
 } wpi_far_fault;
 
@@ -51,7 +48,7 @@ typedef struct wpi_fault_entry {
 
 typedef struct wpi_paging_cu {
     uint32_t waiting; /* for pages that count against paging.cu_faults */
-    wpi_paging_queue nacked;
+    wpi_fifo nacked;
 } wpi_paging_cu;
 
 /** Pages of a chunk that come in one piece: a run. */
@@ -95,15 +92,14 @@ struct wpi_paging {
     wpi_link *link;
     wpi_paging_calls calls;
     wpi_residency residency;
-    wpi_page_history *history; /* or NULL */
-    wpi_watch *watch;          /* or NULL */
+    wpi_page_events events;
     uint64_t random;
     const wpi_fault_service_ops *service;
     /* gmmu.c */
     wpi_index fault_of; /* page number -> far fault */
     wpi_pages *waited;  /* [chunk]: pages with a far fault */
     wpi_pool faults, waiters;
-    wpi_paging_queue raised;  /* far faults, where a service replays … */
+    wpi_fifo raised;          /* far faults, where a service replays … */
     wpi_fault_sms *fault_sms; /* … [fault] */
     uint32_t fault_sms_count;
     uint32_t fault_count;
@@ -113,13 +109,13 @@ struct wpi_paging {
     uint64_t ordered_blocks;
     /* fault_service.c */
     wpi_pool entries;
-    wpi_paging_queue buffer; /* that nobody serves yet */
-    wpi_paging_queue served; /* that are being served */
+    wpi_fifo buffer; /* that nobody serves yet */
+    wpi_fifo served; /* that are being served */
     bool is_serving;
     struct wpi_fault_batch *batch; /* fault_batch.c */
     /* migration.c */
     wpi_pool transfers, requests;
-    wpi_paging_queue planned;                      /* transfers that wait for frames */
+    wpi_fifo planned;                              /* transfers that wait for frames */
     uint64_t transfers_planned, transfers_arrived; /* so far */
     wp_time_ps last_arrival;                       /* of those under way */
     uint64_t *evict_notes;
@@ -128,7 +124,7 @@ struct wpi_paging {
     uint64_t prefetch_position; /* a prefetcher's note */
     uint64_t planned_pages;     /* of those that wait for frames */
     wpi_pool staged_runs;       /* staging.c */
-    wpi_paging_queue staged;    /* runs that leave when the link takes them */
+    wpi_fifo staged;            /* runs that leave when the link takes them */
     uint64_t staged_pages;
     uint32_t leaving_pages;    /* of the run that the link has */
     wp_time_ps last_departure; /* of those under way: when the host has it */
@@ -144,18 +140,6 @@ struct wpi_paging {
     /* thrashing.c */
     wpi_thrash thrash;
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
-    struct {
-        uint64_t faults, joined, nacks, remote, services;
-        uint64_t fetched, made, demanded, prefetched, prefetched_used;
-        uint64_t evicted, evicted_dirty, written_back, thrashed;
-        uint64_t blocks_fetched;                   /* that came for the first time */
-        uint64_t round_trips[WPI_ROUND_TRIP_ROWS]; /* blocks that have made so many */
-        uint64_t host_faults, host_fetched, throttled, pinned;
-        uint64_t returned;                       /* pages, when the host waited */
-        uint64_t requested, sent_back;           /* pages, by the program */
-        wp_time_ps link_ps[WPI_DIRECTION_COUNT]; /* for which pages took the link */
-        wpi_histogram wait_ps;                   /* from a fault to its page, or to the replay */
-    } counters;
 };
 
 /** A service takes care of these pages: their blocks are ordered no more (gmmu.c). */
@@ -215,8 +199,6 @@ void wpi_thrashing_init(wpi_paging *paging);
 /** There will be `chunk_count` chunks (thrashing.c). NOMEM. */
 wp_status wpi_thrashing_grow(wpi_paging *paging, uint32_t chunk_count, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
-/** Blocks that came, and how often they left again (migration.c). */
-void wpi_migration_statistics(const wpi_paging *paging, wpi_visit visit, void *object);
 /** Chosen pages leave now (migration.c). */
 void wpi_migrate_evict(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages, wp_time_ps now);
 /** What the policy names as the next victim; false: nothing may leave now (migration.c). */
@@ -237,26 +219,6 @@ static inline wpi_far_fault *wpi_fault_at(const wpi_paging *paging, uint32_t num
 static inline uint64_t wpi_page_address(const wpi_paging *paging, uint32_t chunk, uint32_t page) {
     return paging->residency.first + (uint64_t)chunk * WPI_CHUNK_BYTES +
            (uint64_t)page * WPI_PAGE_BYTES;
-}
-
-static inline void wpi_paging_note(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
-                                   wp_run_page_event event, wp_time_ps now) {
-    if (paging->history == NULL) return;
-    wpi_page_history_note_pages(paging->history, wpi_page_address(paging, chunk, 0), pages, event,
-                                now);
-}
-
-/* Told to the allocation that begins the address's chunk: where its trees are full it has more
- * pages than bytes. */
-static inline void wpi_paging_count(const wpi_paging *paging, uint64_t address, wp_run_move move,
-                                    uint64_t pages) {
-    if (paging->watch != NULL && pages != 0)
-        wpi_watch_move(paging->watch, address - address % WPI_CHUNK_BYTES, move, pages);
-}
-
-static inline void wpi_paging_note_one(const wpi_paging *paging, uint64_t address,
-                                       wp_run_page_event event, wp_time_ps now) {
-    if (paging->history != NULL) wpi_page_history_note(paging->history, address, event, now);
 }
 
 #endif

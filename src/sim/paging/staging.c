@@ -22,6 +22,10 @@ static staged_run *run_at(const wpi_paging *p, uint32_t number) {
     return &((staged_run *)p->staged_runs.items)[number];
 }
 
+static wpi_fifo_links runs_of(const wpi_paging *p) {
+    return WPI_FIFO_LINKS(p->staged_runs.items, staged_run, next);
+}
+
 static wpi_pages pages_of(const staged_run *run) {
     wpi_pages pages = {{0}};
     wpi_pages_add_range(&pages, run->first, run->outer);
@@ -30,11 +34,8 @@ static wpi_pages pages_of(const staged_run *run) {
 
 /* Takes the run behind `before` (NONE: the first) out of the line. */
 static staged_run take(wpi_paging *p, uint32_t before) {
-    uint32_t *link = before == NONE ? &p->staged.first : &run_at(p, before)->next;
-    const uint32_t number = *link;
+    const uint32_t number = wpi_fifo_take_behind(&p->staged, runs_of(p), before);
     const staged_run run = *run_at(p, number);
-    *link = run.next;
-    if (p->staged.last == number) p->staged.last = before;
     p->staged_pages -= (uint64_t)(run.outer - run.first);
     wpi_pool_give(&p->staged_runs, number);
     return run;
@@ -43,11 +44,7 @@ static staged_run take(wpi_paging *p, uint32_t before) {
 static void append(wpi_paging *p, const staged_run *run) {
     const uint32_t number = wpi_pool_take(&p->staged_runs, sizeof(staged_run));
     *run_at(p, number) = *run;
-    if (p->staged.first == NONE)
-        p->staged.first = number;
-    else
-        run_at(p, p->staged.last)->next = number;
-    p->staged.last = number;
+    wpi_fifo_append(&p->staged, runs_of(p), number);
     p->staged_pages += (uint64_t)(run->outer - run->first);
 }
 
@@ -113,7 +110,7 @@ static void left(void *object, uint64_t token, wp_time_ps now) {
 
 /* Others of its blocks may be in use: then it waits for them. */
 static void set_off(wpi_paging *p, wp_time_ps now) {
-    while (p->staged.first != NONE && p->leaving_pages == 0) {
+    while (!wpi_fifo_is_empty(&p->staged) && p->leaving_pages == 0) {
         if (is_in_use(p, run_at(p, p->staged.first))) return;
         const staged_run run = take(p, NONE);
         const wpi_pages pages = pages_of(&run);

@@ -61,8 +61,8 @@ wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t p
         .now = now,
         .prefers_device = wpi_pages_has(&paging->residency.chunks[chunk].prefers_device, page)};
     const wpi_thrash_hint hint = ops->ask(&paging->thrash, &question);
-    paging->counters.throttled += hint.answer == WPI_THRASH_THROTTLE;
-    paging->counters.pinned += hint.answer == WPI_THRASH_PIN;
+    wpi_page_events_add(&paging->events, WPI_PAGE_THROTTLED, hint.answer == WPI_THRASH_THROTTLE);
+    wpi_page_events_add(&paging->events, WPI_PAGE_PINNED, hint.answer == WPI_THRASH_PIN);
     return hint;
 }
 
