@@ -108,7 +108,7 @@ static void served(void *object, uint64_t token, wp_time_ps now) {
     while (first != NONE) {
         wpi_pages faulting;
         const uint32_t chunk = take_chunk(p, &first, &faulting);
-        wpi_gmmu_serve(p, chunk, &faulting);
+        wpi_blocks_serve(p, chunk, &faulting);
         (void)wpi_migrate_in(p, chunk, &faulting, now);
     }
     p->is_serving = false;

@@ -111,7 +111,7 @@ void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pag
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
     expect_shot(paging, number);
     wpi_ahead_left(paging, number, pages);
-    wpi_gmmu_judge(paging, number, pages);
+    wpi_blocks_judge(paging, number, pages);
     wpi_residency_evict(&paging->residency, chunk, pages);
     paging->has_evicted = true;
     count_round_trips(paging, chunk, pages);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of paging: gmmu.c (asks, MSHRs), fault_service.c and fault_batch.c (who handles
- * faults, when), migration.c (frames, transfers, eviction), host_fault.c (what the host touches),
- * staging.c (victims chosen early), page_advice.c (what the program wants where),
- * host_synchronize.c (when the host waits), thrashing.c (pages that both want). */
+/** The inside of paging: paging.c (making, allocations), gmmu.c (asks, MSHRs), block_moves.c (what
+ * is worth moving), page_use.c (accesses under way), page_events.h (what is counted),
+ * fault_service.c and fault_batch.c (who handles faults, when), migration.c (frames, transfers,
+ * eviction), host_fault.c (what the host touches), staging.c (victims chosen early), page_advice.c
+ * (what the program wants where), host_synchronize.c (when the host waits), thrashing.c (pages that
+ * both want). */
 #ifndef WP_SIM_PAGING_PARTS_H
 #define WP_SIM_PAGING_PARTS_H
 
@@ -104,7 +106,8 @@ struct wpi_paging {
     uint32_t fault_sms_count;
     uint32_t fault_count;
     wpi_paging_cu *cus;
-    uint64_t block_move_bytes;
+    /* block_moves.c */
+    uint64_t block_move_bytes; /* that SMs could have read across the link while a block is on it */
     uint64_t *ordered; /* [chunk]: a bit for each block that is to come and not served yet */
     uint64_t ordered_blocks;
     /* fault_service.c */
@@ -142,10 +145,21 @@ struct wpi_paging {
     uint64_t faults_throttled, faults_refused; /* of the device; these are throttled or remote */
 };
 
-/** A service takes care of these pages: their blocks are ordered no more (gmmu.c). */
-void wpi_gmmu_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
-/** These pages are about to be evicted: was it any use that their blocks came (gmmu.c)? */
-void wpi_gmmu_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/* block_moves.c */
+
+/** Who asks reaches the page across the link, and nothing is to come. */
+bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
+                            const wpi_paging_asker *asker, wp_time_ps now);
+/** The block is to come, but who asks need not wait for it. */
+bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+                          const wpi_paging_asker *asker, wp_time_ps now);
+/** The block of the address is to come, and nobody waits for it: a service is told once. */
+void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address, wp_time_ps now);
+/** A service takes care of these pages: their blocks are ordered no more. */
+void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+/** These pages are about to be evicted: was it any use that their blocks came? */
+void wpi_blocks_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+
 /** Who waits for one of the chunk's pages [first, outer) walks again: they are resident, or will
  * not come (gmmu.c). */
 void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Blocks that are reached across the link: whether one is worth moving, by what a policy says of its
+ * accesses so far (policy/migrate.h), and orders for those that are, for which nobody waits. */
+#include "sim/paging/paging_parts.h"
+
+/* Somebody said so; it does not matter how often it is used. */
+static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
+                           wp_time_ps now) {
+    return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
+           wpi_thrashing_is_pinned(p, address, now);
+}
+
+bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
+    const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
+    const wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    return ops->counts_writes || is_kept_remote(paging, chunk, address, now);
+}
+
+static wpi_migrate_question question_of(const wpi_paging *p, const wpi_chunk_block *block) {
+    const wpi_residency *r = &p->residency;
+    const uint64_t taken = r->frames - wpi_residency_free(r);
+    return (wpi_migrate_question){.accesses = wpi_counter_accesses(block->counter),
+                                  .round_trips = wpi_counter_round_trips(block->counter),
+                                  .frames = r->frames,
+                                  .taken_frames = taken + p->ordered_blocks * WPI_BLOCK_PAGES,
+                                  .is_oversubscribed = p->is_oversubscribed,
+                                  .threshold = p->profile->paging.migrate_threshold,
+                                  .penalty = p->profile->paging.migrate_penalty,
+                                  .remote_bytes = block->remote_bytes,
+                                  .local_bytes = block->local_bytes,
+                                  .in_vain = block->in_vain,
+                                  .move_bytes = p->block_move_bytes};
+}
+
+/* By the accesses that it has had so far. */
+static bool is_worth_moving(const wpi_paging *p, const wpi_chunk_block *block) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    const wpi_migrate_question question = question_of(p, block);
+    const uint64_t so_far = ops->counts_bytes ? question.remote_bytes : question.accesses;
+    return so_far >= ops->threshold(&question);
+}
+
+bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk, const wpi_paging_asker *asker,
+                         wp_time_ps now) {
+    const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
+    if (is_kept_remote(paging, chunk, asker->address, now)) return true;
+    if (asker->is_write && !ops->counts_writes) return false;
+    if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
+    return !is_worth_moving(paging, &chunk->blocks[wpi_page_of(asker->address) / WPI_BLOCK_PAGES]);
+}
+
+/* ---- orders ---- */
+
+/* Replays tell who waits, not who orders. */
+static bool takes_orders(const wpi_paging *p) {
+    const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
+    return ops->orders && !p->service->is_replaying;
+}
+
+void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address, wp_time_ps now) {
+    uint64_t *ordered = &paging->ordered[chunk - paging->residency.chunks];
+    const uint64_t bit = (uint64_t)1 << wpi_page_of(address) / WPI_BLOCK_PAGES;
+    if ((*ordered & bit) != 0) return;
+    *ordered |= bit;
+    paging->ordered_blocks++;
+    paging->service->add(paging, &(wpi_paging_asker){.address = address}, now);
+    wpi_migration_idle(paging, now);
+}
+
+/* A page is where it was until it is on its way, and an idle link reaches it sooner than a service
+ * brings it; asked is the way that answers take, and the page will. What nobody has used is
+ * nowhere. */
+bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk, const wpi_paging_asker *asker,
+                      wp_time_ps now) {
+    const uint32_t page = wpi_page_of(asker->address);
+    if (!takes_orders(paging)) return false;
+    if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||
+        wpi_pages_has(&chunk->prefers_device, page))
+        return false;
+    return wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now);
+}
+
+void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    if (paging->ordered[chunk] == 0) return;
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        const uint64_t bit = (uint64_t)1 << block;
+        if ((paging->ordered[chunk] & bit) == 0 || !wpi_block_has(pages, block)) continue;
+        paging->ordered[chunk] &= ~bit;
+        paging->ordered_blocks--;
+    }
+}
+
+/* ---- what accesses tell ---- */
+
+void wpi_blocks_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+    const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
+    wpi_chunk_block *blocks = paging->residency.chunks[chunk].blocks;
+    if (ops->was_in_vain == NULL) return;
+    for (uint32_t i = wpi_pages_next_block(pages, 0); i < WPI_CHUNK_BLOCKS;
+         i = wpi_pages_next_block(pages, i + 1)) {
+        const wpi_migrate_question question = question_of(paging, &blocks[i]);
+        blocks[i].in_vain = ops->was_in_vain(&question) ? blocks[i].in_vain + 1 : 0;
+    }
+}
+
+static void add_bytes(uint32_t *sum, uint32_t bytes) {
+    *sum = bytes > UINT32_MAX - *sum ? UINT32_MAX : *sum + bytes;
+}
+
+void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes) {
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    add_bytes(&chunk->blocks[wpi_page_of(address) / WPI_BLOCK_PAGES].local_bytes, bytes);
+}
+
+void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now) {
+    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
+    const uint32_t page = wpi_page_of(address);
+    wpi_chunk_block *block = &chunk->blocks[page / WPI_BLOCK_PAGES];
+    add_bytes(&block->remote_bytes, bytes);
+    if (!takes_orders(paging) || wpi_page_is_here(chunk, page)) return;
+    if (is_worth_moving(paging, block) && !is_kept_remote(paging, chunk, address, now))
+        wpi_blocks_order(paging, chunk, address, now);
+}
