@@ -32,8 +32,11 @@ compare() { # app, arguments...
     name=$1
     shift
     for threads in ${THREADS:-1 32 256}; do
-        sed "s/^#define THREADS 256/#define THREADS $threads/" "$apps/$name/$name.cu" >"$tmp/$name.cu"
-        "$wpcc" -O2 -I "$apps" -I "$apps/$name" "$tmp/$name.cu" "$apps"/common/*.c "$apps"/common/*.cu -o "$tmp/app" || exit 1
+        rm -f "$tmp"/*.cu
+        for file in "$apps/$name"/*.cu; do
+            sed "s/^#define THREADS 256/#define THREADS $threads/" "$file" >"$tmp/${file##*/}"
+        done
+        "$wpcc" -O2 -I "$apps" -I "$apps/$name" "$tmp"/*.cu "$apps"/common/*.c "$apps"/common/*.cu -o "$tmp/app" || exit 1
         for blocks in ${BLOCKS:-one all}; do
             export WARPAGE_SET=
             [ $blocks = all ] || export WARPAGE_SET="$alone"

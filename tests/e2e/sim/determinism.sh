@@ -40,7 +40,7 @@ for program in async_overlap atomics_float blocks_wait clocks constant_symbols d
 done
 app() { # app, arguments
     exe=$built/$1
-    [ -x "$exe" ] || "$WPCC" -O2 -I "$apps" "$apps/$1/$1.cu" "$apps"/common/*.c "$apps"/common/*.cu \
+    [ -x "$exe" ] || "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu \
         -o "$TMP/$1" || exit 1
     [ -x "$exe" ] || exe=$TMP/$1
     shift
