@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Word count: how often each word of a text occurs, in one hash table for all threads. A thread
- * takes the words that begin in its part of the text. Words are told apart by a 64-bit hash; where
+ * takes the words that begin in its part of the text. Two words are equal if their 64-bit hashes are; where
  * a word was seen first by a thread is noted, so that the host can print it.
  */
 #include <math.h>

@@ -4,7 +4,7 @@
  * vocabulary that grows as theirs does (growth.h).
  *
  * A word is a run of letters; bytes above 127 are letters, small and large letters are the same,
- * and apostrophes are passed over: "don't" is "dont". Words are told apart by a 64-bit hash.
+ * and apostrophes are skipped: "don't" is "dont". Two words are equal if their 64-bit hashes are.
  */
 #ifndef APP_STREAMING_WORDS_H
 #define APP_STREAMING_WORDS_H

@@ -89,7 +89,7 @@ static char *find_cache(void) {
     return dir;
 }
 
-/* Whoever compiles anew gets new libraries: version, and size and time of wpcc itself. */
+/* A new build of wpcc makes new libraries: the key has its version, size and time. */
 static uint64_t key_of(const wpi_made_library *wanted, const char *wpcc) {
     struct stat tool = {0};
     (void)stat(wpcc, &tool);

@@ -11,26 +11,8 @@ case $DEVICES in
 cpu) ways="1-copy 2-copy 1-managed 2-managed 1-zerocopy 2-zerocopy" ;;
 *) ways="1-copy 1-managed 1-zerocopy" ;;
 esac
-apps=$(cd "$E2E/../../apps" && pwd)
-built=$(dirname "$WPCC")/../apps
-failures=0
-fail() {
-    echo "  $*"
-    failures=$((failures + 1))
-    [ $failures -lt 20 ] || { echo "  too many failures, giving up"; exit 1; }
-}
-
-program() { # app: prints the path of its executable
-    if [ -x "$built/$1" ]; then
-        echo "$built/$1"
-        return
-    fi
-    if [ ! -x "$TMP/$1" ]; then
-        "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
-            -o "$TMP/$1" >&2 || return 1
-    fi
-    echo "$TMP/$1"
-}
+# shellcheck source=tests/support/apps.sh
+. "$E2E/../support/apps.sh"
 
 # Runs with --check in several ways; all must pass their check and print the same.
 check() { # app, arguments...
@@ -53,20 +35,6 @@ check() { # app, arguments...
             fail "$label ($workers workers, $mode): prints another result than with 1 worker, copy"
         fi
     done
-}
-
-wrong() { # exit status, expected words on stderr, app, arguments...
-    status=$1
-    words=$2
-    exe=$(program "$3") || return
-    shift 2
-    label=$*
-    shift
-    "$exe" "$@" >"$TMP/stdout" 2>"$TMP/stderr"
-    got=$?
-    [ $got -eq "$status" ] || fail "$label: exit status $got, expected $status"
-    grep -q -- "$words" "$TMP/stderr" || { fail "$label: no '$words' in"; cat "$TMP/stderr"; }
-    [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
 }
 
 # ---- small inputs, in every format ---------------------------------------------------------------
@@ -377,7 +345,7 @@ done
 
 # ---- wrong usage and broken input ----------------------------------------------------------------
 
-[ "$DEVICES" = cpu ] || { [ $failures -eq 0 ]; exit; }
+[ "$DEVICES" = cpu ] || { [ "$failures" -eq 0 ]; exit; }
 wrong 2 "did you mean --size" bfs --sise 10
 wrong 2 "needs a value" bfs --size
 wrong 2 "one of copy|managed|zerocopy" sssp --memory far
@@ -460,4 +428,4 @@ wrong 2 "at least 500" md --size 499
 exe=$(program ra) && { "$exe" --help | grep -q -- '--input' && fail "ra --help tells of --input"; }
 exe=$(program bfs) && { "$exe" --help | grep -q 'usage: bfs' || fail "bfs --help says nothing"; }
 
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -4,27 +4,9 @@
 # and prints the same. Then small inputs with known results, and wrong usage. Run by run.sh, as apps.sh is.
 set -u
 export WARPAGE_DEVICE="$DEVICES" WARPAGE_WORKERS=2
-apps=$(cd "$E2E/../../apps" && pwd)
-built=$(dirname "$WPCC")/../apps
+# shellcheck source=tests/support/apps.sh
+. "$E2E/../support/apps.sh"
 all="serial threads single double direct full zerocopy managed prefetch"
-failures=0
-fail() {
-    echo "  $*"
-    failures=$((failures + 1))
-    [ $failures -lt 20 ] || { echo "  too many failures, giving up"; exit 1; }
-}
-
-program() { # app: prints the path of its executable
-    if [ -x "$built/$1" ]; then
-        echo "$built/$1"
-        return
-    fi
-    if [ ! -x "$TMP/$1" ]; then
-        "$WPCC" -O2 -I "$apps" "$apps/$1/$1.cu" "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
-            -lm -o "$TMP/$1" >&2 || return 1
-    fi
-    echo "$TMP/$1"
-}
 
 # Runs with --check in these ways; all must pass and print the same, which stays in $TMP/first.
 check() { # variants, app, arguments...
@@ -51,20 +33,6 @@ check() { # variants, app, arguments...
 
 has() { # extended regular expression that a line of the last result must match
     grep -Eq -- "$1" "$TMP/first" || { fail "no '$1' in the result of $label:"; cat "$TMP/first"; }
-}
-
-wrong() { # exit status, expected words on stderr, app, arguments...
-    status=$1
-    words=$2
-    exe=$(program "$3") || return
-    shift 2
-    label=$*
-    shift
-    "$exe" "$@" >"$TMP/stdout" 2>"$TMP/stderr"
-    got=$?
-    [ $got -eq "$status" ] || fail "$label: exit status $got, expected $status"
-    grep -q -- "$words" "$TMP/stderr" || { fail "$label: no '$words' in"; cat "$TMP/stderr"; }
-    [ "$(wc -l <"$TMP/stderr")" -eq 1 ] || fail "$label: more than one line on stderr"
 }
 
 shape="--buffer 64KiB --blocks 3 --threads 100"
@@ -223,4 +191,4 @@ wrong 1 "the table of words is too small: .* see --keys" stream-wordcount --size
 wrong 1 "empty is empty" stream-wordcount --input "$TMP/empty"
 wrong 2 "is too small: record 0 does not fit" stream-wordcount --size 3000 --variant single --buffer 10B
 
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

@@ -4,7 +4,7 @@
  *
  *     stream.c          a module that has only the kernel; at the end, back into the program
  *     stream_root.c     tells where addresses start
- *     stream_access.c   finds mapped reads and writes, and puts placeholders in their place
+ *     stream_access.c   finds mapped reads and writes, and replaces them by marker calls
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
  *
@@ -48,13 +48,13 @@ typedef struct wpi_stream {
     wpi_stream_facts facts;
 } wpi_stream;
 
-/* ---- placeholders: names start with "wp.stream." ---- */
+/* ---- marker calls: names start with "wp.stream."; the slices replace them ---- */
 
 /** i<8·bytes> wp.stream.read.<bytes>(i32 is_own, ptr, i32 unknown, i32 loop, i32 site, i32 sites):
  * the read number `site` of the `sites` of this class that are in a turn of the loop, but not of
- * a loop inside of it. Filled in by stream_points.c; sites is 0 where there are too many. */
+ * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With windows, `loop` is the
+ * window. */
 #define WPI_STREAM_READ "wp.stream.read."
-/* With windows, `loop` is the window. */
 /** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>) */
 #define WPI_STREAM_WRITE "wp.stream.write."
 /** i32 wp.stream.next(i32 wpi_stream_kind): the wpi_stream_answer of all threads of its half */
@@ -64,7 +64,7 @@ typedef struct wpi_stream {
 
 enum { WPI_STREAM_READ_LOOP = 3, WPI_STREAM_READ_SITE, WPI_STREAM_READ_SITES };
 
-/** The class of a placeholder for reads or writes; -1 if the instruction is none. */
+/** The class of a marked read or write; -1: the instruction is none. */
 int wpi_stream_read_class(LLVMValueRef instruction);
 int wpi_stream_write_class(LLVMValueRef instruction);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mapped accesses become placeholders. That reads and writes of one parameter touch different bytes
+/* Mapped accesses become marker calls. That reads and writes of one parameter touch different bytes
  * follows from the offsets: a multiple of a stride that all of them share, plus a constant. Where
  * it does not, the read looks for the thread's own writes. */
 #include <llvm-c/DebugInfo.h>
@@ -299,7 +299,7 @@ static wp_status collect(const wpi_stream *s, access_list *list, wp_error *err) 
     return WP_STATUS_OK;
 }
 
-/* ---- placeholders ---- */
+/* ---- marker calls ---- */
 
 static LLVMValueRef convert(wp_compile *c, LLVMValueRef value, LLVMTypeRef to) {
     LLVMTypeRef from = LLVMTypeOf(value);

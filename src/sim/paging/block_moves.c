@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks that are reached across the link: whether one is worth moving, by what a policy says of its
- * accesses so far (policy/migrate.h), and orders for those that are, for which nobody waits. */
+/* Blocks that are accessed over the link: whether to migrate one, by the policy's threshold on its
+ * accesses so far (policy/migrate.h), and migrations without a waiter: those that access counters
+ * start. */
 #include "sim/paging/paging_parts.h"
 
-/* Somebody said so; it does not matter how often it is used. */
+/* Advice, or thrashing: access counts do not matter. */
 static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
                            wp_time_ps now) {
     return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
@@ -40,8 +41,8 @@ static bool is_worth_moving(const wpi_paging *p, const wpi_chunk_block *block) {
     return so_far >= ops->threshold(&question);
 }
 
-bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk, const wpi_paging_asker *asker,
-                         wp_time_ps now) {
+bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
+                            const wpi_paging_asker *asker, wp_time_ps now) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     if (is_kept_remote(paging, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
@@ -51,13 +52,14 @@ bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk, const wp
 
 /* ---- orders ---- */
 
-/* Replays tell who waits, not who orders. */
+/* Services that replay faults cannot migrate without a waiter. */
 static bool takes_orders(const wpi_paging *p) {
     const wpi_migrate_ops *ops = p->profile->paging.migrate->ops;
     return ops->orders && !p->service->is_replaying;
 }
 
-void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address, wp_time_ps now) {
+void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address,
+                      wp_time_ps now) {
     uint64_t *ordered = &paging->ordered[chunk - paging->residency.chunks];
     const uint64_t bit = (uint64_t)1 << wpi_page_of(address) / WPI_BLOCK_PAGES;
     if ((*ordered & bit) != 0) return;
@@ -67,11 +69,11 @@ void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t addre
     wpi_migration_idle(paging, now);
 }
 
-/* A page is where it was until it is on its way, and an idle link reaches it sooner than a service
- * brings it; asked is the way that answers take, and the page will. What nobody has used is
- * nowhere. */
-bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk, const wpi_paging_asker *asker,
-                      wp_time_ps now) {
+/* Until its transfer starts, a page can be accessed on the host, and over an idle link that is
+ * sooner than its migration. The direction that counts is to the device: data and pages take it. A
+ * page that has never been used has no data on the host. */
+bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+                          const wpi_paging_asker *asker, wp_time_ps now) {
     const uint32_t page = wpi_page_of(asker->address);
     if (!takes_orders(paging)) return false;
     if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||

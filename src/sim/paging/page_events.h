@@ -73,8 +73,8 @@ typedef struct wpi_page_events {
     wpi_histogram measures[WPI_PAGE_MEASURES];
 } wpi_page_events;
 
-/** Counts `count` of an event at the page or chunk of `address`. Of the allocations the one that
- * begins the address's chunk is told: where trees are full it has more pages than bytes. */
+/** Counts `count` of an event at the page or chunk of `address`. The allocation at the start of the
+ * chunk counts it: where allocations are rounded up to full trees, pages may lie behind its end. */
 void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, uint64_t address,
                            uint64_t count);
 /** Enters the event of each page of the chunk into the history. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Accesses under way: they use, hold and release pages that are resident, or reach them on the host. */
+/* Accesses under way: they use, hold and release pages that are resident, or reach them on the
+ * host. */
 #include "sim/paging/paging_parts.h"
 
 void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_expected what) {

@@ -112,8 +112,8 @@ struct wpi_paging {
     uint64_t ordered_blocks;
     /* fault_service.c */
     wpi_pool entries;
-    wpi_fifo buffer; /* that nobody serves yet */
-    wpi_fifo served; /* that are being served */
+    wpi_fifo buffer; /* not in service yet */
+    wpi_fifo served; /* in service */
     bool is_serving;
     struct wpi_fault_batch *batch; /* fault_batch.c */
     /* migration.c */
@@ -147,13 +147,13 @@ struct wpi_paging {
 
 /* block_moves.c */
 
-/** Who asks reaches the page across the link, and nothing is to come. */
+/** The access goes over the link, and does not start a migration. */
 bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
                             const wpi_paging_asker *asker, wp_time_ps now);
-/** The block is to come, but who asks need not wait for it. */
+/** The block is to be migrated, but the access need not wait: it goes over the link. */
 bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
                           const wpi_paging_asker *asker, wp_time_ps now);
-/** The block of the address is to come, and nobody waits for it: a service is told once. */
+/** Starts the migration of the address's block, without a waiter; once for each block. */
 void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address, wp_time_ps now);
 /** A service takes care of these pages: their blocks are ordered no more. */
 void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
