@@ -70,6 +70,14 @@ void wpi_variable_through_cell(wp_compile *c, const wp_variable_ir *variable);
  * shared_static_bytes. */
 WP_NODISCARD wp_status wpi_pass_lower_shared(wp_compile *c, wp_error *err);
 
+/** retries: a yield of a loop that lockstep found to try again without waiting happens once in many
+ * rounds, so that the loop stays in one region. Needs: lockstep. */
+WP_NODISCARD wp_status wpi_pass_retries(wp_compile *c, wp_error *err);
+
+/** fences: a fence next to an atomic operation on global memory becomes part of it. Needs:
+ * lower_shared, after which shared memory has no atomics. */
+WP_NODISCARD wp_status wpi_pass_fences(wp_compile *c, wp_error *err);
+
 /** params: loads of structure arguments that nobody writes to are marked as invariant. Needs: as
  * rounds. */
 WP_NODISCARD wp_status wpi_pass_params(wp_compile *c, wp_error *err);

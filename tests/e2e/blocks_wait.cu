@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Co-resident blocks that wait for each other by flags: a chain, a ping-pong, a hand-made grid
- * barrier, a producer for a consumer with a smaller number. They finish on one worker too. */
+ * barrier, a producer for a consumer with a smaller number, one of two flags. They finish on one
+ * worker too. */
 #include "check.h"
 
 __global__ void chain(volatile int *flags, int *order, int *next)
@@ -78,6 +79,21 @@ __global__ void pipe(int *queue, unsigned *filled, int *sum, int items)
     }
 }
 
+/* Looks at two flags in turn: at another place in every round, and waits all the same. */
+__global__ void either(volatile int *flags, int *which)
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        int i = 0;
+        while (flags[i & 1] == 0)
+            i++;
+        *which = i & 1;
+    } else {
+        flags[1] = 1;
+    }
+}
+
 int main(void)
 {
     int *flags = check_managed<int>(8), *order = check_managed<int>(8), *next = check_managed<int>(1);
@@ -132,5 +148,10 @@ int main(void)
     pipe<<<2, 64>>>(queue, arrived, sum, 50);
     KERNEL_OK();
     CHECK_EQ(*sum, 50 * 51 / 2 * (63 * 32));
+
+    int *two = check_managed<int>(2), *which = check_managed<int>(1);
+    either<<<2, 32>>>(two, which);
+    KERNEL_OK();
+    CHECK_EQ(*which, 1);
     return check_done();
 }
