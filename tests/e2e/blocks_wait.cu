@@ -94,6 +94,29 @@ __global__ void either(volatile int *flags, int *which)
     }
 }
 
+/* The loop ends by a flag that each way through it sets to a constant. */
+__global__ void by_flag(volatile int *turn, int *order, int *spins, int steps)
+{
+    if (threadIdx.x != 0)
+        return;
+    const int own = (int)(gridDim.x - 1 - blockIdx.x);
+    int tries = 0;
+    bool done = false;
+    while (!done) {
+        if (tries % 3 != steps) {
+            if (*turn == own) {
+                order[own] = (int)blockIdx.x;
+                __threadfence();
+                *turn = own + 1;
+                done = true;
+            }
+        }
+        tries++;
+        for (int i = 0; i < steps; i++)
+            spins[i * gridDim.x + blockIdx.x] += i;
+    }
+}
+
 int main(void)
 {
     int *flags = check_managed<int>(8), *order = check_managed<int>(8), *next = check_managed<int>(1);
@@ -148,6 +171,12 @@ int main(void)
     pipe<<<2, 64>>>(queue, arrived, sum, 50);
     KERNEL_OK();
     CHECK_EQ(*sum, 50 * 51 / 2 * (63 * 32));
+
+    int *flag_turn = check_managed<int>(1), *flag_order = check_managed<int>(8), *spins = check_managed<int>(16);
+    by_flag<<<8, 32>>>(flag_turn, flag_order, spins, 2);
+    KERNEL_OK();
+    for (int b = 0; b < 8; b++)
+        CHECK_EQ(flag_order[b], 7 - b);
 
     int *two = check_managed<int>(2), *which = check_managed<int>(1);
     either<<<2, 32>>>(two, which);

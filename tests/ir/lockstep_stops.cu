@@ -43,3 +43,48 @@ __global__ void delay(int *out, int n) {
     }
     *out = n;
 }
+
+// The loop ends by a flag; a branch on what others wrote sets it. The ways to the phi of constants are followed.
+// CHECK-LABEL: define {{.*}}@_Z7by_flagPViPii(
+// CHECK: call i64 @wp_rt_stop(i32 27,
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: phi i1 [ true
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK-LABEL: define
+__global__ void by_flag(volatile int *turn, int *spins, int steps) {
+    int tries = 0;
+    bool done = false;
+    while (!done) {
+        if (tries % 3 != steps) {
+            if (*turn == 1) {
+                *turn = 2;
+                done = true;
+            }
+        }
+        tries++;
+        for (int i = 0; i < steps; i++)
+            spins[i] += i;
+    }
+}
+
+// A branch that is over before the flag's does not decide on it, nor does what others wrote in another part of the loop.
+// CHECK-SAME: @_Z10not_by_oneP
+// CHECK-NOT: call i64 @wp_rt_stop
+// CHECK: ret void
+__global__ void not_by_one(volatile int *seen, int *spins, int steps) {
+    int tries = 0;
+    bool done = false;
+    while (!done) {
+        if (*seen == 1)
+            spins[0]++;
+        if (tries % 3 != steps) {
+            if (spins[tries] == 5) {
+                spins[1] += 2;
+                done = true;
+            }
+        }
+        tries++;
+        for (int i = 0; i < steps; i++)
+            spins[i] += i;
+    }
+}

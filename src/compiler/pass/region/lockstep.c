@@ -6,8 +6,9 @@
  * together. (Shared memory that is not volatile: warp_synchronous.c.)
  *
  * A loop that waits for another thread (a lock, a flag, a ticket) must let that thread run. A loop
- * waits if what decides that it goes on comes from a volatile or atomic access inside it; it yields
- * on the way back to its header, so that a lock taken at the first try costs nothing.
+ * waits if what decides that it goes on comes from a volatile or atomic access inside it, as a
+ * value or by the branches that choose a value; it yields on the way back to its header, so that a
+ * lock taken at the first try costs nothing.
  *
  * Some of these loops try again without waiting for anybody: a compare-and-swap of a value made
  * from the old one has failed because somebody else's succeeded, and a place that is another one in
@@ -16,10 +17,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "compiler/ir/edit.h"
 #include "base/must.h"
+#include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/postdom.h"
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
@@ -96,34 +98,137 @@ static patience patience_of(const wp_loops *l, const wp_loop *loop, LLVMValueRef
     return is_update ? TRIES : WAITS;
 }
 
-/* Does `value` depend, inside the loop, on what other threads wrote? */
-static patience depends_on_others(const wp_loops *l, const wp_loop *loop, LLVMValueRef value,
-                                  wp_map *seen, int depth) {
-    if (depth > SLICE_DEPTH_MAX || !is_inside(l, loop, value) || wpi_map_has(seen, value))
-        return GOES_ON;
-    wpi_map_set(seen, value, value);
-    if (sees_other_threads(value)) return patience_of(l, loop, value);
+/* What is known of the branch at a block's end. One that is being followed counts as GOES_ON. */
+typedef struct branch_patience {
+    bool is_known;
+    patience is;
+} branch_patience;
+
+/* What is needed to follow a value through one loop. */
+typedef struct slice {
+    const wp_loops *l;
+    const wp_loop *loop;
+    const uint32_t *postdom;   /* immediate ones, by block */
+    branch_patience *branches; /* by block, in a loop: each is followed once */
+    wp_map seen;
+} slice;
+
+/* The value with which the loop goes on; ANY where that is not known. */
+typedef enum outcome { IF_FALSE = 0, IF_TRUE = 1, ANY } outcome;
+
+static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int depth);
+
+/* Is it up to the branch at the end of `b` whether block `x` is reached from there? It is if `x`
+ * comes, on one way out of `b`, before the place where the ways meet again. */
+static bool decides_on(const slice *s, uint32_t b, uint32_t x) {
+    const uint32_t count = s->l->block_count, meet = s->postdom[b];
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[b]);
+    for (unsigned w = 0; w < LLVMGetNumSuccessors(terminator); w++) {
+        uint32_t at = wpi_map_index(&s->l->index, LLVMGetSuccessor(terminator, w));
+        for (; at < count && at != meet; at = s->postdom[at])
+            if (at == x) return true;
+    }
+    return false;
+}
+
+static patience patience_of_branch(slice *s, uint32_t b, int depth) {
+    branch_patience *known = &s->branches[b];
+    if (known->is_known) return known->is;
+    *known = (branch_patience){.is_known = true, .is = GOES_ON};
+    slice own = {.l = s->l, .loop = s->loop, .postdom = s->postdom, .branches = s->branches};
+    LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[b]);
+    known->is = depends_on_others(&own, LLVMGetOperand(terminator, 0), ANY, depth);
+    wpi_map_deinit(&own.seen);
+    return known->is;
+}
+
+/* What the nearest branches do that lead to block `x`. Branches that depend on nothing that others
+ * write stand for those that lead to them. A branch that tries again ends the search: whoever comes
+ * behind it has tried. */
+static patience depends_on_branches(slice *s, uint32_t x, wp_map *blocks, int depth) {
     patience found = GOES_ON;
-    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value) && found != WAITS; o++)
-        found = more_patient(found,
-                             depends_on_others(l, loop, LLVMGetOperand(value, o), seen, depth + 1));
+    LLVMValueRef self = LLVMBasicBlockAsValue(s->l->blocks[x]);
+    if (depth > SLICE_DEPTH_MAX || x == s->loop->header || wpi_map_has(blocks, self)) return found;
+    wpi_map_set(blocks, self, self);
+    for (uint32_t b = 0; b < s->l->block_count && found != WAITS; b++) {
+        if (!s->loop->contains[b] || !decides_on(s, b, x)) continue;
+        patience here = patience_of_branch(s, b, depth + 1);
+        if (here == GOES_ON) here = depends_on_branches(s, b, blocks, depth + 1);
+        found = more_patient(found, here);
+    }
     return found;
 }
 
-static patience patience_of_loop(const wp_loops *l, const wp_loop *loop) {
-    wp_map seen = {0};
+/* `done`, false until a branch sets it, is a phi of constants. It depends on the branches that lead
+ * to it, on those ways by which the loop goes on. A loop that only tries again needs no yield. The
+ * ways into the loop's header are the way in and the way back. */
+static bool waits_on_ways(slice *s, LLVMValueRef phi, outcome on, int depth) {
+    const uint32_t merge = wpi_map_index(&s->l->index, LLVMGetInstructionParent(phi));
+    patience found = GOES_ON;
+    if (merge == s->loop->header) return false;
+    for (unsigned w = 0; w < LLVMCountIncoming(phi) && found != WAITS; w++) {
+        LLVMValueRef value = LLVMGetIncomingValue(phi, w);
+        if (!LLVMIsAConstantInt(value)) continue; /* followed as a value */
+        if (on != ANY && LLVMConstIntGetZExtValue(value) != (unsigned)on) continue;
+        const uint32_t from = wpi_map_index(&s->l->index, LLVMGetIncomingBlock(phi, w));
+        if (from == UINT32_MAX || !s->loop->contains[from]) continue;
+        LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[from]);
+        if (LLVMGetNumSuccessors(terminator) > 1) found = patience_of_branch(s, from, depth + 1);
+        wp_map blocks = {0};
+        if (found == GOES_ON) found = depends_on_branches(s, from, &blocks, depth + 1);
+        wpi_map_deinit(&blocks);
+    }
+    return found == WAITS;
+}
+
+/* With which value of `operand` the loop goes on, if it does so with `on` of `value`. */
+static outcome outcome_of(LLVMValueRef value, LLVMValueRef operand, outcome on) {
+    if (LLVMIsAPHINode(value) || on == ANY) return on;
+    const bool is_not = LLVMGetInstructionOpcode(value) == LLVMXor &&
+                        LLVMIsAConstantInt(LLVMGetOperand(value, 1)) &&
+                        LLVMGetOperand(value, 0) == operand;
+    return !is_not ? ANY : on == IF_TRUE ? IF_FALSE : IF_TRUE;
+}
+
+/* Does `value` depend, inside the loop, on what other threads wrote? */
+static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int depth) {
+    if (depth > SLICE_DEPTH_MAX || !is_inside(s->l, s->loop, value) || wpi_map_has(&s->seen, value))
+        return GOES_ON;
+    wpi_map_set(&s->seen, value, value);
+    if (sees_other_threads(value)) return patience_of(s->l, s->loop, value);
+    patience found = GOES_ON;
+    for (unsigned o = 0; o < (unsigned)LLVMGetNumOperands(value) && found != WAITS; o++) {
+        LLVMValueRef operand = LLVMGetOperand(value, o);
+        found = more_patient(
+            found, depends_on_others(s, operand, outcome_of(value, operand, on), depth + 1));
+    }
+    if (found != WAITS && LLVMIsAPHINode(value) && waits_on_ways(s, value, on, depth)) return WAITS;
+    return found;
+}
+
+static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const uint32_t *postdom) {
+    slice s = {.l = l,
+               .loop = loop,
+               .postdom = postdom,
+               .branches = wp_must_calloc(l->block_count, sizeof *s.branches)};
     patience found = GOES_ON;
     for (uint32_t b = 0; b < l->block_count && found != WAITS; b++) {
         if (!loop->contains[b]) continue;
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(l->blocks[b]);
-        bool leaves = false;
-        for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++)
-            leaves |= !loop->contains[wpi_map_index(&l->index, LLVMGetSuccessor(terminator, s))];
-        if (leaves)
-            found = more_patient(
-                found, depends_on_others(l, loop, LLVMGetOperand(terminator, 0), &seen, 0));
+        const unsigned ways = LLVMGetNumSuccessors(terminator);
+        unsigned stays_at = 0, leaves = 0; /* one that stays, how many leave */
+        for (unsigned w = 0; w < ways; w++)
+            if (loop->contains[wpi_map_index(&l->index, LLVMGetSuccessor(terminator, w))])
+                stays_at = w;
+            else
+                leaves++;
+        if (leaves == 0) continue;
+        const bool is_plain = ways == 2 && leaves == 1;
+        const outcome on = !is_plain ? ANY : stays_at == 0 ? IF_TRUE : IF_FALSE;
+        found = more_patient(found, depends_on_others(&s, LLVMGetOperand(terminator, 0), on, 0));
     }
-    wpi_map_deinit(&seen);
+    wpi_map_deinit(&s.seen);
+    wp_free(s.branches);
     return found;
 }
 
@@ -131,8 +236,11 @@ static void add_yields(wp_compile *c, LLVMValueRef function) {
     wp_loops l;
     wpi_loops_init(&l, function);
     patience *found = wp_must_calloc(l.loop_count + 1, sizeof *found);
+    uint32_t *postdom =
+        l.loop_count == 0 ? NULL : wpi_postdominators(l.blocks, l.block_count, &l.index);
     for (uint32_t i = 0; i < l.loop_count; i++) /* all, before edges change */
-        found[i] = patience_of_loop(&l, &l.loops[i]);
+        found[i] = patience_of_loop(&l, &l.loops[i], postdom);
+    wp_free(postdom);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         const patience is = found[i];
         if (is == GOES_ON) continue;
