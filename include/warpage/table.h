@@ -141,6 +141,7 @@ typedef struct wp_table_control {
     uint64_t first_free;  /* pages below are taken */
     uint64_t runs_first;  /* pages from here on belong to runs */
     uint64_t full_groups; /* basic: that postponed an insert */
+    uint64_t key_pages;   /* multi-valued: that keys have taken or are about to take */
 } wp_table_control;
 
 /** Part of the table in host memory: the places [first, outer). */
@@ -163,6 +164,7 @@ typedef struct wp_table_view {
     uint64_t page_count;
     uint64_t bucket_mask;
     uint64_t halt_groups;
+    uint64_t key_pages_max; /* multi-valued: pages for keys in this pass */
     uint64_t seed;
     uint32_t page_bytes, page_shift, group_shift;
     uint32_t pass_tag; /* 1 to WP_TABLE_TAGS */
@@ -329,6 +331,20 @@ WP_WORD_CALL uint64_t wp_table_place_of(const wp_table_view *table, uint64_t pag
     return table->base + (page << table->page_shift) + used;
 }
 
+/* Multi-valued: takes `count` pages from those that keys may have in this pass, so that values get
+ * the others. A thread that does not need them after all gives them back. */
+WP_WORD_CALL bool wp_table_may_take(const wp_table_view *table, uint32_t stream, uint64_t count) {
+    if (table->organisation != WP_TABLE_MULTIVALUED || stream % 2u != 0) return true;
+    uint64_t *taken = &table->control->key_pages;
+    if (wp_word_add64(taken, count) + count <= table->key_pages_max) return true;
+    (void)wp_word_add64(taken, (uint64_t)0 - count);
+    return false;
+}
+WP_WORD_CALL void wp_table_give_back(const wp_table_view *table, uint32_t stream, uint64_t count) {
+    if (table->organisation == WP_TABLE_MULTIVALUED && stream % 2u == 0)
+        (void)wp_word_add64(&table->control->key_pages, (uint64_t)0 - count);
+}
+
 /* The page + 1 that follows page `before` (+ 1; 0: none) of the stream, which is its last one; 0:
  * there is none left. `first` is control->first_free, read before streams[stream] was: as that
  * grows only after the stream went on, the page is not below it. */
@@ -336,12 +352,19 @@ WP_WORD_CALL uint32_t wp_table_next_page(const wp_table_view *table, uint32_t st
                                          uint32_t before, uint64_t first) {
     const uint64_t owner = (uint64_t)(stream + 1u) << 32 | before;
     const uint64_t outer = wp_word_load64(&table->control->runs_first);
-    for (uint64_t p = first; p < outer; p++) {
+    if (!wp_table_may_take(table, stream, 1)) return 0;
+    uint32_t next = 0;
+    bool is_taken = false;
+    for (uint64_t p = first; p < outer && next == 0; p++) {
         uint64_t found = wp_word_load64(&table->pages[p].owner);
-        if (found == 0) found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
-        if (found == 0 || found == owner) return (uint32_t)p + 1u;
+        if (found == 0) {
+            found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
+            is_taken = found == 0;
+        }
+        if (is_taken || found == owner) next = (uint32_t)p + 1u;
     }
-    return 0;
+    if (!is_taken) wp_table_give_back(table, stream, 1);
+    return next;
 }
 
 /* A run of adjacent pages from the heap's end, for what is longer than a page. Single pages come
@@ -351,8 +374,12 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
     const uint64_t count = (bytes + table->page_bytes - 1u) >> table->page_shift;
     const uint64_t taken = wp_word_load64(&table->control->first_free);
     uint64_t first = wp_word_load64(&table->control->runs_first);
+    if (!wp_table_may_take(table, stream, count)) return 0;
     for (;;) {
-        if (first < taken + count) return 0;
+        if (first < taken + count) {
+            wp_table_give_back(table, stream, count);
+            return 0;
+        }
         const uint64_t found = wp_word_swap_if64(&table->control->runs_first, first, first - count);
         if (found == first) break;
         first = found;

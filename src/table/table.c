@@ -11,8 +11,9 @@
 #define PAGE_BYTES_MIN ((uint64_t)64)
 #define PAGE_BYTES_MAX ((uint64_t)1 << 30)
 #define PAGES_PER_GROUP 8u
-#define GROUPS_DEFAULT_MAX 512u /* each touches a page of the heap, and of host memory behind it   \
-                                 */
+#define GROUPS_DEFAULT_MAX                                                                         \
+    512u /* each touches a page of the heap, and of host memory behind it                          \
+          */
 
 static uint64_t power_at_least(uint64_t value) {
     uint64_t power = 1;
@@ -164,6 +165,8 @@ static wp_status make(wp_table *table, const wp_table_spec *spec, wp_error *err)
     WP_TRY(take(table, view->page_count << view->page_shift, &view->heap, err));
     WP_TRY(take_host(table, err));
     view->base = view->page_bytes; /* no place is 0 */
+    view->key_pages_max = view->page_count;
+    table->key_pages_max = wpi_table_keep_max(table);
     table->report = (wp_table_report){.heap_bytes = view->page_count << view->page_shift,
                                       .page_bytes = view->page_bytes,
                                       .pages = view->page_count,

@@ -27,17 +27,22 @@ static bool has_keys(const wp_table *table, uint64_t page) {
     return ((table->pages[page].owner >> 32) - 1) % 2 == 0;
 }
 
-/* At most half of the pages stay: values need some. */
+uint64_t wpi_table_keep_max(const wp_table *table) {
+    return table->view.page_count / 2;
+}
+
+/* At most half of the pages stay: values need some. Only after the first pass, in which keys may
+ * take any page, can there be more that should. */
 bool wpi_table_stays(const wp_table *table, uint64_t page) {
     return table->pages[page].is_pending != 0 && has_keys(table, page) &&
-           table->kept_pages + run_of(table, page) <= table->view.page_count / 2;
+           table->kept_pages + run_of(table, page) <= wpi_table_keep_max(table);
 }
 
 wp_status wpi_table_keep(wp_table *table, uint64_t page, wp_error *err) {
     const wp_table_view *view = &table->view;
     const uint64_t count = run_of(table, page);
     if (table->kept == NULL) {
-        const uint64_t most = view->page_count / 2;
+        const uint64_t most = wpi_table_keep_max(table);
         table->kept = wp_calloc(most, sizeof *table->kept);
         table->kept_memory = wp_malloc(most << view->page_shift);
         if (table->kept == NULL || table->kept_memory == NULL)

@@ -14,6 +14,46 @@
 #include "base/alloc.h"
 #include "table/table_state.h"
 
+/* ---- pages for keys ----------------------------------------------------------------------------
+ *
+ * Multi-valued tables. A key whose values do not all fit stays with its page, and so do all other
+ * keys of the page, until their values are in the table. New keys take pages that these values
+ * need, and add pending keys of their own; a key page that may not stay is made again later, as if
+ * it had never been there. So after the first pass keys get a part of the heap, small enough for
+ * the values of its keys to fit in the rest: a half at first, and less as long as passes end with
+ * most key pages still pending, more when they leave pages unused. */
+
+static uint64_t key_pages_least(const wp_table *table) {
+    const uint64_t part = table->view.page_count / 16, most = wpi_table_keep_max(table);
+    const uint64_t least = part < table->groups ? table->groups : part;
+    return least < 1 ? 1 : least > most ? most : least;
+}
+
+static uint64_t pages_free(const wp_table *table) {
+    uint64_t count = 0;
+    for (uint64_t page = 0; page < table->view.page_count; page++)
+        count += table->pages[page].owner == 0;
+    return count;
+}
+
+/* After a pass: `table->kept_pages` of those that keys had have values pending. */
+static void adapt_key_pages(wp_table *table) {
+    const uint64_t most = wpi_table_keep_max(table), least = key_pages_least(table);
+    uint64_t max = table->key_pages_max;
+    if (pages_free(table) > table->view.page_count / 4)
+        max *= 2;
+    else if (table->report.passes > 1 && table->kept_pages > table->control.key_pages / 2)
+        max /= 2;
+    max = max > most ? most : max < least ? least : max;
+    table->key_pages_max = max == 0 ? 1 : max;
+}
+
+static uint64_t key_pages_of_pass(const wp_table *table) {
+    const uint64_t most = wpi_table_keep_max(table), all = table->kept_pages + table->key_pages_max;
+    if (table->report.passes <= 1 || table->view.is_packed != 0) return table->view.page_count;
+    return all < most || most == 0 ? all : most;
+}
+
 /* ---- begin ----------------------------------------------------------------------------------- */
 
 static wp_status clear(wp_table *table, void *memory, uint64_t bytes, wp_error *err) {
@@ -30,8 +70,10 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
     WP_TRY(clear(table, view->pages, view->page_count * sizeof *view->pages, err));
     WP_TRY(clear(table, view->streams, table->groups * 2 * sizeof *view->streams, err));
     WP_TRY(clear(table, view->group_is_full, table->groups * sizeof *view->group_is_full, err));
-    table->control =
-        (wp_table_control){.first_free = table->kept_pages, .runs_first = view->page_count};
+    table->control = (wp_table_control){.first_free = table->kept_pages,
+                                        .runs_first = view->page_count,
+                                        .key_pages = table->kept_pages};
+    view->key_pages_max = key_pages_of_pass(table);
     WP_TRY(wpi_table_send(table, view->control, &table->control, sizeof table->control, err));
     return table->kept_count != 0 ? wpi_table_put_back(table, old_base, err) : WP_STATUS_OK;
 }
@@ -146,6 +188,7 @@ static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *
     const bool may_stay = is_multivalued && view->is_packed == 0 && facts->postponed_units != 0;
     WP_TRY(move_pages(table, may_stay, err));
     table->report.pages_kept += table->kept_pages;
+    if (is_multivalued) adapt_key_pages(table);
     return WP_STATUS_OK;
 }
 

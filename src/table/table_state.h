@@ -29,7 +29,8 @@ struct wp_table {
     wp_table_page *pages; /* as they were at the end of the pass */
     uint64_t *kept;       /* first pages of key pages that stay, at their old numbers */
     char *kept_memory;    /* their content, one after the other */
-    uint64_t kept_count, kept_pages, kept_capacity_pages;
+    uint64_t kept_count, kept_pages;
+    uint64_t key_pages_max; /* multi-valued: for keys, in each pass but the first */
 
     const wp_postpone *postpone; /* whose units fill the table */
     bool has_split_keys;         /* key pages left with values pending: keys were made again */
@@ -60,6 +61,7 @@ WP_NODISCARD wp_status wpi_table_settle(wp_table *table, wp_error *err);
 
 /** table_keep.c: key pages that stay on the device. Choose and fetch at the end of a pass; put
  * them back, and link their keys again, at the start of the next. */
+uint64_t wpi_table_keep_max(const wp_table *table); /* pages that may stay */
 bool wpi_table_stays(const wp_table *table, uint64_t page);
 WP_NODISCARD wp_status wpi_table_keep(wp_table *table, uint64_t page, wp_error *err);
 WP_NODISCARD wp_status wpi_table_put_back(wp_table *table, uint64_t old_base, wp_error *err);

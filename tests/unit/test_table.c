@@ -343,6 +343,29 @@ static void one_key_takes_more_values_than_the_heap_has(void **state) {
     assert_true(report.pages_kept >= report.passes - 1); /* its page stayed each time */
 }
 
+/* Keys leave room for the values of keys that stay: no key is made again after the first pass, and
+ * the passes are not many more than the heap's size asks for. */
+static void a_small_heap_takes_few_passes_for_many_keys(void **state) {
+    (void)state;
+    fill f = {.seed = 9, .distinct = KEYS_MAX, .units = 4000}; /* empty values: 16 bytes each */
+    wp_table_spec spec = WP_TABLE_SPEC_INIT;
+    spec.organisation = WP_TABLE_MULTIVALUED;
+    spec.heap_bytes = 32768;
+    spec.page_bytes = 256;
+    spec.bucket_count = 1024;
+    spec.buckets_per_group = 256;
+    wp_table_report report;
+    wp_error err = {0};
+    bool equal;
+    assert_status_ok(run(&f, &spec, 0, &report, &equal, &err), &err);
+    assert_true(equal);
+    uint64_t least_bytes = 0;
+    for (uint32_t k = 0; k < KEYS_MAX; k++)
+        least_bytes += counts[k] == 0 ? 0 : 40 + counts[k] * 16;
+    assert_true(report.table_bytes < least_bytes + least_bytes / 10);
+    assert_true(report.passes <= 2 * (report.table_bytes / spec.heap_bytes + 1));
+}
+
 static void a_table_without_input_is_empty(void **state) {
     (void)state;
     for (uint32_t organisation = 0; organisation < 3; organisation++) {
@@ -553,6 +576,7 @@ int main(void) {
         cmocka_unit_test(a_unit_that_stops_early_splits_keys),
         cmocka_unit_test(a_key_that_postponed_stays_postponed_in_that_pass),
         cmocka_unit_test(one_key_takes_more_values_than_the_heap_has),
+        cmocka_unit_test(a_small_heap_takes_few_passes_for_many_keys),
         cmocka_unit_test(a_table_without_input_is_empty),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(a_value_that_grows_is_refused),
