@@ -201,6 +201,7 @@ typedef struct wp_table_pair {
 /** Where a search or an iteration is. All zeros: before the first pair. */
 typedef struct wp_table_cursor {
     uint64_t bucket, entry, value;
+    uint64_t run; /* the table's runs before it began, + 1 */
 } wp_table_cursor;
 
 /** The next pair with this key. False: there is none, or no further one. The order of pairs is not
@@ -209,6 +210,10 @@ WP_API bool wp_table_find_next(const wp_table *table, const void *key, uint64_t 
                                wp_table_cursor *cursor, wp_table_pair *out);
 /** The next pair of all. Multi-valued: pairs of a key follow one another. */
 WP_API bool wp_table_next(const wp_table *table, wp_table_cursor *cursor, wp_table_pair *out);
+/** Whether a search or an iteration saw the table as it is. INVALID: the table was added to after
+ * it began, and ended it, or a run of it failed. */
+WP_NODISCARD WP_API wp_status wp_table_check(const wp_table *table, const wp_table_cursor *cursor,
+                                             wp_error *err);
 WP_API uint64_t wp_table_pair_count(const wp_table *table);
 /** Entries: equal to the number of different keys, except in basic tables. */
 WP_API uint64_t wp_table_key_count(const wp_table *table);

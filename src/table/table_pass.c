@@ -64,9 +64,16 @@ wp_status wpi_table_begin(void *object, wp_error *err) {
     wp_table *table = object;
     wp_table_view *view = &table->view;
     const uint64_t old_base = view->base;
+    const uint64_t heap_bytes = view->page_count << view->page_shift;
+    if (old_base > (WP_TABLE_PLACE_MASK << 3) - 2 * heap_bytes)
+        return WP_FAIL(err, INVALID,
+                       "table: %" PRIu64 " passes over a heap of %" PRIu64
+                       " bytes reach 2^51 bytes, more than places can number; save the table and "
+                       "begin another one",
+                       table->report.passes, heap_bytes);
     const uint64_t pass = table->report.passes++;
     view->pass_tag = (uint32_t)(pass % WP_TABLE_TAGS) + 1;
-    if (pass != 0) view->base += view->page_count << view->page_shift;
+    if (pass != 0) view->base += heap_bytes;
     WP_TRY(clear(table, view->pages, view->page_count * sizeof *view->pages, err));
     WP_TRY(clear(table, view->streams, table->groups * 2 * sizeof *view->streams, err));
     WP_TRY(clear(table, view->group_is_full, table->groups * sizeof *view->group_is_full, err));
@@ -267,6 +274,7 @@ wp_status wp_table_run(wp_table *table, wp_postpone *postpone, const wp_requeste
         .end = wpi_table_end};
     table->postpone = postpone;
     table->is_failed = true;
+    table->runs++;
     WP_TRY(wp_postpone_run(postpone, requester, &requestee, facts, err));
     WP_TRY(wpi_table_settle(table, err));
     table->is_failed = false;

@@ -42,13 +42,26 @@ static bool next_of_entry(const wp_table *table, wp_table_cursor *cursor, wp_tab
     return true;
 }
 
-static bool is_readable(const wp_table *table) {
-    return !table->is_failed && table->segment_count != 0;
+/* A cursor is for the table as it was when the cursor was first used. */
+static bool is_readable(const wp_table *table, wp_table_cursor *cursor) {
+    if (cursor->run == 0) cursor->run = table->runs + 1;
+    return !table->is_failed && table->segment_count != 0 && cursor->run == table->runs + 1;
+}
+
+wp_status wp_table_check(const wp_table *table, const wp_table_cursor *cursor, wp_error *err) {
+    if (table->is_failed)
+        return WP_FAIL(err, INVALID,
+                       "table: it cannot be read during a run, or after one that failed");
+    if (cursor->run != 0 && cursor->run != table->runs + 1)
+        return WP_FAIL(err, INVALID,
+                       "table: it was added to after this search or iteration began; begin again, "
+                       "with a cursor of zeros");
+    return WP_STATUS_OK;
 }
 
 /* cursor->bucket is the number of the current one + 1. */
 bool wp_table_next(const wp_table *table, wp_table_cursor *cursor, wp_table_pair *out) {
-    if (!is_readable(table)) return false;
+    if (!is_readable(table, cursor)) return false;
     for (;;) {
         if (cursor->entry != 0) {
             if (next_of_entry(table, cursor, out)) return true;
@@ -63,7 +76,7 @@ bool wp_table_next(const wp_table *table, wp_table_cursor *cursor, wp_table_pair
 
 bool wp_table_find_next(const wp_table *table, const void *key, uint64_t key_bytes,
                         wp_table_cursor *cursor, wp_table_pair *out) {
-    if (!is_readable(table) || key_bytes > UINT32_MAX) return false;
+    if (!is_readable(table, cursor) || key_bytes > UINT32_MAX) return false;
     const uint64_t hash = wp_table_hash(key, key_bytes);
     uint64_t place;
     if (cursor->entry != 0) {

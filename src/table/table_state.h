@@ -33,7 +33,8 @@ struct wp_table {
     uint64_t key_pages_max; /* multi-valued: for keys, in each pass but the first */
 
     const wp_postpone *postpone; /* whose units fill the table */
-    bool has_split_keys;         /* key pages left with values pending: keys were made again */
+    uint64_t runs;
+    bool has_split_keys; /* key pages left with values pending: keys were made again */
     bool is_failed;
     uint64_t pair_count, key_count;
     wp_table_report report;

@@ -3,7 +3,12 @@
  * holds after every pass, pairs of a unit counted once, and each allocation failed in turn. */
 #include "warpage/table.h"
 
+#include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -558,6 +563,189 @@ static void a_saved_table_is_the_same_and_a_damaged_one_is_refused(void **state)
     assert_status_fails(wp_table_open(path, &table, &err), WP_STATUS_NOT_FOUND, &err, path);
 }
 
+static void a_foreign_cut_or_older_file_is_refused_with_the_offset(void **state) {
+    (void)state;
+    char path[] = "/tmp/test_table.XXXXXX";
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    (void)close(descriptor);
+    fill f;
+    wp_postpone *postpone;
+    wp_table *opened;
+    wp_error err = {0};
+    wp_table *table = fill_one(WP_TABLE_MULTIVALUED, &postpone, &f);
+    assert_status_ok(wp_table_save(table, path, &err), &err);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    static char bytes[1 << 20];
+    const size_t count = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+
+    write_file(path, "key,value\n1,2\n", 14);
+    assert_status_fails(wp_table_open(path, &opened, &err), WP_STATUS_PARSE, &err,
+                        "not a table: offset 0");
+    char cut[64];
+    (void)snprintf(cut, sizeof cut, "cut off at offset %zu", count / 2);
+    write_file(path, bytes, count / 2);
+    assert_status_fails(wp_table_open(path, &opened, &err), WP_STATUS_PARSE, &err, cut);
+    write_file(path, bytes, 20);
+    assert_status_fails(wp_table_open(path, &opened, &err), WP_STATUS_PARSE, &err,
+                        "cut off at offset 20, in its header");
+    bytes[8] = 0; /* the version */
+    write_file(path, bytes, count);
+    assert_status_fails(wp_table_open(path, &opened, &err), WP_STATUS_PARSE, &err,
+                        "a table of format 0 at offset 8");
+    (void)remove(path);
+    wp_postpone_destroy(postpone);
+    wp_table_close(table);
+}
+
+static uint32_t files_in(const char *path) {
+    DIR *directory = opendir(path);
+    uint32_t count = 0;
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory)) != NULL;)
+        count += entry->d_name[0] != '.';
+    (void)closedir(directory);
+    return count;
+}
+
+/* The file may not grow beyond a limit, as on a full disk: an error, no part of a file, and the
+ * table that was saved there before stays. */
+static void a_full_disk_leaves_the_file_that_was_there(void **state) {
+    (void)state;
+    char directory[] = "/tmp/test_table.XXXXXX", path[64];
+    assert_non_null(mkdtemp(directory));
+    (void)snprintf(path, sizeof path, "%s/saved.table", directory);
+    write_file(path, "before", 6);
+    fill f;
+    wp_postpone *postpone;
+    wp_error err = {0};
+    wp_table *table = fill_one(WP_TABLE_COMBINING, &postpone, &f);
+    struct rlimit before, small;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 5000;
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const wp_status status = wp_table_save(table, path, &err);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_DFL);
+    assert_status_fails(status, WP_STATUS_IO, &err, "File too large");
+    assert_int_equal(files_in(directory), 1);
+    struct stat info;
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, 6);
+    assert_status_ok(wp_table_save(table, path, &err), &err);
+    (void)remove(path);
+    (void)rmdir(directory);
+    wp_postpone_destroy(postpone);
+    wp_table_close(table);
+}
+
+static void a_table_that_was_added_to_ends_an_iteration(void **state) {
+    (void)state;
+    fill f = {.seed = 5, .distinct = 300, .units = 900, .passes = 1};
+    wp_table_spec spec = WP_TABLE_SPEC_INIT;
+    const wp_postpone_spec units = {f.units, 0, PAIRS_MAX, 0};
+    wp_postpone *postpone;
+    wp_postpone_facts facts;
+    wp_error err = {0};
+    wp_table_cursor cursor = {0}, search = {0}, unused = {0};
+    wp_table_pair pair;
+    const uint64_t key = 255;
+    spec.organisation = WP_TABLE_MULTIVALUED;
+    spec.heap_bytes = 8192;
+    spec.page_bytes = 256;
+    assert_status_ok(wp_table_create(device, &spec, &f.table, &err), &err);
+    assert_status_ok(wp_postpone_create(device, &units, &postpone, &err), &err);
+    const wp_requester requester = {&f, process, retries};
+    assert_status_ok(wp_table_run(f.table, postpone, &requester, &facts, &err), &err);
+    assert_true(facts.postponed_units != 0);
+    assert_true(wp_table_next(f.table, &cursor, &pair));
+    assert_status_ok(wp_table_check(f.table, &cursor, &err), &err);
+    (void)wp_table_find_next(f.table, &key, 1, &search, &pair);
+    f.passes = 0;
+    assert_status_ok(wp_table_run(f.table, postpone, &requester, &facts, &err), &err);
+    assert_false(wp_table_next(f.table, &cursor, &pair));
+    assert_false(wp_table_find_next(f.table, &key, 1, &search, &pair));
+    assert_status_fails(wp_table_check(f.table, &cursor, &err), WP_STATUS_INVALID, &err,
+                        "it was added to after this search or iteration began");
+    assert_status_fails(wp_table_check(f.table, &search, &err), WP_STATUS_INVALID, &err,
+                        "begin again");
+    assert_status_ok(wp_table_check(f.table, &unused, &err), &err);
+    uint64_t count = 0;
+    cursor = (wp_table_cursor){0};
+    while (wp_table_next(f.table, &cursor, &pair))
+        count++;
+    assert_u64(count, wp_table_pair_count(f.table));
+    assert_status_ok(wp_table_check(f.table, &cursor, &err), &err);
+    wp_postpone_destroy(postpone);
+    wp_table_close(f.table);
+}
+
+/* Pages of 1 GiB, of which each group touches the start of one: places and offsets beyond 2^32. */
+static void a_heap_may_be_larger_than_4_gib(void **state) {
+    (void)state;
+    for (uint32_t organisation = 0; organisation < 3; organisation++) {
+        fill f = {.seed = 21, .distinct = KEYS_MAX, .units = 2000, .value_bytes = 40};
+        wp_table_spec spec = WP_TABLE_SPEC_INIT;
+        wp_table_report report;
+        wp_error err = {0};
+        bool equal;
+        spec.organisation = (wp_table_organisation)organisation;
+        spec.heap_bytes = UINT64_C(16) << 30;
+        spec.page_bytes = UINT64_C(1) << 30;
+        spec.bucket_count = 8;
+        spec.buckets_per_group = 1;
+        assert_status_ok(run(&f, &spec, 0, &report, &equal, &err), &err);
+        assert_true(equal);
+        assert_u64(report.passes, 1);
+        assert_true(report.unused_bytes > UINT64_C(7) << 30);
+        assert_true(report.host_bytes < 1u << 20);
+    }
+}
+
+/* A table that has had 2^32 passes and filled 2^50 bytes. */
+static void places_and_passes_have_no_limit_of_32_bits(void **state) {
+    (void)state;
+    for (uint32_t organisation = 0; organisation < 3; organisation++) {
+        fill f = {.seed = 22, .distinct = KEYS_MAX, .units = 2000, .value_bytes = 40};
+        wp_table_spec spec = WP_TABLE_SPEC_INIT;
+        const wp_postpone_spec units = {f.units, 0, PAIRS_MAX, 0};
+        wp_postpone *postpone;
+        wp_table *opened;
+        wp_error err = {0};
+        char path[] = "/tmp/test_table.XXXXXX";
+        const int descriptor = mkstemp(path);
+        assert_true(descriptor >= 0);
+        (void)close(descriptor);
+        spec.organisation = (wp_table_organisation)organisation;
+        spec.heap_bytes = 16384;
+        spec.page_bytes = 256;
+        assert_status_ok(wp_table_create(device, &spec, &f.table, &err), &err);
+        assert_status_ok(wp_postpone_create(device, &units, &postpone, &err), &err);
+        f.table->report.passes = UINT32_MAX - 1u;
+        f.table->view.base = UINT64_C(1) << 50;
+        const wp_requester requester = {&f, process, retries};
+        assert_status_ok(wp_table_run(f.table, postpone, &requester, NULL, &err), &err);
+        assert_true(f.table->report.passes > UINT32_MAX);
+        expect(&f, organisation);
+        look(f.table, organisation);
+        assert_true(is_equal(organisation));
+        assert_status_ok(wp_table_save(f.table, path, &err), &err);
+        assert_status_ok(wp_table_open(path, &opened, &err), &err);
+        look(opened, organisation);
+        assert_true(is_equal(organisation));
+        wp_table_close(opened);
+        (void)remove(path);
+        f.table->view.base = (UINT64_C(1) << 51) - 20000;
+        assert_status_fails(wpi_table_begin(f.table, &err), WP_STATUS_INVALID, &err, "2^51 bytes");
+        wp_postpone_destroy(postpone);
+        wp_table_close(f.table);
+    }
+}
+
 static void a_path_that_cannot_be_written_leaves_nothing(void **state) {
     (void)state;
     fill f;
@@ -582,6 +770,11 @@ int main(void) {
         cmocka_unit_test(a_value_that_grows_is_refused),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(a_saved_table_is_the_same_and_a_damaged_one_is_refused),
+        cmocka_unit_test(a_foreign_cut_or_older_file_is_refused_with_the_offset),
+        cmocka_unit_test(a_full_disk_leaves_the_file_that_was_there),
+        cmocka_unit_test(a_table_that_was_added_to_ends_an_iteration),
+        cmocka_unit_test(a_heap_may_be_larger_than_4_gib),
+        cmocka_unit_test(places_and_passes_have_no_limit_of_32_bits),
         cmocka_unit_test(a_path_that_cannot_be_written_leaves_nothing)};
     wp_error err = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
