@@ -63,6 +63,14 @@ WP_WORD_CALL uint32_t wp_word_max32(uint32_t *word, uint32_t value) {
 WP_WORD_CALL uint64_t wp_word_max64(uint64_t *word, uint64_t value) {
     return atomicMax((unsigned long long *)word, (unsigned long long)value);
 }
+/* The value, opaque to the compiler. It keeps the end of a retry loop in one place, where the lanes
+ * of a warp meet: without it, compilers make the way of the lane that got a lock leave the loop,
+ * and the other lanes then spin before its critical section. GPUs before Volta let them spin for
+ * ever. */
+WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
+    __asm__ volatile("" : "+r"(value));
+    return value;
+}
 
 #else
 
@@ -76,6 +84,9 @@ WP_WORD_CALL uint64_t wp_word_load64(const uint64_t *word) {
 }
 /* Every operation below acquires and releases. */
 WP_WORD_CALL void wp_word_fence(void) {
+}
+WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
+    return value;
 }
 WP_WORD_CALL uint32_t wp_word_swap_if32(uint32_t *word, uint32_t is, uint32_t becomes) {
     (void)__atomic_compare_exchange_n(word, &is, becomes, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

@@ -481,15 +481,16 @@ WP_WORD_CALL wp_answer wp_table_combine_with(const wp_table_view *table, wp_tabl
     if (existing_bytes != value_bytes)
         return wp_table_fault(table, WP_TABLE_FAULT_VALUE_SIZE, value_bytes, existing_bytes);
     if (combine != WP_TABLE_NO_CALLBACK) {
-        bool is_done = false;
-        while (!is_done) { /* the callback inside the loop: lanes of a warp may share the entry */
+        uint32_t is_done = 0;
+        while (is_done == 0) { /* the callback inside the loop: lanes may share the entry */
             if (wp_word_swap_if32(&entry->state, 0, WP_TABLE_ENTRY_LOCKED) == 0) {
                 wp_word_fence();
                 combine(value, existing);
                 wp_word_fence();
                 (void)wp_word_exchange32(&entry->state, 0);
-                is_done = true;
+                is_done = 1;
             }
+            is_done = wp_word_meet(is_done);
         }
         return WP_DONE;
     }
