@@ -14,6 +14,7 @@
 #include "base/param.h"
 #include "device/sim/executor_parts.h"
 #include "device/sim/future_file.h"
+#include "device/sim/in_step.h"
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
@@ -81,10 +82,16 @@ static void give_up(wpi_sim_executor *x) {
 static void say_deadlock(wpi_sim_executor *x, const char *why) {
     char waits[400], actor[200];
     wp_error error = {0};
+    wpi_in_step in_step = WPI_IN_STEP_AUTO;
+    const wp_status status = wpi_in_step_load(&in_step, NULL);
+    const bool is_never = status == WP_STATUS_OK && in_step == WPI_IN_STEP_NEVER;
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
     const bool has_actor = wpi_actors_describe_wait(&x->actors, actor, sizeof actor);
-    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s", why, waits, has_actor ? "; " : "",
-                  has_actor ? actor : "");
+    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s%s", why, waits, has_actor ? "; " : "",
+                  has_actor ? actor : "",
+                  is_never ? "; with --in-step never, kernels that take locks may wait for ever: "
+                             "leave the option out"
+                           : "");
     wpi_executor_fail(x, &error);
 }
 
