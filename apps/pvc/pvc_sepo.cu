@@ -23,6 +23,8 @@
 typedef struct buffer {
     char *pinned, *device; /* line starts, then the text */
     cudaStream_t stream;
+    cudaEvent_t start, copied, counted; /* around the copy, and behind the kernel */
+    bool is_under_way;
 } buffer;
 
 typedef struct counter {
@@ -34,6 +36,7 @@ typedef struct counter {
     uint64_t chunk_lines, starts_bytes;
     unsigned long long *without_url;
     int is_table, is_query_cut;
+    cudaEvent_t last_counted, moved; /* the pass's last kernel; the table's move to the host */
 } counter;
 
 static wp_table *table;
@@ -66,6 +69,28 @@ static void check_status(wp_status status, const wp_error *err) {
     }
 }
 
+static double seconds_between(cudaEvent_t start, cudaEvent_t stop) {
+    float elapsed_ms = 0;
+    app_cuda_check(cudaEventElapsedTime(&elapsed_ms, start, stop), "cudaEventElapsedTime", "a timer",
+                   0);
+    return 1e-3 * (double)elapsed_ms;
+}
+
+static void record(cudaEvent_t event, cudaStream_t stream) {
+    app_cuda_check(cudaEventRecord(event, stream), "cudaEventRecord", "a timer", 0);
+}
+
+/* What the buffer did last has ended; its times are added up. */
+static void wait_for(counter *c, buffer *b) {
+    app_cuda_check(cudaStreamSynchronize(b->stream), "wait", "a chunk", 0);
+    if (!b->is_under_way) {
+        return;
+    }
+    c->device->to_device_s += seconds_between(b->start, b->copied);
+    c->device->kernels_s += seconds_between(b->copied, b->counted);
+    b->is_under_way = false;
+}
+
 /* Copies a chunk and counts it, behind what its buffer did before. */
 static wp_status process(void *object, const wp_units *units, uint64_t first, uint64_t outer,
                          wp_error *err) {
@@ -74,7 +99,7 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
     buffer *b = &c->buffers[c->turn++ % 2u];
     const uint64_t text_bytes = log->start[outer] - log->start[first];
     const uint64_t starts_bytes = (outer - first + 1) * sizeof(uint64_t);
-    app_cuda_check(cudaStreamSynchronize(b->stream), "wait", "a chunk", 0);
+    wait_for(c, b);
     memcpy(b->pinned, log->start + first, starts_bytes);
     memcpy(b->pinned + c->starts_bytes, log->text + log->start[first], text_bytes);
     const wp_host_work work = {text_bytes + starts_bytes, text_bytes + starts_bytes,
@@ -83,14 +108,19 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
     if (status != WP_STATUS_OK) {
         return status;
     }
+    record(b->start, b->stream);
     app_cuda_check(cudaMemcpyAsync(b->device, b->pinned, c->starts_bytes + text_bytes,
                                    cudaMemcpyHostToDevice, b->stream),
                    "cudaMemcpyAsync", "a chunk", text_bytes);
+    record(b->copied, b->stream);
     count_chunk<<<app_blocks(outer - first, THREADS), THREADS, 0, b->stream>>>(
         wp_table_get_view(c->table), *units, b->device + c->starts_bytes,
         (const uint64_t *)(const void *)b->device, first, outer, c->is_table, c->is_query_cut,
         c->without_url);
     app_cuda_check(cudaGetLastError(), "launch", "count_chunk", 0);
+    record(b->counted, b->stream);
+    record(c->last_counted, b->stream);
+    b->is_under_way = true;
     c->device->to_device_bytes += c->starts_bytes + text_bytes;
     c->device->launches++;
     return WP_STATUS_OK;
@@ -100,11 +130,21 @@ static void print_pass(const counter *c, const wp_postpone_facts *facts) {
     fprintf(stderr, "  pass %-10" PRIu64 " %12s   %s lines counted, %s postponed, %s chunks\n",
             facts->pass, app_time(1e-9 * (double)facts->pass_ns), app_count(facts->served),
             app_count(facts->postponed_units), app_count(facts->chunks));
-    c->device->kernels_s += 1e-9 * (double)facts->pass_ns;
+}
+
+/* A pass has ended, and what leaves the device has left it. */
+static void end_pass(counter *c) {
+    for (int i = 0; i < 2; i++) {
+        wait_for(c, &c->buffers[i]);
+    }
+    record(c->moved, 0);
+    app_cuda_check(cudaEventSynchronize(c->moved), "cudaEventSynchronize", "a timer", 0);
+    c->device->to_host_s += seconds_between(c->last_counted, c->moved);
 }
 
 static bool retries(void *object, const wp_postpone_facts *facts) {
     print_pass((const counter *)object, facts);
+    end_pass((counter *)object);
     return true;
 }
 
@@ -138,8 +178,13 @@ static void make_buffers(counter *c, uint64_t text_bytes) {
                        bytes);
         app_cuda_check(cudaMalloc((void **)&b->device, bytes), "cudaMalloc", "a chunk", bytes);
         app_cuda_check(cudaStreamCreate(&b->stream), "cudaStreamCreate", "a chunk", 0);
+        app_cuda_check(cudaEventCreate(&b->start), "cudaEventCreate", "a timer", 0);
+        app_cuda_check(cudaEventCreate(&b->copied), "cudaEventCreate", "a timer", 0);
+        app_cuda_check(cudaEventCreate(&b->counted), "cudaEventCreate", "a timer", 0);
         c->device->peak_bytes += bytes;
     }
+    app_cuda_check(cudaEventCreate(&c->last_counted), "cudaEventCreate", "a timer", 0);
+    app_cuda_check(cudaEventCreate(&c->moved), "cudaEventCreate", "a timer", 0);
     app_cuda_check(cudaMalloc((void **)&c->without_url, sizeof *c->without_url), "cudaMalloc",
                    "counters", sizeof *c->without_url);
     app_cuda_check(cudaMemset(c->without_url, 0, sizeof *c->without_url), "cudaMemset", "counters",
@@ -151,7 +196,12 @@ static void free_buffers(counter *c) {
         app_cuda_check(cudaFreeHost(c->buffers[i].pinned), "cudaFreeHost", "a chunk", 0);
         app_cuda_check(cudaFree(c->buffers[i].device), "cudaFree", "a chunk", 0);
         app_cuda_check(cudaStreamDestroy(c->buffers[i].stream), "cudaStreamDestroy", "a chunk", 0);
+        app_cuda_check(cudaEventDestroy(c->buffers[i].start), "cudaEventDestroy", "a timer", 0);
+        app_cuda_check(cudaEventDestroy(c->buffers[i].copied), "cudaEventDestroy", "a timer", 0);
+        app_cuda_check(cudaEventDestroy(c->buffers[i].counted), "cudaEventDestroy", "a timer", 0);
     }
+    app_cuda_check(cudaEventDestroy(c->last_counted), "cudaEventDestroy", "a timer", 0);
+    app_cuda_check(cudaEventDestroy(c->moved), "cudaEventDestroy", "a timer", 0);
     app_cuda_check(cudaFree(c->without_url), "cudaFree", "counters", 0);
 }
 
@@ -216,6 +266,9 @@ pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_quer
     const wp_requester requester = {&c, process, retries};
     check_status(wp_table_run(table, postpone, &requester, &facts, &err), &err);
     print_pass(&c, &facts);
+    if (facts.pass != 0) {
+        end_pass(&c);
+    }
     print_table();
     wp_table_get_report(table, &report);
     device->to_host_bytes += report.to_host_bytes;

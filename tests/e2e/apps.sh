@@ -153,6 +153,7 @@ sepo() { # arguments of the log, then of the table
             { fail "pvc $1 --table sepo $2 ($workers workers)"; tail -n 5 "$TMP/stderr"; }
         cmp -s "$TMP/first" "$TMP/stdout" || fail "pvc $1 --table sepo $2 ($workers workers): other counts"
         grep -q "  pass $3 " "$TMP/stderr" || fail "pvc $1 --table sepo $2 ($workers workers): no pass $3"
+        ! grep -q "copy to \(device\|host\) *0\.0" "$TMP/stderr" || fail "pvc $1 --table sepo $2: copies took no time"
     done
 }
 sepo "--size 3000" "--heap 1MiB" 1
