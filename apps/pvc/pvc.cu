@@ -321,7 +321,7 @@ int main(int argc, char **argv) {
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     bool is_query_cut = false;
     uint64_t top_count = 10;
-    pvc_sepo_options sepo = {0, 0, 0, 0, 0};
+    pvc_sepo_options sepo = {0, 0, 0, 0, 0, 0};
     int table = 0;
     app_size enlarged = {0, false};
     app_size heap = {0, false};
@@ -331,33 +331,36 @@ int main(int argc, char **argv) {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
         {"--buckets", APP_OPTION_COUNT, &sepo.bucket_count, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one per four lines, with --table "
-         "sepo per 64"},
+         "chains of the hash table, rounded up to a power of two; 0: one per four lines, if the log is in "
+         "chunks per 64"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
         {"--enlarge", APP_OPTION_SIZE, &enlarged, "BYTES", 0, 0,
          "make the log so large, with new URLs at the rate at which it has them"},
-        {"--table", APP_OPTION_CHOICE, &table, "memory|sepo", 0, 0,
-         "memory: log and table in device memory; sepo: the log in chunks, and a table that may be "
-         "larger than device memory"},
+        {"--table", APP_OPTION_CHOICE, &table, "whole|sepo|memory|pinned|managed", 0, 0,
+         "whole: log and table in device memory. Else the log in chunks, and a table whose entries are, "
+         "sepo: in device memory, in passes if they do not fit; memory: there, failing when full; "
+         "pinned, managed: in page-locked or managed memory"},
         {"--heap", APP_OPTION_SIZE, &heap, "BYTES", 0, 0,
-         "device memory for the entries of --table sepo (default: what is left)"},
+         "memory for these entries (default: what is left of the device's; pinned, managed: enough)"},
         {"--page", APP_OPTION_SIZE, &page, "BYTES", 0, 0,
-         "page of that heap (default: 1/4096 of it, 4KiB to 256KiB)"},
+         "page of that memory (default: 1/4096 of it, 4KiB to 256KiB)"},
         {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
          "chains that share a page; 0: as many as leave eight pages to each group"},
         {"--chunk", APP_OPTION_SIZE, &chunk, "BYTES", 0, 0,
          "part of the log that is on the device at a time (default: 16MiB)"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
-    const bool is_sepo = table == 1;
+    const bool is_whole = table == 0;
+    sepo.heap_kind = is_whole ? 0 : table - 1; /* in the order of wp_table_heap_kind */
     sepo.heap_bytes = bytes_of("--heap", heap);
     sepo.page_bytes = bytes_of("--page", page);
     sepo.chunk_bytes = bytes_of("--chunk", chunk);
-    if (!is_sepo && (heap.value | page.value | chunk.value | sepo.buckets_per_group) != 0) {
-        app_fail_usage("--heap, --page, --group and --chunk need --table sepo");
+    if (is_whole && (heap.value | page.value | chunk.value | sepo.buckets_per_group) != 0) {
+        app_fail_usage("--heap, --page, --group and --chunk need --table sepo, memory, pinned or "
+                       "managed");
     }
-    if (is_sepo && common.memory != APP_MEMORY_COPY) {
-        app_fail_usage("--table sepo copies the log in chunks: it needs --memory copy");
+    if (!is_whole && common.memory != APP_MEMORY_COPY) {
+        app_fail_usage("the log is copied in chunks, except with --table whole: it needs --memory copy");
     }
 
     app_weblog log;
@@ -369,14 +372,14 @@ int main(int argc, char **argv) {
             common.seed);
     }
     app_weblog_enlarge(&log, bytes_of("--enlarge", enlarged), common.seed);
-    if (log.line_count >= UINT32_MAX && !is_sepo) {
+    if (log.line_count >= UINT32_MAX && is_whole) {
         app_fail("%s has %s lines, more than the 2^32-2 that this program counts; use --table sepo",
                  log.title, app_count(log.line_count));
     }
     /* Lines repeat URLs: a table that is to be small needs fewer chains. */
     const uint64_t wanted = sepo.bucket_count != 0 ? sepo.bucket_count
-                            : is_sepo              ? log.line_count / 64 + 1
-                                                   : log.line_count / 4 + 1;
+                            : is_whole             ? log.line_count / 4 + 1
+                                                   : log.line_count / 64 + 1;
     sepo.bucket_count = 1;
     while (sepo.bucket_count < wanted) {
         sepo.bucket_count *= 2;
@@ -388,22 +391,22 @@ int main(int argc, char **argv) {
     uint64_t without_url;
     memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
-    view *views = is_sepo ? pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
-                                           &without_url)
-                          : count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count,
-                                            &view_count, &without_url);
+    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count,
+                                             &view_count, &without_url)
+                           : pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
+                                            &without_url);
     qsort(views, view_count, sizeof *views, by_count);
     print_result(&log, views, view_count, without_url, top_count);
     app_device_report(&device, (double)log.text_bytes, "B");
     bool is_right = !common.check || check(&log, is_query_cut, views, view_count);
 
     free(views);
-    if (is_sepo) {
-        pvc_sepo_end();
-    } else {
+    if (is_whole) {
         log.text = NULL;
         log.start = NULL;
         free_arrays(&device, &on);
+    } else {
+        pvc_sepo_end();
     }
     app_device_close(&device);
     app_weblog_free(&log);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Page-view count with a table that may be larger than device memory (warpage/table.h).
+ * Page-view count with a table that may be larger than device memory (warpage/table.h): its entries
+ * in device memory, in several passes or in one; in page-locked host memory; or in managed memory.
  *
  * A line is a unit of work that inserts (URL, 1); equal URLs are added up. The log stays in host
  * memory. Two buffers of a chunk each take turns: while the kernel counts one chunk, the next one is
@@ -232,6 +233,16 @@ static void print_table(void) {
             app_count(r.groups));
 }
 
+/* A heap on the host has room for all: as if each line had a URL of its own, as long as the line; with
+ * ends of pages that stay unused. */
+static uint64_t default_heap_bytes(const app_weblog *log, int heap_kind) {
+    if (heap_kind == WP_TABLE_HEAP_SEPO || heap_kind == WP_TABLE_HEAP_MEMORY) {
+        return 0; /* what is left */
+    }
+    const uint64_t entries = log->text_bytes + log->line_count * (sizeof(wp_table_entry) + 16u);
+    return entries + entries / 4 + ((uint64_t)1 << 20);
+}
+
 pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_query_cut,
                          const pvc_sepo_options *options, uint64_t *view_count,
                          uint64_t *without_url) {
@@ -259,12 +270,24 @@ pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_quer
     spec.combiner = WP_TABLE_ADD;
     spec.bucket_count = options->bucket_count;
     spec.buckets_per_group = options->buckets_per_group;
-    spec.heap_bytes = options->heap_bytes;
+    spec.heap_kind = (wp_table_heap_kind)options->heap_kind;
+    spec.heap_bytes = options->heap_bytes != 0 ? options->heap_bytes
+                                               : default_heap_bytes(log, options->heap_kind);
     spec.page_bytes = options->page_bytes;
     check_status(wp_table_create(on, &spec, &table, &err), &err);
     c.table = table;
     const wp_requester requester = {&c, process, retries};
-    check_status(wp_table_run(table, postpone, &requester, &facts, &err), &err);
+    memset(&facts, 0, sizeof facts);
+    const wp_status status = wp_table_run(table, postpone, &requester, &facts, &err);
+    if ((status == WP_STATUS_DEVICE_NOMEM || status == WP_STATUS_NOMEM) &&
+        spec.heap_kind != WP_TABLE_HEAP_SEPO && facts.postponed_units != 0) {
+        wp_table_get_report(table, &report);
+        app_fail("the table's heap of %s is full, and %s of %s lines are left; use a larger --heap, or "
+                 "--table sepo",
+                 app_bytes(report.heap_bytes), app_count(facts.postponed_units),
+                 app_count(log->line_count));
+    }
+    check_status(status, &err);
     print_pass(&c, &facts);
     if (facts.pass != 0) {
         end_pass(&c);
@@ -273,7 +296,10 @@ pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_quer
     wp_table_get_report(table, &report);
     device->to_host_bytes += report.to_host_bytes;
     device->to_device_bytes += report.to_device_bytes;
-    device->peak_bytes += report.heap_bytes + report.bucket_count * sizeof(uint64_t);
+    device->peak_bytes += report.bucket_count * sizeof(uint64_t);
+    if (spec.heap_kind != WP_TABLE_HEAP_PINNED) {
+        device->peak_bytes += report.heap_bytes;
+    }
     app_cuda_check(cudaMemcpy(without_url, c.without_url, sizeof *without_url,
                               cudaMemcpyDeviceToHost),
                    "cudaMemcpy to the host", "counters", sizeof *without_url);

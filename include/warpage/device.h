@@ -57,6 +57,7 @@ typedef struct wp_device_info {
     uint64_t clock_hz, memory_clock_hz;
     uint32_t memory_bus_bits;
     bool host_pointers_are_device_pointers; /* cpu, sim */
+    bool has_page_faults;                   /* managed memory may be larger than device memory */
     char pci_id[16];                        /* "0000:65:00.0"; "" if not on a PCI bus */
     uint32_t driver_version;                /* CUDA version: 12040 is 12.4 */
     uint32_t link_width, link_width_max;    /* PCI Express lanes: current, maximum */

@@ -66,6 +66,18 @@ typedef enum wp_table_combiner {
     WP_TABLE_COMBINER_COUNT
 } wp_table_combiner;
 
+/** Where pairs are, and what happens when there is no memory for one. All but SEPO are for
+ * comparison: they take one pass and fail when the heap is full. Buckets, locks and the allocator's
+ * state are in device memory in any case. */
+typedef enum wp_table_heap_kind {
+    WP_TABLE_HEAP_SEPO = 0, /* in device memory; inserts are postponed to a later pass */
+    WP_TABLE_HEAP_MEMORY,   /* in device memory */
+    WP_TABLE_HEAP_PINNED,   /* in page-locked host memory: kernels access it over the link */
+    WP_TABLE_HEAP_MANAGED,  /* in managed memory: pages migrate; beyond device memory only on
+                             * devices with page faults */
+    WP_TABLE_HEAP_KIND_COUNT
+} wp_table_heap_kind;
+
 /** Zeros choose the default. Sizes are powers of two, rounded up. */
 typedef struct wp_table_spec {
     wp_table_organisation organisation;
@@ -73,14 +85,16 @@ typedef struct wp_table_spec {
     uint64_t bucket_count;      /* 0: 2^16. Chains may be longer than one entry */
     uint64_t buckets_per_group; /* adjacent ones that allocate from the same page; 0: as many as
                                  * leave eight pages to each group, at most 512 groups */
-    uint64_t heap_bytes;        /* 0: what is free when the table is created, less 1/32 */
+    uint64_t heap_bytes;        /* 0: what is free when the table is created, less 1/32; PINNED and
+                                 * MANAGED have no default */
     uint64_t page_bytes;        /* 0: 1/4096 of the heap, from 4 to 256 KiB */
     uint32_t halt_pct;          /* basic: of the groups that postpone, ends the pass; 0: 50 */
     uint32_t postpone_pct;      /* for tests of programs: so many percent of the inserts that need
                                  * memory are postponed although there is some */
     uint64_t seed;              /* … which ones */
+    wp_table_heap_kind heap_kind;
 } wp_table_spec;
-#define WP_TABLE_SPEC_INIT {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0}
+#define WP_TABLE_SPEC_INIT {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0, WP_TABLE_HEAP_SEPO}
 
 /** What a table took, so far. */
 typedef struct wp_table_report {
@@ -157,6 +171,7 @@ typedef struct wp_table_view {
     wp_table_page *pages;    /* [page_count] */
     uint32_t *streams;       /* [groups * 2]: current page + 1 of a group's keys, of its values */
     uint32_t *group_is_full; /* [groups] */
+    uint32_t *entry_locks;   /* [buckets], for callbacks; NULL: locks are in the entries */
     wp_table_control *control;
     const wp_table_segment *segments; /* by place */
     uint64_t segment_count;
@@ -176,14 +191,16 @@ typedef struct wp_table_view {
 /* ---- the host's side ------------------------------------------------------------------------ */
 
 /** INVALID: a size that is not allowed, or a heap that holds no page (the message says how much is
- * needed); NOMEM; DEVICE_NOMEM. */
+ * needed); UNSUPPORTED: managed memory beyond device memory, without page faults; NOMEM;
+ * DEVICE_NOMEM. */
 WP_NODISCARD WP_API wp_status wp_table_create(wp_device *device, const wp_table_spec *spec,
                                               wp_table **out, wp_error *err);
 WP_API void wp_table_close(wp_table *table);
 
 /** Runs passes, as wp_postpone_run, with the table as requestee. Further runs add to the table.
- * INVALID also if a pair is larger than the heap, or a value combined with one of another size: the
- * table is then closed for all but wp_table_close. */
+ * INVALID also if a pair is larger than the heap, or a value combined with one of another size;
+ * DEVICE_NOMEM and NOMEM if the heap is full and its kind does not postpone: the table is then
+ * closed for all but wp_table_close. */
 WP_NODISCARD WP_API wp_status wp_table_run(wp_table *table, wp_postpone *postpone,
                                            const wp_requester *requester, wp_postpone_facts *facts,
                                            wp_error *err);
@@ -474,20 +491,23 @@ WP_WORD_CALL wp_table_entry *wp_table_search(const wp_table_view *table, uint64_
 /* ---- values --------------------------------------------------------------------------------- */
 
 WP_WORD_CALL wp_answer wp_table_combine_with(const wp_table_view *table, wp_table_entry *entry,
-                                             const void *value, uint32_t value_bytes,
+                                             uint64_t hash, const void *value, uint32_t value_bytes,
                                              wp_table_combine combine) {
     char *existing = wp_table_entry_value(entry);
     const uint32_t existing_bytes = wp_word_load32(&entry->value_bytes);
     if (existing_bytes != value_bytes)
         return wp_table_fault(table, WP_TABLE_FAULT_VALUE_SIZE, value_bytes, existing_bytes);
     if (combine != WP_TABLE_NO_CALLBACK) {
+        uint32_t *lock = table->entry_locks == NULL
+                             ? &entry->state
+                             : &table->entry_locks[hash & table->bucket_mask];
         uint32_t is_done = 0;
         while (is_done == 0) { /* the callback inside the loop: lanes may share the entry */
-            if (wp_word_swap_if32(&entry->state, 0, WP_TABLE_ENTRY_LOCKED) == 0) {
+            if (wp_word_swap_if32(lock, 0, WP_TABLE_ENTRY_LOCKED) == 0) {
                 wp_word_fence();
                 combine(value, existing);
                 wp_word_fence();
-                (void)wp_word_exchange32(&entry->state, 0);
+                (void)wp_word_exchange32(lock, 0);
                 is_done = 1;
             }
             is_done = wp_word_meet(is_done);
@@ -665,7 +685,7 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
     if (entry == (wp_table_entry *)0) return WP_POSTPONE;
     if (is_new && (!is_multivalued || table->is_packed)) return WP_DONE;
     return is_multivalued ? wp_table_add_value(table, entry, hash, value, value_bytes)
-                          : wp_table_combine_with(table, entry, value, value_bytes, combine);
+                          : wp_table_combine_with(table, entry, hash, value, value_bytes, combine);
 }
 
 /** Inserts a pair; a combining table whose combiner is CALLBACK calls `combine` if the key has a

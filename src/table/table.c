@@ -103,7 +103,7 @@ static void choose_groups(wp_table *table, const wp_table_spec *spec) {
     view->group_shift = log2_of(of_group);
     table->groups = buckets / of_group;
     const uint32_t halt_pct = spec->halt_pct == 0 ? 50 : spec->halt_pct;
-    view->halt_groups = (table->groups * halt_pct + 99) / 100;
+    view->halt_groups = wpi_table_heap_postpones(table) ? (table->groups * halt_pct + 99) / 100 : 1;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -162,7 +162,7 @@ static wp_status make(wp_table *table, const wp_table_spec *spec, wp_error *err)
                            "for the heap; a page of %u bytes is needed",
                            heap_bytes, view->page_bytes);
     }
-    WP_TRY(take(table, view->page_count << view->page_shift, &view->heap, err));
+    WP_TRY(wpi_table_heap_take(table, err));
     WP_TRY(take_host(table, err));
     view->base = view->page_bytes; /* no place is 0 */
     view->key_pages_max = view->page_count;
@@ -180,10 +180,12 @@ wp_status wp_table_create(wp_device *device, const wp_table_spec *spec, wp_table
     *out = NULL;
     if (device == NULL) return WP_FAIL(err, INVALID, "table: there is no device");
     WP_TRY(check_spec(spec, err));
+    WP_TRY(wpi_table_heap_check(device, spec, err));
     wp_table *table = wp_calloc(1, sizeof *table);
     if (table == NULL) return WP_FAIL(err, NOMEM, "table: no host memory");
     table->device = device;
     table->queue = wp_device_default_queue(device);
+    table->heap_kind = spec->heap_kind;
     const wp_status status = make(table, spec, err);
     if (status != WP_STATUS_OK)
         wp_table_close(table);
@@ -210,6 +212,7 @@ void wp_table_close(wp_table *table) {
     give(table, view->pages);
     give(table, view->streams);
     give(table, view->group_is_full);
+    give(table, view->entry_locks);
     give(table, view->control);
     give(table, table->device_segments);
     for (uint64_t i = 0; i < table->block_count; i++)

@@ -159,6 +159,19 @@ static wp_status choose_segments(wp_table *table, bool may_stay, wp_error *err) 
     return outer != first ? wpi_table_segment_add(table, first, outer, err) : WP_STATUS_OK;
 }
 
+/* A heap in host memory is the finished table: its segments stay where they are. */
+static wp_status leave_pages(wp_table *table, wp_error *err) {
+    const wp_table_view *view = &table->view;
+    WP_TRY(choose_segments(table, false, err));
+    for (uint64_t i = 0; i < table->segment_count; i++) {
+        wp_table_segment *segment = &table->segments[i];
+        segment->memory = view->heap + (segment->first - view->base);
+        table->report.table_bytes += segment->outer - segment->first;
+    }
+    table->report.host_bytes = table->report.table_bytes;
+    return wpi_table_heap_settle(table, err);
+}
+
 /* One block of host memory for all that leaves in a pass. */
 static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
     const wp_table_view *view = &table->view;
@@ -186,8 +199,11 @@ static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *
     wp_table_view *view = &table->view;
     WP_TRY(wpi_table_fetch(table, &table->control, view->control, sizeof table->control, err));
     if (table->control.fault != WP_TABLE_FAULT_NONE) return say_fault(table, &table->control, err);
+    if (facts->postponed_units != 0 && !wpi_table_heap_postpones(table))
+        return wpi_table_heap_full(table, facts, err);
     WP_TRY(wpi_table_fetch(table, table->pages, view->pages, view->page_count * sizeof *view->pages,
                            err));
+    if (wpi_table_heap_is_on_host(table)) return leave_pages(table, err);
     const bool is_multivalued = view->organisation == WP_TABLE_MULTIVALUED;
     /* Keys have taken all memory, or a value needs more of it than they leave. From now on nothing
      * stays: keys with pending values are made again, and the copies are merged in the end. */

@@ -14,6 +14,7 @@ struct wp_table {
     wp_device *device; /* NULL: opened from a file */
     wp_queue *queue;
     wp_table_view view; /* of the current pass */
+    wp_table_heap_kind heap_kind;
     uint64_t groups;
 
     wp_table_segment *segments;
@@ -52,6 +53,17 @@ WP_NODISCARD wp_status wpi_table_segment_add(wp_table *table, uint64_t first, ui
 /** Host memory for segments, pinned if the table has a device; the table frees it. 0 bytes: NULL.
  */
 WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory,
+                                           wp_error *err);
+
+/** table_heap.c: kinds of heaps. Their memory; what their pages become at the end of a pass; the
+ * error of one that is full. */
+WP_NODISCARD wp_status wpi_table_heap_check(wp_device *device, const wp_table_spec *spec,
+                                            wp_error *err);
+WP_NODISCARD wp_status wpi_table_heap_take(wp_table *table, wp_error *err);
+bool wpi_table_heap_postpones(const wp_table *table);
+bool wpi_table_heap_is_on_host(const wp_table *table);
+WP_NODISCARD wp_status wpi_table_heap_settle(wp_table *table, wp_error *err);
+WP_NODISCARD wp_status wpi_table_heap_full(const wp_table *table, const wp_postpone_facts *facts,
                                            wp_error *err);
 
 /** table_pass.c: the table as requestee, and what follows the last pass of a run. */

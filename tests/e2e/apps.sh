@@ -164,6 +164,23 @@ sepo "--input $TMP/access.log --paths" "--heap 80B --page 64B" 2
 sepo "--input $TMP/nasa.tsv --enlarge 60KiB" "--heap 64B --page 64B --chunk 7KiB" 1
 sepo "--size 200 --enlarge 100KiB" "--heap 2KiB --page 128B --chunk 7KiB" 2
 
+# The same table with its entries elsewhere: the same counts, in one pass.
+elsewhere() { # arguments of the log, then of the table
+    exe=$(program pvc) || { fail "pvc: compilation failed"; return; }
+    # shellcheck disable=SC2086
+    "$exe" $1 >"$TMP/first" 2>"$TMP/stderr" || fail "pvc $1"
+    for table in memory pinned managed; do
+        # shellcheck disable=SC2086
+        "$exe" $1 --table $table $2 >"$TMP/stdout" 2>"$TMP/stderr" ||
+            { fail "pvc $1 --table $table $2"; tail -n 5 "$TMP/stderr"; }
+        cmp -s "$TMP/first" "$TMP/stdout" || fail "pvc $1 --table $table $2: other counts"
+        grep -q "heap in .* pages, 1 passes" "$TMP/stderr" || fail "pvc $1 --table $table $2: not one pass"
+    done
+}
+elsewhere "--size 3000" ""
+elsewhere "--size 3000" "--heap 100KiB --page 256B --chunk 20KiB"
+elsewhere "--input $TMP/access.log --paths" "--heap 4KiB"
+
 check kmeans --size 3000 --clusters 5 --dimensions 3
 check kmeans --size 2000 --clusters 1 --dimensions 1
 check kmeans --size 1500 --clusters 300 --dimensions 33 --iterations 3 # sums exceed shared memory
@@ -385,6 +402,9 @@ printf 'h - - [t] "GET /%0100d HTTP/1.1" 200 5\n' 7 >"$TMP/longurl"
 wrong 2 "need --table sepo" pvc --heap 4KiB
 wrong 2 "needs --memory copy" pvc --table sepo --memory managed
 wrong 2 "--heap needs bytes" pvc --table sepo --heap 4
+for table in memory pinned managed; do
+    wrong 1 "heap of 4.0 KiB is full.*use a larger --heap, or --table sepo" pvc --size 3000 --table $table --heap 4KiB --page 256B
+done
 wrong 1 "a larger heap is needed" pvc --input "$TMP/longurl" --table sepo --heap 64B
 wrong 1 "a heap of 100 bytes holds no page; 4096 bytes are needed" pvc --size 9 --table sepo --heap 100B --page 4KiB
 wrong 1 "is not a PGM image" srad --input "$TMP/words"

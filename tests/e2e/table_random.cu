@@ -2,7 +2,8 @@
 /* Tables filled by kernels under random conditions, against the C++ library's: the three
  * organisations, heaps from the smallest possible one to one that holds all, pages, groups, chunks,
  * random postponement, units of several pairs, keys of any length (none, zero bytes, unaligned), all
- * keys in one bucket, one hot key, values longer than a page. SEED= repeats one case. */
+ * keys in one bucket, one hot key, values longer than a page. Then heaps of the other kinds, large
+ * enough for all. SEED= repeats one case, KIND= with another kind of heap. */
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,7 +12,7 @@
 #include <warpage/table.h>
 #include "check.h"
 
-enum { PAIRS = 3, CASES = 24 };
+enum { PAIRS = 3, CASES = 24, OTHER_CASES = 6 };
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -122,7 +123,7 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
 static uint64_t state;
 static uint64_t below(uint64_t bound) { return mix(state += 0x9e3779b97f4a7c15u) % bound; }
 
-static void run_case(uint64_t units_max)
+static void run_case(uint64_t units_max, int kind)
 {
     state = seed;
     input in = {below(1u << 30) + 1, below(4) == 0 ? 1 + below(3) : 1 + below(units_max),
@@ -142,6 +143,11 @@ static void run_case(uint64_t units_max)
     spec.halt_pct = below(2) ? 0 : 1 + (uint32_t)below(100);
     spec.postpone_pct = below(3) == 0 ? (uint32_t)below(60) : 0;
     spec.seed = below(1000);
+    if (kind != WP_TABLE_HEAP_SEPO) {
+        spec.heap_kind = (wp_table_heap_kind)kind;
+        spec.heap_bytes = 3 * units_max * PAIRS * 700 + 600 * spec.page_bytes;
+        spec.postpone_pct = 0;
+    }
     wp_postpone_spec units = {1 + below(units_max), below(2) ? 0 : 1 + below(units_max), PAIRS, 40};
 
     if (getenv("SEED"))
@@ -218,6 +224,7 @@ static void run_case(uint64_t units_max)
     wp_table_report report;
     wp_table_get_report(f.table, &report);
     CHECK_EQ(report.passes, facts.pass);
+    if (kind != WP_TABLE_HEAP_SEPO) CHECK_EQ(report.passes, 1u);
     if (getenv("SEED") || check_failures)
         printf("seed %llu: organisation %d, combiner %d, %llu units, %llu keys, heap %llu, page %llu, "
                "%llu groups, %llu passes, %llu pages kept, unused %llu of %llu\n",
@@ -239,11 +246,15 @@ int main(void)
     int count = cases ? atoi(cases) : is_cpu ? 2 * CASES : CASES;
     if (given != NULL) {
         seed = strtoull(given, NULL, 10);
-        run_case(units_max);
+        run_case(units_max, getenv("KIND") ? atoi(getenv("KIND")) : WP_TABLE_HEAP_SEPO);
     }
     for (int i = 0; given == NULL && i < count; i++) {
         seed = 20261125u + (uint64_t)i;
-        run_case(units_max);
+        run_case(units_max, WP_TABLE_HEAP_SEPO);
+    }
+    for (int i = 0; given == NULL && i < OTHER_CASES * (WP_TABLE_HEAP_KIND_COUNT - 1); i++) {
+        seed = 20261225u + (uint64_t)i;
+        run_case(units_max, 1 + i % (WP_TABLE_HEAP_KIND_COUNT - 1));
     }
     return check_done();
 }

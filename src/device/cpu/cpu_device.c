@@ -150,6 +150,7 @@ static void fill_info(wp_device_info *info, uint32_t worker_count, uint64_t memo
         .clock_hz = clock_rate_hz(),
         /* Checked kernels keep to memory that every GPU can reach. */
         .host_pointers_are_device_pointers = !wpi_check_is_on(),
+        .has_page_faults = true,
     };
     const long l2_bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
     info->l2_bytes = l2_bytes > 0 ? (uint64_t)l2_bytes : 0;

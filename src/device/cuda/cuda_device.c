@@ -144,6 +144,7 @@ static wp_status fill_info(wpi_cuda_device *device, wp_error *err) {
     info->sm_count = ask(device, WPI_CU_ATTRIBUTE_SM_COUNT);
     info->compute_major = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MAJOR);
     info->compute_minor = ask(device, WPI_CU_ATTRIBUTE_COMPUTE_MINOR);
+    info->has_page_faults = info->compute_major >= 6;
     info->threads_per_block_max = ask(device, WPI_CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     info->threads_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_THREADS_PER_SM);
     info->blocks_per_sm_max = ask(device, WPI_CU_ATTRIBUTE_BLOCKS_PER_SM);

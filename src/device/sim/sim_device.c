@@ -127,6 +127,7 @@ static void fill_info(wp_device_info *info, const wpi_profile *p) {
     info->l2_bytes = p->l2.bytes;
     info->clock_hz = p->core_hz;
     info->host_pointers_are_device_pointers = true;
+    info->has_page_faults = p->paging.is_on;
 }
 
 /* "a=1;b=2" becomes two settings; spaces around them do not count. */
