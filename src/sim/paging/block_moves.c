@@ -8,7 +8,7 @@
 static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
                            wp_time_ps now) {
     return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
-           wpi_thrashing_is_pinned(p, address, now);
+           wpi_thrashing_is_pinned(p, wpi_residency_page(&p->residency, address), now);
 }
 
 bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
@@ -47,7 +47,9 @@ bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
     if (is_kept_remote(paging, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
     if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
-    return !is_worth_moving(paging, &chunk->blocks[wpi_page_of(asker->address) / WPI_BLOCK_PAGES]);
+    const wpi_page_number page = wpi_residency_page(&paging->residency, asker->address);
+    return !is_worth_moving(paging,
+                            wpi_residency_block_at(&paging->residency, wpi_page_block(page)));
 }
 
 /* ---- orders ---- */
@@ -58,14 +60,13 @@ static bool takes_orders(const wpi_paging *p) {
     return ops->orders && !p->service->is_replaying;
 }
 
-void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address,
-                      wp_time_ps now) {
-    uint64_t *ordered = &paging->ordered[chunk - paging->residency.chunks];
-    const uint64_t bit = (uint64_t)1 << wpi_page_of(address) / WPI_BLOCK_PAGES;
+void wpi_blocks_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now) {
+    uint64_t *ordered = &paging->ordered[wpi_page_chunk(page).v];
+    const uint64_t bit = (uint64_t)1 << wpi_block_index(wpi_page_block(page));
     if ((*ordered & bit) != 0) return;
     *ordered |= bit;
     paging->ordered_blocks++;
-    paging->service->add(paging, &(wpi_paging_asker){.address = address}, now);
+    paging->service->add(paging, &(wpi_page_fault){.page = page}, now);
     wpi_migration_idle(paging, now);
 }
 
@@ -82,21 +83,22 @@ bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
     return wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now);
 }
 
-void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    if (paging->ordered[chunk] == 0) return;
+void wpi_blocks_serve(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
+    uint64_t *ordered = &paging->ordered[chunk.v];
+    if (*ordered == 0) return;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         const uint64_t bit = (uint64_t)1 << block;
-        if ((paging->ordered[chunk] & bit) == 0 || !wpi_block_has(pages, block)) continue;
-        paging->ordered[chunk] &= ~bit;
+        if ((*ordered & bit) == 0 || !wpi_block_has(pages, block)) continue;
+        *ordered &= ~bit;
         paging->ordered_blocks--;
     }
 }
 
 /* ---- what accesses tell ---- */
 
-void wpi_blocks_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+void wpi_blocks_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
-    wpi_chunk_block *blocks = paging->residency.chunks[chunk].blocks;
+    wpi_chunk_block *blocks = wpi_residency_chunk_at(&paging->residency, chunk)->blocks;
     if (ops->was_in_vain == NULL) return;
     for (uint32_t i = wpi_pages_next_block(pages, 0); i < WPI_CHUNK_BLOCKS;
          i = wpi_pages_next_block(pages, i + 1)) {
@@ -110,16 +112,18 @@ static void add_bytes(uint32_t *sum, uint32_t bytes) {
 }
 
 void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes) {
-    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    add_bytes(&chunk->blocks[wpi_page_of(address) / WPI_BLOCK_PAGES].local_bytes, bytes);
+    const wpi_residency *r = &paging->residency;
+    const wpi_page_number page = wpi_residency_page(r, address);
+    add_bytes(&wpi_residency_block_at(r, wpi_page_block(page))->local_bytes, bytes);
 }
 
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now) {
-    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    const uint32_t page = wpi_page_of(address);
-    wpi_chunk_block *block = &chunk->blocks[page / WPI_BLOCK_PAGES];
+    const wpi_residency *r = &paging->residency;
+    const wpi_page_number page = wpi_residency_page(r, address);
+    wpi_chunk_block *block = wpi_residency_block_at(r, wpi_page_block(page));
     add_bytes(&block->remote_bytes, bytes);
-    if (!takes_orders(paging) || wpi_page_is_here(chunk, page)) return;
-    if (is_worth_moving(paging, block) && !is_kept_remote(paging, chunk, address, now))
-        wpi_blocks_order(paging, chunk, address, now);
+    if (!takes_orders(paging) || wpi_page_is_here(r, page)) return;
+    if (is_worth_moving(paging, block) &&
+        !is_kept_remote(paging, wpi_residency_chunk_of(r, page), address, now))
+        wpi_blocks_order(paging, page, now);
 }

@@ -71,33 +71,33 @@ static void serve(wpi_paging *p, wp_time_ps now) {
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
-static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
+static void add(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
-    *entry_at(paging, number) = (wpi_fault_entry){asker->address, now, NONE};
-    wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, asker->address, now);
+    *entry_at(paging, number) = (wpi_fault_entry){fault->page, now, NONE};
+    wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, fault->page, now);
     wpi_fifo_append(&paging->buffer, entries_of(paging), number);
     serve(paging, now);
 }
 
 /* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
  * was ordered may have been freed meanwhile. */
-static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
-    const wpi_residency *r = &p->residency;
-    const uint64_t chunk = (entry_at(p, *first)->address - r->first) / WPI_CHUNK_BYTES;
+static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
+    const wpi_chunk_number chunk = wpi_page_chunk(entry_at(p, *first)->page);
+    const uint32_t page_count = wpi_residency_chunk_at(&p->residency, chunk)->page_count;
     *pages = (wpi_pages){{0}};
     for (uint32_t *link = first; *link != NONE;) {
         wpi_fault_entry *fault = entry_at(p, *link);
-        if ((fault->address - r->first) / WPI_CHUNK_BYTES != chunk) {
+        if (wpi_page_chunk(fault->page).v != chunk.v) {
             link = &fault->next;
             continue;
         }
-        if (wpi_page_of(fault->address) < r->chunks[chunk].page_count)
-            wpi_pages_add(pages, wpi_page_of(fault->address));
+        if (wpi_page_index(fault->page) < page_count)
+            wpi_pages_add(pages, wpi_page_index(fault->page));
         const uint32_t number = *link;
         *link = fault->next;
         wpi_pool_give(&p->entries, number);
     }
-    return (uint32_t)chunk;
+    return chunk;
 }
 
 static void served(void *object, uint64_t token, wp_time_ps now) {
@@ -107,7 +107,7 @@ static void served(void *object, uint64_t token, wp_time_ps now) {
     uint32_t first = wpi_fifo_take_all(&p->served).first;
     while (first != NONE) {
         wpi_pages faulting;
-        const uint32_t chunk = take_chunk(p, &first, &faulting);
+        const wpi_chunk_number chunk = take_chunk(p, &first, &faulting);
         wpi_blocks_serve(p, chunk, &faulting);
         (void)wpi_migrate_in(p, chunk, &faulting, now);
     }

@@ -58,9 +58,9 @@ static void append_fault(wpi_paging *p, uint32_t number) {
     wpi_fifo_append(&p->raised, WPI_FIFO_LINKS(p->faults.items, wpi_far_fault, next), number);
 }
 
-/* The pages of the address's chunk that somebody waits for. */
-static wpi_pages *waited_at(const wpi_paging *p, uint64_t address) {
-    return &p->waited[(address - p->residency.first) / WPI_CHUNK_BYTES];
+/* The pages of the page's chunk that somebody waits for. */
+static wpi_pages *waited_at(const wpi_paging *p, wpi_page_number page) {
+    return &p->waited[wpi_page_chunk(page).v];
 }
 
 /* No SM waits for the fault, yet. */
@@ -73,16 +73,13 @@ static void clear_sms(wpi_paging *p, uint32_t fault) {
     memset(p->fault_sms[fault], 0, sizeof p->fault_sms[fault]);
 }
 
-static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *waiter,
+static uint32_t raise(wpi_paging *p, wpi_page_number page, const wpi_paging_waiter *waiter,
                       wp_time_ps now) {
     const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) = (wpi_far_fault){.address = address,
-                                               .raised = now,
-                                               .first = *waiter,
-                                               .others = WPI_FIFO_EMPTY,
-                                               .next = NONE};
-    wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
-    wpi_pages_add(waited_at(p, address), wpi_page_of(address));
+    *wpi_fault_at(p, number) = (wpi_far_fault){
+        .page = page, .raised = now, .first = *waiter, .others = WPI_FIFO_EMPTY, .next = NONE};
+    wpi_index_add(&p->fault_of, page.v, number);
+    wpi_pages_add(waited_at(p, page), wpi_page_index(page));
     p->fault_count++;
     if (p->service->is_replaying) {
         append_fault(p, number);
@@ -102,9 +99,9 @@ static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
 
 static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_coming,
                           wp_time_ps now) {
-    const uint64_t address = asker->address / WPI_PAGE_BYTES * WPI_PAGE_BYTES;
+    const wpi_page_number page = wpi_residency_page(&p->residency, asker->address);
     wpi_paging_cu *cu = &p->cus[asker->sm];
-    uint32_t fault = wpi_index_find(&p->fault_of, address / WPI_PAGE_BYTES);
+    uint32_t fault = wpi_index_find(&p->fault_of, page.v);
     const bool is_new = fault == WPI_INDEX_NONE;
     const bool is_counted =
         is_new || p->profile->paging.cu_counts == (uint32_t)WPI_CU_COUNTS_WAITED;
@@ -116,7 +113,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         return;
     }
     if (is_new)
-        fault = raise(p, address, &waiter, now);
+        fault = raise(p, page, &waiter, now);
     else
         append(p, &wpi_fault_at(p, fault)->others, &waiter);
     cu->waiting += is_counted;
@@ -127,8 +124,7 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
         /* Page tables do not know what is coming. */
-        const wpi_paging_asker of_page = {address, asker->token, asker->sm, asker->is_write};
-        p->service->add(p, &of_page, now);
+        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
         wpi_migration_idle(p, now);
     }
 }
@@ -136,12 +132,12 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
                                  wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
-    const uint32_t page = wpi_page_of(asker->address);
-    const bool is_local = wpi_pages_has(&chunk->resident, page);
-    const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
+    const wpi_page_number page = wpi_residency_page(&paging->residency, asker->address);
+    const bool is_local = wpi_pages_has(&chunk->resident, wpi_page_index(page));
+    const bool is_coming = !is_local && wpi_page_is_here(&paging->residency, page);
     bool is_remote = !is_local && !is_coming && wpi_blocks_stay_remote(paging, chunk, asker, now);
     if (!is_local && !is_remote && wpi_blocks_may_go_on(paging, chunk, asker, now)) {
-        if (!is_coming) wpi_blocks_order(paging, chunk, asker->address, now);
+        if (!is_coming) wpi_blocks_order(paging, page, now);
         is_remote = true;
     }
     if (!is_local && !is_remote) {
@@ -152,8 +148,8 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
     wpi_paging_cu *cu = &paging->cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     if (is_remote) {
-        wpi_pages_remove(&chunk->untouched, page); /* made where it is reached */
-        wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, asker->address, now);
+        wpi_pages_remove(&chunk->untouched, wpi_page_index(page)); /* made where it is reached */
+        wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
@@ -167,59 +163,54 @@ static void replay_any(wpi_paging *p, wp_time_ps now) {
         if (p->cus[i].waiting == 0) replay_nacked(p, &p->cus[i], now);
 }
 
-static bool is_resident(const wpi_paging *p, uint64_t address) {
-    return wpi_pages_has(&wpi_residency_chunk(&p->residency, address)->resident,
-                         wpi_page_of(address));
+static bool is_resident(const wpi_paging *p, wpi_page_number page) {
+    const wpi_chunk *chunk = wpi_residency_chunk_of(&p->residency, page);
+    return wpi_pages_has(&chunk->resident, wpi_page_index(page));
 }
 
 /* The waiter walks again; it holds the page if that is there. */
-static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, uint64_t address,
+static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, wpi_page_number page,
                            bool is_held, wp_time_ps now) {
     wpi_paging_cu *cu = &p->cus[waiter->sm];
     cu->waiting -= waiter->is_counted;
-    if (is_held) (void)wpi_paging_hold(p, address, false);
+    if (is_held) (void)wpi_paging_hold(p, wpi_page_address(p->residency.first, page), false);
     replay(p, waiter, is_held, now);
     replay_nacked(p, cu, now);
 }
 
 static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
     const wpi_far_fault fault = *wpi_fault_at(p, number);
-    const bool is_held = is_resident(p, fault.address);
-    (void)wpi_index_take(&p->fault_of, fault.address / WPI_PAGE_BYTES);
-    wpi_pages_remove(waited_at(p, fault.address), wpi_page_of(fault.address));
+    const bool is_held = is_resident(p, fault.page);
+    (void)wpi_index_take(&p->fault_of, fault.page.v);
+    wpi_pages_remove(waited_at(p, fault.page), wpi_page_index(fault.page));
     wpi_pool_give(&p->faults, number);
     p->fault_count--;
     wpi_page_events_measure(&p->events, WPI_PAGE_WAIT_PS, now - fault.raised);
-    release_waiter(p, &fault.first, fault.address, is_held, now);
+    release_waiter(p, &fault.first, fault.page, is_held, now);
     for (wpi_fifo others = fault.others; !wpi_fifo_is_empty(&others);) {
         const wpi_paging_waiter waiter = take_first(p, &others);
-        release_waiter(p, &waiter, fault.address, is_held, now);
+        release_waiter(p, &waiter, fault.page, is_held, now);
     }
 }
 
-void wpi_gmmu_expect_arrival(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer) {
-    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
-    if (page < outer)
-        wpi_index_prefetch(&paging->fault_of,
-                           wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES);
+void wpi_gmmu_expect_arrival(const wpi_paging *paging, wpi_page_run run) {
+    const uint32_t index = wpi_pages_next(&paging->waited[run.chunk.v], run.first);
+    if (index < run.outer) wpi_index_prefetch(&paging->fault_of, wpi_page_in(run.chunk, index).v);
 }
 
-void wpi_gmmu_expect_release(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer) {
-    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
-    if (page >= outer) return;
-    const uint64_t number = wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES;
-    __builtin_prefetch(wpi_fault_at(paging, wpi_index_find(&paging->fault_of, number)));
+void wpi_gmmu_expect_release(const wpi_paging *paging, wpi_page_run run) {
+    const uint32_t index = wpi_pages_next(&paging->waited[run.chunk.v], run.first);
+    if (index >= run.outer) return;
+    const wpi_page_number page = wpi_page_in(run.chunk, index);
+    __builtin_prefetch(wpi_fault_at(paging, wpi_index_find(&paging->fault_of, page.v)));
 }
 
-void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,
-                      wp_time_ps now) {
+void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now) {
     if (paging->service->is_replaying) return;
-    for (uint32_t page = wpi_pages_next(&paging->waited[chunk], first); page < outer;
-         page = wpi_pages_next(&paging->waited[chunk], page + 1)) {
-        const uint64_t address = wpi_page_address(paging, chunk, page);
-        release(paging, wpi_index_find(&paging->fault_of, address / WPI_PAGE_BYTES), now);
+    for (uint32_t index = wpi_pages_next(&paging->waited[run.chunk.v], run.first);
+         index < run.outer; index = wpi_pages_next(&paging->waited[run.chunk.v], index + 1)) {
+        const wpi_page_number page = wpi_page_in(run.chunk, index);
+        release(paging, wpi_index_find(&paging->fault_of, page.v), now);
         if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
     }
 }

@@ -39,8 +39,9 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
     wpi_residency *r = &paging->residency;
     uint64_t returned = 0, stayed = 0;
     if (paging->profile->paging.synchronize == WPI_SYNCHRONIZE_KEEP) return now;
-    for (uint32_t number = 0; number < r->chunk_count; number++) {
-        wpi_chunk *chunk = &r->chunks[number];
+    for (uint32_t i = 0; i < r->chunk_count; i++) {
+        const wpi_chunk_number number = {i};
+        wpi_chunk *chunk = wpi_residency_chunk_at(r, number);
         const wpi_pages idle = wpi_idle_pages(chunk);
         const wpi_pages written = wpi_pages_and(&idle, &chunk->dirty);
         wpi_staging_keep(paging, number, &chunk->resident);

@@ -19,33 +19,34 @@ static const wpi_prefetch_ops *prefetcher(const wpi_paging *p) {
 }
 
 /* A time of the pages: when the first of them is used. */
-static uint32_t first_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+static uint32_t first_use(const wpi_future *future, wpi_chunk_number chunk,
+                          const wpi_pages *pages) {
     uint32_t first = WPI_FUTURE_NEVER;
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1)) {
-        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        const uint32_t next = wpi_future_next(future, (uint32_t)wpi_page_in(chunk, page).v);
         if (next < first) first = next;
     }
     return first;
 }
 
-static bool is_used_later(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+static bool is_used_later(const wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                           const void *last) {
     return first_use(wpi_paging_future(paging), chunk, pages) > *(const uint32_t *)last;
 }
 
 /* When the last of the pages is used. */
-static uint32_t last_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+static uint32_t last_use(const wpi_future *future, wpi_chunk_number chunk, const wpi_pages *pages) {
     uint32_t last = 0;
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1)) {
-        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        const uint32_t next = wpi_future_next(future, (uint32_t)wpi_page_in(chunk, page).v);
         if (next > last) last = next;
     }
     return last;
 }
 
-bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+bool wpi_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                          wp_time_ps now) {
     const uint32_t last = last_use(wpi_paging_future(paging), chunk, pages);
     return wpi_migrate_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
@@ -60,15 +61,15 @@ static void look_ahead(void *object, uint64_t token, wp_time_ps now) {
 
 /* When time has gone on, what is used after what comes next may leave for it. */
 void wpi_paging_foresee(wpi_paging *paging, uint64_t address) {
-    const uint32_t page = (uint32_t)((address - paging->residency.first) / WPI_PAGE_BYTES);
     if (paging->foresight == NULL) return;
+    const wpi_page_number page = wpi_residency_page(&paging->residency, address);
     if (!wpi_foresight_touch(paging->foresight, page) || paging->is_ahead_due) return;
     if (!prefetcher(paging)->needs_future || paging->foresight->count % TOUCHES != 0) return;
     paging->is_ahead_due = true;
     wpi_engine_at(paging->engine, wpi_engine_now(paging->engine), look_ahead, paging, 0);
 }
 
-void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+void wpi_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
     const wpi_future *future = wpi_paging_future(paging);
     if (future == NULL) return;
     const uint32_t next = first_use(future, chunk, pages);
@@ -82,9 +83,9 @@ static wp_status check_pages(const wpi_paging *p, const wpi_foresight *f, wp_err
     const uint32_t outer =
         f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : future->count;
     for (uint32_t i = f->launches[f->launch_count - 1]; i < outer; i++) {
-        const uint32_t chunk = future->pages[i] / WPI_CHUNK_PAGES;
-        if (chunk < p->residency.chunk_count &&
-            future->pages[i] % WPI_CHUNK_PAGES < p->residency.chunks[chunk].page_count)
+        const wpi_page_number page = {future->pages[i]};
+        if (wpi_page_chunk(page).v < p->residency.chunk_count &&
+            wpi_page_index(page) < wpi_residency_chunk_of(&p->residency, page)->page_count)
             continue;
         return WP_FAIL(err, INVALID,
                        "in the recorded run, launch %u used memory that is not allocated "

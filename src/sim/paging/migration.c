@@ -15,12 +15,6 @@ static wpi_fifo_links transfers_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->transfers.items, wpi_transfer, next);
 }
 
-static wpi_pages run_of(uint32_t first, uint32_t outer) {
-    wpi_pages run = {{0}};
-    wpi_pages_add_range(&run, first, outer);
-    return run;
-}
-
 /* Pages over the link: when they are there. */
 static wp_time_ps copy(wpi_paging *p, uint32_t pages, wpi_direction direction, wp_time_ps now,
                        wp_time_ps *begun) {
@@ -63,20 +57,20 @@ static wp_time_ps write_back(wpi_paging *p, uint32_t pages, wp_time_ps now) {
 }
 
 /* Of each page only the TLBs that have had it since it came last. */
-void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    uint64_t *known = &paging->known[(size_t)chunk * WPI_CHUNK_PAGES];
-    const wpi_paging_shot shot = {.address = wpi_page_address(paging, chunk, 0),
+void wpi_shoot_down(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
+    uint64_t *known = &paging->known[wpi_page_in(chunk, 0).v];
+    const wpi_paging_shot shot = {.address = wpi_chunk_address(paging->residency.first, chunk),
                                   .pages = pages,
                                   .tlbs = known,
-                                  .tlbs_large = paging->known_large[chunk]};
+                                  .tlbs_large = paging->known_large[chunk.v]};
     if (wpi_pages_is_empty(pages)) return;
     paging->calls.shoot_down(paging->calls.object, &shot);
-    paging->known_large[chunk] = 0;
+    paging->known_large[chunk.v] = 0;
     for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page++)
         if (wpi_pages_has(pages, page)) known[page] = 0;
 }
 
-wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+wp_time_ps wpi_migrate_out(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now) {
     wp_time_ps done = now;
     wpi_staging_keep(paging, chunk, pages);
@@ -98,15 +92,15 @@ static void count_round_trips(wpi_paging *p, const wpi_chunk *chunk, const wpi_p
 }
 
 /* Who knows the chunk's pages will be looked up. */
-static void expect_shot(const wpi_paging *p, uint32_t chunk) {
-    const uint64_t *known = &p->known[(size_t)chunk * WPI_CHUNK_PAGES];
+static void expect_shot(const wpi_paging *p, wpi_chunk_number chunk) {
+    const uint64_t *known = &p->known[wpi_page_in(chunk, 0).v];
     for (uint32_t page = 0; page < WPI_CHUNK_PAGES; page += 8)
         __builtin_prefetch(&known[page], 1);
 }
 
-void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pages,
+void wpi_migrate_evict(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *pages,
                        wp_time_ps now) {
-    wpi_chunk *chunk = &paging->residency.chunks[number];
+    wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     const wpi_pages copied = to_write_back(paging, chunk, pages);
     const wpi_pages dirty = wpi_pages_and(pages, &chunk->dirty);
     expect_shot(paging, number);
@@ -121,21 +115,21 @@ void wpi_migrate_evict(wpi_paging *paging, uint32_t number, const wpi_pages *pag
     (void)wpi_migrate_out(paging, number, pages, &copied, now);
 }
 
-bool wpi_migrate_choose(wpi_paging *paging, uint32_t *chunk, wpi_pages *pages) {
+bool wpi_migrate_choose(wpi_paging *paging, wpi_chunk_number *chunk, wpi_pages *pages) {
     const wpi_evict_ops *ops = paging->profile->paging.evict->ops;
     wpi_evict_question question = {.residency = &paging->residency,
                                    .reserve_percent = paging->profile->paging.reserve_percent,
                                    .random = &paging->random,
                                    .notes = paging->evict_notes,
                                    .future = wpi_paging_future(paging)};
-    if (ops->choose(&question, chunk, pages)) return true;
+    if (ops->choose(&question, &chunk->v, pages)) return true;
     question.is_pressed = true;
-    return ops->choose(&question, chunk, pages);
+    return ops->choose(&question, &chunk->v, pages);
 }
 
 /* One victim; false: nothing may leave now. */
 static bool evict_one(wpi_paging *p, wpi_may_leave may_leave, const void *object, wp_time_ps now) {
-    uint32_t chunk = 0;
+    wpi_chunk_number chunk = {0};
     wpi_pages pages;
     if (!wpi_migrate_choose(p, &chunk, &pages)) return false;
     if (may_leave != NULL && !may_leave(p, chunk, &pages, object)) return false;
@@ -226,15 +220,16 @@ bool wpi_paging_is_quiet(wpi_paging *paging, wp_time_ps now, wpi_event_fn quiet,
 static void expect_arrival(void *object, uint64_t token, bool is_near) {
     const wpi_paging *p = object;
     const wpi_transfer *t = transfer_at(p, (uint32_t)token);
-    const uint32_t chunk = (uint32_t)(token >> 32);
+    const wpi_chunk_number number = {(uint32_t)(token >> 32)};
     if (is_near) {
-        wpi_gmmu_expect_arrival(p, chunk, t->first, t->outer);
+        wpi_gmmu_expect_arrival(p, t->run);
         return;
     }
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     __builtin_prefetch(t);
-    __builtin_prefetch(&p->waited[chunk]);
-    __builtin_prefetch(&p->residency.chunks[chunk].resident);
-    __builtin_prefetch(&p->residency.chunks[chunk].coming);
+    __builtin_prefetch(&p->waited[number.v]);
+    __builtin_prefetch(&chunk->resident);
+    __builtin_prefetch(&chunk->coming);
 }
 
 static void arrived(void *object, uint64_t token, wp_time_ps now) {
@@ -242,18 +237,18 @@ static void arrived(void *object, uint64_t token, wp_time_ps now) {
     const uint32_t number = (uint32_t)token;
     const wpi_transfer t = *transfer_at(p, number);
     wpi_pool_give(&p->transfers, number);
-    wpi_gmmu_expect_release(p, t.chunk, t.first, t.outer);
-    const wpi_pages pages = run_of(t.first, t.outer);
-    wpi_chunk *chunk = &p->residency.chunks[t.chunk];
+    wpi_gmmu_expect_release(p, t.run);
+    const wpi_pages pages = wpi_run_pages(t.run);
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, t.run.chunk);
     const uint32_t thrashed = wpi_residency_arrive(&p->residency, chunk, &pages);
-    wpi_page_events_count(&p->events, WPI_PAGE_THRASHED, wpi_page_address(p, t.chunk, 0), thrashed);
+    wpi_page_events_count(&p->events, WPI_PAGE_THRASHED, t.run.chunk, thrashed);
     count_blocks(p, chunk, &pages);
     if (t.is_made)
         wpi_residency_make(chunk, &pages);
     else
-        wpi_page_events_note(&p->events, WPI_PAGE_FETCHED, t.chunk, &pages, now);
+        wpi_page_events_note(&p->events, WPI_PAGE_FETCHED, t.run.chunk, &pages, now);
     p->transfers_arrived++;
-    wpi_gmmu_arrived(p, t.chunk, t.first, t.outer, now);
+    wpi_gmmu_arrived(p, t.run, now);
     if (t.request != NONE) wpi_request_part_ended(p, t.request, now);
     if (p->service->arrived != NULL) p->service->arrived(p, now);
     wpi_migration_pump(p, now);
@@ -272,20 +267,20 @@ static wp_time_ps make(const wpi_paging *p, uint64_t bytes, wp_time_ps now) {
 
 static void start(wpi_paging *p, uint32_t number, wp_time_ps now) {
     const wpi_transfer *t = transfer_at(p, number);
-    const wpi_pages pages = run_of(t->first, t->outer);
+    const wpi_pages pages = wpi_run_pages(t->run);
+    const uint32_t count = wpi_run_page_count(t->run);
     wp_time_ps begun = 0;
-    wpi_residency_fetch(&p->residency, &p->residency.chunks[t->chunk], &pages);
-    const wp_time_ps done =
-        t->is_made ? make(p, (uint64_t)(t->outer - t->first) * WPI_PAGE_BYTES, now)
-                   : copy(p, (uint32_t)(t->outer - t->first), WPI_DIRECTION_TO_DEVICE, now, &begun);
+    wpi_residency_fetch(&p->residency, wpi_residency_chunk_at(&p->residency, t->run.chunk), &pages);
+    const wp_time_ps done = t->is_made ? make(p, (uint64_t)count * WPI_PAGE_BYTES, now)
+                                       : copy(p, count, WPI_DIRECTION_TO_DEVICE, now, &begun);
     if (done > p->last_arrival) p->last_arrival = done;
     wpi_engine_at_announced(p->engine, done, arrived, expect_arrival, p,
-                            (uint64_t)t->chunk << 32 | number);
+                            (uint64_t)t->run.chunk.v << 32 | number);
 }
 
 /* The next transfer has frames. */
 static bool has_room(wpi_paging *p, const wpi_transfer *transfer, wp_time_ps now) {
-    const uint64_t pages = (uint64_t)(transfer->outer - transfer->first);
+    const uint32_t pages = wpi_run_page_count(transfer->run);
     if (p->profile->paging.stages_victims) return wpi_residency_free(&p->residency) >= pages;
     return wpi_migrate_make_room(p, pages, NULL, NULL, now);
 }
@@ -298,7 +293,7 @@ void wpi_migration_pump(wpi_paging *paging, wp_time_ps now) {
         const wpi_transfer *t = transfer_at(paging, number);
         if (!has_room(paging, t, now)) return;
         (void)wpi_fifo_take_first(&paging->planned, transfers_of(paging));
-        paging->planned_pages -= (uint64_t)(t->outer - t->first);
+        paging->planned_pages -= wpi_run_page_count(t->run);
         start(paging, number, now);
     }
     if (!is_staging) evict_ahead(paging, now);
@@ -308,7 +303,7 @@ static void plan(wpi_paging *p, const wpi_transfer *transfer) {
     const uint32_t number = wpi_pool_take(&p->transfers, sizeof(wpi_transfer));
     *transfer_at(p, number) = *transfer;
     p->transfers_planned++;
-    p->planned_pages += (uint64_t)(transfer->outer - transfer->first);
+    p->planned_pages += wpi_run_page_count(transfer->run);
     wpi_fifo_append(&p->planned, transfers_of(p), number);
 }
 
@@ -332,20 +327,18 @@ static uint32_t piece_end(const wpi_paging *p, const wpi_pages *pages, const wpi
     return ops->orders ? smaller(block_end, outer) : fault + 1;
 }
 
-void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+void wpi_migrate_plan(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request) {
-    const uint64_t address = wpi_page_address(paging, chunk, 0);
-    const wpi_pages made = wpi_pages_and(pages, &paging->residency.chunks[chunk].untouched);
-    wpi_residency_plan(&paging->residency, &paging->residency.chunks[chunk], pages);
+    wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
+    const wpi_pages made = wpi_pages_and(pages, &chunk->untouched);
+    wpi_residency_plan(&paging->residency, chunk, pages);
     const uint32_t made_count = wpi_pages_count(&made);
     const uint32_t fetched_count = wpi_pages_count(pages) - made_count;
-    wpi_page_events_count(&paging->events, WPI_PAGE_MADE, address, made_count);
-    wpi_page_events_count(&paging->events, WPI_PAGE_FETCHED, address, fetched_count);
+    wpi_page_events_count(&paging->events, WPI_PAGE_MADE, number, made_count);
+    wpi_page_events_count(&paging->events, WPI_PAGE_FETCHED, number, fetched_count);
     for (uint32_t first = wpi_pages_next(pages, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = piece_end(paging, pages, &made, faulting, first);
-        plan(paging, &(wpi_transfer){.chunk = chunk,
-                                     .first = (uint16_t)first,
-                                     .outer = (uint16_t)outer,
+        plan(paging, &(wpi_transfer){.run = wpi_run_of(number, first, outer),
                                      .is_made = wpi_pages_has(&made, first),
                                      .next = NONE,
                                      .request = request});
@@ -359,9 +352,10 @@ void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
 
 /* Of what a prefetcher says, what exists, is missing, and is neither kept on the host nor fought
  * for. */
-static wpi_pages that_may_come(const wpi_paging *p, uint32_t number, const wpi_pages *pages) {
-    const wpi_pages missing = wpi_prefetch_missing(&p->residency.chunks[number]);
-    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number);
+static wpi_pages that_may_come(const wpi_paging *p, wpi_chunk_number number,
+                               const wpi_pages *pages) {
+    const wpi_pages missing = wpi_prefetch_missing(wpi_residency_chunk_at(&p->residency, number));
+    const wpi_pages thrashing = wpi_thrash_pages(&p->thrash, number.v);
     const wpi_pages may = wpi_pages_without(&missing, &thrashing);
     return wpi_pages_and(pages, &may);
 }
@@ -372,9 +366,9 @@ static wpi_pages wanted_first(const wpi_chunk *chunk) {
     return is_nowhere ? chunk->prefers_device : (wpi_pages){{0}};
 }
 
-static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faulting,
+static wpi_pages choose(wpi_paging *p, wpi_chunk_number number, const wpi_pages *faulting,
                         const wpi_pages *here) {
-    const wpi_chunk *chunk = &p->residency.chunks[number];
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     const wpi_policy *full = p->profile->paging.prefetch_full;
     const wpi_policy *policy =
         p->is_oversubscribed && full != NULL ? full : p->profile->paging.prefetch;
@@ -386,7 +380,7 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
                                             .threshold_percent =
                                                 p->profile->paging.threshold_percent,
                                             .random = &p->random,
-                                            .chunk = number,
+                                            .chunk = number.v,
                                             .frames = p->residency.frames,
                                             .future = wpi_paging_future(p)};
     wpi_pages more = {{0}};
@@ -396,26 +390,26 @@ static wpi_pages choose(wpi_paging *p, uint32_t number, const wpi_pages *faultin
 }
 
 /* Pages set off for the device, of which `faulting` were asked for. */
-static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, const wpi_pages *faulting,
-                  wp_time_ps now) {
+static void bring(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages,
+                  const wpi_pages *faulting, wp_time_ps now) {
     const wpi_thrash_ops *thrash = p->profile->paging.thrash->ops;
-    wpi_chunk *chunk = &p->residency.chunks[number];
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     const wpi_pages moved = wpi_pages_without(pages, &chunk->untouched); /* others are made */
     const wpi_pages more = wpi_pages_without(pages, faulting);
     const uint32_t more_count = wpi_pages_count(&more);
     wpi_page_events_add(&p->events, WPI_PAGE_PREFETCHED, more_count);
     wpi_page_events_add(&p->events, WPI_PAGE_DEMANDED, wpi_pages_count(pages) - more_count);
     chunk->unused = wpi_pages_or(&chunk->unused, &more);
-    const wpi_pages waited = wpi_pages_and(faulting, &p->waited[number]);
+    const wpi_pages waited = wpi_pages_and(faulting, &p->waited[number.v]);
     wpi_migrate_plan(p, number, pages, &waited, NONE);
     if (!wpi_pages_is_empty(&moved))
-        thrash->moved(&p->thrash, number, &moved, WPI_PROCESSOR_DEVICE, now);
+        thrash->moved(&p->thrash, number.v, &moved, WPI_PROCESSOR_DEVICE, now);
     wpi_migration_pump(p, now);
 }
 
-uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t number, const wpi_pages *faulting,
+uint32_t wpi_migrate_in(wpi_paging *paging, wpi_chunk_number number, const wpi_pages *faulting,
                         wp_time_ps now) {
-    wpi_chunk *chunk = &paging->residency.chunks[number];
+    wpi_chunk *chunk = wpi_residency_chunk_at(&paging->residency, number);
     wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
     here = wpi_pages_or(&here, &chunk->planned);
     const wpi_pages wanted = wpi_pages_without(faulting, &here); /* others may have brought some */
@@ -457,7 +451,7 @@ static wpi_pages first_of(const wpi_pages *pages, uint64_t count) {
 }
 
 /* Those of the pages that have frames, or get them from pages that are known to be used later. */
-static wpi_pages that_have_room(wpi_paging *p, uint32_t chunk, const wpi_pages *pages,
+static wpi_pages that_have_room(wpi_paging *p, wpi_chunk_number chunk, const wpi_pages *pages,
                                 bool is_future_known, wp_time_ps now) {
     if (!is_future_known) return first_of(pages, spare_frames(p));
     return wpi_ahead_make_room(p, chunk, pages, now) ? *pages : (wpi_pages){{0}};
@@ -478,9 +472,9 @@ void wpi_migration_idle(wpi_paging *paging, wp_time_ps now) {
                          !wpi_link_is_copying(paging->link, WPI_DIRECTION_TO_DEVICE, now);
     const wpi_prefetch_idle question = {&paging->residency, wpi_paging_future(paging),
                                         &paging->prefetch_position, &paging->random};
-    uint32_t chunk = 0;
+    wpi_chunk_number chunk = {0};
     wpi_pages pages = {{0}};
-    if (!is_idle || !ops->next(&question, &chunk, &pages)) return;
+    if (!is_idle || !ops->next(&question, &chunk.v, &pages)) return;
     pages = that_may_come(paging, chunk, &pages);
     pages = that_have_room(paging, chunk, &pages, ops->needs_future, now);
     paging->was_touched = false;

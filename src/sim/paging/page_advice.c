@@ -6,16 +6,16 @@
 #define NONE WPI_PAGING_NONE
 
 /* Calls `visit` with the range's pages of each chunk that there is. */
-typedef void (*chunk_visit)(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+typedef void (*chunk_visit)(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                             void *object);
 
 static void visit_chunks(wpi_paging *p, wpi_paging_range range, chunk_visit visit, void *object) {
     const wpi_residency *r = &p->residency;
     const uint64_t before = range.address > r->first ? range.address - r->first : 0;
     for (uint64_t i = before / WPI_CHUNK_BYTES; i < r->chunk_count; i++) {
-        const uint32_t number = (uint32_t)i;
-        const uint64_t at = r->first + (uint64_t)number * WPI_CHUNK_BYTES;
-        const uint64_t end = at + (uint64_t)r->chunks[number].page_count * WPI_PAGE_BYTES;
+        const wpi_chunk_number number = {(uint32_t)i};
+        const uint64_t at = wpi_chunk_address(r->first, number);
+        const uint64_t end = at + (uint64_t)r->chunks[i].page_count * WPI_PAGE_BYTES;
         if (at > range.address && at - range.address >= range.bytes) return;
         if (end == at || end <= range.address || range.bytes == 0) continue;
         const uint64_t last =
@@ -44,8 +44,8 @@ static void part_ended(void *object, uint64_t request, wp_time_ps now) {
     wpi_request_part_ended(object, (uint32_t)request, now);
 }
 
-static void bring(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
-    const wpi_chunk *chunk = &p->residency.chunks[number];
+static void bring(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages, void *object) {
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     const wpi_pages none = {{0}};
     wpi_pages here = wpi_pages_or(&chunk->resident, &chunk->coming);
     here = wpi_pages_or(&here, &chunk->planned);
@@ -59,9 +59,10 @@ typedef struct sending {
     wp_time_ps now, done;
 } sending;
 
-static void send_back(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
+static void send_back(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages,
+                      void *object) {
     sending *s = object;
-    wpi_chunk *chunk = &p->residency.chunks[number];
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
     const wpi_pages idle = wpi_idle_pages(chunk), leaving = wpi_pages_and(pages, &idle);
     const wpi_pages twice = wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
@@ -93,16 +94,16 @@ static wpi_pages changed(const wpi_pages *set, const wpi_pages *pages, bool is_i
 }
 
 /* Its preferred location overrides what was found out about a page. */
-static void forget_fights(wpi_paging *p, uint32_t number, const wpi_pages *pages) {
-    wpi_thrash_page *own = p->thrash.chunks[number].pages;
+static void forget_fights(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages) {
+    wpi_thrash_page *own = p->thrash.chunks[number.v].pages;
     for (uint32_t page = wpi_pages_next(pages, 0); own != NULL && page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1))
         wpi_thrash_reset(&own[page]);
 }
 
-static void advise(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
+static void advise(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages, void *object) {
     const wpi_paging_advice *advice = object;
-    wpi_chunk *chunk = &p->residency.chunks[number];
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     chunk->read_mostly = changed(&chunk->read_mostly, pages, advice->is_read_mostly);
     chunk->stays_on_host = changed(&chunk->stays_on_host, pages, advice->stays_on_host);
     chunk->prefers_device = changed(&chunk->prefers_device, pages, advice->prefers_device);
@@ -113,8 +114,9 @@ void wpi_paging_advise(wpi_paging *paging, wpi_paging_range range, wpi_paging_ad
     visit_chunks(paging, range, advise, &advice);
 }
 
-static void use_on_host(wpi_paging *p, uint32_t number, const wpi_pages *pages, void *object) {
-    wpi_chunk *chunk = &p->residency.chunks[number];
+static void use_on_host(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages,
+                        void *object) {
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     (void)object;
     chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
 }

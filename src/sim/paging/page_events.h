@@ -17,6 +17,7 @@
 #include "sim/engine/statistics.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/page_history.h"
+#include "sim/paging/page_number.h"
 
 /** In the order in which the statistics show them. */
 typedef enum wpi_page_event {
@@ -73,18 +74,18 @@ typedef struct wpi_page_events {
     wpi_histogram measures[WPI_PAGE_MEASURES];
 } wpi_page_events;
 
-/** Counts `count` of an event at the page or chunk of `address`. The allocation at the start of the
- * chunk counts it: where allocations are rounded up to full trees, pages may lie behind its end. */
-void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, uint64_t address,
+/** Counts `count` of an event in the chunk. The allocation at the start of the chunk counts it:
+ * where allocations are rounded up to full trees, pages may lie behind its end. */
+void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                            uint64_t count);
 /** Enters the event of each page of the chunk into the history. */
-void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event, uint32_t chunk,
-                          const wpi_pages *pages, wp_time_ps now);
+void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event,
+                          wpi_chunk_number chunk, const wpi_pages *pages, wp_time_ps now);
 /** Counts an event of each page of the chunk, and notes it. */
-void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, uint32_t chunk,
+void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                             const wpi_pages *pages, wp_time_ps now);
 /** The same for one page. */
-void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, uint64_t address,
+void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
                                 wp_time_ps now);
 void wpi_page_events_measure(wpi_page_events *events, wpi_page_measure measure, uint64_t value);
 

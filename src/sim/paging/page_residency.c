@@ -131,11 +131,14 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
 /* ---- pages ------------------------------------------------------------------------------------
  */
 
-static void note_age(wpi_residency *r, wpi_chunk *chunk, uint32_t page) {
-    chunk->age = chunk->blocks[page / WPI_BLOCK_PAGES].age = ++r->clock;
-    if (r->has_unlisted) wpi_pages_remove(&chunk->unlisted, page);
-    if (r->page_ages == NULL) return;
-    r->page_ages[(size_t)(chunk - r->chunks) * WPI_CHUNK_PAGES + page] = r->clock;
+static wpi_chunk_number number_of(const wpi_residency *r, const wpi_chunk *chunk) {
+    return (wpi_chunk_number){(uint32_t)(chunk - r->chunks)};
+}
+
+static void note_age(wpi_residency *r, wpi_chunk *chunk, wpi_page_number page) {
+    chunk->age = chunk->blocks[wpi_block_index(wpi_page_block(page))].age = ++r->clock;
+    if (r->has_unlisted) wpi_pages_remove(&chunk->unlisted, wpi_page_index(page));
+    if (r->page_ages != NULL) r->page_ages[page.v] = r->clock;
 }
 
 /* As if they were noted one by one. */
@@ -143,7 +146,7 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
     if (r->page_ages != NULL) {
         for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
              page = wpi_pages_next(pages, page + 1))
-            note_age(r, chunk, page);
+            note_age(r, chunk, wpi_page_in(number_of(r, chunk), page));
         return;
     }
     for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
@@ -153,20 +156,22 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
     }
 }
 
-void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page) {
-    count_access(residency, &chunk->blocks[page / WPI_BLOCK_PAGES].counter);
+void wpi_residency_touch(wpi_residency *residency, wpi_page_number page) {
+    wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    count_access(residency, &chunk->blocks[wpi_block_index(wpi_page_block(page))].counter);
     note_age(residency, chunk, page);
 }
 
-void wpi_residency_hold(wpi_chunk *chunk, uint32_t block) {
-    chunk->blocks[block].in_use++;
-    chunk->in_use++;
+void wpi_residency_hold(wpi_residency *residency, wpi_block_number block) {
+    wpi_residency_block_at(residency, block)->in_use++;
+    wpi_residency_chunk_at(residency, wpi_block_chunk(block))->in_use++;
 }
 
-bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block) {
-    WP_ASSERT(chunk->blocks[block].in_use > 0);
-    chunk->in_use--;
-    return --chunk->blocks[block].in_use == 0;
+bool wpi_residency_let_go(wpi_residency *residency, wpi_block_number block) {
+    wpi_chunk_block *own = wpi_residency_block_at(residency, block);
+    WP_ASSERT(own->in_use > 0);
+    wpi_residency_chunk_at(residency, wpi_block_chunk(block))->in_use--;
+    return --own->in_use == 0;
 }
 
 void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
@@ -174,9 +179,10 @@ void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pag
     chunk->unlisted = wpi_pages_without(&chunk->unlisted, pages);
 }
 
-void wpi_residency_write(wpi_chunk *chunk, uint32_t page) {
-    WP_ASSERT(wpi_pages_has(&chunk->resident, page));
-    wpi_pages_add(&chunk->dirty, page);
+void wpi_residency_write(wpi_residency *residency, wpi_page_number page) {
+    wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    WP_ASSERT(wpi_pages_has(&chunk->resident, wpi_page_index(page)));
+    wpi_pages_add(&chunk->dirty, wpi_page_index(page));
     chunk->is_written = true;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "policy/residency.h"
+#include "sim/paging/page_number.h"
 
 /** Managed memory lies from `first` on, a multiple of 2 MiB. */
 void wpi_residency_init(wpi_residency *residency, uint64_t first, uint64_t frames);
@@ -41,6 +42,28 @@ static inline wpi_chunk *wpi_residency_chunk(const wpi_residency *residency, uin
     return &residency->chunks[number];
 }
 
+static inline wpi_chunk *wpi_residency_chunk_at(const wpi_residency *residency,
+                                                wpi_chunk_number chunk) {
+    return &residency->chunks[chunk.v];
+}
+
+/** The chunk of a page. */
+static inline wpi_chunk *wpi_residency_chunk_of(const wpi_residency *residency,
+                                                wpi_page_number page) {
+    return wpi_residency_chunk_at(residency, wpi_page_chunk(page));
+}
+
+static inline wpi_chunk_block *wpi_residency_block_at(const wpi_residency *residency,
+                                                      wpi_block_number block) {
+    return &wpi_residency_chunk_at(residency, wpi_block_chunk(block))
+                ->blocks[wpi_block_index(block)];
+}
+
+static inline wpi_page_number wpi_residency_page(const wpi_residency *residency, uint64_t address) {
+    return wpi_page_at(residency->first, address);
+}
+
+/** The index of the address's page in its chunk. */
 static inline uint32_t wpi_page_of(uint64_t address) {
     return (uint32_t)(address / WPI_PAGE_BYTES) % WPI_CHUNK_PAGES;
 }
@@ -51,15 +74,15 @@ static inline uint64_t wpi_residency_free(const wpi_residency *residency) {
 }
 
 /** A page is looked up for an access; it counts, wherever the page is. */
-void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page);
+void wpi_residency_touch(wpi_residency *residency, wpi_page_number page);
 /** An access found a page of the block there, and is under way … */
-void wpi_residency_hold(wpi_chunk *chunk, uint32_t block);
+void wpi_residency_hold(wpi_residency *residency, wpi_block_number block);
 /** … and made. True: it was the last one of the block. */
-bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block);
+bool wpi_residency_let_go(wpi_residency *residency, wpi_block_number block);
 /** Resident pages are as if they were just used; that is not counted. */
 void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** A resident page is written. */
-void wpi_residency_write(wpi_chunk *chunk, uint32_t page);
+void wpi_residency_write(wpi_residency *residency, wpi_page_number page);
 /** Pages that are nowhere else will come. */
 void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** Pages that were planned get frames, of which there are enough free. */
@@ -79,9 +102,11 @@ void wpi_residency_lend(wpi_residency *residency, uint64_t frames);
 void wpi_residency_release(wpi_residency *residency, uint64_t frames);
 
 /** Where the page is or will be without doing anything: the device. */
-static inline bool wpi_page_is_here(const wpi_chunk *chunk, uint32_t page) {
-    return wpi_pages_has(&chunk->resident, page) || wpi_pages_has(&chunk->coming, page) ||
-           wpi_pages_has(&chunk->planned, page);
+static inline bool wpi_page_is_here(const wpi_residency *residency, wpi_page_number page) {
+    const wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    const uint32_t index = wpi_page_index(page);
+    return wpi_pages_has(&chunk->resident, index) || wpi_pages_has(&chunk->coming, index) ||
+           wpi_pages_has(&chunk->planned, index);
 }
 
 #endif

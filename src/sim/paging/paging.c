@@ -132,14 +132,14 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
     wpi_pages all = {{0}};
     wpi_pages_add_range(&all, 0, WPI_CHUNK_PAGES);
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
-        const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
+        const wpi_chunk_number chunk = wpi_chunk_at(paging->residency.first, at);
         wpi_blocks_serve(paging, chunk, &all);
         wpi_staging_keep(paging, chunk, &all);
         wpi_shoot_down(paging, chunk,
                        paging->profile->paging.fills_remote
                            ? &all
-                           : &paging->residency.chunks[chunk].resident);
-        wpi_thrash_forget(&paging->thrash, chunk);
+                           : &wpi_residency_chunk_at(&paging->residency, chunk)->resident);
+        wpi_thrash_forget(&paging->thrash, chunk.v);
     }
     wpi_residency_remove(&paging->residency, address, bytes);
 }

@@ -31,7 +31,7 @@ typedef struct wpi_paging_waiter {
 /** A far fault: a page that somebody waits for. Most have one waiter, and tens of thousands are
  * under way: each is one line of the host's cache. */
 typedef struct wpi_far_fault {
-    _Alignas(64) uint64_t address;
+    _Alignas(64) wpi_page_number page;
     wp_time_ps raised;
     wpi_paging_waiter first;
     wpi_fifo others;
@@ -43,7 +43,7 @@ typedef uint64_t wpi_fault_sms[WPI_SMS_MAX / 64];
 
 /** In the fault buffer: a page that was wanted. It may be there when it is served. */
 typedef struct wpi_fault_entry {
-    uint64_t address;
+    wpi_page_number page;
     wp_time_ps raised;
     uint32_t next;
 } wpi_fault_entry;
@@ -53,10 +53,9 @@ typedef struct wpi_paging_cu {
     wpi_fifo nacked;
 } wpi_paging_cu;
 
-/** Pages of a chunk that come in one piece: a run. */
+/** Pages of a chunk that come in one piece. */
 typedef struct wpi_transfer {
-    uint32_t chunk;
-    uint16_t first, outer;
+    wpi_page_run run;
     bool is_made; /* on the device: nothing comes over the link */
     uint32_t next;
     uint32_t request; /* of the program, that it is part of; NONE */
@@ -69,6 +68,13 @@ typedef struct wpi_page_request {
     uint32_t left; /* transfers; and one until all are planned */
 } wpi_page_request;
 
+/** What a service hears of a far fault. */
+typedef struct wpi_page_fault {
+    wpi_page_number page;
+    uint32_t sm;
+    bool is_write;
+} wpi_page_fault;
+
 /** A way of serving far faults. */
 typedef struct wpi_fault_service_ops {
     /* Optional; `destroy` comes behind a create that failed, too. NOMEM. */
@@ -76,7 +82,7 @@ typedef struct wpi_fault_service_ops {
     void (*destroy)(wpi_paging *paging);
     /* Somebody waits for the page. Who asks for it is told when the page comes; or `is_replaying`:
      * when the service says so (wpi_gmmu_replay), so then it hears of each SM that waits. */
-    void (*add)(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now);
+    void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now);
     bool is_replaying;
     void (*arrived)(wpi_paging *paging, wp_time_ps now); /* a transfer has; optional */
     void (*statistics)(const wpi_paging *paging, wpi_visit visit, void *object); /* optional */
@@ -85,8 +91,8 @@ typedef struct wpi_fault_service_ops {
 extern const wpi_fault_service_ops wpi_fault_rounds, wpi_fault_batches;
 
 /** Whether pages of a chunk may leave for what comes. */
-typedef bool (*wpi_may_leave)(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
-                              const void *object);
+typedef bool (*wpi_may_leave)(const wpi_paging *paging, wpi_chunk_number chunk,
+                              const wpi_pages *pages, const void *object);
 
 struct wpi_paging {
     wpi_engine *engine;
@@ -98,7 +104,7 @@ struct wpi_paging {
     uint64_t random;
     const wpi_fault_service_ops *service;
     /* gmmu.c */
-    wpi_index fault_of; /* page number -> far fault */
+    wpi_index fault_of; /* number of a page -> far fault */
     wpi_pages *waited;  /* [chunk]: pages with a far fault */
     wpi_pool faults, waiters;
     wpi_fifo raised;          /* far faults, where a service replays … */
@@ -153,41 +159,38 @@ bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
 /** The block is to be migrated, but the access need not wait: it goes over the link. */
 bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
                           const wpi_paging_asker *asker, wp_time_ps now);
-/** Starts the migration of the address's block, without a waiter; once for each block. */
-void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address, wp_time_ps now);
+/** Starts the migration of the page's block, without a waiter; once for each block. */
+void wpi_blocks_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now);
 /** A service takes care of these pages: their blocks are ordered no more. */
-void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+void wpi_blocks_serve(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 /** These pages are about to be evicted: was it any use that their blocks came? */
-void wpi_blocks_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+void wpi_blocks_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 
-/** Who waits for one of the chunk's pages [first, outer) walks again: they are resident, or will
- * not come (gmmu.c). */
-void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,
-                      wp_time_ps now);
+/** Who waits for one of the run's pages walks again: they are resident, or will not come (gmmu.c).
+ */
+void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now);
 /** They will be soon: what that looks up is fetched into the host's caches (gmmu.c). */
-void wpi_gmmu_expect_arrival(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer);
+void wpi_gmmu_expect_arrival(const wpi_paging *paging, wpi_page_run run);
 /** They will be at once. */
-void wpi_gmmu_expect_release(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer);
+void wpi_gmmu_expect_release(const wpi_paging *paging, wpi_page_run run);
 /** All who wait try again; of pages that are there, holding them (gmmu.c). */
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now);
 /** Far faults of one chunk, and what the prefetcher adds, will come (migration.c). Returns how many
  * of the faults were on pages that nothing had brought before. */
-uint32_t wpi_migrate_in(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+uint32_t wpi_migrate_in(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *faulting,
                         wp_time_ps now);
 /** The pages will come, in runs; each ends behind one that faults. `request`: or NONE. */
-void wpi_migrate_plan(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+void wpi_migrate_plan(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                       const wpi_pages *faulting, uint32_t request);
 /** TLBs forget pages of the chunk (migration.c). */
-void wpi_shoot_down(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+void wpi_shoot_down(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 /** A part of a request has ended (page_advice.c). */
 void wpi_request_part_ended(wpi_paging *paging, uint32_t request, wp_time_ps now);
 /** Resident pages that nobody is using (host_fault.c). */
 wpi_pages wpi_idle_pages(const wpi_chunk *chunk);
 /** Pages that are no longer resident leave; their frames get free. `copied`: those of them that go
  * over the link; when the last one is on the host is returned (migration.c). */
-wp_time_ps wpi_migrate_out(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+wp_time_ps wpi_migrate_out(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                            const wpi_pages *copied, wp_time_ps now);
 /** Makes room for so many pages by evicting what `may_leave` lets go, all of it if NULL. False: not
  * now, but some may have left (migration.c). */
@@ -196,31 +199,32 @@ bool wpi_migrate_make_room(wpi_paging *paging, uint64_t pages, wpi_may_leave may
 /** The future, if it is known (look_ahead.c). */
 const wpi_future *wpi_paging_future(const wpi_paging *paging);
 /** Pages leave (look_ahead.c). */
-void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+void wpi_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 /** Makes room for pages that are not asked for yet, by evicting what is used after them. False: not
  * now (look_ahead.c). */
-bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+bool wpi_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                          wp_time_ps now);
 /** What the policy says of a page that faults (thrashing.c). */
-wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
-                                  wpi_processor processor, wp_time_ps now);
+wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_processor processor,
+                                  wp_time_ps now);
 /** Of far faults those whose pages may come: others are throttled or pinned (thrashing.c). */
-wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+wpi_pages wpi_thrashing_let(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *faulting,
                             wp_time_ps now);
 /** The page is pinned on the host (thrashing.c). */
-bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps now);
+bool wpi_thrashing_is_pinned(wpi_paging *paging, wpi_page_number page, wp_time_ps now);
 void wpi_thrashing_init(wpi_paging *paging);
 /** There will be `chunk_count` chunks (thrashing.c). NOMEM. */
 wp_status wpi_thrashing_grow(wpi_paging *paging, uint32_t chunk_count, wp_error *err);
 void wpi_thrashing_deinit(wpi_paging *paging);
 /** Chosen pages leave now (migration.c). */
-void wpi_migrate_evict(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages, wp_time_ps now);
+void wpi_migrate_evict(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
+                       wp_time_ps now);
 /** What the policy names as the next victim; false: nothing may leave now (migration.c). */
-bool wpi_migrate_choose(wpi_paging *paging, uint32_t *chunk, wpi_pages *pages);
+bool wpi_migrate_choose(wpi_paging *paging, wpi_chunk_number *chunk, wpi_pages *pages);
 /** Victims for the transfers that wait are chosen, and set off one after the other (staging.c). */
 void wpi_staging_pump(wpi_paging *paging, wp_time_ps now);
 /** These pages stay: they are used, or leave another way (staging.c). */
-void wpi_staging_keep(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages);
+void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
 /** Transfers that wait go on if they can (migration.c). */
 void wpi_migration_pump(wpi_paging *paging, wp_time_ps now);
 /** If the link has nothing to bring, a prefetcher may say what comes meanwhile (migration.c). */
@@ -228,11 +232,6 @@ void wpi_migration_idle(wpi_paging *paging, wp_time_ps now);
 
 static inline wpi_far_fault *wpi_fault_at(const wpi_paging *paging, uint32_t number) {
     return &((wpi_far_fault *)paging->faults.items)[number];
-}
-
-static inline uint64_t wpi_page_address(const wpi_paging *paging, uint32_t chunk, uint32_t page) {
-    return paging->residency.first + (uint64_t)chunk * WPI_CHUNK_BYTES +
-           (uint64_t)page * WPI_PAGE_BYTES;
 }
 
 #endif

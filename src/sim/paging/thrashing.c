@@ -42,24 +42,21 @@ void wpi_thrashing_deinit(wpi_paging *paging) {
     paging->thrash = (wpi_thrash){0};
 }
 
-static uint32_t chunk_of(const wpi_paging *p, uint64_t address) {
-    return (uint32_t)((address - p->residency.first) / WPI_CHUNK_BYTES);
+bool wpi_thrashing_is_pinned(wpi_paging *paging, wpi_page_number page, wp_time_ps now) {
+    return wpi_thrash_pinned(&paging->thrash, wpi_page_chunk(page).v, wpi_page_index(page), now) ==
+           WPI_PROCESSOR_HOST;
 }
 
-bool wpi_thrashing_is_pinned(wpi_paging *paging, uint64_t address, wp_time_ps now) {
-    return wpi_thrash_pinned(&paging->thrash, chunk_of(paging, address), wpi_page_of(address),
-                             now) == WPI_PROCESSOR_HOST;
-}
-
-wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t page,
-                                  wpi_processor processor, wp_time_ps now) {
+wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, wpi_page_number page, wpi_processor processor,
+                                  wp_time_ps now) {
     const wpi_thrash_ops *ops = paging->profile->paging.thrash->ops;
+    const wpi_chunk *chunk = wpi_residency_chunk_of(&paging->residency, page);
     const wpi_thrash_question question = {
-        .chunk = chunk,
-        .page = page,
+        .chunk = wpi_page_chunk(page).v,
+        .page = wpi_page_index(page),
         .processor = processor,
         .now = now,
-        .prefers_device = wpi_pages_has(&paging->residency.chunks[chunk].prefers_device, page)};
+        .prefers_device = wpi_pages_has(&chunk->prefers_device, wpi_page_index(page))};
     const wpi_thrash_hint hint = ops->ask(&paging->thrash, &question);
     wpi_page_events_add(&paging->events, WPI_PAGE_THROTTLED, hint.answer == WPI_THRASH_THROTTLE);
     wpi_page_events_add(&paging->events, WPI_PAGE_PINNED, hint.answer == WPI_THRASH_PIN);
@@ -71,35 +68,35 @@ wpi_thrash_hint wpi_thrashing_ask(wpi_paging *paging, uint32_t chunk, uint32_t p
 
 static void fault_again(void *object, uint64_t page, wp_time_ps now) {
     wpi_paging *p = object;
-    const wpi_paging_asker asker = {.address = page * WPI_PAGE_BYTES};
-    p->service->add(p, &asker, now);
+    p->service->add(p, &(wpi_page_fault){.page = {page}}, now);
 }
 
 /* A replay tells who waits; where there are none, it has to be done for the page. */
-static void refuse(wpi_paging *p, uint32_t chunk, uint32_t page, const wpi_thrash_hint *hint,
+static void refuse(wpi_paging *p, wpi_page_number page, const wpi_thrash_hint *hint,
                    wp_time_ps now) {
+    const uint32_t index = wpi_page_index(page);
     p->faults_refused++;
     p->faults_throttled += hint->answer == WPI_THRASH_THROTTLE;
     if (p->service->is_replaying) return;
     if (hint->answer == WPI_THRASH_PIN)
-        wpi_gmmu_arrived(p, chunk, page, page + 1, now);
+        wpi_gmmu_arrived(p, wpi_run_of(wpi_page_chunk(page), index, index + 1), now);
     else
         wpi_engine_at(p->engine, hint->until > now ? hint->until : now + p->profile->cycle_ps,
-                      fault_again, p, wpi_page_address(p, chunk, page) / WPI_PAGE_BYTES);
+                      fault_again, p, page.v);
 }
 
-wpi_pages wpi_thrashing_let(wpi_paging *paging, uint32_t chunk, const wpi_pages *faulting,
+wpi_pages wpi_thrashing_let(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *faulting,
                             wp_time_ps now) {
     wpi_pages let = *faulting;
-    for (uint32_t page = wpi_pages_next(faulting, 0); page < WPI_CHUNK_PAGES;
-         page = wpi_pages_next(faulting, page + 1)) {
-        const wpi_thrash_hint hint =
-            wpi_thrashing_ask(paging, chunk, page, WPI_PROCESSOR_DEVICE, now);
+    for (uint32_t index = wpi_pages_next(faulting, 0); index < WPI_CHUNK_PAGES;
+         index = wpi_pages_next(faulting, index + 1)) {
+        const wpi_page_number page = wpi_page_in(chunk, index);
+        const wpi_thrash_hint hint = wpi_thrashing_ask(paging, page, WPI_PROCESSOR_DEVICE, now);
         if (hint.answer == WPI_THRASH_MIGRATE ||
             (hint.answer == WPI_THRASH_PIN && hint.location == WPI_PROCESSOR_DEVICE))
             continue;
-        wpi_pages_remove(&let, page);
-        refuse(paging, chunk, page, &hint, now);
+        wpi_pages_remove(&let, index);
+        refuse(paging, page, &hint, now);
     }
     return let;
 }
