@@ -12,6 +12,8 @@
  * flush drops as much, or, after a batch of mostly duplicates, all.
  *
  * Source: NVIDIA's open driver 595, replayable faults; policies and defaults are its. */
+#include "sim/paging/fault_batch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,7 +68,7 @@ static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count)
 /* Faults of the batch on pages that another one, or a batch before, brought. */
 static uint64_t duplicates_of(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
-    return b->fetched - b->missing - (p->faults_refused - b->refused);
+    return b->fetched - b->missing - (wpi_thrashing_refused(&p->thrashing) - b->refused);
 }
 
 static void flush(wpi_paging *p, struct wpi_fault_batch *b) {
@@ -84,7 +86,7 @@ static wpi_fifo_links replays_of(const struct wpi_fault_batch *b) {
 static bool is_due(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
     return !wpi_fifo_is_empty(&b->pending) &&
-           replay_at(b, b->pending.first)->transfers <= p->transfers_arrived;
+           replay_at(b, b->pending.first)->transfers <= wpi_transfers_arrived(&p->transfers);
 }
 
 static void replay_due(wpi_paging *p, wp_time_ps now) {
@@ -104,7 +106,7 @@ static void replay_due(wpi_paging *p, wp_time_ps now) {
 static void order_replay(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
-    *replay_at(b, number) = (pending_replay){p->transfers_planned, NONE};
+    *replay_at(b, number) = (pending_replay){wpi_transfers_planned(&p->transfers), NONE};
     wpi_fifo_append(&b->pending, replays_of(b), number);
     replay_due(p, now);
 }
@@ -169,7 +171,7 @@ static void end_batch(wpi_paging *p, wp_time_ps now) {
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_DUPLICATE, duplicates_of(p));
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_SIZE, b->fetched);
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, b->blocks);
-    if (p->faults_throttled != b->throttled) b->throttled_batches++;
+    if (wpi_thrashing_throttled(&p->thrashing) != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
     b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
     const bool goes_on = !b->is_waiting;
@@ -183,7 +185,7 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
     wpi_pages faulting;
     (void)token;
     const wpi_chunk_number chunk = take_block(p, b, &faulting);
-    const uint32_t missing = wpi_migrate_in(p, chunk, &faulting, now);
+    const uint32_t missing = wpi_page_fetch_faulting(p, chunk, &faulting, now);
     b->missing += missing;
     b->blocks++;
     wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, chunk, missing);
@@ -225,8 +227,8 @@ static void next_batch(wpi_paging *p, wp_time_ps now) {
         return;
     }
     b->batches++;
-    b->throttled = p->faults_throttled;
-    b->refused = p->faults_refused;
+    b->throttled = wpi_thrashing_throttled(&p->thrashing);
+    b->refused = wpi_thrashing_refused(&p->thrashing);
     const wp_time_ps took =
         p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
     wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);

@@ -64,6 +64,18 @@ static const struct {
                                  [WPI_PAGE_BATCH_SIZE] = {BATCH, "size", "faults"},
                                  [WPI_PAGE_BATCH_BLOCKS] = {BATCH, "blocks", "blocks"}};
 
+void wpi_page_events_init(wpi_page_events *events, uint64_t first) {
+    *events = (wpi_page_events){.first = first};
+}
+
+void wpi_page_events_set_history(wpi_page_events *events, wpi_page_history *history) {
+    events->history = history;
+}
+
+void wpi_page_events_set_watch(wpi_page_events *events, wpi_watch *watch) {
+    events->watch = watch;
+}
+
 void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                            uint64_t count) {
     events->counts[event] += count;

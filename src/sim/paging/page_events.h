@@ -74,6 +74,12 @@ typedef struct wpi_page_events {
     wpi_histogram measures[WPI_PAGE_MEASURES];
 } wpi_page_events;
 
+/** Managed memory begins at `first`. */
+void wpi_page_events_init(wpi_page_events *events, uint64_t first);
+/** Events are noted there from now on; NULL: nowhere. */
+void wpi_page_events_set_history(wpi_page_events *events, wpi_page_history *history);
+void wpi_page_events_set_watch(wpi_page_events *events, wpi_watch *watch);
+
 /** Counts `count` of an event in the chunk. The allocation at the start of the chunk counts it:
  * where allocations are rounded up to full trees, pages may lie behind its end. */
 void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
@@ -88,6 +94,12 @@ void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_c
 void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
                                 wp_time_ps now);
 void wpi_page_events_measure(wpi_page_events *events, wpi_page_measure measure, uint64_t value);
+
+/** How many of the event have been counted. */
+static inline uint64_t wpi_page_events_counted(const wpi_page_events *events,
+                                               wpi_page_event event) {
+    return events->counts[event];
+}
 
 /** Counts events that have no place. */
 static inline void wpi_page_events_add(wpi_page_events *events, wpi_page_event event,

@@ -24,6 +24,12 @@ WP_NODISCARD wp_status wpi_residency_count(const wpi_residency *residency, uint6
 /** Room for `count` chunks, empty until they are added: adding them cannot fail then. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count,
                                              wp_error *err);
+/** Grows an array of `each` words a chunk; new ones are 0. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_grow_words(uint64_t **words, uint32_t before, uint32_t after,
+                                                uint32_t each, wp_error *err);
+/** Room for the ages of pages, in `count` chunks: a policy asks for them. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_reserve_ages(wpi_residency *residency, uint32_t count,
+                                                  wp_error *err);
 /** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                                          wp_error *err);
@@ -91,6 +97,8 @@ void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
 uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages of which the host has no copy: they have to be written back. */
 void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages);
+/** How many blocks of the pages, which have just arrived, had never been here. */
+uint32_t wpi_residency_count_new_blocks(wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages leave; their frames are `leaving`. Evicted: it counts as a round trip. */
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
@@ -100,6 +108,27 @@ void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames);
 void wpi_residency_lend(wpi_residency *residency, uint64_t frames);
 /** So many frames that were leaving are free. */
 void wpi_residency_release(wpi_residency *residency, uint64_t frames);
+
+/** The pages have been used, by the host or over the link: they have a location. */
+void wpi_residency_set_touched(wpi_chunk *chunk, const wpi_pages *pages);
+void wpi_residency_set_page_touched(wpi_residency *residency, wpi_page_number page);
+/** The pages are prefetched, and not used yet … */
+void wpi_residency_set_unused(wpi_chunk *chunk, const wpi_pages *pages);
+/** … and this one is used. False: it was used before, or not prefetched. */
+bool wpi_residency_take_unused(wpi_residency *residency, wpi_page_number page);
+/** Only these resident pages of the chunk are unlisted: they are not evicted until they are used.
+ */
+void wpi_residency_set_unlisted(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+
+/** Pages that are on the device, or will be without further action. */
+wpi_pages wpi_residency_here(const wpi_chunk *chunk);
+/** Resident pages of blocks that are not busy. */
+wpi_pages wpi_residency_idle(const wpi_chunk *chunk);
+
+/** Pages of which the host has a copy even if they are resident. */
+static inline wpi_pages wpi_residency_on_host_too(const wpi_chunk *chunk) {
+    return wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
+}
 
 /** Where the page is or will be without doing anything: the device. */
 static inline bool wpi_page_is_here(const wpi_residency *residency, wpi_page_number page) {

@@ -12,19 +12,20 @@ void wpi_paging_expect(const wpi_paging *paging, uint64_t address, wpi_paging_ex
     if (what == WPI_PAGING_TOUCH) return;
     __builtin_prefetch(&chunk->resident);
     __builtin_prefetch(&chunk->unused);
-    __builtin_prefetch(&paging->known[page.v], 1);
+    wpi_tlb_copies_expect(&paging->tlb_copies, page);
 }
 
 /* A page that was to leave is used. */
 static void keep_staged(wpi_paging *p, const wpi_chunk *chunk, wpi_page_number page) {
     wpi_pages pages = {{0}};
-    if (p->staged_pages == 0 || !wpi_pages_has(&chunk->unlisted, wpi_page_index(page))) return;
+    if (wpi_staging_is_empty(&p->staging) || !wpi_pages_has(&chunk->unlisted, wpi_page_index(page)))
+        return;
     wpi_pages_add(&pages, wpi_page_index(page));
     wpi_staging_keep(p, wpi_page_chunk(page), &pages);
 }
 
 void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
-    paging->was_touched = true;
+    wpi_idle_prefetch_touch(&paging->idle);
     wpi_paging_foresee(paging, address);
     const wpi_page_number page = wpi_residency_page(&paging->residency, address);
     keep_staged(paging, wpi_residency_chunk_of(&paging->residency, page), page);
@@ -33,17 +34,15 @@ void wpi_paging_touch(wpi_paging *paging, uint64_t address) {
 
 bool wpi_paging_hold(wpi_paging *paging, uint64_t address, bool is_write) {
     const wpi_page_number page = wpi_residency_page(&paging->residency, address);
-    wpi_chunk *chunk = wpi_residency_chunk_of(&paging->residency, page);
+    const wpi_chunk *chunk = wpi_residency_chunk_of(&paging->residency, page);
     if (!wpi_pages_has(&chunk->resident, wpi_page_index(page))) {
         WP_ASSERT(paging->profile->paging.fills_remote);
         return false;
     }
     keep_staged(paging, chunk, page);
     wpi_residency_hold(&paging->residency, wpi_page_block(page));
-    if (wpi_pages_has(&chunk->unused, wpi_page_index(page))) {
-        wpi_pages_remove(&chunk->unused, wpi_page_index(page));
+    if (wpi_residency_take_unused(&paging->residency, page))
         wpi_page_events_add(&paging->events, WPI_PAGE_PREFETCHED_USED, 1);
-    }
     if (is_write) wpi_residency_write(&paging->residency, page);
     return true;
 }
@@ -58,16 +57,10 @@ bool wpi_paging_is_large(const wpi_paging *paging, uint64_t address) {
            wpi_residency_chunk(&paging->residency, address)->is_whole;
 }
 
-void wpi_paging_known(wpi_paging *paging, uint64_t address, bool is_large, uint32_t tlb) {
-    const wpi_page_number page = wpi_residency_page(&paging->residency, address);
-    uint64_t *known =
-        is_large ? &paging->known_large[wpi_page_chunk(page).v] : &paging->known[page.v];
-    *known |= (uint64_t)1 << tlb % 64;
-}
-
 void wpi_paging_release(wpi_paging *paging, uint64_t address, wp_time_ps now) {
     const wpi_page_number page = wpi_residency_page(&paging->residency, address);
     const bool is_free = wpi_residency_let_go(&paging->residency, wpi_page_block(page));
-    if (is_free && (!wpi_fifo_is_empty(&paging->planned) || !wpi_fifo_is_empty(&paging->staged)))
-        wpi_migration_pump(paging, now);
+    if (is_free &&
+        (wpi_transfers_are_waiting(&paging->transfers) || !wpi_staging_is_empty(&paging->staging)))
+        wpi_transfers_pump(paging, now);
 }

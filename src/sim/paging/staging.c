@@ -7,6 +7,8 @@
  *
  *     resident ── chosen: unlisted ──┬─ the link takes it ─► evicted, frames free
  *                                    └─ used ─► listed again, as just used */
+#include "sim/paging/staging.h"
+
 #include "sim/paging/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -17,35 +19,44 @@ typedef struct staged_run {
     uint32_t next;
 } staged_run;
 
+void wpi_staging_init(wpi_staging *staging) {
+    *staging = (wpi_staging){.runs = WPI_FIFO_EMPTY};
+}
+
+void wpi_staging_deinit(wpi_staging *staging) {
+    wpi_pool_deinit(&staging->pool);
+}
+
 static staged_run *run_at(const wpi_paging *p, uint32_t number) {
-    return &((staged_run *)p->staged_runs.items)[number];
+    return &((staged_run *)p->staging.pool.items)[number];
 }
 
 static wpi_fifo_links runs_of(const wpi_paging *p) {
-    return WPI_FIFO_LINKS(p->staged_runs.items, staged_run, next);
+    return WPI_FIFO_LINKS(p->staging.pool.items, staged_run, next);
 }
 
 /* Takes the run behind `before` (NONE: the first) out of the line. */
 static wpi_page_run take(wpi_paging *p, uint32_t before) {
-    const uint32_t number = wpi_fifo_take_behind(&p->staged, runs_of(p), before);
+    const uint32_t number = wpi_fifo_take_behind(&p->staging.runs, runs_of(p), before);
     const wpi_page_run run = run_at(p, number)->run;
-    p->staged_pages -= wpi_run_page_count(run);
-    wpi_pool_give(&p->staged_runs, number);
+    p->staging.page_count -= wpi_run_page_count(run);
+    wpi_pool_give(&p->staging.pool, number);
     return run;
 }
 
 static void append(wpi_paging *p, wpi_page_run run) {
-    const uint32_t number = wpi_pool_take(&p->staged_runs, sizeof(staged_run));
+    const uint32_t number = wpi_pool_take(&p->staging.pool, sizeof(staged_run));
     run_at(p, number)->run = run;
-    wpi_fifo_append(&p->staged, runs_of(p), number);
-    p->staged_pages += wpi_run_page_count(run);
+    wpi_fifo_append(&p->staging.runs, runs_of(p), number);
+    p->staging.page_count += wpi_run_page_count(run);
 }
 
 /* Pages that leave with their chunk may wait in line already. */
 static wpi_pages that_stay_so_far(const wpi_paging *p, wpi_chunk_number chunk,
                                   const wpi_pages *pages) {
     wpi_pages rest = *pages;
-    for (uint32_t number = p->staged.first; number != NONE; number = run_at(p, number)->next) {
+    for (uint32_t number = p->staging.runs.first; number != NONE;
+         number = run_at(p, number)->next) {
         const wpi_page_run run = run_at(p, number)->run;
         if (run.chunk.v != chunk.v) continue;
         const wpi_pages staged = wpi_run_pages(run);
@@ -57,8 +68,8 @@ static wpi_pages that_stay_so_far(const wpi_paging *p, wpi_chunk_number chunk,
 static void stage(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages) {
     wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     const wpi_pages chosen = that_stay_so_far(p, number, pages);
-    chunk->unlisted = wpi_pages_or(&chunk->unlisted, &chosen);
-    p->residency.has_unlisted = true;
+    const wpi_pages unlisted = wpi_pages_or(&chunk->unlisted, &chosen);
+    wpi_residency_set_unlisted(&p->residency, chunk, &unlisted);
     for (uint32_t first = wpi_pages_next(&chosen, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = wpi_pages_run_end(&chosen, first);
         append(p, wpi_run_of(number, first, outer));
@@ -67,7 +78,7 @@ static void stage(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages
 }
 
 void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
-    for (uint32_t before = NONE, number = paging->staged.first; number != NONE;) {
+    for (uint32_t before = NONE, number = paging->staging.runs.first; number != NONE;) {
         const wpi_page_run run = run_at(paging, number)->run;
         const uint32_t next = run_at(paging, number)->next;
         if (run.chunk.v != chunk.v || wpi_pages_next(pages, run.first) >= run.outer) {
@@ -86,7 +97,8 @@ void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_page
 static bool is_short(const wpi_paging *p) {
     const wpi_residency *r = &p->residency;
     const uint64_t kept = r->frames * p->profile->paging.free_percent / 100;
-    return p->planned_pages + kept > wpi_residency_free(r) + p->staged_pages + p->leaving_pages;
+    return wpi_transfers_waiting_pages(&p->transfers) + kept >
+           wpi_residency_free(r) + p->staging.page_count + p->staging.leaving_pages;
 }
 
 static bool is_in_use(const wpi_paging *p, wpi_page_run run) {
@@ -100,27 +112,28 @@ static bool is_in_use(const wpi_paging *p, wpi_page_run run) {
 static void left(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    p->leaving_pages = 0;
-    wpi_migration_pump(p, now);
+    p->staging.leaving_pages = 0;
+    wpi_transfers_pump(p, now);
 }
 
 /* Others of its blocks may be in use: then it waits for them. */
 static void set_off(wpi_paging *p, wp_time_ps now) {
-    while (!wpi_fifo_is_empty(&p->staged) && p->leaving_pages == 0) {
-        if (is_in_use(p, run_at(p, p->staged.first)->run)) return;
+    while (!wpi_fifo_is_empty(&p->staging.runs) && p->staging.leaving_pages == 0) {
+        if (is_in_use(p, run_at(p, p->staging.runs.first)->run)) return;
         const wpi_page_run run = take(p, NONE);
         const wpi_pages pages = wpi_run_pages(run);
-        wpi_migrate_evict(p, run.chunk, &pages, now);
-        if (p->last_departure <= now) continue;
-        p->leaving_pages = wpi_run_page_count(run);
-        wpi_engine_at(p->engine, p->last_departure, left, p, 0);
+        wpi_evictions_start(p, run.chunk, &pages, now);
+        const wp_time_ps departed = wpi_departures_until(&p->departures);
+        if (departed <= now) continue;
+        p->staging.leaving_pages = wpi_run_page_count(run);
+        wpi_engine_at(p->engine, departed, left, p, 0);
     }
 }
 
 void wpi_staging_pump(wpi_paging *paging, wp_time_ps now) {
     wpi_chunk_number chunk = {0};
     wpi_pages pages;
-    while (is_short(paging) && wpi_migrate_choose(paging, &chunk, &pages))
+    while (is_short(paging) && wpi_evictions_choose(paging, &chunk, &pages))
         stage(paging, chunk, &pages);
     set_off(paging, now);
 }
