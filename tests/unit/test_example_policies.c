@@ -42,7 +42,7 @@ static void what_was_only_read_leaves_first(void **state) {
                      &err);
     for (uint32_t chunk = 0; chunk < CHUNKS; chunk++)
         come(&residency, chunk);
-    wpi_residency_write(&residency.chunks[0], 7);
+    wpi_residency_write(&residency, (wpi_page_number){7});
     const wpi_evict_question question = {.residency = &residency};
     const wpi_evict_ops *ops = wpi_policy_evict_read_first.ops;
     for (uint32_t i = 0; i < CHUNKS; i++) {

@@ -30,7 +30,7 @@ static void launch(wpi_foresight *foresight) {
 
 static void touch_all(wpi_foresight *foresight, const uint32_t *pages, uint32_t count) {
     for (uint32_t i = 0; i < count; i++)
-        (void)wpi_foresight_touch(foresight, pages[i]);
+        (void)wpi_foresight_touch(foresight, (wpi_page_number){pages[i]});
 }
 
 static void a_page_is_noted_once_a_window(void **state) {
@@ -135,7 +135,7 @@ static uint32_t misses_of_the_oracle(const uint32_t *uses) {
     assert_status_ok(wpi_residency_add(&r, 0, PAGES * WPI_PAGE_BYTES, &err), &err);
     uint32_t misses = 0;
     for (uint32_t i = 0; i < USES; i++) {
-        (void)wpi_foresight_touch(&later, uses[i]);
+        (void)wpi_foresight_touch(&later, (wpi_page_number){uses[i]});
         if (wpi_pages_has(&r.chunks[0].resident, uses[i])) continue;
         if (wpi_residency_free(&r) == 0) make_room(&r, &later.future);
         bring(&r, uses[i]);
@@ -173,7 +173,8 @@ static void notes_are_read_as_they_were_written(void **state) {
     wpi_foresight_note(&f);
     for (uint32_t i = 0; i < 5000; i++) {
         if (i % 1000 == 0) launch(&f);
-        (void)wpi_foresight_touch(&f, (uint32_t)(wp_random_next(&random) >> 20) % 70000);
+        (void)wpi_foresight_touch(
+            &f, (wpi_page_number){(uint32_t)(wp_random_next(&random) >> 20) % 70000});
     }
     assert_status_ok(wpi_future_write(path, &f, &err), &err);
     wpi_foresight_init(&later, 64);

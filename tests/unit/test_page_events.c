@@ -55,8 +55,8 @@ static void a_report_reaches_the_run_the_allocation_and_the_history(void **state
     (void)state;
     open_bench(&b);
     wpi_pages_add_range(&pages, 7, 10);
-    wpi_page_events_report(&b.events, WPI_PAGE_EVICTED, 2, &pages, 1000);
-    wpi_page_events_report_one(&b.events, WPI_PAGE_REMOTE, FIRST + 5 * WPI_PAGE_BYTES, 2000);
+    wpi_page_events_report(&b.events, WPI_PAGE_EVICTED, (wpi_chunk_number){2}, &pages, 1000);
+    wpi_page_events_report_one(&b.events, WPI_PAGE_REMOTE, (wpi_page_number){5}, 2000);
     assert_u64(b.events.counts[WPI_PAGE_EVICTED], 3);
     assert_u64(b.events.counts[WPI_PAGE_REMOTE], 1);
     assert_u64(moves(&b, WP_RUN_MOVE_EVICTED), 3);
@@ -73,11 +73,11 @@ static void count_and_note_are_two_halves_of_a_report(void **state) {
     (void)state;
     open_bench(&b);
     wpi_pages_add(&pages, 3);
-    wpi_page_events_count(&b.events, WPI_PAGE_FETCHED, FIRST + WPI_CHUNK_BYTES, 5);
+    wpi_page_events_count(&b.events, WPI_PAGE_FETCHED, (wpi_chunk_number){1}, 5);
     assert_u64(b.events.counts[WPI_PAGE_FETCHED], 5);
     assert_u64(moves(&b, WP_RUN_MOVE_FETCHED), 5);
     assert_u64(entries(&b, 1, 3, WP_RUN_PAGE_FETCHED), 0);
-    wpi_page_events_note(&b.events, WPI_PAGE_FETCHED, 1, &pages, 1000);
+    wpi_page_events_note(&b.events, WPI_PAGE_FETCHED, (wpi_chunk_number){1}, &pages, 1000);
     assert_u64(b.events.counts[WPI_PAGE_FETCHED], 5);
     assert_u64(moves(&b, WP_RUN_MOVE_FETCHED), 5);
     assert_u64(entries(&b, 1, 3, WP_RUN_PAGE_FETCHED), 1);
@@ -91,8 +91,8 @@ static void without_watch_and_history_the_run_still_counts(void **state) {
     (void)state;
     assert_status_ok(wpi_page_events_allocate(&events, FIRST, 4096, 1, &err), &err);
     wpi_pages_add(&pages, 0);
-    wpi_page_events_report(&events, WPI_PAGE_RETURNED, 0, &pages, 0);
-    wpi_page_events_report_one(&events, WPI_PAGE_FAR_FAULT, FIRST, 0);
+    wpi_page_events_report(&events, WPI_PAGE_RETURNED, (wpi_chunk_number){0}, &pages, 0);
+    wpi_page_events_report_one(&events, WPI_PAGE_FAR_FAULT, (wpi_page_number){0}, 0);
     assert_u64(events.counts[WPI_PAGE_RETURNED], 1);
     assert_u64(events.counts[WPI_PAGE_FAR_FAULT], 1);
 }

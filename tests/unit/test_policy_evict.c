@@ -52,13 +52,17 @@ static void come(scene *s, uint32_t chunk, uint32_t first, uint32_t outer) {
     (void)wpi_residency_arrive(&s->residency, own, &pages);
 }
 
+static wpi_page_number page_of(uint32_t chunk, uint32_t page) {
+    return wpi_page_in((wpi_chunk_number){chunk}, page);
+}
+
 static void use(scene *s, uint32_t chunk, uint32_t page, uint32_t times) {
     for (uint32_t i = 0; i < times; i++)
-        wpi_residency_touch(&s->residency, &s->residency.chunks[chunk], page);
+        wpi_residency_touch(&s->residency, page_of(chunk, page));
 }
 
 static void hold(scene *s, uint32_t chunk, uint32_t block) {
-    wpi_residency_hold(&s->residency.chunks[chunk], block);
+    wpi_residency_hold(&s->residency, wpi_block_in((wpi_chunk_number){chunk}, block));
 }
 
 static bool ask(scene *s, const char *name) {
@@ -187,11 +191,11 @@ static void of_equal_counts_what_was_only_read_leaves_first(void **state) {
         come(&s, chunk, 0, 512);
     for (uint32_t chunk = 0; chunk < 3; chunk++)
         use(&s, chunk, 0, 4);
-    wpi_residency_write(&s.residency.chunks[0], 3);
+    wpi_residency_write(&s.residency, page_of(0, 3));
     assert_leaves(&s, "lfu-2m", 1, 0, 512); /* older than 2, and 0 was written */
-    wpi_residency_write(&s.residency.chunks[1], 3);
+    wpi_residency_write(&s.residency, page_of(1, 3));
     assert_leaves(&s, "lfu-2m", 2, 0, 512);
-    wpi_residency_write(&s.residency.chunks[2], 3);
+    wpi_residency_write(&s.residency, page_of(2, 3));
     assert_leaves(&s, "lfu-2m", 0, 0, 512); /* all were: as LRU */
     close_scene(&s);
 }
@@ -327,7 +331,7 @@ static void lru_of_pages_takes_the_page_used_longest_ago(void **state) {
     hold(&s, 1, 300 / WPI_BLOCK_PAGES);
     assert_page_leaves(&s, "lru-4k", 0, 7);
     assert_false(ask(&s, "lru-4k"));
-    assert_true(wpi_residency_let_go(&s.residency.chunks[1], 300 / WPI_BLOCK_PAGES));
+    assert_true(wpi_residency_let_go(&s.residency, wpi_page_block(page_of(1, 300))));
     assert_page_leaves(&s, "lru-4k", 1, 300);
     close_scene(&s);
 }

@@ -97,7 +97,7 @@ static void frames_are_counted_on_every_way(void **state) {
     const wpi_pages pages = range(10, 40), some = range(10, 20), others = range(20, 40);
     wpi_residency_plan(&r, chunk, &pages);
     assert_u64(wpi_residency_free(&r), 100);
-    assert_true(wpi_page_is_here(chunk, 10));
+    assert_true(wpi_page_is_here(&r, (wpi_page_number){10}));
     wpi_residency_fetch(&r, chunk, &some);
     assert_u64(wpi_residency_free(&r), 90);
     assert_u64(r.coming, 10);
@@ -107,8 +107,8 @@ static void frames_are_counted_on_every_way(void **state) {
     wpi_residency_fetch(&r, chunk, &others);
     assert_u64(wpi_residency_arrive(&r, chunk, &others), 0);
     assert_u64(wpi_residency_free(&r), 70);
-    wpi_residency_write(chunk, 15);
-    wpi_residency_write(chunk, 25);
+    wpi_residency_write(&r, (wpi_page_number){15});
+    wpi_residency_write(&r, (wpi_page_number){25});
     wpi_residency_evict(&r, chunk, &some);
     assert_true(wpi_pages_has(&chunk->dirty, 25));
     assert_u64(wpi_pages_count(&chunk->dirty), 1);
@@ -143,7 +143,7 @@ static void round_trips_are_counted_by_block(void **state) {
     const wpi_pages block = range(0, 16);
     wpi_residency_leave(&r, chunk, &block); /* the host wants them: that is none */
     assert_u64(wpi_counter_round_trips(chunk->blocks[0].counter), 3);
-    wpi_residency_touch(&r, chunk, 8); /* the two parts do not touch each other */
+    wpi_residency_touch(&r, (wpi_page_number){8}); /* the two parts do not touch each other */
     assert_u64(wpi_counter_accesses(chunk->blocks[0].counter), 1);
     assert_u64(wpi_counter_round_trips(chunk->blocks[0].counter), 3);
     wpi_residency_deinit(&r);
@@ -159,10 +159,10 @@ static void a_full_access_counter_halves_all(void **state) {
     r.chunks[0].blocks[0].counter = 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX - 1);
     r.chunks[0].blocks[31].counter = 5u << WPI_COUNTER_BITS | 9;
     r.chunks[1].blocks[2].counter = 31u << WPI_COUNTER_BITS | 1000;
-    wpi_residency_touch(&r, &r.chunks[0], 3);
+    wpi_residency_touch(&r, (wpi_page_number){3});
     assert_u64(r.chunks[0].blocks[0].counter, 7u << WPI_COUNTER_BITS | WPI_COUNTER_MAX);
     assert_u64(wpi_counter_accesses(r.chunks[1].blocks[2].counter), 1000);
-    wpi_residency_touch(&r, &r.chunks[0], 3);
+    wpi_residency_touch(&r, (wpi_page_number){3});
     assert_u64(r.chunks[0].blocks[0].counter, 7u << WPI_COUNTER_BITS | (WPI_COUNTER_MAX / 2 + 1));
     assert_u64(r.chunks[0].blocks[31].counter, 5u << WPI_COUNTER_BITS | 4);
     assert_u64(r.chunks[1].blocks[2].counter, 31u << WPI_COUNTER_BITS | 500);
@@ -195,7 +195,7 @@ static void ages_are_in_the_order_of_uses_and_arrivals(void **state) {
     assert_u64(r.chunks[0].age, r.chunks[0].blocks[1].age);
     assert_true(r.chunks[0].age < r.chunks[1].age);
     assert_true(r.chunks[0].frames_age < r.chunks[1].frames_age);
-    wpi_residency_touch(&r, &r.chunks[0], 2);
+    wpi_residency_touch(&r, (wpi_page_number){2});
     assert_u64(r.chunks[0].age, r.chunks[0].blocks[0].age);
     assert_true(r.chunks[0].age > r.chunks[1].age);
     assert_true(r.chunks[0].frames_age < r.chunks[1].frames_age); /* memory was given before */
@@ -267,7 +267,9 @@ static void step(wpi_residency *r, plain *reference, uint64_t random) {
     case 0: wpi_residency_plan(r, chunk, &pages); break;
     case 1: wpi_residency_fetch(r, chunk, &pages); break;
     case 2: again = wpi_residency_arrive(r, chunk, &pages); break;
-    case 3: wpi_residency_write(chunk, wpi_pages_next(&pages, 0)); break;
+    case 3:
+        wpi_residency_write(r, wpi_page_in((wpi_chunk_number){number}, wpi_pages_next(&pages, 0)));
+        break;
     default: wpi_residency_evict(r, chunk, &pages);
     }
     if (action == 3) {
@@ -293,16 +295,17 @@ static void a_chunk_is_in_use_while_one_of_its_blocks_is(void **state) {
     (void)state;
     wpi_residency r;
     open_residency(&r, FRAMES, WPI_CHUNK_BYTES);
-    wpi_chunk *chunk = &r.chunks[0];
-    wpi_residency_hold(chunk, 3);
-    wpi_residency_hold(chunk, 3);
-    wpi_residency_hold(chunk, 31);
-    assert_false(wpi_residency_let_go(chunk, 3));
-    assert_true(wpi_residency_let_go(chunk, 3));
+    const wpi_chunk *chunk = &r.chunks[0];
+    const wpi_block_number block = {3}, last = {31};
+    wpi_residency_hold(&r, block);
+    wpi_residency_hold(&r, block);
+    wpi_residency_hold(&r, last);
+    assert_false(wpi_residency_let_go(&r, block));
+    assert_true(wpi_residency_let_go(&r, block));
     assert_false(wpi_block_is_busy(chunk, 3));
     assert_true(wpi_block_is_busy(chunk, 31));
     assert_true(wpi_chunk_is_busy(chunk));
-    assert_true(wpi_residency_let_go(chunk, 31));
+    assert_true(wpi_residency_let_go(&r, last));
     assert_false(wpi_chunk_is_busy(chunk));
     wpi_residency_deinit(&r);
 }

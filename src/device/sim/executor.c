@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rounds: start what can start (executor_jobs.c), run the engine until something has ended, tell
- * the queues; on one thread at a time (advance.h). */
+/* The executor of a simulated GPU: creates the model, and does rounds. A round starts the commands
+ * that can start (executor_jobs.c), runs the engine until one has ended, and tells the queues; on
+ * one thread at a time (advance.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@
 #include "base/param.h"
 #include "device/sim/executor_parts.h"
 #include "device/sim/future_file.h"
-#include "device/sim/in_step.h"
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
@@ -27,12 +27,6 @@ const wp_param wpi_executor_params[] = {{"max-instructions", WP_UNIT_NUMBER, "0"
                                          "end the program after this number of simulated "
                                          "thread instructions; 0: no limit"},
                                         {0}};
-#define IDLE_ROUNDS 1000u /* of each warp, before all of them may be said to wait for ever */
-
-const wp_param wpi_patience_params[] = {
-    {"patience", WP_UNIT_NS, "10s", 1000000, UINT64_MAX,
-     "time after which a simulated kernel whose threads all wait is reported as deadlocked"},
-    {0}};
 
 static uint64_t now_ns(const wpi_executor *base) {
     return atomic_load(&((const wpi_sim_executor *)(const void *)base)->now_ps) / WP_PS_PER_NS;
@@ -69,7 +63,7 @@ static wp_status make_model(wpi_sim_executor *x, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* After an error nothing that is under way can end by itself: a GPU at rest takes its place. */
+/* After an error no command in progress can end by itself: a new, idle GPU replaces the model. */
 static void give_up(wpi_sim_executor *x) {
     while (x->running != NULL)
         wpi_job_end(x->running);
@@ -77,40 +71,6 @@ static void give_up(wpi_sim_executor *x) {
     destroy_model(x);
     x->activity.warps = 0;
     WP_CHECK(make_model(x, NULL) == WP_STATUS_OK);
-}
-
-static void say_deadlock(wpi_sim_executor *x, const char *why) {
-    char waits[400], actor[200];
-    wp_error error = {0};
-    wpi_in_step in_step = WPI_IN_STEP_AUTO;
-    const wp_status status = wpi_in_step_load(&in_step, NULL);
-    const bool is_never = status == WP_STATUS_OK && in_step == WPI_IN_STEP_NEVER;
-    wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
-    const bool has_actor = wpi_actors_describe_wait(&x->actors, actor, sizeof actor);
-    (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s%s", why, waits, has_actor ? "; " : "",
-                  has_actor ? actor : "",
-                  is_never ? "; with --in-step never, kernels that take locks may wait for ever: "
-                             "leave the option out"
-                           : "");
-    wpi_executor_fail(x, &error);
-}
-
-/* All actors watch words and no event is left. A host thread may still store to one, so the wait is
- * bounded in real time. */
-static void wait_for_host(wpi_sim_executor *x, bool is_awaited) {
-    const struct timespec moment = {.tv_nsec = 100000};
-    const uint64_t now_ns = wp_clock_ns();
-    char actor[200];
-    wp_error error = {0};
-    if (x->idle_ns == 0) x->idle_ns = now_ns;
-    if (!is_awaited || now_ns - x->idle_ns < x->patience_ns) {
-        nanosleep(&moment, NULL);
-    } else if (x->running != NULL) {
-        say_deadlock(x, "the kernel on the simulated GPU is deadlocked");
-    } else if (wpi_actors_describe_wait(&x->actors, actor, sizeof actor)) {
-        (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s, and nothing runs that could change it", actor);
-        wpi_executor_fail(x, &error);
-    }
 }
 
 static void show_progress(wpi_sim_executor *x) {
@@ -131,7 +91,8 @@ static void show_progress(wpi_sim_executor *x) {
     if (line[0] != '\0') (void)fputs(line, stderr);
 }
 
-/* What was asked for is simulated: the process ends here, and its report is of that. */
+/* The requested number of instructions is simulated: the process ends, and its report covers that.
+ */
 static void end_early(wpi_sim_executor *x) {
     wpi_gpu_cut(x->gpu);
     show_progress(x);
@@ -144,25 +105,7 @@ static void end_early(wpi_sim_executor *x) {
     _exit(0);
 }
 
-static bool runs_only_launches(const wpi_sim_executor *x) {
-    for (const wpi_job *j = x->running; j != NULL; j = j->next)
-        if (j->threads == NULL) return false;
-    return true;
-}
-
-/* All that warps do is wait for stores that no warp makes, and a host thread waits for them, for
- * longer than one should have to. Another host thread may still make them; hence the real time. */
-static bool waits_in_vain(wpi_sim_executor *x, bool is_awaited) {
-    if (x->activity.progress != x->progress_seen || !is_awaited || !runs_only_launches(x)) {
-        x->progress_seen = x->activity.progress;
-        x->seen_ns = wp_clock_ns();
-        return false;
-    }
-    return x->activity.quiet > IDLE_ROUNDS * x->activity.warps && x->activity.warps != 0 &&
-           x->actors.under_way == 0 && wp_clock_ns() - x->seen_ns > x->patience_ns;
-}
-
-/* What a long run touches, it touches for long; it is looked at less and less often. */
+/* The memory that a long run uses changes little, so it is condensed less and less often. */
 static void condense_memory(wpi_sim_executor *x) {
     const uint64_t now_ns = wp_clock_ns();
     if (now_ns < x->condense_ns) return;
@@ -171,8 +114,9 @@ static void condense_memory(wpi_sim_executor *x) {
     x->condense_ns = now_ns + x->condense_after_ns;
 }
 
-/* Until something ends, or other host threads may have queued what this waits for; for a moment
- * only if nobody waits. With the lock held; released meanwhile. */
+/* Runs the engine until a command ends, or for a slice of time, after which the queues are checked
+ * for new commands; for a shorter one if no host thread waits. Called with the lock held, which is
+ * released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
     const wp_time_ps length_ps = is_awaited ? SLICE_PS : POLL_PS;
@@ -190,11 +134,12 @@ static void run_model(wpi_sim_executor *x) {
     if (!is_idle)
         x->idle_ns = 0;
     else if (x->actors.live != 0)
-        wait_for_host(x, is_awaited);
+        wpi_executor_wait_for_host(x, is_awaited);
     else if (x->running != NULL)
-        say_deadlock(x, "the kernel on the simulated GPU is deadlocked");
-    if (x->ended == NULL && !has_failed && waits_in_vain(x, is_awaited))
-        say_deadlock(x, "kernels on the simulated GPU wait for each other without progress");
+        wpi_executor_fail_deadlocked(x, "the kernel on the simulated GPU is deadlocked");
+    if (x->ended == NULL && !has_failed && wpi_executor_waits_in_vain(x, is_awaited))
+        wpi_executor_fail_deadlocked(
+            x, "kernels on the simulated GPU wait for each other without progress");
     const bool is_at_rest =
         x->running == NULL && x->actors.live == 0 && wpi_engine_pending(x->engine) == 0;
     if (!is_at_rest && atomic_load(&x->device->has_failed)) give_up(x);
@@ -204,7 +149,7 @@ static void run_model(wpi_sim_executor *x) {
     pthread_cond_broadcast(&x->pace.polled);
 }
 
-/* The host is at work, or actors wait and a host thread for them. */
+/* Host work is in progress, or a host thread waits for actors that wait. */
 static bool hosts_work(const wpi_sim_executor *x) {
     return x->actors.under_way != 0 || (x->actors.live != 0 && wpi_device_is_awaited(x->device));
 }
@@ -287,11 +232,10 @@ static wp_status know_variables(wpi_sim_executor *x, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-/* ---- the report
- * ----------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
-/* The process ends. A model at work on another thread is given a moment to come to rest; the caller
- * may also be a host function, or the end of a run that was long enough. */
+/* The process ends. A model that another thread runs has COLLECT_WAIT_S to stop. The caller may
+ * also be a host function, or the end of a run that reached its number of instructions. */
 static void collect(void *object) {
     wpi_sim_executor *x = object;
     struct timespec until;
@@ -316,8 +260,7 @@ static void collect(void *object) {
     pthread_mutex_unlock(&x->device->lock);
 }
 
-/* ---- life
- * ----------------------------------------------------------------------------------------- */
+/* ---- life ------------------------------------------------------------------------------------ */
 
 wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
                                   wpi_sim_executor **out, wp_error *err) {
@@ -343,9 +286,7 @@ wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *pro
         x->instructions_max = limit.number;
         WP_TRY_GOTO(wpi_observer_create(profile, x->addresses, &x->observer, err), failed);
     }
-    wp_param_value patience;
-    WP_TRY_GOTO(wp_param_load(&wpi_patience_params[0], &patience, err), failed);
-    x->patience_ns = patience.number;
+    WP_TRY_GOTO(wpi_executor_load_patience(x, err), failed);
     WP_TRY_GOTO(know_variables(x, err), failed);
     WP_TRY_GOTO(make_model(x, err), failed);
     WP_TRY_GOTO(wpi_executor_manage_variables(x, err), failed);

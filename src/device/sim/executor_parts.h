@@ -2,9 +2,11 @@
 /**
  * The inside of the executor of a simulated GPU:
  *
- *     executor.c            rounds: what can start starts, the engine runs until something has
- * ended executor_jobs.c       commands: how each kind starts and ends executor_memory.c     managed
- * memory, and what of it the host touches executor_host_work.c  declared host work, host actors
+ *     executor.c            rounds: commands start, the engine runs until one has ended
+ *     executor_jobs.c       commands: how each kind starts and ends
+ *     executor_memory.c     managed memory, and what of it the host touches
+ *     executor_host_work.c  declared host work, host actors
+ *     executor_deadlock.c   kernels and actors that wait in vain
  *
  * Thread rule: with device->lock held, or on the thread that does a round.
  */
@@ -21,9 +23,9 @@
 #include "trace/tee.h"
 #include "trace/trace_source.h"
 
-/* A command under way. */
+/* A command in progress. */
 typedef struct wpi_job {
-    struct wpi_job *next; /* among those under way, or those that have ended */
+    struct wpi_job *next; /* among those in progress, or those that have ended */
     wpi_sim_executor *executor;
     wpi_cpu_queue *queue;
     wpi_command *command;
@@ -103,6 +105,19 @@ void wpi_executor_ask_what_host_did(wpi_sim_executor *x);
 void wpi_executor_ask_at_rest(wpi_sim_executor *x);
 /** The program's managed variables are managed memory. NOMEM. */
 WP_NODISCARD wp_status wpi_executor_manage_variables(wpi_sim_executor *x, wp_error *err);
+
+/* ---- executor_deadlock.c ---- */
+
+/** Reads the parameter `patience`. */
+WP_NODISCARD wp_status wpi_executor_load_patience(wpi_sim_executor *x, wp_error *err);
+/** The device fails; the message is `why` and what the oldest warp or actor waits for. */
+void wpi_executor_fail_deadlocked(wpi_sim_executor *x, const char *why);
+/** No event is left, and actors watch words that only a host thread can store to: waits a moment
+ * for it; fails when `patience` is over and a host thread waits for the device (`is_awaited`). */
+void wpi_executor_wait_for_host(wpi_sim_executor *x, bool is_awaited);
+/** All warps have polled words for longer than `patience`, no warp has stored, and a host thread
+ * waits for them. */
+bool wpi_executor_waits_in_vain(wpi_sim_executor *x, bool is_awaited);
 
 /* ---- executor_host_work.c ---- */
 

@@ -129,8 +129,30 @@ static inline wpi_fifo_links wpi_memory_records(const wpi_memory *m) {
     return WPI_FIFO_LINKS(m->records.items, wpi_memory_record, next);
 }
 
+static inline bool wpi_memory_is_write(uint8_t kind) {
+    return kind != WP_TRACE_LOAD;
+}
+
+static inline bool wpi_memory_is_managed(const wpi_memory *m, uint64_t address) {
+    return m->paging != NULL && wpi_paging_has(m->paging, address);
+}
+
+/** In the token of a translation: it is of instructions, not of parts. */
+#define WPI_MEMORY_TOKEN_CODE ((uint64_t)1 << 32)
+
+/* ---- memory_translation.c ---- */
+
+/** Asks for the page of the chain's first part, for all of them. `now` is not before the engine's
+ * time. True: a hit in the first TLB, and the parts have gone on. */
+bool wpi_memory_translate(wpi_memory *m, uint32_t first, wp_time_ps now);
+/** An answer of the TLBs to a chain, or to the instruction TLBs. */
+void wpi_memory_translated(void *object, uint64_t first, const wpi_translation_answer *answer);
+
 /* ---- memory_system.c ---- */
 
+/** A record of an access, a fence or a copy; its number. */
+uint32_t wpi_memory_make_record(wpi_memory *m, uint8_t kind, uint32_t parts, wp_time_ps now,
+                                wpi_access_done done, void *object, uint64_t token);
 /** The part has its answer at its ledger's time. */
 void wpi_memory_answer(wpi_memory *m, uint32_t part);
 /** An event: the record has all its answers. */

@@ -2,13 +2,39 @@
 /* Blocks that are accessed over the link: whether to migrate one, by the policy's threshold on its
  * accesses so far (policy/migrate.h), and migrations without a waiter: those that access counters
  * start. */
+#include "sim/paging/block_moves.h"
+
+#include "base/alloc.h"
 #include "sim/paging/paging_parts.h"
+
+/* How many bytes SMs could have read over the link while a block is on it, in either direction. */
+static uint64_t move_bytes(const wpi_profile *profile) {
+    const wp_time_ps move_ps =
+        wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
+    return (uint64_t)((double)move_ps / WP_PS_PER_S * (double)profile->link.bytes_per_s);
+}
+
+void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile) {
+    *moves = (wpi_block_moves){.move_bytes = move_bytes(profile)};
+}
+
+void wpi_block_moves_deinit(wpi_block_moves *moves) {
+    wp_free(moves->ordered);
+    *moves = (wpi_block_moves){0};
+}
+
+wp_status wpi_block_moves_grow(wpi_block_moves *moves, uint32_t before, uint32_t after,
+                               wp_error *err) {
+    return wpi_residency_grow_words(&moves->ordered, before, after, 1, err);
+}
+
+/* ---- is a block worth moving? ---- */
 
 /* Advice, or thrashing: access counts do not matter. */
 static bool is_kept_remote(wpi_paging *p, const wpi_chunk *chunk, uint64_t address,
                            wp_time_ps now) {
     return wpi_pages_has(&chunk->stays_on_host, wpi_page_of(address)) ||
-           wpi_thrashing_is_pinned(p, address, now);
+           wpi_thrashing_is_pinned(&p->thrashing, wpi_residency_page(&p->residency, address), now);
 }
 
 bool wpi_paging_keeps_writes_remote(wpi_paging *paging, uint64_t address, wp_time_ps now) {
@@ -23,14 +49,15 @@ static wpi_migrate_question question_of(const wpi_paging *p, const wpi_chunk_blo
     return (wpi_migrate_question){.accesses = wpi_counter_accesses(block->counter),
                                   .round_trips = wpi_counter_round_trips(block->counter),
                                   .frames = r->frames,
-                                  .taken_frames = taken + p->ordered_blocks * WPI_BLOCK_PAGES,
-                                  .is_oversubscribed = p->is_oversubscribed,
+                                  .taken_frames = taken + p->moves.ordered_blocks * WPI_BLOCK_PAGES,
+                                  .is_oversubscribed =
+                                      wpi_evictions_is_oversubscribed(&p->evictions),
                                   .threshold = p->profile->paging.migrate_threshold,
                                   .penalty = p->profile->paging.migrate_penalty,
                                   .remote_bytes = block->remote_bytes,
                                   .local_bytes = block->local_bytes,
                                   .in_vain = block->in_vain,
-                                  .move_bytes = p->block_move_bytes};
+                                  .move_bytes = p->moves.move_bytes};
 }
 
 /* By the accesses that it has had so far. */
@@ -41,13 +68,15 @@ static bool is_worth_moving(const wpi_paging *p, const wpi_chunk_block *block) {
     return so_far >= ops->threshold(&question);
 }
 
-bool wpi_blocks_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
-                            const wpi_paging_asker *asker, wp_time_ps now) {
+bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
+                                 const wpi_paging_asker *asker, wp_time_ps now) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
     if (is_kept_remote(paging, chunk, asker->address, now)) return true;
     if (asker->is_write && !ops->counts_writes) return false;
     if (wpi_pages_has(&chunk->prefers_device, wpi_page_of(asker->address))) return false;
-    return !is_worth_moving(paging, &chunk->blocks[wpi_page_of(asker->address) / WPI_BLOCK_PAGES]);
+    const wpi_page_number page = wpi_residency_page(&paging->residency, asker->address);
+    return !is_worth_moving(paging,
+                            wpi_residency_block_at(&paging->residency, wpi_page_block(page)));
 }
 
 /* ---- orders ---- */
@@ -58,22 +87,21 @@ static bool takes_orders(const wpi_paging *p) {
     return ops->orders && !p->service->is_replaying;
 }
 
-void wpi_blocks_order(wpi_paging *paging, const wpi_chunk *chunk, uint64_t address,
-                      wp_time_ps now) {
-    uint64_t *ordered = &paging->ordered[chunk - paging->residency.chunks];
-    const uint64_t bit = (uint64_t)1 << wpi_page_of(address) / WPI_BLOCK_PAGES;
+void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now) {
+    uint64_t *ordered = &paging->moves.ordered[wpi_page_chunk(page).v];
+    const uint64_t bit = (uint64_t)1 << wpi_block_index(wpi_page_block(page));
     if ((*ordered & bit) != 0) return;
     *ordered |= bit;
-    paging->ordered_blocks++;
-    paging->service->add(paging, &(wpi_paging_asker){.address = address}, now);
-    wpi_migration_idle(paging, now);
+    paging->moves.ordered_blocks++;
+    paging->service->add(paging, &(wpi_page_fault){.page = page}, now);
+    wpi_idle_prefetch_ask(paging, now);
 }
 
 /* Until its transfer starts, a page can be accessed on the host, and over an idle link that is
  * sooner than its migration. The direction that counts is to the device: data and pages take it. A
  * page that has never been used has no data on the host. */
-bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
-                          const wpi_paging_asker *asker, wp_time_ps now) {
+bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+                               const wpi_paging_asker *asker, wp_time_ps now) {
     const uint32_t page = wpi_page_of(asker->address);
     if (!takes_orders(paging)) return false;
     if (wpi_pages_has(&chunk->coming, page) || wpi_pages_has(&chunk->untouched, page) ||
@@ -82,21 +110,22 @@ bool wpi_blocks_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
     return wpi_link_takes_access(paging->link, WPI_DIRECTION_TO_DEVICE, now);
 }
 
-void wpi_blocks_serve(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    if (paging->ordered[chunk] == 0) return;
+void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages) {
+    uint64_t *ordered = &moves->ordered[chunk.v];
+    if (*ordered == 0) return;
     for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
         const uint64_t bit = (uint64_t)1 << block;
-        if ((paging->ordered[chunk] & bit) == 0 || !wpi_block_has(pages, block)) continue;
-        paging->ordered[chunk] &= ~bit;
-        paging->ordered_blocks--;
+        if ((*ordered & bit) == 0 || !wpi_block_has(pages, block)) continue;
+        *ordered &= ~bit;
+        moves->ordered_blocks--;
     }
 }
 
 /* ---- what accesses tell ---- */
 
-void wpi_blocks_judge(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
+void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
     const wpi_migrate_ops *ops = paging->profile->paging.migrate->ops;
-    wpi_chunk_block *blocks = paging->residency.chunks[chunk].blocks;
+    wpi_chunk_block *blocks = wpi_residency_chunk_at(&paging->residency, chunk)->blocks;
     if (ops->was_in_vain == NULL) return;
     for (uint32_t i = wpi_pages_next_block(pages, 0); i < WPI_CHUNK_BLOCKS;
          i = wpi_pages_next_block(pages, i + 1)) {
@@ -110,16 +139,18 @@ static void add_bytes(uint32_t *sum, uint32_t bytes) {
 }
 
 void wpi_paging_use_local(wpi_paging *paging, uint64_t address, uint32_t bytes) {
-    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    add_bytes(&chunk->blocks[wpi_page_of(address) / WPI_BLOCK_PAGES].local_bytes, bytes);
+    const wpi_residency *r = &paging->residency;
+    const wpi_page_number page = wpi_residency_page(r, address);
+    add_bytes(&wpi_residency_block_at(r, wpi_page_block(page))->local_bytes, bytes);
 }
 
 void wpi_paging_use_remote(wpi_paging *paging, uint64_t address, uint32_t bytes, wp_time_ps now) {
-    wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, address);
-    const uint32_t page = wpi_page_of(address);
-    wpi_chunk_block *block = &chunk->blocks[page / WPI_BLOCK_PAGES];
+    const wpi_residency *r = &paging->residency;
+    const wpi_page_number page = wpi_residency_page(r, address);
+    wpi_chunk_block *block = wpi_residency_block_at(r, wpi_page_block(page));
     add_bytes(&block->remote_bytes, bytes);
-    if (!takes_orders(paging) || wpi_page_is_here(chunk, page)) return;
-    if (is_worth_moving(paging, block) && !is_kept_remote(paging, chunk, address, now))
-        wpi_blocks_order(paging, chunk, address, now);
+    if (!takes_orders(paging) || wpi_page_is_here(r, page)) return;
+    if (is_worth_moving(paging, block) &&
+        !is_kept_remote(paging, wpi_residency_chunk_of(r, page), address, now))
+        wpi_block_moves_order(paging, page, now);
 }

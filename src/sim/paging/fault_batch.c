@@ -12,6 +12,8 @@
  * flush drops as much, or, after a batch of mostly duplicates, all.
  *
  * Source: NVIDIA's open driver 595, replayable faults; policies and defaults are its. */
+#include "sim/paging/fault_batch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +23,7 @@
 #define NONE WPI_PAGING_NONE
 
 /** An entry of the buffer: an SM's fault. */
-typedef struct fault {
-    uint64_t address; /* of the page */
-    uint32_t sm;
-    bool is_write;
-} fault;
+typedef wpi_page_fault fault;
 
 /** A replay that waits for transfers. */
 typedef struct pending_replay {
@@ -38,7 +36,7 @@ struct wpi_fault_batch {
     uint32_t first, count;
     uint32_t known; /* entries in it, of which the driver knows */
     /* The batch. */
-    fault *faults; /* coalesced, by address */
+    fault *faults; /* coalesced, by page */
     uint32_t fault_count, served_count, fetched;
     uint32_t missing;            /* of these, that brought a page */
     uint32_t blocks;             /* served */
@@ -70,7 +68,7 @@ static void drop(const wpi_paging *p, struct wpi_fault_batch *b, uint32_t count)
 /* Faults of the batch on pages that another one, or a batch before, brought. */
 static uint64_t duplicates_of(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
-    return b->fetched - b->missing - (p->faults_refused - b->refused);
+    return b->fetched - b->missing - (wpi_thrashing_refused(&p->thrashing) - b->refused);
 }
 
 static void flush(wpi_paging *p, struct wpi_fault_batch *b) {
@@ -88,7 +86,7 @@ static wpi_fifo_links replays_of(const struct wpi_fault_batch *b) {
 static bool is_due(const wpi_paging *p) {
     const struct wpi_fault_batch *b = p->batch;
     return !wpi_fifo_is_empty(&b->pending) &&
-           replay_at(b, b->pending.first)->transfers <= p->transfers_arrived;
+           replay_at(b, b->pending.first)->transfers <= wpi_transfers_arrived(&p->transfers);
 }
 
 static void replay_due(wpi_paging *p, wp_time_ps now) {
@@ -108,7 +106,7 @@ static void replay_due(wpi_paging *p, wp_time_ps now) {
 static void order_replay(wpi_paging *p, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t number = wpi_pool_take(&b->replays, sizeof(pending_replay));
-    *replay_at(b, number) = (pending_replay){p->transfers_planned, NONE};
+    *replay_at(b, number) = (pending_replay){wpi_transfers_planned(&p->transfers), NONE};
     wpi_fifo_append(&b->pending, replays_of(b), number);
     replay_due(p, now);
 }
@@ -119,18 +117,18 @@ static void order_replay(wpi_paging *p, wp_time_ps now) {
 /* The fault is one with its SM's last, or with the last of all, if that asks for no less. */
 static bool coalesce(struct wpi_fault_batch *b, const fault *own) {
     const uint32_t of_sm = b->last_of_sm[own->sm];
-    if (of_sm != NONE && b->faults[of_sm].address == own->address) {
+    if (of_sm != NONE && b->faults[of_sm].page.v == own->page.v) {
         b->faults[of_sm].is_write |= own->is_write;
         return true;
     }
     if (b->fault_count == 0) return false;
     const fault *last = &b->faults[b->fault_count - 1];
-    return last->address == own->address && last->is_write >= own->is_write;
+    return last->page.v == own->page.v && last->is_write >= own->is_write;
 }
 
-static int by_address(const void *a, const void *b) {
+static int by_page(const void *a, const void *b) {
     const fault *one = a, *other = b;
-    if (one->address != other->address) return one->address < other->address ? -1 : 1;
+    if (one->page.v != other->page.v) return one->page.v < other->page.v ? -1 : 1;
     return (int)other->is_write - (int)one->is_write;
 }
 
@@ -150,22 +148,22 @@ static bool fetch(wpi_paging *p, struct wpi_fault_batch *b) {
     drop(p, b, b->fetched);
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_FETCHED, b->fetched);
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_COALESCED, b->fetched - b->fault_count);
-    qsort(b->faults, b->fault_count, sizeof *b->faults, by_address);
+    qsort(b->faults, b->fault_count, sizeof *b->faults, by_page);
     return b->fetched > 0;
 }
 
 /* The next faults that lie in one chunk. Their memory may have been freed meanwhile. */
-static uint32_t take_block(const wpi_paging *p, struct wpi_fault_batch *b, wpi_pages *faulting) {
-    const uint64_t first = p->residency.first;
-    const uint64_t chunk = (b->faults[b->served_count].address - first) / WPI_CHUNK_BYTES;
+static wpi_chunk_number take_block(const wpi_paging *p, struct wpi_fault_batch *b,
+                                   wpi_pages *faulting) {
+    const wpi_chunk_number chunk = wpi_page_chunk(b->faults[b->served_count].page);
+    const uint32_t page_count = wpi_residency_chunk_at(&p->residency, chunk)->page_count;
     *faulting = (wpi_pages){{0}};
     for (; b->served_count < b->fault_count; b->served_count++) {
-        const uint64_t address = b->faults[b->served_count].address;
-        if ((address - first) / WPI_CHUNK_BYTES != chunk) break;
-        if (wpi_page_of(address) < p->residency.chunks[chunk].page_count)
-            wpi_pages_add(faulting, wpi_page_of(address));
+        const wpi_page_number page = b->faults[b->served_count].page;
+        if (wpi_page_chunk(page).v != chunk.v) break;
+        if (wpi_page_index(page) < page_count) wpi_pages_add(faulting, wpi_page_index(page));
     }
-    return (uint32_t)chunk;
+    return chunk;
 }
 
 static void end_batch(wpi_paging *p, wp_time_ps now) {
@@ -173,7 +171,7 @@ static void end_batch(wpi_paging *p, wp_time_ps now) {
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_DUPLICATE, duplicates_of(p));
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_SIZE, b->fetched);
     wpi_page_events_measure(&p->events, WPI_PAGE_BATCH_BLOCKS, b->blocks);
-    if (p->faults_throttled != b->throttled) b->throttled_batches++;
+    if (wpi_thrashing_throttled(&p->thrashing) != b->throttled) b->throttled_batches++;
     const uint32_t policy = p->profile->paging.replay;
     b->is_waiting = policy == WPI_REPLAY_BATCH_FLUSH; /* goes on behind the replay */
     const bool goes_on = !b->is_waiting;
@@ -186,11 +184,11 @@ static void serve_block(void *object, uint64_t token, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     wpi_pages faulting;
     (void)token;
-    const uint32_t chunk = take_block(p, b, &faulting);
-    const uint32_t missing = wpi_migrate_in(p, chunk, &faulting, now);
+    const wpi_chunk_number chunk = take_block(p, b, &faulting);
+    const uint32_t missing = wpi_page_fetch_faulting(p, chunk, &faulting, now);
     b->missing += missing;
     b->blocks++;
-    wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, wpi_page_address(p, chunk, 0), missing);
+    wpi_page_events_count(&p->events, WPI_PAGE_FAR_FAULT, chunk, missing);
     if (p->profile->paging.replay == WPI_REPLAY_BLOCK) order_replay(p, now);
     if (b->served_count < b->fault_count)
         wpi_engine_at(p->engine, now + p->profile->paging.block_ps, serve_block, p, 0);
@@ -229,14 +227,14 @@ static void next_batch(wpi_paging *p, wp_time_ps now) {
         return;
     }
     b->batches++;
-    b->throttled = p->faults_throttled;
-    b->refused = p->faults_refused;
+    b->throttled = wpi_thrashing_throttled(&p->thrashing);
+    b->refused = wpi_thrashing_refused(&p->thrashing);
     const wp_time_ps took =
         p->profile->paging.batch_ps + b->fault_count * p->profile->paging.fault_ps;
     wpi_engine_at(p->engine, now + took + p->profile->paging.block_ps, serve_block, p, 0);
 }
 
-static void add(wpi_paging *p, const wpi_paging_asker *asker, wp_time_ps now) {
+static void add(wpi_paging *p, const wpi_page_fault *raised, wp_time_ps now) {
     struct wpi_fault_batch *b = p->batch;
     const uint32_t capacity = p->profile->paging.buffer_entries;
     wpi_page_events_add(&p->events, WPI_PAGE_BATCH_RAISED, 1);
@@ -244,8 +242,7 @@ static void add(wpi_paging *p, const wpi_paging_asker *asker, wp_time_ps now) {
         wpi_page_events_add(&p->events, WPI_PAGE_BATCH_OVERFLOW, 1);
         return;
     }
-    b->buffer[(b->first + b->count++) % capacity] =
-        (fault){asker->address, asker->sm, asker->is_write};
+    b->buffer[(b->first + b->count++) % capacity] = *raised;
     if (!b->is_serving) interrupt(p, now);
 }
 

@@ -8,6 +8,8 @@
  *     serial       one after the other, each after `latency` (UVMSmart's accurate mode)
  *     added        those of a core cycle set off together at its end; the latency is not simulated,
  *                  only counted (its default) */
+#include "sim/paging/fault_service.h"
+
 #include "sim/paging/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
@@ -15,11 +17,11 @@
 static void served(void *object, uint64_t token, wp_time_ps now);
 
 static wpi_fault_entry *entry_at(const wpi_paging *p, uint32_t number) {
-    return &((wpi_fault_entry *)p->entries.items)[number];
+    return &((wpi_fault_entry *)p->queue.entries.items)[number];
 }
 
 static wpi_fifo_links entries_of(const wpi_paging *p) {
-    return WPI_FIFO_LINKS(p->entries.items, wpi_fault_entry, next);
+    return WPI_FIFO_LINKS(p->queue.entries.items, wpi_fault_entry, next);
 }
 
 /* A service is what happens at the end of a cycle, of all faults that it had. */
@@ -43,15 +45,15 @@ static wp_time_ps ready_at(const wpi_paging *p, uint32_t number) {
 static wp_time_ps service_end(const wpi_paging *p, wp_time_ps now) {
     const wp_time_ps cycle_ps = p->profile->cycle_ps;
     if (is_of_a_cycle(p)) return (now / cycle_ps + 1) * cycle_ps;
-    if (is_pipelined(p)) return ready_at(p, p->buffer.first);
+    if (is_pipelined(p)) return ready_at(p, p->queue.buffer.first);
     return now + p->profile->paging.latency_ps;
 }
 
 /* The last one of the buffer that is taken now. */
 static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
-    uint32_t last = p->buffer.first;
+    uint32_t last = p->queue.buffer.first;
     if (p->profile->paging.service == WPI_FAULT_SERIAL) return last;
-    if (!is_pipelined(p)) return p->buffer.last;
+    if (!is_pipelined(p)) return p->queue.buffer.last;
     for (uint32_t next = entry_at(p, last)->next; next != NONE && ready_at(p, next) <= now;
          next = entry_at(p, last)->next)
         last = next;
@@ -60,59 +62,69 @@ static uint32_t last_taken(const wpi_paging *p, wp_time_ps now) {
 
 /* The buffer's faults, only the first one, or those that are as old as it. */
 static wpi_fifo take(wpi_paging *p, wp_time_ps now) {
-    return wpi_fifo_take_until(&p->buffer, entries_of(p), last_taken(p, now));
+    return wpi_fifo_take_until(&p->queue.buffer, entries_of(p), last_taken(p, now));
 }
 
 static void serve(wpi_paging *p, wp_time_ps now) {
-    if (p->is_serving || wpi_fifo_is_empty(&p->buffer)) return;
-    p->is_serving = true;
+    if (p->queue.is_serving || wpi_fifo_is_empty(&p->queue.buffer)) return;
+    p->queue.is_serving = true;
     wpi_page_events_add(&p->events, WPI_PAGE_SERVICE, 1);
-    if (!takes_at_end(p)) p->served = take(p, now);
+    if (!takes_at_end(p)) p->queue.served = take(p, now);
     wpi_engine_at(p->engine, service_end(p, now), served, p, 0);
 }
 
-static void add(wpi_paging *paging, const wpi_paging_asker *asker, wp_time_ps now) {
-    const uint32_t number = wpi_pool_take(&paging->entries, sizeof(wpi_fault_entry));
-    *entry_at(paging, number) = (wpi_fault_entry){asker->address, now, NONE};
-    wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, asker->address, now);
-    wpi_fifo_append(&paging->buffer, entries_of(paging), number);
+static void add(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now) {
+    const uint32_t number = wpi_pool_take(&paging->queue.entries, sizeof(wpi_fault_entry));
+    *entry_at(paging, number) = (wpi_fault_entry){fault->page, now, NONE};
+    wpi_page_events_report_one(&paging->events, WPI_PAGE_FAR_FAULT, fault->page, now);
+    wpi_fifo_append(&paging->queue.buffer, entries_of(paging), number);
     serve(paging, now);
 }
 
 /* The pages of the faults from `*first` on that lie in its chunk; takes those out of the list. What
  * was ordered may have been freed meanwhile. */
-static uint32_t take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
-    const wpi_residency *r = &p->residency;
-    const uint64_t chunk = (entry_at(p, *first)->address - r->first) / WPI_CHUNK_BYTES;
+static wpi_chunk_number take_chunk(wpi_paging *p, uint32_t *first, wpi_pages *pages) {
+    const wpi_chunk_number chunk = wpi_page_chunk(entry_at(p, *first)->page);
+    const uint32_t page_count = wpi_residency_chunk_at(&p->residency, chunk)->page_count;
     *pages = (wpi_pages){{0}};
     for (uint32_t *link = first; *link != NONE;) {
         wpi_fault_entry *fault = entry_at(p, *link);
-        if ((fault->address - r->first) / WPI_CHUNK_BYTES != chunk) {
+        if (wpi_page_chunk(fault->page).v != chunk.v) {
             link = &fault->next;
             continue;
         }
-        if (wpi_page_of(fault->address) < r->chunks[chunk].page_count)
-            wpi_pages_add(pages, wpi_page_of(fault->address));
+        if (wpi_page_index(fault->page) < page_count)
+            wpi_pages_add(pages, wpi_page_index(fault->page));
         const uint32_t number = *link;
         *link = fault->next;
-        wpi_pool_give(&p->entries, number);
+        wpi_pool_give(&p->queue.entries, number);
     }
-    return (uint32_t)chunk;
+    return chunk;
 }
 
 static void served(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    if (takes_at_end(p)) p->served = take(p, now);
-    uint32_t first = wpi_fifo_take_all(&p->served).first;
+    if (takes_at_end(p)) p->queue.served = take(p, now);
+    uint32_t first = wpi_fifo_take_all(&p->queue.served).first;
     while (first != NONE) {
         wpi_pages faulting;
-        const uint32_t chunk = take_chunk(p, &first, &faulting);
-        wpi_blocks_serve(p, chunk, &faulting);
-        (void)wpi_migrate_in(p, chunk, &faulting, now);
+        const wpi_chunk_number chunk = take_chunk(p, &first, &faulting);
+        wpi_block_moves_serve(&p->moves, chunk, &faulting);
+        (void)wpi_page_fetch_faulting(p, chunk, &faulting, now);
     }
-    p->is_serving = false;
+    p->queue.is_serving = false;
     serve(p, now);
 }
 
-const wpi_fault_service_ops wpi_fault_rounds = {.add = add};
+static wp_status create(wpi_paging *paging, wp_error *err) {
+    (void)err;
+    paging->queue = (wpi_fault_queue){.buffer = WPI_FIFO_EMPTY, .served = WPI_FIFO_EMPTY};
+    return WP_STATUS_OK;
+}
+
+static void destroy(wpi_paging *paging) {
+    wpi_pool_deinit(&paging->queue.entries);
+}
+
+const wpi_fault_service_ops wpi_fault_rounds = {.create = create, .destroy = destroy, .add = add};

@@ -75,7 +75,8 @@ static void go_on(wpi_foresight *f) {
     if (f->future.now < outer) f->future.now++;
 }
 
-bool wpi_foresight_touch(wpi_foresight *foresight, uint32_t page) {
+bool wpi_foresight_touch(wpi_foresight *foresight, wpi_page_number used) {
+    const uint32_t page = (uint32_t)used.v;
     foresight->last = room_for(foresight->last, &foresight->last_count, page);
     const uint32_t last = foresight->last[page];
     if (last != 0 && foresight->count - last < foresight->window) return false;

@@ -18,6 +18,7 @@
 #include "base/fail.h"
 #include "policy/future.h"
 #include "policy/policy.h"
+#include "sim/paging/page_number.h"
 
 #define WPI_FORESIGHT_WINDOW 64u
 
@@ -47,7 +48,7 @@ WP_NODISCARD wp_status wpi_foresight_take(wpi_foresight *foresight, uint32_t *pa
                                           uint32_t *launches, uint32_t launch_count, wp_error *err);
 
 /** A page is used. True: time went on. */
-bool wpi_foresight_touch(wpi_foresight *foresight, uint32_t page);
+bool wpi_foresight_touch(wpi_foresight *foresight, wpi_page_number page);
 /** A launch begins. INVALID: the earlier run had fewer. */
 WP_NODISCARD wp_status wpi_foresight_launch(wpi_foresight *foresight, wp_error *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Behind a walk: where a page is. Who has to wait is in one list: a far fault's, or, where its CU
  * has no far fault left or there is no MSHR, the CU's of those that were nacked. */
+#include "sim/paging/gmmu.h"
+
 #include <string.h>
 
 #include "base/alloc.h"
@@ -8,16 +10,49 @@
 
 #define NONE WPI_PAGING_NONE
 
+wp_status wpi_gmmu_init(wpi_gmmu *gmmu, uint32_t sm_count, wp_error *err) {
+    *gmmu = (wpi_gmmu){.raised = WPI_FIFO_EMPTY};
+    gmmu->cus = wp_calloc(sm_count, sizeof *gmmu->cus);
+    if (gmmu->cus == NULL || !wpi_index_init(&gmmu->fault_of, 0))
+        return WP_FAIL(err, NOMEM, "the GMMU of %u SMs", sm_count);
+    for (uint32_t i = 0; i < sm_count; i++)
+        gmmu->cus[i].nacked = WPI_FIFO_EMPTY;
+    return WP_STATUS_OK;
+}
+
+void wpi_gmmu_deinit(wpi_gmmu *gmmu) {
+    wpi_index_deinit(&gmmu->fault_of);
+    wpi_pool_deinit(&gmmu->faults);
+    wpi_pool_deinit(&gmmu->waiters);
+    wp_free(gmmu->cus);
+    wp_free(gmmu->fault_sms);
+    wp_free(gmmu->waited);
+    *gmmu = (wpi_gmmu){0};
+}
+
+wp_status wpi_gmmu_grow(wpi_gmmu *gmmu, uint32_t before, uint32_t after, wp_error *err) {
+    wpi_pages *waited = wp_realloc(gmmu->waited, after * sizeof *waited);
+    if (waited == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
+    for (uint32_t i = before; i < after; i++)
+        waited[i] = (wpi_pages){{0}};
+    gmmu->waited = waited;
+    return WP_STATUS_OK;
+}
+
+static wpi_far_fault *fault_at(const wpi_gmmu *gmmu, uint32_t number) {
+    return &((wpi_far_fault *)gmmu->faults.items)[number];
+}
+
 static wpi_paging_waiter *waiter_at(const wpi_paging *p, uint32_t number) {
-    return &((wpi_paging_waiter *)p->waiters.items)[number];
+    return &((wpi_paging_waiter *)p->gmmu.waiters.items)[number];
 }
 
 static wpi_fifo_links waiters_of(const wpi_paging *p) {
-    return WPI_FIFO_LINKS(p->waiters.items, wpi_paging_waiter, next);
+    return WPI_FIFO_LINKS(p->gmmu.waiters.items, wpi_paging_waiter, next);
 }
 
 static void append(wpi_paging *p, wpi_fifo *queue, const wpi_paging_waiter *waiter) {
-    const uint32_t number = wpi_pool_take(&p->waiters, sizeof *waiter);
+    const uint32_t number = wpi_pool_take(&p->gmmu.waiters, sizeof *waiter);
     *waiter_at(p, number) = *waiter;
     wpi_fifo_append(queue, waiters_of(p), number);
 }
@@ -25,7 +60,7 @@ static void append(wpi_paging *p, wpi_fifo *queue, const wpi_paging_waiter *wait
 static wpi_paging_waiter take_first(wpi_paging *p, wpi_fifo *queue) {
     const uint32_t number = wpi_fifo_take_first(queue, waiters_of(p));
     const wpi_paging_waiter waiter = *waiter_at(p, number);
-    wpi_pool_give(&p->waiters, number);
+    wpi_pool_give(&p->gmmu.waiters, number);
     return waiter;
 }
 
@@ -50,40 +85,39 @@ static bool has_fault_left(const wpi_paging *p, const wpi_paging_cu *cu) {
 }
 
 static bool has_mshr_left(const wpi_paging *p) {
-    return p->profile->paging.mshrs == 0 || p->fault_count < p->profile->paging.mshrs;
+    return p->profile->paging.mshrs == 0 || p->gmmu.fault_count < p->profile->paging.mshrs;
 }
 
 /* In order, where all are replayed together. */
 static void append_fault(wpi_paging *p, uint32_t number) {
-    wpi_fifo_append(&p->raised, WPI_FIFO_LINKS(p->faults.items, wpi_far_fault, next), number);
+    wpi_fifo_append(&p->gmmu.raised, WPI_FIFO_LINKS(p->gmmu.faults.items, wpi_far_fault, next),
+                    number);
 }
 
-/* The pages of the address's chunk that somebody waits for. */
-static wpi_pages *waited_at(const wpi_paging *p, uint64_t address) {
-    return &p->waited[(address - p->residency.first) / WPI_CHUNK_BYTES];
+/* The pages of the page's chunk that somebody waits for. */
+static wpi_pages *waited_at(const wpi_paging *p, wpi_page_number page) {
+    return &p->gmmu.waited[wpi_page_chunk(page).v];
 }
 
 /* No SM waits for the fault, yet. */
 static void clear_sms(wpi_paging *p, uint32_t fault) {
-    if (p->fault_sms_count < p->faults.capacity) {
-        p->fault_sms = wp_realloc(p->fault_sms, p->faults.capacity * sizeof *p->fault_sms);
-        WP_CHECK(p->fault_sms != NULL);
-        p->fault_sms_count = p->faults.capacity;
+    if (p->gmmu.fault_sms_count < p->gmmu.faults.capacity) {
+        p->gmmu.fault_sms =
+            wp_realloc(p->gmmu.fault_sms, p->gmmu.faults.capacity * sizeof *p->gmmu.fault_sms);
+        WP_CHECK(p->gmmu.fault_sms != NULL);
+        p->gmmu.fault_sms_count = p->gmmu.faults.capacity;
     }
-    memset(p->fault_sms[fault], 0, sizeof p->fault_sms[fault]);
+    memset(p->gmmu.fault_sms[fault], 0, sizeof p->gmmu.fault_sms[fault]);
 }
 
-static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *waiter,
+static uint32_t raise(wpi_paging *p, wpi_page_number page, const wpi_paging_waiter *waiter,
                       wp_time_ps now) {
-    const uint32_t number = wpi_pool_take(&p->faults, sizeof(wpi_far_fault));
-    *wpi_fault_at(p, number) = (wpi_far_fault){.address = address,
-                                               .raised = now,
-                                               .first = *waiter,
-                                               .others = WPI_FIFO_EMPTY,
-                                               .next = NONE};
-    wpi_index_add(&p->fault_of, address / WPI_PAGE_BYTES, number);
-    wpi_pages_add(waited_at(p, address), wpi_page_of(address));
-    p->fault_count++;
+    const uint32_t number = wpi_pool_take(&p->gmmu.faults, sizeof(wpi_far_fault));
+    *fault_at(&p->gmmu, number) = (wpi_far_fault){
+        .page = page, .raised = now, .first = *waiter, .others = WPI_FIFO_EMPTY, .next = NONE};
+    wpi_index_add(&p->gmmu.fault_of, page.v, number);
+    wpi_pages_add(waited_at(p, page), wpi_page_index(page));
+    p->gmmu.fault_count++;
     if (p->service->is_replaying) {
         append_fault(p, number);
         clear_sms(p, number);
@@ -94,7 +128,7 @@ static uint32_t raise(wpi_paging *p, uint64_t address, const wpi_paging_waiter *
 /* Notes that the SM has a waiter, where a service replays. False: it had one before. */
 static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
     if (!p->service->is_replaying) return false;
-    uint64_t *word = &p->fault_sms[fault][sm / 64];
+    uint64_t *word = &p->gmmu.fault_sms[fault][sm / 64];
     const uint64_t bit = (uint64_t)1 << sm % 64, before = *word;
     *word |= bit;
     return (before & bit) == 0;
@@ -102,9 +136,9 @@ static bool is_first_of_sm(const wpi_paging *p, uint32_t fault, uint32_t sm) {
 
 static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_coming,
                           wp_time_ps now) {
-    const uint64_t address = asker->address / WPI_PAGE_BYTES * WPI_PAGE_BYTES;
-    wpi_paging_cu *cu = &p->cus[asker->sm];
-    uint32_t fault = wpi_index_find(&p->fault_of, address / WPI_PAGE_BYTES);
+    const wpi_page_number page = wpi_residency_page(&p->residency, asker->address);
+    wpi_paging_cu *cu = &p->gmmu.cus[asker->sm];
+    uint32_t fault = wpi_index_find(&p->gmmu.fault_of, page.v);
     const bool is_new = fault == WPI_INDEX_NONE;
     const bool is_counted =
         is_new || p->profile->paging.cu_counts == (uint32_t)WPI_CU_COUNTS_WAITED;
@@ -116,9 +150,9 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         return;
     }
     if (is_new)
-        fault = raise(p, address, &waiter, now);
+        fault = raise(p, page, &waiter, now);
     else
-        append(p, &wpi_fault_at(p, fault)->others, &waiter);
+        append(p, &fault_at(&p->gmmu, fault)->others, &waiter);
     cu->waiting += is_counted;
     /* It was nacked before, and leaves the place that was to be its to another. */
     if (!is_counted && has_fault_left(p, cu)) replay_nacked(p, cu, now);
@@ -127,21 +161,21 @@ static void wait_for_page(wpi_paging *p, const wpi_paging_asker *asker, bool is_
         wpi_page_events_add(&p->events, WPI_PAGE_JOINED, 1);
     } else if (!is_coming || p->service->is_replaying) {
         /* Page tables do not know what is coming. */
-        const wpi_paging_asker of_page = {address, asker->token, asker->sm, asker->is_write};
-        p->service->add(p, &of_page, now);
-        wpi_migration_idle(p, now);
+        p->service->add(p, &(wpi_page_fault){page, asker->sm, asker->is_write}, now);
+        wpi_idle_prefetch_ask(p, now);
     }
 }
 
 wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *asker,
                                  wp_time_ps now) {
     wpi_chunk *chunk = wpi_residency_chunk(&paging->residency, asker->address);
-    const uint32_t page = wpi_page_of(asker->address);
-    const bool is_local = wpi_pages_has(&chunk->resident, page);
-    const bool is_coming = !is_local && wpi_page_is_here(chunk, page);
-    bool is_remote = !is_local && !is_coming && wpi_blocks_stay_remote(paging, chunk, asker, now);
-    if (!is_local && !is_remote && wpi_blocks_may_go_on(paging, chunk, asker, now)) {
-        if (!is_coming) wpi_blocks_order(paging, chunk, asker->address, now);
+    const wpi_page_number page = wpi_residency_page(&paging->residency, asker->address);
+    const bool is_local = wpi_pages_has(&chunk->resident, wpi_page_index(page));
+    const bool is_coming = !is_local && wpi_page_is_here(&paging->residency, page);
+    bool is_remote =
+        !is_local && !is_coming && wpi_block_moves_stay_remote(paging, chunk, asker, now);
+    if (!is_local && !is_remote && wpi_block_moves_may_go_on(paging, chunk, asker, now)) {
+        if (!is_coming) wpi_block_moves_order(paging, page, now);
         is_remote = true;
     }
     if (!is_local && !is_remote) {
@@ -149,11 +183,11 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
         return WPI_PAGING_WAITS;
     }
     /* If it was nacked before, it has no use for the place that was to be its. */
-    wpi_paging_cu *cu = &paging->cus[asker->sm];
+    wpi_paging_cu *cu = &paging->gmmu.cus[asker->sm];
     if (has_fault_left(paging, cu)) replay_nacked(paging, cu, now);
     if (is_remote) {
-        wpi_pages_remove(&chunk->untouched, page); /* made where it is reached */
-        wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, asker->address, now);
+        wpi_residency_set_page_touched(&paging->residency, page); /* its data are on the host */
+        wpi_page_events_report_one(&paging->events, WPI_PAGE_REMOTE, page, now);
     }
     return is_remote ? WPI_PAGING_REMOTE : WPI_PAGING_LOCAL;
 }
@@ -164,70 +198,65 @@ wpi_paging_answer wpi_paging_ask(wpi_paging *paging, const wpi_paging_asker *ask
 /* Where MSHRs are what lacks, CUs that have no page to wait for would never be told. */
 static void replay_any(wpi_paging *p, wp_time_ps now) {
     for (uint32_t i = 0; i < p->profile->sm_count; i++)
-        if (p->cus[i].waiting == 0) replay_nacked(p, &p->cus[i], now);
+        if (p->gmmu.cus[i].waiting == 0) replay_nacked(p, &p->gmmu.cus[i], now);
 }
 
-static bool is_resident(const wpi_paging *p, uint64_t address) {
-    return wpi_pages_has(&wpi_residency_chunk(&p->residency, address)->resident,
-                         wpi_page_of(address));
+static bool is_resident(const wpi_paging *p, wpi_page_number page) {
+    const wpi_chunk *chunk = wpi_residency_chunk_of(&p->residency, page);
+    return wpi_pages_has(&chunk->resident, wpi_page_index(page));
 }
 
 /* The waiter walks again; it holds the page if that is there. */
-static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, uint64_t address,
+static void release_waiter(wpi_paging *p, const wpi_paging_waiter *waiter, wpi_page_number page,
                            bool is_held, wp_time_ps now) {
-    wpi_paging_cu *cu = &p->cus[waiter->sm];
+    wpi_paging_cu *cu = &p->gmmu.cus[waiter->sm];
     cu->waiting -= waiter->is_counted;
-    if (is_held) (void)wpi_paging_hold(p, address, false);
+    if (is_held) (void)wpi_paging_hold(p, wpi_page_address(p->residency.first, page), false);
     replay(p, waiter, is_held, now);
     replay_nacked(p, cu, now);
 }
 
 static void release(wpi_paging *p, uint32_t number, wp_time_ps now) {
-    const wpi_far_fault fault = *wpi_fault_at(p, number);
-    const bool is_held = is_resident(p, fault.address);
-    (void)wpi_index_take(&p->fault_of, fault.address / WPI_PAGE_BYTES);
-    wpi_pages_remove(waited_at(p, fault.address), wpi_page_of(fault.address));
-    wpi_pool_give(&p->faults, number);
-    p->fault_count--;
+    const wpi_far_fault fault = *fault_at(&p->gmmu, number);
+    const bool is_held = is_resident(p, fault.page);
+    (void)wpi_index_take(&p->gmmu.fault_of, fault.page.v);
+    wpi_pages_remove(waited_at(p, fault.page), wpi_page_index(fault.page));
+    wpi_pool_give(&p->gmmu.faults, number);
+    p->gmmu.fault_count--;
     wpi_page_events_measure(&p->events, WPI_PAGE_WAIT_PS, now - fault.raised);
-    release_waiter(p, &fault.first, fault.address, is_held, now);
+    release_waiter(p, &fault.first, fault.page, is_held, now);
     for (wpi_fifo others = fault.others; !wpi_fifo_is_empty(&others);) {
         const wpi_paging_waiter waiter = take_first(p, &others);
-        release_waiter(p, &waiter, fault.address, is_held, now);
+        release_waiter(p, &waiter, fault.page, is_held, now);
     }
 }
 
-void wpi_gmmu_expect_arrival(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer) {
-    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
-    if (page < outer)
-        wpi_index_prefetch(&paging->fault_of,
-                           wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES);
+void wpi_gmmu_expect_arrival(const wpi_gmmu *gmmu, wpi_page_run run) {
+    const uint32_t index = wpi_pages_next(&gmmu->waited[run.chunk.v], run.first);
+    if (index < run.outer) wpi_index_prefetch(&gmmu->fault_of, wpi_page_in(run.chunk, index).v);
 }
 
-void wpi_gmmu_expect_release(const wpi_paging *paging, uint32_t chunk, uint32_t first,
-                             uint32_t outer) {
-    const uint32_t page = wpi_pages_next(&paging->waited[chunk], first);
-    if (page >= outer) return;
-    const uint64_t number = wpi_page_address(paging, chunk, page) / WPI_PAGE_BYTES;
-    __builtin_prefetch(wpi_fault_at(paging, wpi_index_find(&paging->fault_of, number)));
+void wpi_gmmu_expect_release(const wpi_gmmu *gmmu, wpi_page_run run) {
+    const uint32_t index = wpi_pages_next(&gmmu->waited[run.chunk.v], run.first);
+    if (index >= run.outer) return;
+    const wpi_page_number page = wpi_page_in(run.chunk, index);
+    __builtin_prefetch(fault_at(gmmu, wpi_index_find(&gmmu->fault_of, page.v)));
 }
 
-void wpi_gmmu_arrived(wpi_paging *paging, uint32_t chunk, uint32_t first, uint32_t outer,
-                      wp_time_ps now) {
+void wpi_gmmu_arrived(wpi_paging *paging, wpi_page_run run, wp_time_ps now) {
     if (paging->service->is_replaying) return;
-    for (uint32_t page = wpi_pages_next(&paging->waited[chunk], first); page < outer;
-         page = wpi_pages_next(&paging->waited[chunk], page + 1)) {
-        const uint64_t address = wpi_page_address(paging, chunk, page);
-        release(paging, wpi_index_find(&paging->fault_of, address / WPI_PAGE_BYTES), now);
+    for (uint32_t index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], run.first);
+         index < run.outer; index = wpi_pages_next(&paging->gmmu.waited[run.chunk.v], index + 1)) {
+        const wpi_page_number page = wpi_page_in(run.chunk, index);
+        release(paging, wpi_index_find(&paging->gmmu.fault_of, page.v), now);
         if (paging->profile->paging.mshrs != 0) replay_any(paging, now);
     }
 }
 
 void wpi_gmmu_replay(wpi_paging *paging, wp_time_ps now) {
-    uint32_t number = wpi_fifo_take_all(&paging->raised).first;
+    uint32_t number = wpi_fifo_take_all(&paging->gmmu.raised).first;
     while (number != NONE) {
-        const uint32_t next = wpi_fault_at(paging, number)->next;
+        const uint32_t next = fault_at(&paging->gmmu, number)->next;
         release(paging, number, now);
         number = next;
     }

@@ -10,10 +10,8 @@
 #include "sim/paging/paging_parts.h"
 
 static wp_time_ps copy(wpi_paging *p, uint64_t pages, wp_time_ps now) {
-    const uint64_t bytes = pages * WPI_PAGE_BYTES;
     wp_time_ps begun = 0;
-    wpi_page_events_add(&p->events, WPI_PAGE_LINK_TO_HOST, wpi_link_transfer_ps(p->profile, bytes));
-    return wpi_link_copy(p->link, bytes, WPI_DIRECTION_TO_HOST, now, &begun);
+    return wpi_page_copy(p, pages, WPI_DIRECTION_TO_HOST, now, &begun);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
@@ -39,21 +37,22 @@ wp_time_ps wpi_paging_synchronize(wpi_paging *paging, wp_time_ps now) {
     wpi_residency *r = &paging->residency;
     uint64_t returned = 0, stayed = 0;
     if (paging->profile->paging.synchronize == WPI_SYNCHRONIZE_KEEP) return now;
-    for (uint32_t number = 0; number < r->chunk_count; number++) {
-        wpi_chunk *chunk = &r->chunks[number];
-        const wpi_pages idle = wpi_idle_pages(chunk);
+    for (uint32_t i = 0; i < r->chunk_count; i++) {
+        const wpi_chunk_number number = {i};
+        wpi_chunk *chunk = wpi_residency_chunk_at(r, number);
+        const wpi_pages idle = wpi_residency_idle(chunk);
         const wpi_pages written = wpi_pages_and(&idle, &chunk->dirty);
         wpi_staging_keep(paging, number, &chunk->resident);
         returned += wpi_pages_count(&written);
         wpi_residency_leave(r, chunk, &written);
-        wpi_shoot_down(paging, number, &written);
+        wpi_tlb_copies_drop(paging, number, &written);
         wpi_page_events_report(&paging->events, WPI_PAGE_RETURNED, number, &written, now);
-        chunk->unlisted = wpi_pages_without(&idle, &written);
-        stayed += wpi_pages_count(&chunk->unlisted);
+        const wpi_pages clean = wpi_pages_without(&idle, &written);
+        wpi_residency_set_unlisted(r, chunk, &clean);
+        stayed += wpi_pages_count(&clean);
     }
-    r->has_unlisted = stayed != 0;
     wpi_residency_release(r, returned);
     wpi_residency_lend(r, stayed);
-    paging->is_oversubscribed = false;
+    wpi_evictions_set_oversubscribed(&paging->evictions, false);
     return copy_back(paging, returned, now);
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looking ahead: what is used is noted, and while the link brings nothing else a policy that knows
  * the future says what comes next. For that only pages leave that are used later than it. */
+#include "sim/paging/look_ahead.h"
+
 #include "sim/paging/paging_parts.h"
 
 #define TOUCHES 16u /* notes, after which it is looked again whether something may come */
 
 void wpi_paging_set_foresight(wpi_paging *paging, wpi_foresight *foresight) {
-    paging->foresight = foresight->is_noting || foresight->has_future ? foresight : NULL;
+    paging->ahead.foresight = foresight->is_noting || foresight->has_future ? foresight : NULL;
 }
 
-const wpi_future *wpi_paging_future(const wpi_paging *paging) {
-    return paging->foresight != NULL && paging->foresight->has_future ? &paging->foresight->future
-                                                                      : NULL;
+const wpi_future *wpi_look_ahead_future(const wpi_look_ahead *ahead) {
+    const wpi_foresight *f = ahead->foresight;
+    return f != NULL && f->has_future ? &f->future : NULL;
 }
 
 static const wpi_prefetch_ops *prefetcher(const wpi_paging *p) {
@@ -19,61 +21,61 @@ static const wpi_prefetch_ops *prefetcher(const wpi_paging *p) {
 }
 
 /* A time of the pages: when the first of them is used. */
-static uint32_t first_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+static uint32_t first_use(const wpi_future *future, wpi_chunk_number chunk,
+                          const wpi_pages *pages) {
     uint32_t first = WPI_FUTURE_NEVER;
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1)) {
-        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        const uint32_t next = wpi_future_next(future, (uint32_t)wpi_page_in(chunk, page).v);
         if (next < first) first = next;
     }
     return first;
 }
 
-static bool is_used_later(const wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
+static bool is_used_later(const wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
                           const void *last) {
-    return first_use(wpi_paging_future(paging), chunk, pages) > *(const uint32_t *)last;
+    return first_use(wpi_look_ahead_future(&paging->ahead), chunk, pages) > *(const uint32_t *)last;
 }
 
 /* When the last of the pages is used. */
-static uint32_t last_use(const wpi_future *future, uint32_t chunk, const wpi_pages *pages) {
+static uint32_t last_use(const wpi_future *future, wpi_chunk_number chunk, const wpi_pages *pages) {
     uint32_t last = 0;
     for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
          page = wpi_pages_next(pages, page + 1)) {
-        const uint32_t next = wpi_future_next(future, chunk * WPI_CHUNK_PAGES + page);
+        const uint32_t next = wpi_future_next(future, (uint32_t)wpi_page_in(chunk, page).v);
         if (next > last) last = next;
     }
     return last;
 }
 
-bool wpi_ahead_make_room(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages,
-                         wp_time_ps now) {
-    const uint32_t last = last_use(wpi_paging_future(paging), chunk, pages);
-    return wpi_migrate_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
+bool wpi_look_ahead_make_room(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages,
+                              wp_time_ps now) {
+    const uint32_t last = last_use(wpi_look_ahead_future(&paging->ahead), chunk, pages);
+    return wpi_evictions_make_room(paging, wpi_pages_count(pages), is_used_later, &last, now);
 }
 
 static void look_ahead(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    p->is_ahead_due = false;
-    wpi_migration_idle(p, now);
+    p->ahead.is_due = false;
+    wpi_idle_prefetch_ask(p, now);
 }
 
 /* When time has gone on, what is used after what comes next may leave for it. */
 void wpi_paging_foresee(wpi_paging *paging, uint64_t address) {
-    const uint32_t page = (uint32_t)((address - paging->residency.first) / WPI_PAGE_BYTES);
-    if (paging->foresight == NULL) return;
-    if (!wpi_foresight_touch(paging->foresight, page) || paging->is_ahead_due) return;
-    if (!prefetcher(paging)->needs_future || paging->foresight->count % TOUCHES != 0) return;
-    paging->is_ahead_due = true;
+    if (paging->ahead.foresight == NULL) return;
+    const wpi_page_number page = wpi_residency_page(&paging->residency, address);
+    if (!wpi_foresight_touch(paging->ahead.foresight, page) || paging->ahead.is_due) return;
+    if (!prefetcher(paging)->needs_future || paging->ahead.foresight->count % TOUCHES != 0) return;
+    paging->ahead.is_due = true;
     wpi_engine_at(paging->engine, wpi_engine_now(paging->engine), look_ahead, paging, 0);
 }
 
-void wpi_ahead_left(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    const wpi_future *future = wpi_paging_future(paging);
+void wpi_look_ahead_left(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
+    const wpi_future *future = wpi_look_ahead_future(&paging->ahead);
     if (future == NULL) return;
     const uint32_t next = first_use(future, chunk, pages);
-    if (prefetcher(paging)->needs_future && next < paging->prefetch_position)
-        paging->prefetch_position = next;
+    if (prefetcher(paging)->needs_future) wpi_idle_prefetch_go_back(&paging->idle, next);
 }
 
 /* Pages of an allocation that is not there: another program, or other arguments. */
@@ -82,9 +84,9 @@ static wp_status check_pages(const wpi_paging *p, const wpi_foresight *f, wp_err
     const uint32_t outer =
         f->launch_count < f->earlier_launches ? f->launches[f->launch_count] : future->count;
     for (uint32_t i = f->launches[f->launch_count - 1]; i < outer; i++) {
-        const uint32_t chunk = future->pages[i] / WPI_CHUNK_PAGES;
-        if (chunk < p->residency.chunk_count &&
-            future->pages[i] % WPI_CHUNK_PAGES < p->residency.chunks[chunk].page_count)
+        const wpi_page_number page = {future->pages[i]};
+        if (wpi_page_chunk(page).v < p->residency.chunk_count &&
+            wpi_page_index(page) < wpi_residency_chunk_of(&p->residency, page)->page_count)
             continue;
         return WP_FAIL(err, INVALID,
                        "in the recorded run, launch %u used memory that is not allocated "
@@ -100,8 +102,8 @@ static bool needs_future(const wpi_paging *p) {
 }
 
 wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err) {
-    wpi_foresight *f = paging->foresight;
-    if (needs_future(paging) && wpi_paging_future(paging) == NULL)
+    wpi_foresight *f = paging->ahead.foresight;
+    if (needs_future(paging) && wpi_look_ahead_future(&paging->ahead) == NULL)
         return WP_FAIL(
             err, INVALID,
             "an oracle policy needs the page accesses of an earlier run: use `warpage run`, or "
@@ -109,6 +111,6 @@ wp_status wpi_paging_launch(wpi_paging *paging, wp_time_ps now, wp_error *err) {
     if (f == NULL) return WP_STATUS_OK;
     WP_TRY(wpi_foresight_launch(f, err));
     if (f->has_future) WP_TRY(check_pages(paging, f, err));
-    wpi_migration_idle(paging, now);
+    wpi_idle_prefetch_ask(paging, now);
     return WP_STATUS_OK;
 }

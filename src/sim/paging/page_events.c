@@ -64,35 +64,44 @@ static const struct {
                                  [WPI_PAGE_BATCH_SIZE] = {BATCH, "size", "faults"},
                                  [WPI_PAGE_BATCH_BLOCKS] = {BATCH, "blocks", "blocks"}};
 
-static uint64_t chunk_address(const wpi_page_events *events, uint32_t chunk) {
-    return events->first + (uint64_t)chunk * WPI_CHUNK_BYTES;
+void wpi_page_events_init(wpi_page_events *events, uint64_t first) {
+    *events = (wpi_page_events){.first = first};
 }
 
-void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, uint64_t address,
+void wpi_page_events_set_history(wpi_page_events *events, wpi_page_history *history) {
+    events->history = history;
+}
+
+void wpi_page_events_set_watch(wpi_page_events *events, wpi_watch *watch) {
+    events->watch = watch;
+}
+
+void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                            uint64_t count) {
     events->counts[event] += count;
     if (events->watch == NULL || rows[event].move == NO_MOVE || count == 0) return;
-    wpi_watch_move(events->watch, address - address % WPI_CHUNK_BYTES, rows[event].move, count);
+    wpi_watch_move(events->watch, wpi_chunk_address(events->first, chunk), rows[event].move, count);
 }
 
-void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event, uint32_t chunk,
-                          const wpi_pages *pages, wp_time_ps now) {
+void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event,
+                          wpi_chunk_number chunk, const wpi_pages *pages, wp_time_ps now) {
     if (events->history == NULL || rows[event].entry == NO_ENTRY) return;
-    wpi_page_history_note_pages(events->history, chunk_address(events, chunk), pages,
+    wpi_page_history_note_pages(events->history, wpi_chunk_address(events->first, chunk), pages,
                                 rows[event].entry, now);
 }
 
-void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, uint32_t chunk,
+void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                             const wpi_pages *pages, wp_time_ps now) {
-    wpi_page_events_count(events, event, chunk_address(events, chunk), wpi_pages_count(pages));
+    wpi_page_events_count(events, event, chunk, wpi_pages_count(pages));
     wpi_page_events_note(events, event, chunk, pages, now);
 }
 
-void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, uint64_t address,
+void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
                                 wp_time_ps now) {
-    wpi_page_events_count(events, event, address, 1);
+    wpi_page_events_count(events, event, wpi_page_chunk(page), 1);
     if (events->history != NULL && rows[event].entry != NO_ENTRY)
-        wpi_page_history_note(events->history, address, rows[event].entry, now);
+        wpi_page_history_note(events->history, wpi_page_address(events->first, page),
+                              rows[event].entry, now);
 }
 
 void wpi_page_events_measure(wpi_page_events *events, wpi_page_measure measure, uint64_t value) {

@@ -17,6 +17,7 @@
 #include "sim/engine/statistics.h"
 #include "sim/paging/access_watch.h"
 #include "sim/paging/page_history.h"
+#include "sim/paging/page_number.h"
 
 /** In the order in which the statistics show them. */
 typedef enum wpi_page_event {
@@ -73,20 +74,32 @@ typedef struct wpi_page_events {
     wpi_histogram measures[WPI_PAGE_MEASURES];
 } wpi_page_events;
 
-/** Counts `count` of an event at the page or chunk of `address`. The allocation at the start of the
- * chunk counts it: where allocations are rounded up to full trees, pages may lie behind its end. */
-void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, uint64_t address,
+/** Managed memory begins at `first`. */
+void wpi_page_events_init(wpi_page_events *events, uint64_t first);
+/** Events are noted there from now on; NULL: nowhere. */
+void wpi_page_events_set_history(wpi_page_events *events, wpi_page_history *history);
+void wpi_page_events_set_watch(wpi_page_events *events, wpi_watch *watch);
+
+/** Counts `count` of an event in the chunk. The allocation at the start of the chunk counts it:
+ * where allocations are rounded up to full trees, pages may lie behind its end. */
+void wpi_page_events_count(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                            uint64_t count);
 /** Enters the event of each page of the chunk into the history. */
-void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event, uint32_t chunk,
-                          const wpi_pages *pages, wp_time_ps now);
+void wpi_page_events_note(const wpi_page_events *events, wpi_page_event event,
+                          wpi_chunk_number chunk, const wpi_pages *pages, wp_time_ps now);
 /** Counts an event of each page of the chunk, and notes it. */
-void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, uint32_t chunk,
+void wpi_page_events_report(wpi_page_events *events, wpi_page_event event, wpi_chunk_number chunk,
                             const wpi_pages *pages, wp_time_ps now);
 /** The same for one page. */
-void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, uint64_t address,
+void wpi_page_events_report_one(wpi_page_events *events, wpi_page_event event, wpi_page_number page,
                                 wp_time_ps now);
 void wpi_page_events_measure(wpi_page_events *events, wpi_page_measure measure, uint64_t value);
+
+/** How many of the event have been counted. */
+static inline uint64_t wpi_page_events_counted(const wpi_page_events *events,
+                                               wpi_page_event event) {
+    return events->counts[event];
+}
 
 /** Counts events that have no place. */
 static inline void wpi_page_events_add(wpi_page_events *events, wpi_page_event event,

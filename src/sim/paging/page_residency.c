@@ -63,6 +63,21 @@ wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count, wp_err
     return grow(residency, count, err);
 }
 
+wp_status wpi_residency_grow_words(uint64_t **words, uint32_t before, uint32_t after, uint32_t each,
+                                   wp_error *err) {
+    uint64_t *grown = wp_realloc(*words, (size_t)after * each * sizeof *grown);
+    if (grown == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
+    for (size_t i = (size_t)before * each; i < (size_t)after * each; i++)
+        grown[i] = 0;
+    *words = grown;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_residency_reserve_ages(wpi_residency *residency, uint32_t count, wp_error *err) {
+    return wpi_residency_grow_words(&residency->page_ages, residency->chunk_count, count,
+                                    WPI_CHUNK_PAGES, err);
+}
+
 wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                             wp_error *err) {
     uint32_t count;
@@ -131,11 +146,14 @@ static void count_round_trip(wpi_residency *r, uint32_t *counter) {
 /* ---- pages ------------------------------------------------------------------------------------
  */
 
-static void note_age(wpi_residency *r, wpi_chunk *chunk, uint32_t page) {
-    chunk->age = chunk->blocks[page / WPI_BLOCK_PAGES].age = ++r->clock;
-    if (r->has_unlisted) wpi_pages_remove(&chunk->unlisted, page);
-    if (r->page_ages == NULL) return;
-    r->page_ages[(size_t)(chunk - r->chunks) * WPI_CHUNK_PAGES + page] = r->clock;
+static wpi_chunk_number number_of(const wpi_residency *r, const wpi_chunk *chunk) {
+    return (wpi_chunk_number){(uint32_t)(chunk - r->chunks)};
+}
+
+static void note_age(wpi_residency *r, wpi_chunk *chunk, wpi_page_number page) {
+    chunk->age = chunk->blocks[wpi_block_index(wpi_page_block(page))].age = ++r->clock;
+    if (r->has_unlisted) wpi_pages_remove(&chunk->unlisted, wpi_page_index(page));
+    if (r->page_ages != NULL) r->page_ages[page.v] = r->clock;
 }
 
 /* As if they were noted one by one. */
@@ -143,7 +161,7 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
     if (r->page_ages != NULL) {
         for (uint32_t page = wpi_pages_next(pages, 0); page < WPI_CHUNK_PAGES;
              page = wpi_pages_next(pages, page + 1))
-            note_age(r, chunk, page);
+            note_age(r, chunk, wpi_page_in(number_of(r, chunk), page));
         return;
     }
     for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
@@ -153,20 +171,22 @@ static void note_ages(wpi_residency *r, wpi_chunk *chunk, const wpi_pages *pages
     }
 }
 
-void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page) {
-    count_access(residency, &chunk->blocks[page / WPI_BLOCK_PAGES].counter);
+void wpi_residency_touch(wpi_residency *residency, wpi_page_number page) {
+    wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    count_access(residency, &chunk->blocks[wpi_block_index(wpi_page_block(page))].counter);
     note_age(residency, chunk, page);
 }
 
-void wpi_residency_hold(wpi_chunk *chunk, uint32_t block) {
-    chunk->blocks[block].in_use++;
-    chunk->in_use++;
+void wpi_residency_hold(wpi_residency *residency, wpi_block_number block) {
+    wpi_residency_block_at(residency, block)->in_use++;
+    wpi_residency_chunk_at(residency, wpi_block_chunk(block))->in_use++;
 }
 
-bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block) {
-    WP_ASSERT(chunk->blocks[block].in_use > 0);
-    chunk->in_use--;
-    return --chunk->blocks[block].in_use == 0;
+bool wpi_residency_let_go(wpi_residency *residency, wpi_block_number block) {
+    wpi_chunk_block *own = wpi_residency_block_at(residency, block);
+    WP_ASSERT(own->in_use > 0);
+    wpi_residency_chunk_at(residency, wpi_block_chunk(block))->in_use--;
+    return --own->in_use == 0;
 }
 
 void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
@@ -174,9 +194,10 @@ void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pag
     chunk->unlisted = wpi_pages_without(&chunk->unlisted, pages);
 }
 
-void wpi_residency_write(wpi_chunk *chunk, uint32_t page) {
-    WP_ASSERT(wpi_pages_has(&chunk->resident, page));
-    wpi_pages_add(&chunk->dirty, page);
+void wpi_residency_write(wpi_residency *residency, wpi_page_number page) {
+    wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    WP_ASSERT(wpi_pages_has(&chunk->resident, wpi_page_index(page)));
+    wpi_pages_add(&chunk->dirty, wpi_page_index(page));
     chunk->is_written = true;
 }
 
@@ -230,6 +251,18 @@ void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages) {
     chunk->is_written = true;
 }
 
+uint32_t wpi_residency_count_new_blocks(wpi_chunk *chunk, const wpi_pages *pages) {
+    uint32_t count = 0;
+    if (chunk->came == UINT32_MAX) return 0;
+    for (uint32_t block = wpi_pages_next_block(pages, 0); block < WPI_CHUNK_BLOCKS;
+         block = wpi_pages_next_block(pages, block + 1)) {
+        const uint32_t bit = 1u << block;
+        count += (chunk->came & bit) == 0;
+        chunk->came |= bit;
+    }
+    return count;
+}
+
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages) {
     const uint32_t count = wpi_pages_count(pages);
     WP_CHECK(are_in(pages, &chunk->resident));
@@ -256,6 +289,48 @@ void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
         count_round_trip(residency, &chunk->blocks[block].counter);
         chunk->blocks[block].evictions++;
     }
+}
+
+void wpi_residency_set_touched(wpi_chunk *chunk, const wpi_pages *pages) {
+    chunk->untouched = wpi_pages_without(&chunk->untouched, pages);
+}
+
+void wpi_residency_set_page_touched(wpi_residency *residency, wpi_page_number page) {
+    wpi_pages_remove(&wpi_residency_chunk_of(residency, page)->untouched, wpi_page_index(page));
+}
+
+void wpi_residency_set_unused(wpi_chunk *chunk, const wpi_pages *pages) {
+    chunk->unused = wpi_pages_or(&chunk->unused, pages);
+}
+
+bool wpi_residency_take_unused(wpi_residency *residency, wpi_page_number page) {
+    wpi_pages *unused = &wpi_residency_chunk_of(residency, page)->unused;
+    if (!wpi_pages_has(unused, wpi_page_index(page))) return false;
+    wpi_pages_remove(unused, wpi_page_index(page));
+    return true;
+}
+
+void wpi_residency_set_unlisted(wpi_residency *residency, wpi_chunk *chunk,
+                                const wpi_pages *pages) {
+    chunk->unlisted = *pages;
+    if (!wpi_pages_is_empty(pages)) residency->has_unlisted = true;
+}
+
+wpi_pages wpi_residency_here(const wpi_chunk *chunk) {
+    const wpi_pages moving = wpi_pages_or(&chunk->coming, &chunk->planned);
+    return wpi_pages_or(&chunk->resident, &moving);
+}
+
+wpi_pages wpi_residency_idle(const wpi_chunk *chunk) {
+    wpi_pages idle = chunk->resident;
+    for (uint32_t block = 0; block < WPI_CHUNK_BLOCKS; block++) {
+        if (!wpi_block_is_busy(chunk, block)) continue;
+        wpi_pages busy = {{0}};
+        const uint32_t page = block * WPI_BLOCK_PAGES;
+        wpi_pages_add_range(&busy, page, page + WPI_BLOCK_PAGES);
+        idle = wpi_pages_without(&idle, &busy);
+    }
+    return idle;
 }
 
 void wpi_residency_set_frames(wpi_residency *residency, uint64_t frames) {

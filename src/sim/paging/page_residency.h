@@ -12,6 +12,7 @@
 
 #include "base/fail.h"
 #include "policy/residency.h"
+#include "sim/paging/page_number.h"
 
 /** Managed memory lies from `first` on, a multiple of 2 MiB. */
 void wpi_residency_init(wpi_residency *residency, uint64_t first, uint64_t frames);
@@ -23,6 +24,12 @@ WP_NODISCARD wp_status wpi_residency_count(const wpi_residency *residency, uint6
 /** Room for `count` chunks, empty until they are added: adding them cannot fail then. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_reserve(wpi_residency *residency, uint32_t count,
                                              wp_error *err);
+/** Grows an array of `each` words a chunk; new ones are 0. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_grow_words(uint64_t **words, uint32_t before, uint32_t after,
+                                                uint32_t each, wp_error *err);
+/** Room for the ages of pages, in `count` chunks: a policy asks for them. NOMEM. */
+WP_NODISCARD wp_status wpi_residency_reserve_ages(wpi_residency *residency, uint32_t count,
+                                                  wp_error *err);
 /** An allocation, which begins at a multiple of 2 MiB; its pages are on the host. NOMEM. */
 WP_NODISCARD wp_status wpi_residency_add(wpi_residency *residency, uint64_t address, uint64_t bytes,
                                          wp_error *err);
@@ -41,6 +48,28 @@ static inline wpi_chunk *wpi_residency_chunk(const wpi_residency *residency, uin
     return &residency->chunks[number];
 }
 
+static inline wpi_chunk *wpi_residency_chunk_at(const wpi_residency *residency,
+                                                wpi_chunk_number chunk) {
+    return &residency->chunks[chunk.v];
+}
+
+/** The chunk of a page. */
+static inline wpi_chunk *wpi_residency_chunk_of(const wpi_residency *residency,
+                                                wpi_page_number page) {
+    return wpi_residency_chunk_at(residency, wpi_page_chunk(page));
+}
+
+static inline wpi_chunk_block *wpi_residency_block_at(const wpi_residency *residency,
+                                                      wpi_block_number block) {
+    return &wpi_residency_chunk_at(residency, wpi_block_chunk(block))
+                ->blocks[wpi_block_index(block)];
+}
+
+static inline wpi_page_number wpi_residency_page(const wpi_residency *residency, uint64_t address) {
+    return wpi_page_at(residency->first, address);
+}
+
+/** The index of the address's page in its chunk. */
 static inline uint32_t wpi_page_of(uint64_t address) {
     return (uint32_t)(address / WPI_PAGE_BYTES) % WPI_CHUNK_PAGES;
 }
@@ -51,15 +80,15 @@ static inline uint64_t wpi_residency_free(const wpi_residency *residency) {
 }
 
 /** A page is looked up for an access; it counts, wherever the page is. */
-void wpi_residency_touch(wpi_residency *residency, wpi_chunk *chunk, uint32_t page);
+void wpi_residency_touch(wpi_residency *residency, wpi_page_number page);
 /** An access found a page of the block there, and is under way … */
-void wpi_residency_hold(wpi_chunk *chunk, uint32_t block);
+void wpi_residency_hold(wpi_residency *residency, wpi_block_number block);
 /** … and made. True: it was the last one of the block. */
-bool wpi_residency_let_go(wpi_chunk *chunk, uint32_t block);
+bool wpi_residency_let_go(wpi_residency *residency, wpi_block_number block);
 /** Resident pages are as if they were just used; that is not counted. */
 void wpi_residency_use(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** A resident page is written. */
-void wpi_residency_write(wpi_chunk *chunk, uint32_t page);
+void wpi_residency_write(wpi_residency *residency, wpi_page_number page);
 /** Pages that are nowhere else will come. */
 void wpi_residency_plan(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** Pages that were planned get frames, of which there are enough free. */
@@ -68,6 +97,8 @@ void wpi_residency_fetch(wpi_residency *residency, wpi_chunk *chunk, const wpi_p
 uint32_t wpi_residency_arrive(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages of which the host has no copy: they have to be written back. */
 void wpi_residency_make(wpi_chunk *chunk, const wpi_pages *pages);
+/** How many blocks of the pages, which have just arrived, had never been here. */
+uint32_t wpi_residency_count_new_blocks(wpi_chunk *chunk, const wpi_pages *pages);
 /** Resident pages leave; their frames are `leaving`. Evicted: it counts as a round trip. */
 void wpi_residency_leave(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
 void wpi_residency_evict(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
@@ -78,10 +109,33 @@ void wpi_residency_lend(wpi_residency *residency, uint64_t frames);
 /** So many frames that were leaving are free. */
 void wpi_residency_release(wpi_residency *residency, uint64_t frames);
 
+/** The pages have been used, by the host or over the link: they have a location. */
+void wpi_residency_set_touched(wpi_chunk *chunk, const wpi_pages *pages);
+void wpi_residency_set_page_touched(wpi_residency *residency, wpi_page_number page);
+/** The pages are prefetched, and not used yet … */
+void wpi_residency_set_unused(wpi_chunk *chunk, const wpi_pages *pages);
+/** … and this one is used. False: it was used before, or not prefetched. */
+bool wpi_residency_take_unused(wpi_residency *residency, wpi_page_number page);
+/** Only these resident pages of the chunk are unlisted: they are not evicted until they are used.
+ */
+void wpi_residency_set_unlisted(wpi_residency *residency, wpi_chunk *chunk, const wpi_pages *pages);
+
+/** Pages that are on the device, or will be without further action. */
+wpi_pages wpi_residency_here(const wpi_chunk *chunk);
+/** Resident pages of blocks that are not busy. */
+wpi_pages wpi_residency_idle(const wpi_chunk *chunk);
+
+/** Pages of which the host has a copy even if they are resident. */
+static inline wpi_pages wpi_residency_on_host_too(const wpi_chunk *chunk) {
+    return wpi_pages_without(&chunk->read_mostly, &chunk->dirty);
+}
+
 /** Where the page is or will be without doing anything: the device. */
-static inline bool wpi_page_is_here(const wpi_chunk *chunk, uint32_t page) {
-    return wpi_pages_has(&chunk->resident, page) || wpi_pages_has(&chunk->coming, page) ||
-           wpi_pages_has(&chunk->planned, page);
+static inline bool wpi_page_is_here(const wpi_residency *residency, wpi_page_number page) {
+    const wpi_chunk *chunk = wpi_residency_chunk_of(residency, page);
+    const uint32_t index = wpi_page_index(page);
+    return wpi_pages_has(&chunk->resident, index) || wpi_pages_has(&chunk->coming, index) ||
+           wpi_pages_has(&chunk->planned, index);
 }
 
 #endif

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Managed memory as a whole: its making and end, allocations, statistics. */
-#include <string.h>
-
 #include "base/alloc.h"
 #include "sim/paging/paging_parts.h"
-
-#define NONE WPI_PAGING_NONE
-
-/* How many bytes SMs could have read across the link while a block is on it, there or back. */
-static uint64_t block_move_bytes(const wpi_profile *profile) {
-    const wp_time_ps move_ps =
-        wpi_link_transfer_ps(profile, (uint64_t)WPI_BLOCK_PAGES * WPI_PAGE_BYTES);
-    return (uint64_t)((double)move_ps / WP_PS_PER_S * (double)profile->link.bytes_per_s);
-}
 
 wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_link *link,
                             uint64_t first, const wpi_paging_calls *calls, wpi_paging **out,
@@ -26,25 +15,15 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
                       .calls = *calls,
                       .random = profile->seed * 0x9e3779b97f4a7c15u | 1,
                       .service = profile->paging.service == WPI_FAULT_BATCH ? &wpi_fault_batches
-                                                                            : &wpi_fault_rounds,
-                      .raised = WPI_FIFO_EMPTY,
-                      .buffer = WPI_FIFO_EMPTY,
-                      .served = WPI_FIFO_EMPTY,
-                      .block_move_bytes = block_move_bytes(profile),
-                      .planned = WPI_FIFO_EMPTY,
-                      .staged = WPI_FIFO_EMPTY};
-    p->events.first = first;
+                                                                            : &wpi_fault_rounds};
+    wpi_page_events_init(&p->events, first);
     wpi_residency_init(&p->residency, first, profile->memory_bytes / WPI_PAGE_BYTES);
-    wpi_thrashing_init(p);
-    p->cus = wp_calloc(profile->sm_count, sizeof *p->cus);
-    const bool has_index = wpi_index_init(&p->fault_of, 0);
-    if (p->cus == NULL || !has_index) {
-        wpi_paging_destroy(p);
-        return WP_FAIL(err, NOMEM, "paging");
-    }
-    for (uint32_t i = 0; i < profile->sm_count; i++)
-        p->cus[i].nacked = WPI_FIFO_EMPTY;
-    const wp_status status = p->service->create != NULL ? p->service->create(p, err) : WP_STATUS_OK;
+    wpi_thrashing_init(&p->thrashing, profile);
+    wpi_block_moves_init(&p->moves, profile);
+    wpi_transfers_init(&p->transfers);
+    wpi_staging_init(&p->staging);
+    wp_status status = wpi_gmmu_init(&p->gmmu, profile->sm_count, err);
+    if (status == WP_STATUS_OK) status = p->service->create(p, err);
     if (status != WP_STATUS_OK) {
         wpi_paging_destroy(p);
         return status;
@@ -55,62 +34,32 @@ wp_status wpi_paging_create(wpi_engine *engine, const wpi_profile *profile, wpi_
 
 void wpi_paging_destroy(wpi_paging *paging) {
     if (paging == NULL) return;
-    if (paging->service->destroy != NULL) paging->service->destroy(paging);
-    wpi_thrashing_deinit(paging);
+    paging->service->destroy(paging);
+    wpi_thrashing_deinit(&paging->thrashing);
     wpi_residency_deinit(&paging->residency);
-    wpi_index_deinit(&paging->fault_of);
-    wpi_pool_deinit(&paging->faults);
-    wpi_pool_deinit(&paging->waiters);
-    wpi_pool_deinit(&paging->entries);
-    wpi_pool_deinit(&paging->transfers);
-    wpi_pool_deinit(&paging->staged_runs);
-    wpi_pool_deinit(&paging->requests);
-    wp_free(paging->cus);
-    wp_free(paging->fault_sms);
-    wp_free(paging->evict_notes);
-    wp_free(paging->ordered);
-    wp_free(paging->known);
-    wp_free(paging->known_large);
-    wp_free(paging->waited);
+    wpi_tlb_copies_deinit(&paging->tlb_copies);
+    wpi_gmmu_deinit(&paging->gmmu);
+    wpi_block_moves_deinit(&paging->moves);
+    wpi_transfers_deinit(&paging->transfers);
+    wpi_page_requests_deinit(&paging->requests);
+    wpi_evictions_deinit(&paging->evictions);
+    wpi_staging_deinit(&paging->staging);
     wp_free(paging);
 }
 
-/* Grows an array of `each` words a chunk, new ones 0. */
-static wp_status grow_words(uint64_t **words, uint64_t before, uint64_t after, uint64_t each,
-                            wp_error *err) {
-    uint64_t *grown = wp_realloc(*words, after * each * sizeof *grown);
-    if (grown == NULL)
-        return WP_FAIL(err, NOMEM, "%llu chunks of managed memory", (unsigned long long)after);
-    for (uint64_t i = before * each; i < after * each; i++)
-        grown[i] = 0;
-    *words = grown;
-    return WP_STATUS_OK;
-}
-
-static wp_status grow_waited(wpi_paging *p, uint32_t before, uint32_t after, wp_error *err) {
-    wpi_pages *waited = wp_realloc(p->waited, after * sizeof *waited);
-    if (waited == NULL) return WP_FAIL(err, NOMEM, "%u chunks of managed memory", after);
-    for (uint32_t i = before; i < after; i++)
-        waited[i] = (wpi_pages){{0}};
-    p->waited = waited;
-    return WP_STATUS_OK;
-}
-
-/* The arrays beside the residency's, which counts the chunks: an array that has grown when another
- * one cannot is only longer than it needs to be, and grows again with the next allocation. */
-static wp_status grow_arrays(wpi_paging *p, uint32_t after, wp_error *err) {
+/* The parts' arrays beside the residency's, which counts the chunks: an array that has grown when
+ * another one cannot is only longer than it needs to be, and grows again with the next allocation.
+ */
+static wp_status grow_parts(wpi_paging *p, uint32_t after, wp_error *err) {
     const wpi_evict_ops *evict = p->profile->paging.evict->ops;
-    wpi_residency *r = &p->residency;
-    const uint32_t before = r->chunk_count;
-    WP_TRY(wpi_thrashing_grow(p, after, err));
-    if (evict->needs_page_ages)
-        WP_TRY(grow_words(&r->page_ages, before, after, WPI_CHUNK_PAGES, err));
-    WP_TRY(grow_words(&p->ordered, before, after, 1, err));
-    WP_TRY(grow_words(&p->known, before, after, WPI_CHUNK_PAGES, err));
-    WP_TRY(grow_words(&p->known_large, before, after, 1, err));
-    WP_TRY(grow_waited(p, before, after, err));
-    WP_TRY(grow_words(&p->evict_notes, before, after, 1, err));
-    return wpi_residency_reserve(r, after, err);
+    const uint32_t before = p->residency.chunk_count;
+    WP_TRY(wpi_thrashing_grow(&p->thrashing, after, err));
+    if (evict->needs_page_ages) WP_TRY(wpi_residency_reserve_ages(&p->residency, after, err));
+    WP_TRY(wpi_block_moves_grow(&p->moves, before, after, err));
+    WP_TRY(wpi_tlb_copies_grow(&p->tlb_copies, before, after, err));
+    WP_TRY(wpi_gmmu_grow(&p->gmmu, before, after, err));
+    WP_TRY(wpi_evictions_grow(&p->evictions, before, after, err));
+    return wpi_residency_reserve(&p->residency, after, err);
 }
 
 wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, wp_error *err) {
@@ -119,7 +68,7 @@ wp_status wpi_paging_add(wpi_paging *paging, uint64_t address, uint64_t bytes, w
         paging->profile->paging.rounds_up ? wpi_residency_tree_bytes(bytes) : bytes;
     uint32_t count;
     WP_TRY(wpi_residency_count(r, address, covered, &count, err));
-    WP_TRY(grow_arrays(paging, count, err));
+    WP_TRY(grow_parts(paging, count, err));
     WP_TRY(wpi_page_events_allocate(&paging->events, address, bytes,
                                     (covered + WPI_PAGE_BYTES - 1) / WPI_PAGE_BYTES, err));
     WP_TRY(wpi_residency_add(r, address, covered, err)); /* there is room for it */
@@ -132,24 +81,24 @@ void wpi_paging_remove(wpi_paging *paging, uint64_t address, uint64_t bytes) {
     wpi_pages all = {{0}};
     wpi_pages_add_range(&all, 0, WPI_CHUNK_PAGES);
     for (uint64_t at = address; at < address + bytes; at += WPI_CHUNK_BYTES) {
-        const uint32_t chunk = (uint32_t)((at - paging->residency.first) / WPI_CHUNK_BYTES);
-        wpi_blocks_serve(paging, chunk, &all);
+        const wpi_chunk_number chunk = wpi_chunk_at(paging->residency.first, at);
+        wpi_block_moves_serve(&paging->moves, chunk, &all);
         wpi_staging_keep(paging, chunk, &all);
-        wpi_shoot_down(paging, chunk,
-                       paging->profile->paging.fills_remote
-                           ? &all
-                           : &paging->residency.chunks[chunk].resident);
-        wpi_thrash_forget(&paging->thrash, chunk);
+        wpi_tlb_copies_drop(paging, chunk,
+                            paging->profile->paging.fills_remote
+                                ? &all
+                                : &wpi_residency_chunk_at(&paging->residency, chunk)->resident);
+        wpi_thrashing_forget(&paging->thrashing, chunk);
     }
     wpi_residency_remove(&paging->residency, address, bytes);
 }
 
 void wpi_paging_set_history(wpi_paging *paging, wpi_page_history *history) {
-    paging->events.history = history;
+    wpi_page_events_set_history(&paging->events, history);
 }
 
 void wpi_paging_set_watch(wpi_paging *paging, wpi_watch *watch) {
-    paging->events.watch = watch;
+    wpi_page_events_set_watch(&paging->events, watch);
 }
 
 void wpi_paging_set_frames(wpi_paging *paging, uint64_t frames) {
@@ -167,7 +116,8 @@ const wpi_residency *wpi_paging_residency(const wpi_paging *paging) {
 /* What faults take that are only counted, and is no part of the kernels' time. */
 static uint64_t added_ns(const wpi_paging *p) {
     if (p->profile->paging.service != WPI_FAULT_ADDED) return 0;
-    return p->events.counts[WPI_PAGE_FAR_FAULT] * p->profile->paging.latency_ps / WP_PS_PER_NS;
+    return wpi_page_events_counted(&p->events, WPI_PAGE_FAR_FAULT) * p->profile->paging.latency_ps /
+           WP_PS_PER_NS;
 }
 
 void wpi_paging_statistics(const wpi_paging *paging, wpi_visit visit, void *object) {

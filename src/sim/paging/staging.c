@@ -7,80 +7,87 @@
  *
  *     resident ── chosen: unlisted ──┬─ the link takes it ─► evicted, frames free
  *                                    └─ used ─► listed again, as just used */
+#include "sim/paging/staging.h"
+
 #include "sim/paging/paging_parts.h"
 
 #define NONE WPI_PAGING_NONE
 
 /** Pages that leave together. */
 typedef struct staged_run {
-    uint32_t chunk;
-    uint16_t first, outer;
+    wpi_page_run run;
     uint32_t next;
 } staged_run;
 
+void wpi_staging_init(wpi_staging *staging) {
+    *staging = (wpi_staging){.runs = WPI_FIFO_EMPTY};
+}
+
+void wpi_staging_deinit(wpi_staging *staging) {
+    wpi_pool_deinit(&staging->pool);
+}
+
 static staged_run *run_at(const wpi_paging *p, uint32_t number) {
-    return &((staged_run *)p->staged_runs.items)[number];
+    return &((staged_run *)p->staging.pool.items)[number];
 }
 
 static wpi_fifo_links runs_of(const wpi_paging *p) {
-    return WPI_FIFO_LINKS(p->staged_runs.items, staged_run, next);
-}
-
-static wpi_pages pages_of(const staged_run *run) {
-    wpi_pages pages = {{0}};
-    wpi_pages_add_range(&pages, run->first, run->outer);
-    return pages;
+    return WPI_FIFO_LINKS(p->staging.pool.items, staged_run, next);
 }
 
 /* Takes the run behind `before` (NONE: the first) out of the line. */
-static staged_run take(wpi_paging *p, uint32_t before) {
-    const uint32_t number = wpi_fifo_take_behind(&p->staged, runs_of(p), before);
-    const staged_run run = *run_at(p, number);
-    p->staged_pages -= (uint64_t)(run.outer - run.first);
-    wpi_pool_give(&p->staged_runs, number);
+static wpi_page_run take(wpi_paging *p, uint32_t before) {
+    const uint32_t number = wpi_fifo_take_behind(&p->staging.runs, runs_of(p), before);
+    const wpi_page_run run = run_at(p, number)->run;
+    p->staging.page_count -= wpi_run_page_count(run);
+    wpi_pool_give(&p->staging.pool, number);
     return run;
 }
 
-static void append(wpi_paging *p, const staged_run *run) {
-    const uint32_t number = wpi_pool_take(&p->staged_runs, sizeof(staged_run));
-    *run_at(p, number) = *run;
-    wpi_fifo_append(&p->staged, runs_of(p), number);
-    p->staged_pages += (uint64_t)(run->outer - run->first);
+static void append(wpi_paging *p, wpi_page_run run) {
+    const uint32_t number = wpi_pool_take(&p->staging.pool, sizeof(staged_run));
+    run_at(p, number)->run = run;
+    wpi_fifo_append(&p->staging.runs, runs_of(p), number);
+    p->staging.page_count += wpi_run_page_count(run);
 }
 
 /* Pages that leave with their chunk may wait in line already. */
-static wpi_pages that_stay_so_far(const wpi_paging *p, uint32_t chunk, const wpi_pages *pages) {
+static wpi_pages that_stay_so_far(const wpi_paging *p, wpi_chunk_number chunk,
+                                  const wpi_pages *pages) {
     wpi_pages rest = *pages;
-    for (uint32_t number = p->staged.first; number != NONE; number = run_at(p, number)->next) {
-        if (run_at(p, number)->chunk != chunk) continue;
-        const wpi_pages staged = pages_of(run_at(p, number));
+    for (uint32_t number = p->staging.runs.first; number != NONE;
+         number = run_at(p, number)->next) {
+        const wpi_page_run run = run_at(p, number)->run;
+        if (run.chunk.v != chunk.v) continue;
+        const wpi_pages staged = wpi_run_pages(run);
         rest = wpi_pages_without(&rest, &staged);
     }
     return rest;
 }
 
-static void stage(wpi_paging *p, uint32_t number, const wpi_pages *pages) {
-    wpi_chunk *chunk = &p->residency.chunks[number];
+static void stage(wpi_paging *p, wpi_chunk_number number, const wpi_pages *pages) {
+    wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, number);
     const wpi_pages chosen = that_stay_so_far(p, number, pages);
-    chunk->unlisted = wpi_pages_or(&chunk->unlisted, &chosen);
-    p->residency.has_unlisted = true;
+    const wpi_pages unlisted = wpi_pages_or(&chunk->unlisted, &chosen);
+    wpi_residency_set_unlisted(&p->residency, chunk, &unlisted);
     for (uint32_t first = wpi_pages_next(&chosen, 0); first < WPI_CHUNK_PAGES;) {
         const uint32_t outer = wpi_pages_run_end(&chosen, first);
-        append(p, &(staged_run){number, (uint16_t)first, (uint16_t)outer, NONE});
+        append(p, wpi_run_of(number, first, outer));
         first = wpi_pages_next(&chosen, outer);
     }
 }
 
-void wpi_staging_keep(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages) {
-    for (uint32_t before = NONE, number = paging->staged.first; number != NONE;) {
-        const staged_run *run = run_at(paging, number);
-        const uint32_t next = run->next;
-        if (run->chunk != chunk || wpi_pages_next(pages, run->first) >= run->outer) {
+void wpi_staging_keep(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages) {
+    for (uint32_t before = NONE, number = paging->staging.runs.first; number != NONE;) {
+        const wpi_page_run run = run_at(paging, number)->run;
+        const uint32_t next = run_at(paging, number)->next;
+        if (run.chunk.v != chunk.v || wpi_pages_next(pages, run.first) >= run.outer) {
             before = number;
         } else {
-            const wpi_pages kept = pages_of(run);
+            const wpi_pages kept = wpi_run_pages(run);
             (void)take(paging, before);
-            wpi_residency_use(&paging->residency, &paging->residency.chunks[chunk], &kept);
+            wpi_residency_use(&paging->residency, wpi_residency_chunk_at(&paging->residency, chunk),
+                              &kept);
         }
         number = next;
     }
@@ -90,13 +97,14 @@ void wpi_staging_keep(wpi_paging *paging, uint32_t chunk, const wpi_pages *pages
 static bool is_short(const wpi_paging *p) {
     const wpi_residency *r = &p->residency;
     const uint64_t kept = r->frames * p->profile->paging.free_percent / 100;
-    return p->planned_pages + kept > wpi_residency_free(r) + p->staged_pages + p->leaving_pages;
+    return wpi_transfers_waiting_pages(&p->transfers) + kept >
+           wpi_residency_free(r) + p->staging.page_count + p->staging.leaving_pages;
 }
 
-static bool is_in_use(const wpi_paging *p, const staged_run *run) {
-    const wpi_chunk *chunk = &p->residency.chunks[run->chunk];
-    for (uint32_t block = run->first / WPI_BLOCK_PAGES;
-         block <= (uint32_t)(run->outer - 1) / WPI_BLOCK_PAGES; block++)
+static bool is_in_use(const wpi_paging *p, wpi_page_run run) {
+    const wpi_chunk *chunk = wpi_residency_chunk_at(&p->residency, run.chunk);
+    for (uint32_t block = run.first / WPI_BLOCK_PAGES;
+         block <= (uint32_t)(run.outer - 1) / WPI_BLOCK_PAGES; block++)
         if (wpi_block_is_busy(chunk, block)) return true;
     return false;
 }
@@ -104,27 +112,28 @@ static bool is_in_use(const wpi_paging *p, const staged_run *run) {
 static void left(void *object, uint64_t token, wp_time_ps now) {
     wpi_paging *p = object;
     (void)token;
-    p->leaving_pages = 0;
-    wpi_migration_pump(p, now);
+    p->staging.leaving_pages = 0;
+    wpi_transfers_pump(p, now);
 }
 
 /* Others of its blocks may be in use: then it waits for them. */
 static void set_off(wpi_paging *p, wp_time_ps now) {
-    while (!wpi_fifo_is_empty(&p->staged) && p->leaving_pages == 0) {
-        if (is_in_use(p, run_at(p, p->staged.first))) return;
-        const staged_run run = take(p, NONE);
-        const wpi_pages pages = pages_of(&run);
-        wpi_migrate_evict(p, run.chunk, &pages, now);
-        if (p->last_departure <= now) continue;
-        p->leaving_pages = (uint32_t)(run.outer - run.first);
-        wpi_engine_at(p->engine, p->last_departure, left, p, 0);
+    while (!wpi_fifo_is_empty(&p->staging.runs) && p->staging.leaving_pages == 0) {
+        if (is_in_use(p, run_at(p, p->staging.runs.first)->run)) return;
+        const wpi_page_run run = take(p, NONE);
+        const wpi_pages pages = wpi_run_pages(run);
+        wpi_evictions_start(p, run.chunk, &pages, now);
+        const wp_time_ps departed = wpi_departures_until(&p->departures);
+        if (departed <= now) continue;
+        p->staging.leaving_pages = wpi_run_page_count(run);
+        wpi_engine_at(p->engine, departed, left, p, 0);
     }
 }
 
 void wpi_staging_pump(wpi_paging *paging, wp_time_ps now) {
-    uint32_t chunk = 0;
+    wpi_chunk_number chunk = {0};
     wpi_pages pages;
-    while (is_short(paging) && wpi_migrate_choose(paging, &chunk, &pages))
+    while (is_short(paging) && wpi_evictions_choose(paging, &chunk, &pages))
         stage(paging, chunk, &pages);
     set_off(paging, now);
 }

@@ -331,7 +331,7 @@ typedef struct wpi_profile {
     uint32_t cta_placement; /* wpi_cta_placement */
     wp_time_ps slice_ps;    /* of statistics over time */
 
-    struct wpi_profile_text *text; /* the keys as they were written: profile.c */
+    struct wpi_profile_text *text; /* the keys as they were written: profile_text.h */
 } wpi_profile;
 
 /** A key with the value in force. Strings live as long as the profile. */

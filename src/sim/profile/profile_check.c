@@ -7,7 +7,7 @@
 #include "policy/migrate.h"
 #include "policy/tlb_sharing.h"
 #include "sim/profile/floorplan.h"
-#include "sim/profile/profile_keys.h"
+#include "sim/profile/profile_text.h"
 #include "sim/sm/warp_source.h"
 #include "sim/tlb/tlb_prefetcher.h"
 

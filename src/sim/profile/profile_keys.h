@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** Inside profile: the table of keys, the texts behind a profile's numbers, and the checks. */
+/** Inside profile: the table of keys, and the checks. */
 #ifndef WP_SIM_PROFILE_KEYS_H
 #define WP_SIM_PROFILE_KEYS_H
 
@@ -36,38 +36,23 @@ extern const size_t wpi_key_count;
 
 #define WPI_KEY_NAME_MAX 64u
 
+/** The largest time and rate. */
+#define WPI_KEY_PS_MAX (1000 * WP_PS_PER_S)
+#define WPI_KEY_RATE_MAX ((uint64_t)1 << 50)
+/** As a default: the value of the key before. */
+#define WPI_KEY_SAME "same"
+
 /** Keys are repeated: how often, their names ("tlb.l2.entries"), and where the value goes. */
 uint32_t wpi_key_repeats(const wpi_key *key);
 void wpi_key_name(const wpi_key *key, uint32_t repeat, char out[WPI_KEY_NAME_MAX]);
+/** Bytes from one repetition's field to the next. */
+size_t wpi_key_stride(const wpi_key *key);
 const char *wpi_key_unit_name(wpi_key_unit unit);
 
 /** Reads `text` into the profile's field. The core clock must have been read before times and
  * rates. Messages do not name key and place. PARSE, INVALID. */
 WP_NODISCARD wp_status wpi_key_read(const wpi_key *key, uint32_t repeat, const char *text,
                                     wpi_profile *profile, wp_error *err);
-
-/** A key as it was written. */
-typedef struct wpi_written {
-    const wpi_key *key;
-    uint32_t repeat;
-    char *text;   /* NULL: the default is in force */
-    char *source; /* or NULL */
-    char *file;   /* NULL: by a setting */
-    uint32_t line;
-    char name[WPI_KEY_NAME_MAX];
-} wpi_written;
-
-typedef struct wpi_profile_text {
-    wpi_written *written; /* in the order of the table */
-    size_t count;
-} wpi_profile_text;
-
-/** Fails with "file:line: key: " before the message: where the key's value comes from. */
-wp_status wpi_profile_complain(const wpi_profile *profile, const char *name, wp_status status,
-                               wp_error *err, const char *format, ...) WP_PRINTF(5, 6);
-
-/** The key was set for this run (--set and its like), not by a profile. */
-bool wpi_profile_is_set(const wpi_profile *profile, const char *name);
 
 /** Derives what keys imply (set tables, SM counts, …) and refuses impossible geometry. */
 WP_NODISCARD wp_status wpi_profile_check(wpi_profile *profile, wp_error *err);

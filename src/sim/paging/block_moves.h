@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Blocks that are accessed over the link: which to migrate, and migrations without a waiter
+ * (orders), which access counters start. */
+#ifndef WP_SIM_BLOCK_MOVES_H
+#define WP_SIM_BLOCK_MOVES_H
+
+#include "sim/paging/paging.h"
+
+typedef struct wpi_block_moves {
+    uint64_t move_bytes; /* that SMs could have read over the link while a block is on it */
+    uint64_t *ordered;   /* [chunk]: a bit for each block that is ordered and not yet serviced */
+    uint64_t ordered_blocks;
+} wpi_block_moves;
+
+void wpi_block_moves_init(wpi_block_moves *moves, const wpi_profile *profile);
+void wpi_block_moves_deinit(wpi_block_moves *moves); /* `{0}` is fine */
+/** There will be `after` chunks instead of `before`. NOMEM. */
+WP_NODISCARD wp_status wpi_block_moves_grow(wpi_block_moves *moves, uint32_t before, uint32_t after,
+                                            wp_error *err);
+
+static inline bool wpi_block_moves_has_orders(const wpi_block_moves *moves) {
+    return moves->ordered_blocks != 0;
+}
+
+/** The access goes over the link, and does not start a migration. */
+bool wpi_block_moves_stay_remote(wpi_paging *paging, const wpi_chunk *chunk,
+                                 const wpi_paging_asker *asker, wp_time_ps now);
+/** The block is to be migrated, but the access need not wait: it goes over the link. */
+bool wpi_block_moves_may_go_on(const wpi_paging *paging, const wpi_chunk *chunk,
+                               const wpi_paging_asker *asker, wp_time_ps now);
+/** Starts the migration of the page's block, without a waiter; once for each block. */
+void wpi_block_moves_order(wpi_paging *paging, wpi_page_number page, wp_time_ps now);
+/** A service takes care of these pages: their blocks are no longer ordered. */
+void wpi_block_moves_serve(wpi_block_moves *moves, wpi_chunk_number chunk, const wpi_pages *pages);
+/** These pages are about to be evicted: the policy says whether their stay was worth it. */
+void wpi_block_moves_judge(wpi_paging *paging, wpi_chunk_number chunk, const wpi_pages *pages);
+
+#endif
