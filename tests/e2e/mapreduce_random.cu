@@ -103,7 +103,7 @@ static void run_case(bool is_large)
     enum { SUM, BLEND, GROUP, WEIGH } kind = (decltype(SUM))below(4);
     memset(&r, 0, sizeof r);
     r.seed = below(1u << 30);
-    r.distinct = below(3) == 0 ? 2 + below(4) : 2 + below(is_large ? 4000 : 150);
+    r.distinct = below(3) == 0 ? 2 + below(4) : 2 + below(is_large ? 1500 : 150);
     r.hot_pct = below(3) == 0 ? 70 : 0;
     r.key_bytes_max = (uint32_t)(below(4) == 0 ? 300 : below(30));
     r.value_bytes_max = (uint32_t)(below(3) == 0 ? BYTES_MAX : below(40));
@@ -112,7 +112,7 @@ static void run_case(bool is_large)
     for (auto &byte : r.bytes) byte = (unsigned char)below(256);
 
     std::string text;
-    std::vector<std::string> records(1 + below(is_large ? 200 : 20));
+    std::vector<std::string> records(1 + below(is_large ? 100 : 20));
     for (auto &record : records) {
         uint32_t bytes = (uint32_t)(below(10) == 0 ? below(BYTES_MAX + 1) : below(200));
         for (uint32_t i = 0; i < bytes; i++) record += (char)below(256);
@@ -171,7 +171,7 @@ static void run_case(bool is_large)
     spec.table.bucket_count = 1 + below(500);
     spec.table.page_bytes = UINT64_C(64) << below(7);
     uint64_t share = total / (1 + below(8));
-    while (share / spec.table.page_bytes > 500) spec.table.page_bytes *= 2; /* a page that stays is a copy */
+    while (share / spec.table.page_bytes > 100) spec.table.page_bytes *= 2; /* a page that stays is a copy */
     uint64_t least = (largest + spec.table.page_bytes - 1) / spec.table.page_bytes * spec.table.page_bytes;
     spec.table.heap_bytes = std::max(least + spec.table.page_bytes, share);
     spec.table.postpone_pct = below(3) == 0 ? (uint32_t)below(50) : 0;
