@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tables in files, for the command.
 file(GLOB table_io_sources CONFIGURE_DEPENDS src/table_io/*.c)
-pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)
 add_library(wptable_io STATIC ${table_io_sources})
 target_link_libraries(wptable_io PUBLIC wpbase libwarpage_ops PkgConfig::ZLIB PkgConfig::ZSTD
                       Threads::Threads m)

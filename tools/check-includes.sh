@@ -20,6 +20,7 @@ allowed() { # room -> rooms it may include from
     cudart) echo "cudart stream device report base" ;;
     compiler) echo "compiler base" ;;
     table) echo "table base" ;;
+    mapreduce) echo "mapreduce table_io base" ;;
     table_io) echo "table_io base" ;;
     cli) echo "cli study probe table_io report base" ;;
     study) echo "study report base" ;;

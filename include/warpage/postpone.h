@@ -117,6 +117,11 @@ WP_NODISCARD WP_API wp_status wp_postpone_run(wp_postpone *postpone, const wp_re
                                               const wp_requestee *requestee,
                                               wp_postpone_facts *facts, wp_error *err);
 
+/** In `process`: the requester keeps track of requests itself (where their number is not known
+ * beforehand, say), and `count` of them were served in this pass. They count in `facts->served`, so
+ * that a pass that finished no unit is not taken for one that served nothing. */
+WP_API void wp_postpone_add_served(wp_postpone *postpone, uint64_t count);
+
 /** When postponing pays: the inequality of section 6.2.1, with the number of times that a request
  * is postponed. Times of one unit. */
 typedef struct wp_postpone_terms {

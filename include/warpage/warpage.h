@@ -5,6 +5,7 @@
 
 #include "warpage/device.h"
 #include "warpage/error.h"
+#include "warpage/mapreduce.h"
 #include "warpage/postpone.h"
 #include "warpage/report.h"
 #include "warpage/table.h"

@@ -23,6 +23,7 @@ struct wp_postpone {
     uint64_t words, served_words;
     uint64_t chunk_units;
     uint64_t pass, done_units, served;
+    uint64_t added; /* wp_postpone_add_served, in this pass */
     uint32_t idle_passes, idle_passes_max;
 };
 
@@ -176,7 +177,8 @@ static wp_status look(wp_postpone *p, wp_postpone_facts *facts, wp_error *err) {
                      err));
         served += ones(p->served_bits, p->served_words);
     }
-    facts->served = served - p->served;
+    facts->served = served - p->served + p->added;
+    p->added = 0;
     p->served = served;
     p->done_units = done;
     facts->done_units = done;
@@ -223,6 +225,10 @@ wp_status wp_postpone_run(wp_postpone *p, const wp_requester *requester,
         if (requester->retries != NULL && !requester->retries(requester->object, facts)) break;
     }
     return WP_STATUS_OK;
+}
+
+void wp_postpone_add_served(wp_postpone *postpone, uint64_t count) {
+    postpone->added += count;
 }
 
 /* ---- when it pays ---------------------------------------------------------------------------- */

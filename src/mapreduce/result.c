@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The result: pairs of the table as they are, or a list of them that is ordered or reduced; and the
+ * file with them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/leftovers.h"
+#include "base/text.h"
+#include "mapreduce/job.h"
+
+#define BLOCK_BYTES ((uint64_t)1 << 20)
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+static int compare(wp_span a, wp_span b) {
+    const uint64_t shorter = a.bytes < b.bytes ? a.bytes : b.bytes;
+    const int order = shorter == 0 ? 0 : memcmp(a.data, b.data, shorter);
+    return order != 0 ? order : (a.bytes > b.bytes) - (a.bytes < b.bytes);
+}
+
+static int by_key_and_value(const void *a, const void *b) {
+    const wpi_result *x = a, *y = b;
+    const int order = compare(x->key, y->key);
+    return order != 0 ? order : compare(x->value, y->value);
+}
+
+static wp_status list_pairs(wp_mapreduce *job, wp_error *err) {
+    wp_table_cursor cursor = {0};
+    wp_table_pair pair;
+    while (wp_table_next(job->table, &cursor, &pair)) {
+        WP_TRY(wpi_grow(&job->results, job->result_count, &job->result_capacity,
+                        sizeof *job->results, err));
+        job->results[job->result_count++] =
+            (wpi_result){{pair.key, pair.key_bytes}, {pair.value, pair.value_bytes}};
+    }
+    job->has_results = true;
+    if (job->spec.is_ordered && job->result_count != 0)
+        qsort(job->results, job->result_count, sizeof *job->results, by_key_and_value);
+    return WP_STATUS_OK;
+}
+
+/* ---- reduce ---------------------------------------------------------------------------------- */
+
+wp_status wp_reduce_set(wp_mapreduce *job, const void *value, uint64_t bytes, wp_error *err) {
+    if (job->is_reduced)
+        return WP_FAIL(err, INVALID, "mapreduce: the reduce function set two values for a group");
+    if (job->block_bytes - job->block_used < bytes) {
+        WP_TRY(wpi_grow(&job->blocks, job->block_count, &job->block_capacity, sizeof *job->blocks,
+                        err));
+        job->block_bytes = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        job->block_used = 0;
+        char *block = wp_malloc(job->block_bytes);
+        if (block == NULL) {
+            job->block_bytes = 0;
+            return WP_FAIL(err, NOMEM, "mapreduce: no host memory for a value of %" PRIu64 " bytes",
+                           bytes);
+        }
+        job->blocks[job->block_count++] = block;
+    }
+    if (job->block_count == 0) {
+        job->reduced = (wp_span){"", 0};
+    } else {
+        char *to = job->blocks[job->block_count - 1] + job->block_used;
+        if (bytes != 0) memcpy(to, value, bytes);
+        job->block_used += wp_table_align(bytes) < job->block_bytes - job->block_used
+                               ? wp_table_align(bytes)
+                               : job->block_bytes - job->block_used;
+        job->reduced = (wp_span){to, bytes};
+    }
+    job->is_reduced = true;
+    return WP_STATUS_OK;
+}
+
+/* Pairs of a key follow one another; the list shrinks to one pair a group, in place. */
+static wp_status reduce(wp_mapreduce *job, wp_error *err) {
+    uint64_t kept = 0, capacity = 0;
+    wp_span *values = NULL;
+    wp_status status = WP_STATUS_OK;
+    for (uint64_t first = 0, outer; first < job->result_count; first = outer) {
+        const wp_span key = job->results[first].key;
+        for (outer = first; outer < job->result_count && job->results[outer].key.data == key.data;
+             outer++) {
+            WP_TRY_GOTO(wpi_grow(&values, outer - first, &capacity, sizeof *values, err), done);
+            values[outer - first] = job->results[outer].value;
+        }
+        const wp_group group = {key, values, outer - first};
+        job->is_reduced = false;
+        WP_TRY_GOTO(job->spec.reduce(job->spec.reduce_object, &group, job, err), done);
+        if (job->is_reduced) job->results[kept++] = (wpi_result){key, job->reduced};
+    }
+    job->result_count = kept;
+done:
+    wp_free(values);
+    return status;
+}
+
+wp_status wpi_results_make(wp_mapreduce *job, wp_error *err) {
+    if (!job->spec.is_ordered && job->spec.reduce == NULL) return WP_STATUS_OK;
+    WP_TRY(list_pairs(job, err));
+    return job->spec.reduce == NULL ? WP_STATUS_OK : reduce(job, err);
+}
+
+void wpi_results_free(wp_mapreduce *job) {
+    for (uint64_t i = 0; i < job->block_count; i++)
+        wp_free(job->blocks[i]);
+    wp_free(job->blocks);
+    wp_free(job->results);
+}
+
+/* ---- iterate --------------------------------------------------------------------------------- */
+
+bool wp_mapreduce_next(const wp_mapreduce *job, wp_mapreduce_cursor *cursor, wp_table_pair *out) {
+    if (!job->has_results) return wp_table_next(job->table, &cursor->table, out);
+    if (cursor->index >= job->result_count) return false;
+    const wpi_result *result = &job->results[cursor->index++];
+    *out = (wp_table_pair){result->key.data, result->value.data, result->key.bytes,
+                           result->value.bytes};
+    return true;
+}
+
+uint64_t wp_mapreduce_pair_count(const wp_mapreduce *job) {
+    return job->has_results ? job->result_count : wp_table_pair_count(job->table);
+}
+
+wp_table *wp_mapreduce_table(const wp_mapreduce *job) {
+    return job->table;
+}
+
+/* ---- write ----------------------------------------------------------------------------------- */
+
+static bool put_number(FILE *file, const wp_table_pair *pair) {
+    uint32_t small = 0;
+    uint64_t number = 0;
+    if (pair->value_bytes == 4) {
+        memcpy(&small, pair->value, 4);
+        number = small;
+    } else {
+        memcpy(&number, pair->value, 8);
+    }
+    return fprintf(file, "%" PRIu64, number) > 0;
+}
+
+static bool put_bytes(FILE *file, const void *data, uint64_t bytes) {
+    return bytes == 0 || fwrite(data, 1, bytes, file) == bytes;
+}
+
+static bool put_pairs(const wp_mapreduce *job, wp_output output, FILE *file) {
+    wp_mapreduce_cursor cursor = {0};
+    wp_table_pair pair;
+    while (wp_mapreduce_next(job, &cursor, &pair))
+        if (!put_bytes(file, pair.key, pair.key_bytes) || fputc('\t', file) == EOF ||
+            !(output == WP_OUTPUT_NUMBERS ? put_number(file, &pair)
+                                          : put_bytes(file, pair.value, pair.value_bytes)) ||
+            fputc('\n', file) == EOF)
+            return false;
+    return true;
+}
+
+static wp_status check_output(const wp_mapreduce *job, wp_output output, wp_error *err) {
+    wp_mapreduce_cursor cursor = {0};
+    wp_table_pair pair;
+    if ((unsigned)output >= WP_OUTPUT_COUNT)
+        return WP_FAIL(err, INVALID, "mapreduce: there is no output %d", (int)output);
+    if (output == WP_OUTPUT_TABLE && job->spec.reduce != NULL)
+        return WP_FAIL(err, INVALID,
+                       "mapreduce: a table has the pairs as they were emitted; write what a reduce "
+                       "function returned as text or numbers");
+    while (output == WP_OUTPUT_NUMBERS && wp_mapreduce_next(job, &cursor, &pair))
+        if (pair.value_bytes != 4 && pair.value_bytes != 8)
+            return WP_FAIL(err, INVALID,
+                           "mapreduce: a value has %" PRIu64
+                           " bytes; numbers have 4 or 8; write it as text",
+                           pair.value_bytes);
+    return WP_STATUS_OK;
+}
+
+/* Beside `path`, then renamed. */
+wp_status wp_mapreduce_write(const wp_mapreduce *job, const char *path, wp_output output,
+                             wp_error *err) {
+    WP_TRY(check_output(job, output, err));
+    if (output == WP_OUTPUT_TABLE) return wp_table_save(job->table, path, err);
+    char *temporary = wp_format("%s.XXXXXX", path);
+    const int descriptor = wp_leftover_file(temporary);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "wb");
+    bool is_right = file != NULL && put_pairs(job, output, file);
+    int reason = errno;
+    if (is_right) {
+        const mode_t mask = umask(0);
+        (void)umask(mask);
+        is_right = fchmod(descriptor, 0666 & ~mask) == 0;
+        if (!is_right) reason = errno;
+    }
+    if (file != NULL && fclose(file) != 0) {
+        if (is_right) reason = errno;
+        is_right = false;
+    } else if (file == NULL && descriptor >= 0) {
+        (void)close(descriptor);
+    }
+    if (is_right && rename(temporary, path) != 0) {
+        reason = errno;
+        is_right = false;
+    }
+    if (!is_right && descriptor >= 0) (void)unlink(temporary);
+    if (descriptor >= 0) wp_leftover_drop(temporary);
+    wp_free(temporary);
+    return is_right ? WP_STATUS_OK
+                    : WP_FAIL(err, IO, "mapreduce: cannot write the result to %s: %s", path,
+                              strerror(reason));
+}
