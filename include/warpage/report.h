@@ -205,6 +205,21 @@ typedef struct wp_run_streamed {
     uint64_t address_ns, address_wait_ns, gather_ns, compute_ns, compute_wait_ns, store_ns;
 } wp_run_streamed;
 
+/** Whether host threads let simulated times repeat. */
+typedef enum wp_run_host_threads {
+    WP_RUN_HOST_THREADS_REPEAT = 0,
+    WP_RUN_HOST_THREADS_RAN_UNASKED, /* one ran without calls while kernels did */
+    WP_RUN_HOST_THREADS_DECIDED      /* times depended on when threads of the machine ran */
+} wp_run_host_threads;
+
+/** What the simulated host did. */
+typedef struct wp_run_host {
+    bool is_on; /* host work takes simulated time (`host.on`) */
+    uint64_t copied_bytes; /* by memcpy into page-locked memory, and not declared otherwise */
+    uint64_t undeclared_copy_bytes; /* to the device, from memory that nothing declared filled */
+    wp_run_host_threads threads;
+} wp_run_host;
+
 /** A policy file (`--policy-file`) that was loaded. */
 typedef struct wp_run_policy_file {
     char *path;
@@ -229,6 +244,7 @@ typedef struct wp_run_record {
     size_t policy_file_count;
     wp_run_streamed *streamed; /* by kernel, in order of their first launches */
     size_t streamed_count;
+    wp_run_host host;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/param.h"
+#include "device/host_copies.h"
 
 const wp_param wpi_device_params[] = {{"device-memory", WP_UNIT_BYTES, "0", 0, UINT64_MAX,
                                        "limit of device memory; 0: what the device has"},
@@ -80,7 +81,13 @@ wp_status wp_device_reset(wp_device *device, wp_error *err) {
     return device->ops->reset(device, err);
 }
 
+/* A host thread does something with the device. */
+static void arrive(wp_device *device) {
+    if (device->ops->host != NULL) device->ops->host->arrive(device);
+}
+
 wp_status wp_device_wait(wp_device *device, wp_error *err) {
+    arrive(device);
     return device->ops->wait(device, err);
 }
 
@@ -186,6 +193,7 @@ wp_status wp_memory_alloc(wp_device *device, wp_memory_kind kind, size_t size_by
         return WP_FAIL(err, INVALID, "memory of kind %d cannot be allocated", (int)kind);
     }
     if (size_bytes == 0) return WP_STATUS_OK;
+    arrive(device);
     return device->ops->memory_alloc(device, kind, size_bytes, flags, out, err);
 }
 
@@ -232,7 +240,10 @@ wp_status wp_memory_free(wp_device *device, void *base, wp_error *err) {
                        allocation.kind == WP_MEMORY_VARIABLE ? "a variable of a kernel"
                                                              : "registered host memory");
     }
+    arrive(device);
     WP_TRY(device->ops->wait(device, err));
+    if (allocation.kind == WP_MEMORY_PINNED)
+        wpi_host_memory_forget(allocation.base, allocation.size_bytes);
     return device->ops->memory_free(device, &allocation, err);
 }
 
@@ -255,6 +266,7 @@ wp_status wp_memory_unregister(wp_device *device, void *base, wp_error *err) {
     if (allocation.kind != WP_MEMORY_REGISTERED) {
         return WP_FAIL(err, INVALID, "%p is not registered host memory", base);
     }
+    arrive(device);
     WP_TRY(device->ops->wait(device, err));
     if (device->ops->memory_unregister != NULL) {
         return device->ops->memory_unregister(device, &allocation, err);
@@ -284,6 +296,7 @@ wp_queue *wp_device_default_queue(wp_device *device) {
 
 wp_status wpi_queue_create(wp_device *device, bool is_blocking, int priority, wp_queue **out,
                            wp_error *err) {
+    arrive(device);
     *out = NULL;
     return device->ops->queue->create(device, is_blocking, priority, out, err);
 }
@@ -297,10 +310,12 @@ void wp_queue_destroy(wp_queue *queue) {
 }
 
 wp_status wp_queue_wait(wp_queue *queue, wp_error *err) {
+    arrive(queue->device);
     return queue->device->ops->queue->wait(queue, err);
 }
 
 bool wp_queue_is_idle(wp_queue *queue) {
+    arrive(queue->device);
     return queue->device->ops->queue->is_idle(queue);
 }
 
@@ -350,6 +365,7 @@ wp_status wp_queue_copy_2d(wp_queue *queue, void *dst, size_t dst_pitch_bytes, c
     }
     WP_TRY(check_range(dst, dst_bytes, "copy target", err));
     WP_TRY(check_range(src, src_bytes, "copy source", err));
+    arrive(queue->device);
     return queue->device->ops->queue->copy(queue, dst, dst_pitch_bytes, src, src_pitch_bytes,
                                            width_bytes, height, err);
 }
@@ -369,6 +385,7 @@ wp_status wp_queue_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t val
         return WP_FAIL(err, INVALID, "fill: %zu values exceed the address space", count);
     }
     WP_TRY(check_range(dst, size_bytes, "fill", err));
+    arrive(queue->device);
     return queue->device->ops->queue->fill(queue, dst, value, value_bytes, count, err);
 }
 
@@ -414,11 +431,13 @@ wp_status wp_queue_launch(wp_queue *queue, const wp_launch *launch, wp_error *er
                 device->spec);
         }
     }
+    arrive(queue->device);
     return queue->device->ops->queue->launch(queue, launch, err);
 }
 
 wp_status wp_queue_prefetch(wp_queue *queue, const void *address, size_t size_bytes, bool to_device,
                             wp_error *err) {
+    arrive(queue->device);
     const wp_queue_ops *ops = queue->device->ops->queue;
     if (ops->prefetch == NULL || size_bytes == 0) return WP_STATUS_OK;
     return ops->prefetch(queue, address, size_bytes, to_device, err);
@@ -433,6 +452,7 @@ wp_status wpi_queue_attach(wp_queue *queue, void *address, size_t size_bytes, ui
 
 wp_status wp_queue_host_call(wp_queue *queue, void (*call)(void *), void *arg, wp_error *err) {
     if (call == NULL) return WP_FAIL(err, INVALID, "host call: no function is given");
+    arrive(queue->device);
     return queue->device->ops->queue->host_call(queue, call, arg, err);
 }
 
@@ -455,19 +475,23 @@ wp_status wp_event_record(wp_event *event, wp_queue *queue, wp_error *err) {
     if (event->device != queue->device) {
         return WP_FAIL(err, INVALID, "the event and the queue belong to different devices");
     }
+    arrive(queue->device);
     return event->device->ops->event->record(event, queue, err);
 }
 
 wp_status wp_event_wait(wp_event *event, wp_error *err) {
+    arrive(event->device);
     return event->device->ops->event->wait(event, err);
 }
 
 wp_status wp_queue_wait_event(wp_queue *queue, wp_event *event, wp_error *err) {
     if (event->device != queue->device) return wp_event_wait(event, err);
+    arrive(queue->device);
     return queue->device->ops->queue->wait_event(queue, event, err);
 }
 
 bool wp_event_is_complete(const wp_event *event) {
+    arrive(event->device);
     return event->device->ops->event->is_complete(event);
 }
 

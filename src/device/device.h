@@ -123,6 +123,8 @@ typedef struct wpi_host_ops {
     wp_status (*wait)(wp_actor *actor, wp_error *err);
     void (*destroy)(wp_actor *actor);
     uint64_t (*now_ns)(wp_device *device); /* in a step */
+    /** A host thread is about to do something with the device. */
+    void (*arrive)(wp_device *device);
 } wpi_host_ops;
 
 /** Actors as threads that yield while they wait; work takes the time it takes. */

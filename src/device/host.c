@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "base/fail.h"
+#include "device/host_copies.h"
 
 #define THREADS_MAX 4096u
 #define BYTES_MAX (UINT64_C(1) << 50)
@@ -24,11 +25,13 @@ static wp_status check_work(const wp_host_work *work, wp_error *err) {
 
 wp_status wp_device_host_work(wp_device *device, const wp_host_work *work, wp_error *err) {
     WP_TRY(check_work(work, err));
+    if (device->ops->host != NULL) wpi_host_copies_declare(work);
     return host_of(device)->work(device, work, err);
 }
 
 wp_status wp_queue_host_work(wp_queue *queue, const wp_host_work *work, wp_error *err) {
     WP_TRY(check_work(work, err));
+    if (queue->device->ops->host != NULL) wpi_host_copies_declare(work);
     return host_of(queue->device)->queue_work(queue, work, err);
 }
 

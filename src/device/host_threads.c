@@ -125,4 +125,9 @@ static uint64_t now_ns(wp_device *device) {
     return wp_clock_ns();
 }
 
-const wpi_host_ops wpi_host_threads = {do_work, queue_work, start, watch, wait, destroy, now_ns};
+static void arrive(wp_device *device) {
+    (void)device;
+}
+
+const wpi_host_ops wpi_host_threads = {do_work, queue_work, start,  watch,
+                                       wait,    destroy,    now_ns, arrive};

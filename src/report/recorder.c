@@ -185,6 +185,34 @@ void wpi_report_streamed(const wp_run_streamed *launch) {
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wpi_report_host_model(void) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    record.host.is_on = true;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_host_copied(uint64_t bytes) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    record.host.copied_bytes += bytes;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_host_undeclared(uint64_t bytes) {
+    if (!wpi_report_enabled || !wpi_selection_takes_others()) return;
+    (void)pthread_mutex_lock(&mutex);
+    record.host.undeclared_copy_bytes += bytes;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_host_threads(wp_run_host_threads what) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    if (what > record.host.threads) record.host.threads = what;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 void wpi_report_memory(uint64_t in_use_bytes) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);

@@ -36,6 +36,14 @@ void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint6
                      uint64_t end_ns);
 /** A streamed launch that has ended; its name is copied. */
 void wpi_report_streamed(const wp_run_streamed *launch);
+/** Host work takes simulated time on the device. */
+void wpi_report_host_model(void);
+/** The program has copied to page-locked memory, which took simulated time. */
+void wpi_report_host_copied(uint64_t bytes);
+/** Bytes of a copy to the device came from memory that nothing declared has filled. */
+void wpi_report_host_undeclared(uint64_t bytes);
+/** Host threads have influenced simulated times; the larger value counts. */
+void wpi_report_host_threads(wp_run_host_threads what);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */

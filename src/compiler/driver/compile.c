@@ -205,6 +205,8 @@ static wp_status host_side(wp_job *job, const wp_input *input, uint64_t unit, co
     wp_strings_addf(&command, "-O%c", o->optimization);
     ADD(&command, "-fPIC",
         "-fwrapv"); /* old programs count on signed overflow, which gcc mostly lets wrap */
+    /* Loops stay loops: memcpy takes simulated time, a loop does not, however it is optimised. */
+    ADD(&command, "-mllvm", "-disable-loop-idiom-memcpy");
     if (image) ADD(&command, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", image);
     wp_strings_add(&command, "-Xclang");
     wp_strings_addf(&command, "-cuid=%016llx", (unsigned long long)unit);

@@ -76,6 +76,8 @@ wp_status wpi_link(wp_job *job, const wp_strings *objects, const char *output, c
     add_link_args(job, &command);
     wp_strings_addf(&command, "-L%s", job->tools->lib_dir);
     wp_strings_addf(&command, "-Wl,-rpath,%s", job->tools->lib_dir);
+    /* The runtime sees what the program copies into page-locked memory: device/host_copies.h. */
+    add_words(&command, (const char *const[]){"-Wl,--wrap=memcpy", "-Wl,--wrap=memmove", NULL});
     add_words(&command,
               (const char *const[]){"-lwarpage", "-lm", "-ldl", "-lrt", "-lpthread",
                                     "-Wno-unused-command-line-argument", "-o", temp, NULL});

@@ -302,6 +302,10 @@ bool wpi_queue_may_execute(void) {
     return executing == NULL && has_stack_to_help();
 }
 
+bool wpi_queue_may_wait(void) {
+    return executing == NULL;
+}
+
 void wpi_device_wait_until(wpi_cpu_device *device, bool (*is_done)(const void *), const void *arg,
                            wpi_cpu_queue *helps) {
     const bool can_help = helps != NULL && device->executor == NULL && wpi_queue_may_execute();

@@ -89,6 +89,8 @@ typedef struct wpi_executor {
 /** Whether commands may be executed on the calling thread: its stack is large enough, and it
  * executes none yet. */
 bool wpi_queue_may_execute(void);
+/** Whether the calling thread may wait for queues: it is in no host function, and in no step. */
+bool wpi_queue_may_wait(void);
 /** Until it is called with false, the calling thread queues commands without waiting for room, and
  * executes none, as in a host function. What was in force before. */
 bool wpi_queue_forbid_waiting(bool forbids);

@@ -68,6 +68,7 @@ static void give_up(wpi_sim_executor *x) {
     while (x->running != NULL)
         wpi_job_end(x->running);
     x->base_ps += wpi_engine_now(x->engine);
+    x->models++;
     destroy_model(x);
     x->activity.warps = 0;
     WP_CHECK(make_model(x, NULL) == WP_STATUS_OK);

@@ -2,7 +2,10 @@
 /* Declared host work (warpage/host.h): in a step, in a host function, in a host thread; and the
  * life of actors. */
 #include "base/alloc.h"
+#include "device/host_copies.h"
+#include "device/memory_map.h"
 #include "device/sim/executor_parts.h"
+#include "report/recorder.h"
 
 void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now) {
     (void)token;
@@ -30,14 +33,22 @@ static wp_status add_host_work(wpi_job *j, const wp_host_work *work, wp_error *e
     return WP_STATUS_OK;
 }
 
+/* Work of a host thread, which has it on its stack. An error that replaces the model drops it. */
+typedef struct threads_work {
+    const wpi_sim_executor *executor;
+    uint64_t models;
+    bool is_done;
+} threads_work;
+
 static void note_done(void *object, uint64_t token, wp_time_ps now) {
     (void)token;
     (void)now;
-    *(bool *)object = true;
+    ((threads_work *)object)->is_done = true;
 }
 
-static bool is_set(const void *flag) {
-    return *(const bool *)flag;
+static bool is_over(const void *object) {
+    const threads_work *w = object;
+    return w->is_done || w->models != w->executor->models;
 }
 
 /* In a step, in a host function, or in a host thread, which waits. */
@@ -48,14 +59,51 @@ wp_status wpi_sim_executor_host_work(wpi_sim_executor *x, const wp_host_work *wo
     if (wpi_pace_is_mine(&x->pace)) {
         if (x->calling != NULL) status = add_host_work(x->calling, work, err);
     } else {
-        bool is_done = false;
         wpi_pace_settle(&x->pace);
-        wpi_actors_work(&x->actors, work, note_done, &is_done);
-        wpi_device_wait_until(x->device, is_set, &is_done, NULL);
+        threads_work own = {.executor = x, .models = x->models};
+        wpi_actors_work(&x->actors, work, note_done, &own);
+        wpi_device_wait_until(x->device, is_over, &own, NULL);
     }
     pthread_mutex_unlock(&x->device->lock);
     return status;
 }
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+void wpi_job_add_copies(wpi_job *j) {
+    wp_host_work copied;
+    if (!wpi_host_copies_take(false, &copied)) return;
+    (void)add_host_work(j, &copied, NULL);
+    wpi_report_host_copied(copied.written_bytes);
+}
+
+void wpi_executor_note_copy_begin(const wpi_sim_executor *x, const wpi_command *c,
+                                  wp_copy_kind kind) {
+    uint64_t bytes = 0;
+    if (!x->profile->host.is_on || c->is_replayed || kind != WP_COPY_H2D) return;
+    for (size_t row = 0; row < c->u.copy.height; row++)
+        bytes += wpi_host_memory_undeclared(
+            (const char *)c->u.copy.src + row * c->u.copy.src_pitch_bytes, c->u.copy.width_bytes);
+    wpi_report_host_undeclared(bytes);
+}
+
+void wpi_executor_note_copy_end(const wpi_sim_executor *x, const wpi_command *c,
+                                wp_copy_kind kind) {
+    wpi_memory_entry entry;
+    if (!x->profile->host.is_on || c->is_replayed) return;
+    if (kind == WP_COPY_D2H || kind == WP_COPY_H2H) {
+        for (size_t row = 0; row < c->u.copy.height; row++)
+            wpi_host_memory_fill((const char *)c->u.copy.dst + row * c->u.copy.dst_pitch_bytes,
+                                 c->u.copy.width_bytes);
+    } else if (kind == WP_COPY_FILL &&
+               wpi_memory_map_find(wpi_memory_map_global(), c->u.fill.dst, &entry) &&
+               (entry.allocation.kind == WP_MEMORY_PINNED ||
+                entry.allocation.kind == WP_MEMORY_REGISTERED)) {
+        wpi_host_memory_fill(c->u.fill.dst, c->u.fill.count * c->u.fill.value_bytes);
+    }
+}
+
+/* ---- actors ---------------------------------------------------------------------------------- */
 
 bool wpi_sim_executor_calls_host(wpi_sim_executor *x) {
     if (wpi_actors_is_stepping(&x->actors)) return true;

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
+#include "device/host_copies.h"
 #include "device/sim/executor_parts.h"
 #include "device/sim/functional.h"
 #include "device/sim/trace_recorder.h"
@@ -84,6 +85,7 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
     note_written(j->executor, j->command);
     if (!j->command->is_replayed) wpi_command_execute(j->executor->device, j->command);
     const transfer moved = transfer_of(j->command);
+    wpi_executor_note_copy_end(j->executor, j->command, moved.kind);
     const wp_time_ps base_ps = j->executor->base_ps;
     if (wpi_report_is_on())
         wpi_report_copy(j->queue, moved.kind, moved.bytes, (base_ps + j->start_ps) / WP_PS_PER_NS,
@@ -198,6 +200,7 @@ static void start_transfer(wpi_sim_executor *x, wpi_job *j) {
     const wp_time_ps now = wpi_engine_now(x->engine);
     const transfer moved = transfer_of(j->command);
     const uint64_t bytes = moved.bytes;
+    wpi_executor_note_copy_begin(x, j->command, moved.kind);
     switch (moved.kind) {
     case WP_COPY_FILL:
         wpi_engine_at(x->engine, now + within_device_ps(x->profile, bytes, 1), transfer_ended, j,
@@ -267,9 +270,12 @@ static void start_command(wpi_sim_executor *x, wpi_cpu_queue *queue) {
         wpi_actors_work(&x->actors, &command->u.host_work, wpi_job_host_work_ended, j);
     } else {
         if (command->kind == WPI_COMMAND_HOST_CALL) wpi_executor_let_host_in(x);
+        const wpi_host_account outer = wpi_host_copies_exchange((wpi_host_account){0});
         x->calling = j;
         wpi_command_execute(x->device, command);
         x->calling = NULL;
+        wpi_job_add_copies(j);
+        (void)wpi_host_copies_exchange(outer);
         wpi_actors_look(&x->actors);
         wpi_job_continue_host_call(j, 0, 0);
     }

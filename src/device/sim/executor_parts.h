@@ -70,6 +70,7 @@ struct wpi_sim_executor {
     bool is_working; /* a thread has let go of the lock, and uses the model */
     wpi_actors actors;
     wpi_job *calling; /* whose host function runs */
+    uint64_t models;  /* that errors have replaced: work under way in them is dropped */
     uint64_t idle_ns; /* since when nothing can happen but by the host (real time); 0: it can */
 };
 
@@ -125,6 +126,13 @@ bool wpi_executor_waits_in_vain(wpi_sim_executor *x, bool is_awaited);
  */
 void wpi_job_host_work_ended(void *object, uint64_t token, wp_time_ps now);
 void wpi_job_continue_host_call(void *object, uint64_t token, wp_time_ps now);
+/** The job has called a host function: what that copied and did not declare is work, too. */
+void wpi_job_add_copies(wpi_job *j);
+/** A copy starts: counts bytes that come from host memory that nothing declared has filled. */
+void wpi_executor_note_copy_begin(const wpi_sim_executor *x, const wpi_command *c,
+                                  wp_copy_kind kind);
+/** A copy or fill has ended: it may have filled host memory. */
+void wpi_executor_note_copy_end(const wpi_sim_executor *x, const wpi_command *c, wp_copy_kind kind);
 /** Kernels report stores to host memory while actors are alive. */
 void wpi_executor_watch_stores(wpi_sim_executor *x);
 

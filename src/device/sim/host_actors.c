@@ -4,6 +4,8 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "device/host_copies.h"
+#include "report/recorder.h"
 
 struct wpi_sim_actor {
     wp_actor base; /* first */
@@ -16,7 +18,7 @@ struct wpi_sim_actor {
     bool is_stepping;
     bool has_ended;
     bool is_freed; /* by its owner, while it was under way or stepping */
-    wp_host_work declared;
+    wp_host_work declared, copied; /* by memcpy, beyond what is declared */
     uint32_t commands; /* queued by the step */
 };
 
@@ -76,8 +78,16 @@ static void look(void *object, uint64_t token, wp_time_ps now) {
         a->is_watching = true;
 }
 
+/* One piece of work after the other. */
 static void work_done(void *object, uint64_t token, wp_time_ps now) {
-    look(object, token, now);
+    wpi_sim_actor *a = object;
+    const wp_host_work work = is_none(&a->declared) ? a->copied : a->declared;
+    if (a->has_ended || is_none(&work)) {
+        look(object, token, now);
+        return;
+    }
+    *(is_none(&a->declared) ? &a->copied : &a->declared) = (wp_host_work){0};
+    wpi_host_model_work(a->actors->model, &work, work_done, a, 0);
 }
 
 static void step(void *object, uint64_t token, wp_time_ps now) {
@@ -87,12 +97,16 @@ static void step(void *object, uint64_t token, wp_time_ps now) {
     if (!arrive(a)) return;
     a->word = NULL;
     a->declared = (wp_host_work){0};
+    a->copied = (wp_host_work){0};
     a->commands = 0;
     a->is_stepping = true;
     stepping = a;
+    const wpi_host_account outer = wpi_host_copies_exchange((wpi_host_account){0});
     const bool may_wait = wpi_queue_forbid_waiting(true);
     const wp_actor_answer answer = a->base.step(&a->base, a->base.object);
     (void)wpi_queue_forbid_waiting(may_wait);
+    if (wpi_host_copies_take(false, &a->copied)) wpi_report_host_copied(a->copied.written_bytes);
+    (void)wpi_host_copies_exchange(outer);
     stepping = NULL;
     a->is_stepping = false;
     if (a->commands != 0) {
@@ -102,10 +116,10 @@ static void step(void *object, uint64_t token, wp_time_ps now) {
     if (answer == WP_ACTOR_ENDS || a->has_ended) {
         end(a);
         if (a->is_freed) unlink_actor(a);
-    } else if (!is_none(&a->declared) && actors->profile->is_on) {
+    } else if ((!is_none(&a->declared) || !is_none(&a->copied)) && actors->profile->is_on) {
         a->is_under_way = true;
         actors->under_way++;
-        wpi_host_model_work(actors->model, &a->declared, work_done, a, 0);
+        work_done(a, 0, now);
     } else {
         go_at(a, now + (actors->profile->is_on ? a->commands * actors->profile->call_ps : 0), look);
     }

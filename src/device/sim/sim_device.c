@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/param.h"
+#include "device/host_copies.h"
 #include "policy/load.h"
 #include "report/recorder.h"
 
@@ -21,6 +22,7 @@ enum { SET, POLICY_FILES };
 
 static void close_device(wp_device *base) {
     wpi_sim_device *device = (wpi_sim_device *)(void *)base;
+    if (device->counts_copies) wpi_host_copies_end();
     if (device->executor != NULL) {
         (void)wpi_cpu_device_wait(base, NULL);
         wpi_recorder_finish(device->recorder);
@@ -106,9 +108,18 @@ static uint64_t actor_now_ns(wp_device *base) {
     return wpi_sim_executor_step_time(executor_of(base)) / WP_PS_PER_NS;
 }
 
+/* What a host thread has copied since its last call takes its time now; of host functions and
+ * actors the executor asks that itself. */
+static void arrive(wp_device *base) {
+    wp_host_work copied;
+    if (!wpi_queue_may_wait() || !wpi_host_copies_take(true, &copied)) return;
+    (void)base->ops->host->work(base, &copied, NULL);
+    wpi_report_host_copied(copied.written_bytes);
+}
+
 static const wpi_host_ops host_ops = {
-    host_work,   queue_host_work, start_actor, wpi_actor_watch_word,
-    await_actor, free_actor,      actor_now_ns};
+    host_work,   queue_host_work, start_actor,  wpi_actor_watch_word,
+    await_actor, free_actor,      actor_now_ns, arrive};
 
 static void fill_info(wp_device_info *info, const wpi_profile *p) {
     snprintf(info->spec, sizeof info->spec, "sim:%s", p->name);
@@ -204,6 +215,11 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
         return status;
     }
     device->cpu.executor = wpi_sim_executor_base(device->executor);
+    device->counts_copies = profile->host.is_on;
+    if (device->counts_copies) {
+        wpi_host_copies_begin();
+        wpi_report_host_model();
+    }
     wpi_report_device(device->cpu.base.info.spec, device->cpu.base.info.name);
     report_policy_files();
     *out = &device->cpu.base;

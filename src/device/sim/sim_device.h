@@ -27,6 +27,7 @@ typedef struct wpi_sim_device {
     wpi_in_step in_step;
     struct wpi_recorder *recorder; /* NULL: nothing is recorded */
     struct wpi_trace *trace;       /* that launches are replayed from (replay.c); NULL: none */
+    bool counts_copies;            /* of the program into page-locked memory (host_copies.h) */
 } wpi_sim_device;
 
 WP_NODISCARD wp_status wpi_sim_executor_create(wpi_cpu_device *device, const wpi_profile *profile,
