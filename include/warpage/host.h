@@ -2,8 +2,9 @@
 /**
  * The host as part of the machine: work that it does, and actors that answer a running kernel.
  *
- * On a simulated GPU host code takes no time unless it is declared here: gathering a gigabyte for a
- * copy would be free. Declared work costs what the host model says (cores, memory bandwidth,
+ * On a simulated GPU host code takes no time unless it is declared here, or is a memcpy into
+ * page-locked memory: gathering a gigabyte for a copy would be free. Work that is both declared and
+ * copied by memcpy counts once. Declared work costs what the host model says (cores, memory bandwidth,
  * latency; docs/rooms/host.md). On cpu and cuda the work itself takes time, so declaring it does
  * nothing there, and one program serves all devices.
  *

@@ -71,7 +71,11 @@ static bool is_visible(const void *object) {
     return ((const clock_model *)object)->is_visible;
 }
 
-static const wpi_paced ops = {turn, has_work, has_host_call, is_awaited, is_visible};
+static wp_time_ps time_of(const void *object) {
+    return ((const clock_model *)object)->now;
+}
+
+static const wpi_paced ops = {turn, has_work, has_host_call, is_awaited, is_visible, time_of};
 
 /* One thread's place among those that wait. */
 typedef struct place {

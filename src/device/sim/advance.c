@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "device/cpu/cpu.h"
+#include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 /* Without a word from the host: real time, and then as much of it in which the host could run. */
 #define UNASKED_NS (NS_PER_S / 2)
+#define MOMENT_NS 100000 /* between two looks at threads that may still do something */
 
 static void do_round(wpi_pace *pace, bool calls_host) {
     pace->is_driven = true;
@@ -70,11 +72,19 @@ static bool is_unasked(wpi_pace *pace) {
                "real time, and results may differ between runs");
     }
     pace->has_said_unasked = true;
+    wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
     return true;
 }
 
 static bool is_called(const wpi_pace *pace) {
     return pace->polls_done != pace->polls_asked || pace->ops->is_awaited(pace->object);
+}
+
+static void rest_for(wpi_pace *pace, uint64_t ns) {
+    const uint64_t until_ns = wp_clock_ns() + ns;
+    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
+                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
+    (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
 }
 
 static void rest(wpi_pace *pace) {
@@ -84,28 +94,53 @@ static void rest(wpi_pace *pace) {
         pace->is_resting = false;
         return;
     }
-    const uint64_t left_ns = UNASKED_NS - unasked_ns(pace) % UNASKED_NS;
-    const uint64_t until_ns = wp_clock_ns() + left_ns;
-    const struct timespec until = {.tv_sec = (time_t)(until_ns / NS_PER_S),
-                                   .tv_nsec = (long)(until_ns % NS_PER_S)};
-    (void)pthread_cond_timedwait(&pace->work, pace->lock, &until);
+    rest_for(pace, UNASKED_NS - unasked_ns(pace) % UNASKED_NS);
+}
+
+/* Several host threads take turns. False: none waits for one. */
+static bool give_turns(wpi_pace *pace) {
+    wp_time_ps until;
+    if (!pace->turns.is_on) return false;
+    switch (wpi_turns_next(&pace->turns, pace->ops->now(pace->object), &until)) {
+    case WPI_TURNS_NONE: return false;
+    case WPI_TURNS_GIVEN: return true;
+    case WPI_TURNS_PASS:
+        if (!pace->is_driven && (until != WP_TIME_NEVER || pace->ops->has_work(pace->object) ||
+                                 pace->ops->is_awaited(pace->object))) {
+            pace->until = until;
+            do_round(pace, true);
+            pace->until = WP_TIME_NEVER;
+            return true;
+        }
+        break;
+    default: break;
+    }
+    rest_for(pace, MOMENT_NS);
+    return true;
 }
 
 static void *run(void *object) {
     wpi_pace *pace = object;
     wpi_fault_prepare_thread();
+    wpi_tasks_enlist();
     pthread_mutex_lock(pace->lock);
     while (!pace->is_stopping) {
-        if (!pace->is_driven && (is_called(pace) || is_unasked(pace)))
+        if (give_turns(pace)) continue;
+        if (!pace->is_driven && !pace->turns.is_expecting && (is_called(pace) || is_unasked(pace)))
             do_round(pace, true);
         else
             rest(pace);
     }
+    wpi_turns_close(&pace->turns);
     pthread_mutex_unlock(pace->lock);
     return NULL;
 }
 
 /* ---- host threads ---------------------------------------------------------------------------- */
+
+void wpi_pace_arrive(wpi_pace *pace) {
+    wpi_turns_arrive(&pace->turns);
+}
 
 void wpi_pace_queued(wpi_pace *pace) {
     pace->asked_ns = wp_clock_ns();
@@ -114,7 +149,8 @@ void wpi_pace_queued(wpi_pace *pace) {
 }
 
 static bool can_drive(const wpi_pace *pace) {
-    return !pace->is_driven && !pace->is_stopping && !pace->ops->has_host_call(pace->object);
+    return !pace->is_driven && !pace->is_stopping && !pace->turns.is_on &&
+           !pace->ops->has_host_call(pace->object);
 }
 
 /* A host thread goes its way: what others began to wait for meanwhile is the thread's now. */
@@ -124,28 +160,21 @@ static void hand_over(wpi_pace *pace) {
 }
 
 void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
+    if (!pace->turns.is_on) wpi_turns_expect_new(&pace->turns);
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
+    if (pace->turns.is_on && !is_done(arg)) wpi_turns_wait(&pace->turns, is_done, arg);
     pace->asked_ns = wp_clock_ns();
     hand_over(pace);
 }
 
-/* Threads that ask in turn get their answers in the order in which the machine runs them. */
-static void note_poller(wpi_pace *pace) {
-    if (!pace->has_poller) {
-        pace->has_poller = true;
-        pace->poller = pthread_self();
-    } else if (!pace->has_said_pollers && !pthread_equal(pace->poller, pthread_self())) {
-        pace->has_said_pollers = true;
-        wp_log(WP_LOG_WARN, "device.sim",
-               "several host threads poll streams or events, so their scheduling on this machine "
-               "decides simulated times, which may differ between runs; host actors "
-               "(warpage/host.h) repeat");
-    }
-}
-
 void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
-    note_poller(pace);
+    if (!pace->turns.is_on) wpi_turns_expect_new(&pace->turns);
+    if (pace->turns.is_on) {
+        wpi_turns_ask(&pace->turns, pace->ops->now(pace->object) + WPI_POLL_PS);
+        pace->asked_ns = wp_clock_ns();
+        return;
+    }
     const uint64_t number = ++pace->polls_asked;
     pace->asked_ns = wp_clock_ns();
     if (may_drive && can_drive(pace)) {
@@ -177,6 +206,8 @@ void wpi_pace_give(wpi_pace *pace) {
 
 void wpi_pace_host_call(wpi_pace *pace, bool begins) {
     pace->is_in_host_call = begins;
+    pace->has_called_host = pace->has_called_host || begins;
+    wpi_turns_host_call(&pace->turns, begins);
     if (begins) pthread_cond_broadcast(&pace->polled);
 }
 
@@ -188,12 +219,13 @@ bool wpi_pace_is_mine(const wpi_pace *pace) {
 
 void wpi_pace_init(wpi_pace *pace, pthread_mutex_t *lock, const wpi_paced *ops, void *object) {
     pthread_condattr_t monotonic;
-    *pace = (wpi_pace){.ops = ops, .object = object, .lock = lock};
+    *pace = (wpi_pace){.ops = ops, .object = object, .lock = lock, .until = WP_TIME_NEVER};
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&pace->work, &monotonic);
     pthread_cond_init(&pace->polled, NULL);
     pthread_condattr_destroy(&monotonic);
+    wpi_turns_init(&pace->turns, lock, &pace->work);
 }
 
 bool wpi_pace_start(wpi_pace *pace) {
@@ -217,6 +249,7 @@ void wpi_pace_stop(wpi_pace *pace) {
 }
 
 void wpi_pace_deinit(wpi_pace *pace) {
+    wpi_turns_deinit(&pace->turns);
     pthread_cond_destroy(&pace->work);
     pthread_cond_destroy(&pace->polled);
 }

@@ -3,7 +3,8 @@
  * When simulated time passes, and on which thread: while a host thread waits, on that thread; a
  * moment of it when one asks. A thread of its own goes on where that is not possible: for threads
  * with small stacks or that wait beside one that drives, for host functions, and when a program
- * looks at memory and asks nobody.
+ * looks at memory and asks nobody. Once several host threads have called, they take turns
+ * (host/turns.h), and that thread does all rounds.
  *
  * Thread rule: everything is called with the lock held, but for init, start, stop and deinit; it
  * is released meanwhile by all that wait.
@@ -15,6 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device/sim/host/turns.h"
+
+#define WPI_POLL_PS WP_PS_PER_US /* what passes when the host asks whether something is done */
+
 /** What has a pace. Called with the lock held. */
 typedef struct wpi_paced {
     /* A round: starts what can start, host functions only if so told, and lets a moment pass. */
@@ -23,6 +28,7 @@ typedef struct wpi_paced {
     bool (*has_host_call)(const void *object); /* … call a host function */
     bool (*is_awaited)(const void *object);    /* a host thread waits for what is not done */
     bool (*is_visible)(const void *object);    /* the host may see in memory what is done */
+    wp_time_ps (*now)(const void *object);     /* simulated time */
 } wpi_paced;
 
 typedef struct wpi_pace {
@@ -36,8 +42,9 @@ typedef struct wpi_pace {
     bool is_driven;       /* somebody does a round: `driver` */
     bool is_resting;      /* the thread waits until it is called, however long that takes */
     bool is_in_host_call; /* which may wait for a host thread that polls */
-    pthread_t poller;     /* the first thread that asked */
-    bool has_poller, has_said_pollers;
+    bool has_called_host; /* in the round under way */
+    wpi_turns turns;      /* of several host threads: then the pace's thread does all rounds */
+    wp_time_ps until;     /* simulated time that the round under way must not pass */
     uint64_t polls_asked, polls_done;
     uint64_t asked_ns; /* when the host last did something with the device; real time */
     /* Since when it is looked at how long the host does nothing with it, after the `asked_ns` of
@@ -53,6 +60,8 @@ bool wpi_pace_start(wpi_pace *pace);
 void wpi_pace_stop(wpi_pace *pace);
 void wpi_pace_deinit(wpi_pace *pace);
 
+/** A host thread begins a call. */
+void wpi_pace_arrive(wpi_pace *pace);
 /** The host has queued something. */
 void wpi_pace_queued(wpi_pace *pace);
 /** A host thread waits for `is_done(arg)`: rounds on it until then, if `may_drive` and nobody

@@ -18,7 +18,6 @@
 #include "device/sim/variables.h"
 #include "report/recorder.h"
 
-#define POLL_PS WP_PS_PER_US         /* what passes when the host asks whether something is done */
 #define SLICE_PS (16 * WP_PS_PER_US) /* … before the queues are looked at again */
 #define CONDENSE_FIRST_NS UINT64_C(4000000000)
 #define COLLECT_WAIT_S 10
@@ -115,16 +114,24 @@ static void condense_memory(wpi_sim_executor *x) {
     x->condense_ns = now_ns + x->condense_after_ns;
 }
 
+/* Not past the time at which a host thread asks. */
+static wp_time_ps end_of_slice(const wpi_sim_executor *x, wp_time_ps length_ps) {
+    const wp_time_ps end = wpi_engine_now(x->engine) + length_ps;
+    const wp_time_ps until = x->pace.until;
+    if (until == WP_TIME_NEVER || until - x->base_ps > end) return end;
+    return until - x->base_ps;
+}
+
 /* Runs the engine until a command ends, or for a slice of time, after which the queues are checked
  * for new commands; for a shorter one if no host thread waits. Called with the lock held, which is
  * released meanwhile. */
 static void run_model(wpi_sim_executor *x) {
     const bool is_awaited = wpi_device_is_awaited(x->device);
-    const wp_time_ps length_ps = is_awaited ? SLICE_PS : POLL_PS;
+    const wp_time_ps length_ps = is_awaited ? SLICE_PS : WPI_POLL_PS;
     x->is_working = true;
     pthread_mutex_unlock(&x->device->lock);
     if (x->ended == NULL && !x->actors.has_queued && !x->actors.has_ended)
-        wpi_engine_run_until(x->engine, wpi_engine_now(x->engine) + length_ps);
+        wpi_engine_run_until(x->engine, end_of_slice(x, length_ps));
     show_progress(x);
     condense_memory(x);
     if (x->instructions_max != 0 && wpi_observer_instructions(x->observer) >= x->instructions_max)
@@ -161,8 +168,14 @@ static void go_on(void *object, bool calls_host) {
     wpi_executor_ask_what_host_did(x);
     wpi_actors_look(&x->actors);
     x->actors.has_queued = false;
+    x->pace.has_called_host = false;
     wpi_executor_start_all(x, calls_host);
-    if (x->running != NULL || x->ended != NULL || hosts_work(x)) run_model(x);
+    /* A host function may have woken a host thread, which comes before time passes. */
+    const bool is_due = !x->pace.has_called_host || !x->pace.turns.is_on;
+    if (is_due && (x->running != NULL || x->ended != NULL || hosts_work(x) ||
+                   x->pace.until != WP_TIME_NEVER))
+        run_model(x);
+    if (x->actors.live != 0) wpi_turns_unsettle(&x->pace.turns);
     wpi_executor_finish_ended(x);
     wpi_executor_watch_stores(x);
     x->actors.has_ended = false;
@@ -195,10 +208,20 @@ static bool is_visible(const void *object) {
            wpi_memory_map_count(map, WP_MEMORY_REGISTERED) != 0;
 }
 
-static const wpi_paced paced = {go_on, has_work, has_host_call, is_awaited, is_visible};
+static wp_time_ps now_ps(const void *object) {
+    return atomic_load(&((const wpi_sim_executor *)object)->now_ps);
+}
+
+static const wpi_paced paced = {go_on, has_work, has_host_call, is_awaited, is_visible, now_ps};
 
 static wpi_pace *pace_of(wpi_executor *base) {
     return &((wpi_sim_executor *)(void *)base)->pace;
+}
+
+void wpi_sim_executor_arrive(wpi_sim_executor *x) {
+    pthread_mutex_lock(&x->device->lock);
+    wpi_pace_arrive(&x->pace);
+    pthread_mutex_unlock(&x->device->lock);
 }
 
 static void queued(wpi_executor *base) {

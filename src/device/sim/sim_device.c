@@ -112,7 +112,9 @@ static uint64_t actor_now_ns(wp_device *base) {
  * actors the executor asks that itself. */
 static void arrive(wp_device *base) {
     wp_host_work copied;
-    if (!wpi_queue_may_wait() || !wpi_host_copies_take(true, &copied)) return;
+    if (!wpi_queue_may_wait()) return;
+    wpi_sim_executor_arrive(executor_of(base));
+    if (!wpi_host_copies_take(true, &copied)) return;
     (void)base->ops->host->work(base, &copied, NULL);
     wpi_report_host_copied(copied.written_bytes);
 }

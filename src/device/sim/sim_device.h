@@ -57,6 +57,8 @@ void wpi_sim_executor_advise(wpi_sim_executor *executor, wpi_managed_range range
                              const wpi_advice *advice);
 /** What has the host touched since it was asked last? Nothing, if the simulator is at work. */
 void wpi_sim_executor_ask_host(wpi_sim_executor *executor);
+/** A host thread begins a call. Not for steps of actors and host functions. */
+void wpi_sim_executor_arrive(wpi_sim_executor *executor);
 /** Host work and actors (warpage/host.h). */
 WP_NODISCARD wp_status wpi_sim_executor_host_work(wpi_sim_executor *executor,
                                                   const wp_host_work *work, wp_error *err);

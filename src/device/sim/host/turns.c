@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "device/sim/host/turns.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "report/recorder.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define LOOK_NS 20000000 /* at a host function that may wait for the thread that waits */
+#define MOMENT_NS 100000
+
+typedef enum wpi_turn_kind { ARRIVES, WAITS, ASKS } wpi_turn_kind; /* in order of precedence */
+
+/* A thread that waits; on its stack. */
+struct wpi_turn {
+    wpi_turn *next;
+    pid_t id;
+    uint64_t order;
+    wpi_turn_kind kind;
+    wp_time_ps time;               /* ASKS */
+    bool (*is_done)(const void *); /* WAITS */
+    const void *arg;
+    bool is_given;
+    pthread_cond_t given;
+};
+
+static void note_decided(void) {
+    static bool is_said;
+    if (!is_said)
+        wp_log(WP_LOG_WARN, "device.sim",
+               "a host thread woke for a reason outside the program, such as a timer: simulated "
+               "times may differ between runs");
+    is_said = true;
+    wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
+}
+
+static struct timespec after(uint64_t ns) {
+    const uint64_t until_ns = wp_clock_ns() + ns;
+    return (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_S),
+                             .tv_nsec = (long)(until_ns % NS_PER_S)};
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+static void unlink_turn(wpi_turns *turns, const wpi_turn *t) {
+    wpi_turn **link = &turns->first;
+    while (*link != t)
+        link = &(*link)->next;
+    *link = t->next;
+}
+
+static void give(wpi_turns *turns, wpi_turn *t) {
+    unlink_turn(turns, t);
+    t->is_given = true;
+    turns->runner = t->id;
+    turns->is_settled = false;
+    pthread_cond_signal(&t->given);
+}
+
+/* A host function has blocked: it may wait for this very thread. */
+static bool is_needed(const wpi_turns *turns) {
+    return turns->is_in_host_call && wpi_task_is_blocked(turns->giver);
+}
+
+static void await_turn(wpi_turns *turns, wpi_turn *t) {
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->given, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    t->id = wpi_tasks_own();
+    t->order = wpi_tasks_order(t->id);
+    t->next = turns->first;
+    turns->first = t;
+    turns->arrivals++;
+    if (turns->is_settled) note_decided();
+    if (turns->runner == t->id) turns->runner = 0;
+    pthread_cond_signal(turns->work);
+    for (uint32_t needs = 0; !t->is_given && needs < 2;) {
+        const struct timespec until = after(LOOK_NS);
+        if (pthread_cond_timedwait(&t->given, turns->lock, &until) == 0) continue;
+        needs = t->kind != WAITS && is_needed(turns) ? needs + 1 : 0;
+    }
+    if (!t->is_given) {
+        unlink_turn(turns, t);
+        note_decided();
+    }
+    pthread_cond_destroy(&t->given);
+}
+
+static void note_caller(wpi_turns *turns) {
+    static _Thread_local uint64_t called;
+    if (called == turns->number) return;
+    called = turns->number;
+    turns->callers++;
+    turns->is_on = turns->callers > 1 && turns->tasks != NULL && !turns->is_closed;
+}
+
+void wpi_turns_arrive(wpi_turns *turns) {
+    note_caller(turns);
+    if (!turns->is_on || turns->runner == wpi_tasks_own()) return;
+    wpi_turn t = {.kind = ARRIVES};
+    await_turn(turns, &t);
+}
+
+void wpi_turns_ask(wpi_turns *turns, wp_time_ps time) {
+    wpi_turn t = {.kind = ASKS, .time = time};
+    await_turn(turns, &t);
+}
+
+void wpi_turns_wait(wpi_turns *turns, bool (*is_done)(const void *), const void *arg) {
+    wpi_turn t = {.kind = WAITS, .is_done = is_done, .arg = arg};
+    await_turn(turns, &t);
+}
+
+void wpi_turns_expect_new(wpi_turns *turns) {
+    const struct timespec moment = {.tv_nsec = MOMENT_NS};
+    const pid_t own = wpi_tasks_own();
+    bool is_asleep = turns->tasks == NULL || !wpi_tasks_have_changed(turns->tasks);
+    if (turns->is_expecting) return;
+    turns->is_expecting = true;
+    while (!is_asleep && !turns->is_on) {
+        wpi_tasks_found found = {0};
+        pthread_mutex_unlock(turns->lock);
+        is_asleep = wpi_tasks_are_asleep(turns->tasks, &own, 1, true, &found);
+        if (!is_asleep) nanosleep(&moment, NULL);
+        pthread_mutex_lock(turns->lock);
+        if (found.gives_up) wpi_report_host_threads(WP_RUN_HOST_THREADS_RAN_UNASKED);
+    }
+    turns->is_expecting = false;
+}
+
+/* ---- who is next ----------------------------------------------------------------------------- */
+
+static bool list_awaiting(wpi_turns *turns, size_t *count) {
+    *count = 0;
+    for (const wpi_turn *t = turns->first; t != NULL; t = t->next) {
+        if (*count == turns->awaiting_capacity) {
+            const size_t capacity = *count == 0 ? 16 : 2 * *count;
+            pid_t *more = wp_realloc(turns->awaiting, capacity * sizeof *more);
+            if (more == NULL) return false;
+            turns->awaiting = more;
+            turns->awaiting_capacity = capacity;
+        }
+        turns->awaiting[(*count)++] = t->id;
+    }
+    return true;
+}
+
+/* The lock is not held while threads are looked at: one that waits for it would seem asleep. */
+static bool settle(wpi_turns *turns) {
+    size_t count;
+    wpi_tasks_found found = {0};
+    const uint64_t arrivals = turns->arrivals;
+    if (turns->is_expecting || !list_awaiting(turns, &count)) return false;
+    pthread_mutex_unlock(turns->lock);
+    const bool is_asleep =
+        wpi_tasks_are_asleep(turns->tasks, turns->awaiting, count, false, &found);
+    pthread_mutex_lock(turns->lock);
+    if (found.gives_up) wpi_report_host_threads(WP_RUN_HOST_THREADS_RAN_UNASKED);
+    if (found.was_woken_aside) note_decided();
+    if (!is_asleep || turns->arrivals != arrivals) return false;
+    wpi_tasks_judge(turns->tasks, turns->awaiting, count);
+    return true;
+}
+
+static bool can_go_on(const wpi_turn *t, wp_time_ps now) {
+    switch (t->kind) {
+    case WAITS: return t->is_done(t->arg);
+    case ASKS: return t->time <= now;
+    default: return true;
+    }
+}
+
+static bool comes_before(const wpi_turn *a, const wpi_turn *b) {
+    if (b == NULL) return true;
+    if (a->kind != b->kind) return a->kind < b->kind;
+    if (a->kind == ASKS && a->time != b->time) return a->time < b->time;
+    return a->order < b->order;
+}
+
+wpi_turns_state wpi_turns_next(wpi_turns *turns, wp_time_ps now, wp_time_ps *until) {
+    wpi_turn *next = NULL;
+    if (turns->first == NULL) return WPI_TURNS_NONE;
+    if (!turns->is_settled && !settle(turns)) return WPI_TURNS_BUSY;
+    *until = UINT64_MAX;
+    for (wpi_turn *t = turns->first; t != NULL; t = t->next) {
+        if (t->kind == ASKS && t->time < *until) *until = t->time;
+        if (can_go_on(t, now) && comes_before(t, next)) next = t;
+    }
+    if (next != NULL) {
+        give(turns, next);
+        return WPI_TURNS_GIVEN;
+    }
+    turns->is_settled = true;
+    return WPI_TURNS_PASS;
+}
+
+void wpi_turns_unsettle(wpi_turns *turns) {
+    turns->is_settled = false;
+}
+
+void wpi_turns_host_call(wpi_turns *turns, bool begins) {
+    turns->is_in_host_call = begins;
+    turns->giver = wpi_tasks_own();
+    turns->is_settled = false;
+}
+
+/* ---- life ------------------------------------------------------------------------------------ */
+
+void wpi_turns_init(wpi_turns *turns, pthread_mutex_t *lock, pthread_cond_t *work) {
+    static _Atomic uint64_t count;
+    *turns = (wpi_turns){.lock = lock,
+                         .work = work,
+                         .tasks = wpi_tasks_create(),
+                         .number = atomic_fetch_add(&count, 1) + 1};
+}
+
+void wpi_turns_close(wpi_turns *turns) {
+    turns->is_closed = true;
+    turns->is_on = false;
+    while (turns->first != NULL)
+        give(turns, turns->first);
+}
+
+void wpi_turns_deinit(wpi_turns *turns) {
+    wpi_tasks_destroy(turns->tasks);
+    wp_free(turns->awaiting);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * Several host threads take turns, so that simulated times repeat: while one runs, simulated time
+ * stands still and the others wait in their next call.
+ *
+ *     host thread ── call ──► ARRIVES, ASKS (a microsecond later) or WAITS (until something is done)
+ *                                  │ all other threads of the program wait like this, or are asleep
+ *     the executor's thread ───────┴─► lets one go on: arrivals first, then what is done, then the
+ *                                      earliest question; the oldest thread where these are equal.
+ *                                      None can: time passes until the earliest question
+ *
+ * A thread that has had its turn keeps it until it asks, waits, sleeps or ends. Each thread's clock
+ * is that of its last turn. Times do not repeat if a thread wakes for a reason outside the program
+ * (a timer, input), or computes for long without a call: it is not waited for any more.
+ *
+ * Thread rule: with `lock` held, which is released meanwhile by all that wait.
+ */
+#ifndef WP_DEVICE_SIM_TURNS_H
+#define WP_DEVICE_SIM_TURNS_H
+
+#include <pthread.h>
+
+#include "base/time.h"
+#include "device/sim/host/tasks.h"
+
+typedef struct wpi_turn wpi_turn;
+
+typedef struct wpi_turns {
+    pthread_mutex_t *lock;
+    pthread_cond_t *work; /* of the thread that calls wpi_turns_next */
+    wpi_tasks *tasks;     /* NULL: there are no turns */
+    uint64_t number;      /* of all that there were in this process, from 1 */
+    bool is_on;           /* more than one host thread has called */
+    bool is_closed;       /* the thread ends: nobody waits any more */
+    uint32_t callers;
+    wpi_turn *first; /* threads that wait */
+    pid_t runner;    /* whose turn it is; 0: nobody's */
+    bool is_settled; /* no thread can run until one gets its turn */
+    bool is_in_host_call;
+    bool is_expecting; /* a thread looks at new ones */
+    pid_t giver;      /* the thread that calls wpi_turns_next */
+    uint64_t arrivals;
+    pid_t *awaiting; /* scratch */
+    size_t awaiting_capacity;
+} wpi_turns;
+
+void wpi_turns_init(wpi_turns *turns, pthread_mutex_t *lock, pthread_cond_t *work);
+void wpi_turns_deinit(wpi_turns *turns);
+
+/** A host thread begins a call: it has its turn when this returns. */
+void wpi_turns_arrive(wpi_turns *turns);
+/** Before the only thread that has called lets time pass: waits until threads that the program has
+ * created meanwhile are asleep, or have called. */
+void wpi_turns_expect_new(wpi_turns *turns);
+/** Waits until `time`; only if turns->is_on. */
+void wpi_turns_ask(wpi_turns *turns, wp_time_ps time);
+/** Waits until `is_done(arg)`; only if turns->is_on. */
+void wpi_turns_wait(wpi_turns *turns, bool (*is_done)(const void *), const void *arg);
+
+typedef enum wpi_turns_state {
+    WPI_TURNS_NONE,  /* no thread waits */
+    WPI_TURNS_BUSY,  /* one could still do something: ask again */
+    WPI_TURNS_GIVEN, /* one goes on */
+    WPI_TURNS_PASS   /* simulated time can pass up to *until */
+} wpi_turns_state;
+
+wpi_turns_state wpi_turns_next(wpi_turns *turns, wp_time_ps now, wp_time_ps *until);
+/** A host function begins or ends: it may wake threads, or wait for them. */
+void wpi_turns_host_call(wpi_turns *turns, bool begins);
+/** Something other than a turn may have woken a thread. */
+void wpi_turns_unsettle(wpi_turns *turns);
+/** Lets all go on, now and later. */
+void wpi_turns_close(wpi_turns *turns);
+
+#endif
