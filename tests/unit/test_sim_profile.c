@@ -293,6 +293,23 @@ static void a_host_is_named_behind_its_sign(void **state) {
     wpi_profile_destroy(p);
 }
 
+static void a_host_may_be_a_file_of_the_users(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "gtx680@" WP_TEST_SOURCE_DIR "/configs/hosts/xeon-e5-quad.ini",
+        "k80+uvmsmart@" WP_TEST_SOURCE_DIR "/configs/hosts/xeon-e5-quad.ini",
+        WP_TEST_SOURCE_DIR "/configs/gtx680.ini@" WP_TEST_SOURCE_DIR
+                           "/configs/hosts/xeon-e5-quad.ini",
+        WP_TEST_SOURCE_DIR "/configs/gtx680.ini@xeon-e5-quad"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        wp_error err = {0};
+        wpi_profile *p = NULL;
+        assert_status_ok(wpi_profile_load(specs[i], NULL, 0, &p, &err), &err);
+        assert_true(p->host.is_on);
+        wpi_profile_destroy(p);
+    }
+}
+
 static void an_overlay_lies_between_profile_and_settings(void **state) {
     (void)state;
     wp_error err = {0};
@@ -462,6 +479,7 @@ int main(void) {
         cmocka_unit_test(so_has_every_number_of_an_overlay),
         cmocka_unit_test(so_has_every_number_of_a_host),
         cmocka_unit_test(a_host_is_named_behind_its_sign),
+        cmocka_unit_test(a_host_may_be_a_file_of_the_users),
         cmocka_unit_test(an_overlay_lies_between_profile_and_settings),
         cmocka_unit_test(an_overlay_has_no_base),
         cmocka_unit_test(names_are_looked_up_beside_the_library),

@@ -48,8 +48,21 @@ static wp_status create(const char *where, wpi_profile **out, wp_error *err) {
     return wpi_profile_text_create(*out, err);
 }
 
-/* To the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" behind the folders of a path. */
+static bool is_whole(const char *spec, size_t length) {
+    static const char ending[] = ".ini";
+    const size_t ending_length = sizeof ending - 1;
+    if (memchr(spec, '/', length) == NULL) return true;
+    return length > ending_length &&
+           memcmp(spec + length - ending_length, ending, ending_length) == 0;
+}
+
+/* To the first '+' or '@' of "k80+uvmsmart@xeon-e5-quad" that follows a name or "path/file.ini"; of
+ * a path without an ending, to the first one behind its folders. A file may have such characters in
+ * its path. */
 static size_t part_length(const char *spec) {
+    if (wp_file_exists(spec)) return strlen(spec);
+    for (size_t at = strcspn(spec, "+@"); spec[at] != '\0'; at += 1 + strcspn(spec + at + 1, "+@"))
+        if (is_whole(spec, at)) return at;
     const char *slash = strrchr(spec, '/');
     const char *name = slash != NULL ? slash + 1 : spec;
     return (size_t)(name - spec) + strcspn(name, "+@");
