@@ -4,9 +4,9 @@
  *
  * On a simulated GPU host code takes no time unless it is declared here, or is a memcpy into
  * page-locked memory: gathering a gigabyte for a copy would be free. Work that is both declared and
- * copied by memcpy counts once. Declared work costs what the host model says (cores, memory bandwidth,
- * latency; docs/rooms/host.md). On cpu and cuda the work itself takes time, so declaring it does
- * nothing there, and one program serves all devices.
+ * copied by memcpy counts once. Declared work costs what the host model says (cores, memory
+ * bandwidth, latency; docs/rooms/host.md). On cpu and cuda the work itself takes time, so declaring
+ * it does nothing there, and one program serves all devices.
  *
  * An actor is a state machine on the host that a running kernel talks to through words of mapped
  * memory. It is a function that is called, does a little, and says what to wait for:

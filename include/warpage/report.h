@@ -214,7 +214,7 @@ typedef enum wp_run_host_threads {
 
 /** What the simulated host did. */
 typedef struct wp_run_host {
-    bool is_on; /* host work takes simulated time (`host.on`) */
+    bool is_on;            /* host work takes simulated time (`host.on`) */
     uint64_t copied_bytes; /* by memcpy into page-locked memory, and not declared otherwise */
     uint64_t undeclared_copy_bytes; /* to the device, from memory that nothing declared filled */
     wp_run_host_threads threads;

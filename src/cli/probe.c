@@ -68,7 +68,16 @@ const char wpi_probe_details[] =
     "                       NAME=STRIDE<CYCLES      the largest COUNT with fewer additional "
     "cycles\n"
     "                       NAME=SM,SM:STRIDE*COUNT the same on the first SM after the loads "
-    "of\n                                               the second";
+    "of\n                                               the second\n"
+    "  warpage probe host                           this machine as the host of simulated GPUs:\n"
+    "                                               memory bandwidth and latency, the cost of a\n"
+    "                                               call, a poll and copies\n"
+    "    --device SPEC          measure the cost of a call on this device: cpu (default), cuda:0\n"
+    "    --max-memory BYTES     read and write at most BYTES (default: 1GiB, or half of what is "
+    "free)\n"
+    "    --repeats N            repeat each measurement N times (default: 7)\n"
+    "    --format text|json     print text (default) or JSON\n"
+    "    --output FILE          write a profile for sim:GPU@FILE, such as my-host.ini";
 
 typedef enum result_form { FORM_TEXT, FORM_JSON, FORM_VALUES, FORM_COUNT } result_form;
 
@@ -313,6 +322,13 @@ int wpi_probe_main(int argc, char **argv) {
     wp_error err = {0};
     if (argc > 1 && strcmp(argv[1], "diff") == 0) return diff(argc - 1, argv + 1);
     if (argc > 1 && strcmp(argv[1], "points") == 0) return points(argc - 1, argv + 1);
+    if (argc > 1 && strcmp(argv[1], "host") == 0) {
+        if (argc > 2 && (strcmp(argv[2], "--help") == 0 || strcmp(argv[2], "-h") == 0)) {
+            char help[] = "help", own[] = "probe", *help_argv[] = {help, own, NULL};
+            return wpi_help_main(2, help_argv);
+        }
+        return wpi_probe_host_main(argc - 1, argv + 1);
+    }
     if (wpi_arguments_parse(wpi_probe_options, argc, argv, &arguments, &err) != WP_STATUS_OK)
         return wpi_usage_error("probe", "%s", err.message);
     return probe(&arguments);

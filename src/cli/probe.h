@@ -22,6 +22,9 @@ typedef struct wpi_probe_request {
 WP_NODISCARD wp_status wpi_probe_device(const wpi_probe_request *request, wpi_probe_record *record,
                                         wpi_probe_result *out, wp_error *err);
 
+/** warpage probe host (probe_host.c). */
+int wpi_probe_host_main(int argc, char **argv);
+
 /** Points given by the user, "NAME VALUE" lines on stdout. */
 WP_NODISCARD wp_status wpi_probe_points(const wpi_probe_request *request, char **points,
                                         wp_error *err);

@@ -16,11 +16,13 @@ static const struct {
     [WP_RUN_HOST_THREADS_REPEAT] = {NULL, NULL},
     [WP_RUN_HOST_THREADS_RAN_UNASKED] =
         {"ran unasked",
-         "Host threads ran without calling the runtime while kernels ran: if the kernels waited for "
+         "Host threads ran without calling the runtime while kernels ran: if the kernels waited "
+         "for "
          "them, the speed of this machine decided simulated times, which may differ between runs."},
     [WP_RUN_HOST_THREADS_DECIDED] =
         {"decided",
-         "Host threads decided simulated times, which may differ between runs: a thread stayed away "
+         "Host threads decided simulated times, which may differ between runs: a thread stayed "
+         "away "
          "from the runtime for long, slept, or waited for something outside the program."},
 };
 enum { THREADS_COUNT = sizeof threads_words / sizeof *threads_words };
@@ -48,8 +50,7 @@ void wpi_host_facts_from_json(wpi_json_reader *r, const json_t *root, wp_run_rec
     if (json_object_get(root, "host_threads") == NULL) return;
     char *name = wpi_json_read_string(r, root, "host_threads");
     for (int i = 1; i < THREADS_COUNT; i++)
-        if (strcmp(name, threads_words[i].name) == 0)
-            out->host.threads = (wp_run_host_threads)i;
+        if (strcmp(name, threads_words[i].name) == 0) out->host.threads = (wp_run_host_threads)i;
     wp_free(name);
 }
 

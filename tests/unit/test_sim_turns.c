@@ -68,9 +68,8 @@ typedef struct place {
 } place;
 
 static void note(clock_model *m, uint32_t number) {
-    m->log_length +=
-        (size_t)snprintf(m->log + m->log_length, sizeof m->log - m->log_length, "%u@%llu ", number,
-                         (unsigned long long)m->now);
+    m->log_length += (size_t)snprintf(m->log + m->log_length, sizeof m->log - m->log_length,
+                                      "%u@%llu ", number, (unsigned long long)m->now);
 }
 
 /* Without an order, threads would come as the machine runs them. */

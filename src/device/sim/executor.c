@@ -172,8 +172,8 @@ static void go_on(void *object, bool calls_host) {
     wpi_executor_start_all(x, calls_host);
     /* A host function may have woken a host thread, which comes before time passes. */
     const bool is_due = !x->pace.has_called_host || !x->pace.turns.is_on;
-    if (is_due && (x->running != NULL || x->ended != NULL || hosts_work(x) ||
-                   x->pace.until != WP_TIME_NEVER))
+    if (is_due &&
+        (x->running != NULL || x->ended != NULL || hosts_work(x) || x->pace.until != WP_TIME_NEVER))
         run_model(x);
     if (x->actors.live != 0) wpi_turns_unsettle(&x->pace.turns);
     wpi_executor_finish_ended(x);

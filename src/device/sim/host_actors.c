@@ -17,9 +17,9 @@ struct wpi_sim_actor {
     bool is_under_way;
     bool is_stepping;
     bool has_ended;
-    bool is_freed; /* by its owner, while it was under way or stepping */
+    bool is_freed;                 /* by its owner, while it was under way or stepping */
     wp_host_work declared, copied; /* by memcpy, beyond what is declared */
-    uint32_t commands; /* queued by the step */
+    uint32_t commands;             /* queued by the step */
 };
 
 /* The actor whose step this thread does. */

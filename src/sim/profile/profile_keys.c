@@ -374,7 +374,7 @@ const wpi_key wpi_keys[] = {
      "concurrent copies to the host; they share the bandwidth"},
 
     {"host.on", WPI_KEY_FLAG, "off", 0, 1, AT(host.is_on), NULL,
-     "host work that a program declares takes simulated time"},
+     "host work takes simulated time: what a program declares, and memcpy into page-locked memory"},
     {"host.title", WPI_KEY_TEXT, "", 0, 0, AT(host.title), NULL, "name of the host"},
     {"host.cores", WPI_KEY_NUMBER, "4", 1, 4096, AT(host.cores), NULL,
      "cores of the host; threads beyond that take turns"},

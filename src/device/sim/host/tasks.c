@@ -29,10 +29,10 @@ typedef struct task {
     uint64_t runs;      /* how often it had been run at the first look */
     bool was_asleep;    /* once */
     bool is_given_up, was_given_up, is_timed;
-    uint64_t from_ns; /* its processor time when it was first found at work */
+    uint64_t from_ns;     /* its processor time when it was first found at work */
     uint64_t judged_runs; /* `runs` when it was last looked at what it waits for */
     bool is_judged;
-    bool waits_aside;     /* not for another thread */
+    bool waits_aside; /* not for another thread */
     bool is_listed;
 } task;
 

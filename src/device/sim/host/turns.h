@@ -3,11 +3,14 @@
  * Several host threads take turns, so that simulated times repeat: while one runs, simulated time
  * stands still and the others wait in their next call.
  *
- *     host thread ── call ──► ARRIVES, ASKS (a microsecond later) or WAITS (until something is done)
- *                                  │ all other threads of the program wait like this, or are asleep
- *     the executor's thread ───────┴─► lets one go on: arrivals first, then what is done, then the
- *                                      earliest question; the oldest thread where these are equal.
- *                                      None can: time passes until the earliest question
+ *     host thread ── call ──► ARRIVES, ASKS (a microsecond later), WAITS (for something)
+ *                                  │
+ *        all other threads of the program wait like this, or are asleep
+ *                                  │
+ *     the executor's thread ───────┴─► lets one go on, or lets time pass
+ *
+ * Threads that arrive come first, then those whose wait is over, then the earliest question; the
+ * oldest thread where these are equal. If none can go on, time passes until the earliest question.
  *
  * A thread that has had its turn keeps it until it asks, waits, sleeps or ends. Each thread's clock
  * is that of its last turn. Times do not repeat if a thread wakes for a reason outside the program
@@ -38,7 +41,7 @@ typedef struct wpi_turns {
     bool is_settled; /* no thread can run until one gets its turn */
     bool is_in_host_call;
     bool is_expecting; /* a thread looks at new ones */
-    pid_t giver;      /* the thread that calls wpi_turns_next */
+    pid_t giver;       /* the thread that calls wpi_turns_next */
     uint64_t arrivals;
     pid_t *awaiting; /* scratch */
     size_t awaiting_capacity;
