@@ -121,8 +121,8 @@ void wpi_turns_wait(wpi_turns *turns, bool (*is_done)(const void *), const void 
 void wpi_turns_expect_new(wpi_turns *turns) {
     const struct timespec moment = {.tv_nsec = MOMENT_NS};
     const pid_t own = wpi_tasks_own();
-    bool is_asleep = turns->tasks == NULL || !wpi_tasks_have_changed(turns->tasks);
-    if (turns->is_expecting) return;
+    if (turns->tasks == NULL || turns->is_expecting) return;
+    bool is_asleep = !wpi_tasks_have_changed(turns->tasks);
     turns->is_expecting = true;
     while (!is_asleep && !turns->is_on) {
         wpi_tasks_found found = {0};
