@@ -44,6 +44,32 @@ static wp_run_record sample(void) {
     return record;
 }
 
+static void facts_of_the_host_are_in_json_and_text(void **state) {
+    (void)state;
+    wp_run_record record = sample(), back;
+    wp_text text = {0};
+    wp_error err = {0};
+    char *json = wp_run_record_to_json(&record); /* without a host there is nothing to say */
+    assert_null(strstr(json, "host_threads"));
+    assert_null(strstr(json, "undeclared"));
+    wp_run_text_free(json);
+    record.host = (wp_run_host){true, 4096, 1000000000u, WP_RUN_HOST_THREADS_DECIDED};
+    json = wp_run_record_to_json(&record);
+    assert_status_ok(wpi_run_record_parse(json, strlen(json), "here", &back, &err), &err);
+    assert_true(back.host.is_on);
+    assert_u64(back.host.copied_bytes, 4096);
+    assert_u64(back.host.undeclared_copy_bytes, 1000000000);
+    assert_int_equal(back.host.threads, WP_RUN_HOST_THREADS_DECIDED);
+    wpi_run_record_text(&back, &text);
+    assert_non_null(strstr(wp_text_string(&text), "memcpy to page-locked memory       4.00 KiB\n"));
+    assert_non_null(strstr(wp_text_string(&text), "953.67 MiB of 3.73 GiB copied to the device"));
+    assert_non_null(strstr(wp_text_string(&text), "\n  Host threads decided simulated times"));
+    wp_text_deinit(&text);
+    wp_run_text_free(json);
+    wp_run_record_deinit(&back);
+    wp_run_record_deinit(&record);
+}
+
 static void json_gives_back_what_went_in(void **state) {
     (void)state;
     wp_run_record record = sample(), back;
@@ -273,6 +299,7 @@ static void the_ending_of_a_path_chooses_the_form(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_gives_back_what_went_in),
+        cmocka_unit_test(facts_of_the_host_are_in_json_and_text),
         cmocka_unit_test(an_unknown_exit_status_is_absent),
         cmocka_unit_test(arguments_that_are_not_utf8_do_not_break_the_json),
         cmocka_unit_test(foreign_or_damaged_json_is_refused_with_the_place),
