@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -196,6 +197,12 @@ done:
     return status;
 }
 
+static atomic_uint makers;
+
+bool wpi_made_library_is_being_made(void) {
+    return atomic_load(&makers) != 0;
+}
+
 wp_status wpi_made_library_open(const wpi_made_library *wanted, void **out, wp_error *err) {
     char *wpcc = NULL;
     *out = NULL;
@@ -213,7 +220,9 @@ wp_status wpi_made_library_open(const wpi_made_library *wanted, void **out, wp_e
         if (cache != NULL) wp_cache_sweep(cache);
         wp_leftovers_remove_on_signals(); /* the temporary folder, if the program is interrupted now
                                            */
+        atomic_fetch_add(&makers, 1);
         status = make(wanted, wpcc, kept, out, err);
+        atomic_fetch_sub(&makers, 1);
         wp_leftovers_ignore_signals();
         if (status == WP_STATUS_OK)
             wp_log(WP_LOG_INFO, "device.variant", "made '%s' with %s", wanted->name, wpcc);

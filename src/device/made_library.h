@@ -26,5 +26,7 @@ typedef struct wpi_made_library {
  */
 WP_NODISCARD wp_status wpi_made_library_open(const wpi_made_library *wanted, void **library,
                                              wp_error *err);
+/** A thread of this process waits for wpcc. */
+bool wpi_made_library_is_being_made(void);
 
 #endif

@@ -44,6 +44,13 @@ done
 kill $busy
 trap - EXIT
 
+# The kernels' variants are compiled while the program runs, which takes no simulated time.
+mkdir empty
+export WARPAGE_CACHE="$TMP/empty"
+record again stream sim:gtx680
+unset WARPAGE_CACHE
+cmp alone.stream.sim:gtx680 again || fail "stream: a first run is different"
+
 record sleeps sleep sim:gtx680
 grep -q '"host_threads": "decided"' sleeps || fail "threads that sleep are not in the report"
 "$WARPAGE" run --device sim:gtx680 -- ./polls spin 1 2>&1 | tr -s ' \n' ' ' |

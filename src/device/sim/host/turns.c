@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "device/made_library.h"
 #include "report/recorder.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -25,16 +26,16 @@ struct wpi_turn {
     wp_time_ps time;               /* ASKS */
     bool (*is_done)(const void *); /* WAITS */
     const void *arg;
-    bool is_given;
+    pthread_mutex_t own; /* not `lock`, for which no thread must queue but those that can go on */
     pthread_cond_t given;
+    bool is_given;
 };
 
-static void note_decided(void) {
+static void note_decided(const char *why) {
     static bool is_said;
     if (!is_said)
         wp_log(WP_LOG_WARN, "device.sim",
-               "a host thread woke for a reason outside the program, such as a timer: simulated "
-               "times may differ between runs");
+               "a host thread %s: simulated times may differ between runs", why);
     is_said = true;
     wpi_report_host_threads(WP_RUN_HOST_THREADS_DECIDED);
 }
@@ -56,15 +57,30 @@ static void unlink_turn(wpi_turns *turns, const wpi_turn *t) {
 
 static void give(wpi_turns *turns, wpi_turn *t) {
     unlink_turn(turns, t);
-    t->is_given = true;
+    turns->starting++;
     turns->runner = t->id;
     turns->is_settled = false;
+    pthread_mutex_lock(&t->own);
+    t->is_given = true;
     pthread_cond_signal(&t->given);
+    pthread_mutex_unlock(&t->own);
 }
 
 /* A host function has blocked: it may wait for this very thread. */
 static bool is_needed(const wpi_turns *turns) {
-    return turns->is_in_host_call && wpi_task_is_blocked(turns->giver);
+    return atomic_load(&turns->is_in_host_call) && wpi_task_is_blocked(atomic_load(&turns->giver));
+}
+
+/* Without the lock. */
+static void await_given(const wpi_turns *turns, wpi_turn *t) {
+    uint32_t needs = 0;
+    pthread_mutex_lock(&t->own);
+    while (!t->is_given && needs < 2) {
+        const struct timespec until = after(LOOK_NS);
+        if (pthread_cond_timedwait(&t->given, &t->own, &until) == 0) continue;
+        needs = t->kind != WAITS && is_needed(turns) ? needs + 1 : 0;
+    }
+    pthread_mutex_unlock(&t->own);
 }
 
 static void await_turn(wpi_turns *turns, wpi_turn *t) {
@@ -73,24 +89,26 @@ static void await_turn(wpi_turns *turns, wpi_turn *t) {
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&t->given, &monotonic);
     pthread_condattr_destroy(&monotonic);
+    pthread_mutex_init(&t->own, NULL);
     t->id = wpi_tasks_own();
     t->order = wpi_tasks_order(t->id);
     t->next = turns->first;
     turns->first = t;
     turns->arrivals++;
-    if (turns->is_settled) note_decided();
+    if (turns->is_settled) note_decided("woke while simulated time passed");
     if (turns->runner == t->id) turns->runner = 0;
     pthread_cond_signal(turns->work);
-    for (uint32_t needs = 0; !t->is_given && needs < 2;) {
-        const struct timespec until = after(LOOK_NS);
-        if (pthread_cond_timedwait(&t->given, turns->lock, &until) == 0) continue;
-        needs = t->kind != WAITS && is_needed(turns) ? needs + 1 : 0;
-    }
-    if (!t->is_given) {
+    pthread_mutex_unlock(turns->lock);
+    await_given(turns, t);
+    pthread_mutex_lock(turns->lock);
+    if (t->is_given) {
+        turns->starting--;
+    } else {
         unlink_turn(turns, t);
-        note_decided();
+        note_decided("was needed by a host function that has blocked");
     }
     pthread_cond_destroy(&t->given);
+    pthread_mutex_destroy(&t->own);
 }
 
 static void note_caller(wpi_turns *turns) {
@@ -157,13 +175,15 @@ static bool settle(wpi_turns *turns) {
     size_t count;
     wpi_tasks_found found = {0};
     const uint64_t arrivals = turns->arrivals;
-    if (turns->is_expecting || !list_awaiting(turns, &count)) return false;
+    if (turns->is_expecting || turns->starting != 0 || wpi_made_library_is_being_made() ||
+        !list_awaiting(turns, &count))
+        return false;
     pthread_mutex_unlock(turns->lock);
     const bool is_asleep =
         wpi_tasks_are_asleep(turns->tasks, turns->awaiting, count, false, &found);
     pthread_mutex_lock(turns->lock);
     if (found.gives_up) wpi_report_host_threads(WP_RUN_HOST_THREADS_RAN_UNASKED);
-    if (found.was_woken_aside) note_decided();
+    if (found.was_woken_aside) note_decided("woke by a timer, or for a reason outside the program");
     if (!is_asleep || turns->arrivals != arrivals) return false;
     wpi_tasks_judge(turns->tasks, turns->awaiting, count);
     return true;
@@ -206,8 +226,8 @@ void wpi_turns_unsettle(wpi_turns *turns) {
 }
 
 void wpi_turns_host_call(wpi_turns *turns, bool begins) {
-    turns->is_in_host_call = begins;
-    turns->giver = wpi_tasks_own();
+    atomic_store(&turns->is_in_host_call, begins);
+    atomic_store(&turns->giver, wpi_tasks_own());
     turns->is_settled = false;
 }
 

@@ -22,6 +22,7 @@
 #define WP_DEVICE_SIM_TURNS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/time.h"
 #include "device/sim/host/tasks.h"
@@ -36,12 +37,13 @@ typedef struct wpi_turns {
     bool is_on;           /* more than one host thread has called */
     bool is_closed;       /* the thread ends: nobody waits any more */
     uint32_t callers;
-    wpi_turn *first; /* threads that wait */
-    pid_t runner;    /* whose turn it is; 0: nobody's */
-    bool is_settled; /* no thread can run until one gets its turn */
-    bool is_in_host_call;
-    bool is_expecting; /* a thread looks at new ones */
-    pid_t giver;       /* the thread that calls wpi_turns_next */
+    wpi_turn *first;   /* threads that wait */
+    pid_t runner;      /* whose turn it is; 0: nobody's */
+    bool is_settled;   /* no thread can run until one gets its turn */
+    uint32_t starting; /* have got their turn, and not the lock yet */
+    atomic_bool is_in_host_call;
+    bool is_expecting;   /* a thread looks at new ones */
+    _Atomic pid_t giver; /* the thread that calls wpi_turns_next */
     uint64_t arrivals;
     pid_t *awaiting; /* scratch */
     size_t awaiting_capacity;
