@@ -15,6 +15,7 @@
 #define NS_PER_S UINT64_C(1000000000)
 /* Without a word from the host: real time, and then as much of it in which the host could run. */
 #define UNASKED_NS (NS_PER_S / 2)
+#define AWAY_NS 4000     /* less than it takes to create a thread */
 #define MOMENT_NS 100000 /* between two looks at threads that may still do something */
 
 static void do_round(wpi_pace *pace, bool calls_host) {
@@ -147,8 +148,23 @@ void wpi_pace_arrive(wpi_pace *pace) {
     wpi_turns_arrive(&pace->turns);
 }
 
+static void note_asked(wpi_pace *pace) {
+    const uint64_t now_ns = wp_clock_ns();
+    pace->has_been_away = pace->has_been_away || now_ns - pace->asked_ns >= AWAY_NS;
+    pace->asked_ns = now_ns;
+}
+
+/* Before the only thread that has called lets time pass. Looking takes a system call, so only where
+ * there was time to create a thread since the last look. */
+static void expect_new(wpi_pace *pace) {
+    note_asked(pace);
+    if (pace->turns.is_on || !pace->has_been_away) return;
+    pace->has_been_away = false;
+    wpi_turns_expect_new(&pace->turns);
+}
+
 void wpi_pace_queued(wpi_pace *pace) {
-    pace->asked_ns = wp_clock_ns();
+    note_asked(pace);
     if (pace->is_resting && !pace->is_driven && pace->ops->is_visible(pace->object))
         pthread_cond_signal(&pace->work);
 }
@@ -165,7 +181,7 @@ static void hand_over(wpi_pace *pace) {
 }
 
 void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *arg, bool may_drive) {
-    if (!pace->turns.is_on) wpi_turns_expect_new(&pace->turns);
+    expect_new(pace);
     while (!is_done(arg) && may_drive && can_drive(pace))
         do_round(pace, false);
     if (pace->turns.is_on && !is_done(arg)) wpi_turns_wait(&pace->turns, is_done, arg);
@@ -174,16 +190,16 @@ void wpi_pace_wait(wpi_pace *pace, bool (*is_done)(const void *), const void *ar
 }
 
 void wpi_pace_poll(wpi_pace *pace, bool may_drive) {
-    if (!pace->turns.is_on) wpi_turns_expect_new(&pace->turns);
+    expect_new(pace);
     if (pace->turns.is_on) {
         wpi_turns_ask(&pace->turns, pace->ops->now(pace->object) + WPI_POLL_PS);
         pace->asked_ns = wp_clock_ns();
         return;
     }
     const uint64_t number = ++pace->polls_asked;
-    pace->asked_ns = wp_clock_ns();
     if (may_drive && can_drive(pace)) {
         do_round(pace, false);
+        pace->asked_ns = wp_clock_ns();
         hand_over(pace);
         return;
     }

@@ -43,6 +43,7 @@ typedef struct wpi_pace {
     bool is_resting;      /* the thread waits until it is called, however long that takes */
     bool is_in_host_call; /* which may wait for a host thread that polls */
     bool has_called_host; /* in the round under way */
+    bool has_been_away;   /* a host thread: long enough to create another one */
     wpi_turns turns;      /* of several host threads: then the pace's thread does all rounds */
     wp_time_ps until;     /* simulated time that the round under way must not pass */
     uint64_t polls_asked, polls_done;

@@ -219,6 +219,7 @@ static wpi_pace *pace_of(wpi_executor *base) {
 }
 
 void wpi_sim_executor_arrive(wpi_sim_executor *x) {
+    if (wpi_turns_is_alone(&x->pace.turns)) return;
     pthread_mutex_lock(&x->device->lock);
     wpi_pace_arrive(&x->pace);
     pthread_mutex_unlock(&x->device->lock);

@@ -39,6 +39,7 @@ typedef struct task {
 struct wpi_tasks {
     task *all;
     size_t count, capacity;
+    int folder;
     uint64_t links;   /* of the folder */
     size_t own_known; /* threads of the library */
     bool is_stale;
@@ -94,9 +95,9 @@ uint64_t wpi_tasks_order(pid_t id) {
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static uint64_t count_links(void) {
+static uint64_t count_links(const wpi_tasks *tasks) {
     struct stat folder;
-    return stat(FOLDER, &folder) == 0 ? (uint64_t)folder.st_nlink : 0;
+    return fstat(tasks->folder, &folder) == 0 ? (uint64_t)folder.st_nlink : 0;
 }
 
 static int open_file(pid_t id, const char *name) {
@@ -134,7 +135,7 @@ static void list(wpi_tasks *tasks) {
     DIR *folder = opendir(FOLDER);
     const struct dirent *entry;
     if (folder == NULL) return;
-    tasks->links = count_links();
+    tasks->links = count_links(tasks);
     tasks->own_known = count_own();
     tasks->is_stale = false;
     for (size_t i = 0; i < tasks->count; i++)
@@ -160,20 +161,24 @@ static void list(wpi_tasks *tasks) {
 }
 
 wpi_tasks *wpi_tasks_create(void) {
-    if (count_links() == 0) return NULL;
-    return wp_calloc(1, sizeof(wpi_tasks));
+    const int folder = open(FOLDER, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    wpi_tasks *tasks = folder >= 0 ? wp_calloc(1, sizeof *tasks) : NULL;
+    if (tasks != NULL) tasks->folder = folder;
+    if (tasks == NULL && folder >= 0) (void)close(folder);
+    return tasks;
 }
 
 void wpi_tasks_destroy(wpi_tasks *tasks) {
     if (tasks == NULL) return;
     for (size_t i = 0; i < tasks->count; i++)
         close_task(&tasks->all[i]);
+    (void)close(tasks->folder);
     wp_free(tasks->all);
     wp_free(tasks);
 }
 
 bool wpi_tasks_have_changed(wpi_tasks *tasks) {
-    return tasks->is_stale || tasks->own_known != count_own() || count_links() != tasks->links;
+    return tasks->is_stale || tasks->own_known != count_own() || count_links(tasks) != tasks->links;
 }
 
 /* ---- looks ----------------------------------------------------------------------------------- */

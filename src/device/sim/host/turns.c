@@ -111,8 +111,13 @@ static void await_turn(wpi_turns *turns, wpi_turn *t) {
     pthread_mutex_destroy(&t->own);
 }
 
+static _Thread_local uint64_t called; /* the number of the last turns that this thread has called */
+
+bool wpi_turns_is_alone(const wpi_turns *turns) {
+    return called == turns->number && !atomic_load(&turns->is_on);
+}
+
 static void note_caller(wpi_turns *turns) {
-    static _Thread_local uint64_t called;
     if (called == turns->number) return;
     called = turns->number;
     turns->callers++;

@@ -34,7 +34,7 @@ typedef struct wpi_turns {
     pthread_cond_t *work; /* of the thread that calls wpi_turns_next */
     wpi_tasks *tasks;     /* NULL: there are no turns */
     uint64_t number;      /* of all that there were in this process, from 1 */
-    bool is_on;           /* more than one host thread has called */
+    atomic_bool is_on;    /* more than one host thread has called */
     bool is_closed;       /* the thread ends: nobody waits any more */
     uint32_t callers;
     wpi_turn *first;   /* threads that wait */
@@ -52,6 +52,9 @@ typedef struct wpi_turns {
 void wpi_turns_init(wpi_turns *turns, pthread_mutex_t *lock, pthread_cond_t *work);
 void wpi_turns_deinit(wpi_turns *turns);
 
+/** Without the lock: the calling thread is the only one that has called so far, and not for the
+ * first time. Then it need not arrive. */
+bool wpi_turns_is_alone(const wpi_turns *turns);
 /** A host thread begins a call: it has its turn when this returns. */
 void wpi_turns_arrive(wpi_turns *turns);
 /** Before the only thread that has called lets time pass: waits until threads that the program has
