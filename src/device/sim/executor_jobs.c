@@ -101,7 +101,7 @@ static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, w
     const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
     if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
         return WP_STATUS_OK;
-    return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
+    return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
 }
 
 static void trace_failed(void *executor, const wp_error *error) {

@@ -187,7 +187,7 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
     device->cpu.variant =
-        in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
+        in_step == WPI_IN_STEP_ALWAYS ? &wpi_variant_in_step : &wpi_variant_run_ahead;
     if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
     device->profile = profile;
     wp_status status = wpi_cpu_device_init(

@@ -123,7 +123,7 @@ wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
     if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
     wp_step step = wpi_region_step_of(u);
     /* Checked code tells barriers apart by where the program has them. */
-    return step == WP_STEP_JOINED && c->variant ? WP_STEP_LOST : step;
+    return step == WP_STEP_JOINED && !wpi_compile_is_own(c) ? WP_STEP_LOST : step;
 }
 
 void wpi_region_join(wp_compile *c, wp_step step) {
