@@ -162,7 +162,7 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block.c, warp_operations.c)
+/* ---- blocks (block/)
  * -----------------------------------------------------------------
  */
 
