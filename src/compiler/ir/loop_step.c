@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 
 enum {
@@ -95,20 +97,11 @@ static wp_pace pace_of_address(const walk *w, LLVMValueRef gep, int depth) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(
         LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(gep))));
     wp_pace total = pace(w, LLVMGetOperand(gep, 0), depth + 1);
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    for (unsigned o = 1; o < (unsigned)LLVMGetNumOperands(gep); o++) {
-        LLVMValueRef index = LLVMGetOperand(gep, o);
-        if (o > 1) {
-            if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-                if (!LLVMIsAConstantInt(index)) return unknown;
-                type = LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(index));
-                continue;
-            }
-            if (LLVMGetTypeKind(type) != LLVMArrayTypeKind) return unknown;
-            type = LLVMGetElementType(type);
-        }
-        total = sum_of(total, pace(w, index, depth + 1), (int64_t)LLVMABISizeOfType(layout, type));
-    }
+    wp_gep_walk part = wpi_gep_walk(layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&part, &index, &bytes))
+        if (index) total = sum_of(total, pace(w, index, depth + 1), (int64_t)bytes);
     return total;
 }
 
@@ -178,9 +171,9 @@ bool wpi_pace_favours_turns(const wp_uniform *u, const wp_loops *loops, const wp
         if (!loop->contains[b]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(loops->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
-            bool is_load = LLVMIsALoadInst(i);
-            if (!is_load && !LLVMIsAStoreInst(i)) continue;
-            wp_pace p = wpi_pace_of(u, loops, loop, LLVMGetOperand(i, is_load ? 0 : 1));
+            const wp_access a = wpi_access_of(i);
+            if (a.kind != WP_ACCESS_READ && a.kind != WP_ACCESS_WRITE) continue;
+            wp_pace p = wpi_pace_of(u, loops, loop, a.pointer);
             if (!p.is_known) continue;
             bool long_turn = p.turn == WP_PACE_FAR || llabs(p.turn) >= LINE_BYTES;
             bool long_thread = p.thread == WP_PACE_FAR || llabs(p.thread) >= LINE_BYTES;

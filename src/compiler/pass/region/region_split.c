@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/region/regions.h"
 
@@ -37,8 +38,7 @@ static wp_origin origin_of(LLVMValueRef i) {
         return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
                    ? WP_ORIGIN_OPERANDS
                    : WP_ORIGIN_DIVERGENT;
-    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
-        return WP_ORIGIN_DIVERGENT;
+    if (LLVMIsAAllocaInst(i) || wpi_access_is_atomic(i)) return WP_ORIGIN_DIVERGENT;
     if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
     if (!callee) return WP_ORIGIN_DIVERGENT;
