@@ -15,17 +15,11 @@ const wp_param wpi_in_step_params[] = {
 const wp_variant wpi_variant_run_ahead = {.kind = WP_VARIANT_TRACE};
 const wp_variant wpi_variant_in_step = {.kind = WP_VARIANT_TRACE, .is_in_step = true};
 
-wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
-    static const char *const words[WPI_IN_STEP_COUNT] = {"auto", "always", "never"};
+wp_status wpi_in_step_load(wp_in_step *out, wp_error *err) {
     wp_param_value value;
-    *out = WPI_IN_STEP_AUTO;
+    *out = WP_IN_STEP_AUTO;
     WP_TRY(wp_param_load(&wpi_in_step_params[0], &value, err));
-    for (int i = 0; i < WPI_IN_STEP_COUNT; i++) {
-        if (strcmp(value.text, words[i]) != 0) continue;
-        *out = (wpi_in_step)i;
-        return WP_STATUS_OK;
-    }
-    return WP_FAIL(err, INVALID, "in-step: '%s' is not auto, always or never", value.text);
+    return wp_in_step_parse(value.text, out, err);
 }
 
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {

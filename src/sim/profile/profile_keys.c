@@ -182,7 +182,7 @@ const wpi_key wpi_keys[] = {
     {"tlb_sharing.census", WPI_KEY_FLAG, "off", 0, 1, AT(tlb_sharing.has_census), NULL,
      "count for each request and each miss how many TLBs hold the page"},
 
-    {"tlb_prefetch.policy", WPI_KEY_POLICY, "none", 0, 0, AT(tlb_prefetch.policy), "tlb_prefetch",
+    {"tlb_prefetch.policy", WPI_KEY_POLICY, WPI_POLICY_NONE, 0, 0, AT(tlb_prefetch.policy), "tlb_prefetch",
      "policy that selects translations to prefetch into the last TLB level"},
     {"tlb_prefetch.table", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(tlb_prefetch.table_entries), NULL,
      "regions whose misses are recorded"},
@@ -282,7 +282,7 @@ const wpi_key wpi_keys[] = {
      NULL,
      "batches with throttled faults serviced in one interrupt "
      "(uvm_perf_fault_max_throttle_per_service)"},
-    {"paging.thrash", WPI_KEY_POLICY, "none", 0, 0, AT(paging.thrash), "thrash",
+    {"paging.thrash", WPI_KEY_POLICY, WPI_POLICY_NONE, 0, 0, AT(paging.thrash), "thrash",
      "policy for pages that host and device access alternately"},
     {"paging.thrash_threshold", WPI_KEY_NUMBER, "3", 1, 7, AT(paging.thrash_threshold), NULL,
      "migrations within the lapse of one another at which a page counts as thrashing "
