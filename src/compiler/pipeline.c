@@ -112,7 +112,7 @@ static const pass passes[] = {
     {"rounds", wpi_pass_rounds, FAST},
     {"together", wpi_pass_together, FAST},
     {"cuts", wpi_pass_cuts, FAST},
-    {"streams", wpi_pass_streams, FAST},
+    {"row-order", wpi_pass_row_order, FAST},
     {"regions", wpi_pass_regions, FAST},
     {"fibers", wpi_pass_fibers, RECORDED},
     {"table", wpi_pass_table, ALL},
