@@ -101,10 +101,12 @@ WP_API void wp_device_visit_simulated(void (*visit)(void *object, const char *sp
 
 /** A key of a simulated GPU with its effective value. Strings are valid during the visit. */
 typedef struct wp_device_key {
-    const char *name;   /* "tlb.l2.entries" */
-    const char *unit;   /* "bytes", "time", … */
-    const char *value;  /* as written: "65", "9cycles" */
-    const char *source; /* a paper's table, "default", "--set"; "": unknown */
+    const char *name;     /* "tlb.l2.entries" */
+    const char *unit;     /* "bytes", "time", … */
+    const char *value;    /* as written: "65", "9cycles" */
+    const char *fallback; /* its default */
+    bool needs_future;    /* the value is a policy that looks ahead (WARPAGE_FUTURE) */
+    const char *source;   /* a paper's table, "default", "--set"; "": unknown */
     const char *doc;
 } wp_device_key;
 /** Calls `visit` for each key of the simulated GPU `spec` ("sim:k80"), after applying

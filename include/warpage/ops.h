@@ -88,6 +88,7 @@ typedef enum wp_strategy {
     WP_STRATEGY_PARTITION, /* one radix pass partitions rows by scope; then one pass per scope */
     WP_STRATEGY_COUNT      /* must be last */
 } wp_strategy;
+WP_API const char *wp_strategy_name(wp_strategy strategy); /* "scoped"; NULL from COUNT on */
 
 /** How a GPU reads the input. */
 typedef enum wp_placement {
@@ -97,6 +98,7 @@ typedef enum wp_placement {
     WP_PLACEMENT_RESIDENT,  /* copied to device memory completely first */
     WP_PLACEMENT_COUNT      /* must be last */
 } wp_placement;
+WP_API const char *wp_placement_name(wp_placement placement); /* "zero-copy"; NULL from COUNT on */
 
 /** Options; `{0}` selects the defaults. */
 typedef struct wp_ops_options {

@@ -7,8 +7,6 @@ from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
-STRATEGIES = ["auto", "direct", "scoped", "copy", "partition"]
-PLACEMENTS = ["auto", "zero-copy", "copied", "resident"]
 ALL_ROWS = 0xFFFFFFFF
 
 
@@ -57,6 +55,19 @@ def _load(stem):
 
 
 _library = _load("libwarpage_ops")
+
+
+def _names(function):
+    """The names of an enumeration, which `function` returns by number, up to NULL."""
+    function.argtypes, function.restype = [c_int], c_char_p
+    names = []
+    while function(len(names)) is not None:
+        names.append(function(len(names)).decode())
+    return names
+
+
+STRATEGIES = _names(_library.wp_strategy_name)
+PLACEMENTS = _names(_library.wp_placement_name)
 
 
 def _declare(name, result, *arguments, library=_library):

@@ -275,9 +275,10 @@ uint64_t wp_rt_surf_place(uint64_t surface, uint32_t bytes, int32_t x_bytes, int
  * ------------------------------------------------------------------------------------
  *
  * A variant is a second compilation of an image's bitcode, with a pass more, made on first use by
- * `wpcc --variant=<name>` as a shared library. It exports its code as `wp_variant_code` in place of
- * registering it. Its variables are the program's own: `address` of each wp_cpu_variable, whatever
- * its kind, is a cell (void *) that the device fills before the first launch. */
+ * `wpcc --variant=<name>` (base/variant.h) as a shared library. It exports its code as
+ * `wp_variant_code` in place of registering it. Its variables are the program's own: `address` of
+ * each wp_cpu_variable, whatever its kind, is a cell (void *) that the device fills before the
+ * first launch. */
 
 #define WP_VARIANT_CODE_SYMBOL "wp_variant_code"
 /* void (void): called when the cells are filled; constants that hold addresses of variables get

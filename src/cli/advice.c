@@ -16,16 +16,16 @@
 #define LINES_MAX 12u
 #define SCHEMA "warpage.advise/1"
 
-static const wp_try *find_now(const wp_tries *tries) {
+static const wp_remedy *find_now(const wp_remedies *remedies) {
     size_t i = 0;
-    while (tries->items[i].kind != WP_TRY_NOW)
+    while (remedies->items[i].kind != WP_REMEDY_NOW)
         i++;
-    return &tries->items[i];
+    return &remedies->items[i];
 }
 
-static double times_faster(const wp_tries *tries, const wp_try *tried) {
+static double times_faster(const wp_remedies *remedies, const wp_remedy *tried) {
     const double time_ns = (double)tried->facts.time_ns;
-    return time_ns > 0 ? (double)find_now(tries)->facts.time_ns / time_ns : 1;
+    return time_ns > 0 ? (double)find_now(remedies)->facts.time_ns / time_ns : 1;
 }
 
 /* ---- for people ----------------------------------------------------------------------------- */
@@ -55,41 +55,41 @@ static void print_now(const wp_paging_facts *now, const wp_advice_shown *shown) 
 }
 
 /* Within a hundredth of the time now. */
-static bool is_different(const wp_tries *tries, const wp_try *tried) {
-    const double faster = times_faster(tries, tried);
+static bool is_different(const wp_remedies *remedies, const wp_remedy *tried) {
+    const double faster = times_faster(remedies, tried);
     return faster < 1 - SAME || faster > 1 + SAME;
 }
 
 static const char *const ranked_columns[] = {"tried", "time", "kernels", "faster",
                                              "where", "how",  NULL};
 
-static void rank(const wp_tries *tries, wp_table *table) {
-    *table = (wp_table){.columns = ranked_columns};
-    for (size_t i = 0; i < tries->count; i++) {
-        const wp_try *t = &tries->items[i];
+static void rank(const wp_remedies *remedies, wpi_listing *table) {
+    *table = (wpi_listing){.columns = ranked_columns};
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wp_remedy *t = &remedies->items[i];
         char time[32], kernels[32];
-        if (!t->has_result || (t->kind != WP_TRY_NOW && !is_different(tries, t))) continue;
+        if (!t->has_result || (t->kind != WP_REMEDY_NOW && !is_different(remedies, t))) continue;
         wp_strings_add(&table->cells, t->name);
         wp_strings_add(&table->cells, wp_format_duration(t->facts.time_ns, time));
         wp_strings_add(&table->cells, wp_format_duration(t->facts.kernel_ns, kernels));
-        wp_strings_addf(&table->cells, "%.2f", times_faster(tries, t));
-        wp_strings_add(&table->cells, wpi_try_kind_name(t->kind));
+        wp_strings_addf(&table->cells, "%.2f", times_faster(remedies, t));
+        wp_strings_add(&table->cells, wpi_remedy_kind_name(t->kind));
         wp_strings_add(&table->cells, t->how);
     }
 }
 
-static void print_ranked(const wp_tries *tries) {
-    wp_table table;
-    rank(tries, &table);
-    wpi_table_print(&table, WP_TABLE_TEXT);
-    wpi_table_deinit(&table);
+static void print_ranked(const wp_remedies *remedies) {
+    wpi_listing table;
+    rank(remedies, &table);
+    wpi_listing_print(&table, WPI_LISTING_TEXT);
+    wpi_listing_deinit(&table);
 }
 
-static void print_same(const wp_tries *tries) {
+static void print_same(const wp_remedies *remedies) {
     const char *before = "\nNo difference: ";
-    for (size_t i = 0; i < tries->count; i++) {
-        const wp_try *t = &tries->items[i];
-        if (!t->has_result || t->kind == WP_TRY_NOW || is_different(tries, t)) continue;
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wp_remedy *t = &remedies->items[i];
+        if (!t->has_result || t->kind == WP_REMEDY_NOW || is_different(remedies, t)) continue;
         (void)printf("%s%s", before, t->name);
         before = "; ";
     }
@@ -97,12 +97,12 @@ static void print_same(const wp_tries *tries) {
 }
 
 /* Of the changes of the program within a hundredth of the fastest, the one with the fewest lines;
- * NULL: none helps. The tries are ranked. */
-static const wp_try *best_to_say(const wp_tries *tries) {
-    const wp_try *fastest = NULL, *best = NULL;
-    for (size_t i = 0; i < tries->count; i++) {
-        const wp_try *t = &tries->items[i];
-        if (!t->has_result || t->code.count == 0 || times_faster(tries, t) <= 1 + SAME) continue;
+ * NULL: none helps. The remedies are ranked. */
+static const wp_remedy *best_to_say(const wp_remedies *remedies) {
+    const wp_remedy *fastest = NULL, *best = NULL;
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wp_remedy *t = &remedies->items[i];
+        if (!t->has_result || t->code.count == 0 || times_faster(remedies, t) <= 1 + SAME) continue;
         if (fastest == NULL) fastest = t;
         const bool is_as_fast =
             (double)t->facts.time_ns <= (1 + SAME) * (double)fastest->facts.time_ns;
@@ -111,13 +111,13 @@ static const wp_try *best_to_say(const wp_tries *tries) {
     return best;
 }
 
-static void print_code(const wp_tries *tries) {
-    const wp_try *best = best_to_say(tries);
+static void print_code(const wp_remedies *remedies) {
+    const wp_remedy *best = best_to_say(remedies);
     char kernels[32], now[32];
     if (best == NULL) return;
     (void)printf("\nChange of the program, %.2f times as fast (kernels: %s instead of %s):\n\n",
-                 times_faster(tries, best), wp_format_duration(best->facts.kernel_ns, kernels),
-                 wp_format_duration(find_now(tries)->facts.kernel_ns, now));
+                 times_faster(remedies, best), wp_format_duration(best->facts.kernel_ns, kernels),
+                 wp_format_duration(find_now(remedies)->facts.kernel_ns, now));
     for (size_t i = 0; i < best->code.count && i < LINES_MAX; i++)
         (void)printf("    %s\n", best->code.items[i]);
     if (best->code.count > LINES_MAX)
@@ -125,15 +125,15 @@ static void print_code(const wp_tries *tries) {
                      best->code.count - LINES_MAX);
 }
 
-static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
+static void print_people(const wp_remedies *remedies, const wp_advice_shown *shown) {
     wp_text diagnosis = {0};
-    const wp_try *now = find_now(tries);
+    const wp_remedy *now = find_now(remedies);
     wpi_paging_diagnose(&now->facts, &diagnosis);
     print_now(&now->facts, shown);
     (void)printf("%s\n\n", wp_text_string(&diagnosis));
-    print_ranked(tries);
-    print_same(tries);
-    print_code(tries);
+    print_ranked(remedies);
+    print_same(remedies);
+    print_code(remedies);
     (void)printf(
         "\nprogram: calls in the program; driver: parameters of the kernel module "
         "nvidia-uvm;\nsimulated: a policy that no GPU has; reference: the possible gain.\n");
@@ -142,7 +142,7 @@ static void print_people(const wp_tries *tries, const wp_advice_shown *shown) {
 
 /* ---- for programs --------------------------------------------------------------------------- */
 
-static void print_csv(const wp_tries *tries) {
+static void print_csv(const wp_remedies *remedies) {
     static const char *const columns[] = {"tried",          "simulated_time_ns",
                                           "times_faster",   "far_faults",
                                           "pages_fetched",  "pages_evicted",
@@ -150,26 +150,26 @@ static void print_csv(const wp_tries *tries) {
                                           "where",          "how",
                                           "settings",       "hints",
                                           "kernel_time_ns", NULL};
-    wp_table table = {.columns = columns};
-    for (size_t i = 0; i < tries->count; i++) {
-        const wp_try *t = &tries->items[i];
+    wpi_listing table = {.columns = columns};
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wp_remedy *t = &remedies->items[i];
         const wp_paging_facts *f = &t->facts;
         if (!t->has_result) continue;
         const uint64_t counts[] = {f->far_faults, f->fetched_pages, f->evicted_pages,
                                    f->host_faults, f->link_bytes};
         wp_strings_add(&table.cells, t->name);
         wp_strings_addf(&table.cells, "%" PRIu64, f->time_ns);
-        wp_strings_addf(&table.cells, "%.3f", times_faster(tries, t));
+        wp_strings_addf(&table.cells, "%.3f", times_faster(remedies, t));
         for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
             wp_strings_addf(&table.cells, "%" PRIu64, counts[k]);
-        wp_strings_add(&table.cells, wpi_try_kind_name(t->kind));
+        wp_strings_add(&table.cells, wpi_remedy_kind_name(t->kind));
         wp_strings_add(&table.cells, t->how);
         wp_strings_add(&table.cells, t->settings);
         wp_strings_add(&table.cells, t->hints != NULL ? t->hints : "");
         wp_strings_addf(&table.cells, "%" PRIu64, f->kernel_ns);
     }
-    wpi_table_print(&table, WP_TABLE_CSV);
-    wpi_table_deinit(&table);
+    wpi_listing_print(&table, WPI_LISTING_CSV);
+    wpi_listing_deinit(&table);
 }
 
 static json_t *facts_json(const wp_paging_facts *f) {
@@ -184,28 +184,29 @@ static json_t *facts_json(const wp_paging_facts *f) {
         (json_int_t)f->managed_bytes);
 }
 
-static json_t *try_json(const wp_tries *tries, const wp_try *t) {
+static json_t *try_json(const wp_remedies *remedies, const wp_remedy *t) {
     json_t *code = json_array();
     for (size_t i = 0; i < t->code.count; i++)
         (void)json_array_append_new(code, wp_json_string(t->code.items[i]));
     return json_pack("{s:o, s:f, s:s, s:o, s:o, s:o, s:o, s:o}", "tried", wp_json_string(t->name),
-                     "times_faster", times_faster(tries, t), "where", wpi_try_kind_name(t->kind),
-                     "how", wp_json_string(t->how), "settings", wp_json_string(t->settings),
-                     "hints", wp_json_string(t->hints != NULL ? t->hints : ""), "code", code,
-                     "counts", facts_json(&t->facts));
+                     "times_faster", times_faster(remedies, t), "where",
+                     wpi_remedy_kind_name(t->kind), "how", wp_json_string(t->how), "settings",
+                     wp_json_string(t->settings), "hints",
+                     wp_json_string(t->hints != NULL ? t->hints : ""), "code", code, "counts",
+                     facts_json(&t->facts));
 }
 
-static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
+static void print_json(const wp_remedies *remedies, const wp_advice_shown *shown) {
     wp_text diagnosis = {0};
-    const wp_try *now = find_now(tries);
-    const wp_try *best = best_to_say(tries);
+    const wp_remedy *now = find_now(remedies);
+    const wp_remedy *best = best_to_say(remedies);
     json_t *tried = json_array(), *program = json_array();
     wpi_paging_diagnose(&now->facts, &diagnosis);
     for (int i = 0; i < shown->program_count; i++)
         (void)json_array_append_new(program, wp_json_string(shown->program[i]));
-    for (size_t i = 0; i < tries->count; i++)
-        if (tries->items[i].has_result)
-            (void)json_array_append_new(tried, try_json(tries, &tries->items[i]));
+    for (size_t i = 0; i < remedies->count; i++)
+        if (remedies->items[i].has_result)
+            (void)json_array_append_new(tried, try_json(remedies, &remedies->items[i]));
     json_t *all =
         json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", SCHEMA, "device",
                   wp_json_string(shown->device), "settings", wp_json_string(shown->settings),
@@ -219,24 +220,25 @@ static void print_json(const wp_tries *tries, const wp_advice_shown *shown) {
     wp_text_deinit(&diagnosis);
 }
 
-void wpi_advice_print(const wp_tries *tries, const wp_advice_shown *shown, wp_table_format format) {
+void wpi_advice_print(const wp_remedies *remedies, const wp_advice_shown *shown,
+                      wpi_listing_format format) {
     switch (format) {
-    case WP_TABLE_JSON: print_json(tries, shown); break;
-    case WP_TABLE_CSV: print_csv(tries); break;
-    case WP_TABLE_TEXT:
-    case WP_TABLE_FORMAT_COUNT: print_people(tries, shown); break;
+    case WPI_LISTING_JSON: print_json(remedies, shown); break;
+    case WPI_LISTING_CSV: print_csv(remedies); break;
+    case WPI_LISTING_TEXT:
+    case WPI_LISTING_FORMAT_COUNT: print_people(remedies, shown); break;
     }
 }
 
 /* ---- the plot ------------------------------------------------------------------------------- */
 
-wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *err) {
-    wp_bar *bars = wp_calloc(tries->count, sizeof *bars);
+wp_status wpi_advice_plot(const wp_remedies *remedies, const char *folder, wp_error *err) {
+    wp_bar *bars = wp_calloc(remedies->count, sizeof *bars);
     size_t count = 0;
     if (bars == NULL) return WP_FAIL(err, NOMEM, "a plot");
-    const uint64_t now_ns = find_now(tries)->facts.time_ns;
-    for (size_t i = 0; i < tries->count; i++) {
-        const wp_try *t = &tries->items[i];
+    const uint64_t now_ns = find_now(remedies)->facts.time_ns;
+    for (size_t i = 0; i < remedies->count; i++) {
+        const wp_remedy *t = &remedies->items[i];
         if (!t->has_result) continue;
         bars[count++] = (wp_bar){.label = t->name,
                                  .time_ns = t->facts.time_ns,
@@ -250,12 +252,12 @@ wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *e
     return status;
 }
 
-wp_status wpi_advice_page(const wp_tries *tries, const wp_advice_shown *shown,
+wp_status wpi_advice_page(const wp_remedies *remedies, const wp_advice_shown *shown,
                           const wp_trials *trials, wp_error *err) {
     wp_text diagnosis = {0};
-    wp_table table;
-    rank(tries, &table);
-    wpi_paging_diagnose(&find_now(tries)->facts, &diagnosis);
+    wpi_listing table;
+    rank(remedies, &table);
+    wpi_paging_diagnose(&find_now(remedies)->facts, &diagnosis);
     const wp_trials_page page = {.device = shown->device,
                                  .settings = shown->settings,
                                  .verdict = wp_text_string(&diagnosis),
@@ -263,7 +265,7 @@ wp_status wpi_advice_page(const wp_tries *tries, const wp_advice_shown *shown,
                                  .plot_title = "Simulated time",
                                  .text_columns = 1u << 0 | 1u << 4 | 1u << 5};
     const wp_status status = wpi_trials_page_write(trials, &table, &page, err);
-    wpi_table_deinit(&table);
+    wpi_listing_deinit(&table);
     wp_text_deinit(&diagnosis);
     return status;
 }

@@ -19,7 +19,7 @@
 #include "study/trials.h"
 #include "warpage/device.h"
 
-#define GAIN_MIN 0.99 /* of the time, from which on a try is said to help */
+#define GAIN_MIN 0.99 /* of the time, from which on a remedy is said to help */
 #define GROUPS_MAX 4u /* of allocations, that are tried one by one */
 
 enum option_index {
@@ -56,11 +56,11 @@ const wp_option wpi_advise_options[] = {
 typedef struct search {
     const wp_arguments *arguments;
     const char *device;
-    char *settings; /* WARPAGE_SET, of all tries */
+    char *settings; /* WARPAGE_SET, of all remedies */
     wp_strings keys;
     uint64_t limit;
-    wp_trials trials; /* one for each try */
-    wp_tries tries;
+    wp_trials trials; /* one for each remedy */
+    wp_remedies remedies;
     wp_managed_groups groups;
     size_t reached; /* of what is planned, for progress */
 } search;
@@ -105,7 +105,7 @@ static wp_status read_result(const wp_trial *trial, wp_run_record *record, wp_er
     return WP_FAIL(err, DEVICE, "the report has no simulation");
 }
 
-static void add_trial(search *s, const wp_try *tried) {
+static void add_trial(search *s, const wp_remedy *tried) {
     char *settings =
         wp_format("%s%s%s", s->settings,
                   s->settings[0] != '\0' && tried->settings[0] != '\0' ? ";" : "", tried->settings);
@@ -116,11 +116,11 @@ static void add_trial(search *s, const wp_try *tried) {
 /* All that were added and have no trial yet. One that fails is said, and has no result. */
 static void run_tries(search *s) {
     const size_t first = s->trials.count;
-    for (size_t i = first; i < s->tries.count; i++)
-        add_trial(s, &s->tries.items[i]);
+    for (size_t i = first; i < s->remedies.count; i++)
+        add_trial(s, &s->remedies.items[i]);
     wpi_trials_run(&s->trials, first);
-    for (size_t i = first; i < s->tries.count; i++) {
-        wp_try *tried = &s->tries.items[i];
+    for (size_t i = first; i < s->remedies.count; i++) {
+        wp_remedy *tried = &s->remedies.items[i];
         wp_run_record record = {0};
         wp_error err = {0};
         tried->has_result = read_result(&s->trials.items[i], &record, &err) == WP_STATUS_OK;
@@ -132,7 +132,7 @@ static void run_tries(search *s) {
     }
 }
 
-static bool is_faster(const wp_try *tried, uint64_t than_ns) {
+static bool is_faster(const wp_remedy *tried, uint64_t than_ns) {
     return tried->has_result && (double)tried->facts.time_ns < GAIN_MIN * (double)than_ns;
 }
 
@@ -158,20 +158,21 @@ static void reach(search *s) {
 /* The most that can be tried, so that progress has a total from the beginning. */
 static void plan_greedily(search *s) {
     size_t order[GROUPS_MAX], count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
-    s->reached = s->tries.count;
-    s->trials.planned = s->tries.count + 1;
+    s->reached = s->remedies.count;
+    s->trials.planned = s->remedies.count + 1;
     for (size_t i = 0; i < count; i++)
         s->trials.planned += calls_of(s, order[i]);
     if (s->trials.planned - 1 > s->limit) s->trials.planned = (size_t)s->limit + 1;
 }
 
-/* The fastest of those tries that is faster than `than_ns`, or SIZE_MAX. */
-static size_t fastest(const search *s, const size_t *tries, size_t count, uint64_t than_ns) {
+/* The fastest of those remedies that is faster than `than_ns`, or SIZE_MAX. */
+static size_t fastest(const search *s, const size_t *remedies, size_t count, uint64_t than_ns) {
     size_t best = SIZE_MAX;
     for (size_t i = 0; i < count; i++) {
-        const wp_try *tried = &s->tries.items[tries[i]];
+        const wp_remedy *tried = &s->remedies.items[remedies[i]];
         if (!is_faster(tried, than_ns)) continue;
-        if (best == SIZE_MAX || tried->facts.time_ns < s->tries.items[tries[best]].facts.time_ns)
+        if (best == SIZE_MAX ||
+            tried->facts.time_ns < s->remedies.items[remedies[best]].facts.time_ns)
             best = i;
     }
     return best;
@@ -179,25 +180,25 @@ static size_t fastest(const search *s, const size_t *tries, size_t count, uint64
 
 /* Each call for a group, beside those of the plan; keeps the best if that is faster than so far. */
 static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *best_ns) {
-    size_t tries[WP_CALL_COUNT], count = 0;
+    size_t remedies[WP_CALL_COUNT], count = 0;
     wp_call tried[WP_CALL_COUNT];
     wp_advice_plan plan;
     wpi_advice_plan_init(&plan, &s->groups);
     wpi_advice_plan_copy(&plan, kept);
     for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
-        if (!makes_sense(&s->groups.items[group], call) || s->tries.count > s->limit) continue;
+        if (!makes_sense(&s->groups.items[group], call) || s->remedies.count > s->limit) continue;
         plan.calls[group] = call;
         tried[count] = call;
-        tries[count++] = wpi_tries_add_plan(&s->tries, &s->groups, &plan);
+        remedies[count++] = wpi_remedies_add_plan(&s->remedies, &s->groups, &plan);
     }
     wpi_advice_plan_deinit(&plan);
     run_tries(s);
     s->reached += calls_of(s, group);
     reach(s);
-    const size_t best = fastest(s, tries, count, *best_ns);
+    const size_t best = fastest(s, remedies, count, *best_ns);
     if (best == SIZE_MAX) return;
     kept->calls[group] = tried[best];
-    *best_ns = s->tries.items[tries[best]].facts.time_ns;
+    *best_ns = s->remedies.items[remedies[best]].facts.time_ns;
 }
 
 /* Allocations that matter, one after the other: what helps one is kept for the next. In the end all
@@ -205,7 +206,7 @@ static void try_group(search *s, size_t group, wp_advice_plan *kept, uint64_t *b
 static void try_greedily(search *s) {
     size_t order[GROUPS_MAX];
     const size_t count = wpi_managed_groups_order(&s->groups, order, GROUPS_MAX);
-    uint64_t best_ns = s->tries.items[0].facts.time_ns;
+    uint64_t best_ns = s->remedies.items[0].facts.time_ns;
     wp_advice_plan kept;
     wpi_advice_plan_init(&kept, &s->groups);
     for (size_t i = 0; i < count; i++)
@@ -213,8 +214,8 @@ static void try_greedily(search *s) {
     kept.prefetches_others = true;
     if (wpi_advice_plan_count(&kept, WP_CALL_NONE) != 0 &&
         wpi_advice_plan_count(&kept, WP_CALL_NONE) != s->groups.count &&
-        s->tries.count <= s->limit) {
-        (void)wpi_tries_add_plan(&s->tries, &s->groups, &kept);
+        s->remedies.count <= s->limit) {
+        (void)wpi_remedies_add_plan(&s->remedies, &s->groups, &kept);
         run_tries(s);
     }
     wpi_advice_plan_deinit(&kept);
@@ -222,11 +223,11 @@ static void try_greedily(search *s) {
 
 /* Those behind the limit are left out: the run as it is comes first, and is not one of them. */
 static void cut_tries(search *s) {
-    if (s->tries.count - 1 <= s->limit) return;
+    if (s->remedies.count - 1 <= s->limit) return;
     (void)fprintf(stderr, "warpage advise: %zu more are not tried (--limit)\n",
-                  s->tries.count - 1 - (size_t)s->limit);
-    while (s->tries.count - 1 > s->limit)
-        wpi_tries_drop_last(&s->tries);
+                  s->remedies.count - 1 - (size_t)s->limit);
+    while (s->remedies.count - 1 > s->limit)
+        wpi_remedies_drop_last(&s->remedies);
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
@@ -247,11 +248,11 @@ static wp_status run_as_it_is(search *s, wp_error *err) {
     s->trials.planned = SIZE_MAX;
     wpi_trials_run(&s->trials, 0);
     WP_TRY(read_result(&s->trials.items[0], &result, err));
-    const wp_try_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
+    const wp_remedy_base base = {wpi_paging_facts_of(&result), &s->groups, &s->keys};
     wpi_managed_groups_describe(&s->groups, &result);
-    wpi_tries_add_all(&s->tries, &base);
-    s->tries.items[0].facts = base.facts;
-    s->tries.items[0].has_result = true;
+    wpi_remedies_add_all(&s->remedies, &base);
+    s->remedies.items[0].facts = base.facts;
+    s->remedies.items[0].has_result = true;
     wp_run_record_deinit(&result);
     return WP_STATUS_OK;
 }
@@ -268,26 +269,26 @@ static wp_status search_all(search *s, wp_error *err) {
     return WP_STATUS_OK;
 }
 
-static int answer(search *s, wp_table_format format) {
+static int answer(search *s, wpi_listing_format format) {
     wp_error err = {0};
     const wp_advice_shown shown = {.device = s->device,
                                    .settings = s->settings,
                                    .program = s->arguments->operands,
                                    .program_count = s->arguments->operand_count};
-    wpi_tries_rank(&s->tries);
-    wpi_advice_print(&s->tries, &shown, format);
+    wpi_remedies_rank(&s->remedies);
+    wpi_advice_print(&s->remedies, &shown, format);
     if (!s->trials.is_temporary &&
-        wpi_advice_plot(&s->tries, s->trials.folder, &err) != WP_STATUS_OK)
+        wpi_advice_plot(&s->remedies, s->trials.folder, &err) != WP_STATUS_OK)
         (void)fprintf(stderr, "warpage advise: %s\n", err.message);
     if (!s->trials.is_temporary &&
-        wpi_advice_page(&s->tries, &shown, &s->trials, &err) != WP_STATUS_OK)
+        wpi_advice_page(&s->remedies, &shown, &s->trials, &err) != WP_STATUS_OK)
         return wpi_failure("advise", "%s", err.message);
     return wpi_finish("advise");
 }
 
 static void deinit(search *s) {
     wpi_trials_deinit(&s->trials);
-    wpi_tries_deinit(&s->tries);
+    wpi_remedies_deinit(&s->remedies);
     wpi_managed_groups_deinit(&s->groups);
     wp_strings_deinit(&s->keys);
     wp_free(s->settings);
@@ -295,13 +296,13 @@ static void deinit(search *s) {
 
 int wpi_advise_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     search s = {.arguments = &arguments, .trials = {.command = "advise", .only_replays = true}};
     int exit_code;
     wpi_expand_short_options(argc, argv);
     if (wpi_arguments_parse(wpi_advise_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
         read_limit(arguments.values[LIMIT], &s.limit, &err) != WP_STATUS_OK ||
         wpi_trials_read_jobs(arguments.values[JOBS], &s.trials.jobs, &err) != WP_STATUS_OK)
         return wpi_usage_error("advise", "%s", err.message);

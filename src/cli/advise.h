@@ -4,7 +4,7 @@
 #define WP_CLI_ADVISE_H
 
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "study/remedies.h"
 #include "study/trials.h"
 
@@ -15,12 +15,14 @@ typedef struct wp_advice_shown {
     int program_count;
 } wp_advice_shown;
 
-/** `tries` are ranked. */
-void wpi_advice_print(const wp_tries *tries, const wp_advice_shown *shown, wp_table_format format);
+/** `remedies` are ranked. */
+void wpi_advice_print(const wp_remedies *remedies, const wp_advice_shown *shown,
+                      wpi_listing_format format);
 /** "<folder>/advise.svg". NOT_FOUND: there is no gnuplot. */
-WP_NODISCARD wp_status wpi_advice_plot(const wp_tries *tries, const char *folder, wp_error *err);
-/** index.html beside it: the ranked tries and the plot. */
-WP_NODISCARD wp_status wpi_advice_page(const wp_tries *tries, const wp_advice_shown *shown,
+WP_NODISCARD wp_status wpi_advice_plot(const wp_remedies *remedies, const char *folder,
+                                       wp_error *err);
+/** index.html beside it: the ranked remedies and the plot. */
+WP_NODISCARD wp_status wpi_advice_page(const wp_remedies *remedies, const wp_advice_shown *shown,
                                        const wp_trials *trials, wp_error *err);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "cli/print/trials_page.h"
 #include "cli/trace_commands.h"
 #include "study/bars.h"
@@ -291,9 +291,9 @@ static void add_columns(const column *from, size_t from_count, bool is_text, con
         columns[(*count)++] = is_text ? from[i].title : from[i].name;
 }
 
-/* `columns` holds WP_TABLE_COLUMNS_MAX + 1. */
+/* `columns` holds WPI_LISTING_COLUMNS_MAX + 1. */
 static void make_table(const comparison *c, bool is_text, extremes e, const char **columns,
-                       wp_table *table) {
+                       wpi_listing *table) {
     const bool is_paged = has_paging(c);
     size_t count = 0;
     for (; count < c->variation.key_count; count++)
@@ -304,26 +304,26 @@ static void make_table(const comparison *c, bool is_text, extremes e, const char
         columns[count++] = c->shown.items[i];
     add_columns(ends, sizeof ends / sizeof ends[0], is_text, columns, &count);
     columns[count] = NULL;
-    *table = (wp_table){.columns = columns};
+    *table = (wpi_listing){.columns = columns};
     for (size_t i = 0; i < count_of(c); i++)
         add_row(c, i, e, is_paged, &(row){&table->cells, is_text});
 }
 
-static void print_table(const comparison *c, wp_table_format format, extremes e) {
-    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
-    wp_table table;
-    make_table(c, format == WP_TABLE_TEXT, e, columns, &table);
-    wpi_table_print(&table, format);
-    wpi_table_deinit(&table);
+static void print_table(const comparison *c, wpi_listing_format format, extremes e) {
+    const char *columns[WPI_LISTING_COLUMNS_MAX + 1] = {0};
+    wpi_listing table;
+    make_table(c, format == WPI_LISTING_TEXT, e, columns, &table);
+    wpi_listing_print(&table, format);
+    wpi_listing_deinit(&table);
 }
 
 static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
-    const char *columns[WP_TABLE_COLUMNS_MAX + 1] = {0};
+    const char *columns[WPI_LISTING_COLUMNS_MAX + 1] = {0};
     const char *device =
         wpi_variation_device(&c->variation, 0, NULL) != NULL ? "" : c->trials.items[0].device;
-    wp_table table;
+    wpi_listing table;
     make_table(c, true, e, columns, &table);
-    const size_t last = wpi_table_column_count(&table) - 1;
+    const size_t last = wpi_listing_column_count(&table) - 1;
     const wp_trials_page page = {.device = device,
                                  .settings = "",
                                  .verdict = "Rows are compared by kernel time.",
@@ -332,7 +332,7 @@ static wp_status write_page(const comparison *c, extremes e, wp_error *err) {
                                  .text_columns = (((size_t)1 << c->variation.key_count) - 1) |
                                                  (size_t)3 << (last - 1)};
     const wp_status status = wpi_trials_page_write(&c->trials, &table, &page, err);
-    wpi_table_deinit(&table);
+    wpi_listing_deinit(&table);
     return status;
 }
 
@@ -370,7 +370,7 @@ static void tell_unknown(const comparison *c) {
     }
 }
 
-static int show(comparison *c, wp_table_format format) {
+static int show(comparison *c, wpi_listing_format format) {
     c->outcomes = wp_calloc(count_of(c), sizeof *c->outcomes);
     WP_CHECK(c->outcomes != NULL);
     for (size_t i = 0; i < count_of(c); i++) {
@@ -410,12 +410,12 @@ static void deinit(comparison *c) {
 
 int wpi_compare_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     uint64_t jobs;
     wp_error err = {0};
     wpi_expand_short_options(argc, argv);
     if (wpi_arguments_parse(wpi_compare_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
         wpi_trials_read_jobs(arguments.values[JOBS], &jobs, &err) != WP_STATUS_OK)
         return wpi_usage_error("compare", "%s", err.message);
     if (arguments.operand_count == 0)

@@ -8,10 +8,21 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/in_step_choice.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 static bool begins(const char *text, const char *with) {
     return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* "words:A B": one of these. */
+static char *kind_of_words(const char *const *words) {
+    wp_text kind = {0};
+    wp_text_append(&kind, "words:");
+    for (size_t i = 0; words[i] != NULL; i++)
+        wp_text_appendf(&kind, "%s%s", i == 0 ? "" : " ", words[i]);
+    return wp_text_take(&kind);
 }
 
 /* What completes the option's value: a word that both scripts know. "words:A B": one of these. */
@@ -19,7 +30,7 @@ static char *kind_of_value(const wp_option *o) {
     const char *value = o->value_name;
     if (strcmp(value, "POLICY") == 0) return wp_format("policies:%s", o->name);
     if (strcmp(o->name, "device") == 0) return wp_strdup("devices");
-    if (strcmp(o->name, "in-step") == 0) return wp_strdup("words:auto always never");
+    if (strcmp(o->name, "in-step") == 0) return kind_of_words(wp_in_step_words);
     if (begins(value, "KEY=")) return wp_strdup("keys");
     if (begins(value, "FILE")) return wp_strdup("files");
     if (strcmp(value, "DIR") == 0) return wp_strdup("dirs");

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "warpage/device.h"
 
 enum option_index { FORMAT, MEASURE };
@@ -26,7 +26,7 @@ const wp_option wpi_devices_options[] = {
 
 /* For people quantities have units; for programs they are numbers, with units in their names. */
 typedef struct listing {
-    wp_table table;
+    wpi_listing table;
     bool is_text, is_measured;
 } listing;
 
@@ -191,20 +191,20 @@ static void add_all(listing *l) {
 
 int wpi_devices_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_devices_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("devices", "%s", err.message);
     if (arguments.operand_count != 0)
         return wpi_usage_error("devices", "takes no operand, got '%s'", arguments.operands[0]);
-    listing l = {.is_text = format == WP_TABLE_TEXT,
+    listing l = {.is_text = format == WPI_LISTING_TEXT,
                  .is_measured = arguments.values[MEASURE] != NULL};
     l.table.columns = l.is_text ? text_columns : columns;
     l.table.kinds = l.is_text ? NULL : kinds;
     l.table.detail_columns = 3; /* memory clock, copies, note */
     add_all(&l);
-    wpi_table_print(&l.table, format);
-    wpi_table_deinit(&l.table);
+    wpi_listing_print(&l.table, format);
+    wpi_listing_deinit(&l.table);
     return wpi_finish("devices");
 }

@@ -9,7 +9,7 @@
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "warpage/device.h"
 
 enum option_index { FORMAT };
@@ -29,10 +29,10 @@ typedef enum need { REQUIRED, OPTIONAL } need;
 static void add_json(const char *state, need required, const char *what, const char *note) {
     wp_text *out = &json.findings;
     wp_text_append(out, out->length > 0 ? ",\n {\"finding\": " : "\n {\"finding\": ");
-    wpi_table_json_string(out, what);
+    wpi_listing_json_string(out, what);
     wp_text_appendf(out, ", \"state\": \"%s\", \"is_required\": %s, \"note\": ", state,
                     required == REQUIRED ? "true" : "false");
-    wpi_table_json_string(out, note);
+    wpi_listing_json_string(out, note);
     wp_text_append(out, "}");
 }
 
@@ -194,15 +194,15 @@ static bool check_all(void) {
 
 int wpi_doctor_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_doctor_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("doctor", "%s", err.message);
-    if (format == WP_TABLE_CSV) return wpi_usage_error("doctor", "--format is text or json");
+    if (format == WPI_LISTING_CSV) return wpi_usage_error("doctor", "--format is text or json");
     if (arguments.operand_count > 0)
         return wpi_usage_error("doctor", "takes no arguments, got '%s'", arguments.operands[0]);
-    json.is_wanted = format == WP_TABLE_JSON;
+    json.is_wanted = format == WPI_LISTING_JSON;
     const bool ok = check_all();
     if (json.is_wanted)
         (void)printf("{\"schema\": \"warpage.doctor/1\", \"is_ready\": %s, \"findings\": [%s\n]}\n",

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/options/choice.h"
 #include "cli/options/table_options.h"
 #include "table_io/parquet.h"
 #include "table_io/parse_number.h"
@@ -238,25 +239,8 @@ static wp_status parse_orders(request *r, wp_error *err) {
 /* The place of an option's value among `names`; 0 where it is not given. */
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
-    const char *text = r->arguments->values[option];
-    wp_nearest nearest = {.wanted = text};
-    *out = 0;
-    if (text == NULL) return WP_STATUS_OK;
-    for (int i = 0; names[i] != NULL; i++) {
-        *out = i;
-        if (strcmp(names[i], text) == 0) return WP_STATUS_OK;
-        wp_nearest_offer(&nearest, names[i]);
-    }
-    wp_text known = {0};
-    const char *meant = wp_nearest_result(&nearest);
-    for (int i = 0; names[i] != NULL; i++)
-        wp_text_appendf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
-    const wp_status status =
-        WP_FAIL(err, INVALID, "--%s %s is not one of %s%s%s%s", wpi_groupby_options[option].name,
-                text, wp_text_string(&known), meant != NULL ? "; did you mean '" : "",
-                meant != NULL ? meant : "", meant != NULL ? "'?" : "");
-    wp_text_deinit(&known);
-    return status;
+    return wpi_choice_parse(wpi_groupby_options[option].name, r->arguments->values[option], names,
+                            out, err);
 }
 
 static bool ends_with(const char *text, const char *ending) {
@@ -328,9 +312,12 @@ static wp_status check_device_options(const request *r, wp_error *err) {
 }
 
 static wp_status parse_request(request *r, wp_error *err) {
-    static const char *const strategies[] = {"auto", "direct", "scoped", "copy", "partition", NULL};
-    static const char *const placements[] = {"auto", "zero-copy", "copied", "resident", NULL};
+    const char *strategies[WP_STRATEGY_COUNT + 1], *placements[WP_PLACEMENT_COUNT + 1];
     int strategy, placement;
+    for (int i = 0; i <= WP_STRATEGY_COUNT; i++)
+        strategies[i] = wp_strategy_name((wp_strategy)i);
+    for (int i = 0; i <= WP_PLACEMENT_COUNT; i++)
+        placements[i] = wp_placement_name((wp_placement)i);
     WP_TRY(parse_keys(r, err));
     WP_TRY(parse_aggregates(r, err));
     WP_TRY(parse_orders(r, err));

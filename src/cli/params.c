@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "base/param.h"
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "report/param_table.h"
 #include "warpage/device.h"
 
@@ -24,7 +24,7 @@ const wp_option wpi_params_options[] = {
     [POLICY_FILE] = WPI_POLICY_FILE_OPTION,
     {0}};
 
-static void add_row(wp_table *table, const wp_param *row) {
+static void add_row(wpi_listing *table, const wp_param *row) {
     static const char *const sources[WP_PARAM_SOURCE_COUNT] = {"default", "environment"};
     wp_param_value value = {0};
     wp_error err = {0};
@@ -40,7 +40,7 @@ static void add_row(wp_table *table, const wp_param *row) {
     wp_free(variable);
 }
 
-static void list_params(wp_table *table, const char *wanted, wp_nearest *nearest) {
+static void list_params(wpi_listing *table, const char *wanted, wp_nearest *nearest) {
     for (const wpi_param_table *t = wpi_param_table_list(); t->room != NULL; t++) {
         for (const wp_param *row = t->rows; row->name != NULL; row++) {
             if (wanted == NULL || strcmp(wanted, row->name) == 0) add_row(table, row);
@@ -50,7 +50,7 @@ static void list_params(wp_table *table, const char *wanted, wp_nearest *nearest
 }
 
 typedef struct key_list {
-    wp_table *table;
+    wpi_listing *table;
     const char *wanted; /* a key, or the section it is in; NULL: all */
     wp_nearest *nearest;
 } key_list;
@@ -70,7 +70,8 @@ static void add_key(void *object, const wp_device_key *key) {
         wp_strings_add(&list->table->cells, cells[i]);
 }
 
-static int print(wp_table *table, wp_table_format format, const char *wanted, wp_nearest *nearest) {
+static int print(wpi_listing *table, wpi_listing_format format, const char *wanted,
+                 wp_nearest *nearest) {
     int code = WP_EXIT_DONE;
     if (wanted != NULL && table->cells.count == 0) {
         const char *meant = wp_nearest_result(nearest);
@@ -78,9 +79,9 @@ static int print(wp_table *table, wp_table_format format, const char *wanted, wp
                    ? wpi_failure("params", "no parameter '%s'; did you mean '%s'?", wanted, meant)
                    : wpi_failure("params", "no parameter '%s'", wanted);
     } else {
-        wpi_table_print(table, format);
+        wpi_listing_print(table, format);
     }
-    wpi_table_deinit(table);
+    wpi_listing_deinit(table);
     return code != WP_EXIT_DONE ? code : wpi_finish("params");
 }
 
@@ -89,11 +90,11 @@ int wpi_params_main(int argc, char **argv) {
                                           "source", "variable", "meaning", NULL};
     static const char *const key_columns[] = {"name", "unit", "value", "source", "meaning", NULL};
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_params_options, argc, argv);
     if (wpi_arguments_parse(wpi_params_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("params", "takes at most one name");
 
@@ -103,7 +104,7 @@ int wpi_params_main(int argc, char **argv) {
     const char *wanted = arguments.operands[0];
     wp_nearest nearest = {.wanted = wanted};
     /* Beneath a row: variable or source, and meaning. */
-    wp_table table = {.columns = device != NULL ? key_columns : columns, .detail_columns = 2};
+    wpi_listing table = {.columns = device != NULL ? key_columns : columns, .detail_columns = 2};
     if (wpi_set_keys(&arguments, device, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("params", "%s", err.message);
     if (device == NULL) {
@@ -111,7 +112,7 @@ int wpi_params_main(int argc, char **argv) {
     } else {
         key_list list = {&table, wanted, &nearest};
         if (wp_device_visit_keys(device, add_key, &list, &err) != WP_STATUS_OK) {
-            wpi_table_deinit(&table);
+            wpi_listing_deinit(&table);
             return wpi_usage_error("params", "%s", err.message);
         }
     }

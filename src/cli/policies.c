@@ -4,7 +4,7 @@
 
 #include "base/nearest.h"
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "warpage/device.h"
 
 #define COLUMNS 6u
@@ -17,16 +17,16 @@ const wp_option wpi_policies_options[] = {
     {0}};
 
 typedef struct policy_list {
-    wp_table table;
-    wp_table_format format;
+    wpi_listing table;
+    wpi_listing_format format;
     const char *kind; /* wanted; NULL: all */
     wp_nearest nearest;
 } policy_list;
 
 /* As text, policies of one kind share a heading where lines are short: kind and key come first. */
-static size_t column_at(wp_table_format format, size_t place) {
+static size_t column_at(wpi_listing_format format, size_t place) {
     static const size_t places[COLUMNS] = {0, 2, 1, 4, 3, 5};
-    return format == WP_TABLE_TEXT ? places[place] : place;
+    return format == WPI_LISTING_TEXT ? places[place] : place;
 }
 
 static void add(void *object, const wp_policy_info *policy) {
@@ -53,11 +53,11 @@ int wpi_policies_main(int argc, char **argv) {
                                                "parameters", "meaning", "source"};
     const char *columns[COLUMNS + 1] = {NULL};
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_policies_options, argc, argv);
     if (wpi_arguments_parse(wpi_policies_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK ||
         wpi_policy_files_use(&arguments, NULL, &err) != WP_STATUS_OK)
         return wpi_usage_error("policies", "%s", err.message);
     if (arguments.operand_count > 1) return wpi_usage_error("policies", "takes at most one kind");
@@ -72,7 +72,7 @@ int wpi_policies_main(int argc, char **argv) {
     list.nearest.wanted = list.kind;
     wp_device_visit_policies(add, &list);
     const bool is_unknown = list.table.cells.count == 0;
-    if (!is_unknown) wpi_table_print(&list.table, format);
-    wpi_table_deinit(&list.table);
+    if (!is_unknown) wpi_listing_print(&list.table, format);
+    wpi_listing_deinit(&list.table);
     return is_unknown ? fail_unknown(&list) : wpi_finish("policies");
 }

@@ -8,7 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/cli.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "study/claims.h"
 
 enum option_index { LIST, FORMAT, HTML, RECORD };
@@ -122,7 +122,7 @@ static bool names_wrong_models(const figure_list *list) {
     return false;
 }
 
-static void print_list(const figure_list *list, wp_table_format format) {
+static void print_list(const figure_list *list, wpi_listing_format format) {
     const bool has_models = names_wrong_models(list);
     const char *const columns[] = {"paper",     "figure",     "claim",
                                    "published", "ours",       "unit",
@@ -131,11 +131,11 @@ static void print_list(const figure_list *list, wp_table_format format) {
     static const wp_column_kind kinds[] = {WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT,
                                            WP_COLUMN_NUMBER, WP_COLUMN_NUMBER, WP_COLUMN_TEXT,
                                            WP_COLUMN_TEXT,   WP_COLUMN_TEXT,   WP_COLUMN_TEXT};
-    wp_table table = {.columns = columns,
-                      .kinds = kinds,
-                      .heading_columns = 2,
-                      .heading_joint = "/",
-                      .detail_columns = 1};
+    wpi_listing table = {.columns = columns,
+                         .kinds = kinds,
+                         .heading_columns = 2,
+                         .heading_joint = "/",
+                         .detail_columns = 1};
     for (size_t f = 0; f < list->count; f++) {
         const wpi_figure *figure = &list->items[f];
         for (size_t i = 0; i < figure->claim_count; i++) {
@@ -151,8 +151,8 @@ static void print_list(const figure_list *list, wp_table_format format) {
             if (has_models) wp_strings_add_take(&table.cells, wpi_claim_also_true_for(claim));
         }
     }
-    wpi_table_print(&table, format);
-    wpi_table_deinit(&table);
+    wpi_listing_print(&table, format);
+    wpi_listing_deinit(&table);
 }
 
 static void say(const char *text) {
@@ -177,11 +177,11 @@ static wp_status run_figures(figure_list *list, bool is_recorded, wp_error *err)
 
 int wpi_reproduce_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     figure_list list = {0};
     wp_error err = {0};
     if (wpi_arguments_parse(wpi_reproduce_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("reproduce", "%s", err.message);
     const char *wanted = arguments.operands[0];
     if (arguments.operand_count > 1)

@@ -11,11 +11,13 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/in_step_choice.h"
 #include "base/record_note.h"
 #include "base/strings.h"
 #include "base/subprocess.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/options/choice.h"
 #include "cli/options/report_target.h"
 #include "report/param_table.h"
 #include "report/selection.h"
@@ -119,13 +121,10 @@ static wp_status set_selection(const char *const *values, wp_strings *environmen
 }
 
 static wp_status set_in_step(const char *when, wp_strings *environment, wp_error *err) {
-    static const char *const words[] = {"auto", "always", "never"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(when, words[i]) != 0) continue;
-        wp_strings_addf(environment, "WARPAGE_IN_STEP=%s", when);
-        return WP_STATUS_OK;
-    }
-    return WP_FAIL(err, INVALID, "--in-step: '%s' is none of auto, always, never", when);
+    int unused;
+    WP_TRY(wpi_choice_parse("in-step", when, wp_in_step_words, &unused, err));
+    wp_strings_addf(environment, "WARPAGE_IN_STEP=%s", when);
+    return WP_STATUS_OK;
 }
 
 /* Checks values and turns them into environment rows. */

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/options/choice.h"
 #include "cli/options/table_options.h"
 #include "table_io/output.h"
 #include "table_io/parse_number.h"
@@ -86,20 +87,8 @@ typedef struct request {
 
 static wp_status parse_choice(const request *r, int option, const char *const *names, int *out,
                               wp_error *err) {
-    const char *text = r->arguments->values[option];
-    *out = 0;
-    if (text == NULL) return WP_STATUS_OK;
-    for (int i = 0; names[i] != NULL; i++) {
-        *out = i;
-        if (strcmp(names[i], text) == 0) return WP_STATUS_OK;
-    }
-    wp_text known = {0};
-    for (int i = 0; names[i] != NULL; i++)
-        wp_text_appendf(&known, "%s%s", i > 0 ? ", " : "", names[i]);
-    const wp_status status = WP_FAIL(err, INVALID, "--%s %s is not one of %s",
-                                     wpi_sample_options[option].name, text, wp_text_string(&known));
-    wp_text_deinit(&known);
-    return status;
+    return wpi_choice_parse(wpi_sample_options[option].name, r->arguments->values[option], names,
+                            out, err);
 }
 
 /* "10..20"; a side that is left out is open. */
@@ -162,12 +151,16 @@ static wp_status parse_numbers(request *r, wp_error *err) {
 }
 
 static wp_status parse_request(request *r, wp_error *err) {
-    static const char *const strategies[] = {"auto", "direct", "scoped", NULL};
-    static const wp_strategy of_names[] = {WP_STRATEGY_AUTO, WP_STRATEGY_DIRECT,
-                                           WP_STRATEGY_SCOPED};
-    static const char *const placements[] = {"auto", "zero-copy", "resident", NULL};
+    static const wp_strategy of_names[] = {WP_STRATEGY_AUTO, WP_STRATEGY_DIRECT, WP_STRATEGY_SCOPED,
+                                           WP_STRATEGY_COUNT};
     static const wp_placement places[] = {WP_PLACEMENT_AUTO, WP_PLACEMENT_ZERO_COPY,
-                                          WP_PLACEMENT_RESIDENT};
+                                          WP_PLACEMENT_RESIDENT, WP_PLACEMENT_COUNT};
+    const char *strategies[sizeof of_names / sizeof *of_names];
+    const char *placements[sizeof places / sizeof *places];
+    for (size_t i = 0; i < sizeof of_names / sizeof *of_names; i++)
+        strategies[i] = wp_strategy_name(of_names[i]);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        placements[i] = wp_placement_name(places[i]);
     static const char *const forms[] = {"text", "json", "csv", NULL};
     int strategy, placement, chosen;
     if (r->arguments->values[COLUMN] == NULL)

@@ -6,7 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/units.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "cli/trace_commands.h"
 #include "warpage/trace.h"
 
@@ -23,7 +23,7 @@ typedef struct kernel_row {
 } kernel_row;
 
 typedef struct listing {
-    wp_table table;
+    wpi_listing table;
     bool is_text, has_launches;
     kernel_row *rows; /* in order of their first launches */
     size_t row_count;
@@ -116,22 +116,22 @@ int wpi_trace_info_main(int argc, char **argv) {
         "launch",   "kernel", "grid",       "block", "shared_bytes", "registers", "warp_blocks",
         "accesses", "bytes",  "replayable", NULL};
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     wpi_options_first(wpi_trace_info_options, argc, argv);
     if (wpi_arguments_parse(wpi_trace_info_options, argc, argv, &arguments, &err) != WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "info: %s", err.message);
     if (arguments.operand_count != 1)
         return wpi_usage_error("trace", "info: which trace? One file");
-    listing l = {.is_text = format == WP_TABLE_TEXT,
+    listing l = {.is_text = format == WPI_LISTING_TEXT,
                  .has_launches = arguments.values[LAUNCHES] != NULL};
     l.table.columns = l.has_launches ? launch_columns : kernel_columns;
     const wp_status status =
         wp_trace_read_info(arguments.operands[0], say_trace, take_launch, &l, &err);
     add_kernels(&l);
-    if (status == WP_STATUS_OK) wpi_table_print(&l.table, format);
-    wpi_table_deinit(&l.table);
+    if (status == WP_STATUS_OK) wpi_listing_print(&l.table, format);
+    wpi_listing_deinit(&l.table);
     if (status != WP_STATUS_OK) return wpi_failure("trace info", "%s", err.message);
     return wpi_finish("trace info");
 }

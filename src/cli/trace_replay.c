@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/options/report_target.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "cli/trace_commands.h"
 #include "study/foresee.h"
 #include "warpage/report.h"
@@ -32,10 +32,10 @@ static void note_exit_status(void *object, const wp_trace_info *info) {
     record->exit_status = info->exit_status;
 }
 
-static void print_record(const wp_run_record *record, wp_table_format format) {
-    char *text = format == WP_TABLE_JSON  ? wp_run_record_to_json(record)
-                 : format == WP_TABLE_CSV ? wp_run_record_to_csv(record)
-                                          : wp_run_record_to_text(record);
+static void print_record(const wp_run_record *record, wpi_listing_format format) {
+    char *text = format == WPI_LISTING_JSON  ? wp_run_record_to_json(record)
+                 : format == WPI_LISTING_CSV ? wp_run_record_to_csv(record)
+                                             : wp_run_record_to_text(record);
     (void)fputs(text, stdout);
     wp_run_text_free(text);
 }
@@ -73,8 +73,8 @@ static wp_status foresee(const char *trace, const char *device, const char *hint
     return status;
 }
 
-static wp_status replay(const wp_arguments *arguments, const char *folder, wp_table_format format,
-                        wp_error *err) {
+static wp_status replay(const wp_arguments *arguments, const char *folder,
+                        wpi_listing_format format, wp_error *err) {
     const char *trace = arguments->operands[0], *report = arguments->values[REPORT];
     wp_run_record record = {0};
     char *record_path = wp_path_join(folder, "record.json");
@@ -115,13 +115,13 @@ static wp_status check_arguments(wp_arguments *arguments, wp_error *err) {
 
 int wpi_trace_replay_main(int argc, char **argv) {
     wp_arguments arguments;
-    wp_table_format format;
+    wpi_listing_format format;
     wp_error err = {0};
     char *folder = NULL;
     wpi_options_first(wpi_trace_replay_options, argc, argv);
     if (wpi_arguments_parse(wpi_trace_replay_options, argc, argv, &arguments, &err) !=
             WP_STATUS_OK ||
-        wpi_table_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
+        wpi_listing_format_parse(arguments.values[FORMAT], &format, &err) != WP_STATUS_OK)
         return wpi_usage_error("trace", "replay: %s", err.message);
     if (arguments.operand_count != 1)
         return wpi_usage_error("trace", "replay: which trace? One file");

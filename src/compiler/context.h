@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "base/abi.h"
+#include "base/variant.h"
 #include "warpage/error.h"
 
 /* NVPTX address spaces, as the front end numbers them. */
@@ -69,7 +70,7 @@ typedef struct wp_compile {
     wp_variable_ir *variables;
     uint32_t variable_count;
     /* options */
-    const char *variant; /* "check", …; NULL: the program's own code */
+    wp_variant variant; /* a copy: the strings are the caller's */
     uint64_t image_id;
     wp_cpu_isa isa;
     const char *devicelib_path;
@@ -82,6 +83,11 @@ WP_NODISCARD wp_status wpi_compile_create(const void *bitcode, size_t size_bytes
 /** Writes the module as bitcode that wpi_compile_create reads again; before the first pass only. */
 WP_NODISCARD wp_status wpi_compile_write(wp_compile *c, const char *path, wp_error *err);
 void wpi_compile_destroy(wp_compile *c);
+
+/** Whether the program's own code is compiled, not a variant of it. */
+static inline bool wpi_compile_is_own(const wp_compile *c) {
+    return c->variant.kind == WP_VARIANT_OWN;
+}
 
 bool wpi_compile_is_kernel(const wp_compile *c, LLVMValueRef function);
 

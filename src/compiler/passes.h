@@ -95,9 +95,9 @@ WP_NODISCARD wp_status wpi_pass_together(wp_compile *c, wp_error *err);
  * then touch neighbouring memory. Needs: as rounds. */
 WP_NODISCARD wp_status wpi_pass_cuts(wp_compile *c, wp_error *err);
 
-/** streams: a WP_STOP_CUT between loads of different rows of a block's own part of an array. Needs:
- * as rounds. */
-WP_NODISCARD wp_status wpi_pass_streams(wp_compile *c, wp_error *err);
+/** row_order: a WP_STOP_CUT between loads of different rows of a block's own part of an array.
+ * Needs: as rounds. */
+WP_NODISCARD wp_status wpi_pass_row_order(wp_compile *c, wp_error *err);
 
 /** regions: each kernel becomes its region functions, or its fiber function. Leaves: no
  *  placeholder and, in region form, no stop. Fills regions, stops, frame_bytes, flags. */

@@ -76,22 +76,14 @@ static wp_status optimize_recorded(wp_compile *c, wp_error *err) {
                            machine, err);
 }
 
-/* Whom a pass is for: the program's own code, or a variant of it. */
+/* The kinds of code that a pass is for. */
 enum {
-    OWN = 1,
-    CHECK = 2,
-    TRACE = 4,
-    IN_STEP = 8,
-    FAST = OWN | CHECK,         /* as fast as the CPU can */
-    RECORDED = TRACE | IN_STEP, /* as a GPU's threads run */
+    OWN = 1 << WP_VARIANT_OWN,
+    CHECK = 1 << WP_VARIANT_CHECK,
+    RECORDED = 1 << WP_VARIANT_TRACE, /* as a GPU's threads run */
+    FAST = OWN | CHECK,               /* as fast as the CPU can */
     ALL = FAST | RECORDED
 };
-
-static const struct {
-    const char *name;
-    unsigned bit;
-} variants[] = {{"check", CHECK}, {"trace", TRACE}, {"instep", IN_STEP}};
-enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
 
 typedef struct pass {
     const char *name;
@@ -120,7 +112,7 @@ static const pass passes[] = {
     {"rounds", wpi_pass_rounds, FAST},
     {"together", wpi_pass_together, FAST},
     {"cuts", wpi_pass_cuts, FAST},
-    {"streams", wpi_pass_streams, FAST},
+    {"row-order", wpi_pass_row_order, FAST},
     {"regions", wpi_pass_regions, FAST},
     {"fibers", wpi_pass_fibers, RECORDED},
     {"table", wpi_pass_table, ALL},
@@ -145,18 +137,6 @@ bool wpi_pipeline_has(const char *name) {
     return false;
 }
 
-/* 0 if there is none of that name. */
-static unsigned audience_of(const char *variant) {
-    if (!variant) return OWN;
-    for (size_t i = 0; i < VARIANT_COUNT; i++)
-        if (strcmp(variants[i].name, variant) == 0) return variants[i].bit;
-    return 0;
-}
-
-bool wpi_pipeline_has_variant(const char *name) {
-    return audience_of(name) != 0;
-}
-
 static void print_module(wp_compile *c, const char *after) {
     char *ir = LLVMPrintModuleToString(c->module);
     fprintf(stderr, "; ---- after %s ----\n%s\n", after, ir);
@@ -168,7 +148,7 @@ wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options *options, bo
     *stopped = false;
     for (size_t i = 0; i < PASS_COUNT; i++) {
         const char *name = passes[i].name;
-        if (!(passes[i].audience & audience_of(c->variant))) continue;
+        if (!(passes[i].audience & 1u << c->variant.kind)) continue;
         WP_TRY(passes[i].run(c, err));
         if (options->print_after &&
             (strcmp(options->print_after, name) == 0 || strcmp(options->print_after, "all") == 0))

@@ -18,7 +18,5 @@ WP_NODISCARD wp_status wpi_pipeline_run(wp_compile *c, const wp_pipeline_options
 WP_NODISCARD wp_status wpi_emit_object(wp_compile *c, const char *path, wp_error *err);
 /** True if a pass of that name exists; prints all names to stderr otherwise. */
 bool wpi_pipeline_has(const char *name);
-/** True if there is a variant of that name. */
-bool wpi_pipeline_has_variant(const char *name);
 
 #endif

@@ -22,18 +22,6 @@
 /* What is less simple must cost less than this share: the terms are estimates. */
 #define GAIN_MIN 0.9
 
-const char *wpi_strategy_name(wp_strategy strategy) {
-    static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
-                                                         "partition"};
-    return names[strategy];
-}
-
-const char *wpi_placement_name(wp_placement placement) {
-    static const char *const names[WP_PLACEMENT_COUNT] = {"auto", "zero-copy", "copied",
-                                                          "resident"};
-    return names[placement];
-}
-
 /* ---- what is known ------------------------------------------------------------------------------
  */
 
@@ -310,7 +298,7 @@ static void consider(search *s, wp_strategy strategy, uint64_t scope_bytes) {
         wp_text_appendf(s->text,
                         "  %-9s  scope %-10s  row %.3f ns: link %.3f, input %.3f, passes %.3f, "
                         "table %.3f, atomics %.3f, launches %.3f\n",
-                        wpi_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
+                        wp_strategy_name(strategy), scope, c.row, c.link, c.input, c.passes,
                         c.table, c.atomics, c.launches);
     if (s->best.strategy == WP_STRATEGY_AUTO || c.row < GAIN_MIN * s->best.row_ns)
         s->best = (wpi_plan){strategy, scope_bytes, c.row};
@@ -347,7 +335,7 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
         wp_text_appendf(text,
                         "%s: table %s, rows of %" PRIu64 " bytes, input %s, %.0f%% hot keys\n",
                         planner->spec, wp_format_bytes(task->table_bytes, table), task->row_bytes,
-                        wpi_placement_name(task->placement), 100 * task->hot_share);
+                        wp_placement_name(task->placement), 100 * task->hot_share);
     if (text != NULL && planner->level_count == 0)
         wp_text_append(text, "  the TLBs of this device are unknown, so scopes are not considered; "
                              "--profile names them\n");
@@ -356,7 +344,7 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
         if (is_allowed(task, it)) consider_scopes(&s, it);
     if (s.best.strategy == WP_STRATEGY_AUTO) /* asked for, but all fits one scope */
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
-    if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wpi_strategy_name(s.best.strategy));
+    if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wp_strategy_name(s.best.strategy));
     return s.best;
 }
 

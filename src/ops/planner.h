@@ -79,7 +79,4 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
 bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
                           wp_text *text);
 
-const char *wpi_strategy_name(wp_strategy strategy);
-const char *wpi_placement_name(wp_placement placement);
-
 #endif

@@ -5,7 +5,9 @@
 
 #include "base/nearest.h"
 #include "base/text.h"
+#include "policy/evict.h"
 #include "policy/load.h"
+#include "policy/prefetch.h"
 
 /* The i-th policy, those of the library first; NULL behind the last. */
 static const wpi_policy *policy_at(size_t i) {
@@ -43,4 +45,11 @@ wp_status wpi_policy_find(const char *kind, const char *name, const wpi_policy *
         return WP_STATUS_OK;
     }
     return fail_unknown(kind, name, err);
+}
+
+bool wpi_policy_needs_future(const wpi_policy *policy) {
+    if (strcmp(policy->kind, "evict") == 0)
+        return ((const wpi_evict_ops *)policy->ops)->needs_future;
+    return strcmp(policy->kind, "prefetch") == 0 &&
+           ((const wpi_prefetch_ops *)policy->ops)->needs_future;
 }

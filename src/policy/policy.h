@@ -13,6 +13,8 @@
 #ifndef WP_POLICY_POLICY_H
 #define WP_POLICY_POLICY_H
 
+#include <stdbool.h>
+
 #include "warpage/error.h"
 
 typedef struct wpi_policy {
@@ -23,6 +25,9 @@ typedef struct wpi_policy {
     const void *ops;    /* wpi_<kind>_ops */
 } wpi_policy;
 
+/** The name of a kind's policy that does nothing, where there is one. */
+#define WPI_POLICY_NONE "none"
+
 /** The library's own, by kind and name; the last is NULL. */
 extern const wpi_policy *const wpi_policies[];
 
@@ -30,5 +35,8 @@ extern const wpi_policy *const wpi_policies[];
  * nearest of the kind, or all. */
 WP_NODISCARD wp_status wpi_policy_find(const char *kind, const char *name, const wpi_policy **out,
                                        wp_error *err);
+
+/** The policy looks ahead: it uses what an earlier run of the program noted (future.h). */
+bool wpi_policy_needs_future(const wpi_policy *policy);
 
 #endif

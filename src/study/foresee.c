@@ -8,13 +8,9 @@
 #include "base/text.h"
 #include "warpage/device.h"
 
-/* Those that need no future, in the place of those that do. */
+/* The defaults need no future. */
 static void look(void *object, const wp_device_key *key) {
-    static const char *const keys[][2] = {
-        {"paging.prefetch", "tree"}, {"paging.prefetch_full", "same"}, {"paging.evict", "lru-2m"}};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(key->name, keys[i][0]) == 0 && strcmp(key->value, "oracle") == 0)
-            wp_text_appendf(object, ";%s=%s", keys[i][0], keys[i][1]);
+    if (key->needs_future) wp_text_appendf(object, ";%s=%s", key->name, key->fallback);
 }
 
 char *wpi_foresee_instead(const char *device) {

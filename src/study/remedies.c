@@ -13,9 +13,9 @@
 #define PIN "cudaMemAdviseSetPreferredLocation (host), SetAccessedBy"
 #define PREFETCH_CALL "cudaMemPrefetchAsync"
 
-const char *wpi_try_kind_name(wp_try_kind kind) {
-    static const char *const names[WP_TRY_KIND_COUNT] = {"now", "program", "driver", "simulated",
-                                                         "reference"};
+const char *wpi_remedy_kind_name(wp_remedy_kind kind) {
+    static const char *const names[WP_REMEDY_KIND_COUNT] = {"now", "program", "driver", "simulated",
+                                                            "reference"};
     return names[kind];
 }
 
@@ -25,21 +25,21 @@ const char *wpi_key_value(const wp_strings *keys, const char *name) {
     return "";
 }
 
-/* ---- tries ---------------------------------------------------------------------------------- */
+/* ---- remedies ------------------------------------------------------------------------------- */
 
 /* Takes the texts. */
-static wp_try *add(wp_tries *t, wp_try_kind kind, char *name, char *settings, char *hints,
-                   char *how) {
-    wp_try *items = wp_realloc(t->items, (t->count + 1) * sizeof *items);
+static wp_remedy *add(wp_remedies *t, wp_remedy_kind kind, char *name, char *settings, char *hints,
+                      char *how) {
+    wp_remedy *items = wp_realloc(t->items, (t->count + 1) * sizeof *items);
     WP_CHECK(items != NULL);
     t->items = items;
     items[t->count] =
-        (wp_try){.name = name, .settings = settings, .hints = hints, .how = how, .kind = kind};
+        (wp_remedy){.name = name, .settings = settings, .hints = hints, .how = how, .kind = kind};
     return &items[t->count++];
 }
 
-void wpi_tries_drop_last(wp_tries *t) {
-    const wp_try *last = &t->items[--t->count];
+void wpi_remedies_drop_last(wp_remedies *t) {
+    const wp_remedy *last = &t->items[--t->count];
     wp_free(last->name);
     wp_free(last->settings);
     wp_free(last->hints);
@@ -47,14 +47,14 @@ void wpi_tries_drop_last(wp_tries *t) {
     wp_strings_deinit(&t->items[t->count].code);
 }
 
-static bool comes_before(const wp_try *a, const wp_try *b) {
+static bool comes_before(const wp_remedy *a, const wp_remedy *b) {
     if (a->has_result != b->has_result) return a->has_result;
     return a->facts.time_ns < b->facts.time_ns;
 }
 
-void wpi_tries_rank(wp_tries *t) {
+void wpi_remedies_rank(wp_remedies *t) {
     for (size_t i = 1; i < t->count; i++) {
-        const wp_try tried = t->items[i];
+        const wp_remedy tried = t->items[i];
         size_t at = i;
         for (; at > 0 && comes_before(&tried, &t->items[at - 1]); at--)
             t->items[at] = t->items[at - 1];
@@ -62,11 +62,11 @@ void wpi_tries_rank(wp_tries *t) {
     }
 }
 
-void wpi_tries_deinit(wp_tries *t) {
+void wpi_remedies_deinit(wp_remedies *t) {
     while (t->count != 0)
-        wpi_tries_drop_last(t);
+        wpi_remedies_drop_last(t);
     wp_free(t->items);
-    *t = (wp_tries){0};
+    *t = (wp_remedies){0};
 }
 
 /* Conditions of a row. */
@@ -80,57 +80,58 @@ enum {
 
 typedef struct row {
     const char *name;
-    wp_try_kind kind;
+    wp_remedy_kind kind;
     unsigned when;
     const char *settings, *hints, *how;
 } row;
 
 static const row rows[] = {
-    {"prefetch all before each launch", WP_TRY_PROGRAM, 0, "", "all=prefetch",
+    {"prefetch all before each launch", WP_REMEDY_PROGRAM, 0, "", "all=prefetch",
      PREFETCH_CALL ": each allocation, in the launch's stream"},
-    {"pin all to host", WP_TRY_PROGRAM, 0, "", "all=host",
+    {"pin all to host", WP_REMEDY_PROGRAM, 0, "", "all=host",
      PIN ": each allocation; or cudaHostAlloc"},
-    {"explicit copies of all", WP_TRY_PROGRAM, FITS, "", "all=copy",
+    {"explicit copies of all", WP_REMEDY_PROGRAM, FITS, "", "all=copy",
      "cudaMalloc and cudaMemcpyAsync in place of cudaMallocManaged"},
-    {"no prefetcher", WP_TRY_DRIVER, 0, "paging.prefetch=none", NULL, "uvm_perf_prefetch_enable=0"},
-    {"prefetch threshold 25 %", WP_TRY_DRIVER, PREFETCHES, "paging.prefetch_threshold=25%", NULL,
+    {"no prefetcher", WP_REMEDY_DRIVER, 0, "paging.prefetch=none", NULL,
+     "uvm_perf_prefetch_enable=0"},
+    {"prefetch threshold 25 %", WP_REMEDY_DRIVER, PREFETCHES, "paging.prefetch_threshold=25%", NULL,
      "uvm_perf_prefetch_threshold=25"},
-    {"prefetch threshold 75 %", WP_TRY_DRIVER, PREFETCHES, "paging.prefetch_threshold=75%", NULL,
+    {"prefetch threshold 75 %", WP_REMEDY_DRIVER, PREFETCHES, "paging.prefetch_threshold=75%", NULL,
      "uvm_perf_prefetch_threshold=75"},
-    {"access-counter migration (64 KiB, 256 accesses)", WP_TRY_DRIVER, 0,
+    {"access-counter migration (64 KiB, 256 accesses)", WP_REMEDY_DRIVER, 0,
      "paging.migrate=always;paging.migrate_threshold=256", NULL,
      "uvm_perf_access_counter_migration_enable=1 (Volta or later) and cudaMemAdviseSetAccessedBy"},
-    {"thrashing mitigation", WP_TRY_DRIVER, HOST, "paging.thrash=driver", NULL,
+    {"thrashing mitigation", WP_REMEDY_DRIVER, HOST, "paging.thrash=driver", NULL,
      "uvm_perf_thrashing_enable=1 (the default)"},
-    {"no thrashing mitigation", WP_TRY_DRIVER, HOST, "paging.thrash=none", NULL,
+    {"no thrashing mitigation", WP_REMEDY_DRIVER, HOST, "paging.thrash=none", NULL,
      "uvm_perf_thrashing_enable=0"},
-    {"replay policy: block", WP_TRY_DRIVER, BATCHES, "paging.replay=block", NULL,
+    {"replay policy: block", WP_REMEDY_DRIVER, BATCHES, "paging.replay=block", NULL,
      "uvm_perf_fault_replay_policy=0"},
-    {"replay policy: batch", WP_TRY_DRIVER, BATCHES, "paging.replay=batch", NULL,
+    {"replay policy: batch", WP_REMEDY_DRIVER, BATCHES, "paging.replay=batch", NULL,
      "uvm_perf_fault_replay_policy=1"},
-    {"replay policy: batch flush", WP_TRY_DRIVER, BATCHES, "paging.replay=batch-flush", NULL,
+    {"replay policy: batch flush", WP_REMEDY_DRIVER, BATCHES, "paging.replay=batch-flush", NULL,
      "uvm_perf_fault_replay_policy=2 (the default)"},
-    {"replay policy: once", WP_TRY_DRIVER, BATCHES, "paging.replay=once", NULL,
+    {"replay policy: once", WP_REMEDY_DRIVER, BATCHES, "paging.replay=once", NULL,
      "uvm_perf_fault_replay_policy=3"},
-    {"fault batches of up to 1024", WP_TRY_DRIVER, BATCHES, "paging.batch=1024", NULL,
+    {"fault batches of up to 1024", WP_REMEDY_DRIVER, BATCHES, "paging.batch=1024", NULL,
      "uvm_perf_fault_batch_count=1024"},
-    {"adaptive migration threshold", WP_TRY_SIMULATED, 0, "paging.migrate=adaptive", NULL,
+    {"adaptive migration threshold", WP_REMEDY_SIMULATED, 0, "paging.migrate=adaptive", NULL,
      "Ganguly et al., IPDPS'20"},
-    {"no prefetching once memory is full", WP_TRY_SIMULATED, FULL, "paging.prefetch_full=none",
+    {"no prefetching once memory is full", WP_REMEDY_SIMULATED, FULL, "paging.prefetch_full=none",
      NULL, "in a program: fewer and smaller prefetches"},
-    {"sequential-local prefetcher (64 KiB)", WP_TRY_SIMULATED, 0,
+    {"sequential-local prefetcher (64 KiB)", WP_REMEDY_SIMULATED, 0,
      "paging.prefetch=sequential-local", NULL, "Ganguly et al., ISCA'19"},
-    {"evict single pages (LRU)", WP_TRY_SIMULATED, FULL, "paging.evict=lru-4k", NULL,
+    {"evict single pages (LRU)", WP_REMEDY_SIMULATED, FULL, "paging.evict=lru-4k", NULL,
      "the driver evicts blocks of 2 MiB"},
-    {"tree pre-eviction", WP_TRY_SIMULATED, FULL, "paging.evict=tree", NULL,
+    {"tree pre-eviction", WP_REMEDY_SIMULATED, FULL, "paging.evict=tree", NULL,
      "Ganguly et al., ISCA'19"},
-    {"enough memory", WP_TRY_REFERENCE, FULL, "paging.oversubscribe=50%", NULL,
+    {"enough memory", WP_REMEDY_REFERENCE, FULL, "paging.oversubscribe=50%", NULL,
      "more memory, or less data at a time"},
-    {"enough memory, explicit copies of all", WP_TRY_REFERENCE, FULL, "paging.oversubscribe=50%",
+    {"enough memory, explicit copies of all", WP_REMEDY_REFERENCE, FULL, "paging.oversubscribe=50%",
      "all=copy", "the same, with cudaMalloc and cudaMemcpyAsync"},
 };
 
-static unsigned conditions_of(const wp_try_base *base) {
+static unsigned conditions_of(const wp_remedy_base *base) {
     const char *prefetch = wpi_key_value(base->keys, "paging.prefetch");
     const bool has_threshold = strcmp(prefetch, "tree") == 0 || strcmp(prefetch, "driver") == 0;
     const bool batches = strcmp(wpi_key_value(base->keys, "paging.service"), "batch") == 0;
@@ -140,7 +141,7 @@ static unsigned conditions_of(const wp_try_base *base) {
 }
 
 /* Whether the first of the settings has that value already. */
-static bool is_so_already(const wp_try_base *base, const char *settings) {
+static bool is_so_already(const wp_remedy_base *base, const char *settings) {
     const char *equals = strchr(settings, '=');
     if (equals == NULL) return false;
     char *key = wp_strndup(settings, (size_t)(equals - settings));
@@ -157,7 +158,7 @@ static char *copy_of(const char *text) {
 }
 
 /* The code of a row that makes one call for all allocations. */
-static void add_code(wp_try *tried, const wp_managed_groups *groups) {
+static void add_code(wp_remedy *tried, const wp_managed_groups *groups) {
     wp_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
     for (wp_call call = WP_CALL_HOST; call < WP_CALL_COUNT; call++) {
@@ -171,8 +172,8 @@ static void add_code(wp_try *tried, const wp_managed_groups *groups) {
     wpi_advice_plan_deinit(&plan);
 }
 
-static void add_row(wp_tries *t, const row *r, const wp_managed_groups *groups) {
-    wp_try *added =
+static void add_row(wp_remedies *t, const row *r, const wp_managed_groups *groups) {
+    wp_remedy *added =
         add(t, r->kind, copy_of(r->name), copy_of(r->settings), copy_of(r->hints), copy_of(r->how));
     if (r->hints != NULL) add_code(added, groups);
 }
@@ -184,7 +185,7 @@ static bool is_below(const char *bytes_text, uint64_t limit_bytes) {
 }
 
 /* A fully resident block of 2 MiB is one page of the page table and of TLBs. */
-static void add_large_pages(wp_tries *t, const wp_strings *keys) {
+static void add_large_pages(wp_remedies *t, const wp_strings *keys) {
     if (!is_below(wpi_key_value(keys, "page.bytes"), LARGE_PAGE_BYTES)) return;
     wp_text settings = {0};
     wp_text_append(&settings, "page.bytes=2MiB");
@@ -194,25 +195,25 @@ static void add_large_pages(wp_tries *t, const wp_strings *keys) {
             is_below(keys->items[i + 1], LARGE_PAGE_BYTES))
             wp_text_appendf(&settings, ";%s=2MiB", key);
     }
-    (void)add(t, WP_TRY_SIMULATED, copy_of("2 MiB pages"), wp_text_take(&settings), NULL,
+    (void)add(t, WP_REMEDY_SIMULATED, copy_of("2 MiB pages"), wp_text_take(&settings), NULL,
               copy_of("the driver maps a fully resident block of 2 MiB so"));
 }
 
 /* Allocations that the device only reads. */
-static void add_read_mostly(wp_tries *t, const wp_managed_groups *groups) {
+static void add_read_mostly(wp_remedies *t, const wp_managed_groups *groups) {
     wp_advice_plan plan;
     wpi_advice_plan_init(&plan, groups);
     for (size_t i = 0; i < groups->count; i++)
         if (groups->items[i].writes == 0 && groups->items[i].reads != 0)
             plan.calls[i] = WP_CALL_READ_MOSTLY;
     if (wpi_advice_plan_count(&plan, WP_CALL_READ_MOSTLY) != 0)
-        (void)wpi_tries_add_plan(t, groups, &plan);
+        (void)wpi_remedies_add_plan(t, groups, &plan);
     wpi_advice_plan_deinit(&plan);
 }
 
-void wpi_tries_add_all(wp_tries *t, const wp_try_base *base) {
+void wpi_remedies_add_all(wp_remedies *t, const wp_remedy_base *base) {
     const unsigned conditions = conditions_of(base);
-    (void)add(t, WP_TRY_NOW, copy_of("unchanged"), copy_of(""), NULL, copy_of(""));
+    (void)add(t, WP_REMEDY_NOW, copy_of("unchanged"), copy_of(""), NULL, copy_of(""));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if ((rows[i].when & ~conditions) == 0 && !is_so_already(base, rows[i].settings))
             add_row(t, &rows[i], base->groups);
@@ -220,18 +221,18 @@ void wpi_tries_add_all(wp_tries *t, const wp_try_base *base) {
     add_large_pages(t, base->keys);
 }
 
-size_t wpi_tries_add_plan(wp_tries *t, const wp_managed_groups *groups,
-                          const wp_advice_plan *plan) {
+size_t wpi_remedies_add_plan(wp_remedies *t, const wp_managed_groups *groups,
+                             const wp_advice_plan *plan) {
     char *hints = wpi_advice_plan_hints(plan, groups);
     for (size_t i = 0; i < t->count; i++) {
-        const wp_try *tried = &t->items[i];
+        const wp_remedy *tried = &t->items[i];
         if (tried->settings[0] != '\0' || tried->hints == NULL || strcmp(tried->hints, hints) != 0)
             continue;
         wp_free(hints);
         return i;
     }
-    wp_try *added = add(t, WP_TRY_PROGRAM, wpi_advice_plan_name(plan, groups), copy_of(""), hints,
-                        wpi_advice_plan_how(plan, groups));
+    wp_remedy *added = add(t, WP_REMEDY_PROGRAM, wpi_advice_plan_name(plan, groups), copy_of(""),
+                           hints, wpi_advice_plan_how(plan, groups));
     wpi_advice_plan_code(plan, groups, &added->code);
     return t->count - 1;
 }

@@ -4,59 +4,59 @@
  * parameters that make them on a real GPU. Pure: from the facts of a run to a list of settings and
  * hints.
  */
-#ifndef WP_STUDY_TRIES_H
-#define WP_STUDY_TRIES_H
+#ifndef WP_STUDY_REMEDIES_H
+#define WP_STUDY_REMEDIES_H
 
 #include "base/strings.h"
 #include "study/advice_plan.h"
 #include "study/paging_facts.h"
 
-typedef enum wp_try_kind {
-    WP_TRY_NOW = 0,   /* as the program and the GPU are */
-    WP_TRY_PROGRAM,   /* calls in the program */
-    WP_TRY_DRIVER,    /* parameters of the kernel module nvidia-uvm */
-    WP_TRY_SIMULATED, /* a policy that no GPU has */
-    WP_TRY_REFERENCE, /* no advice: the possible gain */
-    WP_TRY_KIND_COUNT
-} wp_try_kind;
+typedef enum wp_remedy_kind {
+    WP_REMEDY_NOW = 0,   /* as the program and the GPU are */
+    WP_REMEDY_PROGRAM,   /* calls in the program */
+    WP_REMEDY_DRIVER,    /* parameters of the kernel module nvidia-uvm */
+    WP_REMEDY_SIMULATED, /* a policy that no GPU has */
+    WP_REMEDY_REFERENCE, /* no advice: the possible gain */
+    WP_REMEDY_KIND_COUNT
+} wp_remedy_kind;
 
-typedef struct wp_try {
+typedef struct wp_remedy {
     char *name;      /* "pin to host: edges" */
     char *settings;  /* "paging.prefetch=none", on top of the others; "": none */
     char *hints;     /* as wp_trace_replay takes them; NULL: none */
     char *how;       /* CUDA calls or driver parameters */
     wp_strings code; /* lines of CUDA for the program */
-    wp_try_kind kind;
+    wp_remedy_kind kind;
     bool has_result;
     wp_paging_facts facts;
-} wp_try;
+} wp_remedy;
 
-typedef struct wp_tries {
-    wp_try *items;
+typedef struct wp_remedies {
+    wp_remedy *items;
     size_t count;
-} wp_tries;
+} wp_remedies;
 
-/** The facts from which tries are chosen. */
-typedef struct wp_try_base {
+/** The facts from which remedies are chosen. */
+typedef struct wp_remedy_base {
     wp_paging_facts facts;
     const wp_managed_groups *groups;
     const wp_strings *keys; /* the GPU's: name, value, name, value, … */
-} wp_try_base;
+} wp_remedy_base;
 
 /** The value in force; "": no such key. */
 const char *wpi_key_value(const wp_strings *keys, const char *name);
 
 /** The unchanged run, then the changes, those that help most programs first. */
-void wpi_tries_add_all(wp_tries *tries, const wp_try_base *base);
-/** Adds a plan's try unless an equal one exists. Returns its index. */
-size_t wpi_tries_add_plan(wp_tries *tries, const wp_managed_groups *groups,
-                          const wp_advice_plan *plan);
-void wpi_tries_drop_last(wp_tries *tries);
+void wpi_remedies_add_all(wp_remedies *remedies, const wp_remedy_base *base);
+/** Adds a plan as a remedy unless an equal one exists. Returns its index. */
+size_t wpi_remedies_add_plan(wp_remedies *remedies, const wp_managed_groups *groups,
+                             const wp_advice_plan *plan);
+void wpi_remedies_drop_last(wp_remedies *remedies);
 /** Fastest first; those that are equally fast stay in order, those without a result come last. */
-void wpi_tries_rank(wp_tries *tries);
-void wpi_tries_deinit(wp_tries *tries);
+void wpi_remedies_rank(wp_remedies *remedies);
+void wpi_remedies_deinit(wp_remedies *remedies);
 
 /** "program", "driver", … */
-const char *wpi_try_kind_name(wp_try_kind kind);
+const char *wpi_remedy_kind_name(wp_remedy_kind kind);
 
 #endif

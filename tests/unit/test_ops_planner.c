@@ -198,7 +198,7 @@ static void expect_least(const wpi_planner *planner, wpi_plan_task task) {
             const wpi_plan other = wpi_planner_choose(planner, &task, NULL);
             if (!(other.row_ns * 1.0001 >= 0.9 * plan.row_ns))
                 fail_msg("%s costs %g ns, less than the choice:\n%s",
-                         wpi_strategy_name(task.strategy), other.row_ns, wp_text_string(&text));
+                         wp_strategy_name(task.strategy), other.row_ns, wp_text_string(&text));
         }
     }
     wp_text_deinit(&text);

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "device/device.h"
 #include "device/sim/variables.h"
 
@@ -181,6 +182,25 @@ static void a_second_device_leaves_a_recording_alone(void **state) {
     end_trace(dir, path);
 }
 
+/* "key=default", for each key whose policy looks ahead. */
+static void list_ahead(void *object, const wp_device_key *key) {
+    if (key->needs_future) wp_text_appendf(object, " %s=%s", key->name, key->fallback);
+}
+
+static void policies_that_look_ahead_are_marked(void **state) {
+    (void)state;
+    wp_error err = {0};
+    wp_text found = {0};
+    setenv("WARPAGE_SET", "paging.evict=oracle;paging.prefetch_full=oracle", 1);
+    assert_status_ok(wp_device_visit_keys("sim:gtx1080ti", list_ahead, &found, &err), &err);
+    assert_string_equal(wp_text_string(&found), " paging.prefetch_full=same paging.evict=lru-2m");
+    wp_text_clear(&found);
+    unsetenv("WARPAGE_SET");
+    assert_status_ok(wp_device_visit_keys("sim:gtx1080ti", list_ahead, &found, &err), &err);
+    assert_string_equal(wp_text_string(&found), "");
+    wp_text_deinit(&found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_that_cannot_end_does_not_begin),
@@ -189,6 +209,7 @@ int main(void) {
         cmocka_unit_test(settings_are_in_force),
         cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(keys_are_those_in_force),
+        cmocka_unit_test(policies_that_look_ahead_are_marked),
     };
     return wp_test_main(tests);
 }

@@ -25,7 +25,7 @@ static const wp_trace_tables tables = {.block_count = 5,
                                        .sites = sites};
 
 static int32_t flag, other;
-static wpi_round lanes[32];
+static wpi_spin_round lanes[32];
 
 static int set_up(void **state) {
     (void)state;
@@ -39,8 +39,8 @@ static bool turn(uint32_t mask, const int32_t *place) {
     uint64_t addresses[32];
     for (int i = 0; i < 32; i++)
         addresses[i] = (uintptr_t)place;
-    wpi_round_add(lanes, mask, &tables, 0, 1, addresses);
-    return wpi_round_end(lanes, mask);
+    wpi_spin_round_add(lanes, mask, &tables, 0, 1, addresses);
+    return wpi_spin_round_end(lanes, mask);
 }
 
 static void the_same_again_is_idle(void **state) {
@@ -69,7 +69,7 @@ static void another_place_is_progress(void **state) {
 static void another_way_is_progress(void **state) {
     (void)state;
     (void)turn(1, &flag);
-    wpi_round_add(lanes, 1, &tables, 1, 0, NULL);
+    wpi_spin_round_add(lanes, 1, &tables, 1, 0, NULL);
     assert_false(turn(1, &flag));
     assert_false(turn(1, &flag));
     assert_true(turn(1, &flag));
@@ -78,7 +78,7 @@ static void another_way_is_progress(void **state) {
 static void one_lane_that_gets_on_is_progress(void **state) {
     (void)state;
     (void)turn(3, &flag);
-    wpi_round_add(lanes, 2, &tables, 1, 0, NULL);
+    wpi_spin_round_add(lanes, 2, &tables, 1, 0, NULL);
     assert_false(turn(3, &flag));
 }
 
@@ -88,7 +88,7 @@ static void stores_are_progress(void **state) {
     const bool stores[] = {false, false, true, false,
                            true}; /* load, nothing, store, atomic, reduction */
     for (uint32_t block = 0; block < 5; block++)
-        assert_int_equal(wpi_round_add(lanes, 1, &tables, block, block != 1, addresses),
+        assert_int_equal(wpi_spin_round_add(lanes, 1, &tables, block, block != 1, addresses),
                          stores[block]);
 }
 

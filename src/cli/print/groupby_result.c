@@ -5,7 +5,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "cli/groupby.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "table_io/output.h"
 #include "table_io/parquet.h"
 #include "table_io/parse_number.h"
@@ -144,7 +144,7 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     const uint32_t column_count = width_of(result);
     const char **columns = (const char **)wp_calloc(column_count + (size_t)1, sizeof *columns);
     wp_column_kind *kinds = wp_calloc(column_count, sizeof *kinds);
-    wp_table table = {.columns = columns, .kinds = kinds};
+    wpi_listing table = {.columns = columns, .kinds = kinds};
     wp_text text = {0};
     const bool has_memory = columns != NULL && kinds != NULL;
     for (uint32_t i = 0; has_memory && i < column_count; i++) {
@@ -154,9 +154,9 @@ static wp_status write_text(wpi_output *output, const wpi_groupby_result *result
     for (uint64_t i = 0; has_memory && i < s->count; i++)
         for (uint32_t c = 0; c < column_count; c++)
             wp_strings_add_take(&table.cells, make_cell(result, c, row_at(s, i)));
-    if (has_memory) wpi_table_to_text(&table, width, &text);
+    if (has_memory) wpi_listing_to_text(&table, width, &text);
     wpi_output_write(output, wp_text_string(&text), text.length);
-    wpi_table_deinit(&table);
+    wpi_listing_deinit(&table);
     wp_text_deinit(&text);
     wp_free((void *)columns);
     wp_free(kinds);

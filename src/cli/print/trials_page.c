@@ -16,8 +16,8 @@ static void append_cell(wp_text *out, const char *tag, const char *text, bool is
     wp_text_appendf(out, "</%s>", tag);
 }
 
-static void append_table(const wp_table *table, size_t text_columns, wp_text *out) {
-    const size_t columns = wpi_table_column_count(table);
+static void append_table(const wpi_listing *table, size_t text_columns, wp_text *out) {
+    const size_t columns = wpi_listing_column_count(table);
     wp_page_begin_table(out, NULL);
     wp_text_append(out, "<tr>");
     for (size_t c = 0; c < columns; c++)
@@ -45,7 +45,7 @@ static void append_plot(const wp_trials *t, const wp_trials_page *page, wp_text 
     wp_free(file);
 }
 
-wp_status wpi_trials_page_write(const wp_trials *t, const wp_table *table,
+wp_status wpi_trials_page_write(const wp_trials *t, const wpi_listing *table,
                                 const wp_trials_page *page, wp_error *err) {
     wp_text out = {0};
     char *title = wp_format("%s: %s", t->command, t->program[0]);

@@ -3,7 +3,7 @@
 #ifndef WP_CLI_TRIALS_PAGE_H
 #define WP_CLI_TRIALS_PAGE_H
 
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 #include "study/trials.h"
 
 typedef struct wp_trials_page {
@@ -14,7 +14,7 @@ typedef struct wp_trials_page {
 } wp_trials_page;
 
 /** Writes it into the trials' folder. Rows whose last cell is "best" or "worst" are marked. IO. */
-WP_NODISCARD wp_status wpi_trials_page_write(const wp_trials *trials, const wp_table *table,
+WP_NODISCARD wp_status wpi_trials_page_write(const wp_trials *trials, const wpi_listing *table,
                                              const wp_trials_page *page, wp_error *err);
 
 #endif

@@ -2,22 +2,26 @@
 /* Variants: the bitcode of an image compiled once more, with the variant's pass, to a shared
  * library that libwarpage opens (base/abi.h).
  *
- *     wpcc --variant=check|trace|instep [--cpu-isa=baseline|x86-64-v3] [--print-after=PASS]
- *          IMAGE -o LIBRARY
+ *     wpcc --variant=check|trace|instep[+REWRITE]... [--cpu-isa=baseline|x86-64-v3]
+ *          [--print-after=PASS] IMAGE -o LIBRARY
  *
- * IMAGE may also be a file of bitcode, as -emit-llvm writes it. */
+ * IMAGE may also be a file of bitcode, as -emit-llvm writes it. The rewrites run on the bitcode
+ * before the passes, so that the variant also has the kernels that they add. */
 #include <llvm-c/Support.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/must.h"
 #include "compiler/driver/library_build.h"
 #include "compiler/pipeline.h"
+#include "compiler/rewrite/rewrite.h"
 
 #define OPTION "--variant="
 
 typedef struct request {
-    const char *variant, *isa, *print_after, *input, *output;
+    const char *name, *isa, *print_after, *input, *output;
+    wp_variant variant;
 } request;
 
 bool wpi_is_variant_command(int argc, char **argv) {
@@ -30,8 +34,7 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
     struct {
         const char *prefix;
         const char **place;
-    } rows[] = {
-        {OPTION, &r->variant}, {"--cpu-isa=", &r->isa}, {"--print-after=", &r->print_after}};
+    } rows[] = {{OPTION, &r->name}, {"--cpu-isa=", &r->isa}, {"--print-after=", &r->print_after}};
     *r = (request){.isa = "baseline"};
     for (int i = 1; i < argc; i++) {
         bool is_known = false;
@@ -50,16 +53,33 @@ static wp_status parse(int argc, char **argv, request *r, wp_error *err) {
                            "%s: --variant takes one image, -o, --cpu-isa and --print-after",
                            argv[i]);
     }
-    if (!wpi_pipeline_has_variant(r->variant))
-        return WP_FAIL(err, INVALID, OPTION "%s: there is no such variant", r->variant);
     if (!r->input || !r->output)
-        return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->variant);
+        return WP_FAIL(err, INVALID, OPTION "%s: give an image and -o LIBRARY", r->name);
     if (strcmp(r->isa, "baseline") != 0 && strcmp(r->isa, "x86-64-v3") != 0)
         return WP_FAIL(err, INVALID, "--cpu-isa=%s: it can be baseline or x86-64-v3", r->isa);
-    return WP_STATUS_OK;
+    WP_TRY(wp_variant_parse(r->name, &r->variant, err));
+    return wpi_rewrite_check(&r->variant.rewrites, err);
 }
 
 /* ---- the library ---- */
+
+/* The bitcode of the image as the variant's rewrites leave it. */
+static wp_status rewrite(wp_job *job, const wp_strings *rewrites, wp_image_bitcode *image,
+                         wp_error *err) {
+    if (rewrites->count == 0) return WP_STATUS_OK;
+    char *path = wpi_job_temp(job, "rewritten", ".bc"), *data = NULL;
+    size_t size_bytes = 0;
+    wp_status status;
+    WP_TRY_GOTO(wp_file_write(path, image->data, image->size_bytes, err), done);
+    WP_TRY_GOTO(wpi_rewrite_file(path, rewrites, err), done);
+    WP_TRY_GOTO(wp_file_read(path, &data, &size_bytes, err), done);
+    wp_free(image->data);
+    image->data = data;
+    image->size_bytes = size_bytes;
+done:
+    wp_free(path);
+    return status;
+}
 
 static wp_status build(wp_job *job, const void *arg, wp_error *err) {
     const request *r = arg;
@@ -69,12 +89,13 @@ static wp_status build(wp_job *job, const void *arg, wp_error *err) {
     bool stopped;
     const wp_pipeline_options options = {.print_after = r->print_after};
     WP_TRY(wpi_image_bitcode_read(r->input, &image, err));
-    char *object = wpi_job_temp(job, r->variant, ".o");
+    char *object = wpi_job_temp(job, wp_variant_word(&r->variant), ".o");
     wp_status status;
     wp_strings_add_take(&objects, object);
     /* The loop without guards is worth a copy of the loop. */
     const char *const words[] = {"wpcc", "-unswitch-threshold=4000"};
     LLVMParseCommandLineOptions(2, words, NULL);
+    WP_TRY_GOTO(rewrite(job, &r->variant.rewrites, &image, err), done);
     WP_TRY_GOTO(wpi_compile_create(image.data, image.size_bytes, &c, err), done);
     c->image_id = image.id;
     c->isa = strcmp(r->isa, "baseline") == 0 ? WP_CPU_ISA_BASELINE : WP_CPU_ISA_X86_64_V3;
@@ -92,6 +113,8 @@ done:
 
 wp_status wpi_variant_run(int argc, char **argv, int *exit_code, wp_error *err) {
     request r;
-    WP_TRY(parse(argc, argv, &r, err));
-    return wpi_library_run(build, &r, exit_code, err);
+    wp_status status = parse(argc, argv, &r, err);
+    if (status == WP_STATUS_OK) status = wpi_library_run(build, &r, exit_code, err);
+    wp_variant_deinit(&r.variant);
+    return status;
 }

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 
 enum { DEPTH_MAX = 64 };
@@ -29,8 +31,7 @@ enum {
 /* ---- nodes ---- */
 
 static wp_origin origin_of(LLVMValueRef i) {
-    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
-        return WP_ORIGIN_DIVERGENT;
+    if (LLVMIsAAllocaInst(i) || wpi_access_is_atomic(i)) return WP_ORIGIN_DIVERGENT;
     if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
     if (!callee) return WP_ORIGIN_DIVERGENT;
@@ -82,28 +83,14 @@ static uint32_t add_number(wp_thread_values *v, int64_t number) {
 
 static uint32_t add_address(wp_thread_values *v, LLVMValueRef gep, int depth) {
     uint32_t node = add(v, LLVMGetOperand(gep, 0), depth + 1);
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    for (unsigned o = 1; o < (unsigned)LLVMGetNumOperands(gep); o++) {
-        LLVMValueRef index = LLVMGetOperand(gep, o);
-        uint64_t scale;
-        if (o > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-            unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-            scale = LLVMOffsetOfElement(v->layout, type, field);
-            type = LLVMStructGetTypeAtIndex(type, field);
-            uint32_t one = add_number(v, 1);
-            node = append(v, (wp_thread_node){.kind = NODE_SCALED,
-                                              .bits = 64,
-                                              .constant = (int64_t)scale,
-                                              .operands = {node, one},
-                                              .operand_count = 2});
-            continue;
-        }
-        if (o > 1) type = LLVMGetElementType(type);
-        scale = LLVMABISizeOfType(v->layout, type);
-        uint32_t at = add(v, index, depth + 1);
+    wp_gep_walk walk = wpi_gep_walk(v->layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&walk, &index, &bytes)) {
+        uint32_t at = index ? add(v, index, depth + 1) : add_number(v, 1);
         node = append(v, (wp_thread_node){.kind = NODE_SCALED,
                                           .bits = 64,
-                                          .constant = (int64_t)scale,
+                                          .constant = (int64_t)bytes,
                                           .operands = {node, at},
                                           .operand_count = 2});
     }

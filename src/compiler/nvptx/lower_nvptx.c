@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/nvptx/nvptx.h"
 #include "compiler/passes.h"
@@ -218,18 +219,18 @@ static void add_fence(wp_compile *c, LLVMValueRef before) {
 }
 
 static void lower_order(wp_compile *c, LLVMValueRef i) {
-    if (LLVMIsAFenceInst(i)) {
+    const wp_access a = wpi_access_of(i);
+    if (a.kind == WP_ACCESS_FENCE) {
         if (!LLVMIsAtomicSingleThread(i)) add_fence(c, i);
         LLVMInstructionEraseFromParent(i);
         return;
     }
-    bool is_load = LLVMIsALoadInst(i), is_store = LLVMIsAStoreInst(i);
     bool is_exchange = LLVMIsAAtomicCmpXchgInst(i);
     LLVMAtomicOrdering order = is_exchange ? LLVMGetCmpXchgSuccessOrdering(i) : LLVMGetOrdering(i);
     bool is_total = order == LLVMAtomicOrderingSequentiallyConsistent;
     bool acquires = order == LLVMAtomicOrderingAcquire || order == LLVMAtomicOrderingAcquireRelease;
     bool releases = order == LLVMAtomicOrderingRelease || order == LLVMAtomicOrderingAcquireRelease;
-    if (is_total && (is_load || is_store)) acquires = releases = true;
+    if (is_total && a.kind != WP_ACCESS_ATOMIC) acquires = releases = true;
     if (is_exchange) {
         LLVMSetCmpXchgSuccessOrdering(i, LLVMAtomicOrderingMonotonic);
         LLVMSetCmpXchgFailureOrdering(i, LLVMAtomicOrderingMonotonic);
@@ -245,9 +246,8 @@ static void each_instruction(wp_compile *c) {
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b), next; i; i = next) {
                 next = LLVMGetNextInstruction(i);
-                bool orders = LLVMIsAFenceInst(i) || LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) ||
-                              LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
-                if (orders)
+                const wp_access a = wpi_access_of(i);
+                if (a.kind != WP_ACCESS_NONE && !wpi_access_is_range(&a))
                     lower_order(c, i);
                 else
                     lower_fast(c, i);

@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
 #include "compiler/passes.h"
@@ -32,9 +34,7 @@ static void mark_global(wp_compile *c, LLVMValueRef pointer) {
 /* A pointer read from a structure that the kernel was given. */
 static bool is_member(LLVMValueRef i) {
     if (!LLVMIsALoadInst(i)) return false;
-    LLVMValueRef base = LLVMGetOperand(i, 0);
-    while (LLVMIsAGetElementPtrInst(base))
-        base = LLVMGetOperand(base, 0);
+    LLVMValueRef base = wpi_pointer_base(LLVMGetOperand(i, 0));
     return LLVMIsAArgument(base) && wpi_argument_has(base, "byval");
 }
 
@@ -58,9 +58,7 @@ static void mark_read_only(wp_compile *c) {
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f))
         for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(f); b; b = LLVMGetNextBasicBlock(b))
             for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-                if (!LLVMIsALoadInst(i) || LLVMGetVolatile(i) ||
-                    LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic)
-                    continue;
+                if (!wpi_access_is_plain_read(i)) continue;
                 unsigned space = LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0)));
                 if (space == WP_SPACE_GLOBAL && wpi_trace_is_read_only(c, i))
                     wpi_lower_mark_cache(c, i, WP_TRACE_CACHE_READ_ONLY);

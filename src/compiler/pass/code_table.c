@@ -121,7 +121,7 @@ static void widen_alignment(wp_compile *c, LLVMValueRef global) {
 /* Variables are defined by the baseline copy; the other copy refers to them by a name that belongs
  * to this image. */
 static void share_variables(wp_compile *c) {
-    bool defines = c->isa == WP_CPU_ISA_BASELINE || c->variant;
+    bool defines = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
     uint32_t number = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
         size_t length;
@@ -174,7 +174,7 @@ wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
     LLVMValueRef kernels = array(c, items, c->kernel_count, "wp.kernels");
     for (uint32_t v = 0; v < c->variable_count; v++)
         items[v] = variable_record(c, &c->variables[v]);
-    bool has_variables = c->isa == WP_CPU_ISA_BASELINE || c->variant;
+    bool has_variables = c->isa == WP_CPU_ISA_BASELINE || !wpi_compile_is_own(c);
     uint32_t variable_count = has_variables ? c->variable_count : 0;
     LLVMValueRef variables = array(c, items, variable_count, "wp.variables");
     wp_free(items);
@@ -186,9 +186,9 @@ wp_status wpi_pass_table(wp_compile *c, wp_error *err) {
                              wpi_const32(c, c->kernel_count),
                              wpi_const32(c, variable_count)};
     LLVMValueRef code = constant_global(c, record(c, fields, 7), "wp.code");
-    if (c->variant)
-        export_code(code);
-    else
+    if (wpi_compile_is_own(c))
         add_constructor(c, code);
+    else
+        export_code(code);
     return WP_STATUS_OK;
 }

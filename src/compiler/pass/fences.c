@@ -4,26 +4,22 @@
  *     __threadfence(); atomicCAS(&head, …);      fence; lock cmpxchg   ─►   lock cmpxchg
  *
  * A locked instruction of x86 orders all accesses before it and after it, as a fence does. So where
- * nothing accesses memory between a fence and an atomic operation, the operation is made sequentially
- * consistent, which costs nothing there, and the fence goes. */
+ * nothing accesses memory between a fence and an atomic operation, the operation is made
+ * sequentially consistent, which costs nothing there, and the fence goes. */
 #include <stddef.h>
 
+#include "compiler/ir/access.h"
 #include "compiler/passes.h"
 
-static bool is_atomic(LLVMValueRef i) {
-    return LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
-}
-
 static bool touches_memory(LLVMValueRef i) {
-    return LLVMIsALoadInst(i) || LLVMIsAStoreInst(i) || LLVMIsAFenceInst(i) || LLVMIsACallInst(i) ||
-           is_atomic(i);
+    return wpi_access_of(i).kind != WP_ACCESS_NONE || LLVMIsACallInst(i);
 }
 
 static LLVMValueRef neighbour(LLVMValueRef i, LLVMValueRef (*step)(LLVMValueRef)) {
     do
         i = step(i);
     while (i && !touches_memory(i));
-    return i && is_atomic(i) ? i : NULL;
+    return i && wpi_access_is_atomic(i) ? i : NULL;
 }
 
 static void make_consistent(LLVMValueRef i) {

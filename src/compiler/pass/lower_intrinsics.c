@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/trace_abi.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
 
@@ -286,22 +287,9 @@ static LLVMValueRef lower_same_pointer(wp_compile *c, LLVMBuilderRef at, LLVMVal
     return LLVMBuildAddrSpaceCast(at, pointer, LLVMTypeOf(call), "");
 }
 
-/* What a pointer was made from, where that can be seen. */
-static LLVMValueRef base_of(LLVMValueRef pointer) {
-    for (;;) {
-        bool is_expression = LLVMIsAConstantExpr(pointer) != NULL;
-        LLVMOpcode opcode = is_expression                 ? LLVMGetConstOpcode(pointer)
-                            : LLVMIsAInstruction(pointer) ? LLVMGetInstructionOpcode(pointer)
-                                                          : LLVMCall;
-        if (opcode != LLVMGetElementPtr && opcode != LLVMAddrSpaceCast && opcode != LLVMBitCast)
-            return pointer;
-        pointer = LLVMGetOperand(pointer, 0);
-    }
-}
-
 /* The address space of `pointer` if it shows, else WP_SPACE_GENERIC. */
 static uint32_t known_space(LLVMValueRef pointer) {
-    LLVMValueRef base = base_of(pointer);
+    LLVMValueRef base = wpi_pointer_base(pointer);
     if (LLVMIsAAllocaInst(base)) return WP_SPACE_LOCAL;
     return LLVMGetPointerAddressSpace(LLVMTypeOf(base));
 }

@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/passes.h"
@@ -144,9 +145,8 @@ static void make_atomics_plain(wp_compile *c, LLVMValueRef function) {
         LLVMValueRef next;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = next) {
             next = LLVMGetNextInstruction(i);
-            bool rmw = LLVMIsAAtomicRMWInst(i), cas = LLVMIsAAtomicCmpXchgInst(i);
-            if ((!rmw && !cas) || !is_shared(LLVMGetOperand(i, 0))) continue;
-            if (rmw)
+            if (!wpi_access_is_atomic(i) || !is_shared(LLVMGetOperand(i, 0))) continue;
+            if (LLVMIsAAtomicRMWInst(i))
                 plain_rmw(c, i);
             else
                 plain_cas(c, i);

@@ -15,7 +15,7 @@
 
 static LLVMValueRef add_cell(wp_compile *c, const wp_variable_ir *variable) {
     LLVMValueRef cell = LLVMAddGlobal(c->module, c->ptr, "wp.cell");
-    LLVMValueRef target = c->variant ? LLVMConstNull(c->ptr) : variable->global;
+    LLVMValueRef target = wpi_compile_is_own(c) ? variable->global : LLVMConstNull(c->ptr);
     if (LLVMTypeOf(target) != c->ptr) target = LLVMConstAddrSpaceCast(target, c->ptr);
     LLVMSetInitializer(cell, target);
     return cell;
@@ -121,7 +121,7 @@ static wp_status fill(wp_compile *c, path *at, LLVMValueRef value, wp_error *err
         return WP_STATUS_OK;
     }
     const wp_variable_ir *variable = mentioned(c, value);
-    if (!c->variant)
+    if (wpi_compile_is_own(c))
         return variable && variable->kind == WP_VARIABLE_MANAGED ? refuse(variable, at->global, err)
                                                                  : WP_STATUS_OK;
     /* Addresses of variables in variables were filled in by the program's linker. */
@@ -137,7 +137,7 @@ static bool is_cell(const wp_compile *c, LLVMValueRef global) {
 
 static wp_status fill_all(wp_compile *c, wp_error *err) {
     LLVMValueRef function = NULL;
-    if (c->variant) {
+    if (!wpi_compile_is_own(c)) {
         function = LLVMAddFunction(c->module, WP_VARIANT_FILL_SYMBOL,
                                    LLVMFunctionType(c->none, NULL, 0, 0));
         LLVMPositionBuilderAtEnd(c->builder,
@@ -149,7 +149,7 @@ static wp_status fill_all(wp_compile *c, wp_error *err) {
             strncmp(LLVMGetValueName2(g, &length), "llvm.", 5) == 0)
             continue;
         path at = {.global = g,
-                   .variable = c->variant ? variable_of(c, g) : NULL,
+                   .variable = wpi_compile_is_own(c) ? NULL : variable_of(c, g),
                    .indices = {wpi_const32(c, 0)},
                    .depth = 1};
         WP_TRY(fill(c, &at, LLVMGetInitializer(g), err));
@@ -160,7 +160,7 @@ static wp_status fill_all(wp_compile *c, wp_error *err) {
 
 wp_status wpi_pass_managed(wp_compile *c, wp_error *err) {
     for (uint32_t v = 0; v < c->variable_count; v++)
-        if (c->variables[v].kind == WP_VARIABLE_MANAGED || c->variant)
+        if (c->variables[v].kind == WP_VARIABLE_MANAGED || !wpi_compile_is_own(c))
             c->variables[v].cell = add_cell(c, &c->variables[v]);
     WP_TRY(fill_all(c, err));
     for (uint32_t v = 0; v < c->variable_count; v++)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A block of code adds the numbers of its loads and stores, known when it is compiled, to two
  * counters of the thread; the thread's end adds them to memory. */
+#include "compiler/ir/access.h"
 #include "compiler/ir/clone.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/rewrite/rewrite.h"
 
 enum { LOADS, STORES, THREADS, COUNTS };
@@ -12,22 +14,18 @@ typedef struct sibling {
 } sibling;
 
 static bool is_private(LLVMValueRef pointer) {
-    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsAAddrSpaceCastInst(pointer) ||
-           LLVMIsABitCastInst(pointer))
-        pointer = LLVMGetOperand(pointer, 0);
-    return LLVMIsAAllocaInst(pointer) ||
-           LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WP_SPACE_LOCAL;
+    LLVMValueRef base = wpi_pointer_base(pointer);
+    return LLVMIsAAllocaInst(base) ||
+           LLVMGetPointerAddressSpace(LLVMTypeOf(base)) == WP_SPACE_LOCAL;
 }
 
 static void count_block(const sibling *s, LLVMBasicBlockRef block) {
     uint32_t counts[THREADS] = {0};
     for (LLVMValueRef i = LLVMGetFirstInstruction(block); i; i = LLVMGetNextInstruction(i)) {
-        const bool is_store = LLVMIsAStoreInst(i),
-                   is_atomic = LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
-        if (!is_store && !is_atomic && !LLVMIsALoadInst(i)) continue;
-        if (is_private(LLVMGetOperand(i, is_store ? 1 : 0))) continue;
-        counts[LOADS] += !is_store;
-        counts[STORES] += is_store || is_atomic;
+        const wp_access a = wpi_access_of(i);
+        if (!a.type || is_private(a.pointer)) continue;
+        counts[LOADS] += wpi_access_reads(&a);
+        counts[STORES] += wpi_access_writes(&a);
     }
     LLVMBuilderRef at = s->c->builder;
     LLVMPositionBuilderBefore(at, LLVMGetBasicBlockTerminator(block));

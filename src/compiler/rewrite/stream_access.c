@@ -9,8 +9,10 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/ir/source_variable.h"
 #include "compiler/rewrite/stream.h"
 
@@ -103,19 +105,14 @@ static void add_scaled(offset *sum, LLVMValueRef index, uint64_t scale) {
 }
 
 static void add_gep(LLVMTargetDataRef layout, LLVMValueRef gep, offset *sum) {
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    const unsigned count = (unsigned)LLVMGetNumOperands(gep);
-    add_scaled(sum, LLVMGetOperand(gep, 1), LLVMABISizeOfType(layout, type));
-    for (unsigned i = 2; i < count; i++) {
-        LLVMValueRef index = LLVMGetOperand(gep, i);
-        if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-            const unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-            sum->constant += (int64_t)LLVMOffsetOfElement(layout, type, field);
-            type = LLVMStructGetTypeAtIndex(type, field);
-        } else {
-            type = LLVMGetElementType(type);
-            add_scaled(sum, index, LLVMABISizeOfType(layout, type));
-        }
+    wp_gep_walk walk = wpi_gep_walk(layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&walk, &index, &bytes)) {
+        if (index == NULL)
+            sum->constant += (int64_t)bytes;
+        else
+            add_scaled(sum, index, bytes);
     }
 }
 
@@ -221,19 +218,18 @@ static uint64_t mapped_of(const wpi_stream *s, LLVMValueRef pointer, bool *is_mi
 static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list *list,
                                wp_error *err) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(s->c->module);
-    const bool is_store = LLVMIsAStoreInst(i) != NULL;
-    LLVMValueRef pointer = LLVMGetOperand(i, is_store ? 1 : 0);
+    const wp_access what = wpi_access_of(i);
     bool is_mixed;
-    const uint64_t params = mapped_of(s, pointer, &is_mixed);
+    const uint64_t params = mapped_of(s, what.pointer, &is_mixed);
     if (params == 0) return WP_STATUS_OK;
     if (is_mixed)
         return wpi_stream_refuse(s, i, "accesses mapped data or other memory, by one address", err);
-    LLVMTypeRef type = is_store ? LLVMTypeOf(LLVMGetOperand(i, 0)) : LLVMTypeOf(i);
-    const int class = class_of(layout, type);
+    const int class = class_of(layout, what.type);
     if (class < 0)
         return wpi_stream_refuse(
             s, i, "accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes", err);
-    add_access(list, (access){i, params, offset_of(layout, pointer), class, is_store, false});
+    add_access(list, (access){i, params, offset_of(layout, what.pointer), class,
+                              what.kind == WP_ACCESS_WRITE, false});
     return WP_STATUS_OK;
 }
 
@@ -271,11 +267,11 @@ static wp_status check_other(const wpi_stream *s, LLVMValueRef i, wp_error *err)
         if (LLVMGetTypeKind(LLVMTypeOf(operand)) != LLVMPointerTypeKind ||
             LLVMIsAFunction(operand) || mapped_of(s, operand, &is_mixed) == 0)
             continue;
-        const bool is_atomic = LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
         return wpi_stream_refuse(s, i,
-                                 is_atomic ? "is an atomic operation on mapped data"
-                                           : "does more with the address of mapped data than to "
-                                             "read or write it",
+                                 wpi_access_is_atomic(i)
+                                     ? "is an atomic operation on mapped data"
+                                     : "does more with the address of mapped data than to "
+                                       "read or write it",
                                  err);
     }
     return WP_STATUS_OK;

@@ -3,32 +3,12 @@
  * access, as later steps keep addresses in memory of the thread. */
 #include <stddef.h>
 
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
-#include "compiler/ir/map.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/rewrite/stream.h"
 
-static void add_root(LLVMValueRef pointer, wp_map *seen, wpi_stream_root *root) {
-    for (;;) {
-        if (wpi_map_has(seen, pointer)) return;
-        wpi_map_set_index(seen, pointer, 0);
-        const bool is_expression = LLVMIsAConstantExpr(pointer) != NULL;
-        const LLVMOpcode op = is_expression                 ? LLVMGetConstOpcode(pointer)
-                              : LLVMIsAInstruction(pointer) ? LLVMGetInstructionOpcode(pointer)
-                                                            : (LLVMOpcode)0;
-        if (op == LLVMGetElementPtr || op == LLVMAddrSpaceCast || op == LLVMBitCast ||
-            op == LLVMFreeze) {
-            pointer = LLVMGetOperand(pointer, 0);
-        } else if (op == LLVMSelect) {
-            add_root(LLVMGetOperand(pointer, 1), seen, root);
-            pointer = LLVMGetOperand(pointer, 2);
-        } else if (op == LLVMPHI) {
-            for (unsigned i = 0; i < LLVMCountIncoming(pointer); i++)
-                add_root(LLVMGetIncomingValue(pointer, i), seen, root);
-            return;
-        } else {
-            break;
-        }
-    }
+static void add_root(LLVMValueRef pointer, wpi_stream_root *root) {
     if (LLVMIsAArgument(pointer) && wpi_argument_number(pointer) < WPI_STREAM_PARAMETERS)
         root->params |= UINT64_C(1) << wpi_argument_number(pointer);
     else if (LLVMIsAAllocaInst(pointer))
@@ -44,9 +24,10 @@ static void add_root(LLVMValueRef pointer, wp_map *seen, wpi_stream_root *root) 
 
 wpi_stream_root wpi_stream_root_of(LLVMValueRef pointer) {
     wpi_stream_root root = {0};
-    wp_map seen = {0};
-    add_root(pointer, &seen, &root);
-    wpi_map_deinit(&seen);
+    const wp_pointer_roots from = wpi_pointer_roots(pointer);
+    for (uint32_t r = 0; r < from.count; r++)
+        add_root(from.items[r], &root);
+    if (from.is_incomplete) root.is_loaded = true;
     if (LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WP_SPACE_SHARED) root.is_shared = true;
     return root;
 }
@@ -88,25 +69,15 @@ wpi_stream_root wpi_stream_noted_root(LLVMValueRef instruction) {
                              .is_loaded = (flags & NOTE_LOADED) != 0};
 }
 
-static LLVMValueRef pointer_of(LLVMValueRef i, bool *is_written) {
-    *is_written = !LLVMIsALoadInst(i);
-    if (LLVMIsAStoreInst(i)) return LLVMGetOperand(i, 1);
-    if (LLVMIsALoadInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
-        LLVMIsAMemIntrinsic(i))
-        return LLVMGetOperand(i, 0);
-    return NULL;
-}
-
 /* Of all accesses that are left: not to mapped data. */
 void wpi_stream_note_roots(wpi_stream *s) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
-            bool is_written;
-            LLVMValueRef pointer = pointer_of(i, &is_written);
-            if (pointer == NULL) continue;
-            const wpi_stream_root root = wpi_stream_root_of(pointer);
+            const wp_access a = wpi_access_of(i);
+            if (a.pointer == NULL) continue;
+            const wpi_stream_root root = wpi_stream_root_of(a.pointer);
             note_root(s, i, &root);
-            if (!is_written || wpi_stream_is_own(&root)) continue;
+            if (!wpi_access_writes(&a) || wpi_stream_is_own(&root)) continue;
             s->written.params |= root.params;
             s->written.is_shared |= root.is_shared;
             s->written.is_variable |= root.is_variable;

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/must.h"
 #include "base/text.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/clone.h"
 #include "compiler/ir/edit.h"
 #include "compiler/rewrite/stream.h"
@@ -226,7 +227,7 @@ static void address_change(wpi_stream *s, LLVMValueRef i) {
         const wpi_stream_root root = wpi_stream_noted_root(i);
         if (wpi_stream_is_own(&root)) return;
         LLVMInstructionEraseFromParent(i);
-    } else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) {
+    } else if (wpi_access_is_atomic(i)) {
         forget(s, i, "an address or a branch depends on the result of the atomic operation at");
     } else if (LLVMIsACallInst(i) && !is_pure(i)) {
         forget(s, i, "an address or a branch depends on the result of the call at");

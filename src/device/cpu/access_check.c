@@ -83,9 +83,10 @@ static void leave_mark(void) {
     close(file);
 }
 
-wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code, wpi_variant *out,
-                         wp_error *err) {
-    wp_status status = wpi_variant_open(image, "check", (wp_cpu_isa)code->best->isa, out, err);
+wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
+                         wpi_variant_library *out, wp_error *err) {
+    const wp_variant check = {.kind = WP_VARIANT_CHECK};
+    wp_status status = wpi_variant_open(image, &check, (wp_cpu_isa)code->best->isa, out, err);
     if (status == WP_STATUS_OK) status = wpi_variant_bind(out, code->baseline, err);
     if (status == WP_STATUS_OK) return status;
     pthread_mutex_lock(&state.lock);
@@ -95,7 +96,7 @@ wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
     return status;
 }
 
-const wp_check_site *wpi_check_sites(const wpi_variant *variant, uint32_t *count) {
+const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_t *count) {
     const uint32_t *number = dlsym(variant->library, "wp_check_site_count");
     *count = number != NULL ? *number : 0;
     return dlsym(variant->library, "wp_check_sites");

@@ -59,8 +59,8 @@ wpi_check_place wpi_check_locate(wpi_memory_map *live, wpi_memory_map *freed, co
 
 /** The variant "check" of `code`, over the same variables. */
 WP_NODISCARD wp_status wpi_check_load(const wp_image_header *image, const wpi_cpu_code *code,
-                                      wpi_variant *out, wp_error *err);
-const wp_check_site *wpi_check_sites(const wpi_variant *variant, uint32_t *count);
+                                      wpi_variant_library *out, wp_error *err);
+const wp_check_site *wpi_check_sites(const wpi_variant_library *variant, uint32_t *count);
 
 /** What checked kernels need in a block's storage; guards start empty. False when memory is out. */
 bool wpi_check_prepare(wpi_block *block);

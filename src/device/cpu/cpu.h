@@ -23,6 +23,7 @@
 #include "base/abi.h"
 #include "base/fail.h"
 #include "base/text.h"
+#include "base/variant.h"
 #include "device/device.h"
 
 #define WPI_SHARED_BYTES_DEFAULT (48u * 1024u)
@@ -64,9 +65,9 @@ struct wpi_cpu_kernel {
     struct wpi_cpu_module *module;
 };
 
-/** The kernel as variant `name` of its module has it, which is made when it is asked for first. One
+/** The kernel as that variant of its module has it, which is made when it is asked for first. One
  * thread at a time, while the kernel's module is loaded. TOOLCHAIN. */
-WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
+WP_NODISCARD wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
                                          const wpi_cpu_kernel **out, wp_error *err);
 
 /* ---- launches and workers (block_pool.c)
@@ -161,7 +162,7 @@ _Noreturn void wpi_worker_fail(wpi_worker *worker, wp_status status, bool has_th
 /** Leaves kernel code with `worker->error` or the fault set. */
 _Noreturn void wpi_worker_escape(wpi_worker *worker);
 
-/* ---- blocks (block.c, warp_operations.c)
+/* ---- blocks (block/)
  * -----------------------------------------------------------------
  */
 
@@ -362,10 +363,10 @@ struct wpi_cpu_device {
 
     struct wpi_executor *executor; /* NULL: the queues' threads (queue.h) */
     bool has_fixed_addresses;      /* memory lies where it lies in every run (arena.h) */
-    const char *variant;           /* what kernels are compiled as; NULL: as the program has them */
+    const wp_variant *variant;     /* what kernels are compiled as; NULL: as the program has them */
     /* NULL, or says of a variant's tables whether all of the module's kernels should be another one
      */
-    const char *(*variant_instead)(const struct wp_trace_tables *tables);
+    const wp_variant *(*variant_instead)(const struct wp_trace_tables *tables);
 };
 
 extern const wp_device_ops wpi_cpu_device_ops;

@@ -29,8 +29,8 @@ typedef struct wpi_cpu_module {
     wpi_cpu_code code;
     wpi_cpu_kernel *kernels; /* [kernel_count], sorted by name */
     uint32_t kernel_count;
-    char *other_name;       /* a second variant of the kernels, made when one was asked for */
-    wpi_cpu_kernel *others; /* [other_count], sorted by name */
+    const wp_variant *other; /* a second variant of the kernels, made when one was asked for */
+    wpi_cpu_kernel *others;  /* [other_count], sorted by name */
     uint32_t other_count;
 } wpi_cpu_module;
 
@@ -221,14 +221,13 @@ static void unload(wp_module *base) {
     wp_free(m->initial);
     free_kernels(m->kernels, m->kernel_count);
     free_kernels(m->others, m->other_count);
-    wp_free(m->other_name);
     wp_free(m);
 }
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
 /* The kernel's rows in the tables of a traced variant. */
-static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant *variant) {
+static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant_library *variant) {
     kernel->tables = dlsym(variant->library, WP_TRACE_TABLES_SYMBOL);
     for (uint32_t k = 0; kernel->tables != NULL && k < kernel->tables->kernel_count; k++) {
         const wp_trace_kernel *row = &kernel->tables->kernels[k];
@@ -236,20 +235,21 @@ static void enter_tables(wpi_cpu_kernel *kernel, const wpi_variant *variant) {
     }
 }
 
-static wp_status open_variant(module *m, const char *name, wpi_variant *out, wp_error *err) {
+static wp_status open_variant(module *m, const wp_variant *variant, wpi_variant_library *out,
+                              wp_error *err) {
     const wp_cpu_isa isa = (wp_cpu_isa)m->code.best->isa;
-    WP_TRY(wpi_variant_open(m->image, name, isa, out, err));
+    WP_TRY(wpi_variant_open(m->image, variant, isa, out, err));
     return wpi_variant_bind(out, m->code.baseline, err);
 }
 
 /* What the module's kernels are compiled as. Function pointers in memory lead to the code of one
  * variant: kernels that use them cannot be mixed. */
-static wp_status load_variant(module *m, wpi_variant *out, wp_error *err) {
+static wp_status load_variant(module *m, wpi_variant_library *out, wp_error *err) {
     const wpi_cpu_device *device = (const wpi_cpu_device *)m->base.device;
     if (device->variant == NULL) return WP_STATUS_OK;
     WP_TRY(open_variant(m, device->variant, out, err));
     const wp_trace_tables *tables = dlsym(out->library, WP_TRACE_TABLES_SYMBOL);
-    const char *instead =
+    const wp_variant *instead =
         tables != NULL && device->variant_instead != NULL ? device->variant_instead(tables) : NULL;
     if (instead != NULL) WP_TRY(open_variant(m, instead, out, err));
     m->code.best = out->code;
@@ -271,31 +271,32 @@ static wpi_cpu_kernel *search(wpi_cpu_kernel *kernels, uint32_t count, const cha
     return NULL;
 }
 
-static wp_status make_others(module *m, const char *name, wp_error *err) {
-    wpi_variant variant;
-    WP_TRY(open_variant(m, name, &variant, err));
-    m->others = wp_calloc((size_t)variant.code->kernel_count + 1, sizeof *m->others);
-    m->other_name = wp_strdup(name);
-    if (m->others == NULL || m->other_name == NULL) return WP_FAIL(err, NOMEM, "variant %s", name);
-    for (uint32_t i = 0; i < variant.code->kernel_count; i++) {
+static wp_status make_others(module *m, const wp_variant *variant, wp_error *err) {
+    wpi_variant_library library;
+    WP_TRY(open_variant(m, variant, &library, err));
+    m->others = wp_calloc((size_t)library.code->kernel_count + 1, sizeof *m->others);
+    if (m->others == NULL) return WP_FAIL(err, NOMEM, "variant %s", wp_variant_word(variant));
+    m->other = variant;
+    for (uint32_t i = 0; i < library.code->kernel_count; i++) {
         wpi_cpu_kernel *kernel = &m->others[m->other_count++];
-        WP_TRY(init_kernel(m->base.device, &variant.code->kernels[i], kernel, err));
-        enter_tables(kernel, &variant);
+        WP_TRY(init_kernel(m->base.device, &library.code->kernels[i], kernel, err));
+        enter_tables(kernel, &library);
         kernel->module = m;
     }
     qsort(m->others, m->other_count, sizeof *m->others, by_name);
     return WP_STATUS_OK;
 }
 
-wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const char *name,
+wp_status wpi_cpu_kernel_as(const wpi_cpu_kernel *kernel, const wp_variant *variant,
                             const wpi_cpu_kernel **out, wp_error *err) {
     module *m = kernel->module;
     *out = NULL;
-    if (m->other_name == NULL) WP_TRY(make_others(m, name, err));
-    WP_CHECK(strcmp(m->other_name, name) == 0);
+    if (m->other == NULL) WP_TRY(make_others(m, variant, err));
+    WP_CHECK(wp_variant_equals(m->other, variant));
     *out = search(m->others, m->other_count, kernel->code->name);
     if (*out != NULL) return WP_STATUS_OK;
-    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", name, kernel->display_name);
+    return WP_FAIL(err, NOT_FOUND, "the variant '%s' has no kernel %s", wp_variant_word(variant),
+                   kernel->display_name);
 }
 
 static wp_status load(wp_device *device, const void *image, wp_module **out, wp_error *err) {
@@ -308,12 +309,12 @@ static wp_status load(wp_device *device, const void *image, wp_module **out, wp_
     m->image = header;
     WP_TRY_GOTO(wpi_cpu_code_find(header->id, &m->code, err), failed);
 
-    wpi_variant checked = {0};
+    wpi_variant_library checked = {0};
     if (wpi_check_is_on()) {
         WP_TRY_GOTO(wpi_check_load(header, &m->code, &checked, err), failed);
         m->code.best = checked.code;
     }
-    wpi_variant other = {0};
+    wpi_variant_library other = {0};
     WP_TRY_GOTO(load_variant(m, &other, err), failed);
     const wp_cpu_code *copies[2] = {m->code.best, m->code.baseline};
     const uint32_t copy_count = copies[0] == copies[1] ? 1 : 2;

@@ -15,23 +15,25 @@ static bool is_variant(void *library, const wp_image_header *image) {
     return code != NULL && code->abi_version == WP_ABI_VERSION && code->image_id == image->id;
 }
 
-wp_status wpi_variant_open(const wp_image_header *image, const char *name, wp_cpu_isa isa,
-                           wpi_variant *out, wp_error *err) {
-    char *variant = wp_format("--variant=%s", name);
+wp_status wpi_variant_open(const wp_image_header *image, const wp_variant *variant, wp_cpu_isa isa,
+                           wpi_variant_library *out, wp_error *err) {
+    char *name = wp_variant_text(variant);
+    char *option = wp_format("--variant=%s", name);
     char *what = wp_format("the variant '%s' of the kernels", name);
     const char *const options[] = {
-        variant, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3", NULL};
+        option, isa == WP_CPU_ISA_BASELINE ? "--cpu-isa=baseline" : "--cpu-isa=x86-64-v3", NULL};
     const wpi_made_library wanted = {.image = image,
                                      .options = options,
-                                     .name = name,
+                                     .name = wp_variant_word(variant),
                                      .what = what,
                                      .who = "checks and simulated GPUs",
                                      .is_right = is_variant};
-    *out = (wpi_variant){0};
+    *out = (wpi_variant_library){0};
     const wp_status status = wpi_made_library_open(&wanted, &out->library, err);
     if (status == WP_STATUS_OK) out->code = dlsym(out->library, WP_VARIANT_CODE_SYMBOL);
     wp_free(what);
-    wp_free(variant);
+    wp_free(option);
+    wp_free(name);
     return status;
 }
 
@@ -45,7 +47,8 @@ static const wp_cpu_variable *find_variable(const wp_cpu_code *code, const char 
     return NULL;
 }
 
-wp_status wpi_variant_bind(const wpi_variant *variant, const wp_cpu_code *code, wp_error *err) {
+wp_status wpi_variant_bind(const wpi_variant_library *variant, const wp_cpu_code *code,
+                           wp_error *err) {
     for (uint32_t i = 0; i < variant->code->variable_count; i++) {
         const wp_cpu_variable *own = &variant->code->variables[i],
                               *theirs = find_variable(code, own->name);

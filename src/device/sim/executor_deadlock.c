@@ -27,9 +27,9 @@ wp_status wpi_executor_load_patience(wpi_sim_executor *x, wp_error *err) {
 void wpi_executor_fail_deadlocked(wpi_sim_executor *x, const char *why) {
     char waits[400], actor[200];
     wp_error error = {0};
-    wpi_in_step in_step = WPI_IN_STEP_AUTO;
+    wp_in_step in_step = WP_IN_STEP_AUTO;
     const wp_status status = wpi_in_step_load(&in_step, NULL);
-    const bool is_never = status == WP_STATUS_OK && in_step == WPI_IN_STEP_NEVER;
+    const bool is_never = status == WP_STATUS_OK && in_step == WP_IN_STEP_NEVER;
     wpi_gpu_describe_wait(x->gpu, waits, sizeof waits);
     const bool has_actor = wpi_actors_describe_wait(&x->actors, actor, sizeof actor);
     (void)WP_FAIL(&error, KERNEL_DEADLOCK, "%s: %s%s%s%s", why, waits, has_actor ? "; " : "",

@@ -99,11 +99,10 @@ static void transfer_ended(void *object, uint64_t token, wp_time_ps now) {
 
 static wp_status choose_variant(const wpi_sim_executor *x, wpi_launch *launch, wp_error *err) {
     const wpi_cpu_kernel *kernel = launch->kernel;
-    const wpi_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
+    const wp_in_step in_step = ((const wpi_sim_device *)(const void *)x->device)->in_step;
     const bool is_needed = wpi_in_step_is_needed(kernel->trace) || x->actors.live != 0;
-    if (in_step != WPI_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed)
-        return WP_STATUS_OK;
-    return wpi_cpu_kernel_as(kernel, WPI_VARIANT_IN_STEP, &launch->kernel, err);
+    if (in_step != WP_IN_STEP_AUTO || kernel->tables->is_in_step || !is_needed) return WP_STATUS_OK;
+    return wpi_cpu_kernel_as(kernel, &wpi_variant_in_step, &launch->kernel, err);
 }
 
 static void trace_failed(void *executor, const wp_error *error) {

@@ -12,17 +12,14 @@ const wp_param wpi_in_step_params[] = {
      "other blocks), always, never"},
     {0}};
 
-wp_status wpi_in_step_load(wpi_in_step *out, wp_error *err) {
-    static const char *const words[WPI_IN_STEP_COUNT] = {"auto", "always", "never"};
+const wp_variant wpi_variant_run_ahead = {.kind = WP_VARIANT_TRACE};
+const wp_variant wpi_variant_in_step = {.kind = WP_VARIANT_TRACE, .is_in_step = true};
+
+wp_status wpi_in_step_load(wp_in_step *out, wp_error *err) {
     wp_param_value value;
-    *out = WPI_IN_STEP_AUTO;
+    *out = WP_IN_STEP_AUTO;
     WP_TRY(wp_param_load(&wpi_in_step_params[0], &value, err));
-    for (int i = 0; i < WPI_IN_STEP_COUNT; i++) {
-        if (strcmp(value.text, words[i]) != 0) continue;
-        *out = (wpi_in_step)i;
-        return WP_STATUS_OK;
-    }
-    return WP_FAIL(err, INVALID, "in-step: '%s' is not auto, always or never", value.text);
+    return wp_in_step_parse(value.text, out, err);
 }
 
 bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
@@ -30,11 +27,11 @@ bool wpi_in_step_is_needed(const wp_trace_kernel *kernel) {
     return kernel != NULL && (kernel->flags & needs) != 0;
 }
 
-const char *wpi_in_step_for_all(const wp_trace_tables *tables) {
+const wp_variant *wpi_in_step_for_all(const wp_trace_tables *tables) {
     bool is_needed = false, has_pointers = false;
     for (uint32_t k = 0; k < tables->kernel_count; k++) {
         is_needed = is_needed || wpi_in_step_is_needed(&tables->kernels[k]);
         has_pointers = has_pointers || (tables->kernels[k].flags & WP_TRACE_KERNEL_POINTERS) != 0;
     }
-    return is_needed && has_pointers ? WPI_VARIANT_IN_STEP : NULL;
+    return is_needed && has_pointers ? &wpi_variant_in_step : NULL;
 }

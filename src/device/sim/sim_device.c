@@ -187,7 +187,7 @@ static void report_policy_files(void) {
 static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     uint64_t limit_bytes;
     WP_TRY(wpi_device_memory_limit(&limit_bytes, err));
-    wpi_in_step in_step;
+    wp_in_step in_step;
     WP_TRY(wpi_in_step_load(&in_step, err));
     wpi_profile *profile;
     WP_TRY(load_profile(rest, &profile, err));
@@ -200,8 +200,8 @@ static wp_status open_device(const char *rest, wp_device **out, wp_error *err) {
     device->in_step = in_step;
     device->cpu.has_fixed_addresses = true;
     device->cpu.variant =
-        in_step == WPI_IN_STEP_ALWAYS ? WPI_VARIANT_IN_STEP : WPI_VARIANT_RUN_AHEAD;
-    if (in_step == WPI_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
+        in_step == WP_IN_STEP_ALWAYS ? &wpi_variant_in_step : &wpi_variant_run_ahead;
+    if (in_step == WP_IN_STEP_AUTO) device->cpu.variant_instead = wpi_in_step_for_all;
     device->profile = profile;
     wp_status status = wpi_cpu_device_init(
         &device->cpu, 1, limit_bytes != 0 ? limit_bytes : profile->memory_bytes, err);
@@ -285,6 +285,8 @@ wp_status wp_device_visit_keys(const char *spec,
         visit(object, &(wp_device_key){.name = value.name,
                                        .unit = value.unit,
                                        .value = value.text,
+                                       .fallback = value.fallback,
+                                       .needs_future = value.needs_future,
                                        .source = value.source != NULL ? value.source : "",
                                        .doc = value.doc});
     }

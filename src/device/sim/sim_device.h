@@ -24,7 +24,7 @@ typedef struct wpi_sim_device {
     wpi_cpu_device cpu; /* first */
     wpi_profile *profile;
     wpi_sim_executor *executor;
-    wpi_in_step in_step;
+    wp_in_step in_step;
     struct wpi_recorder *recorder; /* NULL: nothing is recorded */
     struct wpi_trace *trace;       /* that launches are replayed from (replay.c); NULL: none */
     bool counts_copies;            /* of the program into page-locked memory (host_copies.h) */

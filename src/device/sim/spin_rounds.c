@@ -7,7 +7,7 @@ static uint64_t fold(uint64_t hash, uint64_t word) {
     return (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15) + (hash >> 29);
 }
 
-static void remember(wpi_round *lane, uint64_t address, uint8_t bytes) {
+static void remember(wpi_spin_round *lane, uint64_t address, uint8_t bytes) {
     if (lane->count == WPI_ROUND_VALUES || bytes > sizeof(uint64_t)) return;
     lane->places[lane->count] = (const void *)(uintptr_t)address;
     lane->bytes[lane->count++] = bytes;
@@ -26,13 +26,13 @@ static bool look_at(const wp_trace_tables *tables, const wp_trace_block *block, 
     return stores;
 }
 
-bool wpi_round_add(wpi_round *lanes, uint32_t mask, const wp_trace_tables *tables, uint32_t block,
-                   uint32_t address_count, const uint64_t *addresses) {
+bool wpi_spin_round_add(wpi_spin_round *lanes, uint32_t mask, const wp_trace_tables *tables,
+                        uint32_t block, uint32_t address_count, const uint64_t *addresses) {
     uint8_t sizes[WP_TRACE_BLOCK_WORDS_MAX];
     const bool stores = address_count != 0 && look_at(tables, &tables->blocks[block], sizes);
     for (; mask != 0; mask &= mask - 1) {
         const uint32_t n = (uint32_t)__builtin_ctz(mask);
-        wpi_round *lane = &lanes[n];
+        wpi_spin_round *lane = &lanes[n];
         lane->way = fold(lane->way, block);
         for (uint32_t i = 0; i < address_count; i++) {
             const uint64_t address = addresses[(size_t)i * 32 + n];
@@ -44,7 +44,7 @@ bool wpi_round_add(wpi_round *lanes, uint32_t mask, const wp_trace_tables *table
 }
 
 /* The accesses were made: their places can be read. */
-static bool end_lane(wpi_round *lane) {
+static bool end_lane(wpi_spin_round *lane) {
     for (uint32_t i = 0; i < lane->count; i++) {
         uint64_t value = 0;
         memcpy(&value, lane->places[i], lane->bytes[i]);
@@ -57,7 +57,7 @@ static bool end_lane(wpi_round *lane) {
     return is_idle;
 }
 
-bool wpi_round_end(wpi_round *lanes, uint32_t mask) {
+bool wpi_spin_round_end(wpi_spin_round *lanes, uint32_t mask) {
     bool is_idle = true;
     for (; mask != 0; mask &= mask - 1)
         is_idle = end_lane(&lanes[__builtin_ctz(mask)]) && is_idle;

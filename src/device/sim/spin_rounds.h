@@ -11,8 +11,8 @@
  *     quiet     rounds of all warps since the last progress
  *     progress  how often there was any
  */
-#ifndef WP_DEVICE_SIM_ROUNDS_H
-#define WP_DEVICE_SIM_ROUNDS_H
+#ifndef WP_DEVICE_SIM_SPIN_ROUNDS_H
+#define WP_DEVICE_SIM_SPIN_ROUNDS_H
 
 #include <stdbool.h>
 
@@ -36,18 +36,18 @@ static inline void wpi_activity_seen(wpi_activity *activity) {
 #define WPI_ROUND_VALUES 4u
 
 /** What a thread did since it came round last. */
-typedef struct wpi_round {
+typedef struct wpi_spin_round {
     uint64_t way, way_before; /* hashes */
     const void *places[WPI_ROUND_VALUES];
     uint8_t bytes[WPI_ROUND_VALUES];
     uint8_t count;
-} wpi_round;
+} wpi_spin_round;
 
 /** A warp executes a block: `addresses` are [access][lane], the threads' own. True: it stores,
  * which others may wait for. */
-bool wpi_round_add(wpi_round *lanes, uint32_t mask, const wp_trace_tables *tables, uint32_t block,
-                   uint32_t address_count, const uint64_t *addresses);
+bool wpi_spin_round_add(wpi_spin_round *lanes, uint32_t mask, const wp_trace_tables *tables,
+                        uint32_t block, uint32_t address_count, const uint64_t *addresses);
 /** Lanes have come round. True: idly, all of them. */
-bool wpi_round_end(wpi_round *lanes, uint32_t mask);
+bool wpi_spin_round_end(wpi_spin_round *lanes, uint32_t mask);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct slot {
     uint32_t *expected; /* [warp]: lanes that are held until the model comes to their block's end */
     uint32_t *waiting;  /* [warp]: rounds of loops that wait */
     uint32_t waiting_rounds; /* of all its warps */
-    wpi_round *rounds;       /* [lane], where the kernel has loops that wait */
+    wpi_spin_round *rounds;  /* [lane], where the kernel has loops that wait */
     uint32_t *since_round;   /* [warp]: blocks since any lane came round */
     bool *stores_to_host;    /* [warp]: the access that ends its block does */
     bool is_narrow;          /* threads may be ahead by one block only */
@@ -209,13 +209,13 @@ static void note_progress(wpi_threads *threads, slot *s, uint32_t warp, const wp
         wpi_activity_seen(threads->activity);
         return;
     }
-    wpi_round *lanes = s->rounds + (size_t)warp * WP_WARP_LANES;
-    if (wpi_round_add(lanes, at->mask, tables, at->block,
-                      wpi_block_address_count(tables, at->block), addresses))
+    wpi_spin_round *lanes = s->rounds + (size_t)warp * WP_WARP_LANES;
+    if (wpi_spin_round_add(lanes, at->mask, tables, at->block,
+                           wpi_block_address_count(tables, at->block), addresses))
         wpi_activity_seen(threads->activity);
     if (wpi_block_ends_round(tables, at->block)) {
         s->since_round[warp] = 0;
-        if (wpi_round_end(lanes, at->mask))
+        if (wpi_spin_round_end(lanes, at->mask))
             threads->activity->quiet++;
         else
             wpi_activity_seen(threads->activity);

@@ -84,7 +84,7 @@ static wp_status check(const wp_column *column, uint64_t row_count,
         return WP_FAIL(err, INVALID, "the type of the column is unknown");
     if (options->strategy > WP_STRATEGY_SCOPED)
         return WP_FAIL(err, INVALID, "sampling supports the strategies direct and scoped, not %s",
-                       wpi_strategy_name(options->strategy));
+                       wp_strategy_name(options->strategy));
     if (options->strategy == WP_STRATEGY_DIRECT && options->scope_bytes != 0)
         return WP_FAIL(err, INVALID,
                        "scope_bytes has no meaning with the strategy direct; set it to 0");

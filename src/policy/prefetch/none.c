@@ -4,7 +4,7 @@
 static const wpi_prefetch_ops ops = {.choose = wpi_prefetch_nothing};
 
 const wpi_policy wpi_policy_prefetch_none = {.kind = "prefetch",
-                                             .name = "none",
+                                             .name = WPI_POLICY_NONE,
                                              .keys = "",
                                              .doc = "nothing; only faulting pages are migrated",
                                              .source = "",

@@ -19,7 +19,7 @@ static wpi_thrash_hint ask(wpi_thrash *thrash, const wpi_thrash_question *questi
 static const wpi_thrash_ops ops = {moved, ask};
 
 const wpi_policy wpi_policy_thrash_none = {.kind = "thrash",
-                                           .name = "none",
+                                           .name = WPI_POLICY_NONE,
                                            .keys = "",
                                            .doc = "no mitigation of thrashing",
                                            .source = "",

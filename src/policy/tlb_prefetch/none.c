@@ -6,7 +6,7 @@
 static const wpi_tlb_prefetch_ops ops = {.choose = NULL};
 
 const wpi_policy wpi_policy_tlb_prefetch_none = {.kind = "tlb_prefetch",
-                                                 .name = "none",
+                                                 .name = WPI_POLICY_NONE,
                                                  .keys = "",
                                                  .doc =
                                                      "no prefetching; only missed pages are walked",

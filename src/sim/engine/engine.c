@@ -21,18 +21,17 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "sim/engine/far_events.h"
+#include "sim/engine/place_set.h"
 
 #define BUCKET_BITS 10u
 #define BUCKET_PS (1u << BUCKET_BITS)
 #define WHEEL_BITS 14u
 #define BUCKET_COUNT (1u << WHEEL_BITS)
 #define WINDOW_BITS (WHEEL_BITS - 1) /* of its buckets */
-#define WINDOW_COUNT (1u << 16)
-#define WORD_COUNT (WINDOW_COUNT / 64) /* of the larger wheel */
-#define SUMMARY_COUNT (WORD_COUNT / 64)
+#define WINDOW_COUNT WPI_PLACES_MAX
 #define NEAR_WORD_COUNT (BUCKET_PS / 64)
 #define NO_EVENT UINT32_MAX
-#define NO_PLACE UINT32_MAX
 #define NO_BUCKET UINT64_MAX
 
 /* Kept out of the way of what each event does. */
@@ -50,19 +49,6 @@ typedef struct link {
     uint32_t offset_ps; /* in its bucket, or window */
 } link;
 
-/* Which places of a wheel are not empty. */
-typedef struct place_set {
-    uint64_t summary[SUMMARY_COUNT]; /* a bit a word that is not 0 */
-    uint64_t words[WORD_COUNT];      /* a bit a place */
-} place_set;
-
-/* An event beyond the wheels. */
-typedef struct key {
-    wp_time_ps time;
-    uint64_t sequence;
-    uint32_t event;
-} key;
-
 struct wpi_engine {
     wp_time_ps now;
     uint64_t cursor; /* number (time >> BUCKET_BITS) of the bucket being run */
@@ -73,62 +59,16 @@ struct wpi_engine {
     event *events;
     link *links;
     uint32_t event_capacity;
-    uint32_t free; /* list */
-    key *far;      /* heap */
-    size_t far_count, far_capacity;
-    uint64_t far_sequence;
-    uint64_t upcoming; /* number of the first bucket after the cursor with events; or NO_BUCKET */
+    uint32_t free;      /* list */
+    wpi_far_events far; /* beyond the wheels */
+    uint64_t upcoming;  /* number of the first bucket after the cursor with events; or NO_BUCKET */
     uint32_t near_summary;                /* a bit a word that is not 0 */
     uint64_t near_words[NEAR_WORD_COUNT]; /* a bit a list that is not empty */
     uint32_t near_first[BUCKET_PS], near_last[BUCKET_PS];
-    place_set full_buckets, full_windows;
+    wpi_place_set full_buckets, full_windows;
     uint32_t buckets[BUCKET_COUNT];
     uint32_t window_first[WINDOW_COUNT], window_last[WINDOW_COUNT]; /* if it is not empty */
 };
-
-/* ---- far --------------------------------------------------------------------------------------
- */
-
-static bool is_before(const key *a, const key *b) {
-    return a->time != b->time ? a->time < b->time : a->sequence < b->sequence;
-}
-
-RARE static void far_push(wpi_engine *engine, wp_time_ps time, uint32_t number) {
-    if (engine->far_count == engine->far_capacity) {
-        const size_t capacity = engine->far_capacity == 0 ? 64 : 2 * engine->far_capacity;
-        key *keys = wp_realloc(engine->far, capacity * sizeof *keys);
-        WP_CHECK(keys != NULL);
-        engine->far = keys;
-        engine->far_capacity = capacity;
-    }
-    const key k = {time, engine->far_sequence++, number};
-    size_t at = engine->far_count++;
-    while (at > 0) {
-        const size_t parent = (at - 1) / 2;
-        if (!is_before(&k, &engine->far[parent])) break;
-        engine->far[at] = engine->far[parent];
-        at = parent;
-    }
-    engine->far[at] = k;
-}
-
-static key far_pop(wpi_engine *engine) {
-    const key top = engine->far[0];
-    const key last = engine->far[--engine->far_count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= engine->far_count) break;
-        if (child + 1 < engine->far_count &&
-            is_before(&engine->far[child + 1], &engine->far[child]))
-            child++;
-        if (!is_before(&engine->far[child], &last)) break;
-        engine->far[at] = engine->far[child];
-        at = child;
-    }
-    engine->far[at] = last;
-    return top;
-}
 
 /* ---- scheduling -------------------------------------------------------------------------------
  */
@@ -147,20 +87,6 @@ RARE static void grow_events(wpi_engine *engine) {
     engine->event_capacity = capacity;
 }
 
-static bool is_full(const place_set *places, uint32_t at) {
-    return (places->words[at / 64] >> (at % 64) & 1) != 0;
-}
-
-static void set_full(place_set *places, uint32_t at) {
-    places->words[at / 64] |= (uint64_t)1 << (at % 64);
-    places->summary[at / 4096] |= (uint64_t)1 << (at / 64 % 64);
-}
-
-static void set_empty(place_set *places, uint32_t at) {
-    places->words[at / 64] &= ~((uint64_t)1 << (at % 64));
-    if (places->words[at / 64] == 0) places->summary[at / 4096] &= ~((uint64_t)1 << (at / 64 % 64));
-}
-
 static uint64_t window_of(wp_time_ps time) {
     return time >> (BUCKET_BITS + WINDOW_BITS);
 }
@@ -169,12 +95,12 @@ static void put_in_window(wpi_engine *engine, wp_time_ps time, uint32_t number) 
     const uint32_t at = (uint32_t)window_of(time) & (WINDOW_COUNT - 1);
     const uint32_t offset_ps = (uint32_t)time & ((1u << (BUCKET_BITS + WINDOW_BITS)) - 1);
     engine->links[number] = (link){NO_EVENT, offset_ps};
-    if (is_full(&engine->full_windows, at))
+    if (wpi_place_set_has(&engine->full_windows, at))
         engine->links[engine->window_last[at]].next = number;
     else
         engine->window_first[at] = number;
     engine->window_last[at] = number;
-    set_full(&engine->full_windows, at);
+    wpi_place_set_add(&engine->full_windows, at);
 }
 
 static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) {
@@ -182,7 +108,7 @@ static void put_in_bucket(wpi_engine *engine, wp_time_ps time, uint32_t number) 
     const uint32_t at = (uint32_t)bucket & (BUCKET_COUNT - 1);
     engine->links[number] = (link){engine->buckets[at], (uint32_t)time & (BUCKET_PS - 1)};
     engine->buckets[at] = number;
-    set_full(&engine->full_buckets, at);
+    wpi_place_set_add(&engine->full_buckets, at);
     if (bucket < engine->upcoming) engine->upcoming = bucket;
 }
 
@@ -194,7 +120,7 @@ static void put_away(wpi_engine *engine, wp_time_ps time, uint32_t number) {
     else if (ahead < WINDOW_COUNT)
         put_in_window(engine, time, number);
     else
-        far_push(engine, time, number);
+        wpi_far_events_add(&engine->far, time, number);
 }
 
 static void set_near(wpi_engine *engine, uint32_t offset_ps) {
@@ -244,38 +170,21 @@ void wpi_engine_at_announced(wpi_engine *engine, wp_time_ps time, wpi_event_fn f
 /* ---- running ----------------------------------------------------------------------------------
  */
 
-/* The first place that is not empty at or after position `from`, going round; NO_PLACE: none. */
-static uint32_t next_position(const place_set *places, uint32_t from) {
-    const uint32_t word = from / 64;
-    const uint64_t here = places->words[word] >> (from % 64);
-    if (here != 0) return from + (uint32_t)__builtin_ctzll(here);
-    uint32_t group = word / 64;
-    /* Words behind this one in its group, the other groups, and the group's beginning once more. */
-    uint64_t summary =
-        word % 64 == 63 ? 0 : places->summary[group] >> (word % 64 + 1) << (word % 64 + 1);
-    for (uint32_t i = 0; summary == 0 && i < SUMMARY_COUNT; i++) {
-        group = (group + 1) % SUMMARY_COUNT;
-        summary = places->summary[group];
-    }
-    if (summary == 0) return NO_PLACE;
-    const uint32_t found = group * 64 + (uint32_t)__builtin_ctzll(summary);
-    return found * 64 + (uint32_t)__builtin_ctzll(places->words[found]);
-}
-
 /* The number of the first bucket after the cursor that holds events. */
 static uint64_t next_bucket(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->cursor + 1) & (BUCKET_COUNT - 1);
-    const uint32_t position = next_position(&engine->full_buckets, at);
-    if (position == NO_PLACE) return NO_BUCKET;
+    const uint32_t position = wpi_place_set_next(&engine->full_buckets, at);
+    if (position == WPI_NO_PLACE) return NO_BUCKET;
     return engine->cursor + 1 + ((position - at) & (BUCKET_COUNT - 1));
 }
 
 /* The number of the first window that has events and no buckets; UINT64_MAX: none. */
 static uint64_t next_window(const wpi_engine *engine) {
     const uint32_t at = (uint32_t)(engine->window + 2) & (WINDOW_COUNT - 1);
-    const uint32_t position = next_position(&engine->full_windows, at);
-    if (position != NO_PLACE) return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
-    return engine->far_count > 0 ? window_of(engine->far[0].time) : UINT64_MAX;
+    const uint32_t position = wpi_place_set_next(&engine->full_windows, at);
+    if (position != WPI_NO_PLACE)
+        return engine->window + 2 + ((position - at) & (WINDOW_COUNT - 1));
+    return engine->far.count > 0 ? window_of(engine->far.items[0].time) : UINT64_MAX;
 }
 
 static void announce(const wpi_engine *engine, uint32_t number, bool is_near) {
@@ -300,7 +209,7 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
         number = l.next;
     }
     engine->buckets[at] = NO_EVENT;
-    set_empty(&engine->full_buckets, at);
+    wpi_place_set_remove(&engine->full_buckets, at);
     engine->upcoming = next_bucket(engine);
 }
 
@@ -308,8 +217,8 @@ static void deal_bucket(wpi_engine *engine, uint64_t bucket) {
 static void open_window(wpi_engine *engine, uint64_t window) {
     const uint32_t at = (uint32_t)window & (WINDOW_COUNT - 1);
     const wp_time_ps start = window << (BUCKET_BITS + WINDOW_BITS);
-    if (!is_full(&engine->full_windows, at)) return;
-    set_empty(&engine->full_windows, at);
+    if (!wpi_place_set_has(&engine->full_windows, at)) return;
+    wpi_place_set_remove(&engine->full_windows, at);
     for (uint32_t number = engine->window_first[at]; number != NO_EVENT;) {
         const link l = engine->links[number];
         put_in_bucket(engine, start + l.offset_ps, number);
@@ -323,8 +232,8 @@ static void turn_to(wpi_engine *engine, uint64_t window) {
     engine->window = window;
     if (window > before + 1) open_window(engine, window);
     open_window(engine, window + 1);
-    while (engine->far_count > 0 && window_of(engine->far[0].time) - window < WINDOW_COUNT) {
-        const key k = far_pop(engine);
+    while (engine->far.count > 0 && window_of(engine->far.items[0].time) - window < WINDOW_COUNT) {
+        const wpi_far_event k = wpi_far_events_take(&engine->far);
         put_away(engine, k.time, k.event);
     }
 }
@@ -428,7 +337,7 @@ wp_status wpi_engine_create(wpi_engine **out, wp_error *err) {
 
 void wpi_engine_destroy(wpi_engine *engine) {
     if (engine == NULL) return;
-    wp_free(engine->far);
+    wp_free(engine->far.items);
     wp_free(engine->links);
     wp_free(engine->events);
     wp_free(engine);

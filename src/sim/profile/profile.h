@@ -336,11 +336,13 @@ typedef struct wpi_profile {
 
 /** A key with the value in force. Strings live as long as the profile. */
 typedef struct wpi_profile_value {
-    const char *name;   /* "tlb.l2.entries" */
-    const char *unit;   /* "bytes", "time", … */
-    const char *text;   /* as written */
-    const char *source; /* where the number is from; "default"; NULL: not said */
-    const char *file;   /* NULL: the default, or --set */
+    const char *name;     /* "tlb.l2.entries" */
+    const char *unit;     /* "bytes", "time", … */
+    const char *text;     /* as written */
+    const char *fallback; /* its default */
+    bool needs_future;    /* it is a policy that looks ahead */
+    const char *source;   /* where the number is from; "default"; NULL: not said */
+    const char *file;     /* NULL: the default, or --set */
     uint32_t line;
     const char *doc;
 } wpi_profile_value;

@@ -274,7 +274,7 @@ static wp_status check_prefetcher(const wpi_profile *p, const char *name, const 
     const wpi_migrate_question full = {.frames = 1, .taken_frames = 1};
     const bool faults = !migrate->counts_writes || migrate->threshold(&full) != UINT64_MAX;
     if (faults || !wpi_profile_is_set(p, name) || policy == NULL ||
-        strcmp(policy->name, "none") == 0)
+        strcmp(policy->name, WPI_POLICY_NONE) == 0)
         return WP_STATUS_OK;
     return REFUSE(p, name, err,
                   "with paging.migrate=%s pages neither fault nor are prefetched: leave it "

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys of profiles: the table, and the names of keys that are repeated. */
+/* The keys of profiles: the table. */
 #include "sim/profile/profile_keys.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
 
 #define AT(field) offsetof(wpi_profile, field)
 #define TLB(field) (AT(tlb) + offsetof(wpi_tlb_profile, field))
@@ -182,7 +181,7 @@ const wpi_key wpi_keys[] = {
     {"tlb_sharing.census", WPI_KEY_FLAG, "off", 0, 1, AT(tlb_sharing.has_census), NULL,
      "count for each request and each miss how many TLBs hold the page"},
 
-    {"tlb_prefetch.policy", WPI_KEY_POLICY, "none", 0, 0, AT(tlb_prefetch.policy), "tlb_prefetch",
+    {"tlb_prefetch.policy", WPI_KEY_POLICY, WPI_POLICY_NONE, 0, 0, AT(tlb_prefetch.policy), "tlb_prefetch",
      "policy that selects translations to prefetch into the last TLB level"},
     {"tlb_prefetch.table", WPI_KEY_NUMBER, "64", 1, 1 << 20, AT(tlb_prefetch.table_entries), NULL,
      "regions whose misses are recorded"},
@@ -282,7 +281,7 @@ const wpi_key wpi_keys[] = {
      NULL,
      "batches with throttled faults serviced in one interrupt "
      "(uvm_perf_fault_max_throttle_per_service)"},
-    {"paging.thrash", WPI_KEY_POLICY, "none", 0, 0, AT(paging.thrash), "thrash",
+    {"paging.thrash", WPI_KEY_POLICY, WPI_POLICY_NONE, 0, 0, AT(paging.thrash), "thrash",
      "policy for pages that host and device access alternately"},
     {"paging.thrash_threshold", WPI_KEY_NUMBER, "3", 1, 7, AT(paging.thrash_threshold), NULL,
      "migrations within the lapse of one another at which a page counts as thrashing "
@@ -396,47 +395,3 @@ const wpi_key wpi_keys[] = {
 /* clang-format on */
 
 const size_t wpi_key_count = sizeof wpi_keys / sizeof wpi_keys[0];
-
-const char *wpi_class_name(wp_trace_class class) {
-    static const char *const names[WP_TRACE_CLASS_COUNT] = {
-        "int",     "imul",     "fp16",  "fp32",    "fp64", "special", "convert",
-        "control", "constant", "local", "texture", "warp", "sync"};
-    return (unsigned)class < WP_TRACE_CLASS_COUNT ? names[class] : "unknown";
-}
-
-const char *wpi_key_unit_name(wpi_key_unit unit) {
-    static const char *const names[WPI_KEY_UNIT_COUNT] = {"number",    "percent", "number", "bytes",
-                                                          "frequency", "time",    "cycles", "rate",
-                                                          "flag",      "word",    "policy", "text"};
-    return (unsigned)unit < WPI_KEY_UNIT_COUNT ? names[unit] : "unknown";
-}
-
-static bool is_of_class(const wpi_key *key) {
-    return strncmp(key->name, "class.*", 7) == 0;
-}
-
-static bool is_of_tlb(const wpi_key *key) {
-    return strncmp(key->name, "tlb.l*", 6) == 0;
-}
-
-uint32_t wpi_key_repeats(const wpi_key *key) {
-    if (is_of_class(key)) return WP_TRACE_CLASS_COUNT;
-    return is_of_tlb(key) ? WPI_TLB_LEVELS_MAX : 1;
-}
-
-void wpi_key_name(const wpi_key *key, uint32_t repeat, char out[WPI_KEY_NAME_MAX]) {
-    const char *star = strchr(key->name, '*');
-    if (star == NULL) {
-        (void)snprintf(out, WPI_KEY_NAME_MAX, "%s", key->name);
-        return;
-    }
-    char number[4];
-    (void)snprintf(number, sizeof number, "%u", (repeat + 1) % 100);
-    (void)snprintf(out, WPI_KEY_NAME_MAX, "%.*s%s%s", (int)(star - key->name), key->name,
-                   is_of_class(key) ? wpi_class_name((wp_trace_class)repeat) : number, star + 1);
-}
-
-size_t wpi_key_stride(const wpi_key *key) {
-    if (is_of_class(key)) return sizeof(wpi_class_profile);
-    return is_of_tlb(key) ? sizeof(wpi_tlb_profile) : 0;
-}

@@ -128,12 +128,22 @@ void wpi_profile_text_destroy(wpi_profile_text *text) {
     wp_free(text);
 }
 
+static bool needs_future(const wpi_key *key, const char *text) {
+    const wpi_policy *policy;
+    return key->unit == WPI_KEY_POLICY &&
+           wpi_policy_find(key->words, text, &policy, NULL) == WP_STATUS_OK &&
+           wpi_policy_needs_future(policy);
+}
+
 bool wpi_profile_value_at(const wpi_profile *profile, size_t i, wpi_profile_value *out) {
     if (i >= profile->text->count) return false;
     const wpi_written *w = &profile->text->written[i];
+    const char *text = w->text != NULL ? w->text : w->key->default_text;
     *out = (wpi_profile_value){.name = w->name,
                                .unit = wpi_key_unit_name(w->key->unit),
-                               .text = w->text != NULL ? w->text : w->key->default_text,
+                               .text = text,
+                               .fallback = w->key->default_text,
+                               .needs_future = needs_future(w->key, text),
                                .source = w->text != NULL ? w->source : "default",
                                .file = w->text != NULL ? w->file : NULL,
                                .line = w->line,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_scheduler.c (which warp issues). */
+/** The inside of an SM: sm.c (CTAs), sm_warp.c (steps), sm_access.c (accesses), sm_scheduler.c
+ * (which warp issues). */
 #ifndef WP_SIM_SM_PARTS_H
 #define WP_SIM_SM_PARTS_H
 
@@ -115,6 +116,23 @@ struct wpi_sm {
 void wpi_warp_ready(void *warp, uint64_t token, wp_time_ps now); /* an event: it may issue */
 /** The scheduler's turn is the warp's: issues. */
 void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now);
+/** It may issue again at `time`. */
+void wpi_warp_resume_at(wpi_warp_run *warp, wp_time_ps time);
+/** Waits for the site's answer; WP_TRACE_NONE: for any. */
+void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site);
+/** Notes that the site will answer once more; false: there is no room. */
+bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site);
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t site, wp_time_ps now);
+void wpi_warp_memory_answered(void *warp, uint64_t site, const wpi_answer *answer);
+void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count);
+/** Simulated time has come to where these lanes wait: they may run on. */
+void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now);
+
+/* sm_access.c */
+/** An access by no lane takes nothing: true, and it is passed over. */
+bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now);
+/** False: nothing happened yet, the warp waits. */
+bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now);
 
 /* sm_scheduler.c */
 /** A warp wants to issue: now if it can. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The steps of a warp, one after the other: instructions, waits, fences, ends of blocks. */
 #include "base/abi.h"
-#include "sim/sm/shared_banks.h"
 #include "sim/sm/sm_parts.h"
 
 /* A warp that waits for another CTA's store looks again after so long. */
@@ -21,8 +21,7 @@ static wpi_score *find_score(wpi_warp_run *warp, uint32_t site) {
     return NULL;
 }
 
-/* Notes that the site will answer once more; false: there is no room. */
-static bool expect_answer(wpi_warp_run *warp, uint32_t site) {
+bool wpi_warp_expect(wpi_warp_run *warp, uint32_t site) {
     wpi_score *score = find_score(warp, site);
     if (score == NULL) {
         if (warp->score_count == WPI_SCOREBOARD_SITES) return false;
@@ -33,7 +32,7 @@ static bool expect_answer(wpi_warp_run *warp, uint32_t site) {
     return true;
 }
 
-static void answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
+void wpi_warp_answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
     wpi_score *score = find_score(warp, (uint32_t)token);
     if (--score->outstanding != 0) return;
     *score = warp->scores[--warp->score_count];
@@ -45,39 +44,11 @@ static void answered(wpi_warp_run *warp, uint64_t token, wp_time_ps now) {
     }
 }
 
-static void memory_answered(void *warp, uint64_t token, const wpi_answer *answer) {
-    answered(warp, token, answer->answered);
+void wpi_warp_memory_answered(void *warp, uint64_t token, const wpi_answer *answer) {
+    wpi_warp_answered(warp, token, answer->answered);
 }
 
-static void shared_answered(void *warp, uint64_t token, wp_time_ps now) {
-    answered(warp, token, now);
-}
-
-/* The first warp in line at the LSU, if there is room for its store. */
-static void serve_line(wpi_sm *sm, wp_time_ps now) {
-    wpi_warp_run *warp = sm->in_line;
-    if (warp == NULL || !wpi_memory_has_store_room(sm->memory, sm->number)) return;
-    sm->in_line = warp->next;
-    if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
-    warp->next = NULL;
-    wpi_warp_set_state(warp, WPI_WARP_BUSY);
-    wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
-}
-
-static void store_accepted(void *sm, uint64_t token, const wpi_answer *answer) {
-    (void)token;
-    serve_line(sm, answer->answered);
-}
-
-static void wait_in_line(wpi_warp_run *warp) {
-    wpi_sm *sm = warp->sm;
-    wpi_warp_set_state(warp, WPI_WARP_QUEUES);
-    warp->next = NULL;
-    *sm->in_line_last = warp;
-    sm->in_line_last = &warp->next;
-}
-
-static void wait_for(wpi_warp_run *warp, uint32_t site) {
+void wpi_warp_wait_for(wpi_warp_run *warp, uint32_t site) {
     wpi_warp_set_state(warp, WPI_WARP_WAITS);
     warp->waits_for = site;
 }
@@ -91,13 +62,12 @@ void wpi_warp_ready(void *object, uint64_t token, wp_time_ps now) {
     wpi_scheduler_want(warp->scheduler, warp, now);
 }
 
-/* It may issue again at `time`. */
-static void resume_at(wpi_warp_run *warp, wp_time_ps time) {
+void wpi_warp_resume_at(wpi_warp_run *warp, wp_time_ps time) {
     wpi_warp_set_state(warp, WPI_WARP_BUSY);
     wpi_engine_at(warp->sm->engine, time, wpi_warp_ready, warp, 0);
 }
 
-static void count_instructions(wpi_warp_run *warp, uint32_t count) {
+void wpi_warp_count_instructions(wpi_warp_run *warp, uint32_t count) {
     wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
     numbers->warp_instructions += count;
     numbers->thread_instructions +=
@@ -129,48 +99,11 @@ static void issue_run(wpi_warp_run *warp, const wp_trace_step *steps, wp_time_ps
         chain_ps += step->chain * sm->latency_ps[step->class];
         count += step->count;
     }
-    count_instructions(warp, count);
+    wpi_warp_count_instructions(warp, count);
     const wp_time_ps took_ps = longer(longer(slots_ps, chain_ps), fetch_time(warp, count));
-    resume_at(warp,
-              now + took_ps); /* before the scheduler's next turn, if that is at the same time */
+    wpi_warp_resume_at(
+        warp, now + took_ps); /* before the scheduler's next turn, if that is at the same time */
     wpi_scheduler_take(warp->scheduler, warp, now, slots_ps);
-}
-
-static bool is_in(uint64_t address, uint64_t base, uint64_t bytes) {
-    return address - base < bytes;
-}
-
-typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL } place;
-
-static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
-                      const uint64_t *addresses) {
-    if (site->space == WP_TRACE_GLOBAL) return PLACE_GLOBAL;
-    if (site->space == WP_TRACE_SHARED) return PLACE_SHARED;
-    const wpi_windows *windows = &warp->cta->windows;
-    const uint64_t address = addresses[__builtin_ctz(warp->block.mask)];
-    if (is_in(address, windows->shared, windows->shared_bytes)) return PLACE_SHARED;
-    return is_in(address, windows->local, windows->local_bytes) ? PLACE_LOCAL : PLACE_GLOBAL;
-}
-
-static bool has_result(const wp_trace_site *site) {
-    return site->access == WP_TRACE_LOAD || site->access == WP_TRACE_ATOMIC;
-}
-
-static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
-                          const uint64_t *addresses, wp_time_ps now) {
-    wpi_sm *sm = warp->sm;
-    wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
-    const bool is_atomic = site->access == WP_TRACE_ATOMIC || site->access == WP_TRACE_REDUCE;
-    const uint32_t cycles =
-        wpi_shared_cycles(&sm->shared, warp->block.mask, addresses, site->size_bytes, is_atomic);
-    numbers->shared_accesses++;
-    numbers->shared_conflict_cycles += cycles - 1;
-    const wp_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
-    sm->shared_free_at = start + cycles * sm->cycle_ps;
-    if (has_result(site)) {
-        wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
-                      number);
-    }
 }
 
 /* ---- what lanes are told
@@ -179,10 +112,10 @@ static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_si
 /* Threads ran: who had no words may have some. */
 static void ask_again(wpi_warp_run *warp, wp_time_ps now) {
     if (warp->cta->stalled != 0) wpi_cta_wake_stalled(warp->cta, now);
-    if (warp->state == WPI_WARP_BARRIER) resume_at(warp, now);
+    if (warp->state == WPI_WARP_BARRIER) wpi_warp_resume_at(warp, now);
 }
 
-static void reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
+void wpi_warp_reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     wpi_warp_source *source = warp->cta->launch->source;
     if (source->ops->reach(source, warp->cta->slot, warp->number, lanes, now / warp->sm->cycle_ps,
                            now / WP_PS_PER_NS)) {
@@ -192,104 +125,15 @@ static void reach(wpi_warp_run *warp, uint32_t lanes, wp_time_ps now) {
     }
 }
 
-static void performed_in_l2(void *warp, uint32_t lanes, wp_time_ps now) {
-    reach(warp, lanes, now);
-}
-
-/* In step, what reads what others write is made when it gets to L2; everything else, which others
- * cannot tell from that, when it is issued. */
-static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site, place where) {
-    return warp->cta->launch->source->is_in_step &&
-           (where != PLACE_GLOBAL || !wpi_is_performed_in_l2(site->access, site->cache));
-}
-
-/* ---- accesses
- * ------------------------------------------------------------------------------------- */
-
-/* Lanes that touch memory: of a texture, those whose texel lies in it. */
-static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
-                         const uint64_t *addresses) {
-    if (site->cache != WP_TRACE_CACHE_TEXTURE) return warp->block.mask;
-    uint32_t lanes = 0;
-    for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
-        const uint32_t lane = (uint32_t)__builtin_ctz(left);
-        lanes |= (uint32_t)(addresses[lane] != 0) << lane;
-    }
-    return lanes;
-}
-
-/* An access by nobody takes nothing. */
-static bool pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
-    const wpi_warp_source *source = warp->cta->launch->source;
-    const wp_trace_site *site = &source->tables->sites[step->value];
-    if (lanes_of(warp, site, warp->block.addresses + (size_t)warp->access * WPI_LANES) != 0)
-        return false;
-    warp->access++;
-    if (source->is_in_step) reach(warp, warp->block.mask, now);
-    return true;
-}
-
-static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
-                          const uint64_t *addresses, bool is_made_later, wp_time_ps now) {
-    wpi_sm *sm = warp->sm;
-    const wpi_access access = {.sm = sm->number,
-                               .kind = site->access,
-                               .cache = site->cache,
-                               .size_bytes = site->size_bytes,
-                               .mask = lanes_of(warp, site, addresses),
-                               .addresses = addresses,
-                               .name = site->name,
-                               .performed = is_made_later ? performed_in_l2 : NULL};
-    const bool answers = has_result(site);
-    const uint32_t cycles =
-        wpi_memory_access(sm->memory, &access, now, answers ? memory_answered : store_accepted,
-                          answers ? (void *)warp : (void *)sm, number);
-    sm->lsu_free_at = now + cycles * sm->cycle_ps;
-    warp->cta->launch->numbers.accesses[site->access]++;
-    if (!answers) serve_line(sm, now);
-}
-
-/* False: nothing happened yet, the warp waits. */
-static bool issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
-    wpi_sm *sm = warp->sm;
-    const wp_trace_site *site = &warp->cta->launch->source->tables->sites[step->value];
-    const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
-    const place where = place_of(warp, site, addresses);
-    if (where == PLACE_GLOBAL && sm->lsu_free_at > now) {
-        resume_at(warp, sm->lsu_free_at);
-        return false;
-    }
-    if (where == PLACE_GLOBAL && !has_result(site) &&
-        !wpi_memory_has_store_room(sm->memory, sm->number)) {
-        wait_in_line(warp);
-        return false;
-    }
-    if (has_result(site) && where != PLACE_LOCAL && !expect_answer(warp, step->value)) {
-        wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
-        return false;
-    }
-    const bool is_now = is_made_at_issue(warp, site, where);
-    if (where == PLACE_SHARED) {
-        access_shared(warp, step->value, site, addresses, now);
-    } else if (where == PLACE_GLOBAL) {
-        access_global(warp, step->value, site, addresses,
-                      warp->cta->launch->source->is_in_step && !is_now, now);
-    }
-    if (site->cache != WP_TRACE_CACHE_TEXTURE) count_instructions(warp, 1); /* the fetch counts */
-    warp->access++;
-    warp->step++;
-    if (is_now) reach(warp, warp->block.mask, now);
-    return true;
-}
-
 static void issue_fence(wpi_warp_run *warp, wp_time_ps now) {
-    if (!expect_answer(warp, FENCE_SITE)) {
-        wait_for(warp, WP_TRACE_NONE);
+    if (!wpi_warp_expect(warp, FENCE_SITE)) {
+        wpi_warp_wait_for(warp, WP_TRACE_NONE);
         return;
     }
-    wpi_memory_fence(warp->sm->memory, warp->sm->number, now, memory_answered, warp, FENCE_SITE);
+    wpi_memory_fence(warp->sm->memory, warp->sm->number, now, wpi_warp_memory_answered, warp,
+                     FENCE_SITE);
     warp->step++;
-    wait_for(warp, FENCE_SITE);
+    wpi_warp_wait_for(warp, FENCE_SITE);
 }
 
 /* ---- ends of blocks
@@ -335,7 +179,7 @@ static bool gives_way(const wpi_warp_run *warp, const wp_trace_step *step) {
 
 static void let_others_go(wpi_warp_run *warp, wp_time_ps now) {
     warp->ready.age = warp->sm->warp_ages++;
-    resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
+    wpi_warp_resume_at(warp, now + YIELD_CYCLES * warp->sm->cycle_ps);
 }
 
 static void code_fetched(void *object, uint64_t address, wp_time_ps now);
@@ -347,7 +191,7 @@ static bool fetch_code(wpi_warp_run *warp, uint64_t address, wp_time_ps now) {
                    page = sm->profile->page_bytes;
     for (; address < outer; address = (address / page + 1) * page) {
         if (wpi_memory_fetch(sm->memory, sm->number, address, now, code_fetched, warp)) continue;
-        wait_for(warp, CODE_SITE);
+        wpi_warp_wait_for(warp, CODE_SITE);
         return false;
     }
     return true;
@@ -391,7 +235,9 @@ static bool fetch(wpi_warp_run *warp, wp_time_ps now) {
         if (warp->score_count == 0) wpi_cta_warp_ended(warp, now);
         return false;
     case WPI_SOURCE_WAIT: return false;
-    case WPI_SOURCE_SPIN: resume_at(warp, now + SPIN_CYCLES * warp->sm->cycle_ps); return false;
+    case WPI_SOURCE_SPIN:
+        wpi_warp_resume_at(warp, now + SPIN_CYCLES * warp->sm->cycle_ps);
+        return false;
     default: warp->sm->parent.failed(warp->sm->parent.object, cta->launch); return false;
     }
 }
@@ -407,14 +253,14 @@ void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
         switch ((wp_trace_op)step->op) {
         case WP_TRACE_ISSUE: issue_run(warp, steps, now); return;
         case WP_TRACE_ACCESS:
-            if (pass_over(warp, step, now)) break;
-            if (!issue_access(warp, step, now)) return;
-            resume_at(warp, now + warp->sm->cycle_ps);
+            if (wpi_warp_pass_over(warp, step, now)) break;
+            if (!wpi_warp_issue_access(warp, step, now)) return;
+            wpi_warp_resume_at(warp, now + warp->sm->cycle_ps);
             wpi_scheduler_take(warp->scheduler, warp, now, warp->sm->cycle_ps);
             return;
         case WP_TRACE_WAIT:
             if (find_score(warp, step->value) != NULL) {
-                wait_for(warp, step->value);
+                wpi_warp_wait_for(warp, step->value);
                 return;
             }
             break;
@@ -425,7 +271,7 @@ void wpi_warp_issue(wpi_warp_run *warp, wp_time_ps now) {
             warp->step++;
             let_others_go(warp, now);
             return;
-        case WP_TRACE_CLOCK: reach(warp, warp->block.mask, now); break;
+        case WP_TRACE_CLOCK: wpi_warp_reach(warp, warp->block.mask, now); break;
         default: break;
         }
         warp->step++;

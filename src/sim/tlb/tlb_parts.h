@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** The inside of the TLBs: tlb.c (what becomes of a request), tlb_build.c (how they are made),
- * tlb_shootdown.c (pages that leave). */
+/** The inside of the TLBs: tlb.c (what becomes of a request), tlb_lookup.c (its way to the
+ * walkers), tlb_build.c (how they are made), tlb_shootdown.c (pages that leave). */
 #ifndef WP_SIM_TLB_PARTS_H
 #define WP_SIM_TLB_PARTS_H
 
@@ -68,7 +68,85 @@ struct wpi_translation {
     wp_time_ps translation_ps; /* of all that asked the first level */
 };
 
-/* tlb.c */
+/* ---- requests ---- */
+
+static inline wpi_tlb_request *wpi_tlb_request_of(const wpi_translation *t, uint32_t number) {
+    return &((wpi_tlb_request *)t->requests.items)[number];
+}
+
+static inline wpi_fifo_links wpi_tlb_request_links(const wpi_translation *t) {
+    return WPI_FIFO_LINKS(t->requests.items, wpi_tlb_request, next);
+}
+
+/* Events carry request and level. */
+static inline uint64_t wpi_tlb_pack(uint32_t number, uint32_t level_number) {
+    return (uint64_t)number << 8 | level_number;
+}
+
+static inline wpi_tlb *wpi_tlb_of(const wpi_translation *t, uint32_t level_number, uint32_t sm) {
+    const wpi_tlb_level *l = &t->levels[level_number];
+    return &l->tlbs[l->group_of[sm]];
+}
+
+static inline bool wpi_tlb_is_managed(const wpi_translation *t, uint64_t address) {
+    return t->paging != NULL && wpi_paging_has(t->paging, address);
+}
+
+static inline uint8_t wpi_tlb_grain_number(const wpi_translation *t, uint64_t address) {
+    if (!wpi_tlb_is_managed(t, address)) return WPI_GRAIN_MEMORY;
+    return wpi_paging_is_large(t->paging, address) ? WPI_GRAIN_LARGE : WPI_GRAIN_SMALL;
+}
+
+static inline const wpi_grain *wpi_tlb_grain_of(const wpi_tlb_level *l, const wpi_tlb_request *r) {
+    return &l->grains[r->grain];
+}
+
+static inline uint64_t wpi_tlb_page_of(const wpi_tlb_level *l, const wpi_tlb_request *r) {
+    return wpi_tlb_page(l->grains, r->grain, r->address);
+}
+
+static inline wpi_fifo *wpi_tlb_joined_of(const wpi_tlb *at, uint32_t number) {
+    return &((wpi_fifo *)at->joined.items)[number];
+}
+
+static inline bool wpi_tlb_has_mshr(const wpi_tlb_level *l, const wpi_tlb *at) {
+    return l->profile->mshrs == 0 || at->used < l->profile->mshrs;
+}
+
+static inline wpi_fifo_links wpi_tlb_starving(const wpi_translation *t) {
+    return WPI_FIFO_LINKS(t->levels[t->level_count - 1].tlbs, wpi_tlb, next_starved);
+}
+
+/* ---- tlb_lookup.c ---- */
+
+/** What a look-up ends in. */
+typedef enum wpi_tlb_outcome {
+    WPI_TLB_HIT,
+    WPI_TLB_SENT,
+    WPI_TLB_JOINED,
+    WPI_TLB_STALLED
+} wpi_tlb_outcome;
+
+/** A request arrives at a TLB, in order behind those that stalled there if it stalls too.
+ * `*looked_up` is when its port was free. */
+wpi_tlb_outcome wpi_tlb_offer(wpi_translation *t, uint32_t number, uint32_t level_number,
+                              wp_time_ps now, wp_time_ps *looked_up);
+/** An event: a request comes to the next level. */
+void wpi_tlb_arrive(void *object, uint64_t token, wp_time_ps now);
+void wpi_tlb_ask_walkers(wpi_translation *t, uint32_t number, wp_time_ps time);
+/** Stores the translation of a request that has come back. */
+void wpi_tlb_keep(wpi_tlb_level *l, wpi_tlb *at, const wpi_tlb_request *r);
+/** The request's page must not leave before it has its answer. */
+void wpi_tlb_hold(wpi_translation *t, wpi_tlb_request *r);
+/** Looks up the requests in line, while MSHRs are free. */
+void wpi_tlb_drain(wpi_translation *t, uint32_t level_number, wpi_tlb *at, wp_time_ps now);
+/** The walkers have room: TLBs that lacked it go on. */
+void wpi_tlb_feed_starved(wpi_translation *t, wp_time_ps now);
+
+/* ---- tlb.c ---- */
+
+/** An event: a hit, a latency after its look-up. */
+void wpi_tlb_answer(void *object, uint64_t token, wp_time_ps now);
 /** What walkers and rings call; `object` is the translation. */
 void wpi_tlb_walked(void *object, uint64_t token, wp_time_ps walk_ps, wp_time_ps now);
 void wpi_tlb_expect_walk(void *object, uint64_t token, bool is_near);

@@ -14,7 +14,9 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/ir/source_variable.h"
 #include "compiler/pass/check/check_pass.h"
 #include "compiler/pass/lower_pass.h"
@@ -31,22 +33,17 @@ static uint64_t common_step(uint64_t a, uint64_t b) {
 }
 
 static void add_offsets(const checker *k, LLVMValueRef gep, origin *to) {
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    int operands = LLVMGetNumOperands(gep);
-    for (int o = 1; o < operands; o++) {
-        LLVMValueRef index = LLVMGetOperand(gep, (unsigned)o);
-        int64_t value = LLVMIsAConstantInt(index) ? LLVMConstIntGetSExtValue(index) : 0, offset;
-        if (o > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-            offset = (int64_t)LLVMOffsetOfElement(k->layout, type, (unsigned)value);
-            type = LLVMStructGetTypeAtIndex(type, (unsigned)value);
-        } else {
-            if (o > 1) type = LLVMGetElementType(type);
-            uint64_t size = LLVMABISizeOfType(k->layout, type);
-            offset = value * (int64_t)size;
-            if (!LLVMIsAConstantInt(index)) {
-                to->is_constant = false;
-                to->step = common_step(to->step, size);
-            }
+    wp_gep_walk walk = wpi_gep_walk(k->layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&walk, &index, &bytes)) {
+        int64_t offset = (int64_t)bytes;
+        if (index && LLVMIsAConstantInt(index)) {
+            offset *= LLVMConstIntGetSExtValue(index);
+        } else if (index) {
+            to->is_constant = false;
+            to->step = common_step(to->step, bytes);
+            continue;
         }
         to->offset += offset;
         to->step = common_step(to->step, (uint64_t)offset);
@@ -313,36 +310,26 @@ static void guard_range(checker *k, const access *a, const origin *o) {
 
 /* ---- finding the accesses ---- */
 
-static uint64_t size_of(const checker *k, LLVMTypeRef type) {
-    return LLVMStoreSizeOfType(k->layout, type);
-}
-
 bool wpi_check_describe(const checker *k, LLVMValueRef i, access *a) {
-    *a = (access){.instruction = i};
-    if (LLVMIsALoadInst(i)) {
-        a->size_bytes = size_of(k, LLVMTypeOf(i));
-    } else if (LLVMIsAStoreInst(i)) {
-        a->kind = WP_CHECK_STORE;
-        a->operand = 1;
-        a->size_bytes = size_of(k, LLVMTypeOf(LLVMGetOperand(i, 0)));
-    } else if (LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i)) {
-        a->kind = WP_CHECK_ATOMIC;
-        a->size_bytes = size_of(k, LLVMTypeOf(LLVMGetOperand(i, 1)));
-    } else {
-        return false;
+    const wp_access what = wpi_access_of(i);
+    *a = (access){.instruction = i, .operand = what.operand};
+    switch (what.kind) {
+    case WP_ACCESS_READ: break;
+    case WP_ACCESS_WRITE: a->kind = WP_CHECK_STORE; break;
+    case WP_ACCESS_ATOMIC: a->kind = WP_CHECK_ATOMIC; break;
+    default: return false;
     }
+    a->size_bytes = wpi_access_bytes(k->layout, &what);
     a->align_bytes = LLVMGetAlignment(i);
     return a->size_bytes != 0;
 }
 
-static bool is_range(LLVMValueRef i, bool *reads) {
-    LLVMValueRef callee = wpi_called_function(i);
-    *reads = false;
-    if (!callee) return false;
-    size_t length;
-    const char *name = LLVMGetValueName2(callee, &length);
-    *reads = strncmp(name, "llvm.memcpy.p", 13) == 0 || strncmp(name, "llvm.memmove.p", 14) == 0;
-    return *reads || strncmp(name, "llvm.memset.p", 13) == 0;
+/* The size of the inline forms is part of the instruction: a guard cannot change it. */
+static bool is_range(const wp_access *what) {
+    if (!wpi_access_is_range(what)) return false;
+    const unsigned id = LLVMGetIntrinsicID(wpi_called_function(what->instruction));
+    return id != LLVMLookupIntrinsicID("llvm.memcpy.inline", 18) &&
+           id != LLVMLookupIntrinsicID("llvm.memset.inline", 18);
 }
 
 static void check_range(checker *k, LLVMValueRef i, unsigned operand) {
@@ -399,14 +386,15 @@ static void check_access(checker *k, const access *a, uint32_t site, known *seen
 static void check_instruction(checker *k, LLVMValueRef i, uint32_t site, known *seen,
                               uint32_t *seen_count) {
     access a;
-    bool reads;
     if (wpi_check_describe(k, i, &a)) {
         check_access(k, &a, site, seen, seen_count);
     } else if (is_block_barrier(i)) {
         note_barrier(k, i);
-    } else if (is_range(i, &reads)) {
+    } else {
+        const wp_access what = wpi_access_of(i);
+        if (!is_range(&what)) return;
         check_range(k, i, 0);
-        if (reads) check_range(k, i, 1);
+        if (what.kind == WP_ACCESS_COPY) check_range(k, i, 1);
     }
 }
 

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/check/check_pass.h"
 
 enum { TERMS_MAX = 6, GROUPS_MAX = 12, LENGTH_MAX = 2000, DEPTH_MAX = 24 };
@@ -71,18 +73,14 @@ static bool add_term(address *a, LLVMValueRef index, uint64_t scale) {
 }
 
 static bool add_gep(const checker *k, address *a, LLVMValueRef gep) {
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    unsigned operands = (unsigned)LLVMGetNumOperands(gep);
-    for (unsigned o = 1; o < operands; o++) {
-        LLVMValueRef index = LLVMGetOperand(gep, o);
-        if (o > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-            unsigned field = (unsigned)LLVMConstIntGetZExtValue(index);
-            a->offset += (int64_t)LLVMOffsetOfElement(k->layout, type, field);
-            type = LLVMStructGetTypeAtIndex(type, field);
-            continue;
-        }
-        if (o > 1) type = LLVMGetElementType(type);
-        if (!add_term(a, index, LLVMABISizeOfType(k->layout, type))) return false;
+    wp_gep_walk walk = wpi_gep_walk(k->layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&walk, &index, &bytes)) {
+        if (!index)
+            a->offset += (int64_t)bytes;
+        else if (!add_term(a, index, bytes))
+            return false;
     }
     return true;
 }
@@ -190,16 +188,15 @@ static LLVMValueRef repeat(checker *k, const wp_map *inside, wp_map *made, LLVMV
 /* ---- finding a run ---- */
 
 static bool ends_run(LLVMValueRef i) {
+    const wp_access a = wpi_access_of(i);
     if (LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i) ||
-        LLVMIsAFenceInst(i))
+        a.kind == WP_ACCESS_FENCE || wpi_access_is_range(&a))
         return true;
     if (!LLVMIsACallInst(i)) return false;
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
     const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
-    /* arithmetic; not memcpy, which is an access itself */
-    return strncmp(name, "llvm.", 5) != 0 || strncmp(name, "llvm.mem", 8) == 0 ||
-           strncmp(name, "llvm.nvvm", 9) == 0;
+    return strncmp(name, "llvm.", 5) != 0 || strncmp(name, "llvm.nvvm", 9) == 0;
 }
 
 /* Takes access all[index] into the plan; false: its address is not known before the run. */

@@ -6,8 +6,8 @@
  * A thread alone would walk down a column of b, a cache line for each element; side by side the
  * threads read b row by row, and the turn is a vector operation. As all threads have the same
  * number of turns, a cut (a stop that never waits) at the end of the loop is all it takes; the
- * values that the loop carries go through the frame, as at a barrier. `pace` says for which loops
- * it pays.
+ * values that the loop carries go through the frame, as at a barrier. ir/loop_stride.h says for
+ * which loops it pays.
  *
  * Loops that only a guard on the thread leads to come first: `together` has made them loops of all
  * threads. */
@@ -15,7 +15,7 @@
 
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
-#include "compiler/ir/loop_step.h"
+#include "compiler/ir/loop_stride.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 
@@ -50,7 +50,8 @@ static void cut_loops(wp_compile *c, LLVMValueRef kernel) {
         const wp_loop *loop = &loops.loops[i];
         LLVMBasicBlockRef header = loops.blocks[loop->header], latch = loops.blocks[loop->latch];
         if (wpi_uniform_is_partial(&uniform, header) || wpi_uniform_is_partial(&uniform, latch) ||
-            !wpi_pace_favours_turns(&uniform, &loops, loop) || !join_before(c, &loops, loop, step))
+            !wpi_stride_favours_turns(&uniform, &loops, loop) ||
+            !join_before(c, &loops, loop, step))
             continue;
         LLVMPositionBuilderBefore(c->builder, LLVMGetBasicBlockTerminator(latch));
         wpi_lower_stop(c, c->builder, WP_STOP_CUT, NULL, NULL, NULL);

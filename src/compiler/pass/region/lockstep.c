@@ -18,9 +18,11 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/ir/postdom.h"
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/lower_pass.h"
@@ -28,16 +30,10 @@
 
 #define SLICE_DEPTH_MAX 64
 
-static LLVMValueRef accessed_pointer(LLVMValueRef instruction) {
-    if (LLVMIsALoadInst(instruction)) return LLVMGetOperand(instruction, 0);
-    if (LLVMIsAStoreInst(instruction)) return LLVMGetOperand(instruction, 1);
-    return NULL;
-}
-
 static bool is_volatile_shared(LLVMValueRef instruction) {
-    LLVMValueRef pointer = accessed_pointer(instruction);
-    return pointer && LLVMGetVolatile(instruction) &&
-           LLVMGetPointerAddressSpace(LLVMTypeOf(pointer)) == WP_SPACE_SHARED;
+    const wp_access a = wpi_access_of(instruction);
+    return (a.kind == WP_ACCESS_READ || a.kind == WP_ACCESS_WRITE) &&
+           LLVMGetVolatile(instruction) && wpi_access_space(&a) == WP_SPACE_SHARED;
 }
 
 static void add_steps(wp_compile *c, LLVMValueRef function) {
@@ -51,22 +47,12 @@ static void add_steps(wp_compile *c, LLVMValueRef function) {
 
 /* ---- loops that wait ---- */
 
-/* Local memory, which other threads cannot reach: a delay loop over a volatile variable waits for
- * nobody. */
-static bool is_own_memory(LLVMValueRef pointer) {
-    for (int depth = 0; depth < SLICE_DEPTH_MAX; depth++) {
-        if (LLVMIsAAllocaInst(pointer)) return true;
-        if (!LLVMIsAGetElementPtrInst(pointer) && !LLVMIsAAddrSpaceCastInst(pointer)) return false;
-        pointer = LLVMGetOperand(pointer, 0);
-    }
-    return false;
-}
-
+/* An access by which a thread learns what others do. Local memory is the thread's own: a delay loop
+ * over a volatile variable there waits for no other thread. */
 static bool sees_other_threads(LLVMValueRef instruction) {
-    if (LLVMIsAAtomicRMWInst(instruction) || LLVMIsAAtomicCmpXchgInst(instruction)) return true;
-    return LLVMIsALoadInst(instruction) && !is_own_memory(LLVMGetOperand(instruction, 0)) &&
-           (LLVMGetVolatile(instruction) ||
-            LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic);
+    const wp_access a = wpi_access_of(instruction);
+    return a.kind == WP_ACCESS_ATOMIC || (a.kind == WP_ACCESS_READ && a.is_ordered &&
+                                          !LLVMIsAAllocaInst(wpi_pointer_base(a.pointer)));
 }
 
 typedef enum patience { GOES_ON = 0, TRIES, WAITS } patience;

@@ -12,10 +12,10 @@
  * Threads that are left out must leave nothing behind: no effect, and what the loop carries from
  * thread to thread (a vote) unchanged. Writing back what was read counts as no effect. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/same_code.h"
 #include "compiler/ir/thread_loop.h"
@@ -40,14 +40,11 @@ static bool falls_through(LLVMBasicBlockRef block, LLVMBasicBlockRef latch) {
 }
 
 static bool has_effect(LLVMValueRef i) {
-    if (LLVMIsAStoreInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i) ||
-        LLVMIsAFenceInst(i))
-        return true;
-    if (LLVMIsALoadInst(i)) return LLVMGetVolatile(i);
+    const wp_access a = wpi_access_of(i);
+    if (a.kind == WP_ACCESS_READ) return LLVMGetVolatile(i);
+    if (a.kind != WP_ACCESS_NONE) return true;
     LLVMValueRef callee = wpi_called_function(i);
-    size_t length;
-    return LLVMIsACallInst(i) && !(callee && LLVMGetIntrinsicID(callee) &&
-                                   strncmp(LLVMGetValueName2(callee, &length), "llvm.mem", 8) != 0);
+    return LLVMIsACallInst(i) && !(callee && LLVMGetIntrinsicID(callee));
 }
 
 static bool is_zero(LLVMValueRef value) {

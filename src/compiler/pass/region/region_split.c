@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/region/regions.h"
 
@@ -37,8 +38,7 @@ static wp_origin origin_of(LLVMValueRef i) {
         return LLVMGetPointerAddressSpace(LLVMTypeOf(LLVMGetOperand(i, 0))) == WP_SPACE_CONSTANT
                    ? WP_ORIGIN_OPERANDS
                    : WP_ORIGIN_DIVERGENT;
-    if (LLVMIsAAllocaInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i))
-        return WP_ORIGIN_DIVERGENT;
+    if (LLVMIsAAllocaInst(i) || wpi_access_is_atomic(i)) return WP_ORIGIN_DIVERGENT;
     if (!LLVMIsACallInst(i)) return WP_ORIGIN_OPERANDS;
     LLVMValueRef callee = wpi_called_function(i);
     if (!callee) return WP_ORIGIN_DIVERGENT;
@@ -123,7 +123,7 @@ wp_step wpi_region_step_for_cuts(const wp_compile *c, const wp_uniform *u) {
     if (local_bytes > LOCAL_MOST_BYTES) return WP_STEP_LOST;
     wp_step step = wpi_region_step_of(u);
     /* Checked code tells barriers apart by where the program has them. */
-    return step == WP_STEP_JOINED && c->variant ? WP_STEP_LOST : step;
+    return step == WP_STEP_JOINED && !wpi_compile_is_own(c) ? WP_STEP_LOST : step;
 }
 
 void wpi_region_join(wp_compile *c, wp_step step) {

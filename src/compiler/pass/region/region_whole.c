@@ -19,7 +19,8 @@
 
 bool wpi_region_is_whole(const wp_region_plan *plan) {
     /* Checked code tells the scheduler where threads are. */
-    if (plan->c->variant || plan->step != WP_STEP_KEPT || plan->state_count > STATES_MOST)
+    if (!wpi_compile_is_own(plan->c) || plan->step != WP_STEP_KEPT ||
+        plan->state_count > STATES_MOST)
         return false;
     for (uint32_t s = 1; s < plan->state_count; s++)
         if (!plan->kernel->stops[s].is_plain) return false;

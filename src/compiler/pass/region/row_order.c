@@ -199,7 +199,7 @@ static bool is_in_a_loop(const wp_loops *l, LLVMValueRef instruction) {
     return false;
 }
 
-static void part_streams(wp_compile *c, LLVMValueRef kernel) {
+static void part_rows(wp_compile *c, LLVMValueRef kernel) {
     wp_loops loops;
     wp_uniform uniform;
     wpi_loops_init(&loops, kernel);
@@ -234,9 +234,9 @@ static void part_streams(wp_compile *c, LLVMValueRef kernel) {
     wpi_loops_deinit(&loops);
 }
 
-wp_status wpi_pass_streams(wp_compile *c, wp_error *err) {
+wp_status wpi_pass_row_order(wp_compile *c, wp_error *err) {
     (void)err;
     for (uint32_t n = 0; n < c->kernel_count; n++)
-        part_streams(c, c->kernels[n].function);
+        part_rows(c, c->kernels[n].function);
     return WP_STATUS_OK;
 }

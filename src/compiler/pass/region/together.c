@@ -8,7 +8,7 @@
  * Inside the guard, the way is the same for all threads that are let in: every branch depends on
  * uniform values only. So the threads that are left out can go along without doing anything, and
  * the loop becomes one that the whole block takes, which `cuts` can cut. Done only where that loop
- * gains by it (`pace`).
+ * gains by it (ir/loop_stride.h).
  *
  *     parting ──► arm: uniform branches, loops ──► join
  *        └───────────────────────────────────────┘
@@ -26,7 +26,7 @@
 #include "base/must.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
-#include "compiler/ir/loop_step.h"
+#include "compiler/ir/loop_stride.h"
 #include "compiler/ir/postdom.h"
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/region/regions.h"
@@ -120,7 +120,7 @@ static bool is_uniform_arm(const arm *a) {
 static bool has_loop_to_cut(const arm *a) {
     for (uint32_t i = 0; i < a->loops->loop_count; i++) {
         const wp_loop *loop = &a->loops->loops[i];
-        if (a->contains[loop->header] && wpi_pace_favours_turns(a->uniform, a->loops, loop))
+        if (a->contains[loop->header] && wpi_stride_favours_turns(a->uniform, a->loops, loop))
             return true;
     }
     return false;

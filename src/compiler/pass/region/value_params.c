@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/region/regions.h"
 #include "compiler/passes.h"
 
@@ -15,10 +16,9 @@ static unsigned mark_kind(LLVMValueRef load) {
 }
 
 static bool is_in_param(LLVMValueRef address) {
-    while (LLVMIsAGetElementPtrInst(address) || LLVMIsAAddrSpaceCastInst(address))
-        address = LLVMGetOperand(address, 0);
-    return LLVMIsAArgument(address) && wpi_argument_has(address, "byval") &&
-           wpi_argument_has(address, "readonly");
+    LLVMValueRef base = wpi_pointer_base(address);
+    return LLVMIsAArgument(base) && wpi_argument_has(base, "byval") &&
+           wpi_argument_has(base, "readonly");
 }
 
 bool wpi_is_settled_load(LLVMValueRef value) {

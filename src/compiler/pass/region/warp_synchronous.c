@@ -28,6 +28,7 @@
 
 #include "base/fail.h"
 #include "base/must.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/loop.h"
 #include "compiler/ir/map.h"
@@ -100,35 +101,22 @@ typedef struct search {
  * entries of instruction, stored, size_bytes and is_store, and the pointers. */
 static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2],
                          LLVMValueRef pointers[2]) {
+    const wp_access what = wpi_access_of(i);
+    const uint64_t bytes = wpi_access_bytes(v->layout, &what);
+    const bool is_range = wpi_access_is_range(&what);
     uint32_t count = 0;
-    if (LLVMIsALoadInst(i)) {
-        pointers[count] = LLVMGetOperand(i, 0);
-        out[count++] =
-            (access){.instruction = i,
-                     .size_bytes = (uint32_t)LLVMStoreSizeOfType(v->layout, LLVMTypeOf(i))};
-    } else if (LLVMIsAStoreInst(i)) {
-        LLVMValueRef stored = LLVMGetOperand(i, 0);
-        uint64_t size = LLVMStoreSizeOfType(v->layout, LLVMTypeOf(stored));
-        pointers[count] = LLVMGetOperand(i, 1);
-        out[count++] = (access){
-            .instruction = i, .stored = stored, .size_bytes = (uint32_t)size, .is_store = true};
-    } else if (LLVMIsAMemIntrinsic(i)) { /* (to, from or value, size, is volatile) */
-        LLVMValueRef size = LLVMGetOperand(i, 2), second = LLVMGetOperand(i, 1);
-        bool is_set = LLVMIsAMemSetInst(i) != NULL;
-        if (!LLVMIsAConstantInt(size) || LLVMConstIntGetZExtValue(size) > COPY_BYTES_MAX ||
-            !LLVMIsNull(LLVMGetOperand(i, 3)))
-            return 0;
-        access a = {.instruction = i, .size_bytes = (uint32_t)LLVMConstIntGetZExtValue(size)};
-        pointers[count] = second;
-        if (!is_set) out[count++] = a;
-        a.is_store = true;
-        a.stored = is_set ? second : NULL;
-        pointers[count] = LLVMGetOperand(i, 0);
+    if (what.is_ordered || (is_range && bytes > COPY_BYTES_MAX)) return 0;
+    const access a = {.instruction = i, .size_bytes = (uint32_t)bytes};
+    if (what.kind == WP_ACCESS_READ || what.kind == WP_ACCESS_COPY) {
+        pointers[count] = what.kind == WP_ACCESS_COPY ? what.source : what.pointer;
         out[count++] = a;
     }
-    if (!LLVMIsAMemIntrinsic(i) && count &&
-        (LLVMGetVolatile(i) || LLVMGetOrdering(i) != LLVMAtomicOrderingNotAtomic))
-        return 0;
+    if (what.kind == WP_ACCESS_WRITE || is_range) {
+        pointers[count] = what.pointer;
+        out[count] = a;
+        out[count].is_store = true;
+        out[count++].stored = what.value;
+    }
     uint32_t kept = 0;
     for (uint32_t n = 0; n < count; n++) {
         if (out[n].size_bytes == 0 ||

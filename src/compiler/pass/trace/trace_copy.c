@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/pass/trace/trace_pass.h"
 
@@ -16,10 +17,6 @@ typedef struct copy {
     unsigned align_bytes;
 } copy;
 
-static bool starts_with(const char *name, const char *prefix) {
-    return strncmp(name, prefix, strlen(prefix)) == 0;
-}
-
 static unsigned align_of(LLVMValueRef call, unsigned operand) {
     unsigned kind = LLVMGetEnumAttributeKindForName("align", 5);
     LLVMAttributeRef attribute = LLVMGetCallSiteEnumAttribute(call, operand + 1, kind);
@@ -27,14 +24,16 @@ static unsigned align_of(LLVMValueRef call, unsigned operand) {
 }
 
 static bool describe(LLVMValueRef i, copy *out) {
-    LLVMValueRef callee = wpi_called_function(i);
-    size_t length;
-    const char *name = callee ? LLVMGetValueName2(callee, &length) : "";
-    bool is_copy = starts_with(name, "llvm.memcpy."), is_move = starts_with(name, "llvm.memmove.");
-    bool is_set = starts_with(name, "llvm.memset.");
-    if (!is_copy && !is_move && !is_set) return false;
-    *out = (copy){i,       LLVMGetOperand(i, 0), LLVMGetOperand(i, 1), LLVMGetOperand(i, 2), is_set,
-                  is_move, align_of(i, 0)};
+    const wp_access a = wpi_access_of(i);
+    if (!wpi_access_is_range(&a)) return false;
+    const bool is_set = a.kind == WP_ACCESS_SET;
+    *out = (copy){i,
+                  a.pointer,
+                  is_set ? a.value : a.source,
+                  LLVMGetOperand(i, 2),
+                  is_set,
+                  LLVMIsAMemMoveInst(i) != NULL,
+                  align_of(i, 0)};
     if (!is_set && align_of(i, 1) < out->align_bytes) out->align_bytes = align_of(i, 1);
     return true;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
 #include "compiler/ir/same_code.h"
 #include "compiler/pass/lower_pass.h"
@@ -32,11 +33,6 @@ typedef struct run {
     wp_map index;
 } run;
 
-static bool is_plain_load(LLVMValueRef i) {
-    return LLVMIsALoadInst(i) && !LLVMGetVolatile(i) &&
-           LLVMGetOrdering(i) == LLVMAtomicOrderingNotAtomic;
-}
-
 /* Computes from numbers, and touches no memory. */
 static bool is_pure_call(LLVMValueRef i) {
     LLVMValueRef callee = wpi_called_function(i);
@@ -53,10 +49,13 @@ static bool is_pure_call(LLVMValueRef i) {
 /* Nothing passes it. */
 static bool is_wall(LLVMValueRef i) {
     if (LLVMIsATerminatorInst(i) || LLVMIsAPHINode(i) || LLVMIsAAllocaInst(i)) return true;
-    if (LLVMIsAStoreInst(i)) return LLVMGetVolatile(i);
-    if (LLVMIsALoadInst(i)) return !is_plain_load(i);
-    if (LLVMIsACallInst(i)) return !is_pure_call(i);
-    return LLVMIsAFenceInst(i) || LLVMIsAAtomicRMWInst(i) || LLVMIsAAtomicCmpXchgInst(i);
+    const wp_access a = wpi_access_of(i);
+    switch (a.kind) {
+    case WP_ACCESS_NONE: return LLVMIsACallInst(i) && !is_pure_call(i);
+    case WP_ACCESS_READ: return a.is_ordered;
+    case WP_ACCESS_WRITE: return LLVMGetVolatile(i);
+    default: return true;
+    }
 }
 
 static bool is_parameter(const trace_access *a) {

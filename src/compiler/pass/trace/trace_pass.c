@@ -63,9 +63,8 @@ bool wpi_trace_has_barrier_word(const trace_block *block) {
 
 wp_status wpi_pass_trace(wp_compile *c, wp_error *err) {
     (void)err;
-    tracer t = {.c = c,
-                .layout = LLVMGetModuleDataLayout(c->module),
-                .is_in_step = strcmp(c->variant, "instep") == 0};
+    tracer t = {
+        .c = c, .layout = LLVMGetModuleDataLayout(c->module), .is_in_step = c->variant.is_in_step};
     for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
         if (LLVMIsDeclaration(f)) continue;
         wpi_trace_expand_copies(c, f);

@@ -2,62 +2,12 @@
 /* What an access is: its memory, its cache operator, what its address starts from. */
 #include <string.h>
 
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/ir/source_variable.h"
 #include "compiler/pass/lower_pass.h"
 #include "compiler/pass/trace/trace_pass.h"
-
-enum { ROOTS_MAX = 16, STEPS_MAX = 256 };
-
-/* What an address may start from. */
-typedef struct roots {
-    LLVMValueRef items[ROOTS_MAX];
-    uint32_t count;
-    bool is_incomplete;
-} roots;
-
-static void add_item(LLVMValueRef *items, uint32_t *count, uint32_t most, bool *overflows,
-                     LLVMValueRef item) {
-    for (uint32_t i = 0; i < *count; i++)
-        if (items[i] == item) return;
-    if (*count == most)
-        *overflows = true;
-    else
-        items[(*count)++] = item;
-}
-
-static LLVMOpcode opcode_of(LLVMValueRef value) {
-    if (LLVMIsAConstantExpr(value)) return LLVMGetConstOpcode(value);
-    return LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value) : LLVMUnreachable;
-}
-
-static roots find_roots(LLVMValueRef pointer) {
-    roots found = {.count = 0};
-    LLVMValueRef seen[STEPS_MAX] = {pointer};
-    uint32_t seen_count = 1;
-    bool *overflows = &found.is_incomplete;
-    for (uint32_t s = 0; s < seen_count; s++) {
-        LLVMValueRef value = seen[s];
-        switch (opcode_of(value)) {
-        case LLVMGetElementPtr:
-        case LLVMAddrSpaceCast:
-        case LLVMBitCast:
-        case LLVMFreeze:
-            add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetOperand(value, 0));
-            break;
-        case LLVMPHI:
-            for (unsigned i = 0; i < LLVMCountIncoming(value); i++)
-                add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetIncomingValue(value, i));
-            break;
-        case LLVMSelect:
-            for (unsigned o = 1; o < 3; o++)
-                add_item(seen, &seen_count, STEPS_MAX, overflows, LLVMGetOperand(value, o));
-            break;
-        default: add_item(found.items, &found.count, ROOTS_MAX, overflows, value);
-        }
-    }
-    return found;
-}
 
 static bool is_kernel_argument(const wp_compile *c, LLVMValueRef value) {
     return LLVMIsAArgument(value) && wpi_compile_is_kernel(c, LLVMGetParamParent(value));
@@ -66,7 +16,7 @@ static bool is_kernel_argument(const wp_compile *c, LLVMValueRef value) {
 /* The kernel's argument that a pointer was read from, if it was. */
 static LLVMValueRef structure_of(const tracer *t, LLVMValueRef pointer) {
     if (!LLVMIsALoadInst(pointer)) return NULL;
-    roots from = find_roots(LLVMGetOperand(pointer, 0));
+    wp_pointer_roots from = wpi_pointer_roots(LLVMGetOperand(pointer, 0));
     bool is_one = from.count == 1 && !from.is_incomplete && is_kernel_argument(t->c, from.items[0]);
     return is_one && wpi_argument_has(from.items[0], "byval") ? from.items[0] : NULL;
 }
@@ -83,7 +33,7 @@ static int space_of(const tracer *t, LLVMValueRef root) {
 }
 
 /* The one memory that all roots are in, else generic. */
-static int common_space(const tracer *t, const roots *from) {
+static int common_space(const tracer *t, const wp_pointer_roots *from) {
     if (from->is_incomplete || !from->count) return WP_SPACE_GENERIC;
     int space = space_of(t, from->items[0]);
     for (uint32_t r = 1; r < from->count; r++)
@@ -92,7 +42,7 @@ static int common_space(const tracer *t, const roots *from) {
 }
 
 /* Fields of wp_cpu_block, which earlier passes read. */
-static bool is_block(const roots *from) {
+static bool is_block(const wp_pointer_roots *from) {
     size_t length;
     LLVMValueRef callee = from->count == 1 && LLVMIsAInstruction(from->items[0])
                               ? wpi_called_function(from->items[0])
@@ -101,7 +51,8 @@ static bool is_block(const roots *from) {
 }
 
 static bool is_constant_address(LLVMValueRef pointer) {
-    while (opcode_of(pointer) == LLVMAddrSpaceCast || opcode_of(pointer) == LLVMGetElementPtr) {
+    while (wpi_opcode_of(pointer) == LLVMAddrSpaceCast ||
+           wpi_opcode_of(pointer) == LLVMGetElementPtr) {
         for (int o = 1; o < LLVMGetNumOperands(pointer); o++)
             if (!LLVMIsAConstantInt(LLVMGetOperand(pointer, (unsigned)o))) return false;
         pointer = LLVMGetOperand(pointer, 0);
@@ -114,7 +65,7 @@ static bool is_constant_address(LLVMValueRef pointer) {
 bool wpi_trace_is_read_only(const wp_compile *c, LLVMValueRef load) {
     unsigned kind = LLVMGetMDKindIDInContext(c->context, "invariant.load", 14);
     if (LLVMGetMetadata(load, kind)) return true;
-    roots from = find_roots(LLVMGetOperand(load, 0));
+    wp_pointer_roots from = wpi_pointer_roots(LLVMGetOperand(load, 0));
     for (uint32_t r = 0; r < from.count; r++) {
         LLVMValueRef root = from.items[r];
         bool is_constant = LLVMIsAGlobalVariable(root) && LLVMIsGlobalConstant(root);
@@ -146,33 +97,26 @@ static LLVMTypeRef library_atomic(LLVMValueRef i) {
     return is_atomic ? LLVMTypeOf(i) : NULL;
 }
 
-/* The address and the type of what is there; false if `i` is no access. */
-static bool describe(LLVMValueRef i, trace_access *a, LLVMTypeRef *type) {
-    bool is_unused = !LLVMGetFirstUse(i);
-    unsigned address = 0;
-    if (LLVMIsALoadInst(i)) {
-        a->kind = WP_TRACE_LOAD;
-        *type = LLVMTypeOf(i);
-    } else if (LLVMIsAStoreInst(i)) {
-        a->kind = WP_TRACE_STORE;
-        *type = LLVMTypeOf(LLVMGetOperand(i, 0));
-        address = 1;
-    } else if (LLVMIsAAtomicRMWInst(i)) {
-        a->kind = is_unused ? WP_TRACE_REDUCE : WP_TRACE_ATOMIC;
-        *type = LLVMTypeOf(i);
-    } else if (LLVMIsAAtomicCmpXchgInst(i)) {
-        a->kind = WP_TRACE_ATOMIC;
-        *type = LLVMTypeOf(LLVMGetOperand(i, 1));
-    } else if ((*type = library_atomic(i))) {
-        a->kind = is_unused ? WP_TRACE_REDUCE : WP_TRACE_ATOMIC;
-    } else {
-        return false;
+/* Kind, address and size; false if `i` is no access. */
+static bool describe(const tracer *t, LLVMValueRef i, trace_access *a) {
+    const wp_access access = wpi_access_of(i);
+    const wp_trace_access atomic = LLVMGetFirstUse(i) ? WP_TRACE_ATOMIC : WP_TRACE_REDUCE;
+    LLVMTypeRef type = access.type;
+    a->pointer = access.pointer;
+    switch (access.kind) {
+    case WP_ACCESS_READ: a->kind = WP_TRACE_LOAD; break;
+    case WP_ACCESS_WRITE: a->kind = WP_TRACE_STORE; break;
+    case WP_ACCESS_ATOMIC: a->kind = LLVMIsAAtomicRMWInst(i) ? atomic : WP_TRACE_ATOMIC; break;
+    default:
+        if (!(type = library_atomic(i))) return false;
+        a->kind = atomic;
+        a->pointer = LLVMGetOperand(i, 0);
     }
-    a->pointer = LLVMGetOperand(i, address);
+    a->size_bytes = (uint32_t)LLVMStoreSizeOfType(t->layout, type);
     return true;
 }
 
-static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer) {
+static trace_memory memory_of(int space, const wp_pointer_roots *from, LLVMValueRef pointer) {
     bool is_operand = is_constant_address(pointer);
     if (is_block(from)) return TRACE_OPERAND;
     switch (space) {
@@ -184,7 +128,7 @@ static trace_memory memory_of(int space, const roots *from, LLVMValueRef pointer
 
 /* The variable or kernel argument behind an address; behind a pointer in a structure argument, the
  * structure. */
-static LLVMValueRef base_of(const tracer *t, const roots *from) {
+static LLVMValueRef base_of(const tracer *t, const wp_pointer_roots *from) {
     if (from->count != 1 || from->is_incomplete) return NULL;
     LLVMValueRef root = from->items[0];
     return LLVMIsAGlobalVariable(root) || is_kernel_argument(t->c, root) ? root
@@ -193,7 +137,6 @@ static LLVMValueRef base_of(const tracer *t, const roots *from) {
 
 trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
     trace_access a = {.memory = TRACE_NO_MEMORY};
-    LLVMTypeRef type;
     if (wpi_trace_is_place(i, &a.kind, &a.size_bytes)) {
         a.pointer = i;
         a.memory = TRACE_SITE;
@@ -201,8 +144,8 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
         a.cache = WP_TRACE_CACHE_TEXTURE;
         return a;
     }
-    if (!describe(i, &a, &type)) return a;
-    roots from = find_roots(a.pointer);
+    if (!describe(t, i, &a)) return a;
+    wp_pointer_roots from = wpi_pointer_roots(a.pointer);
     int space = (int)LLVMGetPointerAddressSpace(LLVMTypeOf(a.pointer));
     if (space == WP_SPACE_GENERIC) space = common_space(t, &from);
     a.memory = memory_of(space, &from, a.pointer);
@@ -210,7 +153,6 @@ trace_access wpi_trace_access(const tracer *t, LLVMValueRef i) {
               : space == WP_SPACE_SHARED ? WP_TRACE_SHARED
                                          : WP_TRACE_GENERIC;
     a.cache = cache_of(i);
-    a.size_bytes = (uint32_t)LLVMStoreSizeOfType(t->layout, type);
     a.base = base_of(t, &from);
     return a;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/trace/trace_pass.h"
 
 enum { TEX_KIND = 1, TEX_OUT = 6, TEX_ARGS = 7, SURF_DATA = 1, SURF_ARGS = 7 };
@@ -107,9 +108,8 @@ void wpi_trace_expand_textures(wp_compile *c, LLVMValueRef function) {
 }
 
 static LLVMValueRef array_behind(LLVMValueRef pointer) {
-    while (LLVMIsAGetElementPtrInst(pointer) || LLVMIsAAddrSpaceCastInst(pointer))
-        pointer = LLVMGetOperand(pointer, 0);
-    return LLVMIsAAllocaInst(pointer) ? pointer : NULL;
+    LLVMValueRef base = wpi_pointer_base(pointer);
+    return LLVMIsAAllocaInst(base) ? base : NULL;
 }
 
 LLVMValueRef wpi_trace_texture_result(LLVMValueRef i) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/** What is tried for which program, what a run means in words, and how tries are ranked. */
+/** What is tried for which program, what a run means in words, and how remedies are ranked. */
 #include "study/remedies.h"
 
 #include "wp_test.h"
@@ -87,20 +87,20 @@ static void make_groups(wp_managed_groups *groups) {
     wpi_managed_groups_describe(groups, &(wp_run_record){.simulation = &simulation});
 }
 
-static const wp_try *find(const wp_tries *tries, const char *name) {
-    for (size_t i = 0; i < tries->count; i++)
-        if (strcmp(tries->items[i].name, name) == 0) return &tries->items[i];
+static const wp_remedy *find(const wp_remedies *remedies, const char *name) {
+    for (size_t i = 0; i < remedies->count; i++)
+        if (strcmp(remedies->items[i].name, name) == 0) return &remedies->items[i];
     return NULL;
 }
 
-/* All tries, with the GPU's keys "name", "value", … NULL. */
-static void choose(wp_tries *tries, const wp_paging_facts *facts, const char *const *keys) {
+/* All remedies, with the GPU's keys "name", "value", … NULL. */
+static void choose(wp_remedies *remedies, const wp_paging_facts *facts, const char *const *keys) {
     wp_managed_groups groups = {0};
     wp_strings list = {0};
     make_groups(&groups);
     for (size_t i = 0; keys[i] != NULL; i++)
         wp_strings_add(&list, keys[i]);
-    wpi_tries_add_all(tries, &(wp_try_base){*facts, &groups, &list});
+    wpi_remedies_add_all(remedies, &(wp_remedy_base){*facts, &groups, &list});
     wp_strings_deinit(&list);
     wpi_managed_groups_deinit(&groups);
 }
@@ -177,17 +177,17 @@ static void those_of_a_loop_are_one_group(void **state) {
 static void a_plan_is_hints_words_and_code(void **state) {
     (void)state;
     wp_managed_groups groups = {0};
-    wp_tries tries = {0};
+    wp_remedies remedies = {0};
     wp_advice_plan plan;
     make_groups(&groups);
     wpi_advice_plan_init(&plan, &groups);
     plan.calls[1] = WP_CALL_HOST;
     plan.calls[0] = WP_CALL_DEVICE;
     plan.prefetches_others = true;
-    assert_u64(wpi_tries_add_plan(&tries, &groups, &plan), 0);
-    assert_u64(wpi_tries_add_plan(&tries, &groups, &plan), 0); /* it is there */
-    assert_u64(tries.count, 1);
-    const wp_try *tried = &tries.items[0];
+    assert_u64(wpi_remedies_add_plan(&remedies, &groups, &plan), 0);
+    assert_u64(wpi_remedies_add_plan(&remedies, &groups, &plan), 0); /* it is there */
+    assert_u64(remedies.count, 1);
+    const wp_remedy *tried = &remedies.items[0];
     assert_string_equal(tried->hints, "1=device;4=device;2=host;all=prefetch");
     assert_string_equal(tried->name,
                         "pin to host: edges; prefer device: state; prefetch the others");
@@ -202,66 +202,66 @@ static void a_plan_is_hints_words_and_code(void **state) {
     assert_u64(tried->code.count, 4);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(tried->code.items[i], lines[i]);
-    wpi_tries_deinit(&tries);
+    wpi_remedies_deinit(&remedies);
     wpi_advice_plan_deinit(&plan);
     wpi_managed_groups_deinit(&groups);
 }
 
 static void what_is_said_of_all_has_its_code(void **state) {
     (void)state;
-    wp_tries tries = {0};
+    wp_remedies remedies = {0};
     const wp_paging_facts facts = fitting();
-    choose(&tries, &facts, tree);
-    assert_int_equal(tries.items[0].kind, WP_TRY_NOW);
-    assert_u64(find(&tries, "pin all to host")->code.count, 6); /* two lines for each of three */
-    assert_u64(find(&tries, "explicit copies of all")->code.count, 0);
-    assert_string_equal(find(&tries, "read-mostly: edges")->hints, "2=read-mostly");
-    wpi_tries_deinit(&tries);
+    choose(&remedies, &facts, tree);
+    assert_int_equal(remedies.items[0].kind, WP_REMEDY_NOW);
+    assert_u64(find(&remedies, "pin all to host")->code.count, 6); /* two lines for each of three */
+    assert_u64(find(&remedies, "explicit copies of all")->code.count, 0);
+    assert_string_equal(find(&remedies, "read-mostly: edges")->hints, "2=read-mostly");
+    wpi_remedies_deinit(&remedies);
 }
 
 static void what_makes_no_sense_is_not_tried(void **state) {
     (void)state;
-    wp_tries tries = {0};
+    wp_remedies remedies = {0};
     wp_paging_facts facts = fitting();
-    choose(&tries, &facts, tree);
-    assert_non_null(find(&tries, "explicit copies of all"));
-    assert_non_null(find(&tries, "prefetch threshold 25 %"));
-    assert_null(find(&tries, "enough memory"));
-    assert_null(find(&tries, "replay policy: once"));
-    assert_null(find(&tries, "thrashing mitigation"));
-    wpi_tries_deinit(&tries);
+    choose(&remedies, &facts, tree);
+    assert_non_null(find(&remedies, "explicit copies of all"));
+    assert_non_null(find(&remedies, "prefetch threshold 25 %"));
+    assert_null(find(&remedies, "enough memory"));
+    assert_null(find(&remedies, "replay policy: once"));
+    assert_null(find(&remedies, "thrashing mitigation"));
+    wpi_remedies_deinit(&remedies);
     facts.evicted_pages = 5;
     facts.host_pages = 5;
-    choose(&tries, &facts, batch);
-    assert_null(find(&tries, "explicit copies of all"));
-    assert_null(find(&tries, "no prefetcher"));
-    assert_null(find(&tries, "prefetch threshold 25 %"));
-    assert_null(find(&tries, "replay policy: batch flush"));
-    assert_non_null(find(&tries, "replay policy: once"));
-    assert_non_null(find(&tries, "enough memory"));
-    assert_non_null(find(&tries, "thrashing mitigation"));
-    wpi_tries_deinit(&tries);
+    choose(&remedies, &facts, batch);
+    assert_null(find(&remedies, "explicit copies of all"));
+    assert_null(find(&remedies, "no prefetcher"));
+    assert_null(find(&remedies, "prefetch threshold 25 %"));
+    assert_null(find(&remedies, "replay policy: batch flush"));
+    assert_non_null(find(&remedies, "replay policy: once"));
+    assert_non_null(find(&remedies, "enough memory"));
+    assert_non_null(find(&remedies, "thrashing mitigation"));
+    wpi_remedies_deinit(&remedies);
 }
 
 static void the_fastest_comes_first_and_those_without_a_result_last(void **state) {
     (void)state;
-    wp_tries tries = {0};
+    wp_remedies remedies = {0};
     const wp_paging_facts facts = fitting();
-    choose(&tries, &facts, tree);
-    while (tries.count > 4)
-        wpi_tries_drop_last(&tries);
+    choose(&remedies, &facts, tree);
+    while (remedies.count > 4)
+        wpi_remedies_drop_last(&remedies);
     static const uint64_t times_ns[] = {300, 0, 200, 200};
-    char *third = tries.items[2].name, *failed = tries.items[1].name;
+    char *third = remedies.items[2].name, *failed = remedies.items[1].name;
     for (size_t i = 0; i < 4; i++) {
-        tries.items[i].facts.time_ns = times_ns[i];
-        tries.items[i].has_result = i != 1;
+        remedies.items[i].facts.time_ns = times_ns[i];
+        remedies.items[i].has_result = i != 1;
     }
-    wpi_tries_rank(&tries);
-    assert_ptr_equal(tries.items[0].name, third); /* as they came */
-    assert_u64(tries.items[1].facts.time_ns, 200);
-    assert_u64(tries.items[2].facts.time_ns, 300);
-    assert_ptr_equal(tries.items[3].name, failed);
-    wpi_tries_deinit(&tries);
+    wpi_remedies_rank(&remedies);
+    assert_ptr_equal(remedies.items[0].name, third); /* as they came */
+    assert_u64(remedies.items[1].facts.time_ns, 200);
+    assert_u64(remedies.items[2].facts.time_ns, 300);
+    assert_ptr_equal(remedies.items[3].name, failed);
+    wpi_remedies_deinit(&remedies);
 }
 
 int main(void) {

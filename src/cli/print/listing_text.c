@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "cli/print/table.h"
+#include "cli/print/listing.h"
 
 #define GAP 2u            /* between columns */
 #define INDENT 2u         /* of rows beneath a heading */
@@ -103,7 +103,7 @@ static size_t line_bytes(const char *text, size_t width, size_t *skipped) {
  */
 
 typedef struct layout {
-    const wp_table *table;
+    const wpi_listing *table;
     wp_strings cells;             /* printable */
     size_t columns, first, outer; /* those within [first, outer) stand side by side */
     size_t from, to;              /* cells that are laid out together: rows of one heading */
@@ -285,9 +285,9 @@ static void append_groups(layout *l) {
     }
 }
 
-void wpi_table_to_text(const wp_table *table, size_t width, wp_text *out) {
+void wpi_listing_to_text(const wpi_listing *table, size_t width, wp_text *out) {
     layout l = {
-        .table = table, .columns = wpi_table_column_count(table), .width = width, .out = out};
+        .table = table, .columns = wpi_listing_column_count(table), .width = width, .out = out};
     l.outer = l.columns;
     l.widths = wp_calloc(l.columns + 1, sizeof *l.widths);
     l.least = wp_calloc(l.columns + 1, sizeof *l.least);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compiler/ir/loop_step.h"
+#include "compiler/ir/loop_stride.h"
 
 #include <stdlib.h>
 
+#include "compiler/ir/access.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/pointer.h"
 #include "compiler/pass/lower_pass.h"
 
 enum {
@@ -19,42 +21,42 @@ typedef struct walk {
     const wp_loop *loop;
 } walk;
 
-static const wp_pace unknown = {false, 0, 0};
+static const wp_stride unknown = {false, 0, 0};
 
-static wp_pace still(void) {
-    return (wp_pace){true, 0, 0};
+static wp_stride still(void) {
+    return (wp_stride){true, 0, 0};
 }
 
 static int64_t add(int64_t a, int64_t b) {
     if (a == 0) return b;
     if (b == 0) return a;
     int64_t sum;
-    if (a == WP_PACE_FAR || b == WP_PACE_FAR || __builtin_add_overflow(a, b, &sum))
-        return WP_PACE_FAR;
+    if (a == WP_STRIDE_FAR || b == WP_STRIDE_FAR || __builtin_add_overflow(a, b, &sum))
+        return WP_STRIDE_FAR;
     return sum;
 }
 
 static int64_t scale(int64_t a, int64_t factor) {
     int64_t product;
     if (a == 0 || factor == 0) return 0;
-    if (a == WP_PACE_FAR || __builtin_mul_overflow(a, factor, &product)) return WP_PACE_FAR;
+    if (a == WP_STRIDE_FAR || __builtin_mul_overflow(a, factor, &product)) return WP_STRIDE_FAR;
     return product;
 }
 
-static wp_pace sum_of(wp_pace a, wp_pace b, int64_t factor) {
+static wp_stride sum_of(wp_stride a, wp_stride b, int64_t factor) {
     if (!a.is_known || !b.is_known) return unknown;
-    return (wp_pace){true, add(a.thread, scale(b.thread, factor)),
-                     add(a.turn, scale(b.turn, factor))};
+    return (wp_stride){true, add(a.thread, scale(b.thread, factor)),
+                       add(a.turn, scale(b.turn, factor))};
 }
 
-static bool is_still(wp_pace a) {
+static bool is_still(wp_stride a) {
     return a.is_known && a.thread == 0 && a.turn == 0;
 }
 
-static wp_pace scaled(wp_pace a, LLVMValueRef by) {
-    int64_t factor = LLVMIsAConstantInt(by) ? LLVMConstIntGetSExtValue(by) : WP_PACE_FAR;
+static wp_stride scaled(wp_stride a, LLVMValueRef by) {
+    int64_t factor = LLVMIsAConstantInt(by) ? LLVMConstIntGetSExtValue(by) : WP_STRIDE_FAR;
     if (!a.is_known) return unknown;
-    return (wp_pace){true, scale(a.thread, factor), scale(a.turn, factor)};
+    return (wp_stride){true, scale(a.thread, factor), scale(a.turn, factor)};
 }
 
 static bool is_in_loop(const walk *w, LLVMValueRef value) {
@@ -62,17 +64,17 @@ static bool is_in_loop(const walk *w, LLVMValueRef value) {
     return block != UINT32_MAX && w->loop->contains[block];
 }
 
-static wp_pace pace(const walk *w, LLVMValueRef value, int depth);
+static wp_stride stride(const walk *w, LLVMValueRef value, int depth);
 
 /* A counter: a phi of the loop's header that grows by something that stays. */
-static wp_pace pace_of_phi(const walk *w, LLVMValueRef phi, int depth) {
+static wp_stride stride_of_phi(const walk *w, LLVMValueRef phi, int depth) {
     if (LLVMGetInstructionParent(phi) != w->loops->blocks[w->loop->header] ||
         LLVMCountIncoming(phi) != 2)
         return wpi_uniform_is(w->u, phi) && !is_in_loop(w, phi) ? still() : unknown;
     LLVMBasicBlockRef latch = w->loops->blocks[w->loop->latch];
     unsigned back = LLVMGetIncomingBlock(phi, 0) == latch ? 0 : 1;
     LLVMValueRef next = LLVMGetIncomingValue(phi, back);
-    wp_pace start = pace(w, LLVMGetIncomingValue(phi, 1 - back), depth + 1);
+    wp_stride start = stride(w, LLVMGetIncomingValue(phi, 1 - back), depth + 1);
     if (!LLVMIsAInstruction(next) || !start.is_known || start.turn != 0) return unknown;
     int own = wpi_operand_find(next, phi, 0);
     LLVMOpcode opcode = LLVMGetInstructionOpcode(next);
@@ -86,48 +88,39 @@ static wp_pace pace_of_phi(const walk *w, LLVMValueRef phi, int depth) {
     } else if (opcode != LLVMAdd) {
         return unknown;
     }
-    if (!is_still(pace(w, step, depth + 1))) return unknown;
-    int64_t turn = LLVMIsAConstantInt(step) ? LLVMConstIntGetSExtValue(step) : WP_PACE_FAR;
-    return (wp_pace){true, start.thread, scale(turn, unit)};
+    if (!is_still(stride(w, step, depth + 1))) return unknown;
+    int64_t turn = LLVMIsAConstantInt(step) ? LLVMConstIntGetSExtValue(step) : WP_STRIDE_FAR;
+    return (wp_stride){true, start.thread, scale(turn, unit)};
 }
 
-static wp_pace pace_of_address(const walk *w, LLVMValueRef gep, int depth) {
+static wp_stride stride_of_address(const walk *w, LLVMValueRef gep, int depth) {
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(
         LLVMGetGlobalParent(LLVMGetBasicBlockParent(LLVMGetInstructionParent(gep))));
-    wp_pace total = pace(w, LLVMGetOperand(gep, 0), depth + 1);
-    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
-    for (unsigned o = 1; o < (unsigned)LLVMGetNumOperands(gep); o++) {
-        LLVMValueRef index = LLVMGetOperand(gep, o);
-        if (o > 1) {
-            if (LLVMGetTypeKind(type) == LLVMStructTypeKind) {
-                if (!LLVMIsAConstantInt(index)) return unknown;
-                type = LLVMStructGetTypeAtIndex(type, (unsigned)LLVMConstIntGetZExtValue(index));
-                continue;
-            }
-            if (LLVMGetTypeKind(type) != LLVMArrayTypeKind) return unknown;
-            type = LLVMGetElementType(type);
-        }
-        total = sum_of(total, pace(w, index, depth + 1), (int64_t)LLVMABISizeOfType(layout, type));
-    }
+    wp_stride total = stride(w, LLVMGetOperand(gep, 0), depth + 1);
+    wp_gep_walk part = wpi_gep_walk(layout, gep);
+    LLVMValueRef index;
+    uint64_t bytes;
+    while (wpi_gep_next(&part, &index, &bytes))
+        if (index) total = sum_of(total, stride(w, index, depth + 1), (int64_t)bytes);
     return total;
 }
 
-static wp_pace pace(const walk *w, LLVMValueRef value, int depth) {
+static wp_stride stride(const walk *w, LLVMValueRef value, int depth) {
     if (!LLVMIsAInstruction(value)) return still();
     if (depth > DEPTH_MOST) return unknown;
-    if (LLVMIsAPHINode(value)) return pace_of_phi(w, value, depth);
+    if (LLVMIsAPHINode(value)) return stride_of_phi(w, value, depth);
     if (wpi_uniform_is(w->u, value) && !is_in_loop(w, value)) return still();
     LLVMValueRef callee = wpi_called_function(value);
     if (callee) {
         wp_id id = wpi_lower_id_of(callee);
-        if (id == WP_ID_TID_X || id == WP_ID_THREAD) return (wp_pace){true, 1, 0};
+        if (id == WP_ID_TID_X || id == WP_ID_THREAD) return (wp_stride){true, 1, 0};
         return id != WP_ID_COUNT ? still() : unknown;
     }
-    if (LLVMIsAGetElementPtrInst(value)) return pace_of_address(w, value, depth);
-    if (LLVMIsACastInst(value)) return pace(w, LLVMGetOperand(value, 0), depth + 1);
+    if (LLVMIsAGetElementPtrInst(value)) return stride_of_address(w, value, depth);
+    if (LLVMIsACastInst(value)) return stride(w, LLVMGetOperand(value, 0), depth + 1);
     if (!LLVMIsABinaryOperator(value)) return unknown;
     LLVMValueRef x = LLVMGetOperand(value, 0), y = LLVMGetOperand(value, 1);
-    wp_pace px = pace(w, x, depth + 1), py = pace(w, y, depth + 1);
+    wp_stride px = stride(w, x, depth + 1), py = stride(w, y, depth + 1);
     switch (LLVMGetInstructionOpcode(value)) {
     case LLVMAdd: return sum_of(px, py, 1);
     case LLVMSub: return sum_of(px, py, -1);
@@ -141,10 +134,10 @@ static wp_pace pace(const walk *w, LLVMValueRef value, int depth) {
     }
 }
 
-wp_pace wpi_pace_of(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop,
-                    LLVMValueRef value) {
+wp_stride wpi_stride_of(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop,
+                        LLVMValueRef value) {
     const walk w = {u, loops, loop};
-    return pace(&w, value, 0);
+    return stride(&w, value, 0);
 }
 
 static bool is_innermost(const wp_loops *l, const wp_loop *loop) {
@@ -169,7 +162,7 @@ static uint32_t count_carried(const wp_uniform *u, LLVMBasicBlockRef header) {
     return count;
 }
 
-bool wpi_pace_favours_turns(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop) {
+bool wpi_stride_favours_turns(const wp_uniform *u, const wp_loops *loops, const wp_loop *loop) {
     if (!is_innermost(loops, loop) || has_stop(loops, loop) ||
         count_carried(u, loops->blocks[loop->header]) > CARRIED_MOST)
         return false;
@@ -178,14 +171,14 @@ bool wpi_pace_favours_turns(const wp_uniform *u, const wp_loops *loops, const wp
         if (!loop->contains[b]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(loops->blocks[b]); i;
              i = LLVMGetNextInstruction(i)) {
-            bool is_load = LLVMIsALoadInst(i);
-            if (!is_load && !LLVMIsAStoreInst(i)) continue;
-            wp_pace p = wpi_pace_of(u, loops, loop, LLVMGetOperand(i, is_load ? 0 : 1));
+            const wp_access a = wpi_access_of(i);
+            if (a.kind != WP_ACCESS_READ && a.kind != WP_ACCESS_WRITE) continue;
+            wp_stride p = wpi_stride_of(u, loops, loop, a.pointer);
             if (!p.is_known) continue;
-            bool long_turn = p.turn == WP_PACE_FAR || llabs(p.turn) >= LINE_BYTES;
-            bool long_thread = p.thread == WP_PACE_FAR || llabs(p.thread) >= LINE_BYTES;
+            bool long_turn = p.turn == WP_STRIDE_FAR || llabs(p.turn) >= LINE_BYTES;
+            bool long_thread = p.thread == WP_STRIDE_FAR || llabs(p.thread) >= LINE_BYTES;
             if (long_thread && !long_turn && p.turn != 0) return false;
-            found |= long_turn && p.thread != 0 && p.thread != WP_PACE_FAR &&
+            found |= long_turn && p.thread != 0 && p.thread != WP_STRIDE_FAR &&
                      llabs(p.thread) <= SHORT_BYTES;
         }
     }

@@ -1,4 +1,4 @@
-// RUN: %wpcc -c %s -o %t.o --print-after=streams 2>&1 | FileCheck %s
+// RUN: %wpcc -c %s -o %t.o --print-after=row-order 2>&1 | FileCheck %s
 // Two rows of a block's own part of an array are read one after the other; neighbours, and rows of other parts, are not.
 
 // CHECK-LABEL: define dso_local void @_Z4rowsPKfjPf(

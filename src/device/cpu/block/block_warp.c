@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One warp of a block that runs by warps: its lanes run to their stops, and its operations
+ * complete. */
+#include "device/cpu/block/block_parts.h"
+
+/* Lanes that yielded are passed over at most so often by lanes that meet in a loop of their own. */
+#define PASSED_OVER_MAX 64u
+/* Turns of a warp before the next warp gets one: a bound on unfairness, not on correctness. */
+#define WARP_TURNS 256u
+
+/* Fibers run one after the other; lanes that stop alike are counted in together. */
+static void run_fibers(wpi_block *block, uint32_t w, uint32_t lanes) {
+    const uint32_t base = w * WP_WARP_LANES;
+    uint32_t alike = 0, state = 0, op = 0;
+    for (; lanes != 0; lanes &= lanes - 1) {
+        const uint32_t lane = wpi_lanes_lowest(lanes), t = base + lane;
+        wpi_fiber_resume(block, t);
+        const uint32_t lane_op = block->pub.requests[t].op;
+        const uint32_t lane_state = lane_op == WPI_OP_EXIT ? WP_STATE_EXIT : block->pub.states[t];
+        if (alike != 0 && (lane_op != op || lane_state != state)) {
+            wpi_warp_stop(block, w, alike, state);
+            alike = 0;
+        }
+        alike |= 1u << lane;
+        state = lane_state;
+        op = lane_op;
+    }
+    if (alike != 0) wpi_warp_stop(block, w, alike, state);
+}
+
+/* Runs `lanes` of warp `w`, all in `state`, to their next stop. */
+static void run_lanes(wpi_block *block, uint32_t w, uint32_t lanes, uint32_t state) {
+    const uint32_t base = w * WP_WARP_LANES;
+    uint32_t *states = block->pub.states;
+    if (wpi_block_code(block)->regions == NULL) {
+        run_fibers(block, w, lanes);
+        return;
+    }
+    const wp_region_fn run = wpi_block_code(block)->regions[state].run;
+    for (uint32_t left = lanes; left != 0;) {
+        const uint32_t first = wpi_lanes_lowest(left);
+        const uint32_t gap = ~(left >> first);
+        const uint32_t outer = gap == 0 ? WP_WARP_LANES : first + wpi_lanes_lowest(gap);
+        const uint32_t run_of_lanes = wpi_lanes_between(first, outer);
+        const uint32_t next = run(&block->pub, base + first, base + outer);
+        if (next == WP_STATE_MIXED) {
+            wpi_warp_stop_by_states(block, w, run_of_lanes);
+        } else {
+            for (uint32_t lane = first; lane < outer; lane++)
+                states[base + lane] = next;
+            wpi_warp_stop(block, w, run_of_lanes, next);
+        }
+        left &= ~run_of_lanes;
+    }
+}
+
+/* Does a lane beside `group`, at the same place, name one of the group's? See
+ * wpi_warp_complete_odd_ops. */
+static bool is_awaited(const wpi_block *block, uint32_t w, uint32_t group) {
+    const uint32_t base = w * WP_WARP_LANES,
+                   state = block->pub.states[base + wpi_lanes_lowest(group)];
+    for (uint32_t left = block->warps[w].op & ~group; left != 0; left &= left - 1) {
+        const uint32_t t = base + wpi_lanes_lowest(left);
+        if ((block->pub.requests[t].mask & group) != 0 && block->pub.states[t] == state)
+            return true;
+    }
+    return false;
+}
+
+/* Completes operations with a mask whose lanes are all there. */
+static bool complete_ops(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
+    bool has_completed = false;
+    for (uint32_t left = warp->op; left != 0;) {
+        const uint32_t lane = wpi_lanes_lowest(left);
+        const uint32_t need = requests[lane].mask & ~warp->exited;
+        left &= ~(1u << lane);
+        if ((need >> lane & 1u) == 0 || (need & ~warp->op) != 0) continue;
+        uint32_t group = 0;
+        for (uint32_t rest = need; rest != 0; rest &= rest - 1) {
+            const wp_cpu_request *r = &requests[wpi_lanes_lowest(rest)];
+            group |= (uint32_t)(r->op == requests[lane].op && r->mask == requests[lane].mask)
+                     << wpi_lanes_lowest(rest);
+        }
+        if (group != need || is_awaited(block, w, group)) continue;
+        wpi_warp_evaluate(WP_STOP_KIND(requests[lane].op), requests, group);
+        warp->op &= ~group;
+        warp->ready |= group;
+        left &= ~group;
+        has_completed = true;
+    }
+    return has_completed;
+}
+
+/* No lane of the block can run. Masks that differ between lanes, or lack the lane itself, are
+ * undefined in CUDA, but programs use them (a ballot of the lanes below), and GPUs answer: lanes
+ * that have come to the same place and wait for none elsewhere go on, each with the answer over its
+ * own mask. */
+bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    wp_cpu_request *requests = block->pub.requests + (size_t)w * WP_WARP_LANES;
+    if (warp->op == 0) return false;
+    const uint32_t group = wpi_warp_smallest_state(block, w, warp->op);
+    const uint32_t kind = WP_STOP_KIND(requests[wpi_lanes_lowest(group)].op);
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        if ((requests[wpi_lanes_lowest(left)].mask & ~warp->exited & ~group) != 0) return false;
+    }
+    uint64_t results[WP_WARP_LANES];
+    for (uint32_t left = group; left != 0; left &= left - 1) {
+        const uint32_t lane = wpi_lanes_lowest(left), named = requests[lane].mask & group;
+        const bool is_vote = kind >= WP_STOP_VOTE_ALL && kind <= WP_STOP_VOTE_BALLOT;
+        /* A vote does not count a lane that its mask lacks. */
+        wp_cpu_request copies[WP_WARP_LANES];
+        for (uint32_t rest = group; rest != 0; rest &= rest - 1)
+            copies[wpi_lanes_lowest(rest)] = requests[wpi_lanes_lowest(rest)];
+        if (is_vote && (named >> lane & 1u) == 0) copies[lane].a = kind == WP_STOP_VOTE_ALL;
+        wpi_warp_evaluate(kind, copies, named | 1u << lane);
+        results[lane] = copies[lane].result;
+    }
+    for (uint32_t left = group; left != 0; left &= left - 1)
+        requests[wpi_lanes_lowest(left)].result = results[wpi_lanes_lowest(left)];
+    warp->op &= ~group;
+    warp->ready |= group;
+    return true;
+}
+
+/* No lane of the warp is ready: those that wait for just that go on, the smallest state first. */
+static bool complete_meet(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    if (warp->meet == 0 || warp->held != 0) return false;
+    if (warp->yielded != 0 && ++warp->passed_over > PASSED_OVER_MAX) {
+        warp->ready = warp->yielded;
+        warp->yielded = 0;
+        warp->passed_over = 0;
+        return true;
+    }
+    const uint32_t group = wpi_warp_smallest_state(block, w, warp->meet);
+    const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
+    const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
+    if (kind != WP_STOP_STEP) {
+        wpi_warp_evaluate(kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
+    }
+    warp->meet &= ~group;
+    warp->ready = group;
+    return true;
+}
+
+bool wpi_warp_run(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    bool has_progressed = false;
+    for (uint32_t turn = 0; turn < WARP_TURNS; turn++) {
+        if (warp->op != 0 && complete_ops(block, w)) has_progressed = true;
+        if (warp->ready == 0) {
+            if (!complete_meet(block, w)) break;
+        }
+        const uint32_t lanes = wpi_warp_smallest_state(block, w, warp->ready);
+        const uint32_t state = block->pub.states[w * WP_WARP_LANES + wpi_lanes_lowest(lanes)];
+        warp->ready &= ~lanes;
+        run_lanes(block, w, lanes, state);
+        if ((lanes & ~warp->yielded) != 0) has_progressed = true;
+    }
+    /* Where its turns ended at an operation nobody else may wake it. */
+    if (warp->op != 0 && complete_ops(block, w)) has_progressed = true;
+    return has_progressed;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Events beyond the wheels of the engine: a heap, by time and, at one time, by age. */
+#ifndef WP_SIM_FAR_EVENTS_H
+#define WP_SIM_FAR_EVENTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/time.h"
+
+typedef struct wpi_far_event {
+    wp_time_ps time;
+    uint64_t sequence;
+    uint32_t event;
+} wpi_far_event;
+
+/** `{0}` is valid and empty; wp_free(items) ends it. */
+typedef struct wpi_far_events {
+    wpi_far_event *items; /* items[0] is the first */
+    size_t count, capacity;
+    uint64_t sequence;
+} wpi_far_events;
+
+/* Rare: kept out of the way of what each event does. */
+void wpi_far_events_add(wpi_far_events *far, wp_time_ps time, uint32_t event)
+    __attribute__((noinline, cold));
+/** The first; there is one. */
+wpi_far_event wpi_far_events_take(wpi_far_events *far);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Accesses to memory of a warp: to global memory through the LSU, to shared memory by its banks. */
+#include "sim/sm/sm_parts.h"
+
+/* ---- stores in line at the LSU ---- */
+
+/* The first warp in line at the LSU, if there is room for its store. */
+static void serve_line(wpi_sm *sm, wp_time_ps now) {
+    wpi_warp_run *warp = sm->in_line;
+    if (warp == NULL || !wpi_memory_has_store_room(sm->memory, sm->number)) return;
+    sm->in_line = warp->next;
+    if (sm->in_line == NULL) sm->in_line_last = &sm->in_line;
+    warp->next = NULL;
+    wpi_warp_set_state(warp, WPI_WARP_BUSY);
+    wpi_engine_at(sm->engine, now, wpi_warp_ready, warp, 0);
+}
+
+static void store_accepted(void *sm, uint64_t token, const wpi_answer *answer) {
+    (void)token;
+    serve_line(sm, answer->answered);
+}
+
+static void wait_in_line(wpi_warp_run *warp) {
+    wpi_sm *sm = warp->sm;
+    wpi_warp_set_state(warp, WPI_WARP_QUEUES);
+    warp->next = NULL;
+    *sm->in_line_last = warp;
+    sm->in_line_last = &warp->next;
+}
+
+/* ---- which memory ---- */
+
+static bool is_in(uint64_t address, uint64_t base, uint64_t bytes) {
+    return address - base < bytes;
+}
+
+typedef enum place { PLACE_GLOBAL, PLACE_SHARED, PLACE_LOCAL } place;
+
+static place place_of(const wpi_warp_run *warp, const wp_trace_site *site,
+                      const uint64_t *addresses) {
+    if (site->space == WP_TRACE_GLOBAL) return PLACE_GLOBAL;
+    if (site->space == WP_TRACE_SHARED) return PLACE_SHARED;
+    const wpi_windows *windows = &warp->cta->windows;
+    const uint64_t address = addresses[__builtin_ctz(warp->block.mask)];
+    if (is_in(address, windows->shared, windows->shared_bytes)) return PLACE_SHARED;
+    return is_in(address, windows->local, windows->local_bytes) ? PLACE_LOCAL : PLACE_GLOBAL;
+}
+
+static bool has_result(const wp_trace_site *site) {
+    return site->access == WP_TRACE_LOAD || site->access == WP_TRACE_ATOMIC;
+}
+
+static void shared_answered(void *warp, uint64_t token, wp_time_ps now) {
+    wpi_warp_answered(warp, token, now);
+}
+
+static void access_shared(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                          const uint64_t *addresses, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    wpi_launch_numbers *numbers = &warp->cta->launch->numbers;
+    const bool is_atomic = site->access == WP_TRACE_ATOMIC || site->access == WP_TRACE_REDUCE;
+    const uint32_t cycles =
+        wpi_shared_cycles(&sm->shared, warp->block.mask, addresses, site->size_bytes, is_atomic);
+    numbers->shared_accesses++;
+    numbers->shared_conflict_cycles += cycles - 1;
+    const wp_time_ps start = sm->shared_free_at > now ? sm->shared_free_at : now;
+    sm->shared_free_at = start + cycles * sm->cycle_ps;
+    if (has_result(site)) {
+        wpi_engine_at(sm->engine, sm->shared_free_at + sm->shared_latency_ps, shared_answered, warp,
+                      number);
+    }
+}
+
+static void performed_in_l2(void *warp, uint32_t lanes, wp_time_ps now) {
+    wpi_warp_reach(warp, lanes, now);
+}
+
+/* In step, what reads what others write is made when it gets to L2; everything else, which others
+ * cannot tell from that, when it is issued. */
+static bool is_made_at_issue(const wpi_warp_run *warp, const wp_trace_site *site, place where) {
+    return warp->cta->launch->source->is_in_step &&
+           (where != PLACE_GLOBAL || !wpi_is_performed_in_l2(site->access, site->cache));
+}
+
+/* Lanes that touch memory: of a texture, those whose texel lies in it. */
+static uint32_t lanes_of(const wpi_warp_run *warp, const wp_trace_site *site,
+                         const uint64_t *addresses) {
+    if (site->cache != WP_TRACE_CACHE_TEXTURE) return warp->block.mask;
+    uint32_t lanes = 0;
+    for (uint32_t left = warp->block.mask; left != 0; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        lanes |= (uint32_t)(addresses[lane] != 0) << lane;
+    }
+    return lanes;
+}
+
+bool wpi_warp_pass_over(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+    const wpi_warp_source *source = warp->cta->launch->source;
+    const wp_trace_site *site = &source->tables->sites[step->value];
+    if (lanes_of(warp, site, warp->block.addresses + (size_t)warp->access * WPI_LANES) != 0)
+        return false;
+    warp->access++;
+    if (source->is_in_step) wpi_warp_reach(warp, warp->block.mask, now);
+    return true;
+}
+
+static void access_global(wpi_warp_run *warp, uint32_t number, const wp_trace_site *site,
+                          const uint64_t *addresses, bool is_made_later, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    const wpi_access access = {.sm = sm->number,
+                               .kind = site->access,
+                               .cache = site->cache,
+                               .size_bytes = site->size_bytes,
+                               .mask = lanes_of(warp, site, addresses),
+                               .addresses = addresses,
+                               .name = site->name,
+                               .performed = is_made_later ? performed_in_l2 : NULL};
+    const bool answers = has_result(site);
+    const uint32_t cycles = wpi_memory_access(sm->memory, &access, now,
+                                              answers ? wpi_warp_memory_answered : store_accepted,
+                                              answers ? (void *)warp : (void *)sm, number);
+    sm->lsu_free_at = now + cycles * sm->cycle_ps;
+    warp->cta->launch->numbers.accesses[site->access]++;
+    if (!answers) serve_line(sm, now);
+}
+
+bool wpi_warp_issue_access(wpi_warp_run *warp, const wp_trace_step *step, wp_time_ps now) {
+    wpi_sm *sm = warp->sm;
+    const wp_trace_site *site = &warp->cta->launch->source->tables->sites[step->value];
+    const uint64_t *addresses = warp->block.addresses + (size_t)warp->access * WPI_LANES;
+    const place where = place_of(warp, site, addresses);
+    if (where == PLACE_GLOBAL && sm->lsu_free_at > now) {
+        wpi_warp_resume_at(warp, sm->lsu_free_at);
+        return false;
+    }
+    if (where == PLACE_GLOBAL && !has_result(site) &&
+        !wpi_memory_has_store_room(sm->memory, sm->number)) {
+        wait_in_line(warp);
+        return false;
+    }
+    if (has_result(site) && where != PLACE_LOCAL && !wpi_warp_expect(warp, step->value)) {
+        wpi_warp_wait_for(warp, WP_TRACE_NONE); /* any: until there is room */
+        return false;
+    }
+    const bool is_now = is_made_at_issue(warp, site, where);
+    if (where == PLACE_SHARED) {
+        access_shared(warp, step->value, site, addresses, now);
+    } else if (where == PLACE_GLOBAL) {
+        access_global(warp, step->value, site, addresses,
+                      warp->cta->launch->source->is_in_step && !is_now, now);
+    }
+    if (site->cache != WP_TRACE_CACHE_TEXTURE)
+        wpi_warp_count_instructions(warp, 1); /* the fetch counts */
+    warp->access++;
+    warp->step++;
+    if (is_now) wpi_warp_reach(warp, warp->block.mask, now);
+    return true;
+}
