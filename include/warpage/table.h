@@ -345,48 +345,57 @@ WP_WORD_CALL wp_answer wp_table_fault(const wp_table_view *table, uint32_t kind,
 
 /* ---- memory. A stream is the keys or the values of a group; it fills one page after the other.
  *
- * Nothing waits here. Two threads that want the next page of a stream find the same one: a page is
- * claimed by writing into it which page of which stream it follows, in the order of pages, and the
- * second thread meets the first one's claim. */
+ * Nothing waits here. Two threads that want the next page of a stream nearly always find the same one:
+ * a page is claimed by writing into it which page of which stream it follows, in the order of pages,
+ * and the second thread meets the first one's claim. Where it does not, it returns its page. */
 
 WP_WORD_CALL uint64_t wp_table_place_of(const wp_table_view *table, uint64_t page, uint64_t used) {
     return table->base + (page << table->page_shift) + used;
 }
 
-/* Multi-valued: takes `count` pages from those that keys may have in this pass, so that values get
- * the others. A thread that does not need them after all gives them back. */
+/* Multi-valued: whether keys may have `count` more pages in this pass, so that values get the others.
+ * Pages are counted when they are taken, not when they are asked for: thousands of threads may ask for
+ * the same one. So keys may get a few too many, as many as are taken at the same time. */
 WP_WORD_CALL bool wp_table_may_take(const wp_table_view *table, uint32_t stream, uint64_t count) {
     if (table->organisation != WP_TABLE_MULTIVALUED || stream % 2u != 0) return true;
-    uint64_t *taken = &table->control->key_pages;
-    if (wp_word_add64(taken, count) + count <= table->key_pages_max) return true;
-    (void)wp_word_add64(taken, (uint64_t)0 - count);
-    return false;
+    return wp_word_load64(&table->control->key_pages) + count <= table->key_pages_max;
 }
-WP_WORD_CALL void wp_table_give_back(const wp_table_view *table, uint32_t stream, uint64_t count) {
+WP_WORD_CALL void wp_table_take(const wp_table_view *table, uint32_t stream, uint64_t count) {
     if (table->organisation == WP_TABLE_MULTIVALUED && stream % 2u == 0)
-        (void)wp_word_add64(&table->control->key_pages, (uint64_t)0 - count);
+        (void)wp_word_add64(&table->control->key_pages, count);
 }
 
 /* The page + 1 that follows page `before` (+ 1; 0: none) of the stream, which is its last one; 0:
- * there is none left. `first` is control->first_free, read before streams[stream] was: as that
- * grows only after the stream went on, the page is not below it. */
+ * there is none left. `first` is control->first_free, read before streams[stream] was. */
 WP_WORD_CALL uint32_t wp_table_next_page(const wp_table_view *table, uint32_t stream,
-                                         uint32_t before, uint64_t first) {
+                                         uint32_t before, uint64_t first, bool *is_taken) {
     const uint64_t owner = (uint64_t)(stream + 1u) << 32 | before;
     const uint64_t outer = wp_word_load64(&table->control->runs_first);
-    if (!wp_table_may_take(table, stream, 1)) return 0;
     uint32_t next = 0;
-    bool is_taken = false;
+    *is_taken = false;
+    if (!wp_table_may_take(table, stream, 1)) return 0;
     for (uint64_t p = first; p < outer && next == 0; p++) {
         uint64_t found = wp_word_load64(&table->pages[p].owner);
         if (found == 0) {
             found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
-            is_taken = found == 0;
+            *is_taken = found == 0;
         }
-        if (is_taken || found == owner) next = (uint32_t)p + 1u;
+        if (*is_taken || found == owner) next = (uint32_t)p + 1u;
     }
-    if (!is_taken) wp_table_give_back(table, stream, 1);
+    if (*is_taken) wp_table_take(table, stream, 1);
     return next;
+}
+
+/* first_free is that of all streams: a claim may be below it before its stream has gone on, and
+ * another thread then claims a second page behind the same one. The stream goes on to one of them;
+ * the other, in which nothing was allocated, is free again. It can no longer become the stream's page,
+ * because the stream never returns to the page before. */
+WP_WORD_CALL void wp_table_return_page(const wp_table_view *table, uint32_t stream, uint64_t page) {
+    wp_word_fence();
+    if (wp_word_load32(&table->pages[page].used) != 0) return; /* it was the one, and is full */
+    wp_table_take(table, stream, (uint64_t)0 - 1u);
+    (void)wp_word_exchange64(&table->pages[page].owner, 0);
+    (void)wp_word_min64(&table->control->first_free, page);
 }
 
 /* A run of adjacent pages from the heap's end, for what is longer than a page. Single pages come
@@ -398,10 +407,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
     uint64_t first = wp_word_load64(&table->control->runs_first);
     if (!wp_table_may_take(table, stream, count)) return 0;
     for (;;) {
-        if (first < taken + count) {
-            wp_table_give_back(table, stream, count);
-            return 0;
-        }
+        if (first < taken + count) return 0;
         const uint64_t found = wp_word_swap_if64(&table->control->runs_first, first, first - count);
         if (found == first) break;
         first = found;
@@ -416,6 +422,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
             table->pages[first + i].run = UINT32_MAX;
         }
     if (!is_free) return 0;
+    wp_table_take(table, stream, count);
     table->pages[first].run = (uint32_t)count;
     table->pages[first].used = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     return wp_table_place_of(table, first, 0);
@@ -440,10 +447,16 @@ WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t str
         wp_word_fence();
         const uint32_t now = wp_word_load32(&table->streams[stream]);
         if (now == page) {
-            const uint32_t next = wp_table_next_page(table, stream, page, first_free);
+            bool is_taken;
+            const uint32_t next = wp_table_next_page(table, stream, page, first_free, &is_taken);
             if (next == 0) return 0;
             const uint32_t found = wp_word_swap_if32(&table->streams[stream], page, next);
             wp_word_fence();
+            if (is_taken && found != page && found != next) {
+                wp_table_return_page(table, stream, next - 1u);
+                page = found;
+                continue;
+            }
             (void)wp_word_max64(&table->control->first_free, next);
             page = found == page ? next : found;
         } else {

@@ -332,6 +332,68 @@ static void a_key_that_postponed_stays_postponed_in_that_pass(void **state) {
     wp_table_close(table);
 }
 
+/* Two threads want the page behind page 0 of a stream. In between, a third one takes a page for
+ * another stream, and with it moves the start of the search beyond the first one's claim. */
+static void a_page_that_was_claimed_twice_is_free_again(void **state) {
+    (void)state;
+    wp_table_spec spec = WP_TABLE_SPEC_INIT;
+    wp_table *table;
+    wp_error err = {0};
+    spec.organisation = WP_TABLE_MULTIVALUED;
+    spec.heap_bytes = 256; /* 4 pages of 64 */
+    spec.page_bytes = 64;
+    spec.bucket_count = 2;
+    spec.buckets_per_group = 1;
+    assert_status_ok(wp_table_create(device, &spec, &table, &err), &err);
+    assert_status_ok(wpi_table_begin(table, &err), &err);
+    assert_status_ok(wp_device_wait(device, &err), &err);
+    const wp_table_view view = wp_table_get_view(table);
+    const uint32_t keys = 0, other_keys = 2;
+    bool is_taken;
+    assert_int_equal(wp_table_next_page(&view, keys, 0, 0, &is_taken), 1);
+    assert_true(is_taken);
+    assert_u64(wp_table_allocate(&view, other_keys, 64), wp_table_place_of(&view, 1, 0));
+    assert_int_equal(wp_table_next_page(&view, keys, 0, 0, &is_taken), 1); /* met */
+    assert_false(is_taken);
+    assert_int_equal(wp_table_next_page(&view, keys, 0, view.control->first_free, &is_taken), 3);
+    assert_true(is_taken);
+    assert_u64(view.control->key_pages, 3);
+    view.streams[keys] = 1; /* the stream goes on to the first one's */
+    wp_table_return_page(&view, keys, 2);
+    assert_u64(view.control->key_pages, 2);
+    assert_u64(wp_table_allocate(&view, keys, 64), wp_table_place_of(&view, 0, 0));
+    assert_u64(wp_table_allocate(&view, keys, 64), wp_table_place_of(&view, 2, 0));
+    assert_u64(wp_table_allocate(&view, keys, 64), wp_table_place_of(&view, 3, 0));
+    assert_u64(wp_table_allocate(&view, keys, 64), 0);
+    wp_table_return_page(&view, keys, 3); /* in use: it stays */
+    assert_u64(view.control->key_pages, 4);
+    wp_table_close(table);
+}
+
+/* Keys may have one page. Threads that ask for it at once must not count as pages that are taken. */
+static void a_page_counts_when_it_is_taken(void **state) {
+    (void)state;
+    wp_table_spec spec = WP_TABLE_SPEC_INIT;
+    wp_table *table;
+    wp_error err = {0};
+    spec.organisation = WP_TABLE_MULTIVALUED;
+    spec.heap_bytes = 256;
+    spec.page_bytes = 64;
+    spec.bucket_count = 1;
+    assert_status_ok(wp_table_create(device, &spec, &table, &err), &err);
+    assert_status_ok(wpi_table_begin(table, &err), &err);
+    assert_status_ok(wp_device_wait(device, &err), &err);
+    wp_table_view view = wp_table_get_view(table);
+    view.key_pages_max = 1;
+    for (int i = 0; i < 5; i++)
+        assert_true(wp_table_may_take(&view, 0, 1));
+    assert_true(wp_table_allocate(&view, 0, 64) != 0);
+    assert_false(wp_table_may_take(&view, 0, 1));
+    assert_u64(wp_table_allocate(&view, 0, 64), 0);
+    assert_true(wp_table_allocate(&view, 1, 64) != 0); /* values */
+    wp_table_close(table);
+}
+
 static void one_key_takes_more_values_than_the_heap_has(void **state) {
     (void)state;
     fill f = {.seed = 3, .distinct = 1, .units = 4000, .value_bytes = 40};
@@ -966,6 +1028,8 @@ int main(void) {
         cmocka_unit_test(tables_equal_the_model_under_random_conditions),
         cmocka_unit_test(a_unit_that_stops_early_splits_keys),
         cmocka_unit_test(a_key_that_postponed_stays_postponed_in_that_pass),
+        cmocka_unit_test(a_page_that_was_claimed_twice_is_free_again),
+        cmocka_unit_test(a_page_counts_when_it_is_taken),
         cmocka_unit_test(one_key_takes_more_values_than_the_heap_has),
         cmocka_unit_test(a_small_heap_takes_few_passes_for_many_keys),
         cmocka_unit_test(a_table_without_input_is_empty),
