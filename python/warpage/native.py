@@ -7,7 +7,7 @@ from ctypes import POINTER, Structure, byref, c_bool, c_char, c_char_p, c_int, c
 TYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 TYPE_BYTES = [1, 2, 4, 8, 1, 2, 4, 8, 4, 8]
 OPERATIONS = ["count", "sum", "min", "max", "avg"]
-STRATEGIES = ["auto", "direct", "scoped", "copy", "partition"]
+STRATEGIES = ["auto", "direct", "scoped", "copy", "partition", "sepo"]
 PLACEMENTS = ["auto", "zero-copy", "copied", "resident"]
 ALL_ROWS = 0xFFFFFFFF
 
