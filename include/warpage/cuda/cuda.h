@@ -127,8 +127,8 @@ typedef enum cudaError_enum {
     CUDA_ERROR_UNKNOWN = 999
 } CUresult;
 
-/* Flags of cuMemHostAlloc and cuMemHostRegister: equal to the runtime's cudaHostAlloc..., with which
- * programs mix them. */
+/* Flags of cuMemHostAlloc and cuMemHostRegister: equal to the runtime's cudaHostAlloc..., with
+ * which programs mix them. */
 #define CU_MEMHOSTALLOC_PORTABLE 0x01
 #define CU_MEMHOSTALLOC_DEVICEMAP 0x02
 #define CU_MEMHOSTALLOC_WRITECOMBINED 0x04
