@@ -321,12 +321,13 @@ int main(int argc, char **argv) {
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     bool is_query_cut = false;
     uint64_t top_count = 10;
-    pvc_sepo_options sepo = {0, 0, 0, 0, 0, 0};
+    pvc_sepo_options sepo = {0, 0, 0, 0, 0, 0, 0};
     int table = 0;
     app_size enlarged = {0, false};
     app_size heap = {0, false};
     app_size page = {0, false};
     app_size chunk = {0, false};
+    app_size host = {0, false};
     const app_option options[] = {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
@@ -348,6 +349,8 @@ int main(int argc, char **argv) {
          "chains that share a page; 0: as many as leave eight pages to each group"},
         {"--chunk", APP_OPTION_SIZE, &chunk, "BYTES", 0, 0,
          "part of the log that is on the device at a time (default: 16MiB)"},
+        {"--host-memory", APP_OPTION_SIZE, &host, "BYTES", 0, 0,
+         "host memory for entries; further ones go to a file in TMPDIR (default: no limit)"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     const bool is_whole = table == 0;
@@ -355,9 +358,11 @@ int main(int argc, char **argv) {
     sepo.heap_bytes = bytes_of("--heap", heap);
     sepo.page_bytes = bytes_of("--page", page);
     sepo.chunk_bytes = bytes_of("--chunk", chunk);
-    if (is_whole && (heap.value | page.value | chunk.value | sepo.buckets_per_group) != 0) {
-        app_fail_usage("--heap, --page, --group and --chunk need --table sepo, memory, pinned or "
-                       "managed");
+    sepo.host_bytes = bytes_of("--host-memory", host);
+    if (is_whole &&
+        (heap.value | page.value | chunk.value | host.value | sepo.buckets_per_group) != 0) {
+        app_fail_usage("--heap, --page, --group, --chunk and --host-memory need --table sepo, memory, "
+                       "pinned or managed");
     }
     if (!is_whole && common.memory != APP_MEMORY_COPY) {
         app_fail_usage("the log is copied in chunks, except with --table whole: it needs --memory copy");

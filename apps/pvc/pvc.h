@@ -18,7 +18,7 @@ typedef struct pvc_view {
 /** Where the table of warpage/table.h has its entries (--table), and its sizes. Zeros choose the
  * default. */
 typedef struct pvc_sepo_options {
-    uint64_t heap_bytes, page_bytes, chunk_bytes, bucket_count, buckets_per_group;
+    uint64_t heap_bytes, page_bytes, chunk_bytes, bucket_count, buckets_per_group, host_bytes;
     int heap_kind; /* wp_table_heap_kind */
 } pvc_sepo_options;
 

@@ -231,6 +231,10 @@ static void print_table(void) {
             app_bytes(r.unused_bytes));
     fprintf(stderr, "  buckets         %12s   %s groups\n", app_count(r.bucket_count),
             app_count(r.groups));
+    if (r.file_bytes != 0) {
+        fprintf(stderr, "  in a file       %12s   %s in host memory\n", app_bytes(r.file_bytes),
+                app_bytes(r.host_bytes));
+    }
 }
 
 /* A heap on the host has room for all: as if each line had a URL of its own, as long as the line; with
@@ -274,6 +278,7 @@ pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_quer
     spec.heap_bytes = options->heap_bytes != 0 ? options->heap_bytes
                                                : default_heap_bytes(log, options->heap_kind);
     spec.page_bytes = options->page_bytes;
+    spec.host_bytes = options->host_bytes;
     check_status(wp_table_create(on, &spec, &table, &err), &err);
     c.table = table;
     const wp_requester requester = {&c, process, retries};

@@ -86,6 +86,8 @@ typedef enum wp_strategy {
     WP_STRATEGY_SCOPED,    /* naive: one pass over the input for each scope of the table */
     WP_STRATEGY_COPY,      /* as SCOPED; the first pass keeps rows of later scopes on the device */
     WP_STRATEGY_PARTITION, /* one radix pass partitions rows by scope; then one pass per scope */
+    WP_STRATEGY_SEPO,      /* as DIRECT; rows of groups beyond device memory are postponed until the
+                            * table has been emptied, where the others spill it */
     WP_STRATEGY_COUNT      /* must be last */
 } wp_strategy;
 WP_API const char *wp_strategy_name(wp_strategy strategy); /* "scoped"; NULL from COUNT on */

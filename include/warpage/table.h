@@ -8,12 +8,14 @@
  *     wp_table_create                                 wp_table_insert    DONE or POSTPONE
  *     wp_table_run: passes ─► launches ─────────────► wp_table_emit      … within a unit of work
  *     wp_table_find, _next, _count, _retrieve         wp_table_find      once the table is full
- *     wp_table_save, wp_table_open
+ *     wp_table_search: passes ─► launches ──────────► wp_table_seek_next … of parts brought back
+ *     wp_table_save, wp_table_open, wp_table_map
  *
  * Pairs are allocated from a heap in device memory. When it is full, inserts that need memory are
  * postponed; at the end of the pass the heap is copied to host memory and emptied, and a further
  * pass makes the postponed inserts again (warpage/postpone.h counts them). The finished table is in
- * host memory; kernels read the part that still is in the heap there, and the rest over the link.
+ * host memory, and beyond a limit of yours in a file. Kernels read the part that still is in the
+ * heap there and the rest over the link, or have parts brought back and postpone what needs others.
  *
  * Three organisations: basic (each pair is an entry), multi-valued (a key has a list of values) and
  * combining (a key has one value, which a new value is combined with).
@@ -93,19 +95,24 @@ typedef struct wp_table_spec {
                                  * memory are postponed although there is some */
     uint64_t seed;              /* … which ones */
     wp_table_heap_kind heap_kind;
+    uint64_t host_bytes;      /* of host memory for pairs, at most; what does not fit goes to a file
+                               * without a name, which is deleted with the table. 0: no limit */
+    const char *spill_folder; /* where; NULL: TMPDIR, or /tmp */
 } wp_table_spec;
-#define WP_TABLE_SPEC_INIT {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0, WP_TABLE_HEAP_SEPO}
+#define WP_TABLE_SPEC_INIT                                                                         \
+    {WP_TABLE_BASIC, WP_TABLE_ADD, 0, 0, 0, 0, 0, 0, 0, WP_TABLE_HEAP_SEPO, 0, NULL}
 
 /** What a table took, so far. */
 typedef struct wp_table_report {
     uint64_t passes;
     uint64_t heap_bytes, page_bytes, pages, bucket_count, groups;
-    uint64_t table_bytes;     /* of entries in host memory: the table's size */
+    uint64_t table_bytes;     /* of entries in host memory and file: the table's size */
     uint64_t unused_bytes;    /* waste: at the ends of the heap's pages, sum over passes */
     uint64_t to_host_bytes;   /* copied over the link */
     uint64_t to_device_bytes; /* …: key pages that stayed, and buckets after them */
     uint64_t pages_kept;      /* sum over passes of key pages that stayed for pending values */
     uint64_t host_bytes;      /* of host memory */
+    uint64_t file_bytes;      /* of the file, whole pages for each pass */
 } wp_table_report;
 
 typedef struct wp_table wp_table;
@@ -143,9 +150,10 @@ typedef struct wp_table_page {
 
 typedef enum wp_table_fault_kind {
     WP_TABLE_FAULT_NONE = 0,
-    WP_TABLE_FAULT_TOO_LARGE,  /* a pair of `a` bytes */
-    WP_TABLE_FAULT_VALUE_SIZE, /* `a` bytes combined with a value of `b` */
-    WP_TABLE_FAULT_NO_CALLBACK /* wp_table_insert of a table whose combiner is a callback */
+    WP_TABLE_FAULT_TOO_LARGE,   /* a pair of `a` bytes */
+    WP_TABLE_FAULT_VALUE_SIZE,  /* `a` bytes combined with a value of `b` */
+    WP_TABLE_FAULT_NO_CALLBACK, /* wp_table_insert of a table whose combiner is a callback */
+    WP_TABLE_FAULT_ABSENT       /* wp_table_find needs a part that is in a file */
 } wp_table_fault_kind;
 
 /** What kernels report to the host. */
@@ -158,7 +166,7 @@ typedef struct wp_table_control {
     uint64_t key_pages;   /* multi-valued: that keys have taken or are about to take */
 } wp_table_control;
 
-/** Part of the table in host memory: the places [first, outer). */
+/** Part of the table in host memory: the places [first, outer). For kernels NULL: absent. */
 typedef struct wp_table_segment {
     uint64_t first, outer;
     char *memory;
@@ -174,6 +182,7 @@ typedef struct wp_table_view {
     uint32_t *entry_locks;   /* [buckets], for callbacks; NULL: locks are in the entries */
     wp_table_control *control;
     const wp_table_segment *segments; /* by place */
+    uint32_t *wanted;                 /* [segments], in a search: those that one waits for */
     uint64_t segment_count;
     uint64_t base; /* place of the heap's first byte: lower places are in host memory */
     uint64_t page_count;
@@ -208,6 +217,15 @@ WP_NODISCARD WP_API wp_status wp_table_run(wp_table *table, wp_postpone *postpon
 WP_API wp_table_view wp_table_get_view(const wp_table *table);
 WP_API void wp_table_get_report(const wp_table *table, wp_table_report *out);
 
+/** Runs passes over searches by kernels (wp_table_seek_next), for a table that is larger than
+ * device memory. Before a pass, parts of the table that searches wait for are copied into the heap;
+ * a search that needs another part is postponed. `postpone` counts the searches; it is another one
+ * than that whose units filled the table. Afterwards `wp_table_find` in kernels reads the whole
+ * table over the link. INVALID: the table was opened from a file; else as wp_postpone_run. */
+WP_NODISCARD WP_API wp_status wp_table_search(wp_table *table, wp_postpone *postpone,
+                                              const wp_requester *requester,
+                                              wp_postpone_facts *facts, wp_error *err);
+
 /** A pair of the table. Pointers are valid until the next run, or wp_table_close. */
 typedef struct wp_table_pair {
     const void *key;
@@ -218,7 +236,8 @@ typedef struct wp_table_pair {
 /** Where a search or an iteration is. All zeros: before the first pair. */
 typedef struct wp_table_cursor {
     uint64_t bucket, entry, value;
-    uint64_t run; /* the table's runs before it began, + 1 */
+    uint64_t run;   /* the table's runs before it began, + 1 */
+    uint64_t pairs; /* that it has had */
 } wp_table_cursor;
 
 /** The next pair with this key. False: there is none, or no further one. The order of pairs is not
@@ -228,7 +247,8 @@ WP_API bool wp_table_find_next(const wp_table *table, const void *key, uint64_t 
 /** The next pair of all. Multi-valued: pairs of a key follow one another. */
 WP_API bool wp_table_next(const wp_table *table, wp_table_cursor *cursor, wp_table_pair *out);
 /** Whether a search or an iteration saw the table as it is. INVALID: the table was added to after
- * it began, and ended it, or a run of it failed. */
+ * it began, and ended it, or a run of it failed; or wp_table_find in a kernel needed a part that is
+ * in a file (reported once). PARSE: the file that was mapped is damaged, with the offset. */
 WP_NODISCARD WP_API wp_status wp_table_check(const wp_table *table, const wp_table_cursor *cursor,
                                              wp_error *err);
 WP_API uint64_t wp_table_pair_count(const wp_table *table);
@@ -250,6 +270,10 @@ WP_NODISCARD WP_API wp_status wp_table_save(const wp_table *table, const char *p
 /** Reads a saved table into host memory. It can be searched on the host, not added to. NOT_FOUND,
  * IO, NOMEM; PARSE: not a table, cut, damaged, or of another version, with the offset. */
 WP_NODISCARD WP_API wp_status wp_table_open(const char *path, wp_table **out, wp_error *err);
+/** As wp_table_open, without loading: the file is mapped, and a search reads the pages that it
+ * needs. Its header is checked now, each link when it is followed: a damaged one ends the search,
+ * and wp_table_check says so. The file must not be changed while the table is open. */
+WP_NODISCARD WP_API wp_status wp_table_map(const char *path, wp_table **out, wp_error *err);
 
 #ifdef __cplusplus
 }
@@ -345,48 +369,59 @@ WP_WORD_CALL wp_answer wp_table_fault(const wp_table_view *table, uint32_t kind,
 
 /* ---- memory. A stream is the keys or the values of a group; it fills one page after the other.
  *
- * Nothing waits here. Two threads that want the next page of a stream find the same one: a page is
- * claimed by writing into it which page of which stream it follows, in the order of pages, and the
- * second thread meets the first one's claim. */
+ * Nothing waits here. Two threads that want the next page of a stream nearly always find the same
+ * one: a page is claimed by writing into it which page of which stream it follows, in the order of
+ * pages, and the second thread meets the first one's claim. Where it does not, it returns its page.
+ */
 
 WP_WORD_CALL uint64_t wp_table_place_of(const wp_table_view *table, uint64_t page, uint64_t used) {
     return table->base + (page << table->page_shift) + used;
 }
 
-/* Multi-valued: takes `count` pages from those that keys may have in this pass, so that values get
- * the others. A thread that does not need them after all gives them back. */
+/* Multi-valued: whether keys may have `count` more pages in this pass, so that values get the
+ * others. Pages are counted when they are taken, not when they are asked for: thousands of threads
+ * may ask for the same one. So keys may get a few too many, as many as are taken at the same time.
+ */
 WP_WORD_CALL bool wp_table_may_take(const wp_table_view *table, uint32_t stream, uint64_t count) {
     if (table->organisation != WP_TABLE_MULTIVALUED || stream % 2u != 0) return true;
-    uint64_t *taken = &table->control->key_pages;
-    if (wp_word_add64(taken, count) + count <= table->key_pages_max) return true;
-    (void)wp_word_add64(taken, (uint64_t)0 - count);
-    return false;
+    return wp_word_load64(&table->control->key_pages) + count <= table->key_pages_max;
 }
-WP_WORD_CALL void wp_table_give_back(const wp_table_view *table, uint32_t stream, uint64_t count) {
+WP_WORD_CALL void wp_table_take(const wp_table_view *table, uint32_t stream, uint64_t count) {
     if (table->organisation == WP_TABLE_MULTIVALUED && stream % 2u == 0)
-        (void)wp_word_add64(&table->control->key_pages, (uint64_t)0 - count);
+        (void)wp_word_add64(&table->control->key_pages, count);
 }
 
 /* The page + 1 that follows page `before` (+ 1; 0: none) of the stream, which is its last one; 0:
- * there is none left. `first` is control->first_free, read before streams[stream] was: as that
- * grows only after the stream went on, the page is not below it. */
+ * there is none left. `first` is control->first_free, read before streams[stream] was. */
 WP_WORD_CALL uint32_t wp_table_next_page(const wp_table_view *table, uint32_t stream,
-                                         uint32_t before, uint64_t first) {
+                                         uint32_t before, uint64_t first, bool *is_taken) {
     const uint64_t owner = (uint64_t)(stream + 1u) << 32 | before;
     const uint64_t outer = wp_word_load64(&table->control->runs_first);
-    if (!wp_table_may_take(table, stream, 1)) return 0;
     uint32_t next = 0;
-    bool is_taken = false;
+    *is_taken = false;
+    if (!wp_table_may_take(table, stream, 1)) return 0;
     for (uint64_t p = first; p < outer && next == 0; p++) {
         uint64_t found = wp_word_load64(&table->pages[p].owner);
         if (found == 0) {
             found = wp_word_swap_if64(&table->pages[p].owner, 0, owner);
-            is_taken = found == 0;
+            *is_taken = found == 0;
         }
-        if (is_taken || found == owner) next = (uint32_t)p + 1u;
+        if (*is_taken || found == owner) next = (uint32_t)p + 1u;
     }
-    if (!is_taken) wp_table_give_back(table, stream, 1);
+    if (*is_taken) wp_table_take(table, stream, 1);
     return next;
+}
+
+/* first_free is that of all streams: a claim may be below it before its stream has gone on, and
+ * another thread then claims a second page behind the same one. The stream goes on to one of them;
+ * the other, in which nothing was allocated, is free again. It can no longer become the stream's
+ * page, because the stream never returns to the page before. */
+WP_WORD_CALL void wp_table_return_page(const wp_table_view *table, uint32_t stream, uint64_t page) {
+    wp_word_fence();
+    if (wp_word_load32(&table->pages[page].used) != 0) return; /* it was the one, and is full */
+    wp_table_take(table, stream, (uint64_t)0 - 1u);
+    (void)wp_word_exchange64(&table->pages[page].owner, 0);
+    (void)wp_word_min64(&table->control->first_free, page);
 }
 
 /* A run of adjacent pages from the heap's end, for what is longer than a page. Single pages come
@@ -398,10 +433,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
     uint64_t first = wp_word_load64(&table->control->runs_first);
     if (!wp_table_may_take(table, stream, count)) return 0;
     for (;;) {
-        if (first < taken + count) {
-            wp_table_give_back(table, stream, count);
-            return 0;
-        }
+        if (first < taken + count) return 0;
         const uint64_t found = wp_word_swap_if64(&table->control->runs_first, first, first - count);
         if (found == first) break;
         first = found;
@@ -416,6 +448,7 @@ WP_WORD_CALL uint64_t wp_table_take_run(const wp_table_view *table, uint32_t str
             table->pages[first + i].run = UINT32_MAX;
         }
     if (!is_free) return 0;
+    wp_table_take(table, stream, count);
     table->pages[first].run = (uint32_t)count;
     table->pages[first].used = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     return wp_table_place_of(table, first, 0);
@@ -440,10 +473,16 @@ WP_WORD_CALL uint64_t wp_table_allocate(const wp_table_view *table, uint32_t str
         wp_word_fence();
         const uint32_t now = wp_word_load32(&table->streams[stream]);
         if (now == page) {
-            const uint32_t next = wp_table_next_page(table, stream, page, first_free);
+            bool is_taken;
+            const uint32_t next = wp_table_next_page(table, stream, page, first_free, &is_taken);
             if (next == 0) return 0;
             const uint32_t found = wp_word_swap_if32(&table->streams[stream], page, next);
             wp_word_fence();
+            if (is_taken && found != page && found != next) {
+                wp_table_return_page(table, stream, next - 1u);
+                page = found;
+                continue;
+            }
             (void)wp_word_max64(&table->control->first_free, next);
             page = found == page ? next : found;
         } else {
@@ -477,9 +516,9 @@ WP_WORD_CALL uint64_t wp_table_bucket_of(uint64_t place) {
 }
 
 /* The resident entry with this key among those before the entry at `stop`, or 0. */
-WP_WORD_CALL wp_table_entry *wp_table_search(const wp_table_view *table, uint64_t place,
-                                             uint64_t stop, uint32_t hash, const void *key,
-                                             uint32_t key_bytes) {
+WP_WORD_CALL wp_table_entry *wp_table_resident(const wp_table_view *table, uint64_t place,
+                                               uint64_t stop, uint32_t hash, const void *key,
+                                               uint32_t key_bytes) {
     while (place >= table->base && place != stop) {
         wp_table_entry *entry = wp_table_entry_at(table, place);
         if (wp_table_has_key(table, entry, hash, key, key_bytes)) return entry;
@@ -667,7 +706,7 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
     bool is_new = false;
     do {
         const uint64_t first = wp_table_bucket_place(head);
-        entry = wp_table_search(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
+        entry = wp_table_resident(table, first, searched, (uint32_t)(hash >> 32), key, key_bytes);
         searched = first;
         if (entry == (wp_table_entry *)0 && !wp_table_is_closed(table, head)) {
             const uint64_t open = head & ~WP_TABLE_BUCKET_LOCKED;
@@ -734,9 +773,8 @@ WP_WORD_CALL void wp_table_emit(const wp_table_view *table, wp_attempt *attempt,
 
 /* ---- find, in a table that no run is adding to ----------------------------------------------- */
 
-/* Where a place is: in the heap, or in host memory, which kernels read over the link. */
-WP_WORD_CALL const char *wp_table_locate(const wp_table_view *table, uint64_t place) {
-    if (place >= table->base) return table->heap + (place - table->base);
+/* The segment that a place below the base is in. */
+WP_WORD_CALL uint64_t wp_table_segment_of(const wp_table_view *table, uint64_t place) {
     uint64_t first = 0;
     uint64_t outer = table->segment_count;
     while (outer - first > 1u) {
@@ -746,11 +784,20 @@ WP_WORD_CALL const char *wp_table_locate(const wp_table_view *table, uint64_t pl
         else
             outer = middle;
     }
-    return table->segments[first].memory + (place - table->segments[first].first);
+    return first;
+}
+
+/* Where a place is: in the heap, or in host memory, which kernels read over the link. NULL: it is
+ * in a file, or has not been brought back. */
+WP_WORD_CALL const char *wp_table_locate(const wp_table_view *table, uint64_t place) {
+    if (place >= table->base) return table->heap + (place - table->base);
+    const wp_table_segment *segment = &table->segments[wp_table_segment_of(table, place)];
+    return segment->memory == NULL ? NULL : segment->memory + (place - segment->first);
 }
 
 /** The place of the first entry with this key, or of the next one behind the entry at `place`
- * (0: from the start); 0: there is none. */
+ * (0: from the start); 0: there is none. For tables of which no part is in a file; a search of
+ * others ends there, and wp_table_check says so. */
 WP_WORD_CALL uint64_t wp_table_find(const wp_table_view *table, const void *key, uint32_t key_bytes,
                                     uint64_t place) {
     const uint64_t hash = wp_table_hash(key, key_bytes);
@@ -761,6 +808,10 @@ WP_WORD_CALL uint64_t wp_table_find(const wp_table_view *table, const void *key,
     while (place != 0) {
         const wp_table_entry *entry =
             (const wp_table_entry *)(const void *)wp_table_locate(table, place);
+        if (entry == NULL) {
+            (void)wp_table_fault(table, WP_TABLE_FAULT_ABSENT, 0, 0);
+            return 0;
+        }
         if (wp_table_has_key(table, entry, (uint32_t)(hash >> 32), key, key_bytes)) return place;
         place = entry->next;
     }
@@ -787,8 +838,80 @@ WP_WORD_CALL const void *wp_table_next_value(const wp_table_view *table, uint64_
     if (*value_place == 0) return NULL;
     const wp_table_value *node =
         (const wp_table_value *)(const void *)wp_table_locate(table, *value_place);
+    if (node == NULL) {
+        (void)wp_table_fault(table, WP_TABLE_FAULT_ABSENT, 0, 0);
+        return NULL;
+    }
     *value_bytes = node->value_bytes;
     return (const void *)(node + 1);
+}
+
+/* ---- searches over passes, during wp_table_search -------------------------------------------- */
+
+typedef enum wp_table_seek_stage {
+    WP_TABLE_SEEK_BEGIN = 0,
+    WP_TABLE_SEEK_ENTRY, /* `place` is the next entry of the chain */
+    WP_TABLE_SEEK_VALUE, /* `place` is the next value of the key */
+    WP_TABLE_SEEK_END
+} wp_table_seek_stage;
+
+/** Where the search of a key is, from pass to pass; in device memory of the program, one for each
+ * request of a unit. All zeros: before the first pair. */
+typedef struct wp_table_seek {
+    uint64_t place;
+    uint32_t stage, reserved;
+} wp_table_seek;
+
+/* Where a place is; NULL: its segment is absent, and is marked for a later pass. */
+WP_WORD_CALL const char *wp_table_bring(const wp_table_view *table, uint64_t place) {
+    const char *memory = wp_table_locate(table, place);
+    if (memory == NULL && table->wanted != NULL) {
+        uint32_t *wanted = &table->wanted[wp_table_segment_of(table, place)];
+        if (wp_word_load32(wanted) == 0) (void)wp_word_or32(wanted, 1u);
+    }
+    return memory;
+}
+
+/** The next pair with this key: its value, valid until the pass ends. DONE: `*value` is NULL if
+ * there was no further one. POSTPONE: it needs a part that is absent; call again in the next pass.
+ * Each value is returned once over all passes. */
+WP_WORD_CALL wp_answer wp_table_seek_next(const wp_table_view *table, wp_table_seek *seek,
+                                          const void *key, uint32_t key_bytes, const void **value,
+                                          uint32_t *value_bytes) {
+    const uint64_t hash = wp_table_hash(key, key_bytes);
+    *value = NULL;
+    *value_bytes = 0;
+    if (seek->stage == WP_TABLE_SEEK_BEGIN) {
+        seek->place = wp_table_bucket_place(table->buckets[hash & table->bucket_mask]);
+        seek->stage = WP_TABLE_SEEK_ENTRY;
+    }
+    while (seek->stage == WP_TABLE_SEEK_ENTRY && seek->place != 0) {
+        const wp_table_entry *entry =
+            (const wp_table_entry *)(const void *)wp_table_bring(table, seek->place);
+        if (entry == NULL) return WP_POSTPONE;
+        seek->place = entry->next;
+        if (!wp_table_has_key(table, entry, (uint32_t)(hash >> 32), key, key_bytes)) continue;
+        if (table->organisation == WP_TABLE_MULTIVALUED) {
+            seek->place = *(const uint64_t *)(const void *)(entry + 1);
+            seek->stage = WP_TABLE_SEEK_VALUE;
+        } else {
+            if (table->organisation == WP_TABLE_COMBINING) seek->stage = WP_TABLE_SEEK_END;
+            *value = (const void *)(entry + 1);
+            *value_bytes = entry->value_bytes;
+            return WP_DONE;
+        }
+    }
+    if (seek->stage == WP_TABLE_SEEK_VALUE && seek->place != 0) {
+        const wp_table_value *node =
+            (const wp_table_value *)(const void *)wp_table_bring(table, seek->place);
+        if (node == NULL) return WP_POSTPONE;
+        seek->place = node->next;
+        *value = (const void *)(node + 1);
+        *value_bytes = node->value_bytes;
+        return WP_DONE;
+    }
+    seek->stage = WP_TABLE_SEEK_END;
+    return WP_DONE;
 }
 
 #endif

@@ -65,8 +65,9 @@ const wp_option wpi_groupby_options[] = {
     [UNSORTED] = {"unsorted", NULL, "do not sort groups"},
     WPI_TABLE_OPTION_ROWS(TYPES),
     [DEVICE] = {"device", "SPEC", "run on cpu (default), sim:<gpu> or cuda:<n>"},
-    [STRATEGY] = {"strategy", "NAME",
-                  "use this GPU algorithm: direct, scoped, copy or partition (default: auto)"},
+    [STRATEGY] =
+        {"strategy", "NAME",
+         "use this GPU algorithm: direct, scoped, copy, partition or sepo (default: auto)"},
     [SCOPE] = {"scope", "BYTES",
                "limit the part of the hash table that one GPU pass accesses to "
                "BYTES, such as 128MiB"},
@@ -306,8 +307,11 @@ static wp_status check_device_options(const request *r, wp_error *err) {
             return WP_FAIL(err, INVALID,
                            "--%s applies to GPUs only; give one, as in --device cuda:0 or sim:k80",
                            wpi_groupby_options[options[i]].name);
-    if (r->options.strategy == WP_STRATEGY_DIRECT && values[SCOPE] != NULL)
-        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy direct; omit it");
+    const bool is_unscoped =
+        r->options.strategy == WP_STRATEGY_DIRECT || r->options.strategy == WP_STRATEGY_SEPO;
+    if (is_unscoped && values[SCOPE] != NULL)
+        return WP_FAIL(err, INVALID, "--scope has no meaning with --strategy %s; omit it",
+                       values[STRATEGY]);
     return WP_STATUS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "ops/groups.h"
+#include "ops/planner.h"
 
 struct wp_groupby {
     wpi_shape shape;
@@ -17,9 +18,10 @@ static wp_status check_options(const wp_ops_options *options, wp_error *err) {
         return WP_FAIL(err, INVALID, "strategy %d is unknown", (int)options->strategy);
     if ((unsigned)options->placement >= WP_PLACEMENT_COUNT)
         return WP_FAIL(err, INVALID, "placement %d is unknown", (int)options->placement);
-    if (options->strategy == WP_STRATEGY_DIRECT && options->scope_bytes != 0)
-        return WP_FAIL(err, INVALID,
-                       "scope_bytes has no meaning with the strategy direct; set it to 0");
+    if ((options->strategy == WP_STRATEGY_DIRECT || options->strategy == WP_STRATEGY_SEPO) &&
+        options->scope_bytes != 0)
+        return WP_FAIL(err, INVALID, "scope_bytes has no meaning with the strategy %s; set it to 0",
+                       wp_strategy_name(options->strategy));
     return WP_STATUS_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "ops/planner.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #define JOIN_OPERATIONS 15.0    /* … and to add their values up, for each atomic but the first */
 #define LAUNCH_LATENCIES 4.0    /* accesses that wait for one another in a launch's begin and end */
 #define PASSES_MAX 4096u
+#define GROUPS_MOST 1e18 /* where every row has been a group of its own */
 /* What is less simple must cost less than this share: the terms are estimates. */
 #define GAIN_MIN 0.9
 
@@ -254,8 +256,9 @@ static cost cost_of(const wpi_planner *planner, const wpi_plan_task *task, wp_st
     const double table_bytes = (double)task->table_bytes, row_bytes = (double)task->row_bytes;
     const double region =
         scope_bytes == 0 || scope_bytes > task->table_bytes ? table_bytes : (double)scope_bytes;
-    const double passes =
-        strategy == WP_STRATEGY_DIRECT ? 1 : (double)(uint64_t)(table_bytes / region + 0.999);
+    const double passes = strategy == WP_STRATEGY_DIRECT || strategy == WP_STRATEGY_SEPO
+                              ? 1
+                              : (double)(uint64_t)(table_bytes / region + 0.999);
     const bool is_kept =
         task->placement != WP_PLACEMENT_ZERO_COPY || strategy != WP_STRATEGY_SCOPED;
     const bool is_partition = strategy == WP_STRATEGY_PARTITION;
@@ -340,12 +343,57 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
         wp_text_append(text, "  the TLBs of this device are unknown, so scopes are not considered; "
                              "--profile names them\n");
     if (is_allowed(task, WP_STRATEGY_DIRECT)) consider(&s, WP_STRATEGY_DIRECT, 0);
-    for (wp_strategy it = WP_STRATEGY_SCOPED; it < WP_STRATEGY_COUNT; it++)
+    if (task->strategy == WP_STRATEGY_SEPO) consider(&s, WP_STRATEGY_SEPO, 0);
+    for (wp_strategy it = WP_STRATEGY_SCOPED; it <= WP_STRATEGY_PARTITION; it++)
         if (is_allowed(task, it)) consider_scopes(&s, it);
     if (s.best.strategy == WP_STRATEGY_AUTO) /* asked for, but all fits one scope */
         s.best = (wpi_plan){.strategy = task->strategy, .scope_bytes = task->scope_bytes};
     if (text != NULL) wp_text_appendf(text, "  ─► %s\n", wp_strategy_name(s.best.strategy));
     return s.best;
+}
+
+/* ---- a table that is full, and there is no memory for a larger one
+ * --------------------------------
+ */
+
+/* Of all groups, when `rows` rows at random had `groups` of them: groups = all (1 -
+ * exp(-rows/all)). */
+double wpi_planner_groups(double groups, double rows) {
+    double low = groups, high = GROUPS_MOST;
+    if (rows < groups + 1) return high;
+    for (int i = 0; i < 100; i++) {
+        const double all = (low + high) / 2;
+        if (all * -expm1(-rows / all) < groups)
+            low = all;
+        else
+            high = all;
+    }
+    return low;
+}
+
+/* Spilling: the table goes through the link as often as it is full. Rows between two times: as many
+ * as it takes to see `held` of the groups. Postponing: it goes once for each part of the groups; of
+ * the rows, those of groups that are in no part yet go to the host before each part but the first,
+ * and come like others then. */
+bool wpi_planner_postpones(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
+                           const wpi_full_table *full, wp_text *text) {
+    const double all = larger(full->groups, full->held), held = full->held;
+    const double between = all > 1.01 * held ? -all * log1p(-held / all) : 5 * held;
+    const double bucket_ns = (double)task->bucket_bytes * planner->link_ns_per_byte;
+    const double spill = held / between * bucket_ns;
+    const double parts = ceil(all / held);
+    const double again = parts - 1 - held / all * parts * (parts - 1) / 2;
+    const double row_ns = (double)task->row_bytes * planner->link_ns_per_byte + plan.row_ns;
+    const double postpone = again * row_ns + bucket_ns * all / larger(full->rows, all);
+    const bool is_asked = task->strategy == WP_STRATEGY_SEPO;
+    const bool postpones =
+        is_asked || (task->strategy == WP_STRATEGY_AUTO && postpone < GAIN_MIN * spill);
+    if (text != NULL)
+        wp_text_appendf(text,
+                        "  the table is full with %.0f of about %.4g groups: to spill it %.3f ns "
+                        "for each row, to postpone rows %.3f, in %.4g passes ─► %s\n",
+                        held, all, spill, postpone, parts, postpones ? "sepo" : "spill");
+    return postpones;
 }
 
 bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,

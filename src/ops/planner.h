@@ -14,6 +14,9 @@
  *     atomics  on the most frequent key's bucket go one after the other
  *     launches what a launch takes until it is in full swing, over the rows of a chunk
  *
+ * When a table is full and device memory has no larger one, the planner chooses whether it is
+ * spilled or rows of further groups are postponed (wpi_planner_postpones).
+ *
  * The keys of a simulated GPU (wp_device_visit_keys) have all of it, and so has the profile that a
  * probe has written of a real one. Where no TLB is known nothing is gained by scopes, and `direct`
  * is the choice.
@@ -78,5 +81,19 @@ wpi_plan wpi_planner_choose(const wpi_planner *planner, const wpi_plan_task *tas
 /** Whether rows of a warp that have one key had better be put together before their atomics. */
 bool wpi_planner_combines(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
                           wp_text *text);
+
+/** A table that is full, for which device memory has no larger one. */
+typedef struct wpi_full_table {
+    double held;   /* groups that it has */
+    double groups; /* of all rows, about */
+    double rows;   /* in all, at least */
+} wpi_full_table;
+
+/** Of how many groups `rows` rows had `groups`, if all are equally frequent. */
+double wpi_planner_groups(double groups, double rows);
+/** Whether rows of further groups had better be postponed than the table spilled. Adds a line to
+ * `text` (NULL allowed). */
+bool wpi_planner_postpones(const wpi_planner *planner, const wpi_plan_task *task, wpi_plan plan,
+                           const wpi_full_table *full, wp_text *text);
 
 #endif

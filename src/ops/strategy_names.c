@@ -4,8 +4,8 @@
 #include "warpage/ops.h"
 
 const char *wp_strategy_name(wp_strategy strategy) {
-    static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct", "scoped", "copy",
-                                                         "partition"};
+    static const char *const names[WP_STRATEGY_COUNT] = {"auto", "direct",    "scoped",
+                                                         "copy", "partition", "sepo"};
     return strategy < WP_STRATEGY_COUNT ? names[strategy] : NULL;
 }
 

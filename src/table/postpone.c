@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/fail.h"
+#include "table/table_state.h"
 
 #define UNITS_MAX ((uint64_t)1 << 40)
 #define REQUESTS_MAX (1u << 20)
@@ -25,6 +26,7 @@ struct wp_postpone {
     uint64_t pass, done_units, served;
     uint64_t added; /* wp_postpone_add_served, in this pass */
     uint32_t idle_passes, idle_passes_max;
+    bool has_moved; /* wpi_postpone_moved, in this pass */
 };
 
 static wp_status make_bits(wp_postpone *p, uint64_t words, uint32_t **out, wp_error *err) {
@@ -190,6 +192,7 @@ static wp_status look(wp_postpone *p, wp_postpone_facts *facts, wp_error *err) {
 static wp_status run_pass(wp_postpone *p, const wp_requester *requester,
                           const wp_requestee *requestee, wp_postpone_facts *facts, wp_error *err) {
     *facts = (wp_postpone_facts){.pass = ++p->pass};
+    p->has_moved = false;
     if (requestee->begin != NULL) WP_TRY(requestee->begin(requestee->object, err));
     WP_TRY(wp_device_wait(p->device, err));
     WP_TRY(wp_event_record(p->start, p->queue, err));
@@ -213,7 +216,7 @@ wp_status wp_postpone_run(wp_postpone *p, const wp_requester *requester,
     if (requestee == NULL) requestee = &always;
     while (facts->postponed_units != 0) {
         WP_TRY(run_pass(p, requester, requestee, facts, err));
-        p->idle_passes = facts->served == 0 ? p->idle_passes + 1 : 0;
+        p->idle_passes = facts->served == 0 && !p->has_moved ? p->idle_passes + 1 : 0;
         if (facts->postponed_units == 0) break;
         if (p->idle_passes >= p->idle_passes_max)
             return WP_FAIL(err, INVALID,
@@ -229,6 +232,10 @@ wp_status wp_postpone_run(wp_postpone *p, const wp_requester *requester,
 
 void wp_postpone_add_served(wp_postpone *postpone, uint64_t count) {
     postpone->added += count;
+}
+
+void wpi_postpone_moved(wp_postpone *postpone) {
+    postpone->has_moved = true;
 }
 
 /* ---- when it pays ---------------------------------------------------------------------------- */

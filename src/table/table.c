@@ -186,7 +186,11 @@ wp_status wp_table_create(wp_device *device, const wp_table_spec *spec, wp_table
     table->device = device;
     table->queue = wp_device_default_queue(device);
     table->heap_kind = spec->heap_kind;
-    const wp_status status = make(table, spec, err);
+    table->host_bytes_max = spec->host_bytes;
+    wp_status status = WP_STATUS_OK;
+    if (spec->spill_folder != NULL && (table->spill_folder = wp_strdup(spec->spill_folder)) == NULL)
+        status = WP_FAIL(err, NOMEM, "table: no host memory");
+    if (status == WP_STATUS_OK) status = make(table, spec, err);
     if (status != WP_STATUS_OK)
         wp_table_close(table);
     else
@@ -216,7 +220,15 @@ void wp_table_close(wp_table *table) {
     give(table, view->control);
     give(table, table->device_segments);
     for (uint64_t i = 0; i < table->block_count; i++)
-        give(table, table->blocks[i]);
+        if (table->blocks[i].is_in_file)
+            wpi_table_spill_give(table->blocks[i].memory, table->blocks[i].bytes);
+        else
+            give(table, table->blocks[i].memory);
+    wpi_table_spill_close(table);
+    if (table->map != NULL) {
+        table->buckets = NULL; /* in the file */
+        wpi_table_unmap(table->map);
+    }
     wp_free(table->blocks);
     wp_free(table->segments);
     wp_free(table->buckets);
@@ -276,12 +288,17 @@ wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory, wp
     if (bytes == 0) return WP_STATUS_OK;
     WP_TRY(grow((void **)&table->blocks, table->block_count, &table->block_capacity,
                 sizeof *table->blocks, err));
-    if (table->device != NULL)
+    const uint64_t most = table->host_bytes_max;
+    if (most != 0 && (bytes > most || table->report.host_bytes > most - bytes))
+        table->is_spilling = true;
+    if (table->is_spilling)
+        WP_TRY(wpi_table_spill_add(table, bytes, memory, err));
+    else if (table->device != NULL)
         WP_TRY(wp_memory_alloc(table->device, WP_MEMORY_PINNED, bytes, 0, (void **)memory, err));
     else if ((*memory = wp_malloc(bytes)) == NULL)
         return WP_FAIL(err, NOMEM, "table: no host memory for %" PRIu64 " bytes of it", bytes);
-    table->blocks[table->block_count++] = *memory;
-    table->report.host_bytes += bytes;
+    table->blocks[table->block_count++] = (wpi_table_block){*memory, bytes, table->is_spilling};
+    if (!table->is_spilling) table->report.host_bytes += bytes;
     return WP_STATUS_OK;
 }
 

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Table files, in the byte order of the machine (x86-64):
- *
- *     header      file_header
- *     segments    {first place, outer place} of each
- *     buckets     a word each
- *     content     of segment after segment
- *     checksum    of all bytes before
- *
- * Links are places, so nothing is converted. A file is checked as a whole before it is used: the
- * checksum, then every link, so that a damaged file cannot lead out of the table. */
+/* Saving and loading. A file that is loaded is checked as a whole before it is used: the checksum,
+ * then every link, so that a damaged file cannot lead out of the table. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,16 +13,7 @@
 #include "base/hash.h"
 #include "base/leftovers.h"
 #include "base/text.h"
-#include "table/table_state.h"
-
-#define MAGIC "WPTABLE"
-#define VERSION 1u
-
-typedef struct file_header {
-    char magic[8];
-    uint32_t version, organisation, combiner, page_bytes;
-    uint64_t bucket_count, segment_count, file_bytes;
-} file_header;
+#include "table/table_format.h"
 
 /* ---- save ------------------------------------------------------------------------------------ */
 
@@ -45,24 +28,34 @@ static bool put(writer *w, const void *data, size_t bytes) {
 }
 
 static uint64_t file_bytes(const wp_table *table) {
-    uint64_t bytes =
-        sizeof(file_header) + table->segment_count * 16 + (table->view.bucket_mask + 1) * 8 + 8;
+    uint64_t bytes = sizeof(wpi_table_header) + table->segment_count * 16 +
+                     (table->view.bucket_mask + 1) * 8 + 8;
     for (uint64_t i = 0; i < table->segment_count; i++)
         bytes += table->segments[i].outer - table->segments[i].first;
     return bytes;
 }
 
-static bool put_table(const wp_table *table, const uint64_t *ranges, writer *w) {
-    const file_header header = {.magic = MAGIC,
-                                .version = VERSION,
-                                .organisation = table->view.organisation,
-                                .combiner = table->view.combiner,
-                                .page_bytes = table->view.page_bytes,
-                                .bucket_count = table->view.bucket_mask + 1,
-                                .segment_count = table->segment_count,
-                                .file_bytes = file_bytes(table)};
+uint64_t wpi_table_front_hash(const wpi_table_header *header, const wpi_table_range *ranges) {
+    wpi_table_header front = *header;
+    front.front_hash = 0;
+    return wp_hash64(ranges, header->segment_count * sizeof *ranges,
+                     wp_hash64(&front, sizeof front, 0));
+}
+
+static bool put_table(const wp_table *table, const wpi_table_range *ranges, writer *w) {
+    wpi_table_header header = {.magic = WPI_TABLE_MAGIC,
+                               .version = WPI_TABLE_VERSION,
+                               .organisation = table->view.organisation,
+                               .combiner = table->view.combiner,
+                               .page_bytes = table->view.page_bytes,
+                               .bucket_count = table->view.bucket_mask + 1,
+                               .segment_count = table->segment_count,
+                               .file_bytes = file_bytes(table),
+                               .pair_count = table->pair_count,
+                               .key_count = table->key_count};
+    header.front_hash = wpi_table_front_hash(&header, ranges);
     bool is_right = put(w, &header, sizeof header) &&
-                    put(w, ranges, table->segment_count * 2 * sizeof *ranges) &&
+                    put(w, ranges, table->segment_count * sizeof *ranges) &&
                     put(w, table->buckets, (table->view.bucket_mask + 1) * sizeof *table->buckets);
     for (uint64_t i = 0; is_right && i < table->segment_count; i++) {
         const wp_table_segment *segment = &table->segments[i];
@@ -76,12 +69,10 @@ static bool put_table(const wp_table *table, const uint64_t *ranges, writer *w) 
 wp_status wp_table_save(const wp_table *table, const char *path, wp_error *err) {
     if (table->is_failed)
         return WP_FAIL(err, INVALID, "table: a run of this table failed; it can only be closed");
-    uint64_t *ranges = wp_calloc(table->segment_count * 2 + 1, sizeof *ranges);
+    wpi_table_range *ranges = wp_calloc(table->segment_count + 1, sizeof *ranges);
     if (ranges == NULL) return WP_FAIL(err, NOMEM, "table: no host memory to save it");
-    for (uint64_t i = 0; i < table->segment_count; i++) {
-        ranges[2 * i] = table->segments[i].first;
-        ranges[2 * i + 1] = table->segments[i].outer;
-    }
+    for (uint64_t i = 0; i < table->segment_count; i++)
+        ranges[i] = (wpi_table_range){table->segments[i].first, table->segments[i].outer};
     char *temporary = wp_format("%s.XXXXXX", path);
     const int descriptor = wp_leftover_file(temporary);
     writer w = {descriptor < 0 ? NULL : fdopen(descriptor, "wb"), 0};
@@ -125,47 +116,63 @@ static wp_status get(reader *r, void *to, uint64_t bytes, const char *what, wp_e
     return WP_STATUS_OK;
 }
 
-static wp_status check_header(const reader *r, const file_header *header, wp_error *err) {
-    if (memcmp(header->magic, MAGIC, sizeof header->magic) != 0)
-        return WP_FAIL(err, PARSE, "%s: not a table: offset 0 does not have \"" MAGIC "\"",
-                       r->path);
-    if (header->version != VERSION)
+wp_status wpi_table_check_header(const char *path, uint64_t size_bytes,
+                                 const wpi_table_header *header, wp_error *err) {
+    if (memcmp(header->magic, WPI_TABLE_MAGIC, sizeof header->magic) != 0)
+        return WP_FAIL(err, PARSE,
+                       "%s: not a table: offset 0 does not have \"" WPI_TABLE_MAGIC "\"", path);
+    if (header->version != WPI_TABLE_VERSION)
         return WP_FAIL(err, PARSE,
                        "%s: a table of format %u at offset 8; this Warpage reads format "
                        "%u",
-                       r->path, header->version, VERSION);
+                       path, header->version, WPI_TABLE_VERSION);
     const bool is_power =
         header->bucket_count != 0 && (header->bucket_count & (header->bucket_count - 1)) == 0;
     if (header->organisation >= WP_TABLE_ORGANISATION_COUNT || !is_power ||
         header->combiner >= WP_TABLE_COMBINER_COUNT)
-        return WP_FAIL(err, PARSE, "%s: damaged header, at offset 12", r->path);
-    if (header->file_bytes > r->size_bytes)
-        return WP_FAIL(err, PARSE, "%s: cut off at offset %" PRIu64 " of %" PRIu64, r->path,
-                       r->size_bytes, header->file_bytes);
-    if (header->file_bytes < r->size_bytes || header->bucket_count > r->size_bytes / 8 ||
-        header->segment_count > r->size_bytes / 16)
+        return WP_FAIL(err, PARSE, "%s: damaged header, at offset 12", path);
+    if (header->file_bytes > size_bytes)
+        return WP_FAIL(err, PARSE, "%s: cut off at offset %" PRIu64 " of %" PRIu64, path,
+                       size_bytes, header->file_bytes);
+    if (header->file_bytes < size_bytes || header->bucket_count > size_bytes / 8 ||
+        header->segment_count > size_bytes / 16 ||
+        header->segment_count * 16 + header->bucket_count * 8 > size_bytes - sizeof *header)
         return WP_FAIL(err, PARSE,
-                       "%s: damaged header, or bytes behind the table at offset %" PRIu64, r->path,
+                       "%s: damaged header, or bytes behind the table at offset %" PRIu64, path,
                        header->file_bytes);
     return WP_STATUS_OK;
 }
 
-static wp_status read_content(wp_table *table, reader *r, uint64_t segment_count, wp_error *err) {
-    const uint64_t bytes = segment_count * 16;
-    uint64_t *ranges = wp_malloc(bytes + 1);
+wp_status wpi_table_check_ranges(const char *path, const wpi_table_header *header,
+                                 const wpi_table_range *ranges, wp_error *err) {
+    uint64_t before = 8, left = header->file_bytes - sizeof *header - header->segment_count * 16 -
+                                header->bucket_count * 8;
+    for (uint64_t i = 0; i < header->segment_count; i++) {
+        const uint64_t first = ranges[i].first, outer = ranges[i].outer;
+        if (first < before || outer <= first || first % 8 != 0 || outer % 8 != 0 ||
+            outer - first > left)
+            return WP_FAIL(err, PARSE, "%s: a damaged segment at offset %" PRIu64, path,
+                           sizeof *header + i * 16);
+        left -= outer - first;
+        before = outer;
+    }
+    if (left != 8) /* the checksum */
+        return WP_FAIL(err, PARSE, "%s: damaged segments, from offset %zu on", path,
+                       sizeof *header);
+    return WP_STATUS_OK;
+}
+
+static wp_status read_content(wp_table *table, reader *r, const wpi_table_header *header,
+                              wp_error *err) {
+    const uint64_t bytes = header->segment_count * sizeof(wpi_table_range);
+    wpi_table_range *ranges = wp_malloc(bytes + 1);
     if (ranges == NULL) return WP_FAIL(err, NOMEM, "%s: no host memory", r->path);
     wp_status status = get(r, ranges, bytes, "its segments", err);
     if (status == WP_STATUS_OK)
         status = get(r, table->buckets, (table->view.bucket_mask + 1) * 8, "its buckets", err);
-    uint64_t before = 8;
-    for (uint64_t i = 0; i < segment_count && status == WP_STATUS_OK; i++) {
-        const uint64_t first = ranges[2 * i], outer = ranges[2 * i + 1];
-        if (first < before || outer <= first || first % 8 != 0 || outer % 8 != 0 ||
-            outer - first > r->size_bytes) {
-            status = WP_FAIL(err, PARSE, "%s: a damaged segment at offset %zu", r->path,
-                             sizeof(file_header) + i * 16);
-            break;
-        }
+    if (status == WP_STATUS_OK) status = wpi_table_check_ranges(r->path, header, ranges, err);
+    for (uint64_t i = 0; i < header->segment_count && status == WP_STATUS_OK; i++) {
+        const uint64_t first = ranges[i].first, outer = ranges[i].outer;
         char *memory = NULL;
         status = wpi_table_segment_add(table, first, outer, err);
         if (status == WP_STATUS_OK)
@@ -174,14 +181,12 @@ static wp_status read_content(wp_table *table, reader *r, uint64_t segment_count
             table->segments[table->segment_count - 1].memory = memory;
             status = get(r, memory, outer - first, "its entries", err);
         }
-        before = outer;
     }
     wp_free(ranges);
     return status;
 }
 
-/* The bytes at a place up to its segment's end; 0: none. */
-static uint64_t bytes_at(const wp_table *table, uint64_t place) {
+uint64_t wpi_table_room(const wp_table *table, uint64_t place) {
     const char *memory = place % 8 == 0 ? wpi_table_host(table, place) : NULL;
     if (memory == NULL) return 0;
     uint64_t first = 0, outer = table->segment_count;
@@ -197,7 +202,7 @@ static uint64_t bytes_at(const wp_table *table, uint64_t place) {
 
 static bool check_values(const wp_table *table, uint64_t place, uint64_t *steps) {
     while (place != 0) {
-        const uint64_t room = bytes_at(table, place);
+        const uint64_t room = wpi_table_room(table, place);
         if (room < sizeof(wp_table_value) || (*steps)-- == 0) return false;
         const wp_table_value *value =
             (const wp_table_value *)(const void *)wpi_table_host(table, place);
@@ -216,7 +221,7 @@ static bool check_links(wp_table *table) {
     for (uint64_t b = 0; b <= table->view.bucket_mask; b++) {
         if (table->buckets[b] > WP_TABLE_PLACE_MASK) return false;
         for (uint64_t place = wp_table_bucket_place(table->buckets[b]); place != 0;) {
-            const uint64_t room = bytes_at(table, place);
+            const uint64_t room = wpi_table_room(table, place);
             if (room < least || keys-- == 0) return false;
             const wp_table_entry *entry =
                 (const wp_table_entry *)(const void *)wpi_table_host(table, place);
@@ -232,17 +237,17 @@ static bool check_links(wp_table *table) {
 }
 
 static wp_status read_table(wp_table *table, reader *r, wp_error *err) {
-    file_header header;
+    wpi_table_header header;
     if (r->size_bytes < sizeof header && r->size_bytes < sizeof header.magic)
         return WP_FAIL(err, PARSE, "%s: not a table: it has %" PRIu64 " bytes", r->path,
                        r->size_bytes);
     memset(&header, 0, sizeof header);
     const uint64_t bytes = r->size_bytes < sizeof header ? r->size_bytes : sizeof header;
     WP_TRY(get(r, &header, bytes, "its header", err));
-    if (bytes < sizeof header && memcmp(header.magic, MAGIC, sizeof header.magic) == 0)
+    if (bytes < sizeof header && memcmp(header.magic, WPI_TABLE_MAGIC, sizeof header.magic) == 0)
         return WP_FAIL(err, PARSE, "%s: cut off at offset %" PRIu64 ", in its header", r->path,
                        r->size_bytes);
-    WP_TRY(check_header(r, &header, err));
+    WP_TRY(wpi_table_check_header(r->path, r->size_bytes, &header, err));
     table->view.organisation = header.organisation;
     table->view.combiner = header.combiner;
     table->view.page_bytes = header.page_bytes;
@@ -251,7 +256,7 @@ static wp_status read_table(wp_table *table, reader *r, wp_error *err) {
     if (table->buckets == NULL)
         return WP_FAIL(err, NOMEM, "%s: no host memory for %" PRIu64 " buckets", r->path,
                        header.bucket_count);
-    WP_TRY(read_content(table, r, header.segment_count, err));
+    WP_TRY(read_content(table, r, &header, err));
     const uint64_t wanted = r->hash;
     uint64_t found;
     WP_TRY(get(r, &found, sizeof found, "its checksum", err));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Kinds of heaps: SePo's, and three others to compare it with (thesis, section 6.6.4), which take one
- * pass and fail when they are full.
+/* Kinds of heaps: SePo's, and three others to compare it with (thesis, section 6.6.4), which take
+ * one pass and fail when they are full.
  *
  * Only entries are in the heap. For one in host memory the locks of entries are taken out of it, so
  * that threads that wait for a lock do not wait across the link. */
@@ -37,6 +37,12 @@ wp_status wpi_table_heap_check(wp_device *device, const wp_table_spec *spec, wp_
     if (kind->memory != WP_MEMORY_DEVICE && spec->heap_bytes == 0)
         return WP_FAIL(err, INVALID, "table: a heap %s has no default size; set heap_bytes",
                        kind->where);
+    if (kind->memory != WP_MEMORY_DEVICE && spec->host_bytes != 0 &&
+        spec->heap_bytes > spec->host_bytes)
+        return WP_FAIL(err, INVALID,
+                       "table: a heap of %" PRIu64 " bytes %s exceeds host_bytes, %" PRIu64
+                       "; use WP_TABLE_HEAP_SEPO, which goes on in a file",
+                       spec->heap_bytes, kind->where, spec->host_bytes);
     if (spec->postpone_pct != 0 && spec->heap_kind != WP_TABLE_HEAP_SEPO)
         return WP_FAIL(err, INVALID,
                        "table: a heap %s that does not postpone cannot postpone %u%% of the "

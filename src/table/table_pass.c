@@ -192,7 +192,12 @@ static wp_status move_pages(wp_table *table, bool may_stay, wp_error *err) {
         WP_TRY(wp_queue_copy(table->queue, segment->memory,
                              view->heap + (segment->first - view->base), size_bytes, err));
     }
-    return wp_queue_wait(table->queue, err);
+    WP_TRY(wp_queue_wait(table->queue, err));
+    if (bytes != 0 && table->is_spilling) {
+        const wpi_table_block *block = &table->blocks[table->block_count - 1];
+        wpi_table_spill_release(block->memory, block->bytes);
+    }
+    return WP_STATUS_OK;
 }
 
 static wp_status end(wp_table *table, const wp_postpone_facts *facts, wp_error *err) {
@@ -234,7 +239,26 @@ static wp_status flush(wp_table *table, wp_error *err) {
     return move_pages(table, false, err);
 }
 
-static wp_status send_segments(wp_table *table, wp_error *err) {
+/* What is in a file is NULL for kernels. Blocks and segments have the same order. */
+static wp_status list(const wp_table *table, wp_table_segment **out, wp_error *err) {
+    wp_table_segment *segments = wp_calloc(table->segment_count + 1, sizeof *segments);
+    uint64_t block = 0;
+    *out = segments;
+    if (segments == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for a list of parts");
+    for (uint64_t i = 0; i < table->segment_count; i++) {
+        const wp_table_segment *segment = &table->segments[i];
+        const wpi_table_block *blocks = table->blocks;
+        while (block < table->block_count &&
+               (segment->memory < blocks[block].memory ||
+                segment->memory >= blocks[block].memory + blocks[block].bytes))
+            block++;
+        segments[i] = *segment;
+        if (block < table->block_count && blocks[block].is_in_file) segments[i].memory = NULL;
+    }
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_table_list_segments(wp_table *table, wp_error *err) {
     const uint64_t bytes = table->segment_count * sizeof *table->segments;
     if (table->device_segments != NULL) {
         WP_TRY(wp_memory_free(table->device, table->device_segments, err));
@@ -246,7 +270,12 @@ static wp_status send_segments(wp_table *table, wp_error *err) {
     WP_TRY(wp_memory_alloc(table->device, WP_MEMORY_DEVICE, bytes, 0,
                            (void **)&table->device_segments, err));
     table->view.segments = table->device_segments;
-    return wpi_table_send(table, table->device_segments, table->segments, bytes, err);
+    wp_table_segment *segments = NULL;
+    wp_status status = list(table, &segments, err);
+    if (status == WP_STATUS_OK)
+        status = wpi_table_send(table, table->device_segments, segments, bytes, err);
+    wp_free(segments);
+    return status;
 }
 
 wp_status wpi_table_settle(wp_table *table, wp_error *err) {
@@ -265,7 +294,7 @@ wp_status wpi_table_settle(wp_table *table, wp_error *err) {
         table->view.base += table->view.page_count << table->view.page_shift;
     }
     wpi_table_count(table);
-    return send_segments(table, err);
+    return wpi_table_list_segments(table, err);
 }
 
 wp_status wp_table_run(wp_table *table, wp_postpone *postpone, const wp_requester *requester,

@@ -10,8 +10,25 @@
 /* The owner of a page that stayed; no stream goes on from it. */
 #define WPI_TABLE_KEPT(stream) ((uint64_t)((stream) + 1u) << 32 | UINT32_MAX)
 
+/* Host memory that segments lie in. */
+typedef struct wpi_table_block {
+    char *memory;
+    uint64_t bytes;
+    bool is_in_file; /* mapped */
+} wpi_table_block;
+
+/* A table in a file that is mapped, not loaded: links are checked when they are followed. */
+typedef struct wpi_table_map {
+    char *memory;
+    uint64_t bytes;
+    char *path;
+    bool is_damaged;
+    uint64_t damage_offset;
+} wpi_table_map;
+
 struct wp_table {
-    wp_device *device; /* NULL: opened from a file */
+    wp_device *device;  /* NULL: opened from a file */
+    wpi_table_map *map; /* NULL: it is not mapped */
     wp_queue *queue;
     wp_table_view view; /* of the current pass */
     wp_table_heap_kind heap_kind;
@@ -19,9 +36,13 @@ struct wp_table {
 
     wp_table_segment *segments;
     uint64_t segment_count, segment_capacity;
-    char **blocks; /* host memory that segments lie in */
+    wpi_table_block *blocks;
     uint64_t block_count, block_capacity;
-    uint64_t *buckets; /* the host's copy, right between runs */
+    uint64_t host_bytes_max; /* 0: no limit */
+    char *spill_folder;      /* NULL: the usual one */
+    int spill_file;          /* descriptor + 1; 0: there is none */
+    bool is_spilling;        /* further blocks are in the file */
+    uint64_t *buckets;       /* the host's copy, right between runs */
     wp_table_segment *device_segments;
 
     /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later.
@@ -50,10 +71,21 @@ WP_NODISCARD wp_status wpi_table_send(wp_table *table, void *to, const void *fro
 /** A new segment behind all others: [first, outer), without memory. NOMEM. */
 WP_NODISCARD wp_status wpi_table_segment_add(wp_table *table, uint64_t first, uint64_t outer,
                                              wp_error *err);
-/** Host memory for segments, pinned if the table has a device; the table frees it. 0 bytes: NULL.
- */
+/** Memory for segments, which the table frees: of the host, pinned if the table has a device, or
+ * beyond host_bytes_max in a file. 0 bytes: NULL. */
 WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
+
+/** table_spill.c: memory in a file. `give` and `release` are for a block of it: unmapped; no longer
+ * needed for now. IO: a full disk, or a folder that cannot be written to. */
+WP_NODISCARD wp_status wpi_table_spill_add(wp_table *table, uint64_t bytes, char **memory,
+                                           wp_error *err);
+void wpi_table_spill_give(char *memory, uint64_t bytes);
+void wpi_table_spill_release(char *memory, uint64_t bytes);
+void wpi_table_spill_close(wp_table *table);
+
+/** postpone.c: the pass that has begun is no idle one, although it may serve no request. */
+void wpi_postpone_moved(wp_postpone *postpone);
 
 /** table_heap.c: kinds of heaps. Their memory; what their pages become at the end of a pass; the
  * error of one that is full. */
@@ -71,6 +103,8 @@ WP_NODISCARD wp_status wpi_table_begin(void *table, wp_error *err);
 WP_NODISCARD wp_status wpi_table_halts(void *table, bool *out, wp_error *err);
 WP_NODISCARD wp_status wpi_table_end(void *table, const wp_postpone_facts *facts, wp_error *err);
 WP_NODISCARD wp_status wpi_table_settle(wp_table *table, wp_error *err);
+/** The device's list of segments, for wp_table_find. */
+WP_NODISCARD wp_status wpi_table_list_segments(wp_table *table, wp_error *err);
 
 /** table_keep.c: key pages that stay on the device. Choose and fetch at the end of a pass; put
  * them back, and link their keys again, at the start of the next. */
@@ -84,5 +118,14 @@ void wpi_table_merge(wp_table *table);
 
 /** table_read.c: counts pairs and keys. */
 void wpi_table_count(wp_table *table);
+
+/** table_map.c: a table in a file, mapped. `follow` is the memory at a place of which at least
+ * `bytes` lie in one segment; NULL: the file is damaged, which the table remembers. */
+const char *wpi_table_follow(const wp_table *table, uint64_t place, uint64_t bytes);
+void wpi_table_note_damage(const wp_table *table, uint64_t offset);
+void wpi_table_unmap(wpi_table_map *map);
+
+/** table_file.c: bytes from a place to the end of its segment; 0: no entry can be there. */
+uint64_t wpi_table_room(const wp_table *table, uint64_t place);
 
 #endif

@@ -32,9 +32,9 @@ expect narrow --key item
 expect pair $pair
 # shellcheck disable=SC2086
 for device in sim:k80 cuda:0; do
-    for strategy in auto direct scoped copy partition; do
+    for strategy in auto direct scoped copy partition sepo; do
         how="--strategy $strategy --scope 32KiB"
-        [ $strategy != direct ] || how="--strategy direct"
+        case $strategy in direct | sepo) how="--strategy $strategy" ;; esac
         check $device wide $wide $how --groups 2000
         check $device narrow --key item $how --groups 100
         check $device pair $pair $how --memory 80KiB

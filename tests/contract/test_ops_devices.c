@@ -163,6 +163,10 @@ static bool is_tried(size_t d, size_t table, wp_strategy strategy, wp_placement 
     return d == 0 || (table + strategy) % WP_PLACEMENT_COUNT == placement;
 }
 
+static bool has_scopes(wp_strategy strategy) {
+    return strategy != WP_STRATEGY_DIRECT && strategy != WP_STRATEGY_SEPO;
+}
+
 /* Scopes of 8 KiB, so that tables have several; chunks of a few hundred rows. */
 static void every_strategy_and_placement_gives_the_same_groups(void **state) {
     (void)state;
@@ -176,8 +180,7 @@ static void every_strategy_and_placement_gives_the_same_groups(void **state) {
                     const wp_ops_options options = {.strategy = s,
                                                     .placement = p,
                                                     .group_count = 3000,
-                                                    .scope_bytes =
-                                                        s == WP_STRATEGY_DIRECT ? 0 : 8192,
+                                                    .scope_bytes = !has_scopes(s) ? 0 : 8192,
                                                     .chunk_bytes = 8000};
                     check(device, &tables[t], &options, NULL, 0);
                 }
@@ -201,10 +204,8 @@ static void tables_grow_when_the_estimate_was_low(void **state) {
         fill(d == 0 ? &many : &narrow, 7);
         for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
             const uint64_t scope_bytes = d == 0 ? 65536 : 16384;
-            const wp_ops_options options = {.strategy = s,
-                                            .group_count = 10,
-                                            .scope_bytes =
-                                                s == WP_STRATEGY_DIRECT ? 0 : scope_bytes};
+            const wp_ops_options options = {
+                .strategy = s, .group_count = 10, .scope_bytes = !has_scopes(s) ? 0 : scope_bytes};
             check_on(devices[d], d == 0 ? &many : &narrow, &options, explanation,
                      sizeof explanation);
             assert_false(says(explanation, "grown 0 times"));
@@ -223,7 +224,7 @@ static void memory_smaller_than_the_groups_is_enough(void **state) {
     for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
         const wp_ops_options options = {.strategy = s,
                                         .memory_bytes = (uint64_t)300 << 10,
-                                        .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 65536};
+                                        .scope_bytes = !has_scopes(s) ? 0 : 65536};
         check_on(devices[0], &many, &options, explanation, sizeof explanation);
         if (says(explanation, "spilled 0 times")) fail_msg("%s", explanation);
     }
@@ -231,6 +232,48 @@ static void memory_smaller_than_the_groups_is_enough(void **state) {
     if (device_count == 1) return;
     check_on(devices[1], &narrow, &options, explanation, sizeof explanation);
     if (says(explanation, "spilled 0 times")) fail_msg("%s", explanation);
+}
+
+/* Each group is made in one pass, so that its rows come to one table: beside --strategy sepo the
+ * planner chooses that where there are a few times as many groups as fit, and many rows to each,
+ * and not where most rows are groups of their own. */
+static void rows_of_groups_beyond_memory_are_postponed(void **state) {
+    (void)state;
+    static const rows few[] = {
+        {.count = 20000, .groups = 6000, .is_wide = true, .has_values = true},
+        {.count = 20000,
+         .groups = 6000,
+         .is_wide = true,
+         .is_pair = true,
+         .has_values = true,
+         .has_null_keys = true,
+         .has_null_values = true,
+         .hot_pct = 40}};
+    static const rows narrow = {.count = 20000, .groups = 1000000};
+    char explanation[4096];
+    for (size_t d = 0; d < device_count; d++) {
+        wp_device *device = open_device(devices[d]);
+        for (size_t t = 0; t < COUNT(few); t++) {
+            if (d != 0 && t == d % 2) continue;
+            fill(&few[t], t + 31);
+            const wp_ops_options options = {.strategy = WP_STRATEGY_SEPO,
+                                            .placement =
+                                                (wp_placement)((d + t) % WP_PLACEMENT_COUNT),
+                                            .memory_bytes = (uint64_t)400 << 10};
+            check(device, &few[t], &options, explanation, sizeof explanation);
+            if (!says(explanation, "─► sepo") || !says(explanation, "further passes"))
+                fail_msg("%s", explanation);
+        }
+        wp_device_close(device);
+    }
+    fill(&few[0], 33);
+    const wp_ops_options options = {.memory_bytes = (uint64_t)500 << 10, .row_count = 1000000};
+    check_on(devices[0], &few[0], &options, explanation, sizeof explanation);
+    if (!says(explanation, "─► sepo")) fail_msg("%s", explanation);
+    fill(&narrow, 34);
+    const wp_ops_options less = {.memory_bytes = (uint64_t)150 << 10};
+    check_on(devices[0], &narrow, &less, explanation, sizeof explanation);
+    if (!says(explanation, "─► spill")) fail_msg("%s", explanation);
 }
 
 static void few_rows_or_none(void **state) {
@@ -278,7 +321,7 @@ static void rows_of_a_hot_key_are_put_together(void **state) {
                 const wp_ops_options options = {.strategy = s,
                                                 .group_count = 100,
                                                 .thread_count = hot[t].is_pair ? 45 : 0,
-                                                .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : 8192};
+                                                .scope_bytes = !has_scopes(s) ? 0 : 8192};
                 check(device, &hot[t], &options, explanation, sizeof explanation);
                 const bool is_cheap = s == WP_STRATEGY_DIRECT && options.thread_count == 0;
                 const bool is_sure =
@@ -376,6 +419,7 @@ int main(void) {
         cmocka_unit_test(every_strategy_and_placement_gives_the_same_groups),
         cmocka_unit_test(tables_grow_when_the_estimate_was_low),
         cmocka_unit_test(memory_smaller_than_the_groups_is_enough),
+        cmocka_unit_test(rows_of_groups_beyond_memory_are_postponed),
         cmocka_unit_test(few_rows_or_none),
         cmocka_unit_test(all_rows_in_one_group),
         cmocka_unit_test(rows_of_a_hot_key_are_put_together),

@@ -158,6 +158,8 @@ sepo() { # arguments of the log, then of the table
 }
 sepo "--size 3000" "--heap 1MiB" 1
 sepo "--size 3000" "--heap 4KiB --page 256B --chunk 20KiB" 4
+sepo "--size 3000" "--heap 4KiB --page 256B --host-memory 6KiB" 4
+grep -q "in a file .* in host memory" "$TMP/stderr" || fail "pvc --host-memory: nothing in a file"
 sepo "--size 300 --buckets 1" "--heap 128B --page 64B --chunk 1B" 9
 sepo "--input $TMP/access.log" "--heap 4KiB" 1
 sepo "--input $TMP/access.log --paths" "--heap 80B --page 64B" 2

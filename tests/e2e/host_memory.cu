@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pinned, mapped, registered and managed memory used by kernels; what the runtime says of pointers. */
+#include <cuda.h>
 #include "check.h"
+
+/* Programs pass the driver's flags to the runtime. */
+static_assert(CU_MEMHOSTALLOC_PORTABLE == cudaHostAllocPortable, "");
+static_assert(CU_MEMHOSTALLOC_DEVICEMAP == cudaHostAllocMapped, "");
+static_assert(CU_MEMHOSTALLOC_WRITECOMBINED == cudaHostAllocWriteCombined, "");
+static_assert(CU_MEMHOSTREGISTER_PORTABLE == cudaHostRegisterPortable, "");
+static_assert(CU_MEMHOSTREGISTER_DEVICEMAP == cudaHostRegisterMapped, "");
 
 __global__ void triple(int *data, int n)
 {
@@ -51,7 +59,7 @@ int main(void)
     CUDA_OK(cudaFreeHost(host));
 
     int *aligned = (int *)(((uintptr_t)plain + 4095) & ~(uintptr_t)4095);
-    CUDA_OK(cudaHostRegister(aligned, n * sizeof(int), cudaHostRegisterMapped));
+    CUDA_OK(cudaHostRegister(aligned, n * sizeof(int), CU_MEMHOSTALLOC_DEVICEMAP));
     CUDA_OK(cudaHostGetDevicePointer((void **)&device, aligned, 0));
     use(aligned, device, n);
     CHECK(kind_of(aligned) == cudaMemoryTypeHost);

@@ -41,6 +41,55 @@ static void check(const wp_table *table) {
     }
 }
 
+typedef struct searches {
+    wp_table *table;
+    wp_table_seek seeks[KEYS];
+    uint64_t sums[KEYS];
+} searches;
+
+static wp_status look(void *object, const wp_units *units, uint64_t first, uint64_t outer,
+                      wp_error *err) {
+    searches *s = object;
+    const wp_table_view view = wp_table_get_view(s->table);
+    (void)err;
+    for (uint64_t key = first; key < outer; key++) {
+        if (wp_units_is_done(units, key)) continue;
+        const void *value;
+        uint32_t bytes;
+        wp_answer answer;
+        wp_attempt attempt = wp_attempt_begin(units, key);
+        do {
+            answer = wp_table_seek_next(&view, &s->seeks[key], &key, sizeof key, &value, &bytes);
+            if (value != NULL) s->sums[key] += *(const uint64_t *)value;
+        } while (value != NULL);
+        wp_attempt_note(&attempt, answer);
+        wp_attempt_end(&attempt);
+    }
+    return WP_STATUS_OK;
+}
+
+/* Parts are brought back: the table is larger than its heap. */
+static wp_status search(wp_device *device, wp_table *table, wp_error *err) {
+    const wp_postpone_spec units = {KEYS, 0, 1, 0};
+    searches s = {.table = table};
+    wp_postpone *postpone = NULL;
+    wp_postpone_facts facts;
+    wp_status status = wp_postpone_create(device, &units, &postpone, err);
+    if (status == WP_STATUS_OK) {
+        const wp_requester requester = {.object = &s, .process = look};
+        status = wp_table_search(table, postpone, &requester, &facts, err);
+    }
+    for (uint64_t key = 0; key < KEYS && status == WP_STATUS_OK; key++) {
+        uint64_t wanted = 0;
+        for (uint64_t unit = key; unit < UNITS; unit += KEYS)
+            wanted += unit;
+        assert_u64(s.sums[key], wanted);
+    }
+    if (status == WP_STATUS_OK) assert_true(facts.pass > 2);
+    wp_postpone_destroy(postpone);
+    return status;
+}
+
 /* Multi-valued, so that pages stay as well as leave. */
 static wp_status use(wp_device *device, wp_error *err) {
     wp_table_spec spec = WP_TABLE_SPEC_INIT;
@@ -62,6 +111,7 @@ static wp_status use(wp_device *device, wp_error *err) {
     if (status == WP_STATUS_OK) {
         check(table);
         assert_true(report.passes > 2 && report.pages_kept != 0);
+        status = search(device, table, err);
     }
     wp_postpone_destroy(postpone);
     wp_table_close(table);

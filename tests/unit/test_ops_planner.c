@@ -50,6 +50,35 @@ static void beyond_them_scopes_fit_a_level(void **state) {
     assert_true(choose(&kepler, direct).row_ns > 10 * plan.row_ns);
 }
 
+/* A table that is full goes through the link once for each time that it is; rows that are postponed
+ * go there and back. */
+static void rows_are_postponed_where_tables_are_more(void **state) {
+    (void)state;
+    const wpi_plan_task task = {
+        .table_bytes = GIB, .row_bytes = 8, .bucket_bytes = 40, .row_atomics = 3};
+    const wpi_plan plan = {.strategy = WP_STRATEGY_DIRECT, .row_ns = 1};
+    const double held = 1e6, rows = 1e9;
+    wpi_full_table twice = {held, 2 * held, rows}, often = {held, 100 * held, rows};
+    assert_true(wpi_planner_postpones(&kepler, &task, plan, &twice, NULL));
+    assert_false(wpi_planner_postpones(&kepler, &task, plan, &often, NULL));
+    wpi_plan_task wide = task;
+    wide.row_bytes = 200;
+    assert_false(wpi_planner_postpones(&kepler, &wide, plan, &twice, NULL));
+    wpi_plan_task asked = task;
+    asked.strategy = WP_STRATEGY_SEPO;
+    assert_true(wpi_planner_postpones(&kepler, &asked, plan, &often, NULL));
+    asked.strategy = WP_STRATEGY_DIRECT;
+    assert_false(wpi_planner_postpones(&kepler, &asked, plan, &twice, NULL));
+}
+
+static void groups_are_estimated_from_those_seen(void **state) {
+    (void)state;
+    const double all = 5e6;
+    for (double rows = 1e5; rows < 3e7; rows *= 3)
+        assert_near(wpi_planner_groups(all * (1 - exp(-rows / all)), rows), all, 0.01);
+    assert_true(wpi_planner_groups(1000, 1000) > 1e15);
+}
+
 /* A launch for each of 89 scopes is dear for few rows. */
 static void few_rows_have_few_passes(void **state) {
     (void)state;
@@ -80,7 +109,8 @@ static void what_was_asked_for_is_done(void **state) {
     for (wp_strategy s = WP_STRATEGY_DIRECT; s < WP_STRATEGY_COUNT; s++) {
         const wpi_plan_task task = {.table_bytes = 64 * MIB,
                                     .strategy = s,
-                                    .scope_bytes = s == WP_STRATEGY_DIRECT ? 0 : MIB};
+                                    .scope_bytes =
+                                        s == WP_STRATEGY_DIRECT || s == WP_STRATEGY_SEPO ? 0 : MIB};
         assert_int_equal(choose(&kepler, task).strategy, s);
         assert_u64(choose(&kepler, task).scope_bytes, task.scope_bytes);
     }
@@ -127,7 +157,8 @@ static void terms_grow_with_what_they_are_about(void **state) {
 static void the_link_works_beside_the_first_pass(void **state) {
     (void)state;
     wpi_plan_task task = {.table_bytes = 11 * GIB, .scope_bytes = 128 * MIB};
-    for (task.strategy = WP_STRATEGY_COPY; task.strategy < WP_STRATEGY_COUNT; task.strategy++) {
+    for (task.strategy = WP_STRATEGY_COPY; task.strategy <= WP_STRATEGY_PARTITION;
+         task.strategy++) {
         task.placement = WP_PLACEMENT_ZERO_COPY;
         const double kept = choose(&kepler, task).row_ns;
         task.placement = WP_PLACEMENT_COPIED;
@@ -189,7 +220,8 @@ static void expect_least(const wpi_planner *planner, wpi_plan_task task) {
         strstr(wp_text_string(&text), "nan") != NULL ||
         strstr(wp_text_string(&text), "inf") != NULL)
         fail_msg("a cost is not finite:\n%s", wp_text_string(&text));
-    for (task.strategy = WP_STRATEGY_DIRECT; task.strategy < WP_STRATEGY_COUNT; task.strategy++) {
+    for (task.strategy = WP_STRATEGY_DIRECT; task.strategy <= WP_STRATEGY_PARTITION;
+         task.strategy++) {
         for (uint32_t i = 0; i < planner->level_count; i++) {
             const uint64_t reach_bytes = planner->levels[i].reach_bytes;
             task.scope_bytes =
@@ -265,6 +297,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_tlbs_reach_is_accessed_directly),
         cmocka_unit_test(beyond_them_scopes_fit_a_level),
+        cmocka_unit_test(rows_are_postponed_where_tables_are_more),
+        cmocka_unit_test(groups_are_estimated_from_those_seen),
         cmocka_unit_test(few_rows_have_few_passes),
         cmocka_unit_test(hot_keys_need_no_scopes),
         cmocka_unit_test(without_tlbs_nothing_is_gained),

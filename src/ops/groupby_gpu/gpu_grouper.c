@@ -42,7 +42,7 @@ typedef struct gpu_grouper {
     wpi_planner planner;
     wpi_plan plan;     /* for the last table */
     wpi_gpu_skew skew; /* of the last chunk */
-    wp_text plan_text, skew_text, explanation;
+    wp_text plan_text, skew_text, full_text, explanation;
     char *chunk; /* in pinned memory, being filled */
     uint32_t filled;
     bool is_combined;                     /* its rows of one key in warps */
@@ -95,12 +95,33 @@ static bool combines(gpu_grouper *g) {
     return is_combined;
 }
 
+/* The table is full, and there is no larger one. */
+static bool postpones(void *object) {
+    gpu_grouper *g = object;
+    const wpi_gpu_groups *groups = &g->groups;
+    const double held = (double)groups->state.created, seen = (double)groups->rows;
+    const double left = (double)g->options.group_count - (double)groups->merge.count;
+    const wpi_plan_task task =
+        task_of(g, wpi_gpu_bucket_count(groups) * (uint64_t)wpi_gpu_bucket_bytes(&g->format));
+    const wpi_full_table full = {
+        .held = held,
+        .groups = left > held ? left : wpi_planner_groups(held, seen),
+        .rows = (double)(g->options.row_count > g->rows ? g->options.row_count : g->rows)};
+    wp_text_clear(&g->full_text);
+    return wpi_planner_postpones(&g->planner, &task, g->plan, &full, &g->full_text);
+}
+
 static const char *explain(const wpi_grouper *grouper) {
     gpu_grouper *g = (gpu_grouper *)(uintptr_t)grouper;
     const wpi_gpu_table *table = &g->groups.table;
     wp_text_clear(&g->explanation);
     wp_text_append(&g->explanation, wp_text_string(&g->plan_text));
     wp_text_append(&g->explanation, wp_text_string(&g->skew_text));
+    wp_text_append(&g->explanation, wp_text_string(&g->full_text));
+    if (g->passes.postponed_rows != 0)
+        wp_text_appendf(&g->explanation,
+                        "  rows postponed %" PRIu64 " times, %" PRIu32 " further passes\n",
+                        g->passes.postponed_rows, g->passes.postponed_passes);
     wp_text_appendf(&g->explanation,
                     "  %" PRIu64 " buckets of %" PRIu32 " bytes in %" PRIu64
                     " scopes; chunks of %" PRIu32 " rows, %" PRIu32 " of %" PRIu32
@@ -151,6 +172,8 @@ static wp_status make_parts(gpu_grouper *g, wp_device *device, wpi_keys *keys, w
     for (uint32_t i = 0; i < SLICES_MAX; i++)
         WP_TRY(wp_event_create(device, &g->slice_moved[i], err));
     WP_TRY(wpi_gpu_passes_init(&g->passes, &g->gpu, &g->format, &g->groups, err));
+    g->passes.postpones = postpones;
+    g->passes.object = g;
     const wpi_gpu_scopes scopes = {scope_bytes_of, g};
     return wpi_gpu_groups_init(&g->groups, &g->gpu, &g->format, options->group_count, scopes,
                                table_bytes_max(g, budget_bytes), err);
@@ -170,6 +193,7 @@ static void close_grouper(wpi_grouper *grouper) {
     wpi_gpu_deinit(&g->gpu);
     wp_text_deinit(&g->plan_text);
     wp_text_deinit(&g->skew_text);
+    wp_text_deinit(&g->full_text);
     wp_text_deinit(&g->explanation);
     wp_free(g->moved);
     wp_free(g);
@@ -249,7 +273,9 @@ static uint32_t slice_rows(const gpu_grouper *g) {
     const uint64_t bytes = (uint64_t)g->filled * g->format.row_bytes;
     uint64_t slices = bytes / SLICE_BYTES;
     if (slices > SLICES_MAX) slices = SLICES_MAX;
-    if (slices <= 1 || g->passes.strategy != WP_STRATEGY_DIRECT) return g->filled;
+    const bool is_direct =
+        g->passes.strategy == WP_STRATEGY_DIRECT || g->passes.strategy == WP_STRATEGY_SEPO;
+    if (slices <= 1 || !is_direct) return g->filled;
     return (uint32_t)((g->filled / slices / SLICE_ROWS + 1) * SLICE_ROWS);
 }
 
@@ -347,6 +373,7 @@ static wp_status count_groups(wpi_grouper *grouper, uint64_t *group_count, wp_er
     gpu_grouper *g = (gpu_grouper *)grouper;
     if (g->filled != 0) WP_TRY(run_chunk(g, err));
     WP_TRY(work_on_moved(g, err));
+    WP_TRY(wpi_gpu_passes_finish(&g->passes, err));
     return wpi_gpu_groups_count(&g->groups, group_count, err);
 }
 

@@ -8,6 +8,7 @@
 #define BUCKETS_MIN 1024u
 #define GROUPS_UNKNOWN ((uint64_t)1 << 18) /* a first table's, where nobody says */
 #define PROBES_MAX 128u /* more are not met in a table that is half full (log of its size) */
+#define PROBES_FULL 16u /* in a table that is full: most searches find nothing */
 #define SLICE_BYTES ((uint64_t)4 << 20)
 #define GROWTH 4u
 
@@ -41,6 +42,10 @@ static wp_status clear(const wpi_gpu_groups *groups, const wpi_gpu_table *table,
     return wp_queue_fill(groups->gpu->work, table->buckets, 0, 4, bytes_of(groups, table) / 4, err);
 }
 
+static uint32_t probe_max(const wpi_gpu_table *table) {
+    return table->scope_buckets < PROBES_MAX ? (uint32_t)table->scope_buckets : PROBES_MAX;
+}
+
 /* Scopes of one size, none larger than was asked for. */
 static wp_status make_table(const wpi_gpu_groups *groups, uint64_t buckets, wpi_gpu_table *out,
                             wp_error *err) {
@@ -55,7 +60,7 @@ static wp_status make_table(const wpi_gpu_groups *groups, uint64_t buckets, wpi_
     out->buckets = NULL;
     out->scope_count = scopes;
     out->scope_buckets = (buckets + scopes - 1) / scopes;
-    out->probe_max = out->scope_buckets < PROBES_MAX ? (uint32_t)out->scope_buckets : PROBES_MAX;
+    out->probe_max = probe_max(out);
     WP_TRY(wpi_gpu_alloc(groups->gpu, WP_MEMORY_DEVICE, bytes_of(groups, out), &out->buckets, err));
     return clear(groups, out, err);
 }
@@ -186,13 +191,13 @@ static wp_status add_to_merge(void *object, const uint64_t *bucket, bool is_null
     return wpi_gpu_merge_add(object, bucket, err);
 }
 
-/* Groups go to host memory; the table is empty again. */
-static wp_status spill(wpi_gpu_groups *groups, wp_error *err) {
+wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err) {
     const visitor to = {add_to_merge, &groups->merge};
     if (groups->state.created == 0) return WP_STATUS_OK;
     WP_TRY(visit_table(groups, &to, err));
     WP_TRY(clear(groups, &groups->table, err));
     groups->spilled++;
+    groups->table.probe_max = probe_max(&groups->table);
     groups->rows = 0;
     return set_state(groups, 0, err);
 }
@@ -207,7 +212,7 @@ wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err) {
 
 wp_status wpi_gpu_groups_begin(wpi_gpu_groups *groups, uint32_t rows, wp_error *err) {
     const bool is_narrow = groups->table.bucket_words == 0;
-    if (is_narrow && groups->rows + rows > UINT32_MAX) WP_TRY(spill(groups, err));
+    if (is_narrow && groups->rows + rows > UINT32_MAX) WP_TRY(wpi_gpu_groups_spill(groups, err));
     groups->rows += rows;
     return groups->state.overflowed == 0 ? WP_STATUS_OK
                                          : set_state(groups, groups->state.created, err);
@@ -266,16 +271,20 @@ wp_status wpi_gpu_groups_grow_if_full(wpi_gpu_groups *groups, wp_error *err) {
     return grow_by_most(groups, &is_done, err);
 }
 
-wp_status wpi_gpu_groups_make_room(wpi_gpu_groups *groups, wp_error *err) {
+wp_status wpi_gpu_groups_make_room(wpi_gpu_groups *groups, bool *is_done, wp_error *err) {
     const uint64_t buckets = bucket_count(&groups->table);
-    bool is_done;
-    WP_TRY(grow_by_most(groups, &is_done, err));
-    if (is_done) return WP_STATUS_OK;
-    WP_TRY(spill(groups, err));
+    WP_TRY(grow_by_most(groups, is_done, err));
+    if (*is_done) return WP_STATUS_OK;
     if (bytes_of(groups, &groups->table) >= groups->bytes_max / 4 * 3) return WP_STATUS_OK;
+    WP_TRY(wpi_gpu_groups_spill(groups, err));
     wpi_gpu_free(groups->gpu, groups->table.buckets);
     groups->table.buckets = NULL;
+    *is_done = true;
     return make_largest(groups, buckets * GROWTH, err);
+}
+
+void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups) {
+    if (groups->table.probe_max > PROBES_FULL) groups->table.probe_max = PROBES_FULL;
 }
 
 /* ---- no more rows -------------------------------------------------------------------------------
@@ -303,7 +312,7 @@ static wp_status fetch_special(wpi_gpu_groups *groups, uint64_t **out, wp_error 
 wp_status wpi_gpu_groups_count(wpi_gpu_groups *groups, uint64_t *out, wp_error *err) {
     uint64_t *special = NULL;
     WP_TRY(wpi_gpu_groups_look(groups, err));
-    if (groups->spilled != 0) WP_TRY(spill(groups, err));
+    if (groups->spilled != 0) WP_TRY(wpi_gpu_groups_spill(groups, err));
     WP_TRY(fetch_special(groups, &special, err));
     *out = groups->state.created + groups->merge.count;
     *out += special[1] != 0;

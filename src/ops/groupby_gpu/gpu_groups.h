@@ -43,8 +43,15 @@ uint32_t wpi_gpu_bucket_bytes(const wpi_gpu_format *format);
 WP_NODISCARD wp_status wpi_gpu_groups_begin(wpi_gpu_groups *groups, uint32_t rows, wp_error *err);
 WP_NODISCARD wp_status wpi_gpu_groups_look(wpi_gpu_groups *groups, wp_error *err);
 
-/** Rows found no place: makes room, on the device or by spilling. */
-WP_NODISCARD wp_status wpi_gpu_groups_make_room(wpi_gpu_groups *groups, wp_error *err);
+/** Rows found no place: makes a larger table, if need be by spilling this one; `*is_done` is false
+ * if there is no memory for one. */
+WP_NODISCARD wp_status wpi_gpu_groups_make_room(wpi_gpu_groups *groups, bool *is_done,
+                                                wp_error *err);
+/** Groups go to host memory, where equal ones are merged; the table is empty again. */
+WP_NODISCARD wp_status wpi_gpu_groups_spill(wpi_gpu_groups *groups, wp_error *err);
+/** Searches take fewer probes from now on. Groups further on are not found: they are made again,
+ * and merged later. */
+void wpi_gpu_groups_limit_probes(wpi_gpu_groups *groups);
 /** The table is nearly full: a larger one, if there is memory for it. */
 WP_NODISCARD wp_status wpi_gpu_groups_grow_if_full(wpi_gpu_groups *groups, wp_error *err);
 uint64_t wpi_gpu_bucket_count(const wpi_gpu_groups *groups);

@@ -194,12 +194,23 @@ extern "C" __global__ void wp_gpu_scatter(wpi_gpu_rows rows, char *to, wpi_gpu_t
     }
 }
 
+/* ---- rows that are postponed ----------------------------------------------------------------- */
+
+extern "C" __global__ void wp_gpu_gather(wpi_gpu_rows rows, char *to, wpi_gpu_layout layout,
+                                         uint32_t at) {
+    const uint32_t key_bytes = layout.columns[0].bytes;
+    for (uint32_t i = thread_number(); i < rows.count; i += thread_count()) {
+        const uint32_t row = row_at(&rows, i);
+        move_row(&layout, key_of(rows.chunk, key_bytes, row), rows.chunk, row, to, at + i);
+    }
+}
+
 const void *wpi_gpu_kernel_of(uint32_t kernel) {
     static const void *const kernels[WPI_GPU_COUNT_COMBINED] = {
-        (const void *)wp_gpu_count,  (const void *)wp_gpu_accumulate,
-        (const void *)wp_gpu_rehash, (const void *)wp_gpu_histogram,
-        (const void *)wp_gpu_prefix, (const void *)wp_gpu_scatter,
-        (const void *)wp_gpu_compact};
+        (const void *)wp_gpu_count,   (const void *)wp_gpu_accumulate,
+        (const void *)wp_gpu_rehash,  (const void *)wp_gpu_histogram,
+        (const void *)wp_gpu_prefix,  (const void *)wp_gpu_scatter,
+        (const void *)wp_gpu_compact, (const void *)wp_gpu_gather};
     if (kernel < WPI_GPU_COUNT_COMBINED) return kernels[kernel];
     return wpi_gpu_combined_of(kernel);
 }

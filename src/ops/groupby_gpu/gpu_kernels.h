@@ -92,6 +92,7 @@ typedef enum wpi_gpu_kernel {
     WPI_GPU_PREFIX,
     WPI_GPU_SCATTER,
     WPI_GPU_COMPACT,
+    WPI_GPU_GATHER,
     WPI_GPU_COUNT_COMBINED, /* gpu_combined.cu */
     WPI_GPU_ACCUMULATE_COMBINED,
     WPI_GPU_KERNEL_COUNT /* must be last */

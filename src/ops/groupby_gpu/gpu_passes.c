@@ -27,6 +27,7 @@ void wpi_gpu_passes_deinit(wpi_gpu_passes *passes) {
                          passes->again};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         wpi_gpu_free(passes->gpu, all[i]);
+    wpi_gpu_postponed_deinit(&passes->postponed, passes->gpu);
     *passes = (wpi_gpu_passes){0};
 }
 
@@ -157,13 +158,38 @@ static wp_status run_partition(wpi_gpu_passes *passes, piece *p, wp_error *err) 
 /* ---- pieces -------------------------------------------------------------------------------------
  */
 
-/* Those that found no place, until all did. */
+/* The table stays as it is, and rows of its groups find them; no more rows come to it with others.
+ * Without host memory for them the table is spilled after all. */
+static wp_status postpone(wpi_gpu_passes *passes, const piece *p, uint32_t count, bool *is_done,
+                          wp_error *err) {
+    *is_done = false;
+    if (!passes->is_postponing) {
+        if (!passes->postpones(passes->object)) return WP_STATUS_OK;
+        passes->is_postponing = true;
+        wpi_gpu_groups_limit_probes(passes->groups);
+    }
+    const wp_status status = wpi_gpu_postponed_add(&passes->postponed, passes->gpu, passes->format,
+                                                   p->chunk, passes->again, count, err);
+    if (status == WP_STATUS_NOMEM) return WP_STATUS_OK;
+    passes->postponed_rows += count;
+    *is_done = true;
+    return status;
+}
+
+/* Those that found no place, until all did, or are postponed. */
 static wp_status place_rest(wpi_gpu_passes *passes, const piece *p, wp_error *err) {
     wpi_gpu_groups *groups = passes->groups;
     while (groups->state.overflowed != 0) {
         const uint32_t count = groups->state.overflowed;
+        bool is_done = false;
         memcpy(passes->again, passes->overflowed, count * sizeof *passes->again);
-        WP_TRY(wpi_gpu_groups_make_room(groups, err));
+        if (!passes->is_postponing) WP_TRY(wpi_gpu_groups_make_room(groups, &is_done, err));
+        if (!is_done) {
+            WP_TRY(postpone(passes, p, count, &is_done, err));
+            if (is_done) return WP_STATUS_OK;
+            WP_TRY(wpi_gpu_groups_spill(groups, err));
+            passes->is_postponing = false;
+        }
         WP_TRY(wpi_gpu_groups_begin(groups, count, err));
         const wpi_gpu_rows rows = {.chunk = p->chunk, .list = passes->again, .count = count};
         WP_TRY(insert(passes, rows, ALL_SCOPES, count, err));
@@ -174,6 +200,7 @@ static wp_status place_rest(wpi_gpu_passes *passes, const piece *p, wp_error *er
 
 static wp_status run_piece(wpi_gpu_passes *passes, piece p, wp_error *err) {
     static run_strategy *const strategies[WP_STRATEGY_COUNT] = {[WP_STRATEGY_DIRECT] = run_direct,
+                                                                [WP_STRATEGY_SEPO] = run_direct,
                                                                 [WP_STRATEGY_SCOPED] = run_scoped,
                                                                 [WP_STRATEGY_COPY] = run_copy,
                                                                 [WP_STRATEGY_PARTITION] =
@@ -183,6 +210,7 @@ static wp_status run_piece(wpi_gpu_passes *passes, piece p, wp_error *err) {
     WP_TRY(wpi_gpu_groups_look(passes->groups, err));
     const bool was_enough = passes->groups->state.overflowed == 0;
     WP_TRY(place_rest(passes, &p, err));
+    if (passes->is_postponing) return WP_STATUS_OK; /* the table is as large as it can be */
     if (!was_enough) passes->piece_rows = 0;
     if (was_enough && passes->piece_rows <= UINT32_MAX / 4) passes->piece_rows *= 4;
     return wpi_gpu_groups_grow_if_full(passes->groups, err);
@@ -208,4 +236,21 @@ wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t
         WP_TRY(run_piece(passes, p, err));
     }
     return WP_STATUS_OK;
+}
+
+wp_status wpi_gpu_passes_finish(wpi_gpu_passes *passes, wp_error *err) {
+    wp_status status = WP_STATUS_OK;
+    while (status == WP_STATUS_OK && passes->postponed.rows != 0) {
+        wpi_gpu_postponed now = passes->postponed;
+        passes->postponed = (wpi_gpu_postponed){0};
+        passes->postponed_passes++;
+        passes->is_postponing = false;
+        status = wpi_gpu_groups_spill(passes->groups, err);
+        for (uint32_t i = 0; i < now.chunk_count && status == WP_STATUS_OK; i++)
+            status =
+                wpi_gpu_passes_run(passes, now.chunks[i], 0,
+                                   wpi_gpu_postponed_rows(&now, passes->format, i), false, err);
+        wpi_gpu_postponed_deinit(&now, passes->gpu);
+    }
+    return status;
 }

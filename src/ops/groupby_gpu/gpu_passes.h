@@ -7,6 +7,7 @@
 #define WP_OPS_GPU_PASSES_H
 
 #include "ops/groupby_gpu/gpu_groups.h"
+#include "ops/groupby_gpu/gpu_postponed.h"
 
 typedef struct wpi_gpu_passes {
     wpi_gpu *gpu;
@@ -20,6 +21,14 @@ typedef struct wpi_gpu_passes {
     uint64_t counts_bytes;
     uint32_t *overflowed, *again; /* [format.capacity] rows, in pinned memory */
     uint64_t launches;
+    /* Asked when the table is full and cannot grow: whether rows that found no place are postponed,
+     * or the table is spilled. */
+    bool (*postpones)(void *object);
+    void *object;
+    bool is_postponing; /* since the table was empty */
+    wpi_gpu_postponed postponed;
+    uint64_t postponed_rows; /* in all */
+    uint32_t postponed_passes;
 } wpi_gpu_passes;
 
 WP_NODISCARD wp_status wpi_gpu_passes_init(wpi_gpu_passes *passes, wpi_gpu *gpu,
@@ -31,5 +40,7 @@ void wpi_gpu_passes_deinit(wpi_gpu_passes *passes); /* `{0}` is fine */
  * needed more. */
 WP_NODISCARD wp_status wpi_gpu_passes_run(wpi_gpu_passes *passes, const char *chunk, uint32_t first,
                                           uint32_t rows, bool is_on_device, wp_error *err);
+/** No more rows come: those that were postponed, pass after pass, each with an empty table. */
+WP_NODISCARD wp_status wpi_gpu_passes_finish(wpi_gpu_passes *passes, wp_error *err);
 
 #endif
