@@ -221,6 +221,7 @@ typedef struct wp_mapreduce_pass {
     uint64_t unused_bytes; /* ends of the heap's pages: waste */
     uint64_t map_ns, copy_ns, host_ns; /* kernels; copies of chunks; the host gathering records */
     uint64_t pass_ns;                  /* from its start to the end of its last kernel */
+    uint64_t heap_ns;                  /* from there until the heap is in host memory, and empty */
 } wp_mapreduce_pass;
 
 typedef struct wp_mapreduce_report {
@@ -231,7 +232,7 @@ typedef struct wp_mapreduce_report {
     uint64_t sent_again_bytes;          /* …, of passes after the first */
     uint64_t chunk_bytes, device_bytes; /* device_bytes: of chunks, without the table */
     uint64_t host_bytes;                /* of the index of records, and their state */
-    uint64_t map_ns, copy_ns, host_ns, passes_ns;
+    uint64_t map_ns, copy_ns, host_ns, passes_ns, heap_ns; /* sums over passes */
     wp_table_report table;
 } wp_mapreduce_report;
 

@@ -51,11 +51,14 @@ static wp_status check_spec(const wp_mapreduce_spec *spec, wp_error *err) {
 
 static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp_error *err) {
     wp_table_report table;
+    uint64_t now_ns;
     wp_table_get_report(job->table, &table);
+    WP_TRY(wpi_clock_read(job, &now_ns, err));
     wp_mapreduce_pass *pass = &job->pass;
     WP_TRY(wpi_grow(&job->passes, job->pass_count, &job->pass_capacity, sizeof *job->passes, err));
     pass->records_postponed = facts->postponed_units;
     pass->pass_ns = facts->pass_ns;
+    pass->heap_ns = now_ns - job->mapped_ns;
     pass->heap_bytes = table.table_bytes - job->table_before.table_bytes;
     pass->unused_bytes = table.unused_bytes - job->table_before.unused_bytes;
     wp_mapreduce_report *report = &job->report;
@@ -66,6 +69,7 @@ static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp
     report->copy_ns += pass->copy_ns;
     report->host_ns += pass->host_ns;
     report->passes_ns += pass->pass_ns;
+    report->heap_ns += pass->heap_ns;
     job->records_done += pass->records_done;
     job->table_before = table;
     job->passes[job->pass_count++] = *pass;
@@ -88,7 +92,9 @@ static bool retries(void *object, const wp_postpone_facts *facts) {
 
 static wp_status map_some(void *object, const wp_units *units, uint64_t first, uint64_t outer,
                           wp_error *err) {
-    return wpi_map_records(((runner *)object)->job, units, first, outer, err);
+    wp_mapreduce *job = ((runner *)object)->job;
+    WP_TRY(wpi_map_records(job, units, first, outer, err));
+    return wpi_clock_read(job, &job->mapped_ns, err);
 }
 
 /* A failure of the table, with the record at which it occurred. */
@@ -212,7 +218,8 @@ size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_byt
     wp_text_appendf(&lines, ", of which %s again\n", wp_format_bytes(r->sent_again_bytes, a));
     wp_text_appendf(&lines, "map %s, copies of chunks %s", wp_format_duration(r->map_ns, a),
                     wp_format_duration(r->copy_ns, b));
-    wp_text_appendf(&lines, ", host %s\n", wp_format_duration(r->host_ns, a));
+    wp_text_appendf(&lines, ", host %s, heap to host %s\n", wp_format_duration(r->host_ns, a),
+                    wp_format_duration(r->heap_ns, b));
     wp_text_appendf(&lines, "table of %s, heap of %s", wp_format_bytes(r->table.table_bytes, a),
                     wp_format_bytes(r->table.heap_bytes, b));
     wp_text_appendf(&lines, "; chunks take %s of the device\n",

@@ -301,12 +301,16 @@ static void pairs_of_a_record_may_exceed_the_heap(void **state) {
     assert_u64(report.passes, progress_passes);
     assert_u64(report.pairs, 100000);
     uint64_t pairs = 0, sent = 0, records = 0, heap = 0, unused = 0;
+    uint64_t map_ns = 0, heap_ns = 0;
     for (uint64_t i = 1; wp_mapreduce_get_pass(job, i, &pass); i++) {
         pairs += pass.pairs_done;
         sent += pass.sent_bytes;
         records += pass.records_done;
         heap += pass.heap_bytes;
         unused += pass.unused_bytes;
+        map_ns += pass.map_ns;
+        heap_ns += pass.heap_ns;
+        assert_true(pass.map_ns != 0 && pass.copy_ns != 0 && pass.heap_ns != 0);
         assert_u64(pass.pairs_postponed, 100000 - pairs);
         assert_u64(pass.records_postponed, 20 - records);
     }
@@ -315,6 +319,8 @@ static void pairs_of_a_record_may_exceed_the_heap(void **state) {
     assert_u64(sent, report.sent_bytes);
     assert_u64(heap, report.table.table_bytes);
     assert_u64(unused, report.table.unused_bytes);
+    assert_u64(map_ns, report.map_ns);
+    assert_u64(heap_ns, report.heap_ns);
     char text[100];
     assert_true(wp_mapreduce_explain(job, text, sizeof text) > 100 * report.passes);
     wp_mapreduce_close(job);
