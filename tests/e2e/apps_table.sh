@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The programs of apps/ whose result is a table larger than device memory: with a heap of a fraction of the table, in
+# several passes, and with the table elsewhere, they pass the serial check and print the same. Then small inputs with
+# known results, and wrong usage. Run by run.sh, as apps.sh is.
+set -u
+export WARPAGE_DEVICE="$DEVICES"
+# shellcheck source=tests/support/apps.sh
+. "$E2E/../support/apps.sh"
+case $DEVICES in
+cpu) ways="cpu-1 cpu-2 sim:gtx780ti-1" ;;
+*) ways="$DEVICES-1" ;;
+esac
+
+# One run, which must pass its check, and print what the first one printed.
+once() { # device, workers, app, arguments...
+    device=$1 workers=$2
+    exe=$(program "$3") || { fail "$3: compilation failed"; return 1; }
+    shift 2
+    label="$* ($device, $workers workers)"
+    shift
+    if ! WARPAGE_DEVICE=$device WARPAGE_WORKERS=$workers "$exe" "$@" --check >"$TMP/stdout" 2>"$TMP/stderr"; then
+        fail "$label: failed"
+        tail -n 5 "$TMP/stdout" "$TMP/stderr"
+    elif ! grep -q '^check .*: equal' "$TMP/stdout"; then
+        fail "$label: says nothing of its check"
+    elif [ ! -e "$TMP/first" ]; then
+        grep -v '^check' "$TMP/stdout" >"$TMP/first"
+    elif ! grep -v '^check' "$TMP/stdout" | cmp -s "$TMP/first" -; then
+        fail "$label: prints another result"
+        diff "$TMP/first" "$TMP/stdout"
+    fi
+}
+
+# Several passes, with each number of workers and on a simulated GPU; then the other places of the table.
+tables() { # heap options for several passes, app, input...
+    heap=$1
+    shift
+    rm -f "$TMP/first"
+    for way in $ways; do
+        # shellcheck disable=SC2086
+        once "${way%-*}" "${way##*-}" "$@" --table sepo $heap || return
+        grep -Eq '^ *(pass )?2  ' "$TMP/stderr" || { fail "$label: one pass"; cat "$TMP/stderr"; }
+    done
+    for table in memory pinned managed; do
+        once "$DEVICES" 1 "$@" --table $table || return
+        ! grep -Eq '^ *(pass )?2  ' "$TMP/stderr" || fail "$label: more than one pass"
+    done
+}
+
+has() { # extended regular expression that a line of the last result must match
+    grep -Eq -- "$1" "$TMP/first" || { fail "no '$1' in the result of $label:"; cat "$TMP/first"; }
+}
+
+# ---- stream-wordcount ----
+
+once "$DEVICES" 1 stream-wordcount --size 20K --variant serial
+mv "$TMP/first" "$TMP/whole"
+tables "--heap 16KiB --page 1KiB" stream-wordcount --size 20K
+cmp "$TMP/whole" "$TMP/first" || fail "stream-wordcount: the table has other words than --table whole"
+printf "The cat's hat. THE 'cats'\nthe-hat \303\211t\303\251\n\r\n''' ''\nthe" >"$TMP/cats.txt"
+tables "--heap 64B --page 64B" stream-wordcount --input "$TMP/cats.txt"
+has '^words      9, 4 different, 1 of them once$'
+has '^ +4  the '
+has '^ +2  cats '
+
+# ---- patent-citation ----
+
+tables "--heap 64KiB --page 1KiB" patent-citation --size 5000
+printf '# from to\n9907233\t9301253\n9907233 9504304\r\n9301253\t12\n12 12\n7\n\n8 9301253 3' >"$TMP/cite.txt"
+tables "--heap 256B --page 64B" patent-citation --input "$TMP/cite.txt"
+has '^citations  cite.txt: 8 lines, 74 bytes$'
+has '^cited      3 patents, 5 times$'
+has '^ +2  12 '
+has '^ +2  9301253 '
+# Copies, in which cited patents that are not common get new numbers.
+rm -f "$TMP/first"
+once "$DEVICES" 1 patent-citation --input "$TMP/cite.txt" --size 250B
+has '^cited      [4-9] patents, 1[0-9] times$'
+once "$DEVICES" 1 patent-citation --input "$TMP/cite.txt" --size 250B --heap 1KiB
+
+if [ "$DEVICES" = cpu ]; then
+    : >"$TMP/empty"
+    wrong 1 "empty is empty" patent-citation --input "$TMP/empty"
+    printf 'a b\n' >"$TMP/words.txt"
+    wrong 1 "words.txt has no line with two numbers" patent-citation --input "$TMP/words.txt" --size 1K
+    wrong 2 "needs --memory copy" patent-citation --memory managed
+    wrong 2 "option --heap needs bytes" patent-citation --heap 4
+    wrong 2 "need --table sepo" stream-wordcount --heap 4KiB
+    wrong 2 "needs --memory copy" stream-wordcount --table sepo --memory zerocopy
+    for table in memory pinned managed; do
+        wrong 1 "use a larger --heap, or --table sepo" patent-citation --size 5000 --table $table --heap 4KiB --page 256B
+    done
+    wrong 1 "more than a chunk of 8" stream-wordcount --input "$TMP/cats.txt" --table sepo --chunk 8B
+fi
+
+[ "$failures" -eq 0 ]
