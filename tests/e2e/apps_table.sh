@@ -79,7 +79,36 @@ once "$DEVICES" 1 patent-citation --input "$TMP/cite.txt" --size 250B
 has '^cited      [4-9] patents, 1[0-9] times$'
 once "$DEVICES" 1 patent-citation --input "$TMP/cite.txt" --size 250B --heap 1KiB
 
+# ---- geo-location ----
+
+tables "--heap 64KiB --page 1KiB" geo-location --size 3000
+# Nearest across the date line and near a pole; degrees where no place is near; lines that are passed over.
+place() { # name, latitude, longitude, country
+    printf '1\t%s\t\t\t%s\t%s\tP\tPPL\t%s\t\n' "$@"
+}
+{ place East -16.5 179.9 FJ; place West -16.5 -179.8 FJ; place North 89.9 10 NO; place Twin 50 8 DE; place Twin 50 8 DE
+    place Far 50 8.4 DE; } >"$TMP/places.txt"
+printf '%s\t%s\t%s\t%s\n' en a -16.5 -179.96 en b -16.6 -179.84 en c 90 10 en d 50.1 8.123456789 en e 50 8.3 \
+    en f -48.00001 12 en g -48 12 en h 91 0 en i 0 180.00001 en j 1.2.3 4 en k "" 5 en l -0.5 -180 >"$TMP/articles.tsv"
+printf 'en\tm\nen\tn\t50.0\t8.0\r\nen\to\t50.0\t8.0\tmore\nen\tp\t5' >>"$TMP/articles.tsv"
+tables "--heap 512B --page 64B --buckets 16" geo-location --input "$TMP/articles.tsv" --places "$TMP/places.txt"
+has '^articles   articles.tsv: 16 lines'
+has '^located    10 articles at 8 places$'
+has '^ +3  Twin, DE '
+for place in "East, FJ" "West, FJ" "North, NO" "Far, DE" "-49, 12" "-48, 12" "-1, -180"; do
+    has "^ +1  $place "
+done
+rm -f "$TMP/first"
+once "$DEVICES" 1 geo-location --input "$TMP/articles.tsv" --places "$TMP/places.txt" --size 2K
+once "$DEVICES" 1 geo-location --input "$TMP/articles.tsv" --places "$TMP/places.txt" --size 2K --heap 4KiB
+
 if [ "$DEVICES" = cpu ]; then
+    printf '1\tname\n' >"$TMP/bad.txt"
+    wrong 1 "bad.txt:1: expected a line of GeoNames" geo-location --places "$TMP/bad.txt"
+    place Nowhere 91 0 XX >"$TMP/bad.txt"
+    wrong 1 "bad.txt:1: latitude or longitude is out of range" geo-location --places "$TMP/bad.txt"
+    printf 'a\nb\n' >"$TMP/bad.txt"
+    wrong 1 "bad.txt has no article with coordinates" geo-location --input "$TMP/bad.txt" --size 100
     : >"$TMP/empty"
     wrong 1 "empty is empty" patent-citation --input "$TMP/empty"
     printf 'a b\n' >"$TMP/words.txt"
