@@ -20,6 +20,10 @@ static uint64_t tar_size(const char *header) {
     return size;
 }
 
+static bool is_tar(const char *bytes, uint64_t count) {
+    return count >= 512 && memcmp(bytes + 257, "ustar", 5) == 0;
+}
+
 /* Leaves of an archive the content of its files, a line end behind each. */
 static void unpack_tar(app_corpus *t) {
     uint64_t kept = 0, p = 0;
@@ -47,7 +51,7 @@ void app_corpus_read(app_corpus *t, const char *path) {
     t->count = bytes;
     const char *slash = strrchr(path, '/');
     snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
-    if (bytes >= 512 && memcmp(t->bytes + 257, "ustar", 5) == 0) {
+    if (is_tar(t->bytes, bytes)) {
         unpack_tar(t);
     }
     if (t->count == 0) {
@@ -100,4 +104,54 @@ void app_corpus_enlarge(app_corpus *t, uint64_t count, uint64_t seed) {
     free(t->bytes);
     t->bytes = bytes;
     t->count = count;
+}
+
+static app_archive_file *add_file(app_archive *a, const char *bytes, uint64_t count) {
+    a->file = (app_archive_file *)app_reallocate(a->file, a->count + 1, sizeof *a->file,
+                                                 "the archive");
+    app_archive_file *file = &a->file[a->count++];
+    file->bytes = bytes;
+    file->count = count;
+    return file;
+}
+
+void app_archive_read(app_archive *a, const char *path, const char *ending) {
+    size_t bytes;
+    a->text = app_text_read_all(path, &bytes);
+    const char *slash = strrchr(path, '/');
+    snprintf(a->title, sizeof a->title, "%.150s", slash != NULL ? slash + 1 : path);
+    if (bytes == 0) {
+        app_fail("%s is empty", path);
+    }
+    if (!is_tar(a->text, bytes)) {
+        snprintf(add_file(a, a->text, bytes)->name, sizeof a->file->name, "%s", a->title);
+        return;
+    }
+    for (uint64_t p = 0; bytes - p >= 512 && a->text[p] != '\0';) {
+        const char *header = a->text + p;
+        const uint64_t size = tar_size(header);
+        char name[256];
+        snprintf(name, sizeof name, "%.155s%s%.100s", header + 345, header[345] != '\0' ? "/" : "",
+                 header);
+        p += 512;
+        if (size > bytes - p) {
+            app_fail("%s is cut off", a->title);
+        }
+        const size_t length = strlen(name), ending_length = strlen(ending);
+        const bool is_file = header[156] == '0' || header[156] == '\0';
+        if (is_file && size != 0 && length >= ending_length &&
+            strcmp(name + length - ending_length, ending) == 0) {
+            memcpy(add_file(a, a->text + p, size)->name, name, sizeof name);
+        }
+        p += (size + 511) / 512 * 512;
+        p = p < bytes ? p : bytes;
+    }
+    if (a->count == 0) {
+        app_fail("%s has no file whose name ends with %s", path, ending);
+    }
+}
+
+void app_archive_free(app_archive *a) {
+    free(a->file);
+    free(a->text);
 }

@@ -102,7 +102,42 @@ rm -f "$TMP/first"
 once "$DEVICES" 1 geo-location --input "$TMP/articles.tsv" --places "$TMP/places.txt" --size 2K
 once "$DEVICES" 1 geo-location --input "$TMP/articles.tsv" --places "$TMP/places.txt" --size 2K --heap 4KiB
 
+# ---- inverted-index ----
+
+tables "--heap 16KiB --page 512B" inverted-index --size 60K
+# Every way to write a link, and what looks like one.
+cat >"$TMP/one.html" <<'EOF'
+<!DOCTYPE html><html><A HREF=one.html>x</A><a class="b" href='two > 1.html'>x</a>
+<a title="<a href=no1>" href = "three.html" >x</a><a href=""></a><a href=><a name=x>y</a><abbr href=no2>z</abbr>
+<!-- <a href=no3> -- > --><script>"<a href='no4'>"</script ><style>a{}<a href=no5></style><a/href=four.html>
+< a href=no6>a << b <<a href="one.html"data-href=no7>x</a><a data-href=no8 href=five.html/ href=no9>x
+<a disabled href=six.html =x>y</a><a href="seven.html" title="not closed><a href=no10>
+EOF
+tables "--heap 256B --page 64B --buckets 16" inverted-index --input "$TMP/one.html"
+has '^pages      one.html: 1 files'
+has '^links      7 to 6 URLs$'
+has '^ +2  one.html '
+for url in "two > 1.html" three.html four.html five.html/ six.html; do
+    has "^ +1  $url "
+done
+# Files of an archive; long comments and scripts are not cut; copies have other paths.
+(cd "$TMP" && mkdir -p pages/deep && printf '<a href=u>x</a>' >pages/a.html && printf 'no <a href=v>' >pages/b.txt &&
+    awk 'BEGIN { for (i = 0; i < 500; i++) printf "<a href=u%d>\n<!-- %0*d <a href=no> --><script>%0*d<a href=no></script>\n",
+        i % 90, i % 9 * 700 + 1, 0, i % 7 * 600 + 1, 0 }' >pages/deep/c.html && tar cf pages.tar pages)
+tables "--heap 8KiB --page 256B" inverted-index --input "$TMP/pages.tar"
+has '^pages      pages.tar: 2 files'
+has '^links      501 to 91 URLs$'
+tables "--heap 32KiB --page 256B" inverted-index --input "$TMP/pages.tar" --size 5000K
+has '^pages      pages.tar: [3-9] files, 5,120,000 bytes$'
+
 if [ "$DEVICES" = cpu ]; then
+    (cd "$TMP" && tar cf text.tar pages/b.txt)
+    wrong 1 "text.tar has no file whose name ends with .html" inverted-index --input "$TMP/text.tar"
+    head -c 20000 "$TMP/pages.tar" >"$TMP/cut.tar"
+    wrong 1 "cut.tar is cut off" inverted-index --input "$TMP/cut.tar"
+    printf 'no links' >"$TMP/none.html"
+    wrong 1 "the pages have no links" inverted-index --input "$TMP/none.html" --size 100
+    wrong 1 "larger heap is needed" inverted-index --input "$TMP/one.html" --heap 64B --page 64B
     printf '1\tname\n' >"$TMP/bad.txt"
     wrong 1 "bad.txt:1: expected a line of GeoNames" geo-location --places "$TMP/bad.txt"
     place Nowhere 91 0 XX >"$TMP/bad.txt"
