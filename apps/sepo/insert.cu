@@ -32,7 +32,8 @@ typedef struct inserter {
     unsigned turn;
     uint64_t chunk_records, starts_bytes;
     cudaEvent_t last_inserted, moved; /* the pass's last kernel; the heap's move to the host */
-    uint64_t sent_bytes, sent_again_bytes, pass;
+    uint64_t sent_bytes, sent_again_bytes;
+    uint64_t pass, done; /* passes so far, and records that are done */
 } inserter;
 
 static uint64_t offset_of(const app_sepo_records *input, uint64_t record) {
@@ -107,7 +108,8 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
 
 static void end_pass(inserter *in, const wp_postpone_facts *facts) {
     fprintf(stderr, "  pass %-10" PRIu64 " %12s   %s records done, %s postponed, %s chunks\n",
-            facts->pass, app_time(1e-9 * (double)facts->pass_ns), app_count(facts->done_units),
+            facts->pass, app_time(1e-9 * (double)facts->pass_ns),
+            app_count(facts->done_units - in->done),
             app_count(facts->postponed_units), app_count(facts->chunks));
     for (int i = 0; i < 2; i++) {
         wait_for(in, &in->buffers[i]);
@@ -116,6 +118,7 @@ static void end_pass(inserter *in, const wp_postpone_facts *facts) {
     app_cuda_check(cudaEventSynchronize(in->moved), "cudaEventSynchronize", "a timer", 0);
     in->device->to_host_s += seconds_between(in->last_inserted, in->moved);
     in->pass = facts->pass;
+    in->done = facts->done_units;
 }
 
 static bool retries(void *object, const wp_postpone_facts *facts) {

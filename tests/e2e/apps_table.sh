@@ -64,6 +64,26 @@ has '^words      9, 4 different, 1 of them once$'
 has '^ +4  the '
 has '^ +2  cats '
 
+# ---- stream-dna ----
+
+rm -f "$TMP/first"
+once "$DEVICES" 1 stream-dna --size 3000 --variant serial
+mv "$TMP/first" "$TMP/whole"
+tables "--heap 16KiB --page 512B" stream-dna --size 3000
+cmp "$TMP/whole" "$TMP/first" || fail "stream-dna: the table has other k-mers than --table whole"
+once "$DEVICES" 1 stream-dna --size 3000 --table sepo --chunk 4KiB # fragments of several chunks
+
+# ---- stream-netflix ----
+
+tables "--heap 64KiB --page 1KiB" stream-netflix --size 5000
+printf '7::10::1::5\n9::10::1::6\n8::10::9::7\n7::11::4::5\n9::11::4::6\n8::11::6::7\n7::12::9::5\n9::12::9::6\n8::12::1::7\n' \
+    >"$TMP/ratings.dat"
+tables "--heap 64B --page 64B" stream-netflix --input "$TMP/ratings.dat"
+has '^pairs      3 of users with a movie in common$'
+has '^ +0 +1 +30$' # 7 and 9 agree about three films
+has '^ +0 +2 +12$' # 7 and 8 differ by 8, 2 and 8
+has '^ +1 +2 +12$'
+
 # ---- patent-citation ----
 
 tables "--heap 64KiB --page 1KiB" patent-citation --size 5000
@@ -151,6 +171,9 @@ if [ "$DEVICES" = cpu ]; then
     wrong 2 "needs --memory copy" patent-citation --memory managed
     wrong 2 "option --heap needs bytes" patent-citation --heap 4
     wrong 2 "need --table sepo" stream-wordcount --heap 4KiB
+    wrong 2 "need --table sepo" stream-dna --chunk 4KiB
+    wrong 2 "need --table sepo" stream-netflix --buckets 4
+    wrong 1 "use a larger --heap, or --table sepo" stream-dna --size 3000 --table memory --heap 4KiB --page 256B
     wrong 2 "needs --memory copy" stream-wordcount --table sepo --memory zerocopy
     for table in memory pinned managed; do
         wrong 1 "use a larger --heap, or --table sepo" patent-citation --size 5000 --table $table --heap 4KiB --page 256B
