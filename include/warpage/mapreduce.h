@@ -147,7 +147,8 @@ typedef struct wp_mapreduce_spec {
     const void *memory;
     uint64_t memory_bytes;
     /* Sizes of the table, and how MAP_REDUCE combines. Its organisation follows from the mode; a
-     * program with a callback sets the combiner. */
+     * program with a callback sets the combiner. If heap and page are 0, the page is 1/2^20 of free
+     * device memory, from 16 to 256 KiB. */
     wp_table_spec table;
     const void *argument; /* passed to `map`: an address that is valid in kernels */
     uint32_t pairs_max;   /* pairs of a record, at most; 0: they are counted first, by a further run

@@ -13,6 +13,10 @@
 #include "base/units.h"
 #include "mapreduce/job.h"
 
+#define PAGES_OF_MEMORY ((uint64_t)1 << 20)
+#define PAGE_BYTES_MIN ((uint64_t)16 << 10)
+#define PAGE_BYTES_MAX ((uint64_t)256 << 10)
+
 wp_status wp_map_launch_failed(const char *program, const char *reason, wp_error *err) {
     return WP_FAIL(err, LAUNCH, "mapreduce: the kernel of %s could not be launched: %s", program,
                    reason);
@@ -119,6 +123,20 @@ static wp_status run_passes(wp_mapreduce *job, wp_error *err) {
     return note_pass(job, &facts, err);
 }
 
+/* Each group of buckets takes a page at a time, and what it leaves of it is copied to the host with
+ * the rest. The table's own default, 1/4096 of the heap, suits a heap that is about to be full; one
+ * that is all of the device's free memory is mostly empty, so its pages are smaller. */
+static uint64_t choose_page_bytes(const wp_mapreduce *job) {
+    uint64_t free_bytes, total_bytes;
+    if (job->spec.table.page_bytes != 0 || job->spec.table.heap_bytes != 0)
+        return job->spec.table.page_bytes;
+    wp_memory_info(job->device, &free_bytes, &total_bytes);
+    const uint64_t bytes = free_bytes / PAGES_OF_MEMORY;
+    return bytes < PAGE_BYTES_MIN   ? PAGE_BYTES_MIN
+           : bytes > PAGE_BYTES_MAX ? PAGE_BYTES_MAX
+                                    : bytes;
+}
+
 static wp_status run(wp_mapreduce *job, wp_error *err) {
     WP_TRY(wpi_sources_open(job, err));
     WP_TRY(wpi_buffers_create(job, err));
@@ -126,6 +144,7 @@ static wp_status run(wp_mapreduce *job, wp_error *err) {
     WP_TRY(wp_postpone_create(job->device, &units, &job->postpone, err));
     wp_table_spec table = job->spec.table;
     table.organisation = job->spec.mode == WP_MAP_GROUP ? WP_TABLE_MULTIVALUED : WP_TABLE_COMBINING;
+    table.page_bytes = choose_page_bytes(job);
     if (job->spec.program->has_combine) table.combiner = WP_TABLE_CALLBACK;
     WP_TRY(wp_table_create(job->device, &table, &job->table, err));
     WP_TRY(run_passes(job, err));

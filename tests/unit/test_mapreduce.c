@@ -326,6 +326,23 @@ static void pairs_of_a_record_may_exceed_the_heap(void **state) {
     wp_mapreduce_close(job);
 }
 
+/* A heap of all free memory is mostly empty; so must be the pages that groups have taken. */
+static void pages_of_a_heap_of_default_size_are_small(void **state) {
+    (void)state;
+    wp_mapreduce *job;
+    wp_mapreduce_report report;
+    uint64_t free_bytes, total_bytes;
+    wp_mapreduce_spec spec = over("a b\nc", wp_partition_lines(), letters);
+    spec.table.heap_bytes = spec.table.page_bytes = 0;
+    wp_memory_info(device, &free_bytes, &total_bytes);
+    assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+    wp_mapreduce_get_report(job, &report);
+    assert_true(report.table.page_bytes >= 16 << 10);
+    assert_true(report.table.page_bytes == 16 << 10 ||
+                report.table.page_bytes < 2 * (free_bytes >> 20));
+    wp_mapreduce_close(job);
+}
+
 /* A chunk whose bits hold one of its records' pairs at a time. */
 static void records_without_room_for_bits_go_again_in_the_same_pass(void **state) {
     (void)state;
@@ -544,6 +561,7 @@ int main(void) {
         cmocka_unit_test(a_combine_function_is_called),
         cmocka_unit_test(finished_groups_are_reduced),
         cmocka_unit_test(pairs_of_a_record_may_exceed_the_heap),
+        cmocka_unit_test(pages_of_a_heap_of_default_size_are_small),
         cmocka_unit_test(records_without_room_for_bits_go_again_in_the_same_pass),
         cmocka_unit_test(a_specification_must_be_complete),
         cmocka_unit_test(a_record_that_emits_differently_is_named),
