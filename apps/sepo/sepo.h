@@ -45,7 +45,7 @@ typedef struct app_sepo_options {
     {"--heap", APP_OPTION_SIZE, &(o).heap, "BYTES", 0, 0,                                          \
      "memory for keys and values (default: free device memory; pinned, managed: enough)"},         \
         {"--page", APP_OPTION_SIZE, &(o).page, "BYTES", 0, 0,                                      \
-         "page of that memory (default: 1/4096 of it, 4KiB to 256KiB)"},                           \
+         "page of that memory (default: 1/4096 of --heap, 4KiB to 256KiB)"},                       \
         {"--chunk", APP_OPTION_SIZE, &(o).chunk, "BYTES", 0, 0,                                    \
          "part of the input that is on the device at a time (default: 1/32 of free device "        \
          "memory, 64KiB to 8MiB)"},                                                                \
