@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>; installed to
-# <prefix>/lib/warpage/apps, which the build tree has as a link. Programs called stream-* also get apps/streaming, which
-# uses Warpage's headers.
+# <prefix>/lib/warpage/apps, which the build tree has as a link. Programs whose records are streamed, or whose result is
+# a table, also get apps/streaming and apps/sepo, which use Warpage's headers.
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
 list(REMOVE_DUPLICATES app_names)
-list(REMOVE_ITEM app_names common streaming)
+list(REMOVE_ITEM app_names common sepo streaming)
 
 # wp_app_object(SOURCE OUT): compiles one file, tracking its headers; OUT receives the object.
 function(wp_app_object source out)
@@ -31,7 +31,7 @@ if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
         list(APPEND common_objects ${object})
     endforeach()
     set(streaming_objects "")
-    file(GLOB sources CONFIGURE_DEPENDS ${apps}/streaming/*.cu)
+    file(GLOB sources CONFIGURE_DEPENDS ${apps}/streaming/*.cu ${apps}/sepo/*.cu)
     foreach(source ${sources})
         wp_app_object(${source} object)
         list(APPEND streaming_objects ${object})
@@ -40,7 +40,7 @@ if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
     foreach(name ${app_names})
         file(GLOB sources CONFIGURE_DEPENDS ${apps}/${name}/*.cu ${apps}/${name}/*.c)
         set(objects ${common_objects})
-        if(name MATCHES "^stream-")
+        if(name MATCHES "^(stream-.*|geo-location|inverted-index|patent-citation)$")
             list(APPEND objects ${streaming_objects})
         endif()
         foreach(source ${sources})

@@ -13,20 +13,10 @@
 #include "common/random.h"
 #include "common/report.h"
 #include "common/text.h"
+#include "stream-dna/dna.h"
 #include "streaming/growth.h"
 #include "streaming/streaming.h"
 #include "streaming/table.h"
-
-#define BASES 36
-
-typedef struct record {
-    char bases[BASES];
-    char quality[BASES]; /* from here on the kernel has no use for it */
-    char name[28];
-} record;
-
-/* Bases are A 0, C 1, T 2, G 3: bits 1 and 2 of the letter. The complement differs in bit 1. */
-#define COMPLEMENT 2u
 
 typedef struct dna {
     app_table kmers; /* note: bit b: base b was before the k-mer; bit 4 + b: behind it */
@@ -305,6 +295,24 @@ static void print_kmers(const app_table_entry *kmers, uint64_t count, uint64_t u
     putchar('\n');
 }
 
+/* Counts in a table of one piece, by a variant of streaming. */
+static app_table_entry *count_whole(const app_streaming *job, dna *task, int variant, uint64_t keys,
+                                    uint64_t *found, unsigned long long *unclear,
+                                    app_streaming_times *times) {
+    app_state table, counter;
+    task->kmers = app_table_create(&table, variant, keys, "k-mers");
+    app_state_create(&counter, variant, NULL, sizeof *unclear, "a counter");
+    task->unclear = (unsigned long long *)counter.data;
+    app_streaming_run(job, variant, times);
+    app_table_entry *kmers = app_table_take(&table, found, "--keys");
+    unsigned long long *copy = (unsigned long long *)app_state_copy(&counter);
+    *unclear = *copy;
+    free(copy);
+    app_state_free(&table);
+    app_state_free(&counter);
+    return kmers;
+}
+
 int main(int argc, char **argv) {
     const app_program program = {
         "stream-dna", "k-mers of DNA fragments, over records that need not fit the GPU",
@@ -313,14 +321,26 @@ int main(int argc, char **argv) {
         "stream-dna --size 500K --variant full --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_streaming_options how = APP_STREAMING_DEFAULTS;
+    app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t k = 31, keys = 0;
+    int table_kind = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
+        {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES, 0, 0,
+         "whole: a hash table in device memory, filled by --variant. Else the records in chunks, and "
+         "a table that is, " APP_SEPO_TABLES_HELP},
+        APP_SEPO_SIZE_ROWS(sepo),
         {"--k", APP_OPTION_COUNT, &k, "K", 3, 31, "bases that are counted together, odd"},
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "k-mers that the table is made for; 0: one for four fragments"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
+    sepo.table = table_kind - 1;
+    if (table_kind != 0) {
+        app_sepo_check_options(&common, &sepo);
+    } else {
+        app_sepo_check_unused(&sepo);
+    }
     app_streaming job = {};
     app_streaming_set(&job, &how);
     if (k % 2 == 0) {
@@ -339,11 +359,7 @@ int main(int argc, char **argv) {
     record *records = make_records(&input, count, (uint32_t)k, common.seed);
     keys = keys != 0 ? keys : count / 4 + 1024;
 
-    app_state table, unclear;
     dna task = {};
-    task.kmers = app_table_create(&table, how.variant, keys, "k-mers");
-    app_state_create(&unclear, how.variant, NULL, sizeof(unsigned long long), "a counter");
-    task.unclear = (unsigned long long *)unclear.data;
     task.k = (uint32_t)k;
     task.blocks = (unsigned)how.blocks;
     task.threads = (unsigned)how.threads;
@@ -354,10 +370,12 @@ int main(int argc, char **argv) {
     job.on_host = on_host;
     job.object = &task;
     app_streaming_times times = {};
-    app_streaming_run(&job, how.variant, &times);
     uint64_t found;
-    app_table_entry *kmers = app_table_take(&table, &found, "--keys");
-    unsigned long long *unclear_count = (unsigned long long *)app_state_copy(&unclear);
+    unsigned long long unclear_count = 0;
+    app_table_entry *kmers =
+        table_kind != 0
+            ? app_dna_insert(records, count, task.k, &sepo, &found, &unclear_count)
+            : count_whole(&job, &task, how.variant, keys, &found, &unclear_count, &times);
     printf("sample     %s: ", input.title);
     if (input.genome != NULL) {
         printf("genome of %s bases\n", app_count(input.genome_bases));
@@ -365,20 +383,23 @@ int main(int argc, char **argv) {
         printf("%s fragments\n", app_count(input.count));
     }
     printf("records    %s of %zu bytes\n", app_count(count), sizeof *records);
-    print_kmers(kmers, found, *unclear_count, (uint32_t)k);
-    app_streaming_report(&job, how.variant, &times);
+    print_kmers(kmers, found, unclear_count, (uint32_t)k);
+    if (table_kind == 0) {
+        app_streaming_report(&job, how.variant, &times);
+    }
     uint64_t different = 0;
     if (common.check) {
         app_state serial;
         app_streaming_times ignored = {};
         unsigned long long serial_unclear = 0;
         uint64_t serial_found;
-        task.kmers = app_table_create(&serial, APP_STREAMING_SERIAL, keys, "k-mers");
+        task.kmers = app_table_create(&serial, APP_STREAMING_SERIAL,
+                                      table_kind != 0 ? count + 1 : keys, "k-mers");
         task.unclear = &serial_unclear;
         app_streaming_run(&job, APP_STREAMING_SERIAL, &ignored);
         app_table_entry *serial_kmers = app_table_take(&serial, &serial_found, "--keys");
         different = app_table_compare(kmers, found, serial_kmers, serial_found) +
-                    (serial_unclear != *unclear_count);
+                    (serial_unclear != unclear_count);
         printf("check      counts and edges of %s k-mers against a serial computation: %s, %s "
                "differ\n",
                app_count(serial_found), different == 0 ? "equal" : "DIFFERENT",
@@ -386,10 +407,7 @@ int main(int argc, char **argv) {
         free(serial_kmers);
         app_state_free(&serial);
     }
-    app_state_free(&table);
-    app_state_free(&unclear);
     free(kmers);
-    free(unclear_count);
     free(records);
     free(input.fragment);
     free(input.quality);

@@ -13,21 +13,13 @@
 #include "common/random.h"
 #include "common/report.h"
 #include "common/text.h"
+#include "stream-netflix/netflix.h"
 #include "streaming/atomics.h"
 #include "streaming/growth.h"
 #include "streaming/streaming.h"
 
-#define LARGEST_RATING 10u
 /* n counts a user's pairs in 32 bits, and so do the sums of squares. */
 #define MOST_PAIRS (UINT32_MAX / (LARGEST_RATING * LARGEST_RATING))
-
-typedef struct record {
-    uint32_t user[2];
-    uint16_t rating[2]; /* 0 to 10 */
-    uint32_t movie;     /* from here on the kernel has no use for it */
-    uint64_t time[2];
-    uint64_t number;
-} record;
 
 /* Of a user's pairs: two sums a word, the first in the upper half. */
 typedef struct sums {
@@ -363,6 +355,19 @@ static void print_users(const sums *users, uint32_t count, uint64_t least, uint6
     free(results);
 }
 
+static void print_input(const ratings *all, uint64_t count) {
+    printf("ratings    %s: %s of %s movies\n", all->title, app_count(all->count),
+           app_count(all->movies));
+    printf("records    %s of %zu bytes\n", app_count(count), sizeof(record));
+}
+
+static void free_input(ratings *all, record *records) {
+    free(records);
+    free(all->rating);
+    free(all->first);
+    free(all->pairs_before);
+}
+
 int main(int argc, char **argv) {
     const app_program program = {
         "stream-netflix", "correlation of users' ratings, over records that need not fit the GPU",
@@ -372,13 +377,27 @@ int main(int argc, char **argv) {
         "stream-netflix --size 1M --variant full --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_streaming_options how = APP_STREAMING_DEFAULTS;
+    app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t least = 20, top = 10;
+    int table_kind = 0;
     const app_option options[] = {APP_STREAMING_ROWS(how),
+                                  {"--table", APP_OPTION_CHOICE, &table_kind,
+                                   "whole|" APP_SEPO_TABLES, 0, 0,
+                                   "whole: sums of each user in device memory, filled by --variant. "
+                                   "Else the records in chunks, and the similarity of each two users "
+                                   "in a table that is, " APP_SEPO_TABLES_HELP},
+                                  APP_SEPO_SIZE_ROWS(sepo),
                                   {"--least", APP_OPTION_COUNT, &least, "N", 1, 1e9,
                                    "users in fewer pairs are not in the result"},
                                   {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "users to print"},
                                   {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
+    sepo.table = table_kind - 1;
+    if (table_kind != 0) {
+        app_sepo_check_options(&common, &sepo);
+    } else {
+        app_sepo_check_unused(&sepo);
+    }
     app_streaming job = {0};
     app_streaming_set(&job, &how);
 
@@ -394,6 +413,12 @@ int main(int argc, char **argv) {
         1, UINT64_C(1) << 40);
     uint32_t users;
     record *records = make_records(&all, count, common.seed, &users);
+    if (table_kind != 0) {
+        print_input(&all, count);
+        const bool is_right = app_netflix_insert(records, count, &sepo, top, common.check);
+        free_input(&all, records);
+        return is_right ? 0 : 1;
+    }
     check_pairs(records, count, users);
 
     app_state table;
@@ -408,9 +433,7 @@ int main(int argc, char **argv) {
     app_streaming_times times = {0};
     app_streaming_run(&job, how.variant, &times);
     sums *result = (sums *)app_state_copy(&table);
-    printf("ratings    %s: %s of %s movies\n", all.title, app_count(all.count),
-           app_count(all.movies));
-    printf("records    %s of %zu bytes\n", app_count(count), sizeof *records);
+    print_input(&all, count);
     print_users(result, users, least, top);
     app_streaming_report(&job, how.variant, &times);
     uint64_t different = 0;
@@ -429,9 +452,6 @@ int main(int argc, char **argv) {
     }
     app_state_free(&table);
     free(result);
-    free(records);
-    free(all.rating);
-    free(all.first);
-    free(all.pairs_before);
+    free_input(&all, records);
     return different == 0 ? 0 : 1;
 }

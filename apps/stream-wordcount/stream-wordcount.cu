@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/random.h"
 #include "common/report.h"
-#include "common/text.h"
+#include "stream-wordcount/wordcount.h"
+#include "streaming/corpus.h"
 #include "streaming/streaming.h"
 #include "streaming/table.h"
 #include "streaming/words.h"
@@ -87,107 +87,6 @@ static void on_host(void *object, void *records, uint64_t first, uint64_t outer)
     }
 }
 
-/* ---- input ---- */
-
-typedef struct text {
-    char *bytes;
-    uint64_t count;
-    char title[160];
-} text;
-
-/* The size of the file whose header of a tar archive is at `header`. */
-static uint64_t tar_size(const char *header) {
-    uint64_t size = 0;
-    for (const char *p = header + 124; *p >= '0' && *p <= '7' && p < header + 136; p++) {
-        size = size * 8 + (uint64_t)(*p - '0');
-    }
-    return size;
-}
-
-/* Leaves of an archive the content of its files, a line end behind each. */
-static void unpack_tar(text *t) {
-    uint64_t kept = 0, p = 0;
-    while (t->count - p >= 512 && t->bytes[p] != '\0') {
-        const uint64_t size = tar_size(t->bytes + p);
-        const bool is_file = t->bytes[p + 156] == '0' || t->bytes[p + 156] == '\0';
-        p += 512;
-        if (size > t->count - p) {
-            app_fail("%s is cut off", t->title);
-        }
-        if (is_file && size != 0) {
-            memmove(t->bytes + kept, t->bytes + p, size);
-            kept += size;
-            t->bytes[kept++] = '\n'; /* the header was longer */
-        }
-        p += (size + 511) / 512 * 512;
-        p = p < t->count ? p : t->count;
-    }
-    t->count = kept;
-}
-
-static void read_text(text *t, const char *path) {
-    size_t bytes;
-    t->bytes = app_text_read_all(path, &bytes);
-    t->count = bytes;
-    const char *slash = strrchr(path, '/');
-    snprintf(t->title, sizeof t->title, "%.150s", slash != NULL ? slash + 1 : path);
-    if (bytes >= 512 && memcmp(t->bytes + 257, "ustar", 5) == 0) {
-        unpack_tar(t);
-    }
-    if (t->count == 0) {
-        app_fail("%s is empty", path);
-    }
-}
-
-/* Lines of words, common ones and rare ones. */
-static void generate_text(text *t, uint64_t count, uint64_t seed) {
-    app_random random = {seed, 0};
-    const uint32_t words = 1000 + (uint32_t)fmin((double)count / 50.0, 1e9);
-    uint64_t column = 0;
-    t->bytes = (char *)app_allocate(count + 32, 1, "the text");
-    while (t->count < count) {
-        const uint32_t length =
-            app_word_spell(t->bytes + t->count, app_word_rank(app_random_next(&random), words));
-        if (column == 0) {
-            t->bytes[t->count] = (char)(t->bytes[t->count] & ~0x20);
-        }
-        t->count += length;
-        column += length + 1;
-        if (column > 70) {
-            t->bytes[t->count++] = '.';
-            t->bytes[t->count++] = '\n';
-            column = 0;
-        } else {
-            t->bytes[t->count++] = ' ';
-        }
-    }
-    t->count = count;
-    snprintf(t->title, sizeof t->title, "generated, seed %llu", (unsigned long long)seed);
-}
-
-/* A text of `count` bytes: the beginning, or copies with a vocabulary that grows. */
-static void enlarge(text *t, uint64_t count, uint64_t seed) {
-    if (count <= t->count) {
-        t->count = count;
-        return;
-    }
-    app_vocabulary vocabulary;
-    app_vocabulary_create(&vocabulary, t->bytes, t->count, seed);
-    char *bytes = (char *)app_allocate(count, 1, "the text");
-    uint64_t written = 0;
-    for (uint64_t copy = 0; written < count; copy++) {
-        written += app_vocabulary_write(&vocabulary, t->bytes, t->count, copy, bytes + written,
-                                        count - written);
-        if (written < count) {
-            bytes[written++] = '\n';
-        }
-    }
-    app_vocabulary_free(&vocabulary);
-    free(t->bytes);
-    t->bytes = bytes;
-    t->count = count;
-}
-
 /* ---- results ---- */
 
 typedef struct word {
@@ -204,7 +103,7 @@ static int by_count(const void *x, const void *y) {
 }
 
 /* The word that begins at `at`, in small letters, at most as much as there is room for. */
-static void spell(word *w, const text *t, uint64_t at) {
+static void spell(word *w, const app_corpus *t, uint64_t at) {
     uint32_t length = 0;
     for (; at < t->count && is_inside((unsigned char)t->bytes[at]); at++) {
         const unsigned char c = (unsigned char)t->bytes[at];
@@ -215,7 +114,7 @@ static void spell(word *w, const text *t, uint64_t at) {
     w->name[length] = '\0';
 }
 
-static void print_words(const text *t, const app_table_entry *entries, uint64_t room,
+static void print_words(const app_corpus *t, const app_table_entry *entries, uint64_t room,
                         const uint64_t *where, uint64_t top) {
     uint64_t different = 0, all = 0, once = 0;
     uint32_t least = 1; /* words with fewer are not among the first: not sorted */
@@ -262,24 +161,42 @@ int main(int argc, char **argv) {
                                  "stream-wordcount --size 16MiB --variant double --check"};
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     app_streaming_options how = APP_STREAMING_DEFAULTS;
+    app_sepo_options sepo = APP_SEPO_DEFAULTS;
     uint64_t top = 10, keys = 0;
+    int table_kind = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
+        {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES, 0, 0,
+         "whole: a hash table in device memory, filled by --variant. Else words are counted by "
+         "MapReduce into a table that is, " APP_SEPO_TABLES_HELP},
+        APP_SEPO_SIZE_ROWS(sepo),
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "different words that the table is made for; 0: 30 times the square root of --size"},
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "words to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
+    sepo.table = table_kind - 1;
+    if (table_kind != 0) {
+        app_sepo_check_options(&common, &sepo);
+    } else {
+        app_sepo_check_unused(&sepo);
+    }
     app_streaming job = {};
     app_streaming_set(&job, &how);
 
-    text all = {};
+    app_corpus all = {};
     const uint64_t wanted = app_size_items(common.size, 1.0, 1 << 20, 1, UINT64_C(1) << 42);
     if (common.input != NULL) {
-        read_text(&all, common.input);
-        enlarge(&all, common.size.value != 0 ? wanted : all.count, common.seed);
+        app_corpus_read(&all, common.input);
+        app_corpus_enlarge(&all, common.size.value != 0 ? wanted : all.count, common.seed);
     } else {
-        generate_text(&all, wanted, common.seed);
+        app_corpus_generate(&all, wanted, common.seed);
+    }
+    if (table_kind != 0) {
+        printf("text       %s: %s bytes\n", all.title, app_count(all.count));
+        const bool is_right = app_wordcount_map(&all, &sepo, top, common.check);
+        free(all.bytes);
+        return is_right ? 0 : 1;
     }
     keys = keys != 0 ? keys : (uint64_t)(30.0 * sqrt((double)all.count)) + 1024;
 

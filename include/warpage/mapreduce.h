@@ -147,7 +147,8 @@ typedef struct wp_mapreduce_spec {
     const void *memory;
     uint64_t memory_bytes;
     /* Sizes of the table, and how MAP_REDUCE combines. Its organisation follows from the mode; a
-     * program with a callback sets the combiner. */
+     * program with a callback sets the combiner. If heap and page are 0, the page is 1/2^20 of free
+     * device memory, from 16 to 256 KiB. */
     wp_table_spec table;
     const void *argument; /* passed to `map`: an address that is valid in kernels */
     uint32_t pairs_max;   /* pairs of a record, at most; 0: they are counted first, by a further run
@@ -221,6 +222,7 @@ typedef struct wp_mapreduce_pass {
     uint64_t unused_bytes; /* ends of the heap's pages: waste */
     uint64_t map_ns, copy_ns, host_ns; /* kernels; copies of chunks; the host gathering records */
     uint64_t pass_ns;                  /* from its start to the end of its last kernel */
+    uint64_t heap_ns;                  /* from there until the heap is in host memory, and empty */
 } wp_mapreduce_pass;
 
 typedef struct wp_mapreduce_report {
@@ -231,7 +233,7 @@ typedef struct wp_mapreduce_report {
     uint64_t sent_again_bytes;          /* …, of passes after the first */
     uint64_t chunk_bytes, device_bytes; /* device_bytes: of chunks, without the table */
     uint64_t host_bytes;                /* of the index of records, and their state */
-    uint64_t map_ns, copy_ns, host_ns, passes_ns;
+    uint64_t map_ns, copy_ns, host_ns, passes_ns, heap_ns; /* sums over passes */
     wp_table_report table;
 } wp_mapreduce_report;
 

@@ -257,8 +257,7 @@ static wp_status look_at(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
 
 /* ---- what goes there ------------------------------------------------------------------------- */
 
-/* The time of the device's clock; on simulated GPUs the host's declared work passes on it. */
-static wp_status read_clock(wp_mapreduce *job, uint64_t *ns, wp_error *err) {
+wp_status wpi_clock_read(wp_mapreduce *job, uint64_t *ns, wp_error *err) {
     WP_TRY(wp_event_record(job->tick, job->clock, err));
     WP_TRY(wp_event_wait(job->tick, err));
     *ns = wp_event_time_ns(job->tick);
@@ -268,7 +267,7 @@ static wp_status read_clock(wp_mapreduce *job, uint64_t *ns, wp_error *err) {
 /* Copies the records to the buffer, each to a multiple of 8 bytes; places follow the numbers. */
 static wp_status gather(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     uint64_t before, after, at = 0, words = 0;
-    WP_TRY(read_clock(job, &before, err));
+    WP_TRY(wpi_clock_read(job, &before, err));
     wp_map_piece *pieces = (wp_map_piece *)(void *)(b->host + HEAD_BYTES);
     b->text_at = HEAD_BYTES + b->count * sizeof *pieces;
     b->states_at = b->text_at + b->text_bytes;
@@ -290,7 +289,7 @@ static wp_status gather(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     }
     const wp_host_work work = {.read_bytes = b->text_bytes, .written_bytes = b->bits_at};
     WP_TRY(wp_device_host_work(job->device, &work, err));
-    WP_TRY(read_clock(job, &after, err));
+    WP_TRY(wpi_clock_read(job, &after, err));
     job->pass.host_ns += after - before;
     return WP_STATUS_OK;
 }

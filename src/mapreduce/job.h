@@ -68,6 +68,7 @@ struct wp_mapreduce {
     wp_table *table;
     uint64_t refused_record; /* UINT64_MAX: none */
     wp_mapreduce_pass pass;  /* under way */
+    uint64_t mapped_ns;      /* its last record was mapped, by the device's clock */
     wp_mapreduce_pass *passes;
     uint64_t pass_count, pass_capacity, records_done;
     wp_table_report table_before;
@@ -96,6 +97,8 @@ void wpi_record_name(const wp_mapreduce *job, uint64_t number, char *out, size_t
 /** batch.c: chunks on the device. */
 WP_NODISCARD wp_status wpi_buffers_create(wp_mapreduce *job, wp_error *err);
 void wpi_buffers_destroy(wp_mapreduce *job);
+/** The time of the device's clock. On simulated GPUs the host's declared work passes on it. */
+WP_NODISCARD wp_status wpi_clock_read(wp_mapreduce *job, uint64_t *ns, wp_error *err);
 /** Maps the records [first, outer) that are not done: a requester's `process`. */
 WP_NODISCARD wp_status wpi_map_records(void *job, const wp_units *units, uint64_t first,
                                        uint64_t outer, wp_error *err);

@@ -13,6 +13,10 @@
 #include "base/units.h"
 #include "mapreduce/job.h"
 
+#define PAGES_OF_MEMORY ((uint64_t)1 << 20)
+#define PAGE_BYTES_MIN ((uint64_t)16 << 10)
+#define PAGE_BYTES_MAX ((uint64_t)256 << 10)
+
 wp_status wp_map_launch_failed(const char *program, const char *reason, wp_error *err) {
     return WP_FAIL(err, LAUNCH, "mapreduce: the kernel of %s could not be launched: %s", program,
                    reason);
@@ -51,11 +55,14 @@ static wp_status check_spec(const wp_mapreduce_spec *spec, wp_error *err) {
 
 static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp_error *err) {
     wp_table_report table;
+    uint64_t now_ns;
     wp_table_get_report(job->table, &table);
+    WP_TRY(wpi_clock_read(job, &now_ns, err));
     wp_mapreduce_pass *pass = &job->pass;
     WP_TRY(wpi_grow(&job->passes, job->pass_count, &job->pass_capacity, sizeof *job->passes, err));
     pass->records_postponed = facts->postponed_units;
     pass->pass_ns = facts->pass_ns;
+    pass->heap_ns = now_ns - job->mapped_ns;
     pass->heap_bytes = table.table_bytes - job->table_before.table_bytes;
     pass->unused_bytes = table.unused_bytes - job->table_before.unused_bytes;
     wp_mapreduce_report *report = &job->report;
@@ -66,6 +73,7 @@ static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp
     report->copy_ns += pass->copy_ns;
     report->host_ns += pass->host_ns;
     report->passes_ns += pass->pass_ns;
+    report->heap_ns += pass->heap_ns;
     job->records_done += pass->records_done;
     job->table_before = table;
     job->passes[job->pass_count++] = *pass;
@@ -88,7 +96,9 @@ static bool retries(void *object, const wp_postpone_facts *facts) {
 
 static wp_status map_some(void *object, const wp_units *units, uint64_t first, uint64_t outer,
                           wp_error *err) {
-    return wpi_map_records(((runner *)object)->job, units, first, outer, err);
+    wp_mapreduce *job = ((runner *)object)->job;
+    WP_TRY(wpi_map_records(job, units, first, outer, err));
+    return wpi_clock_read(job, &job->mapped_ns, err);
 }
 
 /* A failure of the table, with the record at which it occurred. */
@@ -113,6 +123,20 @@ static wp_status run_passes(wp_mapreduce *job, wp_error *err) {
     return note_pass(job, &facts, err);
 }
 
+/* Each group of buckets takes a page at a time, and what it leaves of it is copied to the host with
+ * the rest. The table's own default, 1/4096 of the heap, suits a heap that is about to be full; one
+ * that is all of the device's free memory is mostly empty, so its pages are smaller. */
+static uint64_t choose_page_bytes(const wp_mapreduce *job) {
+    uint64_t free_bytes, total_bytes;
+    if (job->spec.table.page_bytes != 0 || job->spec.table.heap_bytes != 0)
+        return job->spec.table.page_bytes;
+    wp_memory_info(job->device, &free_bytes, &total_bytes);
+    const uint64_t bytes = free_bytes / PAGES_OF_MEMORY;
+    return bytes < PAGE_BYTES_MIN   ? PAGE_BYTES_MIN
+           : bytes > PAGE_BYTES_MAX ? PAGE_BYTES_MAX
+                                    : bytes;
+}
+
 static wp_status run(wp_mapreduce *job, wp_error *err) {
     WP_TRY(wpi_sources_open(job, err));
     WP_TRY(wpi_buffers_create(job, err));
@@ -120,6 +144,7 @@ static wp_status run(wp_mapreduce *job, wp_error *err) {
     WP_TRY(wp_postpone_create(job->device, &units, &job->postpone, err));
     wp_table_spec table = job->spec.table;
     table.organisation = job->spec.mode == WP_MAP_GROUP ? WP_TABLE_MULTIVALUED : WP_TABLE_COMBINING;
+    table.page_bytes = choose_page_bytes(job);
     if (job->spec.program->has_combine) table.combiner = WP_TABLE_CALLBACK;
     WP_TRY(wp_table_create(job->device, &table, &job->table, err));
     WP_TRY(run_passes(job, err));
@@ -212,7 +237,8 @@ size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_byt
     wp_text_appendf(&lines, ", of which %s again\n", wp_format_bytes(r->sent_again_bytes, a));
     wp_text_appendf(&lines, "map %s, copies of chunks %s", wp_format_duration(r->map_ns, a),
                     wp_format_duration(r->copy_ns, b));
-    wp_text_appendf(&lines, ", host %s\n", wp_format_duration(r->host_ns, a));
+    wp_text_appendf(&lines, ", host %s, heap to host %s\n", wp_format_duration(r->host_ns, a),
+                    wp_format_duration(r->heap_ns, b));
     wp_text_appendf(&lines, "table of %s, heap of %s", wp_format_bytes(r->table.table_bytes, a),
                     wp_format_bytes(r->table.heap_bytes, b));
     wp_text_appendf(&lines, "; chunks take %s of the device\n",

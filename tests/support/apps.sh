@@ -17,6 +17,7 @@ program() { # app: prints the path of its executable
     fi
     if [ ! -x "$TMP/$1" ]; then
         "$WPCC" -O2 -I "$apps" "$apps/$1"/*.cu "$apps"/common/*.c "$apps"/common/*.cu "$apps"/streaming/*.cu \
+            "$apps"/sepo/*.cu \
             -lm -o "$TMP/$1" >&2 || return 1
     fi
     echo "$TMP/$1"

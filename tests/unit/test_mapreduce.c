@@ -301,12 +301,16 @@ static void pairs_of_a_record_may_exceed_the_heap(void **state) {
     assert_u64(report.passes, progress_passes);
     assert_u64(report.pairs, 100000);
     uint64_t pairs = 0, sent = 0, records = 0, heap = 0, unused = 0;
+    uint64_t map_ns = 0, heap_ns = 0;
     for (uint64_t i = 1; wp_mapreduce_get_pass(job, i, &pass); i++) {
         pairs += pass.pairs_done;
         sent += pass.sent_bytes;
         records += pass.records_done;
         heap += pass.heap_bytes;
         unused += pass.unused_bytes;
+        map_ns += pass.map_ns;
+        heap_ns += pass.heap_ns;
+        assert_true(pass.map_ns != 0 && pass.copy_ns != 0 && pass.heap_ns != 0);
         assert_u64(pass.pairs_postponed, 100000 - pairs);
         assert_u64(pass.records_postponed, 20 - records);
     }
@@ -315,8 +319,27 @@ static void pairs_of_a_record_may_exceed_the_heap(void **state) {
     assert_u64(sent, report.sent_bytes);
     assert_u64(heap, report.table.table_bytes);
     assert_u64(unused, report.table.unused_bytes);
+    assert_u64(map_ns, report.map_ns);
+    assert_u64(heap_ns, report.heap_ns);
     char text[100];
     assert_true(wp_mapreduce_explain(job, text, sizeof text) > 100 * report.passes);
+    wp_mapreduce_close(job);
+}
+
+/* A heap of all free memory is mostly empty; so must be the pages that groups have taken. */
+static void pages_of_a_heap_of_default_size_are_small(void **state) {
+    (void)state;
+    wp_mapreduce *job;
+    wp_mapreduce_report report;
+    uint64_t free_bytes, total_bytes;
+    wp_mapreduce_spec spec = over("a b\nc", wp_partition_lines(), letters);
+    spec.table.heap_bytes = spec.table.page_bytes = 0;
+    wp_memory_info(device, &free_bytes, &total_bytes);
+    assert_status_ok(wp_mapreduce_run(device, &spec, &job, &err), &err);
+    wp_mapreduce_get_report(job, &report);
+    assert_true(report.table.page_bytes >= 16 << 10);
+    assert_true(report.table.page_bytes == 16 << 10 ||
+                report.table.page_bytes < 2 * (free_bytes >> 20));
     wp_mapreduce_close(job);
 }
 
@@ -538,6 +561,7 @@ int main(void) {
         cmocka_unit_test(a_combine_function_is_called),
         cmocka_unit_test(finished_groups_are_reduced),
         cmocka_unit_test(pairs_of_a_record_may_exceed_the_heap),
+        cmocka_unit_test(pages_of_a_heap_of_default_size_are_small),
         cmocka_unit_test(records_without_room_for_bits_go_again_in_the_same_pass),
         cmocka_unit_test(a_specification_must_be_complete),
         cmocka_unit_test(a_record_that_emits_differently_is_named),

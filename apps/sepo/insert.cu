@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A table that a program's own kernel fills. Records stay in host memory. Two buffers of a chunk
+ * each take turns: while the kernel works on one chunk, the next one is copied. A pass skips chunks
+ * whose records are all done.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <warpage/cudart.h>
+#include <warpage/host.h>
+
+#include "common/report.h"
+#include "sepo/sepo.h"
+
+#define CHUNKS_OF_MEMORY 32
+#define CHUNK_BYTES_MIN ((uint64_t)64 << 10)
+#define CHUNK_BYTES_MAX ((uint64_t)8 << 20)
+
+typedef struct buffer {
+    char *pinned, *device; /* starts of records, where they differ in length; then the records */
+    cudaStream_t stream;
+    cudaEvent_t start, copied, inserted; /* around the copy, and behind the kernel */
+    bool is_under_way;
+} buffer;
+
+typedef struct inserter {
+    app_device *device;
+    const app_sepo_records *input;
+    wp_table *table;
+    buffer buffers[2];
+    unsigned turn;
+    uint64_t chunk_records, starts_bytes;
+    cudaEvent_t last_inserted, moved; /* the pass's last kernel; the heap's move to the host */
+    uint64_t sent_bytes, sent_again_bytes;
+    uint64_t pass, done; /* passes so far, and records that are done */
+} inserter;
+
+static uint64_t offset_of(const app_sepo_records *input, uint64_t record) {
+    return input->starts != NULL ? input->starts[record] : record * input->record_bytes;
+}
+
+static void check_status(wp_status status, const wp_error *err) {
+    if (status != WP_STATUS_OK) {
+        app_fail("%s", err->message);
+    }
+}
+
+static double seconds_between(cudaEvent_t start, cudaEvent_t stop) {
+    float elapsed_ms = 0;
+    app_cuda_check(cudaEventElapsedTime(&elapsed_ms, start, stop), "cudaEventElapsedTime",
+                   "a timer", 0);
+    return 1e-3 * (double)elapsed_ms;
+}
+
+static void record(cudaEvent_t event, cudaStream_t stream) {
+    app_cuda_check(cudaEventRecord(event, stream), "cudaEventRecord", "a timer", 0);
+}
+
+/* What the buffer did last has ended; its times are added up. */
+static void wait_for(inserter *in, buffer *b) {
+    app_cuda_check(cudaStreamSynchronize(b->stream), "wait", "a chunk", 0);
+    if (!b->is_under_way) {
+        return;
+    }
+    in->device->to_device_s += seconds_between(b->start, b->copied);
+    in->device->kernels_s += seconds_between(b->copied, b->inserted);
+    b->is_under_way = false;
+}
+
+/* Copies a chunk and starts the kernel for it, behind what its buffer did before. */
+static wp_status process(void *object, const wp_units *units, uint64_t first, uint64_t outer,
+                         wp_error *err) {
+    inserter *in = (inserter *)object;
+    const app_sepo_records *input = in->input;
+    buffer *b = &in->buffers[in->turn++ % 2u];
+    const uint64_t from = offset_of(input, first), bytes = offset_of(input, outer) - from;
+    const uint64_t starts_bytes = input->starts != NULL ? (outer - first + 1) * sizeof(uint64_t) : 0;
+    wait_for(in, b);
+    if (input->starts != NULL) {
+        memcpy(b->pinned, input->starts + first, starts_bytes);
+    }
+    memcpy(b->pinned + in->starts_bytes, (const char *)input->records + from, bytes);
+    const wp_host_work work = {bytes + starts_bytes, bytes + starts_bytes, WP_HOST_SEQUENTIAL, 0, 0};
+    const wp_status status = wp_device_host_work(wp_cudart_device(), &work, err);
+    if (status != WP_STATUS_OK) {
+        return status;
+    }
+    record(b->start, b->stream);
+    app_cuda_check(cudaMemcpyAsync(b->device, b->pinned, in->starts_bytes + bytes,
+                                   cudaMemcpyHostToDevice, b->stream),
+                   "cudaMemcpyAsync", "a chunk", bytes);
+    record(b->copied, b->stream);
+    const app_sepo_chunk chunk = {
+        wp_table_get_view(in->table), *units, b->device + in->starts_bytes,
+        input->starts != NULL ? (const uint64_t *)(const void *)b->device : NULL,
+        input->record_bytes, first, outer};
+    input->launch(&chunk, input->object, b->stream);
+    app_cuda_check(cudaGetLastError(), "launch", "the kernel", 0);
+    record(b->inserted, b->stream);
+    record(in->last_inserted, b->stream);
+    b->is_under_way = true;
+    in->sent_bytes += in->starts_bytes + bytes;
+    in->sent_again_bytes += in->pass != 0 ? in->starts_bytes + bytes : 0;
+    in->device->launches++;
+    return WP_STATUS_OK;
+}
+
+static void end_pass(inserter *in, const wp_postpone_facts *facts) {
+    fprintf(stderr, "  pass %-10" PRIu64 " %12s   %s records done, %s postponed, %s chunks\n",
+            facts->pass, app_time(1e-9 * (double)facts->pass_ns),
+            app_count(facts->done_units - in->done),
+            app_count(facts->postponed_units), app_count(facts->chunks));
+    for (int i = 0; i < 2; i++) {
+        wait_for(in, &in->buffers[i]);
+    }
+    record(in->moved, 0);
+    app_cuda_check(cudaEventSynchronize(in->moved), "cudaEventSynchronize", "a timer", 0);
+    in->device->to_host_s += seconds_between(in->last_inserted, in->moved);
+    in->pass = facts->pass;
+    in->done = facts->done_units;
+}
+
+static bool retries(void *object, const wp_postpone_facts *facts) {
+    end_pass((inserter *)object, facts);
+    return true;
+}
+
+/* Records of a chunk, a multiple of 32 as units come; returns the bytes of the longest chunk. */
+static uint64_t size_chunks(inserter *in, uint64_t chunk_bytes) {
+    const app_sepo_records *input = in->input;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (chunk_bytes == 0) {
+        app_cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo", "the device", 0);
+        chunk_bytes = free_bytes / CHUNKS_OF_MEMORY;
+        chunk_bytes = chunk_bytes < CHUNK_BYTES_MIN ? CHUNK_BYTES_MIN : chunk_bytes;
+        chunk_bytes = chunk_bytes > CHUNK_BYTES_MAX ? CHUNK_BYTES_MAX : chunk_bytes;
+    }
+    const double record_bytes = (double)offset_of(input, input->count) / (double)input->count +
+                                (input->starts != NULL ? sizeof(uint64_t) : 0);
+    uint64_t records = (uint64_t)((double)chunk_bytes / record_bytes) & ~(uint64_t)31;
+    const uint64_t all = (input->count + 31) & ~(uint64_t)31;
+    records = records == 0 ? 32 : records > all ? all : records;
+    uint64_t longest = 0;
+    for (uint64_t i = 0; i < input->count; i += records) {
+        const uint64_t outer = i + records < input->count ? i + records : input->count;
+        const uint64_t bytes = offset_of(input, outer) - offset_of(input, i);
+        longest = bytes > longest ? bytes : longest;
+    }
+    in->chunk_records = records;
+    in->starts_bytes = input->starts != NULL ? (records + 1) * sizeof(uint64_t) : 0;
+    return longest;
+}
+
+static void make_buffers(inserter *in, uint64_t record_bytes) {
+    const uint64_t bytes = in->starts_bytes + record_bytes;
+    for (int i = 0; i < 2; i++) {
+        buffer *b = &in->buffers[i];
+        app_cuda_check(cudaMallocHost((void **)&b->pinned, bytes), "cudaMallocHost", "a chunk",
+                       bytes);
+        app_cuda_check(cudaMalloc((void **)&b->device, bytes), "cudaMalloc", "a chunk", bytes);
+        app_cuda_check(cudaStreamCreate(&b->stream), "cudaStreamCreate", "a chunk", 0);
+        app_cuda_check(cudaEventCreate(&b->start), "cudaEventCreate", "a timer", 0);
+        app_cuda_check(cudaEventCreate(&b->copied), "cudaEventCreate", "a timer", 0);
+        app_cuda_check(cudaEventCreate(&b->inserted), "cudaEventCreate", "a timer", 0);
+        in->device->peak_bytes += bytes;
+    }
+    app_cuda_check(cudaEventCreate(&in->last_inserted), "cudaEventCreate", "a timer", 0);
+    app_cuda_check(cudaEventCreate(&in->moved), "cudaEventCreate", "a timer", 0);
+}
+
+static void free_buffers(inserter *in) {
+    for (int i = 0; i < 2; i++) {
+        buffer *b = &in->buffers[i];
+        app_cuda_check(cudaFreeHost(b->pinned), "cudaFreeHost", "a chunk", 0);
+        app_cuda_check(cudaFree(b->device), "cudaFree", "a chunk", 0);
+        app_cuda_check(cudaStreamDestroy(b->stream), "cudaStreamDestroy", "a chunk", 0);
+        app_cuda_check(cudaEventDestroy(b->start), "cudaEventDestroy", "a timer", 0);
+        app_cuda_check(cudaEventDestroy(b->copied), "cudaEventDestroy", "a timer", 0);
+        app_cuda_check(cudaEventDestroy(b->inserted), "cudaEventDestroy", "a timer", 0);
+    }
+    app_cuda_check(cudaEventDestroy(in->last_inserted), "cudaEventDestroy", "a timer", 0);
+    app_cuda_check(cudaEventDestroy(in->moved), "cudaEventDestroy", "a timer", 0);
+}
+
+static void print_table(const inserter *in, const wp_table_report *r) {
+    fprintf(stderr, "  table           %12s   %s of heap in %s pages, %s passes\n",
+            app_bytes(r->table_bytes), app_bytes(r->heap_bytes), app_count(r->pages),
+            app_count(r->passes));
+    fprintf(stderr, "  not used        %12s   ends of the heap's pages, sum over passes\n",
+            app_bytes(r->unused_bytes));
+    fprintf(stderr, "  sent again      %12s   of %s\n", app_bytes(in->sent_again_bytes),
+            app_bytes(in->sent_bytes));
+}
+
+wp_table *app_sepo_insert(app_device *device, const app_sepo_options *options,
+                          const app_sepo_records *input) {
+    inserter in = {};
+    wp_error err = WP_ERROR_INIT;
+    wp_postpone *postpone;
+    wp_postpone_facts facts = {};
+    wp_table_report report;
+    in.device = device;
+    in.input = input;
+    make_buffers(&in, size_chunks(&in, options->chunk.value));
+    const wp_postpone_spec units = {input->count, in.chunk_records, input->pairs, 0};
+    check_status(wp_postpone_create(wp_cudart_device(), &units, &postpone, &err), &err);
+
+    wp_table_spec spec = input->table; /* last, so that the heap is what is left */
+    app_sepo_set_table(&spec, options, offset_of(input, input->count));
+    check_status(wp_table_create(wp_cudart_device(), &spec, &in.table, &err), &err);
+    const wp_requester requester = {&in, process, retries};
+    const wp_status status = wp_table_run(in.table, postpone, &requester, &facts, &err);
+    if (status != WP_STATUS_OK) {
+        app_sepo_fail(status, &err);
+    }
+    end_pass(&in, &facts);
+    wp_table_get_report(in.table, &report);
+    print_table(&in, &report);
+    device->to_device_bytes += in.sent_bytes;
+    app_sepo_add_table(device, options, &report);
+    wp_postpone_destroy(postpone);
+    free_buffers(&in);
+    return in.table;
+}

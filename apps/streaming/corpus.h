@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** Texts of words for programs that count or look for them. */
+#ifndef APP_STREAMING_CORPUS_H
+#define APP_STREAMING_CORPUS_H
+
+#include <stdint.h>
+
+typedef struct app_corpus {
+    char *bytes; /* malloc'ed */
+    uint64_t count;
+    char title[160];
+} app_corpus;
+
+/** Reads a text, or the files of a tar archive, plain or `.zst`. */
+void app_corpus_read(app_corpus *text, const char *path);
+/** Lines of words, common ones and rare ones: `count` bytes, seeded. */
+void app_corpus_generate(app_corpus *text, uint64_t count, uint64_t seed);
+/** A text of `count` bytes: the beginning, or copies with a vocabulary that grows. */
+void app_corpus_enlarge(app_corpus *text, uint64_t count, uint64_t seed);
+
+/** The files of an archive. */
+typedef struct app_archive_file {
+    char name[256];
+    const char *bytes;
+    uint64_t count;
+} app_archive_file;
+typedef struct app_archive {
+    app_archive_file *file;
+    uint64_t count;
+    char title[160];
+    char *text; /* holds the files */
+} app_archive;
+
+/** Reads the files of a tar archive whose names end with `ending`, or a single file; plain or
+ *  `.zst`. Empty files are left out. */
+void app_archive_read(app_archive *files, const char *path, const char *ending);
+void app_archive_free(app_archive *files);
+
+#endif
