@@ -98,6 +98,12 @@ static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error
     return wpi_rewrite_check(&o->rewrites, err);
 }
 
+static wp_status add_cache(wp_options *o, const char *value, int arg, wp_error *err) {
+    (void)value;
+    return wp_strings_contains(&o->rewrites, "cache") ? WP_STATUS_OK
+                                                      : add_rewrite(o, "cache", arg, err);
+}
+
 static wp_status add_stream(wp_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     WP_TRY(wpi_stream_check(value, err));
@@ -569,8 +575,11 @@ static const option table[] = {
     {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
     {"--rewrite", NULL, VALUE, add_rewrite, 0,
-     "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: counted, "
-     "stream:KERNEL:MASK"},
+     "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
+     "counted, stream:KERNEL:MASK"},
+    {"--cache", NULL, NO_VALUE, add_cache, 0,
+     "add to each kernel a form that caches its arrays in shared memory, in lines of 16 bytes a "
+     "thread; launches run that form"},
     {"--stream", NULL, VALUE, add_stream, 0,
      "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
      "parameters, by name or number from 0, point to (streamingMap)"},

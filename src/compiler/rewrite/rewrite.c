@@ -16,6 +16,7 @@ typedef struct rewrite_row {
 } rewrite_row;
 
 static const rewrite_row rewrites[] = {
+    {"cache", NULL, wpi_rewrite_cache},
     {"counted", NULL, wpi_rewrite_counted},
     {"stream", "KERNEL:MASK", wpi_rewrite_stream},
 };
