@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/record_note.h"
+#include "report/cached.h"
 #include "report/run_record.h"
 #include "report/selection.h"
 #include "report/simulation.h"
@@ -182,6 +183,13 @@ void wpi_report_streamed(const wp_run_streamed *launch) {
     if (!wpi_report_enabled || !wpi_selection_takes_others()) return;
     (void)pthread_mutex_lock(&mutex);
     (void)wpi_streamed_add(&record, launch);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_cached(const wp_run_cached *launches) {
+    if (!wpi_report_enabled || !wpi_selection_takes_others()) return;
+    (void)pthread_mutex_lock(&mutex);
+    (void)wpi_cached_add(&record, launches);
     (void)pthread_mutex_unlock(&mutex);
 }
 

@@ -36,6 +36,8 @@ void wpi_report_copy(const void *queue, wp_copy_kind kind, uint64_t bytes, uint6
                      uint64_t end_ns);
 /** A streamed launch that has ended; its name is copied. */
 void wpi_report_streamed(const wp_run_streamed *launch);
+/** Launches of a cached kernel that have ended; strings are copied. */
+void wpi_report_cached(const wp_run_cached *launches);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */
