@@ -14,6 +14,11 @@ enum {
     WPI_CACHE_NAME = 32
 };
 
+/** The parameter `lines` of a cached form: the lines of a thread, and from this bit on the hit rate
+ * above which a structure is worth one, in percent. */
+#define WPI_CACHE_HITS_SHIFT 8
+#define WPI_CACHE_HITS_PCT 50
+
 /** The name of the cached form follows from the kernel's, and that of its facts from that. */
 #define WPI_CACHE_SUFFIX "cache"
 #define WPI_CACHE_FACTS "$cache$facts"

@@ -11,14 +11,17 @@
 #include "base/text.h"
 #include "report/recorder.h"
 
-enum { IS_ON, COUNTS };
+enum { IS_ON, COUNTS, HITS };
 
 const wp_param wpi_cache_params[] = {
-    [IS_ON] = {"cache", WP_UNIT_FLAG, "on", 0, 1,
+    [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
                "run the cached forms of kernels in programs compiled with wpcc --cache"},
-    [COUNTS] = {"cache-counts", WP_UNIT_FLAG, "on", 0, 1,
+    [COUNTS] = {"software-cache-counts", WP_UNIT_FLAG, "on", 0, 1,
                 "count for the report which data cached kernels cache; the counting takes a few "
                 "atomic operations of each thread"},
+    [HITS] = {"software-cache-hits-pct", WP_UNIT_NUMBER, "50", 0, 100,
+              "a cached kernel caches the data of a parameter where more than this percentage of "
+              "monitored accesses hit"},
     {0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,6 +100,9 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     void *counts;
     WP_TRY(find_variable(module, name, WPI_CACHE_COUNTS, sizeof *code->counts, &counts, err));
     code->counts = counts;
+    wp_param_value hits = {.number = WPI_CACHE_HITS_PCT};
+    WP_TRY(wp_param_load(&wpi_cache_params[HITS], &hits, err));
+    code->hits_pct = (uint32_t)hits.number;
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS);
     return WP_STATUS_OK;
 }
@@ -115,7 +121,11 @@ wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char
     }
     wpi_cache_code *code = wp_calloc(1, sizeof *code);
     if (code == NULL) return WP_FAIL(err, NOMEM, "a cached kernel");
-    *code = (wpi_cache_code){.device = device, .plain = plain};
+    const wp_device_info *info = wp_device_get_info(device);
+    *code = (wpi_cache_code){.device = device,
+                             .plain = plain,
+                             .is_checked = strcmp(info->spec, "cpu") == 0 &&
+                                           !info->host_pointers_are_device_pointers};
     const wp_status status = fill(code, module, name, facts, err);
     if (status != WP_STATUS_OK) {
         wp_free(code);
@@ -178,7 +188,7 @@ static void collect(wpi_cache_code *code) {
                          .launches = code->launches,
                          .plain_launches = code->plain_launches,
                          .has_counts = code->counts_are_on,
-                         .registers_are_estimated = device->host_pointers_are_device_pointers,
+                         .registers_are_estimated = strncmp(device->spec, "cuda", 4) != 0,
                          .plain_registers = plain->register_count,
                          .instructions = code->facts.instructions,
                          .cached_instructions = code->facts.cached_instructions,

@@ -27,8 +27,9 @@ struct wpi_cache_code {
     wp_kernel *cached; /* NULL: there is none, and facts.reason says why */
     wpi_cache_facts facts;
     wpi_cache_counts *counts; /* on the device */
-    uint32_t shared_max_bytes;
+    uint32_t shared_max_bytes, hits_pct;
     bool counts_are_on;
+    bool is_checked; /* `--check`: the plain kernel runs */
     /* What the report will say. */
     uint64_t launches, plain_launches;
     wpi_cache_plan last;

@@ -60,6 +60,8 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
                          uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
     *out = (wpi_cache_plan){.reason = code->facts.reason};
     if (code->cached == NULL) return;
+    out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
+    if (code->is_checked) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
     const uint64_t own_bytes = in_lines(shared_dynamic_bytes);
     out->reason = "a block fits the device only without the cache: the cached form takes more "
@@ -90,7 +92,8 @@ static wp_status allow_shared(wpi_cache_code *code, uint32_t dynamic_bytes, wp_e
 static wp_status queue_cached(wpi_cache_code *code, wp_queue *queue, const wp_launch *launch,
                               const wpi_cache_plan *plan, wp_error *err) {
     void *args[ARGUMENTS_MAX + OWN_ARGUMENTS];
-    uint32_t lines = plan->lines, offset = plan->lines_offset_bytes;
+    uint32_t lines = plan->lines | code->hits_pct << WPI_CACHE_HITS_SHIFT;
+    uint32_t offset = plan->lines_offset_bytes;
     wpi_cache_counts *counts = code->counts_are_on ? code->counts : NULL;
     const uint32_t own = wp_kernel_get_info(code->plain)->param_count;
     if (own != 0) memcpy(args, launch->args, own * sizeof *args);

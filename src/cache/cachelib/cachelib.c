@@ -75,23 +75,26 @@ INLINE void __wp_cache_end_monitored(thread_state *t, wpi_cache_counts *counts, 
     add(&counts->stayed, 1);
 }
 
-static INLINE uint32_t is_worth_it(uint32_t word) {
-    return 2 * (word >> 16) > (word & COUNT_MASK);
+static INLINE uint32_t is_worth_it(uint32_t word, uint32_t hits_pct) {
+    return 100 * (word >> 16) > hits_pct * (word & COUNT_MASK);
 }
 
 /* Hits, where those of read-only structures count twice; at equal scores a written structure comes
  * before one that is only read, else the order of the numbers decides. */
-static INLINE uint32_t score(const thread_state *t, uint32_t s, uint32_t written) {
-    if (!is_worth_it(t->word[s])) return 0;
+static INLINE uint32_t score(const thread_state *t, uint32_t s, uint32_t written,
+                             uint32_t hits_pct) {
+    if (!is_worth_it(t->word[s], hits_pct)) return 0;
     const uint32_t hits = t->word[s] >> 16;
     return (HAS(written, s) ? hits : 2 * hits) * 2 + HAS(written, s);
 }
 
-/* Monitoring ends: at most `lines` structures get a line. */
-INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, int32_t lines,
+/* Monitoring ends: at most as many structures get a line as a thread has. */
+INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines_and_hits,
                               uint32_t used, uint32_t written) {
+    const uint32_t hits_pct = lines_and_hits >> WPI_CACHE_HITS_SHIFT;
+    const int32_t lines = (int32_t)(lines_and_hits & ((1u << WPI_CACHE_HITS_SHIFT) - 1));
     uint32_t scores[WPI_CACHE_STRUCTURES];
-    EACH(s) scores[s] = HAS(used, s) ? score(t, s, written) : 0;
+    EACH(s) scores[s] = HAS(used, s) ? score(t, s, written, hits_pct) : 0;
     if (counts != NULL) {
         count_accesses(t, counts, used);
         add(&counts->left, 1);
