@@ -35,21 +35,17 @@ static bool is_on(int param) {
 
 /* ---- device memory ---- */
 
-/* Between pinned memory and a variable, by a queue of its own: it does not wait for the program's
- * work. */
+/* By a queue of its own: it does not wait for the program's work. */
 static wp_status copy_by_queue(wp_device *device, void *variable, void *host, size_t size_bytes,
-                               bool to_device, wp_error *err) {
+                               wp_error *err) {
     void *pinned = NULL;
     wp_queue *queue = NULL;
     wp_status status;
     WP_TRY_GOTO(wp_memory_alloc(device, WP_MEMORY_PINNED, size_bytes, 0, &pinned, err), done);
     WP_TRY_GOTO(wp_queue_create(device, false, &queue, err), done);
-    if (to_device) memcpy(pinned, host, size_bytes);
-    WP_TRY_GOTO(wp_queue_copy(queue, to_device ? variable : pinned, to_device ? pinned : variable,
-                              size_bytes, err),
-                done);
+    WP_TRY_GOTO(wp_queue_copy(queue, pinned, variable, size_bytes, err), done);
     WP_TRY_GOTO(wp_queue_wait(queue, err), done);
-    if (!to_device) memcpy(host, pinned, size_bytes);
+    memcpy(host, pinned, size_bytes);
 done:
     wp_queue_destroy(queue);
     if (pinned != NULL) {
@@ -60,13 +56,10 @@ done:
 }
 
 static wp_status copy(wp_device *device, void *variable, void *host, size_t size_bytes,
-                      bool to_device, wp_error *err) {
+                      wp_error *err) {
     if (!wp_device_get_info(device)->host_pointers_are_device_pointers)
-        return copy_by_queue(device, variable, host, size_bytes, to_device, err);
-    if (to_device)
-        memcpy(variable, host, size_bytes);
-    else
-        memcpy(host, variable, size_bytes);
+        return copy_by_queue(device, variable, host, size_bytes, err);
+    memcpy(host, variable, size_bytes);
     return WP_STATUS_OK;
 }
 
@@ -89,7 +82,7 @@ static wp_status find_variable(wp_module *module, const char *kernel, const char
 
 static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name, void *facts,
                       wp_error *err) {
-    WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, false, err));
+    WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
     code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
     if (code->facts.structures == 0) return WP_STATUS_OK;
     char *cached = wp_format("%s$" WPI_CACHE_SUFFIX, name);
@@ -103,7 +96,7 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     wp_param_value hits = {.number = WPI_CACHE_HITS_PCT};
     WP_TRY(wp_param_load(&wpi_cache_params[HITS], &hits, err));
     code->hits_pct = (uint32_t)hits.number;
-    code->counts_are_on = wpi_report_is_on() && is_on(COUNTS);
+    code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
 }
 
@@ -112,8 +105,8 @@ wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char
     void *facts;
     *out = NULL;
     wp_error error = {0};
-    const wp_status found = find_variable(module, name, WPI_CACHE_FACTS, sizeof(wpi_cache_facts),
-                                          &facts, &error);
+    const wp_status found =
+        find_variable(module, name, WPI_CACHE_FACTS, sizeof(wpi_cache_facts), &facts, &error);
     if (found == WP_STATUS_NOT_FOUND || !is_on(IS_ON)) return WP_STATUS_OK;
     if (found != WP_STATUS_OK) {
         if (err != NULL) *err = error;
@@ -166,19 +159,13 @@ static void describe_structure(const wpi_cache_code *code, const wpi_cache_count
     out->name[sizeof out->name - 1] = '\0';
 }
 
-/* Under the lock. */
+/* Under the lock. The counts stay as they are: a reset of the device, or the end, is next. */
 static void collect(wpi_cache_code *code) {
     wpi_cache_counts counts = {0};
-    const wpi_cache_counts none = {0};
     if (code->launches == 0) return;
     if (code->counts_are_on) {
         wp_error err = {0};
-        wp_status status =
-            copy(code->device, code->counts, &counts, sizeof counts, false, &err);
-        if (status == WP_STATUS_OK)
-            status = copy(code->device, code->counts, (void *)(uintptr_t)&none, sizeof none, true,
-                          &err);
-        if (status != WP_STATUS_OK)
+        if (copy(code->device, code->counts, &counts, sizeof counts, &err) != WP_STATUS_OK)
             wp_log(WP_LOG_WARN, "cache", "what a kernel cached is not in the report: %s",
                    err.message);
     }

@@ -13,7 +13,7 @@
 #define SHARED __attribute__((address_space(3)))
 #define EACH(u)                                                                                    \
     _Pragma("clang loop unroll(full)") for (uint32_t u = 0; u < WPI_CACHE_STRUCTURES; u++)
-#define HAS(mask, u) ((mask) >> (u)&1)
+#define HAS(mask, u) ((mask) >> (u) & 1)
 
 typedef wpi_cache_thread thread_state;
 typedef uint32_t line_words __attribute__((ext_vector_type(4)));
@@ -108,7 +108,7 @@ INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_
         }
         const uint32_t is_chosen = scores[s] != 0 && rank < lines;
         if (counts != NULL)
-            add(is_chosen          ? &counts->chosen[s]
+            add(is_chosen        ? &counts->chosen[s]
                 : scores[s] != 0 ? &counts->crowded[s]
                                  : &counts->seldom[s],
                 1);
@@ -174,9 +174,10 @@ static INLINE char *in_line(const thread_state *t, uint32_t s, uint64_t address)
     return (char *)(__wp_cache_lines + t->place[s] + (int32_t)(address % WPI_CACHE_LINE_BYTES));
 }
 
-/* Where an access of `bytes` bytes, which are in one line, through structure `s` goes. `others`: the
- * structures whose lines may hold the same memory; for reads, those that are written. A write does
- * not go to the line of a read-only structure, which has no dirty bytes: that line is invalidated.
+/* Where an access of `bytes` bytes, which are in one line, through structure `s` goes. `others`:
+ * the structures whose lines may hold the same memory; for reads, those that are written. A write
+ * does not go to the line of a read-only structure, which has no dirty bytes: that line is
+ * invalidated.
  */
 INLINE char *__wp_cache_access(thread_state *t, char *address, uint32_t s, uint32_t others,
                                uint32_t written, uint32_t bytes, uint32_t is_write) {
@@ -193,8 +194,8 @@ INLINE char *__wp_cache_access(thread_state *t, char *address, uint32_t s, uint3
         }
     }
     if (others & written && found != NULL) return found;
-    if (t->place[s] < 0) return address;
-    if (t->line[s] != line) {
+    if (t->line[s] != line) { /* as always where the structure is not cached */
+        if (t->place[s] < 0) return address;
         clean(t, s, written);
         *(SHARED line_words *)(__wp_cache_lines + t->place[s]) = *(const line_words *)line;
         t->line[s] = line;
