@@ -26,17 +26,31 @@ static bool is_hidden(LLVMValueRef global) {
 }
 
 /* Hidden variables get a linkage with which the copy can refer to them, until it is linked back. */
-static void show_variables(wpi_alone *alone) {
-    LLVMModuleRef module = alone->program->module;
+static void show_variables(wpi_alone_program *program) {
+    LLVMModuleRef module = program->c->module;
     uint32_t most = 0;
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
         most++;
-    alone->shown = wp_must_calloc(most + 1, sizeof *alone->shown);
+    program->shown = wp_must_calloc(most + 1, sizeof *program->shown);
     for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
         if (LLVMIsDeclaration(g) || !is_variable(g) || !is_hidden(g)) continue;
         LLVMSetLinkage(g, LLVMExternalLinkage);
-        alone->shown[alone->shown_count++] = g;
+        program->shown[program->shown_count++] = g;
     }
+}
+
+void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c) {
+    *program = (wpi_alone_program){.c = c};
+    show_variables(program);
+    program->bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
+}
+
+void wpi_alone_program_deinit(wpi_alone_program *program) {
+    for (uint32_t i = 0; i < program->shown_count; i++)
+        LLVMSetLinkage(program->shown[i], LLVMInternalLinkage);
+    wp_free(program->shown);
+    LLVMDisposeMemoryBuffer(program->bitcode);
+    *program = (wpi_alone_program){0};
 }
 
 static void declare_variables(wp_compile *c) {
@@ -67,14 +81,11 @@ static wp_status inline_calls(wp_compile *c, LLVMValueRef kernel, wp_error *err)
                            NULL, err);
 }
 
-wp_status wpi_alone_init(wpi_alone *alone, wp_compile *program, const char *kernel, wp_error *err) {
-    *alone = (wpi_alone){.program = program};
-    show_variables(alone);
-    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(program->module);
-    const wp_status status = wpi_compile_create(
-        LLVMGetBufferStart(bitcode), LLVMGetBufferSize(bitcode), &alone->c, err);
-    LLVMDisposeMemoryBuffer(bitcode);
-    if (status != WP_STATUS_OK) return status;
+wp_status wpi_alone_init(wpi_alone *alone, const wpi_alone_program *program, const char *kernel,
+                         wp_error *err) {
+    *alone = (wpi_alone){.program = program->c};
+    WP_TRY(wpi_compile_create(LLVMGetBufferStart(program->bitcode),
+                              LLVMGetBufferSize(program->bitcode), &alone->c, err));
     for (uint32_t k = 0; k < alone->c->kernel_count; k++)
         if (strcmp(alone->c->kernels[k].name, kernel) == 0) alone->kernel = &alone->c->kernels[k];
     if (alone->kernel == NULL)
@@ -158,9 +169,6 @@ wp_status wpi_alone_return(wpi_alone *alone, wp_error *err) {
 }
 
 void wpi_alone_deinit(wpi_alone *alone) {
-    for (uint32_t i = 0; i < alone->shown_count; i++)
-        LLVMSetLinkage(alone->shown[i], LLVMInternalLinkage);
-    wp_free(alone->shown);
     wpi_compile_destroy(alone->c);
     *alone = (wpi_alone){0};
 }

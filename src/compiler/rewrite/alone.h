@@ -13,16 +13,25 @@
 
 #include "compiler/context.h"
 
+/** The program as it was before anything was added: what copies are made of. */
+typedef struct wpi_alone_program {
+    wp_compile *c;
+    LLVMMemoryBufferRef bitcode;
+    LLVMValueRef *shown; /* variables that are hidden again at the end */
+    uint32_t shown_count;
+} wpi_alone_program;
+
 typedef struct wpi_alone {
     wp_compile *program, *c;    /* c: the copy */
     const wp_kernel_ir *kernel; /* of the copy */
-    LLVMValueRef *shown;
-    uint32_t shown_count;
 } wpi_alone;
 
-/** `{0}` is a valid argument of _deinit, which gives the program its hidden variables back. */
-WP_NODISCARD wp_status wpi_alone_init(wpi_alone *alone, wp_compile *program, const char *kernel,
-                                      wp_error *err);
+void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c);
+void wpi_alone_program_deinit(wpi_alone_program *program);
+
+/** `{0}` is a valid argument of _deinit. */
+WP_NODISCARD wp_status wpi_alone_init(wpi_alone *alone, const wpi_alone_program *program,
+                                      const char *kernel, wp_error *err);
 /** Links `file`, a device library beside wpcc, into the copy; its functions, whose names start with
  * `prefix`, become internal. */
 WP_NODISCARD wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix,

@@ -9,6 +9,7 @@
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/ir/clone.h"
+#include "compiler/ir/edit.h"
 #include "compiler/rewrite/alone.h"
 #include "compiler/rewrite/rewrite.h"
 
@@ -99,7 +100,7 @@ static void add_counts(const wpi_cache *k) {
     wp_free(name);
 }
 
-static wp_status cache_kernel(wp_compile *program, const char *name, wp_error *err) {
+static wp_status cache_kernel(const wpi_alone_program *program, const char *name, wp_error *err) {
     wpi_cache k = {0};
     wpi_alone alone = {0};
     wpi_cache_loops loops = {0};
@@ -131,9 +132,37 @@ done:
     return status;
 }
 
+/* Loops of its own, or functions that may have some. */
+static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
+    wp_loops loops;
+    wpi_loops_init(&loops, kernel->function);
+    bool has = loops.loop_count != 0;
+    wpi_loops_deinit(&loops);
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b && !has;
+         b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !has; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef callee = LLVMIsACallInst(i) ? wpi_called_function(i) : NULL;
+            has = callee != NULL && !LLVMIsDeclaration(callee);
+        }
+    return has;
+}
+
+static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel) {
+    wpi_cache k = {.c = c, .kernel = kernel};
+    k.facts.instructions = count_instructions(kernel->function);
+    (void)snprintf(k.facts.reason, sizeof k.facts.reason, "%s", reason_without_form(&k, 0));
+    add_facts(&k);
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err) {
     (void)argument;
-    for (uint32_t i = 0; i < c->kernel_count; i++)
-        WP_TRY(cache_kernel(c, c->kernels[i].name, err));
-    return WP_STATUS_OK;
+    wpi_alone_program program;
+    wp_status status = WP_STATUS_OK;
+    wpi_alone_program_init(&program, c);
+    for (uint32_t i = 0; i < c->kernel_count && status == WP_STATUS_OK; i++)
+        status = has_loops_in_sight(&c->kernels[i]) ? cache_kernel(&program, c->kernels[i].name, err)
+                                                    : refuse_kernel(c, &c->kernels[i]);
+    wpi_alone_program_deinit(&program);
+    return status;
 }
