@@ -7,8 +7,11 @@
 #include <stdint.h>
 
 enum {
-    WPI_CACHE_STRUCTURES = 8,   /* of a kernel, at most */
-    WPI_CACHE_LINE_BYTES = 16,
+    WPI_CACHE_STRUCTURES = 8,  /* of a kernel, at most */
+    WPI_CACHE_LINE_BYTES = 16, /* by default; a power of two from 8 to 32 */
+    WPI_CACHE_LINE_BYTES_MIN = 8,
+    WPI_CACHE_LINE_BYTES_MAX = 32,
+    WPI_CACHE_ALIGN_BYTES = 16, /* of the first line in shared memory */
     WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring */
     WPI_CACHE_REASON = 192,     /* bytes of text */
     WPI_CACHE_NAME = 32
@@ -35,7 +38,7 @@ typedef struct wpi_cache_facts {
     uint32_t outside;                           /* in them: to no structure */
     uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
                                                    bitcode */
-    uint32_t reserved;
+    uint32_t line_bytes;
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;
@@ -62,7 +65,7 @@ typedef struct wpi_cache_thread {
     uint32_t filled, flushed;            /* lines */
 } wpi_cache_thread;
 
-/* No address of a line: those are multiples of 16. */
+/* No address of a line: those are even. */
 #define WPI_CACHE_NONE UINT64_C(1)
 
 #endif

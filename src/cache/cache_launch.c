@@ -3,7 +3,7 @@
  * CLN, the lines of a thread: the shared memory of an SM that the kernel's resident blocks leave
  * free, divided by their threads. Dynamic shared memory of a block then is
  *
- *     | the program's, rounded up to a line | lines × threads × 16 bytes |
+ *     | the program's, rounded up to 16 bytes | lines × threads × bytes of a line |
  *
  * Thesis, 5.2.1.
  */
@@ -11,13 +11,14 @@
 
 #include <string.h>
 
+#include "base/device_query.h"
 #include "base/fail.h"
 #include "device/device.h"
 
 enum { ARGUMENTS_MAX = 512, OWN_ARGUMENTS = 3 };
 
-static uint64_t in_lines(uint64_t bytes) {
-    return (bytes + WPI_CACHE_LINE_BYTES - 1) / WPI_CACHE_LINE_BYTES * WPI_CACHE_LINE_BYTES;
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
 }
 
 static uint64_t least(uint64_t a, uint64_t b) {
@@ -36,22 +37,21 @@ static uint32_t resident_blocks(const wpi_cache_code *code, uint64_t blocks, uin
 static uint32_t lines_of(const wpi_cache_code *code, uint32_t threads, uint64_t own_bytes,
                          wpi_cache_plan *plan) {
     const wp_device_info *device = wp_device_get_info(code->device);
-    const uint64_t line_bytes = (uint64_t)threads * WPI_CACHE_LINE_BYTES;
-    const uint64_t taken = in_lines(wp_kernel_get_info(code->cached)->shared_static_bytes) +
-                           own_bytes;
+    const uint64_t line_bytes = (uint64_t)threads * code->facts.line_bytes;
+    const uint64_t taken =
+        aligned(wp_kernel_get_info(code->cached)->shared_static_bytes) + own_bytes;
     const uint64_t sm_bytes = device->shared_bytes_per_sm, resident = plan->blocks_per_sm * taken;
     const uint64_t block_bytes = device->shared_bytes_per_block_optin != 0
                                      ? device->shared_bytes_per_block_optin
                                      : device->shared_bytes_per_block;
     plan->shared_left_bytes = sm_bytes > resident ? sm_bytes - resident : 0;
-    uint64_t lines = plan->shared_left_bytes / plan->threads_per_sm / WPI_CACHE_LINE_BYTES;
+    uint64_t lines = plan->shared_left_bytes / plan->threads_per_sm / code->facts.line_bytes;
     lines = least(lines, block_bytes > taken ? (block_bytes - taken) / line_bytes : 0);
     lines = least(lines, code->facts.structures);
     /* Shared memory is given out in units: a line too many could cost a block. */
-    while (lines != 0 &&
-           wp_kernel_occupancy_blocks(code->cached, threads,
-                                      (uint32_t)(own_bytes + lines * line_bytes)) <
-               plan->blocks_per_sm)
+    while (lines != 0 && wp_kernel_occupancy_blocks(code->cached, threads,
+                                                    (uint32_t)(own_bytes + lines * line_bytes)) <
+                             plan->blocks_per_sm)
         lines--;
     return (uint32_t)lines;
 }
@@ -63,7 +63,7 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
     if (code->is_checked) return;
     const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
-    const uint64_t own_bytes = in_lines(shared_dynamic_bytes);
+    const uint64_t own_bytes = aligned(shared_dynamic_bytes);
     out->reason = "a block fits the device only without the cache: the cached form takes more "
                   "registers";
     if (most != 0 && block_threads > most) return;
@@ -74,8 +74,19 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     out->lines = lines_of(code, block_threads, own_bytes, out);
     out->lines_offset_bytes = (uint32_t)own_bytes;
     out->shared_dynamic_bytes =
-        (uint32_t)(own_bytes + (uint64_t)out->lines * block_threads * WPI_CACHE_LINE_BYTES);
+        (uint32_t)(own_bytes + (uint64_t)out->lines * block_threads * code->facts.line_bytes);
     if (out->lines == 0) out->shared_dynamic_bytes = shared_dynamic_bytes;
+}
+
+void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,
+                         uint32_t shared_dynamic_bytes) {
+    if (code->cached == NULL) return;
+    const uint32_t own_bytes = (uint32_t)aligned(shared_dynamic_bytes);
+    wpi_device_note_query(code->device, "a launch of a cached kernel (wpcc --cache)",
+                          WPI_INFO_SET(SM_COUNT) | WPI_INFO_SET(SHARED_PER_SM) |
+                              WPI_INFO_SET(SHARED_OPTIN) | WPI_INFO_SET(SHARED_PER_BLOCK));
+    wpi_device_note_occupancy(code->cached, block_threads, own_bytes,
+                              wp_kernel_occupancy_blocks(code->cached, block_threads, own_bytes));
 }
 
 /* Some devices give a kernel more than its default only where that was asked for. */
@@ -116,6 +127,7 @@ wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp
     wpi_cache_plan_make(code, blocks, threads, launch->shared_dynamic_bytes, &plan);
     if (plan.reason == NULL && wp_kernel_get_info(code->plain)->param_count > ARGUMENTS_MAX)
         plan.reason = "the kernel has more than 512 parameters";
+    wpi_cache_plan_note(code, threads, launch->shared_dynamic_bytes);
     const wp_status status = plan.reason != NULL ? wp_queue_launch(queue, launch, err)
                                                  : queue_cached(code, queue, launch, &plan, err);
     if (status == WP_STATUS_OK) wpi_cache_code_note(code, &plan);
@@ -126,8 +138,7 @@ uint32_t wpi_cache_occupancy_blocks(const wpi_cache_code *code, uint32_t block_t
                                     uint32_t shared_dynamic_bytes) {
     wpi_cache_plan plan;
     wpi_cache_plan_make(code, 0, block_threads, shared_dynamic_bytes, &plan);
-    return plan.reason != NULL ? wp_kernel_occupancy_blocks(code->plain, block_threads,
-                                                            shared_dynamic_bytes)
-                               : wp_kernel_occupancy_blocks(code->cached, block_threads,
-                                                            plan.shared_dynamic_bytes);
+    return plan.reason != NULL
+               ? wp_kernel_occupancy_blocks(code->plain, block_threads, shared_dynamic_bytes)
+               : wp_kernel_occupancy_blocks(code->cached, block_threads, plan.shared_dynamic_bytes);
 }

@@ -118,7 +118,10 @@ WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     }
     const uint32_t shared_bytes = (uint32_t)dynamicSMemSize;
     const uint32_t blocks = wpi_function_occupancy(f, (uint32_t)blockSize, shared_bytes);
-    wpi_device_note_occupancy(f->kernel, (uint32_t)blockSize, shared_bytes, blocks);
+    if (f->cached != NULL)
+        wpi_cache_plan_note(f->cached, (uint32_t)blockSize, shared_bytes);
+    else
+        wpi_device_note_occupancy(f->kernel, (uint32_t)blockSize, shared_bytes, blocks);
     *numBlocks = (int)blocks;
     return cudaSuccess;
 }

@@ -8,8 +8,8 @@ A seed is a program of several kernels. It runs with WARPAGE_SOFTWARE_CACHE=off 
 once, and prints a hash of all arrays after each launch. Kernels have parameters of 1 to 16 bytes, with and without __restrict__, several for the same memory;
 loops in loops, early returns, branches on threads and on data; fences, barriers, volatile accesses, atomic operations,
 pointers from memory, structures, accesses that are not aligned, recursion. A thread writes only bytes of its own, which
-share lines with its neighbours' bytes, so that results do not depend on the order of threads. Launches make 0, 1, 299,
-301 and other numbers of turns, with and without dynamic shared memory. A failure prints the seed.
+share lines with its neighbours' bytes, so that results do not depend on the order of threads. Lines have
+8, 16 or 32 bytes. Launches make 0, 1, 299, 301 and other numbers of turns, with and without dynamic shared memory. A failure prints the seed.
 """
 import argparse
 import os
@@ -236,7 +236,8 @@ def check_seed(build, seed, devices, kernels, folder):
     source, program = os.path.join(folder, f"seed{seed}.cu"), os.path.join(folder, f"seed{seed}")
     with open(source, "w") as out:
         out.write(make_program(seed, kernels))
-    made = subprocess.run([os.path.join(build, "bin/wpcc"), "--cache", "-w", source, "-o", program], capture_output=True,
+    line = ["--cache", "--cache-line=8", "--cache", "--cache-line=32"][seed % 4]
+    made = subprocess.run([os.path.join(build, "bin/wpcc"), line, "-w", source, "-o", program], capture_output=True,
                           text=True)
     if made.returncode != 0:
         return f"seed {seed}: wpcc failed:\n{made.stderr}"

@@ -30,10 +30,11 @@ static int start(void **state) {
                                   .shared_bytes_per_sm = 48 * KIB}};
     plain = (wp_kernel){.device = &device, .info = {.name = "k", .register_count = 16}};
     cached = (wp_kernel){.device = &device, .info = {.name = "k$cache", .register_count = 32}};
-    code = (wpi_cache_code){.device = &device,
-                            .plain = &plain,
-                            .cached = &cached,
-                            .facts = {.structures = WPI_CACHE_STRUCTURES}};
+    code = (wpi_cache_code){
+        .device = &device,
+        .plain = &plain,
+        .cached = &cached,
+        .facts = {.structures = WPI_CACHE_STRUCTURES, .line_bytes = WPI_CACHE_LINE_BYTES}};
     return 0;
 }
 
@@ -70,6 +71,14 @@ static void the_programs_shared_memory_is_subtracted(void **state) {
     assert_int_equal(made.shared_left_bytes, 48 * KIB - 4 * KIB - offset);
     assert_int_equal(made.lines, made.shared_left_bytes / 512 / WPI_CACHE_LINE_BYTES);
     assert_int_equal(made.shared_dynamic_bytes, offset + made.lines * 512 * WPI_CACHE_LINE_BYTES);
+}
+
+static void longer_lines_are_fewer(void **state) {
+    (void)state;
+    code.facts.line_bytes = 32;
+    assert_int_equal(plan(30, 1024, 0).lines, 0); /* 24 bytes a thread */
+    code.facts.line_bytes = 8;
+    assert_int_equal(plan(30, 1024, 0).lines, 3);
 }
 
 static void no_more_lines_than_structures(void **state) {
@@ -123,6 +132,7 @@ int main(void) {
         cmocka_unit_test_setup(full_sms_of_48_kib_have_one_line_a_thread, start),
         cmocka_unit_test_setup(a_small_grid_leaves_more_lines, start),
         cmocka_unit_test_setup(the_programs_shared_memory_is_subtracted, start),
+        cmocka_unit_test_setup(longer_lines_are_fewer, start),
         cmocka_unit_test_setup(no_more_lines_than_structures, start),
         cmocka_unit_test_setup(
             without_room_for_a_line_the_cached_form_runs_as_the_program_launched_it, start),

@@ -3,7 +3,8 @@
  * The device side of the software cache: what the copies of a loop call
  * (src/compiler/rewrite/cache*.c). Compiled to nvptx64 bitcode and inlined, so `t` ends up in
  * registers; structures `s` and masks of structures are constants and leave only what a kernel
- * uses. Line k of thread i of n is at (k * n + i) * 16, behind the program's dynamic shared memory.
+ * uses. Line k of thread i of n is at (k * n + i) * LINE_BYTES, behind the program's dynamic shared
+ * memory. Compiled once for each LINE_BYTES: 8, 16, 32.
  */
 #include <stddef.h>
 
@@ -20,7 +21,17 @@ typedef uint32_t line_words __attribute__((ext_vector_type(4)));
 
 extern SHARED char __wp_cache_lines[] __attribute__((aligned(16)));
 
-enum { ALL_DIRTY = 0xffff, ACCESS = 1, HIT = 1 << 16, COUNT_MASK = 0xffff, WORD_BYTES = 4 };
+enum { ACCESS = 1, HIT = 1 << 16, COUNT_MASK = 0xffff, WORD_BYTES = 4 };
+#define ALL_DIRTY ((uint32_t)((UINT64_C(1) << LINE_BYTES) - 1))
+
+/* A line is copied by the widest loads that it allows. */
+#if LINE_BYTES % 16 == 0
+typedef line_words line_part;
+#else
+typedef uint64_t line_part;
+#endif
+enum { PARTS = LINE_BYTES / sizeof(line_part) };
+#define EACH_PART(i) _Pragma("clang loop unroll(full)") for (uint32_t i = 0; i < PARTS; i++)
 
 INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
     const uint32_t x = (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
@@ -34,8 +45,8 @@ INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
         t->word[s] = 0;
         t->place[s] = -1;
     }
-    t->at = offset + (int32_t)(thread * WPI_CACHE_LINE_BYTES);
-    t->step = (int32_t)(x * y * z * WPI_CACHE_LINE_BYTES);
+    t->at = offset + (int32_t)(thread * LINE_BYTES);
+    t->step = (int32_t)(x * y * z * LINE_BYTES);
     t->calls = t->filled = t->flushed = 0;
 }
 
@@ -49,7 +60,7 @@ INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses) {
 }
 
 INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s) {
-    const uint64_t line = (uint64_t)address / WPI_CACHE_LINE_BYTES * WPI_CACHE_LINE_BYTES;
+    const uint64_t line = (uint64_t)address / LINE_BYTES * LINE_BYTES;
     const uint32_t word = t->word[s];
     const uint32_t more = line == t->line[s] ? HIT | ACCESS : ACCESS;
     t->word[s] = (word & COUNT_MASK) == COUNT_MASK ? word : word + more;
@@ -126,11 +137,10 @@ INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_
 static INLINE void store_dirty(uint64_t line, int32_t place, uint32_t dirty) {
     const SHARED char *from = __wp_cache_lines + place;
     if (dirty == ALL_DIRTY) {
-        *(line_words *)line = *(const SHARED line_words *)from;
+        EACH_PART(i)((line_part *)line)[i] = ((const SHARED line_part *)from)[i];
         return;
     }
-    _Pragma("clang loop unroll(disable)") for (uint32_t b = 0; b < WPI_CACHE_LINE_BYTES;
-                                               b += WORD_BYTES) {
+    _Pragma("clang loop unroll(disable)") for (uint32_t b = 0; b < LINE_BYTES; b += WORD_BYTES) {
         const uint32_t bytes = dirty >> b & 0xf;
         if (bytes == 0xf) {
             *(uint32_t *)(line + b) = *(const SHARED uint32_t *)(from + b);
@@ -141,6 +151,11 @@ static INLINE void store_dirty(uint64_t line, int32_t place, uint32_t dirty) {
         if (bytes & 4) *(char *)(line + b + 2) = from[b + 2];
         if (bytes & 8) *(char *)(line + b + 3) = from[b + 3];
     }
+}
+
+static INLINE void fill(int32_t place, uint64_t line) {
+    SHARED line_part *to = (SHARED line_part *)(__wp_cache_lines + place);
+    EACH_PART(i) to[i] = ((const line_part *)line)[i];
 }
 
 static INLINE void clean(thread_state *t, uint32_t s, uint32_t written) {
@@ -167,11 +182,11 @@ INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts) {
 }
 
 static INLINE uint32_t byte_mask(uint64_t address, uint32_t bytes) {
-    return ((1u << bytes) - 1) << (address % WPI_CACHE_LINE_BYTES);
+    return ((1u << bytes) - 1) << (address % LINE_BYTES);
 }
 
 static INLINE char *in_line(const thread_state *t, uint32_t s, uint64_t address) {
-    return (char *)(__wp_cache_lines + t->place[s] + (int32_t)(address % WPI_CACHE_LINE_BYTES));
+    return (char *)(__wp_cache_lines + t->place[s] + (int32_t)(address % LINE_BYTES));
 }
 
 /* Where an access of `bytes` bytes, which are in one line, through structure `s` goes. `others`:
@@ -182,7 +197,7 @@ static INLINE char *in_line(const thread_state *t, uint32_t s, uint64_t address)
 INLINE char *__wp_cache_access(thread_state *t, char *address, uint32_t s, uint32_t others,
                                uint32_t written, uint32_t bytes, uint32_t is_write) {
     const uint64_t at = (uint64_t)address;
-    const uint64_t line = at / WPI_CACHE_LINE_BYTES * WPI_CACHE_LINE_BYTES;
+    const uint64_t line = at / LINE_BYTES * LINE_BYTES;
     char *found = NULL;
     EACH(u) {
         if (!HAS(others, u) || t->line[u] != line) continue;
@@ -197,7 +212,7 @@ INLINE char *__wp_cache_access(thread_state *t, char *address, uint32_t s, uint3
     if (t->line[s] != line) { /* as always where the structure is not cached */
         if (t->place[s] < 0) return address;
         clean(t, s, written);
-        *(SHARED line_words *)(__wp_cache_lines + t->place[s]) = *(const line_words *)line;
+        fill(t->place[s], line);
         t->line[s] = line;
         t->filled++;
     }
@@ -211,9 +226,7 @@ INLINE void __wp_cache_outside(thread_state *t, const char *address, uint32_t ot
     const uint64_t at = (uint64_t)address;
     EACH(u) {
         if (!HAS(others, u)) continue;
-        if (t->line[u] + (WPI_CACHE_LINE_BYTES - 1) - at >=
-            (uint64_t)bytes + (WPI_CACHE_LINE_BYTES - 1))
-            continue;
+        if (t->line[u] + (LINE_BYTES - 1) - at >= (uint64_t)bytes + (LINE_BYTES - 1)) continue;
         clean(t, u, written);
         if (is_write) t->line[u] = WPI_CACHE_NONE;
     }

@@ -99,9 +99,20 @@ static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error
 }
 
 static wp_status add_cache(wp_options *o, const char *value, int arg, wp_error *err) {
-    (void)value;
-    return wp_strings_contains(&o->rewrites, "cache") ? WP_STATUS_OK
-                                                      : add_rewrite(o, "cache", arg, err);
+    char *rewrite = value == NULL ? wp_must_strdup("cache") : wp_format("cache:%s", value);
+    wp_status status = WP_STATUS_OK;
+    bool is_new = true;
+    for (size_t i = 0; i < o->rewrites.count; i++)
+        if (strncmp(o->rewrites.items[i], "cache", strlen("cache")) == 0) {
+            is_new = false;
+            if (value == NULL) continue;
+            wp_free(o->rewrites.items[i]);
+            o->rewrites.items[i] = wp_must_strdup(rewrite);
+            status = wpi_rewrite_check(&o->rewrites, err);
+        }
+    if (is_new) status = add_rewrite(o, rewrite, arg, err);
+    wp_free(rewrite);
+    return status;
 }
 
 static wp_status add_stream(wp_options *o, const char *value, int arg, wp_error *err) {
@@ -580,6 +591,7 @@ static const option table[] = {
     {"--cache", NULL, NO_VALUE, add_cache, 0,
      "add to each kernel a form that caches its arrays in shared memory, in lines of 16 bytes a "
      "thread; launches run that form"},
+    {"--cache-line", NULL, VALUE, add_cache, 0, "8|16|32  --cache, with lines of so many bytes"},
     {"--stream", NULL, VALUE, add_stream, 0,
      "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
      "parameters, by name or number from 0, point to (streamingMap)"},

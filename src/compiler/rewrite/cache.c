@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/must.h"
 #include "base/text.h"
 #include "compiler/ir/clone.h"
@@ -50,23 +51,25 @@ static void make_body(wpi_cache *k) {
 static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
     if (loops == 0) return "the kernel has no loops";
     if (k->facts.structures == 0)
-        return "no loop of the kernel reads or writes memory through one of its pointer parameters, "
+        return "no loop of the kernel reads or writes memory through one of its pointer "
+               "parameters, "
                "except by atomic operations";
     return "the accesses of its loops may lie in two lines each";
 }
 
 static wp_status make_form(wpi_cache *k, wpi_alone *alone, wp_error *err) {
     wp_compile *c = k->c;
-    LLVMPositionBuilderBefore(c->builder,
-                              LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
+    LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
     WP_TRY(wpi_compile_run(c, "function(reg2mem)", NULL, err));
-    LLVMPositionBuilderBefore(c->builder,
-                              LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
+    LLVMPositionBuilderBefore(c->builder, LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(k->body)));
     k->thread =
         LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_cache_thread)), "thread");
     LLVMSetAlignment(k->thread, 8);
     wpi_cache_copy(k);
-    WP_TRY(wpi_alone_link(alone, "cachelib.bc", "__wp_cache_", err));
+    char *library = wp_format("cachelib-%u.bc", k->facts.line_bytes);
+    const wp_status linked = wpi_alone_link(alone, library, "__wp_cache_", err);
+    wp_free(library);
+    if (linked != WP_STATUS_OK) return linked;
     WP_TRY(wpi_compile_run(c,
                            "always-inline,globaldce,function(sroa,instcombine<no-verify-fixpoint>,"
                            "sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg,"
@@ -100,8 +103,9 @@ static void add_counts(const wpi_cache *k) {
     wp_free(name);
 }
 
-static wp_status cache_kernel(const wpi_alone_program *program, const char *name, wp_error *err) {
-    wpi_cache k = {0};
+static wp_status cache_kernel(const wpi_alone_program *program, const char *name,
+                              uint32_t line_bytes, wp_error *err) {
+    wpi_cache k = {.facts = {.line_bytes = line_bytes}};
     wpi_alone alone = {0};
     wpi_cache_loops loops = {0};
     wp_status status;
@@ -140,7 +144,8 @@ static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
     wpi_loops_deinit(&loops);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(kernel->function); b && !has;
          b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !has; i = LLVMGetNextInstruction(i)) {
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i && !has;
+             i = LLVMGetNextInstruction(i)) {
             LLVMValueRef callee = LLVMIsACallInst(i) ? wpi_called_function(i) : NULL;
             has = callee != NULL && !LLVMIsDeclaration(callee);
         }
@@ -155,14 +160,31 @@ static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel) {
     return WP_STATUS_OK;
 }
 
+wp_status wpi_rewrite_cache_check(const char *argument, uint32_t *line_bytes, wp_error *err) {
+    *line_bytes = WPI_CACHE_LINE_BYTES;
+    for (uint32_t bytes = WPI_CACHE_LINE_BYTES_MIN; argument != NULL; bytes *= 2) {
+        char text[16];
+        (void)snprintf(text, sizeof text, "%u", bytes);
+        *line_bytes = bytes;
+        if (strcmp(text, argument) == 0) break;
+        if (bytes == WPI_CACHE_LINE_BYTES_MAX)
+            return WP_FAIL(err, INVALID,
+                           "--cache-line=%s: a line of the software cache has 8, 16 or 32 bytes",
+                           argument);
+    }
+    return WP_STATUS_OK;
+}
+
 wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err) {
-    (void)argument;
     wpi_alone_program program;
-    wp_status status = WP_STATUS_OK;
+    uint32_t line_bytes;
+    wp_status status = wpi_rewrite_cache_check(argument, &line_bytes, err);
+    if (status != WP_STATUS_OK) return status;
     wpi_alone_program_init(&program, c);
     for (uint32_t i = 0; i < c->kernel_count && status == WP_STATUS_OK; i++)
-        status = has_loops_in_sight(&c->kernels[i]) ? cache_kernel(&program, c->kernels[i].name, err)
-                                                    : refuse_kernel(c, &c->kernels[i]);
+        status = has_loops_in_sight(&c->kernels[i])
+                     ? cache_kernel(&program, c->kernels[i].name, line_bytes, err)
+                     : refuse_kernel(c, &c->kernels[i]);
     wpi_alone_program_deinit(&program);
     return status;
 }

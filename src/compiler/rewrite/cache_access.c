@@ -21,7 +21,7 @@ typedef struct root {
 } root;
 
 static LLVMOpcode opcode_of(LLVMValueRef value) {
-    return LLVMIsAConstantExpr(value)   ? LLVMGetConstOpcode(value)
+    return LLVMIsAConstantExpr(value)  ? LLVMGetConstOpcode(value)
            : LLVMIsAInstruction(value) ? LLVMGetInstructionOpcode(value)
                                        : (LLVMOpcode)0;
 }
@@ -164,11 +164,11 @@ static bool has_pointers_of_others(LLVMValueRef call) {
 
 static bool is_without_memory(LLVMValueRef call, LLVMValueRef callee) {
     const unsigned kind = LLVMGetEnumAttributeKindForName("memory", 6);
-    LLVMAttributeRef at_call = LLVMGetCallSiteEnumAttribute(
-        call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
+    LLVMAttributeRef at_call =
+        LLVMGetCallSiteEnumAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind);
     LLVMAttributeRef at_callee =
-        callee ? LLVMGetEnumAttributeAtIndex(
-                     callee, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, kind)
+        callee ? LLVMGetEnumAttributeAtIndex(callee, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                             kind)
                : NULL;
     return (at_call && LLVMGetEnumAttributeValue(at_call) == 0) ||
            (at_callee && LLVMGetEnumAttributeValue(at_callee) == 0);
@@ -282,9 +282,10 @@ void wpi_cache_forget_note(LLVMValueRef i) {
 }
 
 /* Whether all its bytes are in one line, whatever the address. */
-static bool is_in_one_line(LLVMValueRef i, uint32_t bytes) {
+static bool is_in_one_line(const wpi_cache *k, LLVMValueRef i, uint32_t bytes) {
     const bool is_power = bytes != 0 && (bytes & (bytes - 1)) == 0;
-    return is_power && bytes <= WPI_CACHE_LINE_BYTES && LLVMGetAlignment(i) >= bytes;
+    return is_power && bytes <= k->facts.line_bytes && bytes <= WPI_CACHE_ALIGN_BYTES &&
+           LLVMGetAlignment(i) >= bytes;
 }
 
 static wpi_cache_note note_of_access(const wpi_cache *k, const survey *s, uint32_t mixed,
@@ -294,7 +295,7 @@ static wpi_cache_note note_of_access(const wpi_cache *k, const survey *s, uint32
     const uint32_t own = number >= 0 ? 1u << number : 0;
     uint32_t others = parameter < 0 ? k->used : is_restrict(k, (unsigned)parameter) ? 0 : mixed;
     if (!is_write) others &= k->written; /* other lines are as memory is */
-    if (number >= 0 && is_in_one_line(i, bytes) && !is_atomic(i))
+    if (number >= 0 && is_in_one_line(k, i, bytes) && !is_atomic(i))
         return (wpi_cache_note){WPI_CACHE_ACCESS, (uint32_t)number, others & ~own};
     others |= is_write ? own : own & k->written;
     return (wpi_cache_note){WPI_CACHE_OUTSIDE, 0, others};
@@ -307,8 +308,8 @@ static void note_instruction(wpi_cache *k, const survey *s, uint32_t mixed, LLVM
     wpi_cache_note note = {0};
     if (wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write)) {
         const root r = root_of(pointer);
-        const bool is_ordered = is_volatile(i) || ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) &&
-                                                   is_atomic(i));
+        const bool is_ordered =
+            is_volatile(i) || ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && is_atomic(i));
         if (is_own(&r)) return;
         if (is_ordered)
             note.act = WPI_CACHE_FLUSH;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that are alive between blocks are in the thread's memory here, so the copies share them and
- * either may go on where the other left off:
+ * Values that are alive between blocks are in the thread's memory here, so the copies share them
+ * and either may go on where the other left off:
  *
  *     ─► begin ─► header ◄──────┐        ┌─► header' ◄─┐
  *                   │ 300? ─► choose ────┘      │      │
@@ -52,7 +52,8 @@ static void end_cached(wpi_cache *k) {
     (void)call(k, "__wp_cache_end", k->c->none, args, 2);
 }
 
-static void end_edge(nest *n, LLVMBasicBlockRef from, unsigned successor, void (*end)(wpi_cache *)) {
+static void end_edge(nest *n, LLVMBasicBlockRef from, unsigned successor,
+                     void (*end)(wpi_cache *)) {
     LLVMBasicBlockRef between = wpi_edge_split(from, successor);
     LLVMPositionBuilderBefore(n->k->c->builder, LLVMGetBasicBlockTerminator(between));
     end(n->k);
@@ -111,8 +112,7 @@ static void simulate(wpi_cache *k, LLVMValueRef i) {
     LLVMValueRef pointer;
     uint32_t bytes;
     bool is_write;
-    if (note.act != WPI_CACHE_ACCESS ||
-        !wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write))
+    if (note.act != WPI_CACHE_ACCESS || !wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write))
         return;
     LLVMValueRef args[] = {k->thread, pointer, wpi_const32(k->c, note.structure)};
     LLVMPositionBuilderBefore(k->c->builder, LLVMGetNextInstruction(i));
@@ -120,10 +120,10 @@ static void simulate(wpi_cache *k, LLVMValueRef i) {
 }
 
 /* What the front end knew of the address holds no longer: it may be in a line. */
-static void forget(LLVMValueRef i) {
-    static const char *const kinds[] = {"tbaa",         "tbaa.struct", "alias.scope", "noalias",
-                                        "invariant.load", "invariant.group", "access_group",
-                                        "llvm.access.group"};
+static void forget(LLVMValueRef i, unsigned line_bytes) {
+    static const char *const kinds[] = {"tbaa",         "tbaa.struct",      "alias.scope",
+                                        "noalias",      "invariant.load",   "invariant.group",
+                                        "access_group", "llvm.access.group"};
     LLVMContextRef context = LLVMGetTypeContext(LLVMTypeOf(i));
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++) {
         unsigned length = 0;
@@ -131,7 +131,8 @@ static void forget(LLVMValueRef i) {
             length++;
         LLVMSetMetadata(i, LLVMGetMDKindIDInContext(context, kinds[n], length), NULL);
     }
-    if (LLVMGetAlignment(i) > WPI_CACHE_LINE_BYTES) LLVMSetAlignment(i, WPI_CACHE_LINE_BYTES);
+    const unsigned most = line_bytes < WPI_CACHE_ALIGN_BYTES ? line_bytes : WPI_CACHE_ALIGN_BYTES;
+    if (LLVMGetAlignment(i) > most) LLVMSetAlignment(i, most);
 }
 
 static void cache(wpi_cache *k, LLVMValueRef i) {
@@ -163,7 +164,7 @@ static void cache(wpi_cache *k, LLVMValueRef i) {
                            wpi_const32(c, is_write)};
     LLVMValueRef place = call(k, "__wp_cache_access", c->ptr, args, 7);
     LLVMSetOperand(i, is_write ? 1 : 0, place);
-    forget(i);
+    forget(i, k->facts.line_bytes);
 }
 
 static void for_accesses(LLVMBasicBlockRef block, wpi_cache *k,
