@@ -33,11 +33,11 @@ static size_t count_of(const fake_object *o) {
     return count;
 }
 
-/* Like a GPU, where an allocation is rounded up to more, the machine lets kernels read whatever a
- * vector of 16 bytes reads beside the allocation's last byte. */
+/* Like a GPU, where an allocation is rounded up to more, the machine lets kernels read what a
+ * sector of 32 bytes has beside the allocation's last byte. */
 static uintptr_t reachable_end(const fake_object *o) {
     const uintptr_t end = (uintptr_t)o->base + o->bytes;
-    return (uintptr_t)o->base % 16 == 0 ? (end + 15) / 16 * 16 : end;
+    return (uintptr_t)o->base % 32 == 0 ? (end + 31) / 32 * 32 : end;
 }
 
 /* The launch's own module's variables are known to the machine. */
