@@ -210,9 +210,9 @@ typedef struct wp_run_streamed {
 /** An array that a cached kernel reaches through one of its parameters. Threads count once for each
  *  loop. */
 typedef struct wp_run_cached_structure {
-    char name[32]; /* of the parameter; "": unknown */
+    char name[32]; /* of the parameter or variable, "args+8" in a structure; "": unknown */
     bool is_written;
-    uint64_t parameter;
+    uint64_t parameter;               /* its number; UINT32_MAX: a variable */
     uint64_t accesses, hits;          /* while monitoring */
     uint64_t chosen, seldom, crowded; /* threads: cache it; it hit too seldom; no line was left */
 } wp_run_cached_structure;
@@ -225,9 +225,10 @@ typedef struct wp_run_cached {
     bool has_counts;    /* left, stayed, lines and the structures' numbers were counted */
     bool registers_are_estimated;
     uint64_t launches, plain_launches;
-    uint64_t lines, threads_per_sm, shared_left_bytes; /* of the last cached launch; lines: a thread */
-    uint64_t registers, plain_registers;               /* of a thread */
-    uint64_t instructions, cached_instructions;        /* in the code of the two forms */
+    uint64_t lines, threads_per_sm,
+        shared_left_bytes;                      /* of the last cached launch; lines: a thread */
+    uint64_t registers, plain_registers;        /* of a thread */
+    uint64_t instructions, cached_instructions; /* in the code of the two forms */
     uint64_t left, stayed; /* threads that left monitoring; that ended while monitoring */
     uint64_t filled_lines, flushed_lines;
     wp_run_cached_structure structures[WP_RUN_CACHED_STRUCTURES];

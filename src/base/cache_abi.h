@@ -11,9 +11,10 @@ enum {
     WPI_CACHE_LINE_BYTES = 16, /* by default; a power of two from 8 to 32 */
     WPI_CACHE_LINE_BYTES_MIN = 8,
     WPI_CACHE_LINE_BYTES_MAX = 32,
-    WPI_CACHE_ALIGN_BYTES = 16, /* of the first line in shared memory */
-    WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring */
-    WPI_CACHE_REASON = 192,     /* bytes of text */
+    WPI_CACHE_ALIGN_BYTES = 16,       /* of the first line in shared memory */
+    WPI_CACHE_THRESHOLD = 300,        /* accesses after which a thread leaves monitoring */
+    WPI_CACHE_THRESHOLD_INNER = 1200, /* … in inner loops, wherever it is */
+    WPI_CACHE_REASON = 192,           /* bytes of text */
     WPI_CACHE_NAME = 32
 };
 
@@ -28,11 +29,13 @@ enum {
 /** … and of the variable with its counts. */
 #define WPI_CACHE_COUNTS "$cache$counts"
 
+#define WPI_CACHE_VARIABLE UINT32_MAX
+
 /** What the compiler found in a kernel: a device variable `<kernel>$cache$facts`. */
 typedef struct wpi_cache_facts {
     uint32_t structures;                        /* 0: there is no cached form */
     uint32_t written;                           /* bits: structures that the loops write */
-    uint32_t parameters[WPI_CACHE_STRUCTURES];  /* of the kernel */
+    uint32_t parameters[WPI_CACHE_STRUCTURES];  /* of the kernel, or WPI_CACHE_VARIABLE */
     uint32_t loops;                             /* that were copied */
     uint32_t accesses;                          /* in them: through a line, where cached */
     uint32_t outside;                           /* in them: to no structure */
@@ -61,7 +64,7 @@ typedef struct wpi_cache_thread {
     int32_t place[WPI_CACHE_STRUCTURES]; /* of the line in shared memory; -1: not cached */
     int32_t at;                          /* of the thread's first line */
     int32_t step;                        /* … to its next */
-    uint32_t calls;                      /* in the turns so far */
+    uint32_t calls, inner_calls;         /* in the turns so far */
     uint32_t filled, flushed;            /* lines */
 } wpi_cache_thread;
 

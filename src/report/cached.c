@@ -22,12 +22,18 @@ typedef struct field {
 
 static const field fields[] = {
 #define FIELD(name, is_sum) {#name, offsetof(wp_run_cached, name), is_sum}
-    FIELD(launches, true),          FIELD(plain_launches, true),
-    FIELD(lines, false),            FIELD(threads_per_sm, false),
-    FIELD(shared_left_bytes, false), FIELD(registers, false),
-    FIELD(plain_registers, false),  FIELD(instructions, false),
-    FIELD(cached_instructions, false), FIELD(left, true),
-    FIELD(stayed, true),            FIELD(filled_lines, true),
+    FIELD(launches, true),
+    FIELD(plain_launches, true),
+    FIELD(lines, false),
+    FIELD(threads_per_sm, false),
+    FIELD(shared_left_bytes, false),
+    FIELD(registers, false),
+    FIELD(plain_registers, false),
+    FIELD(instructions, false),
+    FIELD(cached_instructions, false),
+    FIELD(left, true),
+    FIELD(stayed, true),
+    FIELD(filled_lines, true),
     FIELD(flushed_lines, true),
 #undef FIELD
 };
@@ -137,8 +143,7 @@ json_t *wpi_cached_to_json(const wp_run_record *record) {
         wpi_json_set(object, "display_name", wpi_json_string(row->display_name));
         if (row->reason != NULL) wpi_json_set(object, "reason", wpi_json_string(row->reason));
         wpi_json_set(object, "has_counts", json_boolean(row->has_counts));
-        wpi_json_set(object, "registers_are_estimated",
-                     json_boolean(row->registers_are_estimated));
+        wpi_json_set(object, "registers_are_estimated", json_boolean(row->registers_are_estimated));
         numbers_to_json(object, row, fields, FIELD_COUNT);
         for (size_t s = 0; s < row->structure_count; s++)
             wpi_json_append(structures, structure_to_json(&row->structures[s]));
@@ -214,9 +219,12 @@ static void visit_structures(const wp_run_cached *row, wp_text *out, fact_fn fac
     char label[80], choice[128], text[256];
     for (size_t i = 0; i < row->structure_count; i++) {
         const wp_run_cached_structure *s = &row->structures[i];
-        (void)snprintf(label, sizeof label, "parameter %" PRIu64 "%s%s, %s", s->parameter,
-                       s->name[0] != '\0' ? " " : "", s->name,
-                       s->is_written ? "read-write" : "read-only");
+        const char *access = s->is_written ? "read-write" : "read-only";
+        if (s->parameter == UINT32_MAX)
+            (void)snprintf(label, sizeof label, "variable %s, %s", s->name, access);
+        else
+            (void)snprintf(label, sizeof label, "parameter %" PRIu64 "%s%s, %s", s->parameter,
+                           s->name[0] != '\0' ? " " : "", s->name, access);
         describe_choice(s, choice, sizeof choice);
         (void)snprintf(text, sizeof text, "%.1f %% hits of %" PRIu64 " monitored; %s",
                        pct(s->hits, s->accesses), s->accesses, choice);
@@ -251,12 +259,11 @@ static void visit_facts(const wp_run_cached *row, wp_text *out, fact_fn fact) {
                    row->registers, row->plain_registers,
                    row->registers_are_estimated ? "estimated" : "the driver's numbers");
     fact(out, "registers", text);
-    (void)snprintf(text, sizeof text,
-                   "%" PRIu64 " added to the kernel's %" PRIu64 " (LLVM's, in the code)",
-                   row->cached_instructions > row->instructions
-                       ? row->cached_instructions - row->instructions
-                       : 0,
-                   row->instructions);
+    (void)snprintf(
+        text, sizeof text, "%" PRIu64 " added to the kernel's %" PRIu64 " (LLVM's, in the code)",
+        row->cached_instructions > row->instructions ? row->cached_instructions - row->instructions
+                                                     : 0,
+        row->instructions);
     fact(out, "instructions", text);
     if (row->has_counts) visit_counts(row, out, fact);
 }

@@ -7,7 +7,7 @@
 A seed is a program of several kernels. It runs with WARPAGE_SOFTWARE_CACHE=off and on, and on with everything cached that hits
 once, and prints a hash of all arrays after each launch. Kernels have parameters of 1 to 16 bytes, with and without __restrict__, several for the same memory;
 loops in loops, early returns, branches on threads and on data; fences, barriers, volatile accesses, atomic operations,
-pointers from memory, structures, accesses that are not aligned, recursion. A thread writes only bytes of its own, which
+pointers from memory and in structures, accesses that are not aligned, recursion. A thread writes only bytes of its own, which
 share lines with its neighbours' bytes, so that results do not depend on the order of threads. Lines have
 8, 16 or 32 bytes. Launches make 0, 1, 299, 301 and other numbers of turns, with and without dynamic shared memory. A failure prints the seed.
 """
@@ -27,6 +27,8 @@ HEAD = """
 #include <cuda_runtime.h>
 typedef unsigned char u8; typedef signed char i8; typedef unsigned short u16; typedef unsigned u32;
 typedef unsigned long long u64;
+struct areas { u32 first; u8 *area[3]; };
+__device__ u8 row[64] = {3, 1, 4, 1, 5, 9, 2, 6};
 struct pair { u32 a; u16 b, c; };
 struct __attribute__((packed)) odd { u8 a; u32 b; };
 #define CK(x) do { cudaError_t e_ = (x); if (e_ != cudaSuccess) { printf("%s: %s\\n", #x, cudaGetErrorString(e_)); exit(1); } } while (0)
@@ -61,9 +63,11 @@ class Kernel:
         self.rng, self.name, self.lines, self.loop_names = rng, name, [], 0
         # Memory: areas of `own` bytes a thread. A view is a parameter that points to an area as some type.
         self.own = rng.choice([40, 56, 64, 72, 104, 240, 256, 296])
-        self.areas = [{"written": rng.random() < 0.6} for _ in range(rng.choice([1, 2, 2, 3]))]
+        # An area that is written through __restrict__ is reached in no other way.
+        self.areas = [{"written": rng.random() < 0.6, "shown": rng.random() < 0.6} for _ in range(rng.choice([1, 2, 2, 3]))]
         if not any(a["written"] for a in self.areas):
             self.areas[0]["written"] = True
+        self.areas[0]["shown"] = self.areas[0]["written"]
         self.views = []
         for area in range(len(self.areas)):
             for _ in range(rng.choice([1, 1, 2])):
@@ -76,7 +80,8 @@ class Kernel:
         view = {"area": area, "type": self.rng.choice(fitting), "name": f"p{len(self.views)}", "restrict": False}
         self.views.append(view)
         alone = [v for v in self.views if v["area"] == area]
-        alone[0]["restrict"] = len(alone) == 1 and self.rng.random() < 0.5
+        can_be = not self.areas[area]["written"] or not self.areas[area]["shown"]
+        alone[0]["restrict"] = can_be and len(alone) == 1 and self.rng.random() < 0.7
         if len(alone) > 1:
             for v in alone:
                 v["restrict"] = False
@@ -104,7 +109,9 @@ class Kernel:
         rng = self.rng
         view = rng.choice(self.views)
         written = [v for v in self.views if self.areas[v["area"]]["written"]]
-        kind = rng.randrange(23)
+        shown = [v for v in self.views if self.areas[v["area"]]["shown"]]
+        both = [v for v in written if v in shown]
+        kind = rng.randrange(25)
         if kind < 6:
             self.lines.append(f"{pad}acc = mix(acc, get({self.place(view, loops)}));")
         elif kind < 11:
@@ -130,15 +137,21 @@ class Kernel:
             self.lines.append(f"{pad}atomicAdd(sums + (u32)(acc % 8), (u32)acc & 255);")
         elif kind == 18 and view["type"] in ("u8", "u16", "u32", "u64"):
             self.lines.append(f"{pad}acc += *(volatile {view['type']} *)&{self.place(view, loops)};")
-        elif kind == 19:  # through a pointer from memory
-            other = rng.choice(self.views)
+        elif kind == 19 and shown:  # through a pointer from memory
+            other = rng.choice(shown)
             self.lines.append(f"{pad}acc += ((const u8 *)pointers[{other['area']}])[(size_t)t * {self.own} + i % {self.own}];")
-        elif kind == 20:
-            other = rng.choice(written)
+        elif kind == 20 and both:
+            other = rng.choice(both)
             self.lines.append(f"{pad}((u8 *)pointers[{other['area']}])[(size_t)t * {self.own} + (u32)acc % {self.own}] += 3;")
-        elif kind == 21:  # one of two parameters
-            a, b = rng.choice(written), rng.choice(written)
+        elif kind == 21 and both:  # one of two parameters
+            a, b = rng.choice(both), rng.choice(both)
             self.lines.append(f"{pad}{{ u8 *q = acc & 1 ? (u8 *){a['name']} : (u8 *){b['name']}; q[(size_t)t * {self.own} + i % {self.own}] ^= (u8)i; }}")
+        elif kind == 23 and shown:  # through a structure that is a parameter
+            other = rng.choice(shown)
+            self.lines.append(f"{pad}acc = mix(acc, set.area[{other['area']}][(size_t)t * {self.own} + (u32)(acc >> 5) % {self.own}]);")
+        elif kind == 24 and both:
+            other = rng.choice(both)
+            self.lines.append(f"{pad}set.area[{other['area']}][(size_t)t * {self.own} + i % {self.own}] += (u8)(acc + row[i % 64]);")
         elif kind == 22:
             self.lines.append(f"{pad}acc += deep((const u8 *){view['name']} + (size_t)t * {self.own}, {rng.randrange(self.own)});")
         else:
@@ -174,7 +187,7 @@ class Kernel:
 
     def source(self):
         shared = self.rng.random() < 0.3
-        lines = [f"__global__ void {self.name}({', '.join(self.parameters() + ['u32 *sums', 'void **pointers', 'int n'])}) {{"]
+        lines = [f"__global__ void {self.name}({', '.join(self.parameters() + ['u32 *sums', 'void **pointers', 'areas set', 'int n'])}) {{"]
         if shared:
             lines.append("    extern __shared__ u32 part[];")
         lines += ["    const u32 t = blockIdx.x * blockDim.x + threadIdx.x, total = gridDim.x * blockDim.x;",
@@ -191,13 +204,13 @@ class Kernel:
         rng, out = self.rng, []
         for n in [0, 1, rng.choice([299, 300]), 301, rng.randint(310, 700)]:
             blocks, threads = rng.choice([(1, 1), (1, 33), (2, 7), (2, 64), (3, 40)])
-            names = ", ".join([f"({'' if self.areas[v['area']]['written'] else 'const '}{v['type']} *)area[{v['area']}]" for v in self.views] + ["sums", "pointers", str(n)])
+            names = ", ".join([f"({'' if self.areas[v['area']]['written'] else 'const '}{v['type']} *)area[{v['area']}]" for v in self.views] + ["sums", "pointers", "set", str(n)])
             out.append(f"""    {{
-        const size_t bytes = (size_t){self.own} * {blocks * threads}; u8 *area[{len(self.areas)}]; void *host[{len(self.areas)}];
+        const size_t bytes = (size_t){self.own} * {blocks * threads}; u8 *area[{len(self.areas)}]; areas set = {{}}; void *host[{len(self.areas)}];
         u8 *h = (u8 *)malloc(bytes); u32 *sums, got[9]; void **pointers;
         CK(cudaMalloc(&sums, sizeof got)); CK(cudaMemset(sums, 0, sizeof got)); CK(cudaMalloc(&pointers, sizeof host));
         for (int a = 0; a < {len(self.areas)}; a++) {{
-            CK(cudaMalloc(&area[a], bytes)); host[a] = area[a];
+            CK(cudaMalloc(&area[a], bytes)); host[a] = area[a]; set.area[a] = area[a];
             for (size_t b = 0; b < bytes; b++) h[b] = (u8)((b + 1) * 2654435761u >> 11 ^ a * 91 ^ {n});
             CK(cudaMemcpy(area[a], h, bytes, cudaMemcpyHostToDevice));
         }}

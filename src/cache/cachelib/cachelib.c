@@ -47,7 +47,7 @@ INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
     }
     t->at = offset + (int32_t)(thread * LINE_BYTES);
     t->step = (int32_t)(x * y * z * LINE_BYTES);
-    t->calls = t->filled = t->flushed = 0;
+    t->calls = t->inner_calls = t->filled = t->flushed = 0;
 }
 
 /* ---- monitoring ---- */
@@ -56,6 +56,14 @@ INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
 INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses) {
     if (t->calls >= WPI_CACHE_THRESHOLD) return 1;
     t->calls += accesses;
+    return 0;
+}
+
+/* The same in an inner loop whose number of turns may differ between threads: only long ones are
+ * left. */
+INLINE uint32_t __wp_cache_inner_turn(thread_state *t, uint32_t accesses) {
+    if (t->inner_calls >= WPI_CACHE_THRESHOLD_INNER) return 1;
+    t->inner_calls += accesses;
     return 0;
 }
 

@@ -51,8 +51,7 @@ static void make_body(wpi_cache *k) {
 static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
     if (loops == 0) return "the kernel has no loops";
     if (k->facts.structures == 0)
-        return "no loop of the kernel reads or writes memory through one of its pointer "
-               "parameters, "
+        return "no loop of the kernel reads or writes an array of its parameters or variables, "
                "except by atomic operations";
     return "the accesses of its loops may lie in two lines each";
 }

@@ -23,8 +23,8 @@ typedef struct wpi_cache_loop {
     LLVMBasicBlockRef header;
     bool *contains;    /* [blocks] */
     uint32_t parent;   /* the smallest loop around it, or UINT32_MAX */
-    uint32_t accesses; /* that a turn counts, if threads may leave monitoring at its header */
-    bool is_left;
+    uint32_t accesses; /* that a turn counts; with is_left also those of inner loops */
+    bool is_left;      /* by all lanes of a warp in the same turn, as far as the code shows */
 } wpi_cache_loop;
 
 typedef struct wpi_cache_loops {
@@ -37,16 +37,17 @@ typedef struct wpi_cache_loops {
 typedef struct wpi_cache_exit {
     LLVMBasicBlockRef header;
     uint32_t accesses;
+    bool is_inner; /* lanes may leave in different turns: it is left late */
 } wpi_cache_exit;
 
 typedef struct wpi_cache {
     wp_compile *c;
     const wp_kernel_ir *kernel;
-    LLVMValueRef body;                       /* becomes the cached form */
-    LLVMValueRef lines, offset, counts;      /* its own parameters */
-    LLVMValueRef thread;                     /* the state */
-    uint32_t used, written;                  /* masks of structures */
-    LLVMBasicBlockRef *nests;                /* headers of the loops that are copied */
+    LLVMValueRef body;                  /* becomes the cached form */
+    LLVMValueRef lines, offset, counts; /* its own parameters */
+    LLVMValueRef thread;                /* the state */
+    uint32_t used, written;             /* masks of structures */
+    LLVMBasicBlockRef *nests;           /* headers of the loops that are copied */
     uint32_t nest_count;
     wpi_cache_exit *exits;
     uint32_t exit_count;

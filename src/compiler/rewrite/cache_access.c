@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What each instruction of the loops means to the cache. A structure is a parameter from which all
- * addresses of an access start. */
+/* What each instruction of the loops means to the cache. All addresses of an access to a structure
+ * start from one origin: a pointer parameter, a pointer in a parameter that is a structure, or a
+ * variable. Only parameters can be `__restrict__`; which of the others an access belongs to matters
+ * to what is cached, not to what is read. */
 #include <llvm-c/DebugInfo.h>
 #include <llvm-c/Target.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/must.h"
@@ -10,12 +13,35 @@
 #include "compiler/ir/map.h"
 #include "compiler/rewrite/cache.h"
 
-enum { PARAMETERS = 64, NO_STRUCTURE = -1 };
+enum { ORIGINS = 64, NO_STRUCTURE = -1 };
+
+typedef struct origin {
+    LLVMValueRef base;     /* parameter or variable */
+    uint64_t offset_bytes; /* of the pointer in a parameter passed by value */
+} origin;
+
+typedef struct survey {
+    const wpi_cache *k;
+    origin origins[ORIGINS];
+    uint32_t origin_count;
+    uint64_t accessed, written, touched; /* origins: in loops; by atomic operations anywhere */
+    int number[ORIGINS];                 /* of the structure, or -1 */
+} survey;
+
+/* A mask of one bit; 0: there are too many. */
+static uint64_t origin_bit(survey *s, LLVMValueRef base, uint64_t offset_bytes) {
+    for (uint32_t o = 0; o < s->origin_count; o++)
+        if (s->origins[o].base == base && s->origins[o].offset_bytes == offset_bytes)
+            return UINT64_C(1) << o;
+    if (s->origin_count == ORIGINS) return 0;
+    s->origins[s->origin_count] = (origin){base, offset_bytes};
+    return UINT64_C(1) << s->origin_count++;
+}
 
 /* ---- where an address starts ---- */
 
 typedef struct root {
-    uint64_t params;
+    uint64_t origins;
     bool is_private; /* of the thread or its block, or constant: never cached, never the same */
     bool is_unknown;
 } root;
@@ -31,7 +57,42 @@ static bool is_private_space(LLVMValueRef pointer) {
     return space == WP_SPACE_SHARED || space == WP_SPACE_CONSTANT || space == WP_SPACE_LOCAL;
 }
 
-static void add_root(LLVMValueRef pointer, wp_map *seen, root *to) {
+static bool is_by_value(LLVMValueRef value) {
+    return LLVMIsAArgument(value) && wpi_argument_has(value, "byval");
+}
+
+/* The bytes that a GEP with constant indices adds; false: others. */
+static bool constant_offset(LLVMTargetDataRef layout, LLVMValueRef gep, uint64_t *offset_bytes) {
+    LLVMTypeRef type = LLVMGetGEPSourceElementType(gep);
+    for (unsigned i = 1; i < (unsigned)LLVMGetNumOperands(gep); i++) {
+        LLVMValueRef index = LLVMGetOperand(gep, i);
+        if (!LLVMIsAConstantInt(index)) return false;
+        const uint64_t value = LLVMConstIntGetZExtValue(index);
+        if (i > 1 && LLVMGetTypeKind(type) == LLVMStructTypeKind) {
+            *offset_bytes += LLVMOffsetOfElement(layout, type, (unsigned)value);
+            type = LLVMStructGetTypeAtIndex(type, (unsigned)value);
+            continue;
+        }
+        if (i > 1) type = LLVMGetElementType(type);
+        *offset_bytes += value * LLVMABISizeOfType(layout, type);
+    }
+    return true;
+}
+
+/* A pointer in a parameter passed by value, which host code made. */
+static uint64_t field_bit(survey *s, LLVMValueRef load) {
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(s->k->c->module);
+    LLVMValueRef from = LLVMGetOperand(load, 0);
+    uint64_t offset_bytes = 0;
+    while (opcode_of(from) == LLVMGetElementPtr || opcode_of(from) == LLVMAddrSpaceCast) {
+        if (opcode_of(from) == LLVMGetElementPtr && !constant_offset(layout, from, &offset_bytes))
+            return 0;
+        from = LLVMGetOperand(from, 0);
+    }
+    return is_by_value(from) ? origin_bit(s, from, offset_bytes) : 0;
+}
+
+static void add_root(survey *s, LLVMValueRef pointer, wp_map *seen, root *to) {
     for (;;) {
         if (wpi_map_has(seen, pointer)) return;
         wpi_map_set_index(seen, pointer, 0);
@@ -44,49 +105,48 @@ static void add_root(LLVMValueRef pointer, wp_map *seen, root *to) {
             op == LLVMFreeze) {
             pointer = LLVMGetOperand(pointer, 0);
         } else if (op == LLVMSelect) {
-            add_root(LLVMGetOperand(pointer, 1), seen, to);
+            add_root(s, LLVMGetOperand(pointer, 1), seen, to);
             pointer = LLVMGetOperand(pointer, 2);
         } else if (op == LLVMPHI) {
             for (unsigned i = 0; i < LLVMCountIncoming(pointer); i++)
-                add_root(LLVMGetIncomingValue(pointer, i), seen, to);
+                add_root(s, LLVMGetIncomingValue(pointer, i), seen, to);
             return;
         } else {
             break;
         }
     }
-    if (LLVMIsAArgument(pointer)) {
-        const unsigned number = wpi_argument_number(pointer);
-        if (wpi_argument_has(pointer, "byval"))
-            to->is_private = true;
-        else if (number < PARAMETERS)
-            to->params |= UINT64_C(1) << number;
-        else
-            to->is_unknown = true;
-    } else if (LLVMIsAAllocaInst(pointer)) {
+    if (LLVMIsAAllocaInst(pointer) || is_by_value(pointer)) {
         to->is_private = true;
-    } else if (!LLVMIsUndef(pointer) && !LLVMIsAConstantPointerNull(pointer)) {
-        to->is_unknown = true;
+        return;
     }
+    if (LLVMIsUndef(pointer) || LLVMIsAConstantPointerNull(pointer)) return;
+    uint64_t bit = 0;
+    if (LLVMIsAArgument(pointer) || LLVMIsAGlobalVariable(pointer))
+        bit = origin_bit(s, pointer, 0);
+    else if (LLVMIsALoadInst(pointer))
+        bit = field_bit(s, pointer);
+    to->origins |= bit;
+    to->is_unknown |= bit == 0;
 }
 
-static root root_of(LLVMValueRef pointer) {
+static root root_of(survey *s, LLVMValueRef pointer) {
     root found = {0};
     wp_map seen = {0};
-    add_root(pointer, &seen, &found);
+    add_root(s, pointer, &seen, &found);
     wpi_map_deinit(&seen);
     return found;
 }
 
 static bool is_own(const root *r) {
-    return r->params == 0 && !r->is_unknown;
+    return r->origins == 0 && !r->is_unknown;
 }
 
-/* The parameter, if it is one and nothing else; else -1. */
-static int parameter_of(const root *r) {
-    if (r->params == 0 || r->is_private || r->is_unknown || (r->params & (r->params - 1)) != 0)
+/* The origin, if it is one and nothing else; else -1. */
+static int origin_of(const root *r) {
+    if (r->origins == 0 || r->is_private || r->is_unknown || (r->origins & (r->origins - 1)) != 0)
         return -1;
     int number = 0;
-    while ((r->params >> number & 1) == 0)
+    while ((r->origins >> number & 1) == 0)
         number++;
     return number;
 }
@@ -152,11 +212,11 @@ static bool is_volatile(LLVMValueRef i) {
     return (LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && LLVMGetVolatile(i);
 }
 
-static bool has_pointers_of_others(LLVMValueRef call) {
+static bool has_pointers_of_others(survey *s, LLVMValueRef call) {
     for (unsigned a = 0; a < LLVMGetNumArgOperands(call); a++) {
         LLVMValueRef argument = LLVMGetOperand(call, a);
         if (LLVMGetTypeKind(LLVMTypeOf(argument)) != LLVMPointerTypeKind) continue;
-        const root r = root_of(argument);
+        const root r = root_of(s, argument);
         if (!is_own(&r)) return true;
     }
     return false;
@@ -175,7 +235,7 @@ static bool is_without_memory(LLVMValueRef call, LLVMValueRef callee) {
 }
 
 /* Calls that neither access global memory nor order what others see of it. */
-static bool is_harmless(LLVMValueRef call) {
+static bool is_harmless(survey *s, LLVMValueRef call) {
     static const char *const notes[] = {"llvm.dbg.", "llvm.lifetime.", "llvm.assume",
                                         "llvm.experimental.noalias", "llvm.invariant."};
     LLVMValueRef callee = wpi_called_function(call);
@@ -184,26 +244,21 @@ static bool is_harmless(LLVMValueRef call) {
     for (size_t n = 0; n < sizeof notes / sizeof *notes; n++)
         if (has_prefix(callee, notes[n])) return true;
     const bool is_copy = LLVMIsAMemIntrinsic(call) != NULL, is_math = has_prefix(callee, "__nv_");
-    return (is_copy || is_math) && !has_pointers_of_others(call);
+    return (is_copy || is_math) && !has_pointers_of_others(s, call);
 }
 
 /* ---- structures ---- */
 
-typedef struct survey {
-    uint64_t accessed, written, touched; /* parameters: in loops; by atomic operations anywhere */
-    int number[PARAMETERS];              /* of the structure, or -1 */
-} survey;
-
-static void survey_instruction(const wpi_cache *k, LLVMValueRef i, bool is_in_loop, survey *s) {
+static void survey_instruction(survey *s, LLVMValueRef i, bool is_in_loop) {
     LLVMValueRef pointer;
     uint32_t bytes;
     bool is_write;
-    if (!wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write)) return;
-    const root r = root_of(pointer);
-    if (is_atomic(i)) s->touched |= r.params;
+    if (!wpi_cache_describe(s->k->c, i, &pointer, &bytes, &is_write)) return;
+    const root r = root_of(s, pointer);
+    if (is_atomic(i)) s->touched |= r.origins;
     if (!is_in_loop) return;
-    if (parameter_of(&r) >= 0 && !is_volatile(i)) s->accessed |= r.params;
-    if (is_write) s->written |= r.params;
+    if (origin_of(&r) >= 0 && !is_volatile(i)) s->accessed |= r.origins;
+    if (is_write) s->written |= r.origins;
 }
 
 static bool is_in_loop(const wpi_cache_loops *loops, LLVMBasicBlockRef block) {
@@ -214,38 +269,49 @@ static bool is_in_loop(const wpi_cache_loops *loops, LLVMBasicBlockRef block) {
     return false;
 }
 
+static void describe_structure(wpi_cache_facts *facts, uint32_t number, const origin *o) {
+    size_t length;
+    const char *name = LLVMGetValueName2(o->base, &length);
+    facts->parameters[number] =
+        LLVMIsAArgument(o->base) ? wpi_argument_number(o->base) : WPI_CACHE_VARIABLE;
+    if (is_by_value(o->base))
+        (void)snprintf(facts->names[number], WPI_CACHE_NAME, "%s+%u", name,
+                       (unsigned)o->offset_bytes);
+    else
+        (void)snprintf(facts->names[number], WPI_CACHE_NAME, "%s", name);
+}
+
 static void number_structures(wpi_cache *k, survey *s) {
-    for (unsigned p = 0; p < PARAMETERS; p++) {
-        s->number[p] = NO_STRUCTURE;
-        if ((s->accessed >> p & 1) == 0 || (s->touched >> p & 1) != 0 ||
+    for (uint32_t o = 0; o < s->origin_count; o++) {
+        s->number[o] = NO_STRUCTURE;
+        if ((s->accessed >> o & 1) == 0 || (s->touched >> o & 1) != 0 ||
             k->facts.structures == WPI_CACHE_STRUCTURES)
             continue;
         const uint32_t number = k->facts.structures++;
-        size_t length;
-        const char *name = LLVMGetValueName2(LLVMGetParam(k->kernel->function, p), &length);
-        s->number[p] = (int)number;
-        k->facts.parameters[number] = p;
-        if (length >= WPI_CACHE_NAME) length = WPI_CACHE_NAME - 1;
-        memcpy(k->facts.names[number], name, length);
+        s->number[o] = (int)number;
+        describe_structure(&k->facts, number, &s->origins[o]);
         k->used |= 1u << number;
-        if (s->written >> p & 1) k->written |= 1u << number;
+        if (s->written >> o & 1) k->written |= 1u << number;
     }
     k->facts.written = k->written;
 }
 
-static bool is_restrict(const wpi_cache *k, unsigned parameter) {
-    return wpi_argument_has(LLVMGetParam(k->kernel->function, parameter), "noalias");
+/* The cached form has lost the attribute. */
+static bool is_restrict(const survey *s, uint32_t o) {
+    LLVMValueRef base = s->origins[o].base;
+    return LLVMIsAArgument(base) && !is_by_value(base) &&
+           wpi_argument_has(LLVMGetParam(s->k->kernel->function, wpi_argument_number(base)),
+                            "noalias");
 }
 
 /* The structures that may be the same memory as others, if any such memory is written. */
-static uint32_t find_mixed(const wpi_cache *k, const survey *s) {
+static uint32_t find_mixed(const survey *s) {
     uint32_t mixed = 0;
     bool is_written = false;
-    const unsigned count = LLVMCountParams(k->kernel->function);
-    for (unsigned p = 0; p < PARAMETERS && p < count; p++) {
-        if (is_restrict(k, p)) continue;
-        is_written |= (s->written >> p & 1) != 0;
-        if (s->number[p] >= 0) mixed |= 1u << s->number[p];
+    for (uint32_t o = 0; o < s->origin_count; o++) {
+        if (is_restrict(s, o)) continue;
+        is_written |= (s->written >> o & 1) != 0;
+        if (s->number[o] >= 0) mixed |= 1u << s->number[o];
     }
     return is_written ? mixed : 0;
 }
@@ -290,10 +356,10 @@ static bool is_in_one_line(const wpi_cache *k, LLVMValueRef i, uint32_t bytes) {
 
 static wpi_cache_note note_of_access(const wpi_cache *k, const survey *s, uint32_t mixed,
                                      LLVMValueRef i, const root *r, uint32_t bytes, bool is_write) {
-    const int parameter = parameter_of(r);
-    const int number = parameter >= 0 ? s->number[parameter] : NO_STRUCTURE;
+    const int from = origin_of(r);
+    const int number = from >= 0 ? s->number[from] : NO_STRUCTURE;
     const uint32_t own = number >= 0 ? 1u << number : 0;
-    uint32_t others = parameter < 0 ? k->used : is_restrict(k, (unsigned)parameter) ? 0 : mixed;
+    uint32_t others = from < 0 ? k->used : is_restrict(s, (uint32_t)from) ? 0 : mixed;
     if (!is_write) others &= k->written; /* other lines are as memory is */
     if (number >= 0 && is_in_one_line(k, i, bytes) && !is_atomic(i))
         return (wpi_cache_note){WPI_CACHE_ACCESS, (uint32_t)number, others & ~own};
@@ -301,13 +367,13 @@ static wpi_cache_note note_of_access(const wpi_cache *k, const survey *s, uint32
     return (wpi_cache_note){WPI_CACHE_OUTSIDE, 0, others};
 }
 
-static void note_instruction(wpi_cache *k, const survey *s, uint32_t mixed, LLVMValueRef i) {
+static void note_instruction(wpi_cache *k, survey *s, uint32_t mixed, LLVMValueRef i) {
     LLVMValueRef pointer;
     uint32_t bytes;
     bool is_write;
     wpi_cache_note note = {0};
     if (wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write)) {
-        const root r = root_of(pointer);
+        const root r = root_of(s, pointer);
         const bool is_ordered =
             is_volatile(i) || ((LLVMIsALoadInst(i) || LLVMIsAStoreInst(i)) && is_atomic(i));
         if (is_own(&r)) return;
@@ -317,20 +383,26 @@ static void note_instruction(wpi_cache *k, const survey *s, uint32_t mixed, LLVM
             note = note_of_access(k, s, mixed, i, &r, bytes, is_write);
         k->facts.accesses += note.act == WPI_CACHE_ACCESS;
         k->facts.outside += note.act != WPI_CACHE_ACCESS;
-    } else if (LLVMIsAFenceInst(i) || (LLVMIsACallInst(i) && !is_harmless(i))) {
+    } else if (LLVMIsAFenceInst(i) || (LLVMIsACallInst(i) && !is_harmless(s, i))) {
         note.act = WPI_CACHE_FLUSH;
     }
     if (note.act != WPI_CACHE_NOTHING) set_note(k, i, &note);
 }
 
 void wpi_cache_note_accesses(wpi_cache *k, const wpi_cache_loops *loops) {
-    survey s = {0};
+    survey s = {.k = k};
     make_loads_plain(k);
+    for (unsigned p = 0; p < LLVMCountParams(k->kernel->function); p++) { /* these come first */
+        LLVMValueRef parameter = LLVMGetParam(k->body, p);
+        if (LLVMGetTypeKind(LLVMTypeOf(parameter)) == LLVMPointerTypeKind &&
+            !is_by_value(parameter))
+            (void)origin_bit(&s, parameter, 0);
+    }
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(k->body); b; b = LLVMGetNextBasicBlock(b))
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            survey_instruction(k, i, is_in_loop(loops, b), &s);
+            survey_instruction(&s, i, is_in_loop(loops, b));
     number_structures(k, &s);
-    const uint32_t mixed = find_mixed(k, &s);
+    const uint32_t mixed = find_mixed(&s);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(k->body); b; b = LLVMGetNextBasicBlock(b)) {
         if (!is_in_loop(loops, b)) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))

@@ -95,7 +95,8 @@ static void leave_at(nest *n, const wpi_cache_exit *exit) {
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMPositionBuilderAtEnd(c->builder, front);
     LLVMValueRef turn[] = {k->thread, wpi_const32(c, exit->accesses)};
-    LLVMValueRef leaves = call(k, "__wp_cache_turn", c->i32, turn, 2);
+    LLVMValueRef leaves =
+        call(k, exit->is_inner ? "__wp_cache_inner_turn" : "__wp_cache_turn", c->i32, turn, 2);
     LLVMValueRef is_left = LLVMBuildICmp(c->builder, LLVMIntNE, leaves, wpi_const32(c, 0), "");
     LLVMBuildCondBr(c->builder, is_left, leave, exit->header);
     LLVMPositionBuilderAtEnd(c->builder, leave);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which loops are copied, and at which headers threads leave monitoring. Lanes of a warp that leave
  * in different turns run the cached copy one after the other, so a turn counts what its code has,
- * not what a lane executed, and inner loops whose number of turns may differ are not left. */
+ * not what a lane executed, and inner loops whose number of turns may differ are left only after
+ * many turns: loops over the bytes of a word end before, loops over the row of a matrix do not. */
 #include <string.h>
 
 #include "base/must.h"
@@ -103,8 +104,7 @@ static uint32_t innermost(const wpi_cache_loops *l, uint32_t block) {
     uint32_t found = UINT32_MAX;
     for (uint32_t i = 0; i < l->count; i++)
         if (l->loops[i].contains[block] &&
-            (found == UINT32_MAX ||
-             size_of(l, &l->loops[i]) < size_of(l, &l->loops[found])))
+            (found == UINT32_MAX || size_of(l, &l->loops[i]) < size_of(l, &l->loops[found])))
             found = i;
     return found;
 }
@@ -116,11 +116,12 @@ static uint32_t accesses_in(LLVMBasicBlockRef block) {
     return count;
 }
 
-/* Adds the accesses of each block to the loop around it that is left. */
+/* Adds the accesses of each block to its loop, and to the loop around it that is left. */
 static void count_turns(wpi_cache_loops *l) {
     for (uint32_t b = 0; b < l->found.block_count; b++) {
         uint32_t count = accesses_in(l->found.blocks[b]), loop = innermost(l, b);
         if (count == 0 || loop == UINT32_MAX) continue;
+        if (!l->loops[loop].is_left) l->loops[loop].accesses += count;
         while (!l->loops[loop].is_left) {
             if (count < WPI_CACHE_THRESHOLD) count *= INNER_TURNS;
             loop = l->loops[loop].parent;
@@ -152,7 +153,7 @@ void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
         if (has_accesses[i]) k->nests[k->nest_count++] = l->loops[i].header;
         if (l->loops[i].accesses != 0)
             k->exits[k->exit_count++] =
-                (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses};
+                (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses, !l->loops[i].is_left};
     }
     wp_free(has_accesses);
     k->facts.loops = k->nest_count;
