@@ -84,6 +84,11 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
                       wp_error *err) {
     WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
     code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
+    if (code->facts.line_bytes == 0)
+        return WP_FAIL(err, PARSE,
+                       "%s was compiled with --cache by another version of wpcc; compile the "
+                       "program again",
+                       name);
     if (code->facts.structures == 0) return WP_STATUS_OK;
     char *cached = wp_format("%s$" WPI_CACHE_SUFFIX, name);
     if (cached == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");

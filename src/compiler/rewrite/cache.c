@@ -151,8 +151,8 @@ static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
     return has;
 }
 
-static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel) {
-    wpi_cache k = {.c = c, .kernel = kernel};
+static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel, uint32_t line_bytes) {
+    wpi_cache k = {.c = c, .kernel = kernel, .facts = {.line_bytes = line_bytes}};
     k.facts.instructions = count_instructions(kernel->function);
     (void)snprintf(k.facts.reason, sizeof k.facts.reason, "%s", reason_without_form(&k, 0));
     add_facts(&k);
@@ -183,7 +183,7 @@ wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err) 
     for (uint32_t i = 0; i < c->kernel_count && status == WP_STATUS_OK; i++)
         status = has_loops_in_sight(&c->kernels[i])
                      ? cache_kernel(&program, c->kernels[i].name, line_bytes, err)
-                     : refuse_kernel(c, &c->kernels[i]);
+                     : refuse_kernel(c, &c->kernels[i], line_bytes);
     wpi_alone_program_deinit(&program);
     return status;
 }
