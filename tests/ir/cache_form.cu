@@ -7,6 +7,9 @@
 // RUN: awk '/^define .*_Z5mixedPKcPci[$]cache/,/^}/' %t.ll | grep -c 'icmp eq i64' > %t.mixed
 // RUN: test $(cat %t.alone) -gt 0 && test $(cat %t.alone) -lt $(cat %t.mixed)
 // RUN: FileCheck %s --check-prefix=OUTSIDE < %t.ll
+// RUN: awk '/^define .*_Z4rowsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.rows
+// RUN: awk '/^define .*_Z4metsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.mets
+// RUN: test $(cat %t.rows) = 2 && test $(cat %t.mets) = 1
 // RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
 // RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
 // Each kernel keeps its own form; its cached form has two copies of the loop, and state in registers only.
@@ -55,6 +58,9 @@
 // OUTSIDE: load i32, ptr [[Q]]
 // OUTSIDE: }
 
+// Monitoring is left at the outer and at the inner loop; with a warp function in the nest, lanes leave only together, at the
+// outer.
+
 // PTX-NOT: .local
 // PTX: .visible .entry _Z3sumPKiPii$cache(
 // PTX: ld.v4.u32
@@ -94,6 +100,26 @@ __global__ void alone(const char *__restrict__ in, char *__restrict__ out, int n
 __global__ void mixed(const char *in, char *out, int n) {
 #pragma unroll 1
     for (int i = 0; i < n; i++) out[threadIdx.x * n + i] = in[threadIdx.x * n + i] + 1;
+}
+
+__global__ void rows(const float *in, float *out, int n) {
+#pragma unroll 1
+    for (int r = threadIdx.x; r < n; r += blockDim.x) {
+        float s = 0;
+#pragma unroll 1
+        for (int i = 0; i < n; i++) s += in[r * n + i];
+        out[r] = s;
+    }
+}
+
+__global__ void mets(const float *in, float *out, int n) {
+#pragma unroll 1
+    for (int r = threadIdx.x; r < n; r += blockDim.x) {
+        float s = 0;
+#pragma unroll 1
+        for (int i = 0; i < n; i++) s += in[r * n + i];
+        out[r] = __shfl_xor_sync(~0u, s, 1);
+    }
 }
 
 __global__ void chased(const int **rows, int n) {

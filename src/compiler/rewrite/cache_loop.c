@@ -136,12 +136,35 @@ static uint32_t outermost(const wpi_cache_loops *l, uint32_t loop) {
     return loop;
 }
 
+static bool is_convergent(LLVMValueRef call) {
+    const unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
+    const LLVMAttributeIndex index = (LLVMAttributeIndex)LLVMAttributeFunctionIndex;
+    LLVMValueRef callee = wpi_called_function(call);
+    return LLVMGetCallSiteEnumAttribute(call, index, kind) != NULL ||
+           (callee && LLVMGetEnumAttributeAtIndex(callee, index, kind) != NULL);
+}
+
+/* Warp functions and barriers: lanes that meet there must be in the same copy. */
+static bool has_meetings(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
+    for (uint32_t b = 0; b < l->found.block_count; b++) {
+        if (!loop->contains[b]) continue;
+        LLVMValueRef i = LLVMGetFirstInstruction(l->found.blocks[b]);
+        for (; i; i = LLVMGetNextInstruction(i))
+            if (LLVMIsACallInst(i) && wpi_cache_noted(i).act == WPI_CACHE_FLUSH && is_convergent(i))
+                return true;
+    }
+    return false;
+}
+
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     wp_uniform u;
     wpi_uniform_init(&u, k->body, origin_of);
-    for (uint32_t i = 0; i < l->count; i++)
-        l->loops[i].is_left =
-            l->loops[i].parent == UINT32_MAX || is_equal_for_all(l, &l->loops[i], &u);
+    bool *meets = wp_must_calloc(l->count + 1, sizeof *meets);
+    for (uint32_t i = 0; i < l->count; i++) {
+        meets[i] = has_meetings(l, &l->loops[outermost(l, i)]);
+        l->loops[i].is_left = l->loops[i].parent == UINT32_MAX ||
+                              (!meets[i] && is_equal_for_all(l, &l->loops[i], &u));
+    }
     wpi_uniform_deinit(&u);
     count_turns(l);
     bool *has_accesses = wp_must_calloc(l->count + 1, sizeof *has_accesses);
@@ -151,10 +174,11 @@ void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     k->exits = wp_must_calloc(l->count + 1, sizeof *k->exits);
     for (uint32_t i = 0; i < l->count; i++) {
         if (has_accesses[i]) k->nests[k->nest_count++] = l->loops[i].header;
-        if (l->loops[i].accesses != 0)
+        if (l->loops[i].accesses != 0 && (l->loops[i].is_left || !meets[i]))
             k->exits[k->exit_count++] =
                 (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses, !l->loops[i].is_left};
     }
+    wp_free(meets);
     wp_free(has_accesses);
     k->facts.loops = k->nest_count;
 }
