@@ -2,6 +2,7 @@
 # apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>; installed to
 # <prefix>/lib/warpage/apps, which the build tree has as a link. Programs whose records are streamed, or whose result is
 # a table, also get apps/streaming and apps/sepo, which use Warpage's headers.
+# Those called cache-* are compiled with wpcc --cache.
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
@@ -13,10 +14,14 @@ function(wp_app_object source out)
     file(RELATIVE_PATH name ${apps} ${source})
     string(REPLACE "/" "_" name ${name})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/objects/apps/${name}.o)
+    set(flags "")
+    if(name MATCHES "^cache-")
+        set(flags --cache)
+    endif()
     add_custom_command(
         OUTPUT ${object}
-        COMMAND wpcc -O2 -Wall -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
-        DEPENDS wpcc libwarpage devicelib ${source} DEPFILE ${object}.d
+        COMMAND wpcc -O2 -Wall ${flags} -I ${apps} -MD -MF ${object}.d -c ${source} -o ${object}
+        DEPENDS wpcc libwarpage devicelib cachelib ${source} DEPFILE ${object}.d
         COMMENT "wpcc ${name}" VERBATIM)
     set(${out} ${object} PARENT_SCOPE)
 endfunction()

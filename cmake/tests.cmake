@@ -401,6 +401,9 @@ endif()
 if(NOT WARPAGE_SANITIZE)
     wp_add_test(stream_property e2e ${Python3_EXECUTABLE} ${wp_tests}/e2e/stream_property.py ${CMAKE_BINARY_DIR}
                 --devices cpu,sim:gtx680@xeon-e5-quad,sim:gtx1080ti,cuda:0 --seeds 1-2)
+    # Random kernels, in their cached and in their plain form.
+    wp_add_test(cache_property e2e ${Python3_EXECUTABLE} ${wp_tests}/e2e/cache_property.py ${CMAKE_BINARY_DIR}
+                --devices cpu,sim:titan-black,cuda:0 --seeds 1-2)
 endif()
 
 # CTest begins with the tests that cost most, so that none of these is left to run alone at the end. Seconds, of those

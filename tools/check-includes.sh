@@ -17,7 +17,8 @@ allowed() { # room -> rooms it may include from
     device/cuda) echo "device/cuda device/devicelib device report base" ;;
     device) echo "device report base" ;;
     stream) echo "stream device report base" ;;
-    cudart) echo "cudart stream device report base" ;;
+    cache) echo "cache device report base" ;;
+    cudart) echo "cudart stream cache device report base" ;;
     compiler) echo "compiler base" ;;
     table) echo "table base" ;;
     mapreduce) echo "mapreduce table_io base" ;;

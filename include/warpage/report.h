@@ -220,6 +220,36 @@ typedef struct wp_run_host {
     wp_run_host_threads threads;
 } wp_run_host;
 
+#define WP_RUN_CACHED_STRUCTURES 8u
+
+/** An array that a cached kernel reaches through one of its parameters. Threads count once for each
+ *  loop. */
+typedef struct wp_run_cached_structure {
+    char name[32]; /* of the parameter or variable, "args+8" in a structure; "": unknown */
+    bool is_written;
+    uint64_t parameter;               /* its number; UINT32_MAX: a variable */
+    uint64_t accesses, hits;          /* while monitoring */
+    uint64_t chosen, seldom, crowded; /* threads: cache it; it hit too seldom; no line was left */
+} wp_run_cached_structure;
+
+/** Launches of a kernel that was compiled with `wpcc --cache`. */
+typedef struct wp_run_cached {
+    char *name;         /* mangled */
+    char *display_name; /* demangled */
+    char *reason;       /* why launches ran the plain kernel; NULL or "": none did */
+    bool has_counts;    /* left, stayed, lines and the structures' numbers were counted */
+    bool registers_are_estimated;
+    uint64_t launches, plain_launches;
+    uint64_t lines, threads_per_sm,
+        shared_left_bytes;                      /* of the last cached launch; lines: a thread */
+    uint64_t registers, plain_registers;        /* of a thread */
+    uint64_t instructions, cached_instructions; /* in the code of the two forms */
+    uint64_t left, stayed; /* threads that left monitoring; that ended while monitoring */
+    uint64_t filled_lines, flushed_lines;
+    wp_run_cached_structure structures[WP_RUN_CACHED_STRUCTURES];
+    size_t structure_count;
+} wp_run_cached;
+
 /** A policy file (`--policy-file`) that was loaded. */
 typedef struct wp_run_policy_file {
     char *path;
@@ -245,6 +275,8 @@ typedef struct wp_run_record {
     wp_run_streamed *streamed; /* by kernel, in order of their first launches */
     size_t streamed_count;
     wp_run_host host;
+    wp_run_cached *cached; /* by kernel */
+    size_t cached_count;
 } wp_run_record;
 
 /** Reads a record from a JSON file. NOT_FOUND, IO, PARSE (also for an unknown schema). */

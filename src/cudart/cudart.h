@@ -23,6 +23,7 @@
 
 #include "base/abi.h"
 #include "base/fail.h"
+#include "cache/cache_code.h"
 #include "warpage/cuda/cuda_runtime_api.h"
 #include "warpage/device.h"
 
@@ -100,11 +101,15 @@ typedef struct wpi_function {
     uint32_t shared_dynamic_bytes_max; /* what a launch may ask for */
     int shared_carveout_pct;           /* -1: no preference */
     int cache_config;                  /* enum cudaFuncCache */
+    wpi_cache_code *cached;            /* its form that caches; NULL: wpcc --cache was not given */
 } wpi_function;
 
 /** The kernel behind the host function `function`; loads its image on first use. Explained and
  *  noted. The result lives until its program or library is unloaded. */
 cudaError_t wpi_function_find(wp_device *device, const void *function, wpi_function **out);
+/** Blocks of what a launch will run that an SM takes at once. */
+uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
+                                uint32_t shared_dynamic_bytes);
 /** Every function forgets its opt-ins (cudaDeviceReset). */
 void wpi_functions_forget(void);
 

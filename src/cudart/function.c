@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a kernel needs, what it may use, and how many of its blocks fit an SM. */
+#include "cache/cache_launch.h"
 #include "cudart/cudart.h"
 #include "device/device.h"
+
+uint32_t wpi_function_occupancy(const wpi_function *f, uint32_t block_threads,
+                                uint32_t shared_dynamic_bytes) {
+    return f->cached != NULL
+               ? wpi_cache_occupancy_blocks(f->cached, block_threads, shared_dynamic_bytes)
+               : wp_kernel_occupancy_blocks(f->kernel, block_threads, shared_dynamic_bytes);
+}
 
 static cudaError_t find(const void *function, wp_device **device, wpi_function **out) {
     WPI_TRY(wpi_enter(device));
@@ -109,9 +117,11 @@ WP_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         return cudaSuccess;
     }
     const uint32_t shared_bytes = (uint32_t)dynamicSMemSize;
-    const uint32_t blocks =
-        wp_kernel_occupancy_blocks(f->kernel, (uint32_t)blockSize, shared_bytes);
-    wpi_device_note_occupancy(f->kernel, (uint32_t)blockSize, shared_bytes, blocks);
+    const uint32_t blocks = wpi_function_occupancy(f, (uint32_t)blockSize, shared_bytes);
+    if (f->cached != NULL)
+        wpi_cache_plan_note(f->cached, (uint32_t)blockSize, shared_bytes);
+    else
+        wpi_device_note_occupancy(f->kernel, (uint32_t)blockSize, shared_bytes, blocks);
     *numBlocks = (int)blocks;
     return cudaSuccess;
 }

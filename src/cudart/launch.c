@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cache/cache_launch.h"
 #include "cudart/cudart.h"
 #include "cudart/entry.h"
 #include "stream/stream_launch.h"
@@ -124,7 +125,7 @@ static cudaError_t check_cooperative(const wp_device_info *info, const wpi_funct
     const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     const uint64_t room =
         (uint64_t)info->sm_count *
-        wp_kernel_occupancy_blocks(f->kernel, block.x * block.y * block.z, (uint32_t)shared_bytes);
+        wpi_function_occupancy(f, block.x * block.y * block.z, (uint32_t)shared_bytes);
     if (blocks <= room) return cudaSuccess;
     wp_error err = {0};
     (void)WP_FAIL(
@@ -156,7 +157,9 @@ static cudaError_t launch(const void *function, const configuration *c, void **a
     wp_error err = {0};
     const uint64_t mask = wpi_stream_mask(f->info, args);
     if (mask != 0) return wpi_launch_streamed(device, f, queue, &command, mask);
-    return wpi_result(wp_queue_launch(queue, &command, &err), &err);
+    return wpi_result(f->cached != NULL ? wpi_cache_launch_queue(f->cached, queue, &command, &err)
+                                        : wp_queue_launch(queue, &command, &err),
+                      &err);
 }
 
 WP_API cudaError_t cudaLaunchKernel(const void *func, dim3 gridDim, dim3 blockDim, void **args,

@@ -121,6 +121,7 @@ static void remove_image_locked(image *gone) {
     HASH_ITER(hh, functions, f, next_f) {
         if (f->image != gone) continue;
         HASH_DEL(functions, f);
+        wpi_cache_code_destroy(f->function.cached);
         wp_free(f);
     }
     variable_entry *v, *next_v;
@@ -223,6 +224,11 @@ static cudaError_t resolve_function(wp_device *device, function_entry *entry) {
             f->module = entry->image->module;
             f->info = wp_kernel_get_info(f->kernel);
             set_options(device, f);
+            if (wpi_cache_code_create(device, f->module, f->name, f->kernel, &f->cached, &err) !=
+                WP_STATUS_OK)
+                error = cudaErrorInvalidKernelImage;
+        }
+        if (error == cudaSuccess) {
             atomic_store_explicit(&entry->is_resolved, true, memory_order_release);
         }
         if (error != cudaSuccess) (void)wpi_explain(error, &err);

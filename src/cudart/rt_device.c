@@ -451,6 +451,7 @@ WP_API cudaError_t cudaDeviceReset(void) {
     const wp_status ignored = wp_device_wait(device, NULL);
     (void)ignored;
     wpi_streaming_forget();
+    wpi_cache_collect();
     wpi_context_forget();
     WPI_TRY(wpi_result(wp_device_reset(device, &err), &err));
     (void)cudaGetLastError();

@@ -16,6 +16,7 @@
 #include "report/plots.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
+#include "report/cached.h"
 #include "report/streamed.h"
 
 #define COLUMNS_MAX 12u /* kernels side by side */
@@ -312,6 +313,7 @@ void wpi_run_record_html_with(const wp_run_record *record, const wpi_plots *plot
     append_copies(record, out);
     wpi_streamed_html(record, out);
     wpi_host_facts_html(record, out);
+    wpi_cached_html(record, out);
     if (record->simulation != NULL) append_simulation(record, plots, out);
     wpi_html_end(record, out);
 }

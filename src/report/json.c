@@ -15,6 +15,7 @@
 #include "report/json_parts.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
+#include "report/cached.h"
 #include "report/streamed.h"
 
 static json_t *triple(const uint32_t values[3]) {
@@ -104,6 +105,7 @@ void wpi_run_record_json(const wp_run_record *record, wp_text *out) {
     wpi_json_set(root, "copies", copies);
     if (record->streamed_count != 0) wpi_json_set(root, "streamed", wpi_streamed_to_json(record));
     wpi_host_facts_to_json(record, root);
+    if (record->cached_count != 0) wpi_json_set(root, "cached", wpi_cached_to_json(record));
     if (record->simulation != NULL)
         wpi_json_set(root, "simulation", wpi_simulation_to_json(record->simulation));
 
@@ -209,6 +211,7 @@ static void read_root(wpi_json_reader *r, const json_t *root, wp_run_record *out
     read_policy_files(r, json_object_get(root, "policy_files"), out);
     wpi_streamed_from_json(r, json_object_get(root, "streamed"), out);
     wpi_host_facts_from_json(r, root, out);
+    wpi_cached_from_json(r, json_object_get(root, "cached"), out);
 }
 
 wp_status wpi_run_record_parse(const char *json, size_t length, const char *where,

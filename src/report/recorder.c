@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/param.h"
 #include "base/record_note.h"
+#include "report/cached.h"
 #include "report/run_record.h"
 #include "report/selection.h"
 #include "report/simulation.h"
@@ -210,6 +211,13 @@ void wpi_report_host_threads(wp_run_host_threads what) {
     if (!wpi_report_enabled) return;
     (void)pthread_mutex_lock(&mutex);
     if (what > record.host.threads) record.host.threads = what;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+void wpi_report_cached(const wp_run_cached *launches) {
+    if (!wpi_report_enabled || !wpi_selection_takes_others()) return;
+    (void)pthread_mutex_lock(&mutex);
+    (void)wpi_cached_add(&record, launches);
     (void)pthread_mutex_unlock(&mutex);
 }
 

@@ -44,6 +44,8 @@ void wpi_report_host_copied(uint64_t bytes);
 void wpi_report_host_undeclared(uint64_t bytes);
 /** Host threads have influenced simulated times; the larger value counts. */
 void wpi_report_host_threads(wp_run_host_threads what);
+/** Launches of a cached kernel that have ended; strings are copied. */
+void wpi_report_cached(const wp_run_cached *launches);
 /** Device and managed memory given out now; the record keeps the largest. */
 void wpi_report_memory(uint64_t in_use_bytes);
 /** The device in use; the last call counts. Strings are copied. */

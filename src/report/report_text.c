@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "report/host_facts.h"
 #include "report/run_record.h"
+#include "report/cached.h"
 #include "report/streamed.h"
 
 #define NAME_WIDTH 34
@@ -83,6 +84,7 @@ void wpi_run_record_text(const wp_run_record *record, wp_text *out) {
     append_copies(record, out);
     wpi_streamed_text(record, out);
     wpi_host_facts_text(record, out);
+    wpi_cached_text(record, out);
     if (record->simulation != NULL) wpi_run_record_text_simulation(record, out);
     wp_text_appendf(out, "\n  %-*s %s\n", NAME_WIDTH, "device memory, peak",
                     wp_format_bytes(record->memory_peak_bytes, text));

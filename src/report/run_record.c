@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "report/simulation.h"
+#include "report/cached.h"
 #include "report/streamed.h"
 
 typedef void (*render_fn)(const wp_run_record *record, wp_text *out);
@@ -43,6 +44,7 @@ void wp_run_record_deinit(wp_run_record *record) {
         wp_free(record->policy_files[i].path);
     wp_free(record->policy_files);
     wpi_streamed_deinit(record);
+    wpi_cached_deinit(record);
     *record = (wp_run_record){0};
 }
 

@@ -98,6 +98,23 @@ static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error
     return wpi_rewrite_check(&o->rewrites, err);
 }
 
+static wp_status add_cache(wp_options *o, const char *value, int arg, wp_error *err) {
+    char *rewrite = value == NULL ? wp_must_strdup("cache") : wp_format("cache:%s", value);
+    wp_status status = WP_STATUS_OK;
+    bool is_new = true;
+    for (size_t i = 0; i < o->rewrites.count; i++)
+        if (strncmp(o->rewrites.items[i], "cache", strlen("cache")) == 0) {
+            is_new = false;
+            if (value == NULL) continue;
+            wp_free(o->rewrites.items[i]);
+            o->rewrites.items[i] = wp_must_strdup(rewrite);
+            status = wpi_rewrite_check(&o->rewrites, err);
+        }
+    if (is_new) status = add_rewrite(o, rewrite, arg, err);
+    wp_free(rewrite);
+    return status;
+}
+
 static wp_status add_stream(wp_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     WP_TRY(wpi_stream_check(value, err));
@@ -569,8 +586,12 @@ static const option table[] = {
     {"--no-header-cache", NULL, NO_VALUE, set_flag, F_NO_HEADER_CACHE,
      "do not use or update the user's cache of headers"},
     {"--rewrite", NULL, VALUE, add_rewrite, 0,
-     "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: counted, "
-     "stream:KERNEL:MASK"},
+     "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
+     "counted, stream:KERNEL:MASK"},
+    {"--cache", NULL, NO_VALUE, add_cache, 0,
+     "add to each kernel a form that caches its arrays in shared memory, in lines of 16 bytes a "
+     "thread; launches run that form"},
+    {"--cache-line", NULL, VALUE, add_cache, 0, "8|16|32  --cache, with lines of so many bytes"},
     {"--stream", NULL, VALUE, add_stream, 0,
      "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
      "parameters, by name or number from 0, point to (streamingMap)"},

@@ -12,12 +12,14 @@
 typedef struct rewrite_row {
     const char *name;
     const char *argument; /* what it is called in messages; NULL: it takes none */
+    bool is_optional;     /* … or none */
     wp_status (*run)(wp_compile *c, const char *argument, wp_error *err);
 } rewrite_row;
 
 static const rewrite_row rewrites[] = {
-    {"counted", NULL, wpi_rewrite_counted},
-    {"stream", "KERNEL:MASK", wpi_rewrite_stream},
+    {"cache", "BYTES", true, wpi_rewrite_cache},
+    {"counted", NULL, false, wpi_rewrite_counted},
+    {"stream", "KERNEL:MASK", false, wpi_rewrite_stream},
 };
 enum { REWRITE_COUNT = sizeof rewrites / sizeof *rewrites };
 
@@ -50,9 +52,13 @@ wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err) {
         if (!row->argument && argument)
             return WP_FAIL(err, INVALID, "--rewrite=%s: the rewrite %s takes no argument", text,
                            row->name);
-        if (row->argument && !argument)
+        if (row->argument && !argument && !row->is_optional)
             return WP_FAIL(err, INVALID, "--rewrite=%s needs an argument: --rewrite=%s:%s", text,
                            row->name, row->argument);
+        if (row->run == wpi_rewrite_cache) {
+            uint32_t line_bytes;
+            WP_TRY(wpi_rewrite_cache_check(argument, &line_bytes, err));
+        }
         for (size_t m = 0; m < n; m++)
             if (strcmp(text, names->items[m]) == 0)
                 return WP_FAIL(err, INVALID, "--rewrite=%s is given twice", text);

@@ -36,6 +36,16 @@ LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, cons
 /** Deletes the lists that name functions and variables only to keep them, or to describe them. */
 void wpi_rewrite_drop_lists(wp_compile *c);
 
+/** cache: `<kernel>$cache` does what the kernel does and caches in shared memory what pays
+ * (docs/rooms/cache.md); `<kernel>$cache$facts` says what it caches, or why there is no such form.
+ */
+/* `argument`: bytes of a line, or NULL. */
+WP_NODISCARD wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err);
+
+/** INVALID: no such line. */
+WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, uint32_t *line_bytes,
+                                               wp_error *err);
+
 /** counted: `<kernel>$counted` does what the kernel does; its last parameter, `unsigned long long
  * *counts`, points to device memory, to which each thread adds at its end: [0] the loads and [1]
  * the stores (atomic operations are both) that it executed on memory that is not its own, [2] 1.

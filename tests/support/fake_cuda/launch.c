@@ -33,6 +33,13 @@ static size_t count_of(const fake_object *o) {
     return count;
 }
 
+/* Like a GPU, where an allocation is rounded up to more, the machine lets kernels read what a
+ * sector of 32 bytes has beside the allocation's last byte. */
+static uintptr_t reachable_end(const fake_object *o) {
+    const uintptr_t end = (uintptr_t)o->base + o->bytes;
+    return (uintptr_t)o->base % 32 == 0 ? (end + 31) / 32 * 32 : end;
+}
+
 /* The launch's own module's variables are known to the machine. */
 static pm_range *collect_ranges(const launch_work *w, size_t *out) {
     enum { PAGE_BYTES = 4096 };
@@ -45,7 +52,7 @@ static pm_range *collect_ranges(const launch_work *w, size_t *out) {
         ranges[count++] = (pm_range){PAGE_BYTES, USER_SPACE_BYTES};
     for (const fake_object *o = fake.live; o != NULL; o = o->next) {
         if (is_reachable(o))
-            ranges[count++] = (pm_range){(uintptr_t)o->base, (uintptr_t)o->base + o->bytes};
+            ranges[count++] = (pm_range){(uintptr_t)o->base, reachable_end(o)};
         if (o->module != NULL && o != w->kernel->module) collect_variables(o, ranges, &count);
     }
     if (fake_heap_range(&ranges[count])) count++;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/** The software cache (docs/rooms/cache.md): what the compiler, the device library and the launch
+ * share. */
+#ifndef WP_BASE_CACHE_ABI_H
+#define WP_BASE_CACHE_ABI_H
+
+#include <stdint.h>
+
+enum {
+    WPI_CACHE_STRUCTURES = 8,  /* of a kernel, at most */
+    WPI_CACHE_LINE_BYTES = 16, /* by default; a power of two from 8 to 32 */
+    WPI_CACHE_LINE_BYTES_MIN = 8,
+    WPI_CACHE_LINE_BYTES_MAX = 32,
+    WPI_CACHE_ALIGN_BYTES = 16,       /* of the first line in shared memory */
+    WPI_CACHE_THRESHOLD = 300,        /* accesses after which a thread leaves monitoring */
+    WPI_CACHE_THRESHOLD_INNER = 1200, /* … in inner loops, wherever it is */
+    WPI_CACHE_REASON = 192,           /* bytes of text */
+    WPI_CACHE_NAME = 32
+};
+
+/** The parameter `lines` of a cached form: the lines of a thread, and from this bit on the hit rate
+ * above which a structure is worth one, in percent. */
+#define WPI_CACHE_HITS_SHIFT 8
+#define WPI_CACHE_HITS_PCT 50
+
+/** The name of the cached form follows from the kernel's, and that of its facts from that. */
+#define WPI_CACHE_SUFFIX "cache"
+#define WPI_CACHE_FACTS "$cache$facts"
+/** … and of the variable with its counts. */
+#define WPI_CACHE_COUNTS "$cache$counts"
+
+#define WPI_CACHE_VARIABLE UINT32_MAX
+
+/** What the compiler found in a kernel: a device variable `<kernel>$cache$facts`. */
+typedef struct wpi_cache_facts {
+    uint32_t structures;                        /* 0: there is no cached form */
+    uint32_t written;                           /* bits: structures that the loops write */
+    uint32_t parameters[WPI_CACHE_STRUCTURES];  /* of the kernel, or WPI_CACHE_VARIABLE */
+    uint32_t loops;                             /* that were copied */
+    uint32_t accesses;                          /* in them: through a line, where cached */
+    uint32_t outside;                           /* in them: to no structure */
+    uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
+                                                   bitcode */
+    uint32_t line_bytes;
+    char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
+    char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
+} wpi_cache_facts;
+
+/** Counts of a kernel's launches, in device memory: added up by all threads. Each loop that is left
+ * counts as a thread. */
+typedef struct wpi_cache_counts {
+    uint64_t accesses[WPI_CACHE_STRUCTURES], hits[WPI_CACHE_STRUCTURES]; /* while monitoring */
+    uint64_t chosen[WPI_CACHE_STRUCTURES];  /* threads that cache the structure … */
+    uint64_t seldom[WPI_CACHE_STRUCTURES];  /* … whose accesses hit too seldom */
+    uint64_t crowded[WPI_CACHE_STRUCTURES]; /* … that had no line left for it */
+    uint64_t left, stayed;                  /* threads that left monitoring; that ended in it */
+    uint64_t filled_lines, flushed_lines;
+} wpi_cache_counts;
+
+/** A thread's state: in registers after all has been inlined. */
+typedef struct wpi_cache_thread {
+    uint64_t line[WPI_CACHE_STRUCTURES]; /* its address; WPI_CACHE_NONE: nothing is cached */
+    uint32_t word[WPI_CACHE_STRUCTURES]; /* monitoring: hits << 16 | accesses; then: dirty bytes */
+    int32_t place[WPI_CACHE_STRUCTURES]; /* of the line in shared memory; -1: not cached */
+    int32_t at;                          /* of the thread's first line */
+    int32_t step;                        /* … to its next */
+    uint32_t calls, inner_calls;         /* in the turns so far */
+    uint32_t filled, flushed;            /* lines */
+} wpi_cache_thread;
+
+/* No address of a line: those are even. */
+#define WPI_CACHE_NONE UINT64_C(1)
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/cache_code.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "base/param.h"
+#include "base/text.h"
+#include "report/recorder.h"
+
+enum { IS_ON, COUNTS, HITS };
+
+const wp_param wpi_cache_params[] = {
+    [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
+               "run the cached forms of kernels in programs compiled with wpcc --cache"},
+    [COUNTS] = {"software-cache-counts", WP_UNIT_FLAG, "on", 0, 1,
+                "count for the report which data cached kernels cache; the counting takes a few "
+                "atomic operations of each thread"},
+    [HITS] = {"software-cache-hits-pct", WP_UNIT_NUMBER, "50", 0, 100,
+              "a cached kernel caches the data of a parameter where more than this percentage of "
+              "monitored accesses hit"},
+    {0}};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static wpi_cache_code *codes;
+
+static bool is_on(int param) {
+    wp_param_value value = {0};
+    return wp_param_load(&wpi_cache_params[param], &value, NULL) == WP_STATUS_OK &&
+           value.number != 0;
+}
+
+/* ---- device memory ---- */
+
+/* By a queue of its own: it does not wait for the program's work. */
+static wp_status copy_by_queue(wp_device *device, void *variable, void *host, size_t size_bytes,
+                               wp_error *err) {
+    void *pinned = NULL;
+    wp_queue *queue = NULL;
+    wp_status status;
+    WP_TRY_GOTO(wp_memory_alloc(device, WP_MEMORY_PINNED, size_bytes, 0, &pinned, err), done);
+    WP_TRY_GOTO(wp_queue_create(device, false, &queue, err), done);
+    WP_TRY_GOTO(wp_queue_copy(queue, pinned, variable, size_bytes, err), done);
+    WP_TRY_GOTO(wp_queue_wait(queue, err), done);
+    memcpy(host, pinned, size_bytes);
+done:
+    wp_queue_destroy(queue);
+    if (pinned != NULL) {
+        const wp_status freed = wp_memory_free(device, pinned, NULL);
+        (void)freed;
+    }
+    return status;
+}
+
+static wp_status copy(wp_device *device, void *variable, void *host, size_t size_bytes,
+                      wp_error *err) {
+    if (!wp_device_get_info(device)->host_pointers_are_device_pointers)
+        return copy_by_queue(device, variable, host, size_bytes, err);
+    memcpy(host, variable, size_bytes);
+    return WP_STATUS_OK;
+}
+
+/* ---- creating ---- */
+
+static wp_status find_variable(wp_module *module, const char *kernel, const char *suffix,
+                               size_t expected_bytes, void **address, wp_error *err) {
+    size_t size_bytes;
+    char *name = wp_format("%s%s", kernel, suffix);
+    if (name == NULL) return WP_FAIL(err, NOMEM, "the name of a variable");
+    wp_status status = wp_module_find_variable(module, name, address, &size_bytes, err);
+    if (status == WP_STATUS_OK && size_bytes != expected_bytes)
+        status = WP_FAIL(err, PARSE,
+                         "%s was compiled with --cache by another version of wpcc; compile the "
+                         "program again",
+                         kernel);
+    wp_free(name);
+    return status;
+}
+
+static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name, void *facts,
+                      wp_error *err) {
+    WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
+    code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
+    if (code->facts.line_bytes == 0)
+        return WP_FAIL(err, PARSE,
+                       "%s was compiled with --cache by another version of wpcc; compile the "
+                       "program again",
+                       name);
+    if (code->facts.structures == 0) return WP_STATUS_OK;
+    char *cached = wp_format("%s$" WPI_CACHE_SUFFIX, name);
+    if (cached == NULL) return WP_FAIL(err, NOMEM, "the name of a kernel");
+    const wp_status status = wp_module_find_kernel(module, cached, &code->cached, err);
+    wp_free(cached);
+    if (status != WP_STATUS_OK) return status;
+    void *counts;
+    WP_TRY(find_variable(module, name, WPI_CACHE_COUNTS, sizeof *code->counts, &counts, err));
+    code->counts = counts;
+    wp_param_value hits = {.number = WPI_CACHE_HITS_PCT};
+    WP_TRY(wp_param_load(&wpi_cache_params[HITS], &hits, err));
+    code->hits_pct = (uint32_t)hits.number;
+    code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
+    return WP_STATUS_OK;
+}
+
+wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char *name,
+                                wp_kernel *plain, wpi_cache_code **out, wp_error *err) {
+    void *facts;
+    *out = NULL;
+    wp_error error = {0};
+    const wp_status found =
+        find_variable(module, name, WPI_CACHE_FACTS, sizeof(wpi_cache_facts), &facts, &error);
+    if (found == WP_STATUS_NOT_FOUND || !is_on(IS_ON)) return WP_STATUS_OK;
+    if (found != WP_STATUS_OK) {
+        if (err != NULL) *err = error;
+        return found;
+    }
+    wpi_cache_code *code = wp_calloc(1, sizeof *code);
+    if (code == NULL) return WP_FAIL(err, NOMEM, "a cached kernel");
+    const wp_device_info *info = wp_device_get_info(device);
+    *code = (wpi_cache_code){.device = device,
+                             .plain = plain,
+                             .is_checked = strcmp(info->spec, "cpu") == 0 &&
+                                           !info->host_pointers_are_device_pointers};
+    const wp_status status = fill(code, module, name, facts, err);
+    if (status != WP_STATUS_OK) {
+        wp_free(code);
+        return status;
+    }
+    pthread_mutex_lock(&lock);
+    code->next = codes;
+    codes = code;
+    pthread_mutex_unlock(&lock);
+    *out = code;
+    return WP_STATUS_OK;
+}
+
+/* ---- the report ---- */
+
+void wpi_cache_code_note(wpi_cache_code *code, const wpi_cache_plan *plan) {
+    pthread_mutex_lock(&lock);
+    code->launches++;
+    if (plan->reason != NULL) {
+        code->plain_launches++;
+        code->plain_reason = plan->reason;
+    } else {
+        code->last = *plan;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void describe_structure(const wpi_cache_code *code, const wpi_cache_counts *counts,
+                               uint32_t s, wp_run_cached_structure *out) {
+    *out = (wp_run_cached_structure){.parameter = code->facts.parameters[s],
+                                     .is_written = (code->facts.written >> s & 1) != 0,
+                                     .accesses = counts->accesses[s],
+                                     .hits = counts->hits[s],
+                                     .chosen = counts->chosen[s],
+                                     .seldom = counts->seldom[s],
+                                     .crowded = counts->crowded[s]};
+    memcpy(out->name, code->facts.names[s], sizeof code->facts.names[s]);
+    out->name[sizeof out->name - 1] = '\0';
+}
+
+/* Under the lock. The counts stay as they are: a reset of the device, or the end, is next. */
+static void collect(wpi_cache_code *code) {
+    wpi_cache_counts counts = {0};
+    if (code->launches == 0) return;
+    if (code->counts_are_on) {
+        wp_error err = {0};
+        if (copy(code->device, code->counts, &counts, sizeof counts, &err) != WP_STATUS_OK)
+            wp_log(WP_LOG_WARN, "cache", "what a kernel cached is not in the report: %s",
+                   err.message);
+    }
+    const wp_kernel_info *plain = wp_kernel_get_info(code->plain);
+    const wp_device_info *device = wp_device_get_info(code->device);
+    wp_run_cached row = {.name = (char *)(uintptr_t)plain->name,
+                         .launches = code->launches,
+                         .plain_launches = code->plain_launches,
+                         .has_counts = code->counts_are_on,
+                         .registers_are_estimated = strncmp(device->spec, "cuda", 4) != 0,
+                         .plain_registers = plain->register_count,
+                         .instructions = code->facts.instructions,
+                         .cached_instructions = code->facts.cached_instructions,
+                         .lines = code->last.lines,
+                         .threads_per_sm = code->last.threads_per_sm,
+                         .shared_left_bytes = code->last.shared_left_bytes,
+                         .left = counts.left,
+                         .stayed = counts.stayed,
+                         .filled_lines = counts.filled_lines,
+                         .flushed_lines = counts.flushed_lines,
+                         .structure_count = code->facts.structures,
+                         .reason = (char *)(uintptr_t)code->plain_reason};
+    if (code->cached != NULL) row.registers = wp_kernel_get_info(code->cached)->register_count;
+    for (uint32_t s = 0; s < code->facts.structures; s++)
+        describe_structure(code, &counts, s, &row.structures[s]);
+    wpi_report_cached(&row);
+    code->launches = code->plain_launches = 0;
+}
+
+void wpi_cache_collect(void) {
+    pthread_mutex_lock(&lock);
+    for (wpi_cache_code *code = codes; code != NULL; code = code->next)
+        collect(code);
+    pthread_mutex_unlock(&lock);
+}
+
+void wpi_cache_code_destroy(wpi_cache_code *code) {
+    if (code == NULL) return;
+    pthread_mutex_lock(&lock);
+    collect(code);
+    for (wpi_cache_code **link = &codes; *link != NULL; link = &(*link)->next) {
+        if (*link != code) continue;
+        *link = code->next;
+        break;
+    }
+    pthread_mutex_unlock(&lock);
+    wp_free(code);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * CLN, the lines of a thread: the shared memory of an SM that the kernel's resident blocks leave
+ * free, divided by their threads. Dynamic shared memory of a block then is
+ *
+ *     | the program's, rounded up to 16 bytes | lines × threads × bytes of a line |
+ *
+ * Thesis, 5.2.1.
+ */
+#include "cache/cache_launch.h"
+
+#include <string.h>
+
+#include "base/device_query.h"
+#include "base/fail.h"
+#include "device/device.h"
+
+enum { ARGUMENTS_MAX = 512, OWN_ARGUMENTS = 3 };
+
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
+}
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+/* Blocks that an SM will run at once. */
+static uint32_t resident_blocks(const wpi_cache_code *code, uint64_t blocks, uint32_t threads,
+                                uint32_t shared_bytes) {
+    const uint32_t most = wp_kernel_occupancy_blocks(code->cached, threads, shared_bytes);
+    const uint64_t sms = wp_device_get_info(code->device)->sm_count;
+    if (blocks == 0 || sms == 0) return most;
+    return (uint32_t)least(most, (blocks + sms - 1) / sms);
+}
+
+static uint32_t lines_of(const wpi_cache_code *code, uint32_t threads, uint64_t own_bytes,
+                         wpi_cache_plan *plan) {
+    const wp_device_info *device = wp_device_get_info(code->device);
+    const uint64_t line_bytes = (uint64_t)threads * code->facts.line_bytes;
+    const uint64_t taken =
+        aligned(wp_kernel_get_info(code->cached)->shared_static_bytes) + own_bytes;
+    const uint64_t sm_bytes = device->shared_bytes_per_sm, resident = plan->blocks_per_sm * taken;
+    const uint64_t block_bytes = device->shared_bytes_per_block_optin != 0
+                                     ? device->shared_bytes_per_block_optin
+                                     : device->shared_bytes_per_block;
+    plan->shared_left_bytes = sm_bytes > resident ? sm_bytes - resident : 0;
+    uint64_t lines = plan->shared_left_bytes / plan->threads_per_sm / code->facts.line_bytes;
+    lines = least(lines, block_bytes > taken ? (block_bytes - taken) / line_bytes : 0);
+    lines = least(lines, code->facts.structures);
+    /* Shared memory is given out in units: a line too many could cost a block. */
+    while (lines != 0 && wp_kernel_occupancy_blocks(code->cached, threads,
+                                                    (uint32_t)(own_bytes + lines * line_bytes)) <
+                             plan->blocks_per_sm)
+        lines--;
+    return (uint32_t)lines;
+}
+
+void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
+                         uint32_t shared_dynamic_bytes, wpi_cache_plan *out) {
+    *out = (wpi_cache_plan){.reason = code->facts.reason};
+    if (code->cached == NULL) return;
+    out->reason = "--check runs the plain kernel, so that findings name the program's own accesses";
+    if (code->is_checked) return;
+    const uint32_t most = wp_kernel_get_info(code->cached)->threads_per_block_max;
+    const uint64_t own_bytes = aligned(shared_dynamic_bytes);
+    out->reason = "a block fits the device only without the cache: the cached form takes more "
+                  "registers";
+    if (most != 0 && block_threads > most) return;
+    out->blocks_per_sm = resident_blocks(code, blocks, block_threads, (uint32_t)own_bytes);
+    if (out->blocks_per_sm == 0) return;
+    out->reason = NULL;
+    out->threads_per_sm = out->blocks_per_sm * block_threads;
+    out->lines = lines_of(code, block_threads, own_bytes, out);
+    out->lines_offset_bytes = (uint32_t)own_bytes;
+    out->shared_dynamic_bytes =
+        (uint32_t)(own_bytes + (uint64_t)out->lines * block_threads * code->facts.line_bytes);
+    if (out->lines == 0) out->shared_dynamic_bytes = shared_dynamic_bytes;
+}
+
+void wpi_cache_plan_note(const wpi_cache_code *code, uint32_t block_threads,
+                         uint32_t shared_dynamic_bytes) {
+    if (code->cached == NULL) return;
+    const uint32_t own_bytes = (uint32_t)aligned(shared_dynamic_bytes);
+    wpi_device_note_query(code->device, "a launch of a cached kernel (wpcc --cache)",
+                          WPI_INFO_SET(SM_COUNT) | WPI_INFO_SET(SHARED_PER_SM) |
+                              WPI_INFO_SET(SHARED_OPTIN) | WPI_INFO_SET(SHARED_PER_BLOCK));
+    wpi_device_note_occupancy(code->cached, block_threads, own_bytes,
+                              wp_kernel_occupancy_blocks(code->cached, block_threads, own_bytes));
+}
+
+/* Some devices give a kernel more than its default only where that was asked for. */
+static wp_status allow_shared(wpi_cache_code *code, uint32_t dynamic_bytes, wp_error *err) {
+    const uint64_t taken = wp_kernel_get_info(code->cached)->shared_static_bytes + dynamic_bytes;
+    if (taken <= wp_device_get_info(code->device)->shared_bytes_per_block ||
+        dynamic_bytes <= code->shared_max_bytes)
+        return WP_STATUS_OK;
+    WP_TRY(wpi_kernel_set_shared_max(code->cached, dynamic_bytes, err));
+    code->shared_max_bytes = dynamic_bytes;
+    return WP_STATUS_OK;
+}
+
+static wp_status queue_cached(wpi_cache_code *code, wp_queue *queue, const wp_launch *launch,
+                              const wpi_cache_plan *plan, wp_error *err) {
+    void *args[ARGUMENTS_MAX + OWN_ARGUMENTS];
+    uint32_t lines = plan->lines | code->hits_pct << WPI_CACHE_HITS_SHIFT;
+    uint32_t offset = plan->lines_offset_bytes;
+    wpi_cache_counts *counts = code->counts_are_on ? code->counts : NULL;
+    const uint32_t own = wp_kernel_get_info(code->plain)->param_count;
+    if (own != 0) memcpy(args, launch->args, own * sizeof *args);
+    args[own] = &lines;
+    args[own + 1] = &offset;
+    args[own + 2] = &counts;
+    wp_launch cached = *launch;
+    cached.kernel = code->cached;
+    cached.shared_dynamic_bytes = plan->shared_dynamic_bytes;
+    cached.args = args;
+    WP_TRY(allow_shared(code, plan->shared_dynamic_bytes, err));
+    return wp_queue_launch(queue, &cached, err);
+}
+
+wp_status wpi_cache_launch_queue(wpi_cache_code *code, wp_queue *queue, const wp_launch *launch,
+                                 wp_error *err) {
+    const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    const uint32_t threads = launch->block.x * launch->block.y * launch->block.z;
+    wpi_cache_plan plan;
+    wpi_cache_plan_make(code, blocks, threads, launch->shared_dynamic_bytes, &plan);
+    if (plan.reason == NULL && wp_kernel_get_info(code->plain)->param_count > ARGUMENTS_MAX)
+        plan.reason = "the kernel has more than 512 parameters";
+    wpi_cache_plan_note(code, threads, launch->shared_dynamic_bytes);
+    const wp_status status = plan.reason != NULL ? wp_queue_launch(queue, launch, err)
+                                                 : queue_cached(code, queue, launch, &plan, err);
+    if (status == WP_STATUS_OK) wpi_cache_code_note(code, &plan);
+    return status;
+}
+
+uint32_t wpi_cache_occupancy_blocks(const wpi_cache_code *code, uint32_t block_threads,
+                                    uint32_t shared_dynamic_bytes) {
+    wpi_cache_plan plan;
+    wpi_cache_plan_make(code, 0, block_threads, shared_dynamic_bytes, &plan);
+    return plan.reason != NULL
+               ? wp_kernel_occupancy_blocks(code->plain, block_threads, shared_dynamic_bytes)
+               : wp_kernel_occupancy_blocks(code->cached, block_threads, plan.shared_dynamic_bytes);
+}

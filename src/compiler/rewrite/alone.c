@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "compiler/rewrite/alone.h"
+
+#include <llvm-c/BitReader.h>
+#include <llvm-c/BitWriter.h>
+#include <llvm-c/Comdat.h>
+#include <llvm-c/Linker.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/file.h"
+#include "base/must.h"
+#include "base/text.h"
+#include "compiler/rewrite/rewrite.h"
+
+/* ---- variables: the copy declares them, the program defines them ---- */
+
+static bool is_variable(LLVMValueRef global) {
+    const bool has_value = LLVMIsExternallyInitialized(global) || !LLVMIsGlobalConstant(global);
+    return has_value && LLVMGetPointerAddressSpace(LLVMTypeOf(global)) != WP_SPACE_SHARED;
+}
+
+static bool is_hidden(LLVMValueRef global) {
+    const LLVMLinkage linkage = LLVMGetLinkage(global);
+    return linkage == LLVMInternalLinkage || linkage == LLVMPrivateLinkage;
+}
+
+/* Hidden variables get a linkage with which the copy can refer to them, until it is linked back. */
+static void show_variables(wpi_alone_program *program) {
+    LLVMModuleRef module = program->c->module;
+    uint32_t most = 0;
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g))
+        most++;
+    program->shown = wp_must_calloc(most + 1, sizeof *program->shown);
+    for (LLVMValueRef g = LLVMGetFirstGlobal(module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || !is_variable(g) || !is_hidden(g)) continue;
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        program->shown[program->shown_count++] = g;
+    }
+}
+
+void wpi_alone_program_init(wpi_alone_program *program, wp_compile *c) {
+    *program = (wpi_alone_program){.c = c};
+    show_variables(program);
+    program->bitcode = LLVMWriteBitcodeToMemoryBuffer(c->module);
+}
+
+void wpi_alone_program_deinit(wpi_alone_program *program) {
+    for (uint32_t i = 0; i < program->shown_count; i++)
+        LLVMSetLinkage(program->shown[i], LLVMInternalLinkage);
+    wp_free(program->shown);
+    LLVMDisposeMemoryBuffer(program->bitcode);
+    *program = (wpi_alone_program){0};
+}
+
+static void declare_variables(wp_compile *c) {
+    for (LLVMValueRef g = LLVMGetFirstGlobal(c->module); g; g = LLVMGetNextGlobal(g)) {
+        if (LLVMIsDeclaration(g) || !is_variable(g)) continue;
+        LLVMSetInitializer(g, NULL);
+        LLVMSetLinkage(g, LLVMExternalLinkage);
+        LLVMSetComdat(g, NULL);
+    }
+}
+
+/* ---- the kernel alone ---- */
+
+static wp_status inline_calls(wp_compile *c, LLVMValueRef kernel, wp_error *err) {
+    wpi_rewrite_drop_lists(c);
+    declare_variables(c);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        if (LLVMIsDeclaration(f) || f == kernel) continue;
+        LLVMSetLinkage(f, LLVMInternalLinkage);
+        LLVMSetVisibility(f, LLVMDefaultVisibility);
+        wpi_function_attribute_remove(f, "noinline");
+        wpi_function_attribute_remove(f, "optnone");
+        wpi_function_attribute(c, f, "alwaysinline");
+    }
+    return wpi_compile_run(c,
+                           "always-inline,globaldce,function(sroa,early-cse,"
+                           "instcombine<no-verify-fixpoint>,simplifycfg)",
+                           NULL, err);
+}
+
+wp_status wpi_alone_init(wpi_alone *alone, const wpi_alone_program *program, const char *kernel,
+                         wp_error *err) {
+    *alone = (wpi_alone){.program = program->c};
+    WP_TRY(wpi_compile_create(LLVMGetBufferStart(program->bitcode),
+                              LLVMGetBufferSize(program->bitcode), &alone->c, err));
+    for (uint32_t k = 0; k < alone->c->kernel_count; k++)
+        if (strcmp(alone->c->kernels[k].name, kernel) == 0) alone->kernel = &alone->c->kernels[k];
+    if (alone->kernel == NULL)
+        return WP_FAIL(err, NOT_FOUND, "the device code has no kernel %s", kernel);
+    return inline_calls(alone->c, alone->kernel->function, err);
+}
+
+/* ---- the device library ---- */
+
+static char *library_path(const char *file, wp_error *err) {
+    char *self = NULL;
+    if (wp_self_path(&self, err) != WP_STATUS_OK) return NULL;
+    char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
+    char *folder = wp_path_join(prefix, "lib/warpage"), *path = wp_path_join(folder, file);
+    wp_free(folder);
+    wp_free(prefix);
+    wp_free(bin);
+    wp_free(self);
+    return path;
+}
+
+static wp_status open_library(wp_compile *c, const char *file, LLVMModuleRef *out, wp_error *err) {
+    char *path = library_path(file, err), *data = NULL;
+    size_t size_bytes = 0;
+    if (path == NULL) return WP_STATUS_IO;
+    wp_status status = wp_file_read(path, &data, &size_bytes, err);
+    if (status == WP_STATUS_OK) {
+        LLVMMemoryBufferRef buffer =
+            LLVMCreateMemoryBufferWithMemoryRangeCopy(data, size_bytes, file);
+        if (LLVMParseBitcodeInContext2(c->context, buffer, out))
+            status =
+                WP_FAIL(err, TOOLCHAIN, "%s is not bitcode of LLVM 19; reinstall warpage", path);
+        LLVMDisposeMemoryBuffer(buffer);
+    }
+    wp_free(data);
+    wp_free(path);
+    return status;
+}
+
+static void drop_target(LLVMValueRef function) {
+    static const char *const names[] = {"target-cpu", "target-features"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        LLVMRemoveStringAttributeAtIndex(function, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
+                                         names[i], (unsigned)strlen(names[i]));
+}
+
+wp_status wpi_alone_link(wpi_alone *alone, const char *file, const char *prefix, wp_error *err) {
+    wp_compile *c = alone->c;
+    LLVMModuleRef library = NULL;
+    WP_TRY(open_library(c, file, &library, err));
+    LLVMSetTarget(library, LLVMGetTarget(c->module));
+    LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
+    for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
+        drop_target(f);
+    if (LLVMLinkModules2(c->module, library))
+        return WP_FAIL(err, TOOLCHAIN, "%s does not fit the program; reinstall warpage", file);
+    for (LLVMValueRef f = LLVMGetFirstFunction(c->module); f; f = LLVMGetNextFunction(f)) {
+        size_t length;
+        if (!LLVMIsDeclaration(f) &&
+            strncmp(LLVMGetValueName2(f, &length), prefix, strlen(prefix)) == 0)
+            LLVMSetLinkage(f, LLVMInternalLinkage);
+    }
+    return WP_STATUS_OK;
+}
+
+/* ---- back into the program ---- */
+
+wp_status wpi_alone_return(wpi_alone *alone, wp_error *err) {
+    LLVMValueRef kernel = alone->kernel->function;
+    LLVMSetValueName2(kernel, "wp.alone.kernel", 15);
+    LLVMSetLinkage(kernel, LLVMInternalLinkage);
+    WP_TRY(wpi_compile_run(alone->c, "globaldce", NULL, err));
+    LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(alone->c->module);
+    LLVMModuleRef made = NULL;
+    wp_status status = WP_STATUS_OK;
+    if (LLVMParseBitcodeInContext2(alone->program->context, bitcode, &made) ||
+        LLVMLinkModules2(alone->program->module, made))
+        status = WP_FAIL(err, TOOLCHAIN, "the other form of a kernel does not fit the program");
+    LLVMDisposeMemoryBuffer(bitcode);
+    return status;
+}
+
+void wpi_alone_deinit(wpi_alone *alone) {
+    wpi_compile_destroy(alone->c);
+    *alone = (wpi_alone){0};
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * The parts of the rewrite `cache` (docs/rooms/cache.md), in the order in which they run:
+ *
+ *     alone.c          a module that has only the kernel
+ *     cache_access.c   numbers the structures and notes on each access what the cache does with it
+ *     cache_loop.c     chooses the loops, and where threads leave monitoring
+ *     cache_copy.c     makes the monitored and the cached copy of each loop
+ *     cache.c          calls these, and makes the facts
+ *
+ * Notes are metadata, because LLVM's reg2mem runs between cache_loop.c and cache_copy.c: it keeps
+ * instructions and headers of loops, but neither phis nor addresses as values.
+ */
+#ifndef WP_COMPILER_CACHE_H
+#define WP_COMPILER_CACHE_H
+
+#include "base/cache_abi.h"
+#include "compiler/context.h"
+#include "compiler/ir/loop.h"
+
+/** All loops with the same header, as one. */
+typedef struct wpi_cache_loop {
+    LLVMBasicBlockRef header;
+    bool *contains;    /* [blocks] */
+    uint32_t parent;   /* the smallest loop around it, or UINT32_MAX */
+    uint32_t accesses; /* that a turn counts; with is_left also those of inner loops */
+    bool is_left;      /* by all lanes of a warp in the same turn, as far as the code shows */
+} wpi_cache_loop;
+
+typedef struct wpi_cache_loops {
+    wp_loops found;
+    wpi_cache_loop *loops;
+    uint32_t count;
+} wpi_cache_loops;
+
+/** A header at which threads leave monitoring. */
+typedef struct wpi_cache_exit {
+    LLVMBasicBlockRef header;
+    uint32_t accesses;
+    bool is_inner; /* lanes may leave in different turns: it is left late */
+} wpi_cache_exit;
+
+typedef struct wpi_cache {
+    wp_compile *c;
+    const wp_kernel_ir *kernel;
+    LLVMValueRef body;                  /* becomes the cached form */
+    LLVMValueRef lines, offset, counts; /* its own parameters */
+    LLVMValueRef thread;                /* the state */
+    uint32_t used, written;             /* masks of structures */
+    LLVMBasicBlockRef *nests;           /* headers of the loops that are copied */
+    uint32_t nest_count;
+    wpi_cache_exit *exits;
+    uint32_t exit_count;
+    wpi_cache_facts facts;
+} wpi_cache;
+
+/** What the cache does before an instruction. */
+typedef enum wpi_cache_act {
+    WPI_CACHE_NOTHING = 0,
+    WPI_CACHE_ACCESS,  /* goes through the line of `structure`; `others` may hold it, too */
+    WPI_CACHE_OUTSIDE, /* goes to memory; `others` may hold it */
+    WPI_CACHE_FLUSH
+} wpi_cache_act;
+
+typedef struct wpi_cache_note {
+    wpi_cache_act act;
+    uint32_t structure, others;
+} wpi_cache_note;
+
+void wpi_cache_loops_init(wpi_cache_loops *loops, LLVMValueRef function);
+void wpi_cache_loops_deinit(wpi_cache_loops *loops);
+
+/** Makes read-only loads by intrinsic plain, numbers the structures and sets the notes. */
+void wpi_cache_note_accesses(wpi_cache *k, const wpi_cache_loops *loops);
+wpi_cache_note wpi_cache_noted(LLVMValueRef instruction);
+void wpi_cache_forget_note(LLVMValueRef instruction);
+/** Address, bytes and whether it writes; false: no load, store or atomic operation. */
+bool wpi_cache_describe(const wp_compile *c, LLVMValueRef instruction, LLVMValueRef *pointer,
+                        uint32_t *bytes, bool *is_write);
+
+/** Fills `nests` and `exits`. */
+void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *loops);
+
+/** Copies the nests; the body has no phis. */
+void wpi_cache_copy(wpi_cache *k);
+
+#endif

@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# The report says what a kernel compiled with wpcc --cache cached, and why a kernel was not: as text and JSON.
+set -e
+cat >"$TMP/a.cu" <<'END'
+#include <cstdio>
+__global__ void along(const char *in, unsigned *out, int n) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[threadIdx.x * n + i];
+    out[threadIdx.x] = s;
+}
+__global__ void apart(const int *in, unsigned *out, int n) {
+    unsigned s = 0;
+    for (int i = 0; i < n; i++) s += in[threadIdx.x + 64 * i];
+    out[threadIdx.x] = s;
+}
+__global__ void no_loop(unsigned *out) { out[threadIdx.x] = 1; }
+int main() {
+    void *in; unsigned *out, got[64];
+    cudaMalloc(&in, 64 * 1024 * 4); cudaMemset(in, 1, 64 * 1024 * 4); cudaMalloc((void **)&out, sizeof got);
+    along<<<1, 64>>>((const char *)in, out, 1024);
+    apart<<<1, 64>>>((const int *)in, out, 1024);
+    no_loop<<<1, 64>>>(out);
+    cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost);
+    cudaFree(in); cudaFree(out);
+    return got[0] == 1 ? 0 : 1;
+}
+END
+"$WPCC" --cache "$TMP/a.cu" -o "$TMP/a"
+for device in $DEVICES sim:titan-black; do
+    "$WARPAGE" run --device "$device" --report "$TMP/r.json" -- "$TMP/a"
+    "$WARPAGE" run --device "$device" -- "$TMP/a" >"$TMP/r.txt" 2>&1 || { cat "$TMP/r.txt"; exit 1; }
+    grep -q 'lines a thread  *1: ' "$TMP/r.txt" || { cat "$TMP/r.txt"; exit 1; }
+    grep -q 'parameter 0 in, read-only  *9[0-9]\.[0-9] % hits of [0-9]* monitored; cached$' "$TMP/r.txt"
+    grep -q 'parameter 0 in, read-only  *0\.0 % hits of [0-9]* monitored; not cached: at most 50 % hits$' "$TMP/r.txt"
+    grep -q 'plain because  *the kernel has no loops' "$TMP/r.txt"
+    python3 - "$TMP/r.json" <<'END'
+import json, sys
+rows = {r["display_name"].split("(")[0]: r for r in json.load(open(sys.argv[1]))["cached"]}
+along, apart, none = rows["along"], rows["apart"], rows["no_loop"]
+structure = along["structures"][0]
+assert along["lines"] == 1 and along["launches"] == 1 and along["plain_launches"] == 0, along
+assert along["left"] == 64 and along["stayed"] + along["left"] >= 64, along
+assert structure["chosen"] == 64 and structure["name"] == "in" and not structure["is_written"], along
+# A line of 16 bytes is filled once for its 16 reads.
+assert along["filled_lines"] <= 64 * (1024 - 290) / 16 + 64 and along["flushed_lines"] == 0, along
+assert apart["structures"][0]["seldom"] == 64 and apart["filled_lines"] == 0, apart
+assert none["plain_launches"] == 1 and none["reason"] == "the kernel has no loops", none
+assert along["cached_instructions"] > along["instructions"] > 0
+END
+done
+WARPAGE_SOFTWARE_CACHE=off "$WARPAGE" run -- "$TMP/a" 2>&1 | grep -q 'cached kernel' && exit 1
+"$WARPAGE" run --check -- "$TMP/a" >"$TMP/c.txt" 2>&1 || { cat "$TMP/c.txt"; exit 1; }
+grep -q 'plain because  *--check runs the plain kernel' "$TMP/c.txt"

@@ -1,0 +1,130 @@
+// RUN: %wpcc --cache -emit-llvm -c %s -o %t.bc
+// RUN: llvm-dis-19 %t.bc -o %t.ll && FileCheck %s < %t.ll
+// RUN: FileCheck %s --check-prefix=FACTS < %t.ll
+// RUN: FileCheck %s --check-prefix=FENCE < %t.ll
+// RUN: FileCheck %s --check-prefix=ATOMIC < %t.ll
+// RUN: awk '/^define .*_Z5alonePKcPci[$]cache/,/^}/' %t.ll | grep -c 'icmp eq i64' > %t.alone
+// RUN: awk '/^define .*_Z5mixedPKcPci[$]cache/,/^}/' %t.ll | grep -c 'icmp eq i64' > %t.mixed
+// RUN: test $(cat %t.alone) -gt 0 && test $(cat %t.alone) -lt $(cat %t.mixed)
+// RUN: FileCheck %s --check-prefix=OUTSIDE < %t.ll
+// RUN: awk '/^define .*_Z4rowsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.rows
+// RUN: awk '/^define .*_Z4metsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.mets
+// RUN: test $(cat %t.rows) = 2 && test $(cat %t.mets) = 1
+// RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
+// Each kernel keeps its own form; its cached form has two copies of the loop, and state in registers only.
+
+// CHECK-LABEL: define {{.*}}void @_Z3sumPKiPii(
+// CHECK-NOT: addrspace(3)
+// CHECK: ret void
+// CHECK-LABEL: define {{.*}}void @"_Z3sumPKiPii$cache"(ptr {{[^,]*}}%in, ptr {{[^,]*}}%out, i32 {{[^,]*}}%n, i32 %lines, i32 %lines_offset, ptr %counts)
+// CHECK-NOT: alloca
+// A line is filled by one load of 16 bytes, and the access goes to it.
+// CHECK: [[LINE:%[^ ]+]] = load <4 x i32>, ptr %{{.*}}, align 16
+// CHECK: store <4 x i32> [[LINE]], ptr addrspace(3) %{{.*}}, align 16
+// CHECK: addrspacecast ptr addrspace(3) %{{.*}} to ptr
+// CHECK: [[PLACE:%[^ ]+]] = phi ptr
+// CHECK: load i32, ptr [[PLACE]], align 4
+// The data are only read: nothing is written back.
+// CHECK-NOT: store i8
+// CHECK: }
+
+// Structures, written ones, parameters; a kernel without loops says why it has no cached form.
+// FACTS-DAG: @"_Z3sumPKiPii$cache$facts" = {{.*}} c"\01\00\00\00\00\00\00\00\00\00\00\00
+// FACTS-DAG: @"_Z3sumPKiPii$cache$counts" = {{.*}}externally_initialized global [{{[0-9]+}} x i64] zeroinitializer
+// FACTS-DAG: @"_Z4onlyPi$cache$facts" = {{.*}}the kernel has no loops
+// FACTS-DAG: @"_Z5countPKhPji$cache$facts" = {{.*}} c"\01\00\00\00\00\00\00\00\00\00\00\00
+// FACTS-DAG: @"_Z6chasedPPKii$cache$facts"
+// FACTS-NOT: @"_Z4onlyPi$cache"(
+
+// Dirty bytes are written back before a fence.
+// FENCE-LABEL: define {{.*}}void @"_Z6fencedPci$cache"(
+// FENCE: store i8 %{{[^,]+}}, ptr %{{.*}}, align 1
+// FENCE: call void @llvm.nvvm.membar.gl()
+// FENCE: }
+
+// What atomic operations touch is not cached: the only line is that of the bytes.
+// ATOMIC-LABEL: define {{.*}}void @"_Z5countPKhPji$cache"(
+// ATOMIC-COUNT-1: load <4 x i32>
+// ATOMIC-NOT: load <4 x i32>
+// ATOMIC: }
+
+// With __restrict__ an access compares its address with its own line only; without, also with the other's.
+
+// A pointer from memory is of no parameter: its data are read as they are.
+// OUTSIDE-LABEL: define {{.*}}void @"_Z6chasedPPKii$cache"(
+// OUTSIDE: [[P:%[^ ]+]] = load ptr, ptr
+// OUTSIDE: [[Q:%[^ ]+]] = getelementptr {{.*}}ptr [[P]]
+// OUTSIDE: load i32, ptr [[Q]]
+// OUTSIDE: }
+
+// Monitoring is left at the outer and at the inner loop; with a warp function in the nest, lanes leave only together, at the
+// outer.
+
+// PTX-NOT: .local
+// PTX: .visible .entry _Z3sumPKiPii$cache(
+// PTX: ld.v4.u32
+// PTX: st.shared.v4.u32
+// PTX-NOT: .local
+// PTX-NOT: ld.local
+
+// PLAIN-NOT: $cache
+
+__global__ void sum(const int *in, int *out, int n) {
+    int s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) s += in[threadIdx.x * n + i];
+    out[threadIdx.x] = s;
+}
+
+__global__ void only(int *out) { out[threadIdx.x] = 1; }
+
+__global__ void fenced(char *data, int n) {
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        data[threadIdx.x * n + i] += 1;
+        __threadfence();
+    }
+}
+
+__global__ void count(const unsigned char *in, unsigned *bins, int n) {
+#pragma unroll 1
+    for (int i = 0; i < n; i++) atomicAdd(&bins[in[threadIdx.x * n + i]], 1u);
+}
+
+__global__ void alone(const char *__restrict__ in, char *__restrict__ out, int n) {
+#pragma unroll 1
+    for (int i = 0; i < n; i++) out[threadIdx.x * n + i] = in[threadIdx.x * n + i] + 1;
+}
+
+__global__ void mixed(const char *in, char *out, int n) {
+#pragma unroll 1
+    for (int i = 0; i < n; i++) out[threadIdx.x * n + i] = in[threadIdx.x * n + i] + 1;
+}
+
+__global__ void rows(const float *in, float *out, int n) {
+#pragma unroll 1
+    for (int r = threadIdx.x; r < n; r += blockDim.x) {
+        float s = 0;
+#pragma unroll 1
+        for (int i = 0; i < n; i++) s += in[r * n + i];
+        out[r] = s;
+    }
+}
+
+__global__ void mets(const float *in, float *out, int n) {
+#pragma unroll 1
+    for (int r = threadIdx.x; r < n; r += blockDim.x) {
+        float s = 0;
+#pragma unroll 1
+        for (int i = 0; i < n; i++) s += in[r * n + i];
+        out[r] = __shfl_xor_sync(~0u, s, 1);
+    }
+}
+
+__global__ void chased(const int **rows, int n) {
+    int s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; i++) s += rows[i][threadIdx.x];
+    if (s == 0) __trap();
+}
