@@ -11,7 +11,7 @@
 enum { WAIT, RETURN, GATHER, LINES, SEND };
 enum {
     LINE_BYTES = 64,
-    FIRST_BYTES = 256 /* of a window: doubled while reads go on, a line after a jump */
+    FIRST_BYTES = 512 /* of a window: doubled while reads go on, a line after a jump */
 };
 
 static const wpi_window_launch *launch_of(const wpi_window_service *s) {
@@ -52,8 +52,11 @@ wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffer
     s->batch = wp_calloc(threads, sizeof *s->batch);
     s->rows = wp_calloc(l->windows * warps, sizeof *s->rows);
     s->write_rows = wp_calloc(warps, sizeof *s->write_rows);
+    s->taken = wp_calloc(threads, sizeof *s->taken);
+    s->blocks = wp_calloc(l->sets_per_group, sizeof *s->blocks);
     s->past = wp_calloc(l->windows * threads, sizeof *s->past);
-    if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->past == NULL)
+    if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
+        s->blocks == NULL || s->past == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
     return WP_STATUS_OK;
 }
@@ -62,6 +65,8 @@ void wpi_window_service_free(wpi_window_service *s) {
     wp_free(s->batch);
     wp_free(s->rows);
     wp_free(s->write_rows);
+    wp_free(s->taken);
+    wp_free(s->blocks);
     wp_free(s->past);
     *s = (wpi_window_service){0};
 }
@@ -78,6 +83,7 @@ static bool take_requests(wpi_window_service *s, const uint32_t **next, uint32_t
         *value = __atomic_load_n(*next, __ATOMIC_ACQUIRE);
         if (*value == WPI_STREAM_END) return s->batch_count != 0;
         if ((*value & 1) == (lap & 1)) return true;
+        s->taken[*value >> 1] = s->batches + 1;
         s->batch[s->batch_count++] = *value >> 1;
     }
 }
@@ -176,14 +182,51 @@ static bool store(wpi_window_service *s) {
 
 /* ---- windows ---- */
 
-/* A thread that reads on gets twice as much as before, as disk caches read ahead. */
-static uint32_t bytes_ahead(const wpi_window_launch *l, wpi_window_past *past, uint64_t first) {
+static uint64_t want_of(const wpi_window_service *s, uint32_t number) {
+    return launch_of(s)->wants[base_of(s) + number];
+}
+
+/* Threads that begin side by side share data out: this one's part ends where the next one's
+ * begins. 0: not known. */
+static uint64_t end_of_part(const wpi_window_service *s, uint32_t number, uint64_t want) {
+    const uint32_t next = number + 1;
+    if (next == group_threads(s) || s->taken[next] != s->batches + 1) return 0;
+    const uint64_t other = want_of(s, next);
+    const bool is_same = other >> WPI_WINDOW_NUMBER_SHIFT == want >> WPI_WINDOW_NUMBER_SHIFT;
+    const uint64_t end = other & WPI_WINDOW_ADDRESS;
+    return is_same && end > (want & WPI_WINDOW_ADDRESS) ? end : 0;
+}
+
+/* A thread that reads on gets twice as much as before, as disk caches read ahead; at the end of its
+ * part a line more. */
+static uint32_t bytes_ahead(const wpi_window_service *s, uint32_t number, uint64_t want,
+                            wpi_window_past *past) {
+    const wpi_window_launch *l = launch_of(s);
     const uint32_t most = l->granules << l->granule;
-    uint32_t bytes = FIRST_BYTES;
-    if (past->bytes != 0)
-        bytes = first + past->bytes >= past->outer && first < past->outer + most ? 2 * past->bytes
-                                                                                : LINE_BYTES;
-    return bytes < most ? bytes : most;
+    const uint64_t first = (want & WPI_WINDOW_ADDRESS) >> l->granule << l->granule;
+    uint64_t bytes = FIRST_BYTES;
+    if (past->bytes == 0)
+        past->end = end_of_part(s, number, want);
+    else if (first + past->bytes >= past->outer && first < past->outer + most)
+        bytes = 2 * (uint64_t)past->bytes;
+    else
+        bytes = LINE_BYTES;
+    if (past->end > first && past->end - first + LINE_BYTES < bytes)
+        bytes = past->end - first + LINE_BYTES;
+    if (past->end != 0 && past->end <= first) bytes = LINE_BYTES;
+    return bytes < most ? (uint32_t)bytes : most;
+}
+
+/* A block that has just taken a set begins anew. */
+static void forget_other_blocks(wpi_window_service *s, uint32_t number) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t set = number / l->threads;
+    const uint32_t block = *word_of(l->block, s->group * l->sets_per_group + set);
+    if (s->blocks[set] == block) return;
+    s->blocks[set] = block;
+    for (uint32_t w = 0; w < l->windows; w++)
+        memset(s->past + (uint64_t)w * group_threads(s) + (uint64_t)set * l->threads, 0,
+               l->threads * sizeof *s->past);
 }
 
 /* What there is from the wanted address on, row by row, behind a row with the bytes that there are.
@@ -199,9 +242,10 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want,
     wpi_window_past *past = &s->past[(uint64_t)w * group_threads(s) + number];
     if (wpi_reservation_host(cursor, address, read_bytes) == NULL)
         return outside(s, number, false, read_bytes, address);
-    uint32_t bytes = bytes_ahead(l, past, first);
+    uint32_t bytes = bytes_ahead(s, number, want, past);
     if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
-    *past = (wpi_window_past){first + bytes, bytes};
+    past->outer = first + bytes;
+    past->bytes = bytes;
     const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES, row_bytes = 32u << granule;
     const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
     char *row = s->buffers->data_copy + (w * warps + warp) * l->region_bytes +
@@ -230,7 +274,8 @@ static bool gather(wpi_window_service *s, wp_host_work *work) {
     const wpi_window_launch *l = launch_of(s);
     memset(s->rows, 0, (size_t)l->windows * group_warps(s) * sizeof *s->rows);
     for (uint32_t i = 0; i < s->batch_count; i++) {
-        const uint64_t want = l->wants[base_of(s) + s->batch[i]];
+        const uint64_t want = want_of(s, s->batch[i]);
+        forget_other_blocks(s, s->batch[i]);
         if (want != 0 && !fill_window(s, s->batch[i], want, work)) return false;
     }
     work->read_bytes += s->batch_count * (sizeof(uint64_t) + sizeof(uint32_t));
@@ -297,7 +342,7 @@ static wp_actor_answer begin(wp_actor *actor, wpi_window_service *s) {
     const uint32_t *next, *sent = word_of(s->buffers->sent, s->group);
     const uint32_t arrived = __atomic_load_n(sent, __ATOMIC_ACQUIRE);
     uint32_t value;
-    if (s->batches - arrived > 1) return watch(actor, sent, arrived);
+    if (s->batches != arrived) return watch(actor, sent, arrived);
     if (!take_requests(s, &next, &value)) return WP_ACTOR_ENDS;
     if (s->batch_count == 0) return watch(actor, next, value);
     s->since_ns = wpi_actor_now_ns(actor);

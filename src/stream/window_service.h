@@ -5,8 +5,8 @@
  *
  *     WAIT ─requests─► [RETURN ─values came back─►] GATHER ─► LINES ─► SEND ─► WAIT
  *
- * While a batch crosses the link the next one is gathered, but no more: requests that come
- * meanwhile make that one larger, and a copy's fixed time is shared by more of them.
+ * Requests that come while a batch crosses the link make the next one larger, and a copy's fixed
+ * time is shared by more of them.
  */
 #ifndef WP_STREAM_WINDOW_SERVICE_H
 #define WP_STREAM_WINDOW_SERVICE_H
@@ -17,8 +17,8 @@
 
 /** What a thread got last in one of its windows. */
 typedef struct wpi_window_past {
-    uint64_t outer;
-    uint32_t bytes; /* 0: nothing yet */
+    uint64_t outer, end; /* end: of its part of the data, 0: not known */
+    uint32_t bytes;      /* 0: nothing yet */
 } wpi_window_past;
 
 typedef struct wpi_window_service {
@@ -30,8 +30,10 @@ typedef struct wpi_window_service {
     uint32_t batches; /* sent */
     uint32_t *batch;  /* [batch_count]: threads, numbered in the group */
     uint32_t batch_count;
+    uint32_t *taken;          /* [threads]: the batch, counted from 1, that a thread was in last */
     uint32_t *rows;           /* [windows][warps]: that the batch sends */
     uint32_t *write_rows;     /* [warps]: that the batch fetches */
+    uint32_t *blocks;         /* [sets]: that had the set last; past is of these */
     wpi_window_past *past;    /* [windows][threads] */
     wp_host_work random_work; /* of the batch */
     uint64_t since_ns;        /* the batch's work began */
