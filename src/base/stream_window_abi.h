@@ -33,8 +33,7 @@ typedef struct wpi_window_launch {
     uint32_t set_count, sets_per_group, group_count;
     uint32_t windows, granule, granules; /* of a thread; the class of a granule; of a window */
     uint32_t write_slots, value_class;   /* of a thread; of a slot in `values` */
-    uint32_t ring_mask, ring_shift;      /* a ring has ring_mask + 1 = 1 << ring_shift words */
-    uint32_t reserved;
+    uint32_t ring_shift;                 /* a ring has 1 << ring_shift words */
     uint64_t region_bytes;
     char *data;             /* device, [window][set][warp] of region_bytes */
     uint64_t *wants;        /* pinned, [set][thread] */
@@ -53,6 +52,10 @@ typedef struct wpi_window_launch {
 typedef struct wpi_window_thread {
     const wpi_window_launch *launch;
     uint32_t thread, set, asked, writes;
+    uint32_t number, ring_shift; /* number: of the thread in its group, as it goes into the ring */
+    uint64_t *want_at;
+    uint32_t *write_count_at, *answered_at, *tickets, *ring; /* of the thread; of its group */
+    uint64_t began_ns, waited_ns;
     uint32_t epoch[WPI_STREAM_WINDOWS]; /* refills of the warp that this lane knows of */
     uint32_t valid[WPI_STREAM_WINDOWS]; /* bytes */
     uint64_t first[WPI_STREAM_WINDOWS]; /* address */

@@ -60,7 +60,6 @@ static void set_groups(wpi_window_launch *l, uint32_t sets) {
     l->ring_shift = 0;
     while (UINT64_C(1) << l->ring_shift < (uint64_t)l->sets_per_group * l->threads)
         l->ring_shift++;
-    l->ring_mask = (UINT32_C(1) << l->ring_shift) - 1;
 }
 
 static uint64_t fill_layout(void *object, uint32_t sets, uint32_t turns) {

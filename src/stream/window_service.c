@@ -79,7 +79,7 @@ static bool take_requests(wpi_window_service *s, const uint32_t **next, uint32_t
     const uint32_t *ring = l->ring + ((uint64_t)s->group << l->ring_shift);
     for (s->batch_count = 0;; s->ticket++) {
         const uint32_t lap = s->ticket >> l->ring_shift;
-        *next = &ring[s->ticket & l->ring_mask];
+        *next = &ring[s->ticket - (lap << l->ring_shift)];
         *value = __atomic_load_n(*next, __ATOMIC_ACQUIRE);
         if (*value == WPI_STREAM_END) return s->batch_count != 0;
         if ((*value & 1) == (lap & 1)) return true;
@@ -359,7 +359,7 @@ wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
     case RETURN: {
         const uint32_t *word = word_of(s->buffers->returned, s->group);
         const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-        if (value == s->batches) return watch(actor, word, value);
+        if (value != s->batches + 1) return watch(actor, word, value);
         if (!store(s)) return fail(s);
         work.read_bytes = s->batch_count * sizeof(uint64_t);
         return spend(actor, s, &work, GATHER);

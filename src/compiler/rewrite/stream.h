@@ -57,7 +57,8 @@ typedef struct wpi_stream {
  * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With windows, `loop` is the
  * window. */
 #define WPI_STREAM_READ "wp.stream.read."
-/** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>) */
+/** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>); with windows, instead of is_own the
+ * bits of those in which the value may be read again. */
 #define WPI_STREAM_WRITE "wp.stream.write."
 /** i32 wp.stream.next(i32 wpi_stream_kind): the wpi_stream_answer of all threads of its half */
 #define WPI_STREAM_NEXT "wp.stream.next"

@@ -153,6 +153,7 @@ typedef struct access {
     int class;
     bool is_store;
     bool is_own; /* a read of what this thread may have written, or such a write */
+    uint32_t windows; /* bits: of such a write, in which it may be read again */
 } access;
 
 typedef struct access_list {
@@ -190,6 +191,13 @@ static wp_status widths_differ(wpi_stream *s, const access *a, const access *wri
     return status;
 }
 
+/* A window for each mapped parameter. */
+static uint32_t window_of(const wpi_stream *s, const access *a) {
+    const uint64_t lowest = a->params & -a->params;
+    const uint32_t rank = (uint32_t)__builtin_popcountll(s->mask & (lowest - 1));
+    return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
+}
+
 /* A thread sees its own writes: reads that may meet one look for it. Without windows the host stores
  * the writes of a chunk class by class, so those of one place must be of one class. */
 static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
@@ -200,7 +208,9 @@ static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
             access *a = &list->items[n];
             if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
             if (!s->has_windows && a->class != write->class) return widths_differ(s, a, write, err);
-            if (!a->is_store) a->is_own = write->is_own = true;
+            if (a->is_store) continue;
+            a->is_own = write->is_own = true;
+            write->windows |= 1u << window_of(s, a);
         }
     }
     return WP_STATUS_OK;
@@ -236,7 +246,7 @@ static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list 
     if (class < 0)
         return wpi_stream_refuse(
             s, i, "accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes", err);
-    add_access(list, (access){i, params, offset_of(layout, pointer), class, is_store, false});
+    add_access(list, (access){i, params, offset_of(layout, pointer), class, is_store, false, 0});
     return WP_STATUS_OK;
 }
 
@@ -333,13 +343,6 @@ static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
 
-/* A window for each mapped parameter. */
-static uint32_t window_of(const wpi_stream *s, const access *a) {
-    const uint64_t lowest = a->params & -a->params;
-    const uint32_t rank = (uint32_t)__builtin_popcountll(s->mask & (lowest - 1));
-    return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
-}
-
 /* A granule has room for each read, and for each write that may be read again. */
 static void note_window(wpi_stream *s, const access *a) {
     wpi_stream_facts *f = &s->facts;
@@ -354,7 +357,8 @@ static void replace(wpi_stream *s, const access *a) {
     wp_compile *c = s->c;
     LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
     char *name = wp_format("%s%d", a->is_store ? WPI_STREAM_WRITE : WPI_STREAM_READ, 1 << a->class);
-    LLVMValueRef own = wpi_const32(c, a->is_own);
+    LLVMValueRef own =
+        wpi_const32(c, a->is_store && s->has_windows ? a->windows : (uint32_t)a->is_own);
     s->facts.reads_own |= a->is_own;
     if (s->has_windows) note_window(s, a);
     LLVMPositionBuilderBefore(c->builder, a->instruction);

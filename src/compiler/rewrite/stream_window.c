@@ -29,13 +29,9 @@ static void change(const wpi_stream *s, LLVMValueRef thread, LLVMValueRef i) {
                                LLVMGetOperand(i, 1)};
         LLVMReplaceAllUsesWith(i, sized_call(c, "read", read, LLVMTypeOf(i), args, 5));
     } else {
-        LLVMValueRef args[] = {thread,
-                               LLVMGetOperand(i, 0),
-                               wpi_const32(c, f->windows),
-                               wpi_const32(c, f->granule),
-                               LLVMGetOperand(i, 1),
-                               LLVMGetOperand(i, 2)};
-        (void)sized_call(c, "write", write, c->none, args, 6);
+        LLVMValueRef args[] = {thread, LLVMGetOperand(i, 0), wpi_const32(c, f->granule),
+                               LLVMGetOperand(i, 1), LLVMGetOperand(i, 2)};
+        (void)sized_call(c, "write", write, c->none, args, 5);
     }
     LLVMSetCurrentDebugLocation2(c->builder, NULL);
     LLVMInstructionEraseFromParent(i);

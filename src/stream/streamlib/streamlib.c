@@ -38,10 +38,14 @@ static INLINE uint32_t meet_and_ask(uint32_t barrier, uint32_t count, uint32_t i
     return all;
 }
 
-/* One thread of each half measures. */
+/* The time since the last call was work, or a wait: one thread of each half measures. */
 static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint32_t what) {
     if (s->thread != 0) return;
-    note_time_at(s->launch->times + ((uint64_t)s->set * 2 + is_computing) * WPI_STREAM_TIMES, what);
+    volatile uint64_t *times =
+        s->launch->times + ((uint64_t)s->set * 2 + is_computing) * WPI_STREAM_TIMES;
+    const uint64_t now = now_ns();
+    if (what != SINCE) times[what] += now - times[SINCE];
+    times[SINCE] = now;
 }
 
 /* ---- begin and end of a block ---- */

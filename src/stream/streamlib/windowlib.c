@@ -12,9 +12,10 @@
 #include "base/stream_window_abi.h"
 #include "stream/streamlib/streamlib.h"
 
-#define EACH_WINDOW                                                                                \
-    _Pragma("clang loop unroll(full)") for (int w = 0; w < WPI_STREAM_WINDOWS;                     \
-                                            w++) if ((uint32_t)w < windows)
+#define EACH_WINDOW_IF(condition)                                                                  \
+    _Pragma("clang loop unroll(full)") for (int w = 0; w < WPI_STREAM_WINDOWS; w++) if (condition)
+#define EACH_WINDOW EACH_WINDOW_IF((uint32_t)w < windows)
+#define EACH_WINDOW_OF(mask) EACH_WINDOW_IF((mask) >> w & 1)
 
 typedef wpi_window_thread thread_state;
 
@@ -35,10 +36,6 @@ static INLINE uint32_t threads_of_block(void) {
            (uint32_t)__nvvm_read_ptx_sreg_ntid_z();
 }
 
-static INLINE void note_time(const thread_state *s, uint32_t what) {
-    if (s->thread == 0) note_time_at(s->launch->times + (uint64_t)s->set * WPI_STREAM_TIMES, what);
-}
-
 static INLINE uint64_t index_of(const thread_state *s) {
     return (uint64_t)s->set * s->launch->threads + s->thread;
 }
@@ -49,29 +46,23 @@ static INLINE uint64_t warp_of(const thread_state *s) {
 
 /* ---- requests ---- */
 
-/* The host takes the thread's writes, then fills the window, if one is wanted. */
+/* The host takes the thread's writes, then fills the window, if one is wanted. A kernel has this
+ * code at each access. */
 static INLINE void ask(thread_state *s, uint64_t want, uint32_t has_writes) {
-    const wpi_window_launch *l = s->launch;
-    const uint64_t index = index_of(s);
-    const uint32_t group = s->set / l->sets_per_group;
-    const uint32_t number =
-        (s->set - group * l->sets_per_group) * l->threads + s->thread; /* in the group */
-    note_time(s, WORKED);
-    l->wants[index] = want;
+    const uint64_t before_ns = now_ns();
+    *s->want_at = want;
     if (has_writes) {
-        l->write_counts[index] = s->writes;
+        *s->write_count_at = s->writes;
         s->writes = 0;
     }
     __nvvm_membar_sys();
-    const uint32_t ticket =
-        (uint32_t)__nvvm_atom_add_gen_i((int *)word_of(l->tickets, group), 1);
-    const uint32_t lap = ticket >> l->ring_shift;
-    volatile uint32_t *ring = l->ring + ((uint64_t)group << l->ring_shift);
-    ring[ticket & l->ring_mask] = number << 1 | ((lap & 1) ^ 1);
+    const uint32_t ticket = (uint32_t)__nvvm_atom_add_gen_i((int *)s->tickets, 1);
+    const uint32_t lap = ticket >> s->ring_shift;
+    *(volatile uint32_t *)(s->ring + (ticket - (lap << s->ring_shift))) = s->number ^ (lap & 1);
     s->asked++;
-    await(l->answered + index, s->asked);
+    await(s->answered_at, s->asked);
     __nvvm_membar_gl();
-    note_time(s, WAITED);
+    s->waited_ns += now_ns() - before_ns;
 }
 
 /* ---- begin and end of a thread ---- */
@@ -88,8 +79,19 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     if (s->thread % WPI_WINDOW_LANES == 0) EACH_WINDOW __wp_hint_epoch[w][warp] = 0;
     __syncthreads();
     s->set = shared_set;
-    s->asked = *(const volatile uint32_t *)(l->answered + index_of(s));
+    const uint32_t group = s->set / l->sets_per_group;
+    const uint32_t number = (s->set - group * l->sets_per_group) * l->threads + s->thread;
+    s->number = number << 1 | 1;
+    s->want_at = l->wants + index_of(s);
+    s->write_count_at = l->write_counts + index_of(s);
+    s->answered_at = l->answered + index_of(s);
+    s->tickets = word_of(l->tickets, group);
+    s->ring = l->ring + ((uint64_t)group << l->ring_shift);
+    s->ring_shift = l->ring_shift;
+    s->asked = *(const volatile uint32_t *)s->answered_at;
     s->writes = 0;
+    s->waited_ns = 0;
+    s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
     const uint64_t lane = WPI_WINDOW_LANES + s->thread % WPI_WINDOW_LANES; /* behind row 0 */
     EACH_WINDOW {
@@ -98,13 +100,16 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
         s->content[w] =
             l->data + ((uint64_t)w * warps + warp_of(s)) * l->region_bytes + (lane << granule);
     }
-    note_time(s, SINCE);
 }
 
 /* The last thread of a block gives its set back. */
 INLINE void __wp_stream_window_end(thread_state *s, uint32_t has_writes) {
     if (has_writes && s->writes != 0) ask(s, 0, 1);
-    note_time(s, WORKED);
+    if (s->thread == 0) {
+        volatile uint64_t *times = s->launch->times + (uint64_t)s->set * WPI_STREAM_TIMES;
+        times[WORKED] += now_ns() - s->began_ns - s->waited_ns;
+        times[WAITED] += s->waited_ns;
+    }
     __nvvm_membar_gl();
     const uint32_t ended = (uint32_t)__nvvm_atom_add_gen_i((int *)&shared_ended, 1);
     if (ended + 1 == threads_of_block())
@@ -152,8 +157,8 @@ static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, ui
 
 /* ---- writes ---- */
 
-/* The slot for a value. `is_own`: the thread may read it again; a window that has its place gets
- * it, too. */
+/* The slot for a value. Windows in which the thread may read it again get it, too: `windows` has
+ * their bits. */
 static INLINE char *put(thread_state *s, uint32_t k, void *address) {
     const wpi_window_launch *l = s->launch;
     if (s->writes == l->write_slots) ask(s, 0, 1);
@@ -169,14 +174,14 @@ static INLINE char *put(thread_state *s, uint32_t k, void *address) {
                                          uint32_t has_writes, const void *address) {               \
         return load_##bytes(find(s, w, granule, bytes, has_writes, address));                      \
     }                                                                                              \
-    INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t is_own, uint32_t windows,      \
-                                          uint32_t granule, void *address, type value) {           \
+    INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t windows,                \
+                                                 uint32_t granule, void *address, type value) {    \
         *(type *)put(s, k, address) = value;                                                       \
-        if (is_own) EACH_WINDOW {                                                                  \
-                const uint64_t offset = (uint64_t)address - s->first[w];                           \
-                if (offset + (bytes - 1) < s->valid[w])                                            \
-                    *(type *)place(s, (uint32_t)w, granule, offset) = value;                       \
-            }                                                                                      \
+        EACH_WINDOW_OF(windows) {                                                                  \
+            const uint64_t offset = (uint64_t)address - s->first[w];                               \
+            if (offset + (bytes - 1) < s->valid[w])                                                \
+                *(type *)place(s, (uint32_t)w, granule, offset) = value;                           \
+        }                                                                                          \
     }
 ACCESS(1, 0, uint8_t)
 ACCESS(2, 1, uint16_t)
