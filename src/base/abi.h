@@ -74,6 +74,9 @@ typedef enum wp_stop {
 /** Added to a warp operation: `mask` is not given, the lanes that are there take part
  *  (the forms without `_sync`). */
 #define WP_STOP_FLAG_ACTIVE 0x100u
+/** Added to WP_STOP_YIELD: only the host can end the waiting, so lanes that wait at a join need not
+ * go on alone. */
+#define WP_STOP_FLAG_HOST 0x200u
 #define WP_STOP_KIND(op) ((op) & 0xffu)
 
 /** What a stopped thread asks for, and the answer. Written by the region before it stops

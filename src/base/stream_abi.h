@@ -6,10 +6,7 @@
  * A set counts its chunks from 0, over all blocks that have it; chunk n lies in buffer
  * n % WPI_STREAM_BUFFERS. In a buffer, class k has `slots × half` places, [slot][thread]. Words of
  * different sets are WPI_STREAM_WORD apart.
- *
- * A kernel with windows has one buffer a set, and no address threads. Row 0 of a window has its
- * bytes, a granule each for thread after thread; the rows behind it its content:
- * [window][1 + granule][thread].
+ * For kernels with windows see stream_window_abi.h.
  */
 #ifndef WP_BASE_STREAM_ABI_H
 #define WP_BASE_STREAM_ABI_H
@@ -68,8 +65,7 @@ typedef struct wpi_stream_launch {
     uint32_t block_x, block_y, block_z; /* as the program launched it */
     uint32_t threads;                   /* of such a block */
     uint32_t half;                      /* … in whole warps: address threads, compute threads */
-    uint32_t set_count, buffer_count;
-    uint32_t window_granules;                  /* of a window's content */
+    uint32_t set_count;
     char *addresses, *data, *targets, *values; /* [set][buffer] of so many bytes: */
     uint64_t addresses_bytes, data_bytes, targets_bytes, values_bytes;
     uint32_t *read_counts, *write_counts; /* pinned, [set][buffer][class][half] */
@@ -97,9 +93,9 @@ typedef struct wpi_stream_launch {
 typedef struct wpi_stream_facts {
     uint32_t read_need[WPI_STREAM_CLASSES], write_need[WPI_STREAM_CLASSES];
     uint32_t reads_own; /* 1: a thread may read what it has written */
-    /* Not 0: the kernel has no address threads, but so many windows a thread, in granules of the
-     * class `granule`: why. */
-    uint32_t windows, granule, reserved;
+    /* Not 0: the kernel has no address threads, but so many windows a thread, in granules of one
+     * class; writes are of this class at most. Why: */
+    uint32_t windows, granule, value_class;
     char reason[WPI_STREAM_REASON];
     uint64_t steering; /* parameters through which the address slice reads memory … */
     uint64_t written;  /* … and through which the kernel writes: never the same memory */
@@ -122,10 +118,6 @@ typedef struct wpi_stream_thread {
     uint32_t sites[WPI_STREAM_CLASSES], site[WPI_STREAM_CLASSES];
     uint64_t base[WPI_STREAM_CLASSES]; /* of site 0, in this turn */
     int64_t stride[WPI_STREAM_CLASSES], delta[WPI_STREAM_CLASSES][WPI_STREAM_SITES];
-    /* Windows: the addresses that are here, and what the thread waits for: where and which. */
-    uint64_t window_first[WPI_STREAM_WINDOWS], window_outer[WPI_STREAM_WINDOWS], want;
-    uint32_t want_window;
-    char *window_at[WPI_STREAM_WINDOWS]; /* content */
     char *target_at[WPI_STREAM_CLASSES], *value_at[WPI_STREAM_CLASSES];
     uint64_t lowest[WPI_STREAM_CLASSES], highest[WPI_STREAM_CLASSES]; /* that may be read again */
 } wpi_stream_thread;

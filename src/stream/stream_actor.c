@@ -14,8 +14,7 @@ uint32_t *wpi_stream_word(uint32_t *words, uint32_t set) {
 }
 
 uint64_t wpi_stream_buffer(const wpi_stream_side *side) {
-    const uint32_t count = side->buffers->launch_source->buffer_count;
-    return (uint64_t)side->set * count + side->chunk % count;
+    return (uint64_t)side->set * WPI_STREAM_BUFFERS + side->chunk % WPI_STREAM_BUFFERS;
 }
 
 static const wpi_stream_launch *launch_of(const wpi_stream_side *side) {
@@ -196,25 +195,31 @@ wp_status wpi_stream_copy_classes(wpi_stream_side *side, bool is_write, char *ds
     return WP_STATUS_OK;
 }
 
-void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
-                             uint64_t address) {
-    const uint32_t block = *wpi_stream_word(launch_of(side)->block, side->set);
+void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t block, bool is_write,
+                             uint32_t bytes, uint64_t address) {
     void *base = NULL;
     size_t size_bytes = 0;
     wp_status ignored;
     if (wpi_reservation_find((const void *)(uintptr_t)address, &base, &size_bytes, NULL))
         ignored = WP_FAIL(
-            &side->failure, INVALID,
+            err, INVALID,
             "kernel %s: block %u %s %u bytes at offset %llu of the streaming reservation %p (%zu "
             "bytes), where nothing is mapped",
-            side->kernel_name, block, is_write ? "writes" : "reads", bytes,
+            kernel_name, block, is_write ? "writes" : "reads", bytes,
             (unsigned long long)(address - (uintptr_t)base), base, size_bytes);
     else
-        ignored = WP_FAIL(&side->failure, INVALID,
+        ignored = WP_FAIL(err, INVALID,
                           "kernel %s: block %u %s %u bytes at 0x%llx, outside of what is mapped",
-                          side->kernel_name, block, is_write ? "writes" : "reads", bytes,
+                          kernel_name, block, is_write ? "writes" : "reads", bytes,
                           (unsigned long long)address);
     (void)ignored;
+}
+
+void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
+                             uint64_t address) {
+    wpi_stream_fail_outside(&side->failure, side->kernel_name,
+                            *wpi_stream_word(launch_of(side)->block, side->set), is_write, bytes,
+                            address);
 }
 
 /* The kernel waits for one of the two words, or will. */

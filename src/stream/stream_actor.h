@@ -26,7 +26,6 @@ typedef struct wpi_stream_side {
     const wpi_stream_buffers *buffers;
     const char *kernel_name;
     bool reads_own; /* data are gathered when writes of three chunks before are in place */
-    uint32_t windows, granule;
     wp_queue *down, *up; /* copies to the device, and back */
     uint32_t set;
     uint32_t chunk; /* the next to serve */
@@ -62,6 +61,9 @@ wp_actor_answer wpi_stream_fail(wpi_stream_side *side);
 /** A thread of the block accessed what is not mapped. */
 void wpi_stream_note_outside(wpi_stream_side *side, bool is_write, uint32_t bytes,
                              uint64_t address);
+/** The same error, for others. */
+void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t block, bool is_write,
+                             uint32_t bytes, uint64_t address);
 /** Copies one value of a class. */
 void wpi_stream_copy(uint32_t class, void *to, const void *from);
 /** The work of touching the chunk's lines of host memory, at random. */

@@ -4,16 +4,7 @@
 #define WP_STREAM_STREAM_BUFFERS_H
 
 #include "base/stream_abi.h"
-#include "warpage/device.h"
-
-/** What a launch needs, and what it may use. */
-typedef struct wpi_stream_shape {
-    wp_dim3 block;
-    uint32_t set_count_max;
-    uint64_t device_bytes_max;
-    bool looks_for_patterns;
-    uint32_t slots_max; /* of a thread, of the class with the largest need */
-} wpi_stream_shape;
+#include "stream/stream_memory.h"
 
 /** The layout: kernel's view in `launch`, without pointers; sizes of the two allocations. */
 typedef struct wpi_stream_layout {
@@ -28,12 +19,7 @@ WP_NODISCARD wp_status wpi_stream_layout_make(const wpi_stream_facts *facts,
                                               const wpi_stream_shape *shape, wpi_stream_layout *out,
                                               wp_error *err);
 
-/** Both allocations. The host's copies of what crosses the link in bulk, and its words, are
- * pinned, too. */
 typedef struct wpi_stream_buffers {
-    wp_device *device;
-    void *pinned, *memory; /* allocations; memory: of the device */
-    uint64_t pinned_bytes, device_bytes;
     wpi_stream_launch *launch;        /* in device memory */
     wpi_stream_launch *launch_source; /* pinned: what is copied there */
     char *data_copy, *value_copy;     /* pinned, [set][buffer] as data and values */
@@ -44,13 +30,11 @@ typedef struct wpi_stream_buffers {
     uint32_t *placed;   /* … whose values are in place: only the host looks at it */
 } wpi_stream_buffers;
 
-/** Allocates, at least of the layout's sizes, unless `buffers` has as much already. */
-WP_NODISCARD wp_status wpi_stream_buffers_alloc(wpi_stream_buffers *buffers, wp_device *device,
-                                                const wpi_stream_layout *layout, wp_error *err);
 /** Places everything, and sets the host's words to 0. Fills launch_source. */
-void wpi_stream_buffers_place(wpi_stream_buffers *buffers, const wpi_stream_layout *layout);
+void wpi_stream_buffers_place(wpi_stream_buffers *buffers, const wpi_stream_memory *memory,
+                              const wpi_stream_layout *layout);
 /** The device's words and times, which have to be 0 at the launch. */
-void wpi_stream_buffers_words(const wpi_stream_buffers *buffers, char **first, uint64_t *bytes);
-void wpi_stream_buffers_free(wpi_stream_buffers *buffers); /* `{0}` is fine */
+void wpi_stream_buffers_words(const wpi_stream_buffers *buffers, const wpi_stream_memory *memory,
+                              char **first, uint64_t *bytes);
 
 #endif

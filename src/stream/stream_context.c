@@ -56,9 +56,23 @@ static void tell_recorder(wpi_stream_context *x, const streamingReport *r) {
     wpi_report_streamed(&launch);
 }
 
+static void add_windows(const wpi_stream_context *x, streamingReport *r) {
+    const uint64_t *times = x->window_buffers.times;
+    for (uint32_t i = 0; i < x->service_count; i++) {
+        add_counts(r, &x->services[i].counts, false);
+        add_counts(r, &x->services[i].write_counts, true);
+        r->gather_ns += x->services[i].counts.worked_ns;
+    }
+    for (uint32_t i = 0; x->service_count != 0 && i < r->sets; i++) {
+        r->compute_ns += times[i * WPI_STREAM_TIMES];
+        r->compute_wait_ns += times[i * WPI_STREAM_TIMES + 1];
+    }
+}
+
 static void make_report(wpi_stream_context *x) {
     streamingReport r = x->report;
     const uint64_t *times = x->buffers.times;
+    add_windows(x, &r);
     for (uint32_t i = 0; i < x->set_count; i++) {
         add_counts(&r, &x->gather[i].counts, false);
         add_counts(&r, &x->store[i].counts, true);
@@ -79,15 +93,19 @@ static void make_report(wpi_stream_context *x) {
 
 /* The actors have ended, or end at once, as their device has failed. */
 static void retire_locked(wpi_stream_context *x) {
-    for (uint32_t i = 0; i < 2 * x->set_count; i++)
+    for (uint32_t i = 0; i < x->actor_count; i++)
         wp_actor_destroy(x->actors[i]);
     if (atomic_load(&x->has_ended) && wp_event_is_complete(x->ended)) make_report(x);
+    for (uint32_t i = 0; i < x->service_count; i++)
+        wpi_window_service_free(&x->services[i]);
     wp_free(x->actors);
     wp_free(x->gather);
     wp_free(x->store);
+    wp_free(x->services);
     x->actors = NULL;
     x->gather = x->store = NULL;
-    x->set_count = 0;
+    x->services = NULL;
+    x->set_count = x->service_count = x->actor_count = 0;
     x->is_used = false;
 }
 
@@ -114,7 +132,7 @@ bool wpi_stream_last_report(streamingReport *out) {
 static void free_context(wpi_stream_context *x) {
     if (x == NULL) return;
     if (x->is_used) retire_locked(x);
-    wpi_stream_buffers_free(&x->buffers);
+    wpi_stream_memory_free(&x->memory);
     wp_event_destroy(x->began);
     wp_event_destroy(x->ended);
     wp_event_destroy(x->over);

@@ -10,17 +10,22 @@
 #include <stdatomic.h>
 
 #include "stream/stream_actor.h"
+#include "stream/window_service.h"
 #include "warpage/stream.h"
 
 typedef struct wpi_stream_context {
     wp_device *device;
+    wpi_stream_memory memory;
     wpi_stream_buffers buffers;
     wp_queue *down, *up;             /* copies to the device, and back */
     wp_event *began, *ended;         /* of the kernel */
     wp_event *over;                  /* of all that belongs to the launch */
     wpi_stream_side *gather, *store; /* [set_count] */
-    wp_actor **actors;               /* [2 * set_count]; NULL where there is none */
-    uint32_t set_count;
+    wpi_window_buffers window_buffers;
+    wpi_window_service *services; /* [service_count]: of a launch with windows, instead */
+    uint32_t set_count, service_count;
+    wp_actor **actors; /* [actor_count]; NULL where there is none */
+    uint32_t actor_count;
     uint64_t number; /* of the launch */
     bool is_used;
     bool is_queued; /* its launch is complete: it can be retired when that has ended */

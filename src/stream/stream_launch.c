@@ -84,9 +84,8 @@ static uint64_t default_bytes(wp_device *device) {
     return free_bytes / 4 < DEVICE_BYTES_DEFAULT ? free_bytes / 4 : DEVICE_BYTES_DEFAULT;
 }
 
-static wp_status make_layout(wp_device *device, const wp_launch *launch,
-                             const wpi_stream_code *code, wpi_stream_layout *layout,
-                             wp_error *err) {
+static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
+                                 const wpi_stream_code *code) {
     pthread_mutex_lock(&lock);
     const streamingOptions o = options;
     pthread_mutex_unlock(&lock);
@@ -96,14 +95,26 @@ static wp_status make_layout(wp_device *device, const wp_launch *launch,
                                                  launch->shared_dynamic_bytes);
     if (o.blocks != 0 && o.blocks < active) active = o.blocks;
     if (blocks < active) active = blocks;
-    const wpi_stream_shape shape = {.block = launch->block,
-                                    .set_count_max = active != 0 ? (uint32_t)active : 1,
-                                    .device_bytes_max = o.device_bytes != 0 ? o.device_bytes
-                                                                            : default_bytes(device),
-                                    .looks_for_patterns = o.without_patterns == 0,
-                                    .slots_max = o.slots != 0 ? o.slots : SLOTS_DEFAULT};
-    return wpi_stream_layout_make(&code->facts, &shape, layout, err);
+    return (wpi_stream_shape){.block = launch->block,
+                              .set_count_max = active != 0 ? (uint32_t)active : 1,
+                              .device_bytes_max =
+                                  o.device_bytes != 0 ? o.device_bytes : default_bytes(device),
+                              .looks_for_patterns = o.without_patterns == 0,
+                              .slots_max = o.slots};
 }
+
+/* What the two forms differ in, for whoever queues the launch. */
+typedef struct parts {
+    char *words; /* of the device, that are 0 at the launch */
+    uint64_t words_bytes;
+    void *launch; /* of the device, the kernel's last argument */
+    const void *launch_source;
+    size_t launch_bytes;
+    uint32_t *ends[2]; /* words that say that the launch is over */
+    size_t end_counts[2];
+    uint64_t *times, *device_times;
+    size_t times_bytes;
+} parts;
 
 static bool has_writes(const wpi_stream_facts *facts) {
     uint32_t any = 0;
@@ -111,6 +122,8 @@ static bool has_writes(const wpi_stream_facts *facts) {
         any |= facts->write_need[k];
     return any != 0;
 }
+
+/* ---- a launch with address threads ---- */
 
 static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
     const uint32_t count = x->buffers.launch_source->set_count;
@@ -120,12 +133,11 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
     if (x->gather == NULL || x->store == NULL || x->actors == NULL)
         return WP_FAIL(err, NOMEM, "a streamed launch");
     x->set_count = count;
+    x->actor_count = 2 * count;
     for (uint32_t i = 0; i < count; i++) {
         const wpi_stream_side side = {.buffers = &x->buffers,
                                       .kernel_name = code->display_name,
                                       .reads_own = code->facts.reads_own != 0,
-                                      .windows = code->facts.windows,
-                                      .granule = code->facts.granule,
                                       .down = x->down,
                                       .up = x->up,
                                       .set = i};
@@ -139,54 +151,119 @@ static wp_status start_actors(wpi_stream_context *x, const wpi_stream_code *code
     return WP_STATUS_OK;
 }
 
-static wp_status queue_words(wpi_stream_context *x, wp_queue *queue, wp_error *err) {
-    char *words;
-    uint64_t words_bytes;
-    wpi_stream_buffers_words(&x->buffers, &words, &words_bytes);
-    WP_TRY(wp_queue_fill(queue, words, 0, sizeof(uint32_t), words_bytes / sizeof(uint32_t), err));
-    return wp_queue_copy(queue, x->buffers.launch, x->buffers.launch_source,
-                         sizeof *x->buffers.launch, err);
+static wp_status prepare_slices(wpi_stream_context *x, const wpi_stream_code *code,
+                                const wpi_stream_shape *shape, parts *p, wp_error *err) {
+    wpi_stream_layout layout;
+    wpi_stream_shape own = *shape;
+    if (own.slots_max == 0) own.slots_max = SLOTS_DEFAULT;
+    WP_TRY(wpi_stream_layout_make(&code->facts, &own, &layout, err));
+    WP_TRY(wpi_stream_memory_alloc(&x->memory, x->device, layout.pinned_bytes, layout.device_bytes,
+                                   err));
+    wpi_stream_buffers_place(&x->buffers, &x->memory, &layout);
+    wpi_stream_buffers_words(&x->buffers, &x->memory, &p->words, &p->words_bytes);
+    const wpi_stream_launch *l = x->buffers.launch_source;
+    const size_t words = (size_t)l->set_count * WPI_STREAM_WORD;
+    p->launch = x->buffers.launch;
+    p->launch_source = l;
+    p->launch_bytes = sizeof *l;
+    p->ends[0] = l->asked;
+    p->ends[1] = l->wrote;
+    p->end_counts[0] = p->end_counts[1] = words;
+    p->times = x->buffers.times;
+    p->device_times = l->times;
+    p->times_bytes = (size_t)l->set_count * 2 * WPI_STREAM_TIMES * sizeof *l->times;
+    x->report = (streamingReport){.sets = l->set_count,
+                                  .slots = layout.slots,
+                                  .device_bytes = layout.device_bytes,
+                                  .pinned_bytes = layout.pinned_bytes};
+    return start_actors(x, code, err);
 }
 
-static wp_status queue_end(wpi_stream_context *x, wp_queue *queue, wp_error *err) {
-    const wpi_stream_launch *l = x->buffers.launch_source;
-    uint32_t *const words[] = {l->asked, l->wrote};
-    const size_t count = (size_t)l->set_count * WPI_STREAM_WORD;
+/* ---- a launch with windows ---- */
+
+static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *code, wp_error *err) {
+    const uint32_t count = x->window_buffers.launch_source->group_count;
+    x->services = wp_calloc(count, sizeof *x->services);
+    x->actors = wp_calloc(count, sizeof *x->actors);
+    if (x->services == NULL || x->actors == NULL)
+        return WP_FAIL(err, NOMEM, "a streamed launch");
+    x->service_count = x->actor_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        wpi_window_service *s = &x->services[i];
+        s->kernel_name = code->display_name;
+        s->down = x->down;
+        s->up = x->up;
+        WP_TRY(wpi_window_service_init(s, &x->window_buffers, i, err));
+        WP_TRY(wp_actor_start(x->device, "filling windows of a streamed kernel",
+                              wpi_window_service_step, s, &x->actors[i], err));
+    }
+    return WP_STATUS_OK;
+}
+
+static wp_status prepare_windows(wpi_stream_context *x, const wpi_stream_code *code,
+                                 const wpi_stream_shape *shape, parts *p, wp_error *err) {
+    wpi_window_layout layout;
+    WP_TRY(wpi_window_layout_make(&code->facts, shape, &layout, err));
+    WP_TRY(wpi_stream_memory_alloc(&x->memory, x->device, layout.pinned_bytes, layout.device_bytes,
+                                   err));
+    wpi_window_buffers_place(&x->window_buffers, &x->memory, &layout);
+    wpi_window_buffers_words(&x->window_buffers, &x->memory, &p->words, &p->words_bytes);
+    wpi_window_buffers_rings(&x->window_buffers, &p->ends[0], &p->end_counts[0]);
+    const wpi_window_launch *l = x->window_buffers.launch_source;
+    p->launch = x->window_buffers.launch;
+    p->launch_source = l;
+    p->launch_bytes = sizeof *l;
+    p->times = x->window_buffers.times;
+    p->device_times = l->times;
+    p->times_bytes = (size_t)l->set_count * WPI_STREAM_TIMES * sizeof *l->times;
+    x->report = (streamingReport){.sets = l->set_count,
+                                  .slots = l->granules,
+                                  .device_bytes = layout.device_bytes,
+                                  .pinned_bytes = layout.pinned_bytes};
+    return start_services(x, code, err);
+}
+
+/* ---- both ---- */
+
+static wp_status queue_begin(const parts *p, wp_queue *queue, wp_error *err) {
+    WP_TRY(wp_queue_fill(queue, p->words, 0, sizeof(uint32_t), p->words_bytes / sizeof(uint32_t),
+                         err));
+    return wp_queue_copy(queue, p->launch, p->launch_source, p->launch_bytes, err);
+}
+
+static wp_status queue_end(wpi_stream_context *x, const parts *p, wp_queue *queue, wp_error *err) {
     for (int i = 0; i < 2; i++)
-        WP_TRY(wp_queue_fill(queue, words[i], WPI_STREAM_END, sizeof(uint32_t), count, err));
-    WP_TRY(wp_queue_copy(queue, x->buffers.times, l->times,
-                         (size_t)l->set_count * 2 * WPI_STREAM_TIMES * sizeof *l->times, err));
+        if (p->ends[i] != NULL)
+            WP_TRY(wp_queue_fill(queue, p->ends[i], WPI_STREAM_END, sizeof(uint32_t),
+                                 p->end_counts[i], err));
+    WP_TRY(wp_queue_copy(queue, p->times, p->device_times, p->times_bytes, err));
     WP_TRY(wp_queue_host_call(queue, wpi_stream_context_on_end, x, err));
     return wp_event_record(x->over, queue, err);
 }
 
 static wp_status queue_all(wpi_stream_context *x, wp_queue *queue, const wp_launch *launch,
-                           const wpi_stream_code *code, wp_error *err) {
+                           const wpi_stream_code *code, parts *p, wp_error *err) {
     void *args[ARGUMENTS_MAX + 1];
     memcpy(args, launch->args, code->param_count * sizeof *args);
-    args[code->param_count] = &x->buffers.launch;
+    args[code->param_count] = &p->launch;
     wp_launch streamed = *launch;
     streamed.kernel = code->kernel;
-    streamed.block = (wp_dim3){(uint32_t)threads_of(launch, code), 1, 1};
+    if (code->facts.windows == 0)
+        streamed.block = (wp_dim3){(uint32_t)threads_of(launch, code), 1, 1};
     streamed.args = args;
-    WP_TRY(queue_words(x, queue, err));
+    WP_TRY(queue_begin(p, queue, err));
     WP_TRY(wp_event_record(x->began, queue, err));
     WP_TRY(wp_queue_launch(queue, &streamed, err));
     WP_TRY(wp_event_record(x->ended, queue, err));
-    return queue_end(x, queue, err);
+    return queue_end(x, p, queue, err);
 }
 
-static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code,
-                     const wpi_stream_layout *layout) {
+static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_stream_code *code) {
     wp_free(x->name);
     x->name = wp_strdup(code->name);
     (void)snprintf(x->windows, sizeof x->windows, "%s",
                    code->facts.windows != 0 ? code->facts.reason : "");
-    x->report = (streamingReport){.blocks = launch->grid.x * launch->grid.y * launch->grid.z,
-                                  .sets = layout->launch.set_count,
-                                  .slots = layout->slots,
-                                  .device_bytes = layout->device_bytes,
-                                  .pinned_bytes = layout->pinned_bytes};
+    x->report.blocks = launch->grid.x * launch->grid.y * launch->grid.z;
     const uint64_t mask = code->mask;
     for (uint32_t i = 0; i < code->param_count && i < WPI_STREAM_PARAMETERS; i++) {
         uint64_t mapped_bytes = 0;
@@ -199,25 +276,25 @@ static void describe(wpi_stream_context *x, const wp_launch *launch, const wpi_s
 wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
                                   const wpi_stream_code *code, wp_error *err) {
     wp_device *device = code->kernel->device;
-    wpi_stream_layout layout;
     wpi_stream_context *x = NULL;
+    parts p = {0};
     wp_status status;
     if (code->param_count > ARGUMENTS_MAX)
         return WP_FAIL(err, UNSUPPORTED, "kernel %s has more than %d parameters",
                        code->display_name, ARGUMENTS_MAX);
     WP_TRY(check_threads(device, launch, code, err));
     WP_TRY(check_aliases(device, code, launch->args, err));
-    WP_TRY(make_layout(device, launch, code, &layout, err));
     WP_TRY(wpi_stream_context_take(device, &x, err));
-    WP_TRY_GOTO(wpi_stream_buffers_alloc(&x->buffers, device, &layout, err), failed);
-    wpi_stream_buffers_place(&x->buffers, &layout);
-    describe(x, launch, code, &layout);
+    const wpi_stream_shape shape = shape_of(device, launch, code);
+    WP_TRY_GOTO((code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p,
+                                                                             err),
+                failed);
+    describe(x, launch, code);
     if (x->name == NULL) {
         status = WP_FAIL(err, NOMEM, "a streamed launch");
         goto failed;
     }
-    WP_TRY_GOTO(start_actors(x, code, err), failed);
-    WP_TRY_GOTO(queue_all(x, queue, launch, code, err), failed);
+    WP_TRY_GOTO(queue_all(x, queue, launch, code, &p, err), failed);
     wpi_stream_context_queued(x);
     return WP_STATUS_OK;
 failed:

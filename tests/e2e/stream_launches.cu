@@ -2,6 +2,7 @@
 /* Streamed launches one after the other, on several streams, from several threads, and many at once; what must not be
  * done with reserved addresses; and the launch's mistakes. */
 #include <pthread.h>
+#include <string.h>
 #include <warpage/stream.h>
 
 #include "check.h"
@@ -120,6 +121,49 @@ static void follow(void) {
     free(host);
 }
 
+/* Lanes that have to be together, inline PTX, barriers, what a thread wrote, blocks of any shape. */
+__global__ void in_step(int *a, int count, int *out) {
+    __shared__ int parts[32];
+    const int threads = blockDim.x * blockDim.y, t = threadIdx.y * blockDim.x + threadIdx.x;
+    int sum = 0, lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    for (int i = t; i < count; i += threads) {
+        a[i] = a[i] * 2 + 1;
+        sum += a[i];
+        if (a[i] % 5 == 0) ((char *)a)[4 * i] = 0;
+        sum ^= a[i];
+    }
+    for (int step = 16; step > 0; step /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    if (lane == 0) parts[t / 32] = sum;
+    __syncthreads();
+    if (t < 32) {
+        sum = t < threads / 32 ? parts[t] : 0;
+        for (int step = 16; step > 0; step /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, step);
+        if (t == 0) *out = sum;
+    }
+}
+
+static void together(dim3 block) {
+    enum { COUNT = 4000 };
+    int *host = (int *)malloc(COUNT * sizeof *host), *mapped = map(host, COUNT), *plain, *out;
+    for (int i = 0; i < COUNT; i++)
+        host[i] = (int)(i * 2654435761u >> 9);
+    CUDA_OK(cudaMallocManaged(&plain, COUNT * sizeof *plain));
+    CUDA_OK(cudaMallocManaged(&out, 2 * sizeof *out));
+    memcpy(plain, host, COUNT * sizeof *host);
+    in_step<<<1, block>>>(plain, COUNT, &out[0]);
+    in_step<<<1, block>>>(mapped, COUNT, &out[1]);
+    CUDA_OK(cudaDeviceSynchronize());
+    CHECK_EQ(out[1], out[0]);
+    CHECK(memcmp(plain, host, COUNT * sizeof *host) == 0);
+    CUDA_OK(cudaFree(out));
+    CUDA_OK(cudaFree(plain));
+    CUDA_OK(streamingFree(mapped));
+    free(host);
+}
+
 static void mistakes(void) {
     int host[64] = {0}, *mapped = map(host, 64), *memory, *none;
     streamingOptions options = {};
@@ -165,6 +209,8 @@ int main(void) {
     several_threads();
     many_at_once();
     follow();
+    together(dim3(32, 2));
+    together(dim3(512)); /* more take more registers than there are */
     mistakes();
     return check_done();
 }

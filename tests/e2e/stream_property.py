@@ -111,9 +111,21 @@ class Kernel:
         place = f"{array['name']}[{self.read_index(array, loops)}]{field[0]}"
         return field[1][2].format(place)
 
+    def own(self):
+        """What this thread may have written, or None: only kernels that follow their data read it."""
+        choices = [(a, f) for a in self.arrays for f in a["fields"] if f[2] == "w"]
+        if not self.follows_data or not choices:
+            return None
+        array, field = self.rng.choice(choices)
+        place = f"{array['name']}[i * {array['per']} + {self.rng.randrange(array['per'])}]{field[0]}"
+        return field[1][2].format(place)
+
     def value(self, loops, has_reads=True):
         rng = self.rng
         kind = rng.randrange(9)
+        own = self.own() if has_reads and kind == 8 else None
+        if own:
+            return own
         if has_reads and kind <= 4:
             return self.read(loops)
         if kind == 5:
@@ -144,7 +156,8 @@ class Kernel:
         self.lines.append(f"{pad}{array['name']}[i * {per} + {inner}]{field[0]} = {value};")
 
     def statements(self, pad, loops, depth, has_reads=True, can_leave=False):
-        for _ in range(self.rng.randint(1, 4)):
+        most = 2 if self.follows_data else 4  # each read of such a kernel is much code
+        for _ in range(self.rng.randint(1, most)):
             self.statement(pad, loops, depth, has_reads, can_leave)
 
     def statement(self, pad, loops, depth, has_reads, can_leave):

@@ -6,10 +6,10 @@
 // RUN: (! %wpcc --stream=count:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=COUNT
 // RUN: (! %wpcc --stream=keep:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=KEEP
 // RUN: (! %wpcc --stream=either:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=EITHER
-// RUN: (! %wpcc --stream=widths:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=WIDTHS
+// RUN: %wpcc --stream=widths:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=WIDTHS
 // RUN: %wpcc --stream=steered:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=STEERED
-// RUN: (! %wpcc --stream=lanes:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=LANES
-// RUN: (! %wpcc --stream=ptx:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=ASM
+// RUN: %wpcc --stream=lanes:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=LANES
+// RUN: %wpcc --stream=ptx:a -emit-llvm -c %s -o %t.bc && llvm-dis-19 %t.bc -o - | FileCheck %s --check-prefix=ASM
 // RUN: (! %wpcc --stream=odd:a -c %s -o %t.o 2>&1) | FileCheck %s --check-prefix=ODD
 // The program's kernel stays as it is. In its second form the address slice has addresses and nothing of the
 // computation; the compute slice takes slots and reads no mapped data.
@@ -26,14 +26,14 @@
 // CHECK-NOT: double
 // CHECK: compute:
 // CHECK-NOT: load double, ptr %p
-// CHECK: ld.global.cg.u64
+// CHECK: __wp_cache_global
 // CHECK: load double
 // CHECK: fcmp
 
 // PTX: .visible .entry _Z6assignP8particlelPKdi(
 // PTX: .visible .entry _Z6assignP8particlelPKdi$stream1(
 // PTX: bar.red.and.pred
-// PTX: ld.global.cg.u64
+// PTX: ld.cg.u64
 
 struct particle {
     double x, y, z, w;
@@ -60,7 +60,7 @@ __global__ void assign(particle *p, long n, const double *c, int k) {
 // GATHER: @"_Z6gatherPKiPi$stream1$facts" = {{.*}}an address or a branch depends on mapped data, read at stream_slices.cu:[[# @LINE + 6]]
 // GATHER-LABEL: define {{.*}}@"_Z6gatherPKiPi$stream1"(
 // GATHER-NOT: load i32, ptr %a
-// GATHER: ld.global.cg.u32
+// GATHER: __wp_cache_global
 // GATHER-NOT: load i32, ptr %a
 __global__ void gather(const int *a, int *out) {
     out[threadIdx.x] = a[a[threadIdx.x]];
@@ -89,7 +89,7 @@ __global__ void either(const int *a, const int *b, int *out, int n) {
     out[threadIdx.x] = from[threadIdx.x];
 }
 
-// WIDTHS: kernel widths({{.*}} cannot be streamed: {{.*}}stream_slices.cu:[[# @LINE + 3]] reads mapped data that the write at {{.*}}stream_slices.cu:[[# @LINE + 4]] may change with another width
+// WIDTHS: $facts" = {{.*}}mapped data that the write at {{.*}}stream_slices.cu:[[# @LINE + 4]] may change are read with another width at stream_slices.cu:[[# @LINE + 3]]
 __global__ void widths(int *a, int *out, int n) {
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         out[i] = a[i];
@@ -103,12 +103,17 @@ __global__ void steered(const int *a, int *next, int *out) {
     out[threadIdx.x] = a[next[threadIdx.x ^ 1]];
 }
 
-// LANES: kernel lanes({{.*}} cannot be streamed: {{.*}}stream_slices.cu:[[# @LINE + 2]] relies on the lanes of a warp being together
+// Kernels whose lanes have to be together get windows, and stay as they are.
+// LANES: @"_Z5lanesPKiPi$stream1$facts" = {{.*}}the lanes of a warp have to be together, at stream_slices.cu:[[# @LINE + 5]]
+// LANES-LABEL: define {{.*}}@"_Z5lanesPKiPi$stream1"(
+// LANES: __wp_cache_global
+// LANES: call i32 @llvm.nvvm.shfl.sync.idx.i32(
 __global__ void lanes(const int *a, int *out) {
     out[threadIdx.x] = __shfl_sync(~0u, a[threadIdx.x], 0);
 }
 
-// ASM: kernel ptx({{.*}} cannot be streamed: {{.*}}stream_slices.cu:[[# @LINE + 3]] is inline PTX
+// ASM: @"_Z3ptxPKiPi$stream1$facts" = {{.*}}the kernel has inline PTX, at stream_slices.cu:[[# @LINE + 4]]
+// ASM-LABEL: define {{.*}}@"_Z3ptxPKiPi$stream1"(
 __global__ void ptx(const int *a, int *out) {
     int lane;
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));

@@ -199,6 +199,7 @@ static outcome run(int failing_call, bool reads_own) {
     wp_queue *down, *up;
     wpi_stream_layout layout;
     wpi_stream_buffers buffers = {0};
+    wpi_stream_memory memory = {0};
     wp_actor *gather, *store;
     wp_error err = {0};
     void *base;
@@ -215,9 +216,10 @@ static outcome run(int failing_call, bool reads_own) {
     assert_status_ok(wp_queue_create(device, false, &down, &err), &err);
     assert_status_ok(wp_queue_create(device, false, &up, &err), &err);
     assert_status_ok(wpi_stream_layout_make(&facts, &shape, &layout, &err), &err);
-    assert_status_ok(wpi_stream_buffers_alloc(&buffers, device, &layout, &err), &err);
-    wpi_stream_buffers_place(&buffers, &layout);
-    memset(buffers.memory, 0, buffers.device_bytes);
+    assert_status_ok(wpi_stream_memory_alloc(&memory, device, layout.pinned_bytes,
+                                            layout.device_bytes, &err), &err);
+    wpi_stream_buffers_place(&buffers, &memory, &layout);
+    memset(memory.memory, 0, memory.device_bytes);
     assert_status_ok(wpi_reservation_create(sizeof host + sizeof results, &base, &err), &err);
     assert_status_ok(wpi_reservation_map(base, host, sizeof host, &err), &err);
     assert_status_ok(wpi_reservation_map((char *)base + sizeof host, results, sizeof results, &err),
@@ -258,7 +260,7 @@ static outcome run(int failing_call, bool reads_own) {
     wp_queue_destroy(down);
     wp_queue_destroy(up);
     assert_int_equal(wp_device_wait(device, NULL), WP_STATUS_OK);
-    wpi_stream_buffers_free(&buffers);
+    wpi_stream_memory_free(&memory);
     wp_device_close(device);
     return o;
 }

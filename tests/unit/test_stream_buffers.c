@@ -83,19 +83,20 @@ static void buffers_are_used_again(void **state) {
     wp_device *device;
     wp_error err = {0};
     wpi_stream_buffers b = {0};
+    wpi_stream_memory m = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
     const wpi_stream_layout large = layout_of(&mixed, (wp_dim3){64, 1, 1}, 4, 64 * MIB, 20);
     const wpi_stream_layout small = layout_of(&mixed, (wp_dim3){32, 1, 1}, 2, 64 * MIB, 10);
-    assert_status_ok(wpi_stream_buffers_alloc(&b, device, &large, &err), &err);
-    void *const pinned = b.pinned;
-    assert_status_ok(wpi_stream_buffers_alloc(&b, device, &small, &err), &err);
-    assert_ptr_equal(b.pinned, pinned);
-    wpi_stream_buffers_place(&b, &large);
-    const char *end = (const char *)b.pinned + b.pinned_bytes;
+    assert_status_ok(wpi_stream_memory_alloc(&m, device, large.pinned_bytes, large.device_bytes, &err), &err);
+    void *const pinned = m.pinned;
+    assert_status_ok(wpi_stream_memory_alloc(&m, device, small.pinned_bytes, small.device_bytes, &err), &err);
+    assert_ptr_equal(m.pinned, pinned);
+    wpi_stream_buffers_place(&b, &m, &large);
+    const char *end = (const char *)m.pinned + m.pinned_bytes;
     assert_true((const char *)(b.launch_source + 1) <= end);
-    assert_true((const char *)(b.launch + 1) <= (const char *)b.memory + b.device_bytes);
+    assert_true((const char *)(b.launch + 1) <= (const char *)m.memory + m.device_bytes);
     assert_u64(*b.launch_source->asked, 0);
-    wpi_stream_buffers_free(&b);
+    wpi_stream_memory_free(&m);
     wp_device_close(device);
 }
 

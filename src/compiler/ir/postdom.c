@@ -15,8 +15,9 @@ typedef struct graph {
     uint32_t order_count;
 } graph;
 
+/* A block that ends the kernel, as a trap does, is not a way out that others could meet behind. */
 static bool leaves(LLVMBasicBlockRef block) {
-    return LLVMGetNumSuccessors(LLVMGetBasicBlockTerminator(block)) == 0;
+    return LLVMIsAReturnInst(LLVMGetBasicBlockTerminator(block)) != NULL;
 }
 
 static void build_predecessors(graph *g, const LLVMBasicBlockRef *blocks, const wp_map *index) {

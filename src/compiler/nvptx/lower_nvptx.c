@@ -154,16 +154,68 @@ static void lower_reductions(wp_compile *c) {
 
 /* ---- cache hints ---- */
 
-/* Hints are for the simulated GPU; a real one decides by itself. */
-static void drop_hints(wp_compile *c) {
+/* Loads past the first-level cache. It does not see what is copied while a kernel runs, so they are
+ * not moved, either. */
+static const struct {
+    unsigned bits;
+    const char *text, *constraints;
+} cached_globally[] = {{8, "ld.cg.u8 $0, [$1];", "=h,l,~{memory}"},
+                       {16, "ld.cg.u16 $0, [$1];", "=h,l,~{memory}"},
+                       {32, "ld.cg.u32 $0, [$1];", "=r,l,~{memory}"},
+                       {64, "ld.cg.u64 $0, [$1];", "=l,l,~{memory}"}};
+
+static bool is_number(LLVMTypeRef type) {
+    const LLVMTypeKind kind = LLVMGetTypeKind(type);
+    return kind == LLVMIntegerTypeKind || kind == LLVMFloatTypeKind || kind == LLVMDoubleTypeKind;
+}
+
+static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bits) {
+    size_t n = 0;
+    while (n + 1 < sizeof cached_globally / sizeof *cached_globally && cached_globally[n].bits < bits)
+        n++;
+    const char *text = cached_globally[n].text, *constraints = cached_globally[n].constraints;
+    LLVMTypeRef type = LLVMIntTypeInContext(c->context, bits == 8 ? 16 : bits);
+    LLVMTypeRef made = LLVMFunctionType(type, &c->ptr, 1, 0);
+    LLVMValueRef code = LLVMGetInlineAsm(made, text, strlen(text), constraints, strlen(constraints),
+                                         1, 0, LLVMInlineAsmDialectATT, 0);
+    LLVMValueRef value = LLVMBuildCall2(c->builder, made, code, &pointer, 1, "");
+    return bits == 8 ? LLVMBuildTrunc(c->builder, value, c->i8, "") : value;
+}
+
+/* Two halves where it has 128 bits. */
+static void cache_globally(wp_compile *c, LLVMValueRef load, LLVMValueRef pointer) {
+    LLVMTypeRef type = LLVMTypeOf(load);
+    const unsigned bits = (unsigned)LLVMSizeOfTypeInBits(LLVMGetModuleDataLayout(c->module), type);
+    if (!is_number(type) || LLVMGetVolatile(load) || (bits & (bits - 1)) != 0 || bits < 8) return;
+    LLVMPositionBuilderBefore(c->builder, load);
+    LLVMValueRef value = load_number(c, pointer, bits < 128 ? bits : 64);
+    if (bits == 128) {
+        LLVMValueRef eight = LLVMConstInt(c->i64, 8, 0);
+        LLVMValueRef at = LLVMBuildGEP2(c->builder, c->i8, pointer, &eight, 1, "");
+        LLVMTypeRef wide = LLVMIntTypeInContext(c->context, 128);
+        LLVMValueRef high = LLVMBuildZExt(c->builder, load_number(c, at, 64), wide, "");
+        high = LLVMBuildShl(c->builder, high, LLVMConstInt(wide, 64, 0), "");
+        value = LLVMBuildOr(c->builder, LLVMBuildZExt(c->builder, value, wide, ""), high, "");
+    }
+    replace(load, LLVMBuildBitCast(c->builder, value, type, ""));
+}
+
+/* Other hints are for the simulated GPU; a real one decides by itself. */
+static void lower_hints(wp_compile *c) {
     static const char *const names[] = {"__wp_cache_global", "__wp_cache_stream"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         LLVMValueRef function = LLVMGetNamedFunction(c->module, names[n]);
-        uint32_t count = 0;
+        uint32_t count = 0, user_count;
         LLVMValueRef *calls = function ? wpi_users(function, &count) : NULL;
-        for (uint32_t u = 0; u < count; u++)
-            if (wpi_called_function(calls[u]) == function)
-                replace(calls[u], LLVMGetOperand(calls[u], 0));
+        for (uint32_t u = 0; u < count; u++) {
+            if (wpi_called_function(calls[u]) != function) continue;
+            LLVMValueRef pointer = LLVMGetOperand(calls[u], 0);
+            LLVMValueRef *users = wpi_users(calls[u], &user_count);
+            for (uint32_t l = 0; l < user_count && n == 0; l++)
+                if (LLVMIsALoadInst(users[l])) cache_globally(c, users[l], pointer);
+            wp_free(users);
+            replace(calls[u], pointer);
+        }
         wp_free(calls);
     }
 }
@@ -268,7 +320,7 @@ wp_status wpi_ptx_lower(wp_compile *c, uint32_t arch, wp_error *err) {
         if (strncmp(name, "llvm.", 5) == 0) rename_mathematics(c, f, name + 5);
     }
     if (arch >= 80) lower_reductions(c);
-    drop_hints(c);
+    lower_hints(c);
     each_instruction(c);
     return WP_STATUS_OK;
 }

@@ -444,6 +444,7 @@ static const lower_rule rules[] = {
     {"__wp_activemask", lower_stop_bare, WP_STOP_ACTIVE_MASK},
     {"llvm.nvvm.nanosleep", lower_stop_bare, WP_STOP_YIELD},
     {"__wp_nanosleep", lower_stop_bare, WP_STOP_YIELD},
+    {"__wp_host_pause", lower_stop_bare, WP_STOP_YIELD | WP_STOP_FLAG_HOST},
 
     {"llvm.nvvm.shfl.sync.idx.*", lower_shfl, WP_STOP_SHFL_IDX},
     {"llvm.nvvm.shfl.sync.up.*", lower_shfl, WP_STOP_SHFL_UP},

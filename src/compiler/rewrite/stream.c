@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "base/must.h"
+#include "base/stream_window_abi.h"
 #include "base/text.h"
 #include "compiler/ir/clone.h"
 #include "compiler/rewrite/rewrite.h"
@@ -99,12 +100,12 @@ static LLVMValueRef copy_with_thread(wpi_stream *s) {
 
 /* ---- the device library ---- */
 
-static wp_status open_library(wp_compile *c, LLVMModuleRef *out, wp_error *err) {
+static wp_status open_library(wp_compile *c, const char *name, LLVMModuleRef *out, wp_error *err) {
     char *self = NULL, *data = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_self_path(&self, err));
     char *bin = wp_path_dir(self), *prefix = wp_path_dir(bin);
-    char *path = wp_path_join(prefix, "lib/warpage/streamlib.bc");
+    char *folder = wp_path_join(prefix, "lib/warpage"), *path = wp_path_join(folder, name);
     wp_status status = wp_file_read(path, &data, &size_bytes, err);
     if (status == WP_STATUS_OK) {
         LLVMMemoryBufferRef buffer =
@@ -116,6 +117,7 @@ static wp_status open_library(wp_compile *c, LLVMModuleRef *out, wp_error *err) 
     }
     wp_free(data);
     wp_free(path);
+    wp_free(folder);
     wp_free(prefix);
     wp_free(bin);
     wp_free(self);
@@ -129,9 +131,10 @@ static void drop_target(LLVMValueRef function) {
                                          names[i], (unsigned)strlen(names[i]));
 }
 
-static wp_status link_library(wp_compile *c, wp_error *err) {
+static wp_status link_library(const wpi_stream *s, wp_error *err) {
+    wp_compile *c = s->c;
     LLVMModuleRef library = NULL;
-    WP_TRY(open_library(c, &library, err));
+    WP_TRY(open_library(c, s->has_windows ? "windowlib.bc" : "streamlib.bc", &library, err));
     LLVMSetTarget(library, LLVMGetTarget(c->module));
     LLVMSetDataLayout(library, LLVMGetDataLayoutStr(c->module));
     for (LLVMValueRef f = LLVMGetFirstFunction(library); f; f = LLVMGetNextFunction(f))
@@ -162,38 +165,57 @@ static void call_slice(wpi_stream *s, LLVMValueRef sibling, LLVMValueRef slice, 
     wpi_function_attribute(s->c, slice, "alwaysinline");
 }
 
-static LLVMValueRef build_sibling(wpi_stream *s, LLVMValueRef addresses, LLVMValueRef compute) {
+/* Declares the sibling, and opens it with the memory of the thread. */
+static LLVMValueRef open_sibling(wpi_stream *s, uint64_t thread_bytes, LLVMValueRef *launch,
+                                 LLVMValueRef *thread) {
     wp_compile *c = s->c;
     char *suffix = wpi_stream_suffix(s->mask);
-    LLVMValueRef sibling = wpi_rewrite_sibling(c, s->kernel, suffix, &c->ptr, 1, false);
+    LLVMValueRef sibling = wpi_rewrite_sibling(c, s->kernel, suffix, &c->ptr, 1, s->has_windows);
     wp_free(suffix);
-    LLVMValueRef launch = LLVMGetParam(sibling, LLVMCountParams(sibling) - 1);
-    LLVMSetValueName2(launch, "launch", 6);
-    LLVMBasicBlockRef entry = LLVMAppendBasicBlockInContext(c->context, sibling, "entry");
-    LLVMBasicBlockRef ahead =
-        addresses != NULL ? LLVMAppendBasicBlockInContext(c->context, sibling, "addresses") : NULL;
+    *launch = LLVMGetParam(sibling, LLVMCountParams(sibling) - 1);
+    LLVMSetValueName2(*launch, "launch", 6);
+    LLVMPositionBuilderAtEnd(c->builder,
+                             LLVMAppendBasicBlockInContext(c->context, sibling, "entry"));
+    *thread = LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, thread_bytes), "thread");
+    LLVMSetAlignment(*thread, 16);
+    return sibling;
+}
+
+static LLVMValueRef sibling_of_slices(wpi_stream *s, LLVMValueRef addresses, LLVMValueRef compute) {
+    wp_compile *c = s->c;
+    LLVMValueRef launch, thread;
+    LLVMValueRef sibling = open_sibling(s, sizeof(wpi_stream_thread), &launch, &thread);
+    LLVMBasicBlockRef ahead = LLVMAppendBasicBlockInContext(c->context, sibling, "addresses");
     LLVMBasicBlockRef work = LLVMAppendBasicBlockInContext(c->context, sibling, "compute");
     LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
-    LLVMPositionBuilderAtEnd(c->builder, entry);
-    LLVMValueRef thread =
-        LLVMBuildAlloca(c->builder, LLVMArrayType2(c->i8, sizeof(wpi_stream_thread)), "thread");
-    LLVMSetAlignment(thread, 16);
     LLVMValueRef begin[] = {thread, launch};
     (void)wpi_stream_call(c, "begin", c->none, begin, 2);
-    if (ahead != NULL) {
-        LLVMValueRef half = wpi_stream_call(c, "is_computing", c->i32, &launch, 1);
-        LLVMValueRef is_computing =
-            LLVMBuildICmp(c->builder, LLVMIntNE, half, wpi_const32(c, 0), "is.computing");
-        LLVMBuildCondBr(c->builder, is_computing, work, ahead);
-        LLVMPositionBuilderAtEnd(c->builder, ahead);
-        call_slice(s, sibling, addresses, thread, last);
-    } else {
-        LLVMBuildBr(c->builder, work);
-    }
+    LLVMValueRef half = wpi_stream_call(c, "is_computing", c->i32, &launch, 1);
+    LLVMValueRef is_computing =
+        LLVMBuildICmp(c->builder, LLVMIntNE, half, wpi_const32(c, 0), "is.computing");
+    LLVMBuildCondBr(c->builder, is_computing, work, ahead);
+    LLVMPositionBuilderAtEnd(c->builder, ahead);
+    call_slice(s, sibling, addresses, thread, last);
     LLVMPositionBuilderAtEnd(c->builder, work);
     call_slice(s, sibling, compute, thread, last);
     LLVMPositionBuilderAtEnd(c->builder, last);
     (void)wpi_stream_call(c, "end", c->none, &thread, 1);
+    LLVMBuildRetVoid(c->builder);
+    return sibling;
+}
+
+static LLVMValueRef sibling_with_windows(wpi_stream *s) {
+    wp_compile *c = s->c;
+    LLVMValueRef launch, thread;
+    LLVMValueRef sibling = open_sibling(s, sizeof(wpi_window_thread), &launch, &thread);
+    LLVMBasicBlockRef last = LLVMAppendBasicBlockInContext(c->context, sibling, "last");
+    LLVMValueRef begin[] = {thread, launch, wpi_const32(c, s->facts.windows),
+                            wpi_const32(c, s->facts.granule)};
+    (void)wpi_stream_call(c, "window_begin", c->none, begin, 4);
+    call_slice(s, sibling, s->body, thread, last);
+    LLVMPositionBuilderAtEnd(c->builder, last);
+    LLVMValueRef end[] = {thread, wpi_const32(c, s->write_classes != 0)};
+    (void)wpi_stream_call(c, "window_end", c->none, end, 2);
     LLVMBuildRetVoid(c->builder);
     return sibling;
 }
@@ -213,15 +235,20 @@ static void add_facts(const wpi_stream *s, LLVMValueRef sibling) {
 }
 
 static wp_status stream_kernel(wpi_stream *s, wp_error *err) {
-    LLVMValueRef addresses, compute, kernel = s->kernel->function;
+    LLVMValueRef addresses, compute, sibling, kernel = s->kernel->function;
     WP_TRY(inline_calls(s->c, kernel, err));
     s->body = copy_with_thread(s);
     WP_TRY(wpi_stream_find_accesses(s, err));
-    WP_TRY(wpi_stream_cut(s, err));
-    WP_TRY(wpi_stream_slice(s, &addresses, &compute, err));
-    LLVMValueRef sibling = build_sibling(s, addresses, compute);
+    if (s->has_windows) {
+        wpi_stream_use_windows(s);
+        sibling = sibling_with_windows(s);
+    } else {
+        WP_TRY(wpi_stream_cut(s, err));
+        WP_TRY(wpi_stream_slice(s, &addresses, &compute, err));
+        sibling = sibling_of_slices(s, addresses, compute);
+    }
     add_facts(s, sibling);
-    WP_TRY(link_library(s->c, err));
+    WP_TRY(link_library(s, err));
     LLVMSetValueName2(kernel, "wp.stream.kernel", 16);
     LLVMSetLinkage(kernel, LLVMInternalLinkage);
     return wpi_compile_run(s->c,

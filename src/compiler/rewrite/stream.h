@@ -8,8 +8,10 @@
  *     stream_points.c   cuts the kernel at check points, and makes it a state machine
  *     stream_slice.c    copies it into the address slice and the compute slice
  *
- * Where the address slice would need data that it does not have, all starts over with windows: one
- * function, which asks for the data around an address when it comes to reading there.
+ * Where the address slice would need data that it does not have, or a kernel relies on lanes being
+ * together, all starts over with windows: instead of the last two comes
+ *
+ *     stream_window.c   accesses ask the host for the data around an address, and wait
  *
  * All of them refuse with UNSUPPORTED and a sentence: kernel, file, line, reason.
  */
@@ -55,7 +57,8 @@ typedef struct wpi_stream {
  * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With windows, `loop` is the
  * window. */
 #define WPI_STREAM_READ "wp.stream.read."
-/** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>) */
+/** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>); with windows, instead of is_own the
+ * bits of those in which the value may be read again. */
 #define WPI_STREAM_WRITE "wp.stream.write."
 /** i32 wp.stream.next(i32 wpi_stream_kind): the wpi_stream_answer of all threads of its half */
 #define WPI_STREAM_NEXT "wp.stream.next"
@@ -72,6 +75,9 @@ int wpi_stream_write_class(LLVMValueRef instruction);
 char *wpi_stream_place(LLVMValueRef instruction);
 WP_NODISCARD wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction,
                                          const char *reason, wp_error *err);
+/** UNSUPPORTED, with facts.reason: `reason` and the place, "file:line" or "". */
+WP_NODISCARD wp_status wpi_stream_need_windows(wpi_stream *s, const char *reason, const char *place,
+                                               wp_error *err);
 /** The number of a value that the address slice lacks, for messages. */
 uint32_t wpi_stream_add_unknown(wpi_stream *s, LLVMValueRef instruction, const char *reason);
 
@@ -85,10 +91,13 @@ bool wpi_stream_is_own(const wpi_stream_root *root); /* memory of this thread on
 
 WP_NODISCARD wp_status wpi_stream_find_accesses(wpi_stream *s, wp_error *err);
 WP_NODISCARD wp_status wpi_stream_cut(wpi_stream *s, wp_error *err);
-/** Makes the slices; `addresses` (NULL with windows) and `compute` are functions with the
- * parameters of `body`. UNSUPPORTED with facts.reason: windows are needed. */
+/** Makes the slices; `addresses` and `compute` are functions with the parameters of `body`.
+ * UNSUPPORTED with facts.reason: windows are needed. */
 WP_NODISCARD wp_status wpi_stream_slice(wpi_stream *s, LLVMValueRef *addresses,
                                         LLVMValueRef *compute, wp_error *err);
+
+/** In place of the slices: `body` reads and writes through windows. */
+void wpi_stream_use_windows(wpi_stream *s);
 
 /** The device library function `__wp_stream_<name>`, declared. */
 LLVMValueRef wpi_stream_call(wp_compile *c, const char *name, LLVMTypeRef result,

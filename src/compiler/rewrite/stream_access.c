@@ -33,6 +33,15 @@ wp_status wpi_stream_refuse(const wpi_stream *s, LLVMValueRef instruction, const
     return status;
 }
 
+wp_status wpi_stream_need_windows(wpi_stream *s, const char *reason, const char *place,
+                                  wp_error *err) {
+    if (place[0] == '\0') place = "a place without a line";
+    const char *file = strrchr(place, '/') != NULL ? strrchr(place, '/') + 1 : place;
+    (void)snprintf(s->facts.reason, sizeof s->facts.reason, "%s %s", reason, file);
+    return WP_FAIL(err, UNSUPPORTED, "kernel %s cannot be streamed: %s %s", s->kernel->name, reason,
+                   place);
+}
+
 uint32_t wpi_stream_add_unknown(wpi_stream *s, LLVMValueRef instruction, const char *reason) {
     if (s->unknown_count == s->unknown_capacity) {
         s->unknown_capacity = s->unknown_capacity == 0 ? 16 : 2 * s->unknown_capacity;
@@ -141,6 +150,7 @@ typedef struct access {
     int class;
     bool is_store;
     bool is_own; /* a read of what this thread may have written, or such a write */
+    uint32_t windows; /* bits: of such a write, in which it may be read again */
 } access;
 
 typedef struct access_list {
@@ -166,35 +176,38 @@ static bool overlap(const access *a, const access *b) {
     return ahead < a_bytes || (int64_t)stride - ahead < b_bytes;
 }
 
-static wp_status refuse_widths(const wpi_stream *s, const access *a, const access *write,
-                               wp_error *err) {
-    char *place = wpi_stream_place(write->instruction);
-    char *reason =
-        wp_format("%s mapped data that the write at %s may change with another width",
-                  a->is_store ? "writes" : "reads", place[0] != '\0' ? place : "another place");
-    const wp_status status = wpi_stream_refuse(s, a->instruction, reason, err);
+static wp_status widths_differ(wpi_stream *s, const access *a, const access *write, wp_error *err) {
+    char *place = wpi_stream_place(a->instruction), *other = wpi_stream_place(write->instruction);
+    char *reason = wp_format("mapped data that the write at %s may change are %s with another width at",
+                             other[0] != '\0' ? other : "another place",
+                             a->is_store ? "written" : "read");
+    const wp_status status = wpi_stream_need_windows(s, reason, place, err);
     wp_free(reason);
+    wp_free(other);
     wp_free(place);
     return status;
 }
 
-/* A thread sees its own writes: reads that may meet one look for it. The host stores the writes of
- * a chunk class by class, so those of one place must be of one class. */
-static wp_status find_own(const wpi_stream *s, access_list *list, wp_error *err) {
+/* A window for each mapped parameter. */
+static uint32_t window_of(const wpi_stream *s, const access *a) {
+    const uint64_t lowest = a->params & -a->params;
+    const uint32_t rank = (uint32_t)__builtin_popcountll(s->mask & (lowest - 1));
+    return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
+}
+
+/* A thread sees its own writes: reads that may meet one look for it. Without windows the host stores
+ * the writes of a chunk class by class, so those of one place must be of one class. */
+static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
     for (uint32_t w = 0; w < list->count; w++) {
         access *write = &list->items[w];
         if (!write->is_store) continue;
         for (uint32_t n = 0; n < list->count; n++) {
             access *a = &list->items[n];
             if (n == w || (a->params & write->params) == 0 || !overlap(write, a)) continue;
-            if (a->class != write->class) return refuse_widths(s, a, write, err);
+            if (!s->has_windows && a->class != write->class) return widths_differ(s, a, write, err);
             if (a->is_store) continue;
-            if (s->has_windows)
-                return wpi_stream_refuse(s, a->instruction,
-                                         "may read what the kernel wrote to mapped data, and an "
-                                         "address or a branch depends on such data",
-                                         err);
             a->is_own = write->is_own = true;
+            write->windows |= 1u << window_of(s, a);
         }
     }
     return WP_STATUS_OK;
@@ -229,37 +242,51 @@ static wp_status add_if_mapped(const wpi_stream *s, LLVMValueRef i, access_list 
         return wpi_stream_refuse(
             s, i, "accesses mapped data with a width that is none of 1, 2, 4, 8, 16 bytes", err);
     add_access(list, (access){i, params, offset_of(layout, what.pointer), class,
-                              what.kind == WP_ACCESS_WRITE, false});
+                              what.kind == WP_ACCESS_WRITE, false, 0});
     return WP_STATUS_OK;
 }
 
-/* Lanes of a warp may be in different chunks, and only plain barriers have been taken care of. */
-static const char *refused_call(LLVMValueRef i) {
+/* Slices are for threads that do not rely on their warp, and only plain barriers have been taken
+ * care of. */
+static const char *needs_windows(LLVMValueRef i) {
     LLVMValueRef callee = wpi_called_function(i);
     size_t length;
     if (LLVMIsACallInst(i) && LLVMIsAInlineAsm(LLVMGetCalledValue(i)))
-        return "is inline PTX, which is not understood in kernels that are streamed";
+        return "the kernel has inline PTX, at";
     const char *name = callee != NULL ? LLVMGetValueName2(callee, &length) : "";
     if (strcmp(name, "llvm.nvvm.barrier0") == 0) return NULL;
-    if (strncmp(name, "llvm.nvvm.bar", 13) == 0) return "is a barrier other than __syncthreads()";
+    if (strncmp(name, "llvm.nvvm.bar", 13) == 0)
+        return "the kernel has a barrier other than __syncthreads(), at";
     static const char *const warp[] = {"llvm.nvvm.shfl",  "llvm.nvvm.vote",       "llvm.nvvm.match",
                                        "llvm.nvvm.redux", "llvm.nvvm.activemask", "__wp_shfl",
                                        "__wp_vote",       "__wp_activemask",      "__wp_redux",
                                        "__wp_match"};
     for (size_t w = 0; w < sizeof warp / sizeof *warp; w++)
         if (strncmp(name, warp[w], strlen(warp[w])) == 0)
-            return "relies on the lanes of a warp being together";
-    return strncmp(name, "__wp_grid_sync", 14) == 0 ? "is a barrier of the whole grid" : NULL;
+            return "the lanes of a warp have to be together, at";
+    return NULL;
+}
+
+static bool is_grid_barrier(LLVMValueRef i) {
+    LLVMValueRef callee = wpi_called_function(i);
+    size_t length;
+    return callee != NULL && strncmp(LLVMGetValueName2(callee, &length), "__wp_grid_sync", 14) == 0;
 }
 
 /* Other instructions must not touch mapped data, or give its address away. */
-static wp_status check_other(const wpi_stream *s, LLVMValueRef i, wp_error *err) {
+static wp_status check_other(wpi_stream *s, LLVMValueRef i, wp_error *err) {
     if (LLVMIsAPHINode(i) || LLVMIsAGetElementPtrInst(i) || LLVMIsASelectInst(i) ||
         LLVMIsAICmpInst(i) || LLVMIsAAddrSpaceCastInst(i) || LLVMIsABitCastInst(i) ||
         LLVMIsAFreezeInst(i))
         return WP_STATUS_OK;
-    const char *refused = refused_call(i);
-    if (refused != NULL) return wpi_stream_refuse(s, i, refused, err);
+    if (is_grid_barrier(i)) return wpi_stream_refuse(s, i, "is a barrier of the whole grid", err);
+    const char *reason = s->has_windows ? NULL : needs_windows(i);
+    if (reason != NULL) {
+        char *place = wpi_stream_place(i);
+        const wp_status status = wpi_stream_need_windows(s, reason, place, err);
+        wp_free(place);
+        return status;
+    }
     const int count = LLVMGetNumOperands(i);
     for (int o = 0; o < count; o++) {
         LLVMValueRef operand = LLVMGetOperand(i, (unsigned)o);
@@ -277,7 +304,7 @@ static wp_status check_other(const wpi_stream *s, LLVMValueRef i, wp_error *err)
     return WP_STATUS_OK;
 }
 
-static wp_status collect(const wpi_stream *s, access_list *list, wp_error *err) {
+static wp_status collect(wpi_stream *s, access_list *list, wp_error *err) {
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b)) {
         for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
             bool is_mixed;
@@ -312,26 +339,24 @@ static LLVMValueRef generic(wp_compile *c, LLVMValueRef pointer) {
                                          : LLVMBuildAddrSpaceCast(c->builder, pointer, c->ptr, "");
 }
 
-/* A window for each mapped parameter. */
-static uint32_t window_of(const wpi_stream *s, const access *a) {
-    const uint64_t lowest = a->params & -a->params;
-    const uint32_t rank = (uint32_t)__builtin_popcountll(s->mask & (lowest - 1));
-    return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
-}
-
-static void note_window(wpi_stream *s, uint32_t window, int class) {
+/* A granule has room for each read, and for each write that may be read again. */
+static void note_window(wpi_stream *s, const access *a) {
     wpi_stream_facts *f = &s->facts;
+    const uint32_t window = window_of(s, a), class = (uint32_t)a->class;
     if (window >= f->windows) f->windows = window + 1;
-    if ((uint32_t)class > f->granule) f->granule = (uint32_t)class;
+    if ((!a->is_store || a->is_own) && class > f->granule) f->granule = class;
     if (f->granule < 2) f->granule = 2;
+    if (a->is_store && class > f->value_class) f->value_class = class;
 }
 
 static void replace(wpi_stream *s, const access *a) {
     wp_compile *c = s->c;
     LLVMTypeRef integer = LLVMIntTypeInContext(c->context, 8u << a->class);
     char *name = wp_format("%s%d", a->is_store ? WPI_STREAM_WRITE : WPI_STREAM_READ, 1 << a->class);
-    LLVMValueRef own = wpi_const32(c, a->is_own);
+    LLVMValueRef own =
+        wpi_const32(c, a->is_store && s->has_windows ? a->windows : (uint32_t)a->is_own);
     s->facts.reads_own |= a->is_own;
+    if (s->has_windows) note_window(s, a);
     LLVMPositionBuilderBefore(c->builder, a->instruction);
     LLVMSetCurrentDebugLocation2(c->builder, LLVMInstructionGetDebugLoc(a->instruction));
     if (a->is_store) {
@@ -345,7 +370,6 @@ static void replace(wpi_stream *s, const access *a) {
         const uint32_t unknown = wpi_stream_add_unknown(
             s, a->instruction, "an address or a branch depends on mapped data, read at");
         const uint32_t window = s->has_windows ? window_of(s, a) : 0;
-        if (s->has_windows) note_window(s, window, a->class);
         LLVMValueRef none = wpi_const32(c, 0);
         LLVMValueRef args[] = {own,
                                generic(c, LLVMGetOperand(a->instruction, 0)),

@@ -91,15 +91,18 @@ static void note_need(wpi_stream_facts *facts, const need *n) {
 }
 
 /* A loop that control enters at several blocks has no head. */
-static wp_status check_reducible(const cutter *t, wp_error *err) {
+static wp_status check_reducible(cutter *t, wp_error *err) {
     const wp_loops *l = &t->loops;
     for (uint32_t b = 0; b < l->block_count; b++) {
         LLVMValueRef end = LLVMGetBasicBlockTerminator(l->blocks[b]);
         for (unsigned n = 0; n < LLVMGetNumSuccessors(end); n++) {
             const uint32_t to = wpi_map_index(&l->index, LLVMGetSuccessor(end, n));
-            if (to <= b && !wpi_loops_dominates(l, to, b))
-                return wpi_stream_refuse(t->s, end, "has a loop that can be entered in its middle",
-                                         err);
+            if (to > b || wpi_loops_dominates(l, to, b)) continue;
+            char *place = wpi_stream_place(end);
+            const wp_status status = wpi_stream_need_windows(
+                t->s, "a loop can be entered in its middle, at", place, err);
+            wp_free(place);
+            return status;
         }
     }
     return WP_STATUS_OK;
@@ -133,29 +136,13 @@ static void find_barriers(cutter *t) {
     }
 }
 
-/* Where there are windows, each access is a point, and in a block of its own. */
-static void split_accesses(const wpi_stream *s) {
-    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(s->body); b; b = LLVMGetNextBasicBlock(b))
-        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i))
-            if (wpi_stream_read_class(i) >= 0 || wpi_stream_write_class(i) >= 0)
-                (void)wpi_block_split_before(i);
-}
-
-static LLVMValueRef access_in(LLVMBasicBlockRef block) {
-    LLVMValueRef i = LLVMGetFirstInstruction(block);
-    while (wpi_stream_read_class(i) < 0 && wpi_stream_write_class(i) < 0)
-        i = LLVMGetNextInstruction(i);
-    return i;
-}
-
 static wp_status find_points(cutter *t, wp_error *err) {
     const wp_loops *l = &t->loops;
     WP_TRY(check_reducible(t, err));
     for (uint32_t b = 0; b < l->block_count; b++) {
         t->own[b] = count_own(l->blocks[b]);
-        t->is_point[b] = t->s->has_windows && !is_zero(&t->own[b]);
     }
-    for (uint32_t i = 0; i < l->loop_count && !t->s->has_windows; i++)
+    for (uint32_t i = 0; i < l->loop_count; i++)
         for (uint32_t b = 0; b < l->block_count && !t->is_point[l->loops[i].header]; b++)
             if (l->loops[i].contains[b] && !is_zero(&t->own[b]))
                 t->is_point[l->loops[i].header] = true;
@@ -250,31 +237,17 @@ static void go_on(const cutter *t, LLVMBasicBlockRef from, LLVMBasicBlockRef to,
     LLVMBuildBr(c->builder, to);
 }
 
-/* Whether what the read accesses is in its window. */
-static LLVMValueRef ask_window(const cutter *t, LLVMValueRef read) {
-    wp_compile *c = t->s->c;
-    LLVMValueRef args[] = {LLVMGetParam(t->s->body, LLVMCountParams(t->s->body) - 1),
-                           LLVMGetOperand(read, WPI_STREAM_READ_LOOP), LLVMGetOperand(read, 1),
-                           wpi_const32(c, 1u << wpi_stream_read_class(read))};
-    return wpi_stream_call(c, "has", c->i32, args, 4);
-}
-
-/* Code that `block` begins with from now on. Returns the new first block. With windows, what comes
- * before the access is only the loading of its operands. */
+/* Code that `block` begins with from now on. Returns the new first block. */
 static LLVMBasicBlockRef add_point(const cutter *t, LLVMBasicBlockRef block, const need *most,
                                    uint32_t state) {
     wp_compile *c = t->s->c;
-    LLVMValueRef access = t->s->has_windows ? access_in(block) : NULL;
-    const bool is_read = access != NULL && wpi_stream_read_class(access) >= 0;
-    LLVMBasicBlockRef front =
-        wpi_block_split_before(access != NULL ? access : LLVMGetFirstInstruction(block));
+    LLVMBasicBlockRef front = wpi_block_split_before(LLVMGetFirstInstruction(block));
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMBasicBlockRef enter = LLVMInsertBasicBlockInContext(c->context, block, "room");
     LLVMBasicBlockRef full = LLVMInsertBasicBlockInContext(c->context, block, "full");
     LLVMValueRef room = NULL;
     LLVMPositionBuilderAtEnd(c->builder, front);
-    if (is_read) room = ask_window(t, access);
-    for (uint32_t k = 0; k < WPI_STREAM_CLASSES && !is_read; k++) {
+    for (uint32_t k = 0; k < WPI_STREAM_CLASSES; k++) {
         if (most->reads[k] != 0) room = ask(t, "can_read", k, most->reads[k], room);
         if (most->writes[k] != 0) room = ask(t, "can_write", k, most->writes[k], room);
     }
@@ -401,7 +374,6 @@ wp_status wpi_stream_cut(wpi_stream *s, wp_error *err) {
     cutter t = {.s = s};
     find_barriers(&t); /* first, so that no value is left in registers across one */
     s->has_barriers = t.barrier_count != 0;
-    if (s->has_windows) split_accesses(s);
     wp_status status = wpi_compile_run(s->c, "function(reg2mem)", NULL, err);
     wpi_loops_init(&t.loops, s->body);
     const uint32_t count = t.loops.block_count;
@@ -410,7 +382,7 @@ wp_status wpi_stream_cut(wpi_stream *s, wp_error *err) {
     t.most = wp_must_calloc(count, sizeof *t.most);
     if (status == WP_STATUS_OK) status = find_points(&t, err);
     if (status == WP_STATUS_OK) {
-        if (!s->has_windows) number_sites(&t);
+        number_sites(&t);
         build_machine(&t);
     }
     wp_free(t.barriers);

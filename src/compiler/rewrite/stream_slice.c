@@ -113,27 +113,6 @@ static void compute_change(wpi_stream *s, LLVMValueRef i) {
     }
 }
 
-static void window_change(wpi_stream *s, LLVMValueRef i) {
-    const int read = wpi_stream_read_class(i);
-    LLVMValueRef thread = thread_of_instruction(i);
-    LLVMValueRef granule = wpi_const32(s->c, s->facts.granule);
-    if (is_called(i, WPI_STREAM_NEXT)) {
-        LLVMValueRef args[] = {thread,
-                               LLVMGetOperand(i, 0),
-                               wpi_const32(s->c, s->write_classes),
-                               wpi_const32(s->c, s->has_barriers),
-                               wpi_const32(s->c, s->facts.windows),
-                               granule};
-        erase_for(i, wpi_stream_call(s->c, "next_window", s->c->i32, args, 6));
-    } else if (read >= 0) {
-        LLVMValueRef args[] = {thread, LLVMGetOperand(i, WPI_STREAM_READ_LOOP), granule,
-                               LLVMGetOperand(i, 1)};
-        erase_for(i, sized_call(s->c, "window", read, LLVMTypeOf(i), args, 4));
-    } else {
-        compute_change(s, i);
-    }
-}
-
 /* ---- functions without effects ---- */
 
 static void mark_pure(wp_compile *c, LLVMValueRef function) {
@@ -246,11 +225,7 @@ static wp_status check_slice(wpi_stream *s, LLVMValueRef function, wp_error *err
             LLVMValueRef number = LLVMGetOperand(i, 0);
             if (!LLVMIsAConstantInt(number)) continue;
             const wpi_stream_unknown *u = &s->unknowns[LLVMConstIntGetZExtValue(number)];
-            const char *place = u->place[0] != '\0' ? u->place : "a place without a line";
-            const char *file = strrchr(place, '/') != NULL ? strrchr(place, '/') + 1 : place;
-            (void)snprintf(s->facts.reason, sizeof s->facts.reason, "%s %s", u->reason, file);
-            return WP_FAIL(err, UNSUPPORTED, "kernel %s cannot be streamed: %s %s", s->kernel->name,
-                           u->reason, place);
+            return wpi_stream_need_windows(s, u->reason, u->place, err);
         }
     }
     return WP_STATUS_OK;
@@ -276,12 +251,7 @@ static LLVMValueRef copy_of(wpi_stream *s, const char *name) {
 wp_status wpi_stream_slice(wpi_stream *s, LLVMValueRef *addresses, LLVMValueRef *compute,
                            wp_error *err) {
     *compute = s->body;
-    *addresses = NULL;
     s->facts.written = s->written.params;
-    if (s->has_windows) {
-        change_all(s, s->body, window_change);
-        return WP_STATUS_OK;
-    }
     mark_library(s->c);
     *addresses = copy_of(s, "wp.stream.addresses");
     change_all(s, *addresses, address_change);

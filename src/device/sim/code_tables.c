@@ -30,6 +30,11 @@ bool wpi_block_ends_round(const wp_trace_tables *tables, uint32_t number) {
            WP_STOP_KIND(wpi_block_last_step(tables, number)->value) == WP_STOP_YIELD;
 }
 
+bool wpi_block_waits_for_host(const wp_trace_tables *tables, uint32_t number) {
+    return wpi_block_ends_round(tables, number) &&
+           (wpi_block_last_step(tables, number)->value & WP_STOP_FLAG_HOST) != 0;
+}
+
 uint32_t wpi_block_address_count(const wp_trace_tables *tables, uint32_t number) {
     const uint32_t words = tables->blocks[number].access_count;
     if (words == 0 || !ends_with(tables, number, WP_TRACE_STOP)) return words;

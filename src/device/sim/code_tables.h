@@ -14,6 +14,8 @@ bool wpi_block_is_held(const wp_trace_tables *tables, uint32_t number);
 bool wpi_block_reads_clock(const wp_trace_tables *tables, uint32_t number);
 /** It ends a round of a loop that waits for others. */
 bool wpi_block_ends_round(const wp_trace_tables *tables, uint32_t number);
+/** … that only the host can end. */
+bool wpi_block_waits_for_host(const wp_trace_tables *tables, uint32_t number);
 /** Of the words behind its own, those that are addresses. */
 uint32_t wpi_block_address_count(const wp_trace_tables *tables, uint32_t number);
 

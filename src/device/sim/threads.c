@@ -154,9 +154,11 @@ static void make_narrow(const wpi_threads *threads, slot *s) {
 /* The warp has come round a loop that waits for others. A CTA that does so again and again waits
  * for what others do in their time, not in its own: from now on it hardly runs ahead. In step,
  * lanes that wait at a join may be those that the loop waits for. */
-static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked) {
+static void note_waiting_round(wpi_threads *threads, slot *s, uint32_t warp, uint32_t blocked,
+                               uint32_t block) {
     if (threads->source.is_in_step) {
         wpi_merge_pass(&s->merges[warp]);
+        if (wpi_block_waits_for_host(threads->source.tables, block)) return;
         if (++s->waiting[warp] % LOOSEN_ROUNDS == 0)
             (void)wpi_merge_loosen(&s->merges[warp], blocked);
     } else if (++s->waiting_rounds == WAITING_ROUNDS) {
@@ -249,7 +251,8 @@ static void note_block(wpi_threads *threads, slot *s, uint32_t warp, uint32_t bl
     if (threads->activity->stored != NULL && threads->source.is_in_step)
         s->stores_to_host[warp] = ends_in_host_store(tables, at, addresses);
     if (wpi_block_is_held(tables, at->block)) s->expected[warp] |= at->mask;
-    if (wpi_block_ends_round(tables, at->block)) note_waiting_round(threads, s, warp, blocked);
+    if (wpi_block_ends_round(tables, at->block)) 
+        note_waiting_round(threads, s, warp, blocked, at->block);
 }
 
 static wpi_source_answer next(wpi_warp_source *source, uint32_t number, uint32_t warp,

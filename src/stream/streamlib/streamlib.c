@@ -7,11 +7,8 @@
  * Barriers: 0 all threads of the block, 1 address threads, 2 compute threads. Before each barrier
  * the lanes of a warp meet.
  */
-#include <stddef.h>
+#include "stream/streamlib/streamlib.h"
 
-#include "base/stream_abi.h"
-
-#define INLINE __attribute__((always_inline, convergent))
 #define UNBROKEN UINT32_MAX
 #define EACH_SITE _Pragma("clang loop unroll(full)") for (int j = 0; j < WPI_STREAM_SITES; j++)
 #define EACH_CLASS _Pragma("clang loop unroll(full)") for (int k = 0; k < WPI_STREAM_CLASSES; k++)
@@ -41,14 +38,6 @@ static INLINE uint32_t meet_and_ask(uint32_t barrier, uint32_t count, uint32_t i
     return all;
 }
 
-static INLINE uint64_t now_ns(void) {
-    uint64_t ns;
-    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
-    return ns;
-}
-
-enum { WORKED, WAITED, SINCE };
-
 /* The time since the last call was work, or a wait: one thread of each half measures. */
 static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint32_t what) {
     if (s->thread != 0) return;
@@ -59,31 +48,7 @@ static INLINE void note_time(const thread_state *s, uint32_t is_computing, uint3
     times[SINCE] = now;
 }
 
-/* Until the word is at least `chunks`. */
-static INLINE void await(const uint32_t *word, uint32_t chunks) {
-    const volatile uint32_t *at = word;
-    uint32_t value;
-    while ((value = *at) < chunks) {
-    }
-    if (value == WPI_STREAM_END) __builtin_trap();
-}
-
-static INLINE uint32_t *word_of(uint32_t *words, uint32_t set) {
-    return words + (uint64_t)set * WPI_STREAM_WORD;
-}
-
 /* ---- begin and end of a block ---- */
-
-static INLINE uint32_t take_set(const wpi_stream_launch *l, uint32_t block) {
-    uint32_t set = block % l->set_count, taken = 0;
-    do {
-        uint32_t *busy = word_of(l->busy, set);
-        taken = __nvvm_atom_cas_gen_i((int *)busy, 0, 1) == 0;
-        if (!taken) set = set + 1 == l->set_count ? 0 : set + 1;
-    } while (!taken);
-    __nvvm_membar_gl();
-    return set;
-}
 
 INLINE uint32_t __wp_stream_is_computing(const wpi_stream_launch *l) {
     return (uint32_t)__nvvm_read_ptx_sreg_tid_x() >= l->half;
@@ -91,11 +56,6 @@ INLINE uint32_t __wp_stream_is_computing(const wpi_stream_launch *l) {
 
 INLINE void __wp_stream_begin(thread_state *s, const wpi_stream_launch *l) {
     const uint32_t tid = (uint32_t)__nvvm_read_ptx_sreg_tid_x();
-    const uint32_t block =
-        (uint32_t)__nvvm_read_ptx_sreg_ctaid_x() +
-        (uint32_t)__nvvm_read_ptx_sreg_nctaid_x() *
-            ((uint32_t)__nvvm_read_ptx_sreg_ctaid_y() +
-             (uint32_t)__nvvm_read_ptx_sreg_nctaid_y() * (uint32_t)__nvvm_read_ptx_sreg_ctaid_z());
     s->launch = l;
     s->thread = tid >= l->half ? tid - l->half : tid;
     s->x = s->thread % l->block_x;
@@ -106,11 +66,7 @@ INLINE void __wp_stream_begin(thread_state *s, const wpi_stream_launch *l) {
         s->lowest[k] = UINT64_MAX;
         s->highest[k] = 0;
     }
-    if (tid == 0) {
-        const uint32_t set = take_set(l, block);
-        *(volatile uint32_t *)word_of(l->block, set) = block;
-        shared_set = set;
-    }
+    if (tid == 0) shared_set = take_set(l->busy, l->set_count, l->block);
     meet_all();
     s->set = shared_set;
     s->first = *(volatile uint32_t *)word_of(l->chunks, s->set);
@@ -267,108 +223,6 @@ INLINE uint32_t __wp_stream_next_data(thread_state *s, uint32_t kind, uint32_t w
     return WPI_STREAM_CHUNK;
 }
 
-/* ---- windows ---- */
-
-#define EACH_WINDOW                                                                                \
-    _Pragma("clang loop unroll(full)") for (int w = 0; w < WPI_STREAM_WINDOWS;                     \
-                                            w++) if ((uint32_t)w < windows)
-
-/* Whether the bytes are in the thread's window; else it wants them. */
-INLINE uint32_t __wp_stream_has(thread_state *s, uint32_t window, const void *address,
-                                uint32_t bytes) {
-    const uint64_t at = (uint64_t)address;
-    if (at >= s->window_first[window] && at + bytes <= s->window_outer[window]) return 1;
-    s->want = at | (uint64_t)bytes << WPI_STREAM_RUN_SHIFT;
-    s->want_window = window;
-    return 0;
-}
-
-/* The one buffer of the set. */
-static INLINE void begin_windows(thread_state *s, uint32_t windows, uint32_t granule) {
-    const wpi_stream_launch *l = s->launch;
-    const uint32_t rows = l->window_granules + 1;
-    char *data = l->data + s->set * l->data_bytes + l->classes[granule].data_offset;
-    char *targets = l->targets + s->set * l->targets_bytes + (uint64_t)s->thread * 8;
-    char *values = l->values + s->set * l->values_bytes;
-    EACH_WINDOW {
-        s->window_first[w] = s->window_outer[w] = 0;
-        s->window_at[w] = data + ((((uint64_t)w * rows + 1) * l->half + s->thread) << granule);
-    }
-    EACH_CLASS {
-        s->target_at[k] = targets + l->classes[k].target_offset;
-        s->value_at[k] = values + l->classes[k].value_offset + ((uint64_t)s->thread << k);
-        s->writes[k] = s->allowed[k] = 0;
-    }
-    s->want = 0;
-}
-
-/* The thread's window that it asked for is here. */
-static INLINE void take_window(thread_state *s, uint32_t windows, uint32_t granule) {
-    const uint64_t first = (s->want & ((1ull << WPI_STREAM_RUN_SHIFT) - 1)) >> granule << granule;
-    EACH_WINDOW if (s->want != 0 && s->want_window == (uint32_t)w) {
-        uint32_t bytes;
-        const char *row = s->window_at[w] - ((uint64_t)s->launch->half << granule);
-        __asm__ volatile("ld.global.cg.u32 %0, [%1];" : "=r"(bytes) : "l"(row) : "memory");
-        s->window_first[w] = first;
-        s->window_outer[w] = first + bytes;
-    }
-    s->want = 0;
-}
-
-/* Ends the chunk of a kernel with windows, if any; the next begins when what its threads want is
- * here. */
-INLINE uint32_t __wp_stream_next_window(thread_state *s, uint32_t kind, uint32_t writes,
-                                        uint32_t has_barriers, uint32_t windows, uint32_t granule) {
-    const wpi_stream_launch *l = s->launch;
-    const uint32_t half = l->half;
-    if (s->chunk != WPI_STREAM_END) {
-        if (has_barriers && is_released(2, half, kind)) return WPI_STREAM_RELEASED;
-        if (writes != 0) {
-            publish(s, s->set, l->write_counts, s->writes, writes);
-            __nvvm_membar_sys();
-        }
-        const uint32_t all = meet_and_ask(2, half, kind == WPI_STREAM_DONE);
-        s->chunk++;
-        if (s->thread == 0 && writes != 0) {
-            *(volatile uint32_t *)word_of(l->wrote, s->set) = s->first + s->chunk;
-            await(word_of(l->stored, s->set), s->first + s->chunk);
-        }
-        note_time(s, 1, WORKED);
-        if (all) return WPI_STREAM_ENDS;
-        EACH_CLASS if (writes >> k & 1) {
-            s->target_at[k] -= (uint64_t)s->writes[k] * half * 8;
-            s->value_at[k] -= ((uint64_t)s->writes[k] * half) << k;
-            s->writes[k] = s->allowed[k] = 0;
-        }
-    } else {
-        s->chunk = 0;
-        begin_windows(s, windows, granule);
-        note_time(s, 1, SINCE);
-    }
-    uint64_t *wants = (uint64_t *)(l->addresses + s->set * l->addresses_bytes) + s->thread;
-    EACH_WINDOW wants[(uint64_t)w * half] = s->want_window == (uint32_t)w ? s->want : 0;
-    __nvvm_membar_sys();
-    __nvvm_bar_warp_sync(0xffffffffu);
-    meet(2, half);
-    if (s->thread == 0) {
-        *(volatile uint32_t *)word_of(l->asked, s->set) = s->first + s->chunk + 1;
-        await(word_of(l->answered, s->set), s->first + s->chunk + 1);
-        __nvvm_membar_gl();
-    }
-    __nvvm_bar_warp_sync(0xffffffffu);
-    meet(2, half);
-    note_time(s, 1, WAITED);
-    take_window(s, windows, granule);
-    return WPI_STREAM_CHUNK;
-}
-
-static INLINE const char *window_place(const thread_state *s, uint32_t window, uint32_t granule,
-                                       const void *address) {
-    const uint64_t offset = (uint64_t)address - s->window_first[window];
-    return s->window_at[window] + (((offset >> granule) * s->launch->half) << granule) +
-           (offset & ((1u << granule) - 1));
-}
-
 /* ---- accesses ---- */
 
 INLINE uint32_t __wp_stream_can_read(const thread_state *s, uint32_t k, uint32_t need) {
@@ -471,24 +325,6 @@ static INLINE void note_own(thread_state *s, uint32_t k, uint64_t address) {
 
 /* ---- reads and writes ---- */
 
-/* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
-#define LOAD(name, type, suffix, constraint, cast)                                                 \
-    static INLINE type load_##name(const char *at) {                                               \
-        cast value;                                                                                \
-        __asm__("ld.global.cg." suffix " %0, [%1];" : "=" constraint(value) : "l"(at) : "memory"); \
-        return (type)value;                                                                        \
-    }
-LOAD(1, uint8_t, "u8", "r", uint32_t)
-LOAD(2, uint16_t, "u16", "h", uint16_t)
-LOAD(4, uint32_t, "u32", "r", uint32_t)
-LOAD(8, uint64_t, "u64", "l", uint64_t)
-
-static INLINE unsigned __int128 load_16(const char *at) {
-    uint64_t low, high;
-    __asm__("ld.global.cg.v2.u64 {%0, %1}, [%2];" : "=l"(low), "=l"(high) : "l"(at) : "memory");
-    return (unsigned __int128)high << 64 | low;
-}
-
 #define READ(name, k, type)                                                                        \
     INLINE type __wp_stream_take_##name(thread_state *s, uint32_t is_own, const void *address) {   \
         type value = load_##name(take(s, k));                                                      \
@@ -497,10 +333,6 @@ static INLINE unsigned __int128 load_16(const char *at) {
             if (own) value = *(const type *)own;                                                   \
         }                                                                                          \
         return value;                                                                              \
-    }                                                                                              \
-    INLINE type __wp_stream_window_##name(const thread_state *s, uint32_t window,                  \
-                                          uint32_t granule, const void *address) {                 \
-        return load_##name(window_place(s, window, granule, address));                             \
     }
 READ(1, 0, uint8_t)
 READ(2, 1, uint16_t)

@@ -104,11 +104,22 @@ typedef enum outcome { IF_FALSE = 0, IF_TRUE = 1, ANY } outcome;
 
 static patience depends_on_others(slice *s, LLVMValueRef value, outcome on, int depth);
 
+/* Out of a branch whose other ways all end the kernel, as a trap does. */
+static bool has_one_way_on(LLVMValueRef terminator) {
+    uint32_t ways = 0;
+    for (unsigned w = 0; w < LLVMGetNumSuccessors(terminator); w++) {
+        LLVMValueRef end = LLVMGetBasicBlockTerminator(LLVMGetSuccessor(terminator, w));
+        ways += !LLVMIsAUnreachableInst(end);
+    }
+    return ways == 1;
+}
+
 /* Is it up to the branch at the end of `b` whether block `x` is reached from there? It is if `x`
  * comes, on one way out of `b`, before the place where the ways meet again. */
 static bool decides_on(const slice *s, uint32_t b, uint32_t x) {
     const uint32_t count = s->l->block_count, meet = s->postdom[b];
     LLVMValueRef terminator = LLVMGetBasicBlockTerminator(s->l->blocks[b]);
+    if (has_one_way_on(terminator)) return false;
     for (unsigned w = 0; w < LLVMGetNumSuccessors(terminator); w++) {
         uint32_t at = wpi_map_index(&s->l->index, LLVMGetSuccessor(terminator, w));
         for (; at < count && at != meet; at = s->postdom[at])
@@ -208,7 +219,7 @@ static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const u
                 stays_at = w;
             else
                 leaves++;
-        if (leaves == 0) continue;
+        if (leaves == 0 || (leaves + 1 == ways && has_one_way_on(terminator))) continue;
         const bool is_plain = ways == 2 && leaves == 1;
         const outcome on = !is_plain ? ANY : stays_at == 0 ? IF_TRUE : IF_FALSE;
         found = more_patient(found, depends_on_others(&s, LLVMGetOperand(terminator, 0), on, 0));
@@ -216,6 +227,19 @@ static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const u
     wpi_map_deinit(&s.seen);
     wp_free(s.branches);
     return found;
+}
+
+/* A loop that waits for the host says so itself. */
+static bool has_host_pause(const wp_loops *l, const wp_loop *loop) {
+    for (uint32_t b = 0; b < l->block_count; b++) {
+        if (!loop->contains[b]) continue;
+        for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
+             i = LLVMGetNextInstruction(i))
+            if (wpi_lower_is_stop(i) &&
+                wpi_lower_stop_op(i) == (WP_STOP_YIELD | WP_STOP_FLAG_HOST))
+                return true;
+    }
+    return false;
 }
 
 static void add_yields(wp_compile *c, LLVMValueRef function) {
@@ -229,7 +253,7 @@ static void add_yields(wp_compile *c, LLVMValueRef function) {
     wp_free(postdom);
     for (uint32_t i = 0; i < l.loop_count; i++) {
         const patience is = found[i];
-        if (is == GOES_ON) continue;
+        if (is == GOES_ON || (is == WAITS && has_host_pause(&l, &l.loops[i]))) continue;
         LLVMBasicBlockRef latch = l.blocks[l.loops[i].latch], header = l.blocks[l.loops[i].header];
         LLVMValueRef terminator = LLVMGetBasicBlockTerminator(latch);
         for (unsigned s = 0; s < LLVMGetNumSuccessors(terminator); s++) {

@@ -21,7 +21,8 @@ bool wpi_region_is_free(uint32_t op) {
 }
 
 static bool writes_no_request(uint32_t op) {
-    return op == WP_STOP_STEP || op == WP_STOP_YIELD || wpi_region_is_free(op);
+    const uint32_t kind = WP_STOP_KIND(op);
+    return kind == WP_STOP_STEP || kind == WP_STOP_YIELD || wpi_region_is_free(op);
 }
 
 static void add_flags(wp_kernel_ir *kernel, uint32_t op) {

@@ -97,6 +97,16 @@ typedef struct search {
 
 /* ---- the accesses ---- */
 
+/* Variables of the device libraries that are right at any order of the lanes. */
+static bool is_hint(LLVMValueRef pointer) {
+    while (LLVMIsAGetElementPtrInst(pointer) ||
+           (LLVMIsAConstantExpr(pointer) && LLVMGetConstOpcode(pointer) == LLVMGetElementPtr))
+        pointer = LLVMGetOperand(pointer, 0);
+    size_t length;
+    return LLVMIsAGlobalVariable(pointer) &&
+           strncmp(LLVMGetValueName2(pointer, &length), "__wp_hint_", 10) == 0;
+}
+
 /* What an instruction does to shared memory, other than in volatile or atomic accesses: `count`
  * entries of instruction, stored, size_bytes and is_store, and the pointers. */
 static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2],
@@ -119,7 +129,7 @@ static uint32_t describe(const wp_thread_values *v, LLVMValueRef i, access out[2
     }
     uint32_t kept = 0;
     for (uint32_t n = 0; n < count; n++) {
-        if (out[n].size_bytes == 0 ||
+        if (out[n].size_bytes == 0 || is_hint(pointers[n]) ||
             LLVMGetPointerAddressSpace(LLVMTypeOf(pointers[n])) != WP_SPACE_SHARED)
             continue;
         pointers[kept] = pointers[n];

@@ -41,6 +41,12 @@ uint32_t __wp_vote_ballot_active(int pred) {
     return __nvvm_vote_ballot_sync(__nvvm_activemask(), pred != 0);
 }
 
+/* ---- waiting ---- */
+
+void __wp_host_pause(void);
+void __wp_host_pause(void) {
+}
+
 /* ---- reductions: sm_80 has an instruction, which wpcc puts in place of these ---- */
 
 /* All lanes: by halves. Some: one after the other. */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * What a kernel with windows and the host agree on (docs/rooms/stream.md).
+ *
+ * A thread has a window for each mapped parameter: a copy, in device memory, of some of its bytes.
+ * A read outside of it asks the host for a window that begins there, and waits. A region is one
+ * warp's window: row 0 has the bytes that each lane's window holds, the rows behind it the content,
+ * [1 + granule][lane], so that lanes that are equally far read neighbouring granules.
+ *
+ * A request is the thread's word in `wants`, then its number in the ring of its group of sets: at
+ * ticket % size, doubled, plus 1 in every other lap, so that the host sees which are new. A thread
+ * has one request at a time, so no ring overflows. `answered` counts a thread's answers.
+ *
+ * Writes collect in a list of the warp, [slot][lane]. A request carries them along: the host stores
+ * them before it reads.
+ */
+#ifndef WP_BASE_STREAM_WINDOW_ABI_H
+#define WP_BASE_STREAM_WINDOW_ABI_H
+
+#include "base/stream_abi.h"
+
+enum {
+    WPI_WINDOW_LANES = 32,
+    WPI_WINDOW_BYTES_SHIFT = 48, /* of a word in `wants`: above the address, bytes of the read … */
+    WPI_WINDOW_NUMBER_SHIFT = 56 /* … and the window */
+};
+/* Of an address in a write list: above it, the class of the write. */
+#define WPI_WINDOW_ADDRESS ((UINT64_C(1) << WPI_WINDOW_BYTES_SHIFT) - 1)
+
+/** In device memory; kernels only read it. A set is a block's. */
+typedef struct wpi_window_launch {
+    uint32_t threads; /* of a block, in whole warps */
+    uint32_t set_count, sets_per_group, group_count;
+    uint32_t windows, granule, granules; /* of a thread; the class of a granule; of a window */
+    uint32_t write_slots, value_class;   /* of a thread; of a slot in `values` */
+    uint32_t ring_shift;                 /* a ring has 1 << ring_shift words */
+    uint64_t region_bytes;
+    char *data;             /* device, [window][set][warp] of region_bytes */
+    uint64_t *wants;        /* pinned, [set][thread] */
+    uint32_t *ring;         /* pinned, [group] */
+    uint32_t *tickets;      /* device, a word a group */
+    uint32_t *answered;     /* device, [set][thread] */
+    uint32_t *write_counts; /* pinned, [set][thread] */
+    uint64_t *targets;      /* pinned, [set][warp][slot][lane] */
+    char *values;           /* device, as targets, of 1 << value_class bytes */
+    uint32_t *block;        /* pinned, a word a set: the block that has it */
+    uint32_t *busy;         /* device, a word a set: 1 while a block has it */
+    uint64_t *times;        /* device, [set][WPI_STREAM_TIMES]: of a thread, summed */
+} wpi_window_launch;
+
+/** A thread's part in it: private, and in registers after all has been inlined. */
+typedef struct wpi_window_thread {
+    const wpi_window_launch *launch;
+    uint32_t thread, set, asked, writes;
+    uint32_t number, ring_shift; /* number: of the thread in its group, as it goes into the ring */
+    uint64_t *want_at;
+    uint32_t *write_count_at, *answered_at, *tickets, *ring; /* of the thread; of its group */
+    uint64_t began_ns, waited_ns;
+    uint32_t epoch[WPI_STREAM_WINDOWS]; /* refills of the warp that this lane knows of */
+    uint32_t valid[WPI_STREAM_WINDOWS]; /* bytes */
+    uint64_t first[WPI_STREAM_WINDOWS]; /* address */
+    char *content[WPI_STREAM_WINDOWS];
+} wpi_window_thread;
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What both device libraries of streaming use. Compiled to nvptx64 bitcode and inlined. */
+#ifndef WP_STREAM_STREAMLIB_H
+#define WP_STREAM_STREAMLIB_H
+
+#include <stddef.h>
+
+#include "base/stream_abi.h"
+
+#define INLINE __attribute__((always_inline, convergent))
+
+enum { WORKED, WAITED, SINCE };
+
+static INLINE uint64_t now_ns(void) {
+    uint64_t ns;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
+/* In a loop that only the host can end. */
+void __wp_host_pause(void);
+
+/* Until the word is at least `count`. */
+static INLINE void await(const uint32_t *word, uint32_t count) {
+    const volatile uint32_t *at = word;
+    uint32_t value;
+    while ((value = *at) < count)
+        __wp_host_pause();
+    if (value == WPI_STREAM_END) __builtin_trap();
+}
+
+static INLINE uint32_t *word_of(uint32_t *words, uint32_t set) {
+    return words + (uint64_t)set * WPI_STREAM_WORD;
+}
+
+static INLINE uint32_t block_number(void) {
+    return (uint32_t)__nvvm_read_ptx_sreg_ctaid_x() +
+           (uint32_t)__nvvm_read_ptx_sreg_nctaid_x() *
+               ((uint32_t)__nvvm_read_ptx_sreg_ctaid_y() +
+                (uint32_t)__nvvm_read_ptx_sreg_nctaid_y() *
+                    (uint32_t)__nvvm_read_ptx_sreg_ctaid_z());
+}
+
+/* A set that no block has; it is this block's from now on. */
+static INLINE uint32_t take_set(uint32_t *busy_words, uint32_t count, uint32_t *block_words) {
+    const uint32_t block = block_number();
+    uint32_t set = block % count, taken = 0;
+    do {
+        taken = __nvvm_atom_cas_gen_i((int *)word_of(busy_words, set), 0, 1) == 0;
+        if (!taken) set = set + 1 == count ? 0 : set + 1;
+    } while (!taken);
+    __nvvm_membar_gl();
+    *(volatile uint32_t *)word_of(block_words, set) = block;
+    return set;
+}
+
+/* Past the first-level cache, which does not see copies that arrive while a kernel runs. */
+void *__wp_cache_global(const void *address) __attribute__((nothrow, const));
+
+#define LOAD(name, type)                                                                           \
+    static INLINE type load_##name(const char *at) {                                               \
+        return *(const type *)__wp_cache_global(at);                                               \
+    }
+LOAD(1, uint8_t)
+LOAD(2, uint16_t)
+LOAD(4, uint32_t)
+LOAD(8, uint64_t)
+LOAD(16, unsigned __int128)
+
+#endif

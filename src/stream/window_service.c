@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stream/window_service.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/fail.h"
+#include "base/log.h"
+#include "device/device.h"
+
+enum { WAIT, RETURN, GATHER, LINES, SEND };
+enum {
+    LINE_BYTES = 64,
+    FIRST_BYTES = 512 /* of a window: doubled while reads go on, a line after a jump */
+};
+
+static const wpi_window_launch *launch_of(const wpi_window_service *s) {
+    return s->buffers->launch_source;
+}
+
+static uint64_t launch_threads(const wpi_window_launch *l) {
+    return (uint64_t)l->set_count * l->threads;
+}
+
+/* The last group may have fewer sets. */
+static uint32_t group_threads(const wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t left = l->set_count - s->group * l->sets_per_group;
+    return (left < l->sets_per_group ? left : l->sets_per_group) * l->threads;
+}
+
+static uint32_t group_warps(const wpi_window_service *s) {
+    return group_threads(s) / WPI_WINDOW_LANES;
+}
+
+/* Of the group's first thread, in arrays of the launch. */
+static uint64_t base_of(const wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    return (uint64_t)s->group * l->sets_per_group * l->threads;
+}
+
+static uint32_t *word_of(uint32_t *words, uint32_t group) {
+    return words + (uint64_t)group * WPI_STREAM_WORD;
+}
+
+wp_status wpi_window_service_init(wpi_window_service *s, const wpi_window_buffers *buffers,
+                                  uint32_t group, wp_error *err) {
+    const wpi_window_launch *l = buffers->launch_source;
+    s->buffers = buffers;
+    s->group = group;
+    const size_t threads = group_threads(s), warps = group_warps(s);
+    s->batch = wp_calloc(threads, sizeof *s->batch);
+    s->rows = wp_calloc(l->windows * warps, sizeof *s->rows);
+    s->write_rows = wp_calloc(warps, sizeof *s->write_rows);
+    s->taken = wp_calloc(threads, sizeof *s->taken);
+    s->blocks = wp_calloc(l->sets_per_group, sizeof *s->blocks);
+    s->past = wp_calloc(l->windows * threads, sizeof *s->past);
+    if (s->batch == NULL || s->rows == NULL || s->write_rows == NULL || s->taken == NULL ||
+        s->blocks == NULL || s->past == NULL)
+        return WP_FAIL(err, NOMEM, "a streamed launch");
+    return WP_STATUS_OK;
+}
+
+void wpi_window_service_free(wpi_window_service *s) {
+    wp_free(s->batch);
+    wp_free(s->rows);
+    wp_free(s->write_rows);
+    wp_free(s->taken);
+    wp_free(s->blocks);
+    wp_free(s->past);
+    *s = (wpi_window_service){0};
+}
+
+/* ---- requests ---- */
+
+/* All that are there; false: the launch is over. */
+static bool take_requests(wpi_window_service *s, const uint32_t **next, uint32_t *value) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t *ring = l->ring + ((uint64_t)s->group << l->ring_shift);
+    for (s->batch_count = 0;; s->ticket++) {
+        const uint32_t lap = s->ticket >> l->ring_shift;
+        *next = &ring[s->ticket - (lap << l->ring_shift)];
+        *value = __atomic_load_n(*next, __ATOMIC_ACQUIRE);
+        if (*value == WPI_STREAM_END) return s->batch_count != 0;
+        if ((*value & 1) == (lap & 1)) return true;
+        s->taken[*value >> 1] = s->batches + 1;
+        s->batch[s->batch_count++] = *value >> 1;
+    }
+}
+
+/* Copies the first rows of regions; regions side by side are one copy. */
+static wp_status copy_rows(wpi_window_service *s, wp_queue *queue, char *dst, const char *src,
+                           uint64_t region_bytes, uint64_t row_bytes, const uint32_t *rows,
+                           wpi_stream_counts *counts) {
+    const uint32_t warps = group_warps(s);
+    for (uint32_t first = 0, outer; first < warps; first = outer) {
+        uint32_t most = 0;
+        for (outer = first; outer < warps && rows[outer] != 0; outer++)
+            if (rows[outer] > most) most = rows[outer];
+        if (outer == first) {
+            outer++;
+            continue;
+        }
+        const uint64_t at = first * region_bytes, bytes = most * row_bytes;
+        WP_TRY(wp_queue_copy_2d(queue, dst + at, region_bytes, src + at, region_bytes, bytes,
+                                outer - first, &s->failure));
+        counts->copied_bytes += bytes * (outer - first);
+    }
+    return WP_STATUS_OK;
+}
+
+static bool outside(wpi_window_service *s, uint32_t number, bool is_write, uint32_t bytes,
+                    uint64_t address) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t set = s->group * l->sets_per_group + number / l->threads;
+    wpi_stream_fail_outside(&s->failure, s->kernel_name, *word_of(l->block, set), is_write, bytes,
+                            address);
+    return false;
+}
+
+/* ---- writes ---- */
+
+static bool has_writes(wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    bool any = false;
+    if (l->write_slots == 0) return false;
+    memset(s->write_rows, 0, group_warps(s) * sizeof *s->write_rows);
+    for (uint32_t i = 0; i < s->batch_count; i++) {
+        const uint32_t count = l->write_counts[base_of(s) + s->batch[i]];
+        uint32_t *rows = &s->write_rows[s->batch[i] / WPI_WINDOW_LANES];
+        if (count > *rows) *rows = count;
+        any |= count != 0;
+    }
+    return any;
+}
+
+static uint64_t values_region(const wpi_window_launch *l) {
+    return (uint64_t)l->write_slots * WPI_WINDOW_LANES << l->value_class;
+}
+
+static bool fetch(wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint64_t region_bytes = values_region(l);
+    const uint64_t at = base_of(s) / WPI_WINDOW_LANES * region_bytes;
+    return copy_rows(s, s->up, s->buffers->value_copy + at, l->values + at, region_bytes,
+                     (uint64_t)WPI_WINDOW_LANES << l->value_class, s->write_rows,
+                     &s->write_counts) == WP_STATUS_OK &&
+           wp_queue_fill(s->up, word_of(s->buffers->returned, s->group), s->batches + 1,
+                         sizeof(uint32_t), 1, &s->failure) == WP_STATUS_OK;
+}
+
+/* In the thread's order. */
+static bool store_thread(wpi_window_service *s, uint32_t number, uint64_t *last_line) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint64_t index = base_of(s) + number;
+    const uint32_t count = l->write_counts[index];
+    uint64_t slot = index / WPI_WINDOW_LANES * l->write_slots * WPI_WINDOW_LANES +
+                    index % WPI_WINDOW_LANES;
+    for (uint32_t n = 0; n < count; n++, slot += WPI_WINDOW_LANES) {
+        const uint64_t target = l->targets[slot], address = target & WPI_WINDOW_ADDRESS;
+        const uint32_t class = (uint32_t)(target >> WPI_WINDOW_BYTES_SHIFT), bytes = 1u << class;
+        void *to = wpi_reservation_host(&s->write_cursor, address, bytes);
+        if (to == NULL) return outside(s, number, true, bytes, address);
+        wpi_stream_copy(class, to, s->buffers->value_copy + (slot << l->value_class));
+        s->write_counts.useful_bytes += bytes;
+        if (address / LINE_BYTES == *last_line) continue;
+        *last_line = address / LINE_BYTES;
+        s->random_work.read_bytes += LINE_BYTES;
+    }
+    s->write_counts.accesses += count;
+    s->write_counts.words += count;
+    l->write_counts[index] = 0;
+    return true;
+}
+
+static bool store(wpi_window_service *s) {
+    uint64_t last_line = UINT64_MAX;
+    for (uint32_t i = 0; i < s->batch_count; i++)
+        if (!store_thread(s, s->batch[i], &last_line)) return false;
+    return true;
+}
+
+/* ---- windows ---- */
+
+static uint64_t want_of(const wpi_window_service *s, uint32_t number) {
+    return launch_of(s)->wants[base_of(s) + number];
+}
+
+/* Threads that begin side by side share data out: this one's part ends where the next one's
+ * begins. 0: not known. */
+static uint64_t end_of_part(const wpi_window_service *s, uint32_t number, uint64_t want) {
+    const uint32_t next = number + 1;
+    if (next == group_threads(s) || s->taken[next] != s->batches + 1) return 0;
+    const uint64_t other = want_of(s, next);
+    const bool is_same = other >> WPI_WINDOW_NUMBER_SHIFT == want >> WPI_WINDOW_NUMBER_SHIFT;
+    const uint64_t end = other & WPI_WINDOW_ADDRESS;
+    return is_same && end > (want & WPI_WINDOW_ADDRESS) ? end : 0;
+}
+
+/* A thread that reads on gets twice as much as before, as disk caches read ahead; at the end of its
+ * part a line more. */
+static uint32_t bytes_ahead(const wpi_window_service *s, uint32_t number, uint64_t want,
+                            wpi_window_past *past) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t most = l->granules << l->granule;
+    const uint64_t first = (want & WPI_WINDOW_ADDRESS) >> l->granule << l->granule;
+    uint64_t bytes = FIRST_BYTES;
+    if (past->bytes == 0)
+        past->end = end_of_part(s, number, want);
+    else if (first + past->bytes >= past->outer && first < past->outer + most)
+        bytes = 2 * (uint64_t)past->bytes;
+    else
+        bytes = LINE_BYTES;
+    if (past->end > first && past->end - first + LINE_BYTES < bytes)
+        bytes = past->end - first + LINE_BYTES;
+    if (past->end != 0 && past->end <= first) bytes = LINE_BYTES;
+    return bytes < most ? (uint32_t)bytes : most;
+}
+
+/* A block that has just taken a set begins anew. */
+static void forget_other_blocks(wpi_window_service *s, uint32_t number) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t set = number / l->threads;
+    const uint32_t block = *word_of(l->block, s->group * l->sets_per_group + set);
+    if (s->blocks[set] == block) return;
+    s->blocks[set] = block;
+    for (uint32_t w = 0; w < l->windows; w++)
+        memset(s->past + (uint64_t)w * group_threads(s) + (uint64_t)set * l->threads, 0,
+               l->threads * sizeof *s->past);
+}
+
+/* What there is from the wanted address on, row by row, behind a row with the bytes that there are.
+ */
+static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want,
+                        wp_host_work *work) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint32_t granule = l->granule, granule_bytes = 1u << granule;
+    const uint32_t w = (uint32_t)(want >> WPI_WINDOW_NUMBER_SHIFT);
+    const uint32_t read_bytes = (uint32_t)(want >> WPI_WINDOW_BYTES_SHIFT) & 0xff;
+    const uint64_t address = want & WPI_WINDOW_ADDRESS, first = address >> granule << granule;
+    wpi_reservation_cursor *cursor = &s->cursors[w];
+    wpi_window_past *past = &s->past[(uint64_t)w * group_threads(s) + number];
+    if (wpi_reservation_host(cursor, address, read_bytes) == NULL)
+        return outside(s, number, false, read_bytes, address);
+    uint32_t bytes = bytes_ahead(s, number, want, past);
+    if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
+    past->outer = first + bytes;
+    past->bytes = bytes;
+    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES, row_bytes = 32u << granule;
+    const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
+    char *row = s->buffers->data_copy + (w * warps + warp) * l->region_bytes +
+                ((number % WPI_WINDOW_LANES) << granule);
+    memcpy(row, &bytes, sizeof bytes);
+    const uint32_t before = first < cursor->first ? (uint32_t)(cursor->first - first) : 0;
+    const char *from = cursor->host + (first + before - cursor->first) - before;
+    uint32_t rows = 1;
+    for (uint32_t at = 0; at < bytes; at += granule_bytes, rows++) {
+        const uint32_t skip = at < before ? before : 0; /* in the first granule */
+        const uint32_t end = bytes - at < granule_bytes ? bytes - at : granule_bytes;
+        row += row_bytes;
+        memcpy(row + skip, from + at + skip, end - skip);
+    }
+    uint32_t *most = &s->rows[(uint64_t)w * group_warps(s) + number / WPI_WINDOW_LANES];
+    if (rows > *most) *most = rows;
+    s->random_work.read_bytes += LINE_BYTES;
+    work->read_bytes += (bytes - 1) / LINE_BYTES * LINE_BYTES;
+    work->written_bytes += bytes;
+    s->counts.useful_bytes += bytes;
+    s->counts.accesses++;
+    return true;
+}
+
+static bool gather(wpi_window_service *s, wp_host_work *work) {
+    const wpi_window_launch *l = launch_of(s);
+    memset(s->rows, 0, (size_t)l->windows * group_warps(s) * sizeof *s->rows);
+    for (uint32_t i = 0; i < s->batch_count; i++) {
+        const uint64_t want = want_of(s, s->batch[i]);
+        forget_other_blocks(s, s->batch[i]);
+        if (want != 0 && !fill_window(s, s->batch[i], want, work)) return false;
+    }
+    work->read_bytes += s->batch_count * (sizeof(uint64_t) + sizeof(uint32_t));
+    s->counts.words += 2 * (uint64_t)s->batch_count;
+    return true;
+}
+
+/* Windows, then the threads' counts of answers: those between are sent again, as they were. */
+static bool send(wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    const uint64_t base = base_of(s), warps = launch_threads(l) / WPI_WINDOW_LANES;
+    uint32_t first = s->batch[0], last = s->batch[0];
+    for (uint32_t w = 0; w < l->windows; w++) {
+        const uint64_t at = (w * warps + base / WPI_WINDOW_LANES) * l->region_bytes;
+        if (copy_rows(s, s->down, l->data + at, s->buffers->data_copy + at, l->region_bytes,
+                      (uint64_t)WPI_WINDOW_LANES << l->granule,
+                      s->rows + (uint64_t)w * group_warps(s), &s->counts) != WP_STATUS_OK)
+            return false;
+    }
+    uint32_t *now = s->buffers->answers + (s->batches % 2) * launch_threads(l) + base;
+    const uint32_t *before = s->buffers->answers + ((s->batches + 1) % 2) * launch_threads(l) +
+                             base;
+    memcpy(now, before, group_threads(s) * sizeof *now);
+    for (uint32_t i = 0; i < s->batch_count; i++) {
+        const uint32_t number = s->batch[i];
+        now[number]++;
+        if (number < first) first = number;
+        if (number > last) last = number;
+    }
+    s->batches++;
+    s->counts.chunks++;
+    return wp_queue_copy(s->down, l->answered + base + first, now + first,
+                         (last - first + 1) * sizeof *now, &s->failure) == WP_STATUS_OK &&
+           wp_queue_fill(s->down, word_of(s->buffers->sent, s->group), s->batches,
+                         sizeof(uint32_t), 1, &s->failure) == WP_STATUS_OK;
+}
+
+/* ---- the machine ---- */
+
+/* The kernel's threads wait for their counts, or will: they trap. */
+static wp_actor_answer fail(wpi_window_service *s) {
+    const wpi_window_launch *l = launch_of(s);
+    s->has_failed = true;
+    if (s->failure.message[0] != '\0') wp_log(WP_LOG_ERROR, "stream", "%s", s->failure.message);
+    const wp_status ignored = wp_queue_fill(s->down, l->answered, WPI_STREAM_END, sizeof(uint32_t),
+                                            launch_threads(l), NULL);
+    (void)ignored; /* the device has failed, and with it the kernel */
+    return WP_ACTOR_ENDS;
+}
+
+static wp_actor_answer watch(wp_actor *actor, const uint32_t *word, uint32_t value) {
+    wp_actor_watch(actor, word, value);
+    return WP_ACTOR_GOES_ON;
+}
+
+static wp_actor_answer spend(wp_actor *actor, wpi_window_service *s, const wp_host_work *work,
+                             uint32_t next) {
+    s->state = next;
+    if (wp_device_host_work(actor->device, work, &s->failure) != WP_STATUS_OK) return fail(s);
+    return WP_ACTOR_GOES_ON;
+}
+
+static wp_actor_answer begin(wp_actor *actor, wpi_window_service *s) {
+    const uint32_t *next, *sent = word_of(s->buffers->sent, s->group);
+    const uint32_t arrived = __atomic_load_n(sent, __ATOMIC_ACQUIRE);
+    uint32_t value;
+    if (s->batches != arrived) return watch(actor, sent, arrived);
+    if (!take_requests(s, &next, &value)) return WP_ACTOR_ENDS;
+    if (s->batch_count == 0) return watch(actor, next, value);
+    s->since_ns = wpi_actor_now_ns(actor);
+    s->random_work = (wp_host_work){.pattern = WP_HOST_RANDOM, .access_bytes = LINE_BYTES};
+    s->state = has_writes(s) ? RETURN : GATHER;
+    return s->state == GATHER || fetch(s) ? WP_ACTOR_GOES_ON : fail(s);
+}
+
+wp_actor_answer wpi_window_service_step(wp_actor *actor, void *object) {
+    wpi_window_service *s = object;
+    wp_host_work work = {0};
+    switch (s->state) {
+    case WAIT: return begin(actor, s);
+    case RETURN: {
+        const uint32_t *word = word_of(s->buffers->returned, s->group);
+        const uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        if (value != s->batches + 1) return watch(actor, word, value);
+        if (!store(s)) return fail(s);
+        work.read_bytes = s->batch_count * sizeof(uint64_t);
+        return spend(actor, s, &work, GATHER);
+    }
+    case GATHER:
+        if (!gather(s, &work)) return fail(s);
+        return spend(actor, s, &work, LINES);
+    case LINES: return spend(actor, s, &s->random_work, SEND);
+    default:
+        if (!send(s)) return fail(s);
+        s->counts.worked_ns += wpi_actor_now_ns(actor) - s->since_ns;
+        s->state = WAIT;
+        return WP_ACTOR_GOES_ON;
+    }
+}
