@@ -19,13 +19,13 @@
  * The launch is asynchronous, as any launch. Its host memory must stay in place until it is done.
  *
  * Threads can run ahead if addresses of reads, and branches around them, follow from arguments,
- * thread and block indices, and memory that the kernel does not write. Otherwise the second form has
- * windows and no more threads than the first: a thread waits for the data from the address on that
- * it comes to, and asks again behind them.
+ * thread and block indices, and memory that the kernel does not write. Otherwise, or if lanes of a
+ * warp have to be together, the second form has windows and no more threads than the first: a
+ * thread waits for the data from the address on that it comes to, and asks again behind them.
  *
- * A kernel may write mapped data anywhere. A thread sees its own writes, with the width they have
- * (with windows such kernels are refused); it must not read what another thread writes in the same
- * launch. What is refused is refused at the launch, with the line of the source and the reason.
+ * A kernel may write mapped data anywhere. A thread sees its own writes; it must not read what
+ * another thread writes in the same launch. What is refused is refused at the launch, with the line
+ * of the source and the reason.
  *
  * Where the second form comes from: `wpcc --stream=KERNEL:PARAMETERS` puts it into the program;
  * otherwise it is compiled by wpcc at the first such launch, and kept (cpu and sim; on a GPU this
@@ -69,7 +69,7 @@ typedef struct streamingOptions {
                             * 64 MiB */
     uint32_t slots;        /* reads of a thread in a chunk, at most; 0: as many as fit, up to 64. Of
                             * a window: granules, each as large as the largest read, at least 4
-                            * bytes */
+                            * bytes; 0: as many as fit, up to 512 bytes */
     uint32_t without_patterns; /* 1: every address is sent */
     uint32_t blocks;           /* blocks that have buffers at a time; 0: as many as run at once */
 } streamingOptions;

@@ -32,9 +32,9 @@ static wp_status refuse_word(const char *text, size_t length, wp_error *err) {
     wp_text known = {0};
     for (size_t i = 0; i < WORD_COUNT; i++)
         wp_text_appendf(&known, "%s%s", i == 0 ? "" : ", ", words[i].word);
-    const wp_status status = WP_FAIL(err, INVALID, "variant '%.*s': unknown; the variants are: %s",
-                                     (int)(length < 100 ? length : 100), text,
-                                     wp_text_string(&known));
+    const wp_status status =
+        WP_FAIL(err, INVALID, "variant '%.*s': unknown; the variants are: %s",
+                (int)(length < 100 ? length : 100), text, wp_text_string(&known));
     wp_text_deinit(&known);
     return status;
 }

@@ -38,9 +38,8 @@ struct wpi_cache_code {
 };
 
 /** `*out` is NULL if the program was compiled without --cache. */
-WP_NODISCARD wp_status wpi_cache_code_create(wp_device *device, wp_module *module,
-                                             const char *name, wp_kernel *plain,
-                                             wpi_cache_code **out, wp_error *err);
+WP_NODISCARD wp_status wpi_cache_code_create(wp_device *device, wp_module *module, const char *name,
+                                             wp_kernel *plain, wpi_cache_code **out, wp_error *err);
 /** Notes a launch for the report. */
 void wpi_cache_code_note(wpi_cache_code *code, const wpi_cache_plan *plan);
 /** Reports what the launches so far did. No kernel is running. */

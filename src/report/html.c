@@ -9,6 +9,7 @@
 #include "base/page.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/html.h"
 #include "report/metrics.h"
@@ -16,7 +17,6 @@
 #include "report/plots.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
-#include "report/cached.h"
 #include "report/streamed.h"
 
 #define COLUMNS_MAX 12u /* kernels side by side */

@@ -11,11 +11,11 @@
 
 #include "base/alloc.h"
 #include "base/time.h"
+#include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/json_parts.h"
 #include "report/run_record.h"
 #include "report/simulation.h"
-#include "report/cached.h"
 #include "report/streamed.h"
 
 static json_t *triple(const uint32_t values[3]) {

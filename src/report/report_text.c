@@ -7,9 +7,9 @@
 #include "base/cxx_name.h"
 #include "base/time.h"
 #include "base/units.h"
+#include "report/cached.h"
 #include "report/host_facts.h"
 #include "report/run_record.h"
-#include "report/cached.h"
 #include "report/streamed.h"
 
 #define NAME_WIDTH 34

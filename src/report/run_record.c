@@ -7,8 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
-#include "report/simulation.h"
 #include "report/cached.h"
+#include "report/simulation.h"
 #include "report/streamed.h"
 
 typedef void (*render_fn)(const wp_run_record *record, wp_text *out);

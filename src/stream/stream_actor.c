@@ -208,10 +208,9 @@ void wpi_stream_fail_outside(wp_error *err, const char *kernel_name, uint32_t bl
             kernel_name, block, is_write ? "writes" : "reads", bytes,
             (unsigned long long)(address - (uintptr_t)base), base, size_bytes);
     else
-        ignored = WP_FAIL(err, INVALID,
-                          "kernel %s: block %u %s %u bytes at 0x%llx, outside of what is mapped",
-                          kernel_name, block, is_write ? "writes" : "reads", bytes,
-                          (unsigned long long)address);
+        ignored = WP_FAIL(
+            err, INVALID, "kernel %s: block %u %s %u bytes at 0x%llx, outside of what is mapped",
+            kernel_name, block, is_write ? "writes" : "reads", bytes, (unsigned long long)address);
     (void)ignored;
 }
 

@@ -25,7 +25,7 @@ typedef struct wpi_stream_counts {
 typedef struct wpi_stream_side {
     const wpi_stream_buffers *buffers;
     const char *kernel_name;
-    bool reads_own; /* data are gathered when writes of three chunks before are in place */
+    bool reads_own;      /* data are gathered when writes of three chunks before are in place */
     wp_queue *down, *up; /* copies to the device, and back */
     uint32_t set;
     uint32_t chunk; /* the next to serve */

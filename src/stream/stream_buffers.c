@@ -82,13 +82,12 @@ wp_status wpi_stream_layout_make(const wpi_stream_facts *facts, const wpi_stream
                                  wpi_stream_layout *out, wp_error *err) {
     const wp_dim3 block = shape->block;
     const uint32_t threads = block.x * block.y * block.z, need = largest_need(facts);
-    *out =
-        (wpi_stream_layout){.launch = {.block_x = block.x,
-                                       .block_y = block.y,
-                                       .block_z = block.z,
-                                       .threads = threads,
-                                       .half = (threads + 31) / 32 * 32,
-                                       .looks_for_patterns = shape->looks_for_patterns}};
+    *out = (wpi_stream_layout){.launch = {.block_x = block.x,
+                                          .block_y = block.y,
+                                          .block_z = block.z,
+                                          .threads = threads,
+                                          .half = (threads + 31) / 32 * 32,
+                                          .looks_for_patterns = shape->looks_for_patterns}};
     const plan p = {out, facts};
     const uint32_t turns = wpi_stream_fit(shape, shape->slots_max / need, SLOTS_ENOUGH / need,
                                           fill_layout, (void *)&p);

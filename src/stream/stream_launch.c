@@ -185,8 +185,7 @@ static wp_status start_services(wpi_stream_context *x, const wpi_stream_code *co
     const uint32_t count = x->window_buffers.launch_source->group_count;
     x->services = wp_calloc(count, sizeof *x->services);
     x->actors = wp_calloc(count, sizeof *x->actors);
-    if (x->services == NULL || x->actors == NULL)
-        return WP_FAIL(err, NOMEM, "a streamed launch");
+    if (x->services == NULL || x->actors == NULL) return WP_FAIL(err, NOMEM, "a streamed launch");
     x->service_count = x->actor_count = count;
     for (uint32_t i = 0; i < count; i++) {
         wpi_window_service *s = &x->services[i];
@@ -286,9 +285,9 @@ wp_status wpi_stream_launch_queue(wp_queue *queue, const wp_launch *launch,
     WP_TRY(check_aliases(device, code, launch->args, err));
     WP_TRY(wpi_stream_context_take(device, &x, err));
     const wpi_stream_shape shape = shape_of(device, launch, code);
-    WP_TRY_GOTO((code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p,
-                                                                             err),
-                failed);
+    WP_TRY_GOTO(
+        (code->facts.windows != 0 ? prepare_windows : prepare_slices)(x, code, &shape, &p, err),
+        failed);
     describe(x, launch, code);
     if (x->name == NULL) {
         status = WP_FAIL(err, NOMEM, "a streamed launch");

@@ -89,7 +89,8 @@ wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream
         out->launch.write_slots |= facts->write_need[k]; /* 1: some; the layout says how many */
     const uint32_t most =
         shape->slots_max != 0 ? shape->slots_max : (uint32_t)WINDOW_BYTES >> facts->granule;
-    if (wpi_stream_fit(shape, most, (uint32_t)ENOUGH_BYTES >> facts->granule, fill_layout, out) == 0)
+    if (wpi_stream_fit(shape, most, (uint32_t)ENOUGH_BYTES >> facts->granule, fill_layout, out) ==
+        0)
         return wpi_stream_no_room(out->device_bytes, shape->device_bytes_max, err);
     return WP_STATUS_OK;
 }

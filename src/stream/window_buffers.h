@@ -21,9 +21,9 @@ typedef struct wpi_window_buffers {
     wpi_window_launch *launch;        /* in device memory */
     wpi_window_launch *launch_source; /* pinned: what is copied there */
     char *data_copy, *value_copy;     /* pinned, as data and values */
-    uint32_t *answers;                /* pinned, [2][set][thread]: sources of copies to `answered` */
-    uint32_t *sent, *returned;        /* pinned, a word a group: batches that went, and came back */
-    uint64_t *times;                  /* pinned: the launch's times, at its end */
+    uint32_t *answers;         /* pinned, [2][set][thread]: sources of copies to `answered` */
+    uint32_t *sent, *returned; /* pinned, a word a group: batches that went, and came back */
+    uint64_t *times;           /* pinned: the launch's times, at its end */
 } wpi_window_buffers;
 
 /** Places everything, and sets the host's words to 0. Fills launch_source. */

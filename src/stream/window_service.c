@@ -154,8 +154,8 @@ static bool store_thread(wpi_window_service *s, uint32_t number, uint64_t *last_
     const wpi_window_launch *l = launch_of(s);
     const uint64_t index = base_of(s) + number;
     const uint32_t count = l->write_counts[index];
-    uint64_t slot = index / WPI_WINDOW_LANES * l->write_slots * WPI_WINDOW_LANES +
-                    index % WPI_WINDOW_LANES;
+    uint64_t slot =
+        index / WPI_WINDOW_LANES * l->write_slots * WPI_WINDOW_LANES + index % WPI_WINDOW_LANES;
     for (uint32_t n = 0; n < count; n++, slot += WPI_WINDOW_LANES) {
         const uint64_t target = l->targets[slot], address = target & WPI_WINDOW_ADDRESS;
         const uint32_t class = (uint32_t)(target >> WPI_WINDOW_BYTES_SHIFT), bytes = 1u << class;
@@ -231,8 +231,7 @@ static void forget_other_blocks(wpi_window_service *s, uint32_t number) {
 
 /* What there is from the wanted address on, row by row, behind a row with the bytes that there are.
  */
-static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want,
-                        wp_host_work *work) {
+static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, wp_host_work *work) {
     const wpi_window_launch *l = launch_of(s);
     const uint32_t granule = l->granule, granule_bytes = 1u << granule;
     const uint32_t w = (uint32_t)(want >> WPI_WINDOW_NUMBER_SHIFT);
@@ -296,8 +295,8 @@ static bool send(wpi_window_service *s) {
             return false;
     }
     uint32_t *now = s->buffers->answers + (s->batches % 2) * launch_threads(l) + base;
-    const uint32_t *before = s->buffers->answers + ((s->batches + 1) % 2) * launch_threads(l) +
-                             base;
+    const uint32_t *before =
+        s->buffers->answers + ((s->batches + 1) % 2) * launch_threads(l) + base;
     memcpy(now, before, group_threads(s) * sizeof *now);
     for (uint32_t i = 0; i < s->batch_count; i++) {
         const uint32_t number = s->batch[i];
@@ -309,8 +308,8 @@ static bool send(wpi_window_service *s) {
     s->counts.chunks++;
     return wp_queue_copy(s->down, l->answered + base + first, now + first,
                          (last - first + 1) * sizeof *now, &s->failure) == WP_STATUS_OK &&
-           wp_queue_fill(s->down, word_of(s->buffers->sent, s->group), s->batches,
-                         sizeof(uint32_t), 1, &s->failure) == WP_STATUS_OK;
+           wp_queue_fill(s->down, word_of(s->buffers->sent, s->group), s->batches, sizeof(uint32_t),
+                         1, &s->failure) == WP_STATUS_OK;
 }
 
 /* ---- the machine ---- */

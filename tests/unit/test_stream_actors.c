@@ -216,8 +216,9 @@ static outcome run(int failing_call, bool reads_own) {
     assert_status_ok(wp_queue_create(device, false, &down, &err), &err);
     assert_status_ok(wp_queue_create(device, false, &up, &err), &err);
     assert_status_ok(wpi_stream_layout_make(&facts, &shape, &layout, &err), &err);
-    assert_status_ok(wpi_stream_memory_alloc(&memory, device, layout.pinned_bytes,
-                                            layout.device_bytes, &err), &err);
+    assert_status_ok(
+        wpi_stream_memory_alloc(&memory, device, layout.pinned_bytes, layout.device_bytes, &err),
+        &err);
     wpi_stream_buffers_place(&buffers, &memory, &layout);
     memset(memory.memory, 0, memory.device_bytes);
     assert_status_ok(wpi_reservation_create(sizeof host + sizeof results, &base, &err), &err);

@@ -11,10 +11,8 @@ static const wpi_stream_facts mixed = {.read_need = {3, 0, 1, 0, 2}, .write_need
 
 static wpi_stream_layout layout_of(const wpi_stream_facts *facts, wp_dim3 block, uint32_t sets,
                                    uint64_t bytes, uint32_t slots) {
-    const wpi_stream_shape shape = {.block = block,
-                                    .set_count_max = sets,
-                                    .device_bytes_max = bytes,
-                                    .slots_max = slots};
+    const wpi_stream_shape shape = {
+        .block = block, .set_count_max = sets, .device_bytes_max = bytes, .slots_max = slots};
     wpi_stream_layout layout;
     wp_error err = {0};
     assert_status_ok(wpi_stream_layout_make(facts, &shape, &layout, &err), &err);
@@ -87,9 +85,11 @@ static void buffers_are_used_again(void **state) {
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
     const wpi_stream_layout large = layout_of(&mixed, (wp_dim3){64, 1, 1}, 4, 64 * MIB, 20);
     const wpi_stream_layout small = layout_of(&mixed, (wp_dim3){32, 1, 1}, 2, 64 * MIB, 10);
-    assert_status_ok(wpi_stream_memory_alloc(&m, device, large.pinned_bytes, large.device_bytes, &err), &err);
+    assert_status_ok(
+        wpi_stream_memory_alloc(&m, device, large.pinned_bytes, large.device_bytes, &err), &err);
     void *const pinned = m.pinned;
-    assert_status_ok(wpi_stream_memory_alloc(&m, device, small.pinned_bytes, small.device_bytes, &err), &err);
+    assert_status_ok(
+        wpi_stream_memory_alloc(&m, device, small.pinned_bytes, small.device_bytes, &err), &err);
     assert_ptr_equal(m.pinned, pinned);
     wpi_stream_buffers_place(&b, &m, &large);
     const char *end = (const char *)m.pinned + m.pinned_bytes;

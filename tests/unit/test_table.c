@@ -377,7 +377,8 @@ static void a_page_that_was_claimed_twice_is_free_again(void **state) {
     wp_table_close(table);
 }
 
-/* Keys may have one page. Threads that ask for it at once must not count as pages that are taken. */
+/* Keys may have one page. Threads that ask for it at once must not count as pages that are taken.
+ */
 static void a_page_counts_when_it_is_taken(void **state) {
     (void)state;
     wp_table_spec spec = WP_TABLE_SPEC_INIT;
@@ -716,7 +717,8 @@ static void a_full_disk_leaves_the_file_that_was_there(void **state) {
     wp_table_close(table);
 }
 
-/* What exceeds host_bytes: the disk is full, the folder cannot be written to; nothing is left there. */
+/* What exceeds host_bytes: the disk is full, the folder cannot be written to; nothing is left
+ * there. */
 static void a_file_for_the_rest_that_cannot_be_written_is_an_error(void **state) {
     (void)state;
     char directory[] = "/tmp/test_table.XXXXXX";
@@ -750,8 +752,8 @@ static void a_file_for_the_rest_that_cannot_be_written_is_an_error(void **state)
     assert_contains(err.message, directory);
 }
 
-/* A mapped file is not read as a whole. Damage in it ends a search; what can be read is in the file,
- * and no chain leads round for ever. */
+/* A mapped file is not read as a whole. Damage in it ends a search; what can be read is in the
+ * file, and no chain leads round for ever. */
 static void damage_in_a_mapped_file_is_met_on_the_way(void **state) {
     (void)state;
     char path[] = "/tmp/test_table.XXXXXX";

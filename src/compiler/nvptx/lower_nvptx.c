@@ -171,7 +171,8 @@ static bool is_number(LLVMTypeRef type) {
 
 static LLVMValueRef load_number(wp_compile *c, LLVMValueRef pointer, unsigned bits) {
     size_t n = 0;
-    while (n + 1 < sizeof cached_globally / sizeof *cached_globally && cached_globally[n].bits < bits)
+    while (n + 1 < sizeof cached_globally / sizeof *cached_globally &&
+           cached_globally[n].bits < bits)
         n++;
     const char *text = cached_globally[n].text, *constraints = cached_globally[n].constraints;
     LLVMTypeRef type = LLVMIntTypeInContext(c->context, bits == 8 ? 16 : bits);

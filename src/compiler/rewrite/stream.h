@@ -54,8 +54,8 @@ typedef struct wpi_stream {
 
 /** i<8·bytes> wp.stream.read.<bytes>(i32 is_own, ptr, i32 unknown, i32 loop, i32 site, i32 sites):
  * the read number `site` of the `sites` of this class that are in a turn of the loop, but not of
- * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With windows, `loop` is the
- * window. */
+ * a loop inside of it. stream_points.c sets these; sites is 0 where there are too many. With
+ * windows, `loop` is the window. */
 #define WPI_STREAM_READ "wp.stream.read."
 /** void wp.stream.write.<bytes>(i32 is_own, ptr, i<8·bytes>); with windows, instead of is_own the
  * bits of those in which the value may be read again. */

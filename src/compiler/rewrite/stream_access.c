@@ -149,7 +149,7 @@ typedef struct access {
     offset offset;
     int class;
     bool is_store;
-    bool is_own; /* a read of what this thread may have written, or such a write */
+    bool is_own;      /* a read of what this thread may have written, or such a write */
     uint32_t windows; /* bits: of such a write, in which it may be read again */
 } access;
 
@@ -178,9 +178,9 @@ static bool overlap(const access *a, const access *b) {
 
 static wp_status widths_differ(wpi_stream *s, const access *a, const access *write, wp_error *err) {
     char *place = wpi_stream_place(a->instruction), *other = wpi_stream_place(write->instruction);
-    char *reason = wp_format("mapped data that the write at %s may change are %s with another width at",
-                             other[0] != '\0' ? other : "another place",
-                             a->is_store ? "written" : "read");
+    char *reason =
+        wp_format("mapped data that the write at %s may change are %s with another width at",
+                  other[0] != '\0' ? other : "another place", a->is_store ? "written" : "read");
     const wp_status status = wpi_stream_need_windows(s, reason, place, err);
     wp_free(reason);
     wp_free(other);
@@ -195,8 +195,8 @@ static uint32_t window_of(const wpi_stream *s, const access *a) {
     return rank < WPI_STREAM_WINDOWS ? rank : WPI_STREAM_WINDOWS - 1;
 }
 
-/* A thread sees its own writes: reads that may meet one look for it. Without windows the host stores
- * the writes of a chunk class by class, so those of one place must be of one class. */
+/* A thread sees its own writes: reads that may meet one look for it. Without windows the host
+ * stores the writes of a chunk class by class, so those of one place must be of one class. */
 static wp_status find_own(wpi_stream *s, access_list *list, wp_error *err) {
     for (uint32_t w = 0; w < list->count; w++) {
         access *write = &list->items[w];

@@ -251,7 +251,7 @@ static void note_block(wpi_threads *threads, slot *s, uint32_t warp, uint32_t bl
     if (threads->activity->stored != NULL && threads->source.is_in_step)
         s->stores_to_host[warp] = ends_in_host_store(tables, at, addresses);
     if (wpi_block_is_held(tables, at->block)) s->expected[warp] |= at->mask;
-    if (wpi_block_ends_round(tables, at->block)) 
+    if (wpi_block_ends_round(tables, at->block))
         note_waiting_round(threads, s, warp, blocked, at->block);
 }
 

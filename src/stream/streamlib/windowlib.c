@@ -68,7 +68,7 @@ static INLINE void ask(thread_state *s, uint64_t want, uint32_t has_writes) {
 /* ---- begin and end of a thread ---- */
 
 INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l, uint32_t windows,
-                              uint32_t granule) {
+                                     uint32_t granule) {
     s->launch = l;
     s->thread = thread_number();
     if (s->thread == 0) {
@@ -112,8 +112,7 @@ INLINE void __wp_stream_window_end(thread_state *s, uint32_t has_writes) {
     }
     __nvvm_membar_gl();
     const uint32_t ended = (uint32_t)__nvvm_atom_add_gen_i((int *)&shared_ended, 1);
-    if (ended + 1 == threads_of_block())
-        *(volatile uint32_t *)word_of(s->launch->busy, s->set) = 0;
+    if (ended + 1 == threads_of_block()) *(volatile uint32_t *)word_of(s->launch->busy, s->set) = 0;
 }
 
 /* ---- reads ---- */
@@ -162,16 +161,16 @@ static INLINE const char *find(thread_state *s, uint32_t w, uint32_t granule, ui
 static INLINE char *put(thread_state *s, uint32_t k, void *address) {
     const wpi_window_launch *l = s->launch;
     if (s->writes == l->write_slots) ask(s, 0, 1);
-    const uint64_t slot = (warp_of(s) * l->write_slots + s->writes) * WPI_WINDOW_LANES +
-                          s->thread % WPI_WINDOW_LANES;
+    const uint64_t slot =
+        (warp_of(s) * l->write_slots + s->writes) * WPI_WINDOW_LANES + s->thread % WPI_WINDOW_LANES;
     l->targets[slot] = (uint64_t)address | (uint64_t)k << WPI_WINDOW_BYTES_SHIFT;
     s->writes++;
     return l->values + (slot << l->value_class);
 }
 
 #define ACCESS(bytes, k, type)                                                                     \
-    INLINE type __wp_stream_window_read_##bytes(thread_state *s, uint32_t w, uint32_t granule,            \
-                                         uint32_t has_writes, const void *address) {               \
+    INLINE type __wp_stream_window_read_##bytes(thread_state *s, uint32_t w, uint32_t granule,     \
+                                                uint32_t has_writes, const void *address) {        \
         return load_##bytes(find(s, w, granule, bytes, has_writes, address));                      \
     }                                                                                              \
     INLINE void __wp_stream_window_write_##bytes(thread_state *s, uint32_t windows,                \

@@ -51,8 +51,7 @@ static pm_range *collect_ranges(const launch_work *w, size_t *out) {
     if (fake_env_number("FAKE_CUDA_PAGEABLE", 0) != 0)
         ranges[count++] = (pm_range){PAGE_BYTES, USER_SPACE_BYTES};
     for (const fake_object *o = fake.live; o != NULL; o = o->next) {
-        if (is_reachable(o))
-            ranges[count++] = (pm_range){(uintptr_t)o->base, reachable_end(o)};
+        if (is_reachable(o)) ranges[count++] = (pm_range){(uintptr_t)o->base, reachable_end(o)};
         if (o->module != NULL && o != w->kernel->module) collect_variables(o, ranges, &count);
     }
     if (fake_heap_range(&ranges[count])) count++;

@@ -235,8 +235,7 @@ static bool has_host_pause(const wp_loops *l, const wp_loop *loop) {
         if (!loop->contains[b]) continue;
         for (LLVMValueRef i = LLVMGetFirstInstruction(l->blocks[b]); i;
              i = LLVMGetNextInstruction(i))
-            if (wpi_lower_is_stop(i) &&
-                wpi_lower_stop_op(i) == (WP_STOP_YIELD | WP_STOP_FLAG_HOST))
+            if (wpi_lower_is_stop(i) && wpi_lower_stop_op(i) == (WP_STOP_YIELD | WP_STOP_FLAG_HOST))
                 return true;
     }
     return false;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Yields of loops that only try again.
  *
- * `lockstep` notes which yields stand in loops that do not wait for another thread: the walk along a
- * chain that others lengthen, a compare-and-swap that failed because another one succeeded. Such a
- * loop ends by itself. A yield in every round would cut it at its back edge, and each round would
+ * `lockstep` notes which yields stand in loops that do not wait for another thread: the walk along
+ * a chain that others lengthen, a compare-and-swap that failed because another one succeeded. Such
+ * a loop ends by itself. A yield in every round would cut it at its back edge, and each round would
  * cost a trip through the scheduler and the frame. One round in many yields, in case the loop does
  * wait in a way that `lockstep` did not see:
  *
@@ -25,8 +25,7 @@ static LLVMValueRef make_counter(wp_compile *c, LLVMValueRef function) {
 }
 
 static void make_rare(wp_compile *c, LLVMValueRef stop) {
-    LLVMValueRef counter =
-        make_counter(c, LLVMGetBasicBlockParent(LLVMGetInstructionParent(stop)));
+    LLVMValueRef counter = make_counter(c, LLVMGetBasicBlockParent(LLVMGetInstructionParent(stop)));
     LLVMBasicBlockRef before = wpi_block_split_before(stop);
     LLVMBasicBlockRef yields = wpi_block_split_before(LLVMGetNextInstruction(stop));
     LLVMBasicBlockRef after = LLVMGetSuccessor(LLVMGetBasicBlockTerminator(yields), 0);
@@ -41,8 +40,7 @@ static void make_rare(wp_compile *c, LLVMValueRef stop) {
 }
 
 static bool is_retry(LLVMValueRef instruction) {
-    return wpi_lower_is_stop(instruction) &&
-           wpi_lower_has_note(instruction, WP_TRIES_METADATA);
+    return wpi_lower_is_stop(instruction) && wpi_lower_has_note(instruction, WP_TRIES_METADATA);
 }
 
 wp_status wpi_pass_retries(wp_compile *c, wp_error *err) {
