@@ -231,6 +231,7 @@ void wp_table_close(wp_table *table) {
     }
     wp_free(table->blocks);
     wp_free(table->segments);
+    wp_free(table->listed);
     wp_free(table->buckets);
     wp_free(table->pages);
     wp_free(table->kept);

@@ -240,10 +240,11 @@ static wp_status flush(wp_table *table, wp_error *err) {
 }
 
 /* What is in a file is NULL for kernels. Blocks and segments have the same order. */
-static wp_status list(const wp_table *table, wp_table_segment **out, wp_error *err) {
+static wp_status list(wp_table *table, wp_error *err) {
     wp_table_segment *segments = wp_calloc(table->segment_count + 1, sizeof *segments);
     uint64_t block = 0;
-    *out = segments;
+    wp_free(table->listed);
+    table->listed = segments;
     if (segments == NULL) return WP_FAIL(err, NOMEM, "table: no host memory for a list of parts");
     for (uint64_t i = 0; i < table->segment_count; i++) {
         const wp_table_segment *segment = &table->segments[i];
@@ -270,12 +271,8 @@ wp_status wpi_table_list_segments(wp_table *table, wp_error *err) {
     WP_TRY(wp_memory_alloc(table->device, WP_MEMORY_DEVICE, bytes, 0,
                            (void **)&table->device_segments, err));
     table->view.segments = table->device_segments;
-    wp_table_segment *segments = NULL;
-    wp_status status = list(table, &segments, err);
-    if (status == WP_STATUS_OK)
-        status = wpi_table_send(table, table->device_segments, segments, bytes, err);
-    wp_free(segments);
-    return status;
+    WP_TRY(list(table, err));
+    return wpi_table_send(table, table->device_segments, table->listed, bytes, err);
 }
 
 wp_status wpi_table_settle(wp_table *table, wp_error *err) {

@@ -44,6 +44,7 @@ struct wp_table {
     bool is_spilling;        /* further blocks are in the file */
     uint64_t *buckets;       /* the host's copy, right between runs */
     wp_table_segment *device_segments;
+    wp_table_segment *listed; /* their source: a copy that failed to be waited for may still read it */
 
     /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later.
      */
