@@ -7,52 +7,16 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "device/device.h"
 #include "stream/stream_actor.h"
+#include "slow_queue.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
 enum { THREADS = 32, CHUNKS = 30, SLOTS = 6, WORDS = 4096 };
 
 static uint32_t host[WORDS];
-
-/* ---- queues that are slow, and that fail once ---- */
-
-static wp_queue_ops queue_ops;
-static const wp_queue_ops *inner;
-static atomic_int calls_left; /* before one fails; negative: none does */
-static atomic_uint delays;
-
-static void delay(uint32_t seed) {
-    const struct timespec moment = {.tv_nsec = (long)(seed % 40) * 1000};
-    if (seed % 3 == 0) nanosleep(&moment, NULL);
-    if (seed % 3 == 1) sched_yield();
-}
-
-static bool is_failing(void) {
-    delay(atomic_fetch_add(&delays, 2654435761u) >> 7);
-    return atomic_load(&calls_left) >= 0 && atomic_fetch_sub(&calls_left, 1) == 0;
-}
-
-static wp_status slow_copy(wp_queue *queue, void *dst, size_t dst_pitch, const void *src,
-                           size_t src_pitch, size_t width, size_t height, wp_error *err) {
-    if (is_failing()) {
-        if (err != NULL) snprintf(err->message, sizeof err->message, "the copy failed");
-        return WP_STATUS_DEVICE;
-    }
-    return inner->copy(queue, dst, dst_pitch, src, src_pitch, width, height, err);
-}
-
-static wp_status slow_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
-                           size_t count, wp_error *err) {
-    if (value != WPI_STREAM_END && is_failing()) {
-        if (err != NULL) snprintf(err->message, sizeof err->message, "the fill failed");
-        return WP_STATUS_DEVICE;
-    }
-    return inner->fill(queue, dst, value, value_bytes, count, err);
-}
 
 /* ---- the block ---- */
 
@@ -124,7 +88,7 @@ static void *address_threads(void *arg) {
         const uint64_t buffer = n % WPI_STREAM_BUFFERS, row = buffer * WPI_STREAM_CLASSES + 2;
         uint64_t *words = (uint64_t *)(void *)(l->addresses + buffer * l->addresses_bytes +
                                                l->classes[2].address_offset);
-        delay((uint32_t)wp_random_next(&random));
+        slow_delay((uint32_t)wp_random_next(&random));
         for (uint32_t t = 0; t < THREADS; t++) {
             l->read_counts[row * l->half + t] = count_of(n, t);
             l->pattern_reads[row * l->half + t] = pattern_reads(n, t);
@@ -168,7 +132,7 @@ static void *compute_threads(void *arg) {
         if (!await(l->answered, n + 1, m)) return NULL;
         if (n >= WPI_STREAM_BUFFERS && !await(l->stored, n + 1 - WPI_STREAM_BUFFERS, m))
             return NULL;
-        delay((uint32_t)wp_random_next(&random));
+        slow_delay((uint32_t)wp_random_next(&random));
         compute_chunk(m, n);
         __atomic_store_n(l->wrote, n + 1, __ATOMIC_RELEASE);
         atomic_store(&m->computed, n + 1);
@@ -195,7 +159,6 @@ static outcome run(int failing_call, bool reads_own) {
                                     .slots_max = SLOTS,
                                     .looks_for_patterns = true};
     wp_device *device;
-    wp_device_ops ops;
     wp_queue *down, *up;
     wpi_stream_layout layout;
     wpi_stream_buffers buffers = {0};
@@ -206,13 +169,6 @@ static outcome run(int failing_call, bool reads_own) {
     pthread_t ahead, compute;
     memset(results, 0, sizeof results);
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
-    inner = device->ops->queue;
-    queue_ops = *inner;
-    queue_ops.copy = slow_copy;
-    queue_ops.fill = slow_fill;
-    ops = *device->ops;
-    ops.queue = &queue_ops;
-    device->ops = &ops;
     assert_status_ok(wp_queue_create(device, false, &down, &err), &err);
     assert_status_ok(wp_queue_create(device, false, &up, &err), &err);
     assert_status_ok(wpi_stream_layout_make(&facts, &shape, &layout, &err), &err);
@@ -236,7 +192,7 @@ static outcome run(int failing_call, bool reads_own) {
                                      .reads_own = reads_own,
                                      .down = down,
                                      .up = up};
-    atomic_store(&calls_left, failing_call);
+    slow_queues_of(device, failing_call);
     assert_status_ok(
         wp_actor_start(device, "gather", wpi_stream_gather_step, &sides[0], &gather, &err), &err);
     assert_status_ok(

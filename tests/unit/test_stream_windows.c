@@ -8,10 +8,10 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "device/device.h"
 #include "stream/window_service.h"
+#include "slow_queue.h"
 #include "wp_random.h"
 #include "wp_test.h"
 
@@ -20,42 +20,6 @@ enum { SETS = 5, THREADS = 40, ROUNDS = 25, WORDS = 4096, OWN = 16, CLASS = 2 };
 
 static uint32_t words[WORDS];     /* read only, window 0 */
 static uint32_t own[LANES * OWN]; /* each thread writes and reads its own, window 1 */
-
-/* ---- queues that are slow, and that fail once ---- */
-
-static wp_queue_ops queue_ops;
-static const wp_queue_ops *inner;
-static atomic_int calls_left; /* before one fails; negative: none does */
-static atomic_uint delays;
-
-static void delay(uint32_t seed) {
-    const struct timespec moment = {.tv_nsec = (long)(seed % 40) * 1000};
-    if (seed % 3 == 0) nanosleep(&moment, NULL);
-    if (seed % 3 == 1) sched_yield();
-}
-
-static bool is_failing(void) {
-    delay(atomic_fetch_add(&delays, 2654435761u) >> 7);
-    return atomic_load(&calls_left) >= 0 && atomic_fetch_sub(&calls_left, 1) == 0;
-}
-
-static wp_status slow_copy(wp_queue *queue, void *dst, size_t dst_pitch, const void *src,
-                           size_t src_pitch, size_t width, size_t height, wp_error *err) {
-    if (is_failing()) {
-        if (err != NULL) snprintf(err->message, sizeof err->message, "the copy failed");
-        return WP_STATUS_DEVICE;
-    }
-    return inner->copy(queue, dst, dst_pitch, src, src_pitch, width, height, err);
-}
-
-static wp_status slow_fill(wp_queue *queue, void *dst, uint32_t value, uint32_t value_bytes,
-                           size_t count, wp_error *err) {
-    if (value != WPI_STREAM_END && is_failing()) {
-        if (err != NULL) snprintf(err->message, sizeof err->message, "the fill failed");
-        return WP_STATUS_DEVICE;
-    }
-    return inner->fill(queue, dst, value, value_bytes, count, err);
-}
 
 /* ---- a block ---- */
 
@@ -136,7 +100,7 @@ static void *threads_of_block(void *arg) {
             asks[t] = draw % 3 != 0;
             is_own[t] = draw >> 8 & 1;
             if (!asks[t]) continue;
-            delay((uint32_t)(draw >> 20));
+            slow_delay((uint32_t)(draw >> 20));
             at[t] = is_own[t]       ? (uint32_t)(draw >> 12) % OWN
                     : draw >> 9 & 1 ? (at[t] + 9) % WORDS
                                     : (uint32_t)(draw >> 12) % WORDS;
@@ -181,7 +145,6 @@ static outcome run(int failing_call, uint32_t granules) {
                                     .device_bytes_max = 1 << 20,
                                     .slots_max = granules};
     wp_device *device;
-    wp_device_ops ops;
     wp_queue *down, *up;
     wpi_window_layout layout;
     wpi_window_buffers buffers = {0};
@@ -192,13 +155,6 @@ static outcome run(int failing_call, uint32_t granules) {
     model models[SETS];
     outcome o = {0};
     assert_status_ok(wp_device_open("cpu", &device, &err), &err);
-    inner = device->ops->queue;
-    queue_ops = *inner;
-    queue_ops.copy = slow_copy;
-    queue_ops.fill = slow_fill;
-    ops = *device->ops;
-    ops.queue = &queue_ops;
-    device->ops = &ops;
     assert_status_ok(wp_queue_create(device, false, &down, &err), &err);
     assert_status_ok(wp_queue_create(device, false, &up, &err), &err);
     assert_status_ok(wpi_window_layout_make(&facts, &shape, &layout, &err), &err);
@@ -219,7 +175,7 @@ static outcome run(int failing_call, uint32_t granules) {
     const uint32_t group_count = l->group_count;
     wpi_window_service services[SETS] = {{0}};
     wp_actor *actors[SETS];
-    atomic_store(&calls_left, failing_call);
+    slow_queues_of(device, failing_call);
     for (uint32_t g = 0; g < group_count; g++) {
         services[g] = (wpi_window_service){.kernel_name = "k", .down = down, .up = up};
         assert_status_ok(wpi_window_service_init(&services[g], &buffers, g, &err), &err);
