@@ -13,4 +13,4 @@ cmp "$TMP/auto" "$TMP/always" || exit 1
 WARPAGE_DEVICE=sim:k80 WARPAGE_IN_STEP=sometimes "$TMP/waiting" >"$TMP/out" 2>&1 && exit 1
 grep -q "in-step: 'sometimes' is not auto, always or never" "$TMP/out" || { cat "$TMP/out"; exit 1; }
 "$WARPAGE" run --in-step sometimes "$TMP/waiting" >"$TMP/out" 2>&1
-[ $? -eq 2 ] && grep -q "'sometimes' is none of auto, always, never" "$TMP/out"
+[ $? -eq 2 ] && grep -q -- "--in-step sometimes is not one of auto, always, never" "$TMP/out"
