@@ -245,6 +245,9 @@ wpi_outcome wpi_block_run(wpi_block *block);
 bool wpi_worker_run(wpi_worker *worker, wpi_block *block, wpi_outcome *outcome);
 /** Lanes of warp `w` that are held may run again. */
 void wpi_block_let_go(wpi_block *block, uint32_t w, uint32_t lanes);
+/** Lanes that wait for held ones at a step go on without them, as they would on hardware where they
+ * have parted. False: there are none. */
+bool wpi_block_meet_without_held(wpi_block *block, uint32_t w);
 
 /** Answers a warp operation: `requests` are the warp's 32, `lanes` take part. */
 void wpi_warp_evaluate(uint32_t kind, wp_cpu_request *requests, uint32_t lanes);

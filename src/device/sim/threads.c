@@ -278,6 +278,10 @@ static wpi_source_answer next(wpi_warp_source *source, uint32_t number, uint32_t
             s->has_news || (!has_run && (spins(s, warp) || is_past_grid(s, blocked)));
         if (!can_run) {
             if (s->expected[warp] == 0 && wpi_merge_loosen(&s->merges[warp], blocked)) continue;
+            if (s->expected[warp] == 0 && wpi_block_meet_without_held(s->block, warp)) {
+                if (!run(threads, s)) return WPI_SOURCE_FAILED;
+                continue;
+            }
             return spins(s, warp) ? WPI_SOURCE_SPIN : WPI_SOURCE_WAIT;
         }
         if (!run(threads, s)) return WPI_SOURCE_FAILED;

@@ -125,7 +125,27 @@ bool wpi_warp_complete_odd_ops(wpi_block *block, uint32_t w) {
     return true;
 }
 
-/* No lane of the warp is ready: those that wait for just that go on, the smallest state first. */
+/* Of the lanes that wait until no other is ready those in the smallest state go on. */
+static void complete_smallest_meet(wpi_block *block, uint32_t w) {
+    wpi_warp *warp = &block->warps[w];
+    const uint32_t group = wpi_warp_smallest_state(block, w, warp->meet);
+    const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
+    const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
+    if (kind != WP_STOP_STEP) {
+        wpi_warp_evaluate(kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
+    }
+    warp->meet &= ~group;
+    warp->ready |= group;
+}
+
+bool wpi_block_meet_without_held(wpi_block *block, uint32_t w) {
+    const wpi_warp *warp = &block->warps[w];
+    if (warp->meet == 0 || warp->held == 0 || warp->ready != 0) return false;
+    complete_smallest_meet(block, w);
+    return true;
+}
+
+/* No lane of the warp is ready: those that wait for just that go on. */
 static bool complete_meet(wpi_block *block, uint32_t w) {
     wpi_warp *warp = &block->warps[w];
     if (warp->meet == 0 || warp->held != 0) return false;
@@ -135,14 +155,7 @@ static bool complete_meet(wpi_block *block, uint32_t w) {
         warp->passed_over = 0;
         return true;
     }
-    const uint32_t group = wpi_warp_smallest_state(block, w, warp->meet);
-    const uint32_t t = w * WP_WARP_LANES + wpi_lanes_lowest(group);
-    const uint32_t kind = WP_STOP_KIND(wpi_block_op(block, t, block->pub.states[t]));
-    if (kind != WP_STOP_STEP) {
-        wpi_warp_evaluate(kind, block->pub.requests + (size_t)w * WP_WARP_LANES, group);
-    }
-    warp->meet &= ~group;
-    warp->ready = group;
+    complete_smallest_meet(block, w);
     return true;
 }
 
