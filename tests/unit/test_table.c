@@ -796,13 +796,15 @@ static void damage_in_a_mapped_file_is_met_on_the_way(void **state) {
             if (status != WP_STATUS_OK) continue;
             wp_table_cursor cursor = {0};
             wp_table_pair pair;
-            uint64_t pairs = 0, sum = 0;
+            volatile char read; /* each byte is there */
+            uint64_t pairs = 0;
             while (wp_table_next(mapped, &cursor, &pair)) {
                 pairs++;
                 for (uint64_t b = 0; b < pair.value_bytes; b++)
-                    sum += (uint64_t)((const char *)pair.value)[b];
+                    read = ((const char *)pair.value)[b];
             }
-            assert_true(pairs <= wp_table_pair_count(mapped) + 1 && sum != 1);
+            (void)read;
+            assert_true(pairs <= count); /* the number of pairs may be what is damaged */
             for (uint64_t key = 0; key < 256; key++) {
                 wp_table_cursor search = {0};
                 while (wp_table_find_next(mapped, &key, key == 0 ? 0 : 1, &search, &pair))
