@@ -103,7 +103,7 @@ static wpi_stream_shape shape_of(wp_device *device, const wp_launch *launch,
                               .slots_max = o.slots};
 }
 
-/* What the two forms differ in, for whoever queues the launch. */
+/* What the two forms differ in when a launch is queued. */
 typedef struct parts {
     char *words; /* of the device, that are 0 at the launch */
     uint64_t words_bytes;

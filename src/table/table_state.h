@@ -44,7 +44,8 @@ struct wp_table {
     bool is_spilling;        /* further blocks are in the file */
     uint64_t *buckets;       /* the host's copy, right between runs */
     wp_table_segment *device_segments;
-    wp_table_segment *listed; /* their source: a copy that failed to be waited for may still read it */
+    wp_table_segment
+        *listed; /* their source: a copy that failed to be waited for may still read it */
 
     /* What is copied to and from lies here, not on stacks: a wait may fail and the copy come later.
      */
@@ -78,7 +79,7 @@ WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char
                                            wp_error *err);
 
 /** table_spill.c: memory in a file. `give` and `release` are for a block of it: unmapped; no longer
- * needed for now. IO: a full disk, or a folder that cannot be written to. */
+ * in use now. IO: a full disk, or a folder that cannot be written to. */
 WP_NODISCARD wp_status wpi_table_spill_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
 void wpi_table_spill_give(char *memory, uint64_t bytes);

@@ -3,7 +3,7 @@
  * When simulated time passes, and on which thread: while a host thread waits, on that thread; a
  * moment of it when one asks. A thread of its own goes on where that is not possible: for threads
  * with small stacks or that wait beside one that drives, for host functions, and when a program
- * looks at memory and asks nobody. Once several host threads have called, they take turns
+ * polls memory without a call. Once several host threads have called, they take turns
  * (host/turns.h), and that thread does all rounds.
  *
  * Thread rule: everything is called with the lock held, but for init, start, stop and deinit; it

@@ -8,7 +8,7 @@
 #include "sim/engine/slab.h"
 #include "sim/paging/paging.h"
 
-/** What a service is told of a far fault. */
+/** A far fault, as its service sees it. */
 typedef struct wpi_page_fault {
     wpi_page_number page;
     uint32_t sm;
@@ -21,7 +21,8 @@ typedef struct wpi_fault_service_ops {
     wp_status (*create)(wpi_paging *paging, wp_error *err);
     void (*destroy)(wpi_paging *paging);
     /* A request waits for the page. It walks again when the page arrives or, if `is_replaying`, at
-     * the service's next replay (wpi_gmmu_replay); such a service is told of each SM that waits. */
+     * the service's next replay (wpi_gmmu_replay); such a service is called for each SM that waits.
+     */
     void (*add)(wpi_paging *paging, const wpi_page_fault *fault, wp_time_ps now);
     bool is_replaying;
     void (*arrived)(wpi_paging *paging, wp_time_ps now); /* a transfer has; optional */

@@ -12,8 +12,8 @@
  *
  * Some of these loops try again without waiting for anybody: a compare-and-swap of a value made
  * from the old one has failed because somebody else's succeeded, and a place that is another one in
- * every round is not waited for. Their yields carry a note, for whoever asks whether a kernel waits
- * for other blocks. */
+ * every round is not waited for. Their yields carry a note, from which the trace pass knows whether
+ * a kernel waits for other blocks. */
 #include <string.h>
 
 #include "base/fail.h"

@@ -173,7 +173,7 @@ bool wpi_warp_run(wpi_block *block, uint32_t w) {
         run_lanes(block, w, lanes, state);
         if ((lanes & ~warp->yielded) != 0) has_progressed = true;
     }
-    /* Where its turns ended at an operation nobody else may wake it. */
+    /* If its turns ended at an operation, only this call may complete that. */
     if (warp->op != 0 && complete_ops(block, w)) has_progressed = true;
     return has_progressed;
 }

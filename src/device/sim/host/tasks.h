@@ -23,7 +23,7 @@ typedef struct wpi_tasks wpi_tasks;
 wpi_tasks *wpi_tasks_create(void);
 void wpi_tasks_destroy(wpi_tasks *tasks); /* NULL allowed */
 
-/** The calling thread belongs to the library: nobody looks at it. */
+/** The calling thread belongs to the library: it is not observed. */
 void wpi_tasks_enlist(void);
 pid_t wpi_tasks_own(void);
 /** Threads by their age: the order in which the program created them. */

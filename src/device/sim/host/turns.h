@@ -35,10 +35,10 @@ typedef struct wpi_turns {
     wpi_tasks *tasks;     /* NULL: there are no turns */
     uint64_t number;      /* of all that there were in this process, from 1 */
     atomic_bool is_on;    /* more than one host thread has called */
-    bool is_closed;       /* the thread ends: nobody waits any more */
+    bool is_closed;       /* the thread ends, and is not waited for */
     uint32_t callers;
     wpi_turn *first;   /* threads that wait */
-    pid_t runner;      /* whose turn it is; 0: nobody's */
+    pid_t runner;      /* the thread whose turn it is; 0: none */
     bool is_settled;   /* no thread can run until one gets its turn */
     uint32_t starting; /* have got their turn, and not the lock yet */
     atomic_bool is_in_host_call;
