@@ -78,8 +78,8 @@ WP_NODISCARD wp_status wpi_table_segment_add(wp_table *table, uint64_t first, ui
 WP_NODISCARD wp_status wpi_table_block_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
 
-/** table_spill.c: memory in a file. `give` and `release` are for a block of it: unmapped; no longer
- * in use now. IO: a full disk, or a folder that cannot be written to. */
+/** table_spill.c: memory in a file. `give` unmaps a block of it, `release` lets its pages leave host
+ * memory. IO: a full disk, or a folder that cannot be written to. */
 WP_NODISCARD wp_status wpi_table_spill_add(wp_table *table, uint64_t bytes, char **memory,
                                            wp_error *err);
 void wpi_table_spill_give(char *memory, uint64_t bytes);
