@@ -36,6 +36,7 @@ typedef struct wpi_window_launch {
     uint32_t ring_shift;                 /* a ring has 1 << ring_shift words */
     uint64_t region_bytes;
     char *data;             /* device, [window][set][warp] of region_bytes */
+    char *own_data;         /* the same, written by kernels that read what they wrote; or NULL */
     uint64_t *wants;        /* pinned, [set][thread] */
     uint32_t *ring;         /* pinned, [group] */
     uint32_t *tickets;      /* device, a word a group */
