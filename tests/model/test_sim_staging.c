@@ -147,6 +147,27 @@ static void quiet_is_told_behind_the_last_page(void **state) {
     bench_close(&b);
 }
 
+/* A chunk with a hole leaves in two runs; the second is still in line when the only page comes. */
+static void quiet_is_told_behind_pages_that_only_leave(void **state) {
+    (void)state;
+    bench b;
+    wp_time_ps told = 0;
+    BENCH_OPEN(&b, 4 * MIB, STAGING, "paging.evict=lru-2m");
+    for (uint32_t page = 0; page <= PAGES; page++) {
+        if (page == 10) continue;
+        bench_issue(&b, 0, 0, page_address(page), true, wpi_engine_now(b.engine));
+        wpi_engine_run(b.engine);
+    }
+    const wp_time_ps start = wpi_engine_now(b.engine);
+    bench_issue(&b, 0, 0, page_address(PAGES + 1), true, start);
+    wpi_engine_run_until(b.engine, start + BENCH_WALK_PS + WP_PS_PER_US / 2);
+    assert_false(wpi_paging_is_quiet(b.paging, wpi_engine_now(b.engine), note_time, &told));
+    wpi_engine_run(b.engine);
+    assert_u64(bench_count_of(&b, "paging.evicted"), PAGES - 1);
+    assert_true(told >= start + (PAGES - 1) * WP_PS_PER_US);
+    bench_close(&b);
+}
+
 /* A MiB read across the link takes 256 us of it. */
 static void quiet_waits_for_accesses_across_the_link(void **state) {
     (void)state;
@@ -169,6 +190,7 @@ int main(void) {
         cmocka_unit_test(memory_is_full_when_it_is_asked_for),
         cmocka_unit_test(what_the_host_takes_leaves_once),
         cmocka_unit_test(quiet_is_told_behind_the_last_page),
+        cmocka_unit_test(quiet_is_told_behind_pages_that_only_leave),
         cmocka_unit_test(quiet_waits_for_accesses_across_the_link),
     };
     return wp_test_main(tests);

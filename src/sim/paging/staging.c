@@ -35,12 +35,14 @@ static wpi_fifo_links runs_of(const wpi_paging *p) {
     return WPI_FIFO_LINKS(p->staging.pool.items, staged_run, next);
 }
 
-/* Takes the run behind `before` (NONE: the first) out of the line. */
+/* Takes the run behind `before` (NONE: the first) out of the line, which may have been the last that
+ * CTAs waited for to end (paging.cta_ends). */
 static wpi_page_run take(wpi_paging *p, uint32_t before) {
     const uint32_t number = wpi_fifo_take_behind(&p->staging.runs, runs_of(p), before);
     const wpi_page_run run = run_at(p, number)->run;
     p->staging.page_count -= wpi_run_page_count(run);
     wpi_pool_give(&p->staging.pool, number);
+    if (wpi_staging_is_empty(&p->staging)) wpi_page_quiet_check(p, wpi_engine_now(p->engine));
     return run;
 }
 
