@@ -4,10 +4,10 @@
  *
  *     snapshots [FOLDER]
  *
- * After each chunk of records the state of the table on the device is copied and looked at: buckets,
- * heap, pages, the bitmap of records. Prints numbers about it; with a folder, draws pictures into it:
- * table-snapshot.svg (6.2), table-pages.svg (6.3), table-organisations.svg (6.4, 6.5) and
- * table-passes.svg (6.6).
+ * After each chunk of records the state of the table on the device is copied and looked at:
+ * buckets, heap, pages, the bitmap of records. Prints numbers about it; with a folder, draws
+ * pictures into it: table-snapshot.svg (6.2), table-pages.svg (6.3), table-organisations.svg
+ * (6.4, 6.5) and table-passes.svg (6.6).
  */
 #include <cuda_runtime.h>
 #include <stdarg.h>
@@ -51,10 +51,10 @@ typedef struct filler {
     input_record *device_records;
     uint64_t count, chunk;
     wp_table *table;
-    snapshot now;        /* after the last chunk */
-    uint64_t look_pass;  /* its state is kept */
-    snapshot kept;       /* at the end of that pass */
-    uint32_t *done;      /* bitmap after the last chunk */
+    snapshot now;       /* after the last chunk */
+    uint64_t look_pass; /* its state is kept */
+    snapshot kept;      /* at the end of that pass */
+    uint32_t *done;     /* bitmap after the last chunk */
     uint64_t pass, first_tried[PASSES_MAX], first_postponed[PASSES_MAX];
     double postponing_groups; /* part of the groups, when the first pass ended */
     chunk_state chunks[PASSES_MAX][CHUNKS_MAX];
@@ -98,8 +98,8 @@ static void set_pair(input_record *to, const char *key, const void *value, uint3
     memcpy(to->value, value, value_bytes);
 }
 
-/* Requests for pages, as Page View Count sees them: the key is a URL, the value is 1. Low numbers are
- * asked for more often. */
+/* Requests for pages, as Page View Count sees them: the key is a URL, the value is 1. Low numbers
+ * are asked for more often. */
 static input_record *make_views(uint64_t count, uint64_t pages, uint64_t seed) {
     static const char *const folders[] = {"", "news/", "shop/", "help/"};
     input_record *records = (input_record *)allocate(count, sizeof *records);
@@ -233,8 +233,7 @@ static void fill(filler *f) {
     f->segment_count = view.segment_count;
     f->segments = (wp_table_segment *)allocate(f->segment_count, sizeof *f->segments);
     copy_back(f->segments, view.segments, f->segment_count * sizeof *f->segments);
-    need(wp_table_pair_count(f->table) == f->count ||
-             f->spec.organisation == WP_TABLE_COMBINING,
+    need(wp_table_pair_count(f->table) == f->count || f->spec.organisation == WP_TABLE_COMBINING,
          "the check of pairs");
 }
 
@@ -375,8 +374,8 @@ static void print_passes(const filler *f) {
         heap_full += f->chunks[0][i].is_full;
     }
     for (uint64_t pass = 1; pass < f->pass; pass++)
-        restarts = restarts &&
-                   f->first_tried[pass] == f->first_postponed[pass - 1] / f->chunk * f->chunk;
+        restarts =
+            restarts && f->first_tried[pass] == f->first_postponed[pass - 1] / f->chunk * f->chunk;
     printf("%s_passes %llu\n", f->name, (unsigned long long)f->pass);
     printf("%s_tried_of_first_pass %.6f\n", f->name, (double)tried / (double)all);
     printf("%s_restarts_at_first_postponed %d\n", f->name, restarts);
@@ -423,14 +422,15 @@ static void text(FILE *out, double x, double y, const char *anchor, const char *
 
 static void box(FILE *out, double x, double y, double width, double height, const char *fill,
                 const char *stroke) {
-    (void)fprintf(out,
-                  "<rect x='%.1f' y='%.1f' width='%.2f' height='%.2f' fill='%s' stroke='%s'/>\n", x,
-                  y, width, height, fill, stroke);
+    (void)fprintf(out, "<rect x='%.2f' y='%.2f' width='%.2f' height='%.2f' fill='%s'", x, y, width,
+                  height, fill);
+    if (stroke != NULL) (void)fprintf(out, " stroke='%s'", stroke);
+    (void)fprintf(out, "/>\n");
 }
 
 static void line(FILE *out, double x1, double y1, double x2, double y2, const char *more) {
-    (void)fprintf(out, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='black' %s/>\n", x1, y1,
-                  x2, y2, more);
+    (void)fprintf(out, "<line x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f' stroke='black' %s/>\n", x1,
+                  y1, x2, y2, more);
 }
 
 /* A link from a box to the next one. */
@@ -460,10 +460,11 @@ static void draw_snapshot(const filler *f, const char *folder) {
         most_left = there > most_left ? there : most_left;
     }
     const double border = left + (double)most * step, rows = (double)(s->view.bucket_mask + 1);
-    FILE *out = open_picture(folder, "table-snapshot.svg",
-                             (int)(border + 16 + (double)most_left * step),
-                             (int)(top + rows * row + 6));
-    text(out, 16, 20, "start", "Chains at the end of pass %llu, before its entries leave the device",
+    FILE *out =
+        open_picture(folder, "table-snapshot.svg", (int)(border + 16 + (double)most_left * step),
+                     (int)(top + rows * row + 6));
+    text(out, 16, 20, "start",
+         "Chains at the end of pass %llu, before its entries leave the device",
          (unsigned long long)f->look_pass);
     text(out, 28, 48, "start", "buckets");
     text(out, left, 48, "start", "entries in device memory");
@@ -515,9 +516,8 @@ static void draw_pages(const filler *f, const char *folder) {
         most = length > most ? length : most;
     }
     const uint64_t groups = f->report.groups, of_group = (s->view.bucket_mask + 1) / groups;
-    FILE *out =
-        open_picture(folder, "table-pages.svg", (int)(left + (double)most * step + 16),
-                     (int)(top + (double)groups * row + 24));
+    FILE *out = open_picture(folder, "table-pages.svg", (int)(left + (double)most * step + 16),
+                             (int)(top + (double)groups * row + 24));
     double *x_of = (double *)allocate(s->view.page_count, sizeof *x_of);
     double *y_of = (double *)allocate(s->view.page_count, sizeof *y_of);
     text(out, 16, 20, "start",
@@ -638,12 +638,27 @@ static double draw_table(FILE *out, const filler *f, double x, double y, const c
 /* Figures 6.4 and 6.5. */
 static void draw_organisations(filler *const *views, const filler *links, const char *folder) {
     static const char *const titles[] = {"(a) basic", "(b) multi-valued", "(c) combining"};
-    FILE *out = open_picture(folder, "table-organisations.svg", 900, 560);
-    double y = 24, right = 24;
-    for (int i = 0; i < WP_TABLE_ORGANISATION_COUNT; i++)
+    FILE *out = open_picture(folder, "table-organisations.svg", 1000, 600);
+    double y = 24, right = 0;
+    for (int i = 0; i < WP_TABLE_ORGANISATION_COUNT; i++) {
         y = draw_table(out, views[i], 16, y, titles[i]);
-    (void)draw_table(out, links, 500, right, "Links to pages, multi-valued");
+        right = i == 0 ? y : right;
+    }
+    (void)draw_table(out, links, 500, right, "Links between pages, multi-valued");
     close_picture(out);
+}
+
+#define LAYERS 5
+
+/* From where to where a layer of the picture of passes goes, as parts of its band. */
+static void layer_of(const chunk_state *c, int layer, double *low, double *high) {
+    const double sum = (double)(c->before + c->served + c->postponed);
+    const double parts[LAYERS] = {(double)c->before / sum, (double)c->served / sum,
+                                  (double)c->postponed / sum, c->keys, c->values};
+    *low = 0;
+    for (int i = layer < 3 ? 0 : 3; i < layer; i++)
+        *low += parts[i];
+    *high = *low + parts[layer];
 }
 
 /* Figure 6.6. */
@@ -658,16 +673,17 @@ static void draw_passes(filler *const *runs, const char *folder) {
     static const char *const fills[] = {HOST_FILL, DEVICE_FILL, LATE_FILL, "#006d2c", "#a1d99b"};
     static const char *const names[] = {"done in an earlier pass", "inserted", "postponed",
                                         "heap: keys", "heap: values"};
-    for (int i = 0; i < 5; i++) {
-        box(out, 16 + i * 168, 12, 14, 12, fills[i], "none");
+    for (int i = 0; i < LAYERS; i++) {
+        box(out, 16 + i * 168, 12, 14, 12, fills[i], NULL);
         text(out, 36 + i * 168, 22, "start", "%s", names[i]);
     }
     double y = 52;
     for (int r = 0; r < WP_TABLE_ORGANISATION_COUNT; r++) {
         const filler *f = runs[r];
         const uint64_t all = (f->count + f->chunk - 1) / f->chunk;
-        text(out, 16, y, "start", "%s: %llu records in chunks of %llu, heap of %llu KiB, table of %llu KiB",
-             titles[r], (unsigned long long)f->count, (unsigned long long)f->chunk,
+        text(out, 16, y, "start",
+             "%s: %llu records in chunks of %llu, heap of %llu KiB, table of %llu KiB", titles[r],
+             (unsigned long long)f->count, (unsigned long long)f->chunk,
              (unsigned long long)(f->report.heap_bytes >> 10),
              (unsigned long long)(f->report.table_bytes >> 10));
         y += 10;
@@ -675,23 +691,20 @@ static void draw_passes(filler *const *runs, const char *folder) {
             text(out, 16, y + 17, "start", "pass %llu", (unsigned long long)pass + 1);
             box(out, left, y, width, records, "none", "#bdbdbd");
             box(out, left, y + records, width, heap, "none", "#bdbdbd");
-            for (uint64_t i = 0; i < all; i++) {
-                const chunk_state *c = &f->chunks[pass][i];
-                const double x = left + width * (double)i / (double)all,
-                             w = width / (double)all;
-                const double sum = (double)(c->before + c->served + c->postponed);
-                if (!c->is_tried) continue;
-                double at = y + records;
-                const double parts[] = {(double)c->before, (double)c->served, (double)c->postponed};
-                for (int part = 0; part < 3; part++) {
-                    const double h = records * parts[part] / sum;
-                    at -= h;
-                    if (h > 0) box(out, x, at, w, h, fills[part], "none");
+            for (int layer = 0; layer < LAYERS; layer++) {
+                (void)fprintf(out, "<path fill='%s' d='", fills[layer]);
+                for (uint64_t i = 0; i < all; i++) {
+                    const chunk_state *c = &f->chunks[pass][i];
+                    double low, high;
+                    layer_of(c, layer, &low, &high);
+                    if (!c->is_tried || high <= low) continue;
+                    const double scale = layer < 3 ? records : heap;
+                    const double floor = layer < 3 ? y + records : y + records + heap;
+                    (void)fprintf(out, "M%.1f %.1fh%.2fv%.1fh-%.2fz",
+                                  left + width * (double)i / (double)all, floor - low * scale,
+                                  width / (double)all, -(high - low) * scale, width / (double)all);
                 }
-                const double keys = heap * c->keys, values = heap * c->values;
-                box(out, x, y + records + heap - keys, w, keys, fills[3], "none");
-                if (values > 0)
-                    box(out, x, y + records + heap - keys - values, w, values, fills[4], "none");
+                (void)fprintf(out, "'/>\n");
             }
         }
         y += 24;
@@ -724,7 +737,8 @@ int main(int argc, char **argv) {
         (void)fprintf(stderr, "usage: snapshots [FOLDER]\n");
         return 2;
     }
-    filler *chains = make("chains", WP_TABLE_COMBINING, 8, 4, 512, 256, make_views(96, 24, 1), 96, 32);
+    filler *chains =
+        make("chains", WP_TABLE_COMBINING, 8, 4, 512, 256, make_views(96, 24, 1), 96, 32);
     chains->look_pass = 2;
     fill(chains);
     print_snapshot(chains);
@@ -736,7 +750,8 @@ int main(int argc, char **argv) {
 
     uint64_t link_count;
     const input_record *link_records = make_links(&link_count);
-    filler *links = make("links", WP_TABLE_MULTIVALUED, 4, 2, 8192, 1024, link_records, link_count, 32);
+    filler *links =
+        make("links", WP_TABLE_MULTIVALUED, 4, 2, 8192, 1024, link_records, link_count, 32);
     fill(links);
     print_links(links, "http://google.com");
 
