@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value and a key of more than 2^31 bytes, most of them pages that were never written; and one of 2^32, which
- * is refused. The table is in page-locked host memory, so that there is one copy of it. */
+/* A value and a key of more than 2^31 bytes, most of them pages that were never written, on the CPU device; and
+ * on each device one of 2^32, which is refused. The table is in page-locked host memory, so that there is one
+ * copy of it. */
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <warpage/cudart.h>
 #include <warpage/table.h>
@@ -67,16 +69,18 @@ static wp_status run(wp_table_organisation organisation, uint64_t heap_bytes, pa
 
 int main(void)
 {
-    if (!has_memory((uint64_t)6 << 30)) {
+    const char *device = getenv("WARPAGE_DEVICE");
+    const bool is_cpu = device == NULL || strncmp(device, "cpu", 3) == 0;
+    if (is_cpu && !has_memory((uint64_t)6 << 30)) {
         printf("less than 6 GiB of memory is free\n");
         return 77;
     }
     char *bytes = (char *)mmap(NULL, limit_bytes, PROT_READ | PROT_WRITE,
                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     CHECK(bytes != MAP_FAILED);
-    for (int i = 0; i < MARKS; i++) bytes[marks[i]] = (char)(i + 1);
+    for (int i = 0; i < MARKS && is_cpu; i++) bytes[marks[i]] = (char)(i + 1);
     const uint64_t heap_bytes = long_bytes + (1 << 20);
-    for (int is_key = 0; is_key < 2; is_key++) {
+    for (int is_key = 0; is_key < 2 && is_cpu; is_key++) {
         pair p = {"short", "short", 5, 5};
         (is_key ? p.key : p.value) = bytes;
         (is_key ? p.key_bytes : p.value_bytes) = long_bytes;
