@@ -321,17 +321,13 @@ int main(int argc, char **argv) {
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     bool is_query_cut = false;
     uint64_t top_count = 10;
-    pvc_sepo_options sepo = {0, 0, 0, 0, 0, 0, 0};
+    app_sepo_options sepo = APP_SEPO_DEFAULTS;
     int table = 0;
     app_size enlarged = {0, false};
-    app_size heap = {0, false};
-    app_size page = {0, false};
-    app_size chunk = {0, false};
-    app_size host = {0, false};
     const app_option options[] = {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
-        {"--buckets", APP_OPTION_COUNT, &sepo.bucket_count, "N", 0, 1u << 30,
+        {"--buckets", APP_OPTION_COUNT, &sepo.buckets, "N", 0, 1u << 30,
          "chains of the hash table, rounded up to a power of two; 0: one per four lines, if the log is in "
          "chunks per 64"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
@@ -341,31 +337,29 @@ int main(int argc, char **argv) {
          "whole: log and table in device memory. Else the log in chunks, and a table whose entries are, "
          "sepo: in device memory, in passes if they do not fit; memory: there, failing when full; "
          "pinned, managed: in page-locked or managed memory"},
-        {"--heap", APP_OPTION_SIZE, &heap, "BYTES", 0, 0,
-         "memory for these entries (default: what is left of the device's; pinned, managed: enough)"},
-        {"--page", APP_OPTION_SIZE, &page, "BYTES", 0, 0,
+        {"--heap", APP_OPTION_SIZE, &sepo.heap, "BYTES", 0, 0,
+         "memory for these entries (default: as much as they can need, or what is left of the device's)"},
+        {"--page", APP_OPTION_SIZE, &sepo.page, "BYTES", 0, 0,
          "page of that memory (default: 1/4096 of it, 4KiB to 256KiB)"},
         {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
          "chains that share a page; 0: as many as leave eight pages to each group"},
-        {"--chunk", APP_OPTION_SIZE, &chunk, "BYTES", 0, 0,
-         "part of the log that is on the device at a time (default: 16MiB)"},
-        {"--host-memory", APP_OPTION_SIZE, &host, "BYTES", 0, 0,
+        {"--chunk", APP_OPTION_SIZE, &sepo.chunk, "BYTES", 0, 0,
+         "part of the log that is on the device at a time (default: 1/32 of free device memory, 64KiB to "
+         "8MiB)"},
+        {"--host-memory", APP_OPTION_SIZE, &sepo.host, "BYTES", 0, 0,
          "host memory for entries; further ones go to a file in TMPDIR (default: no limit)"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     const bool is_whole = table == 0;
-    sepo.heap_kind = is_whole ? 0 : table - 1; /* in the order of wp_table_heap_kind */
-    sepo.heap_bytes = bytes_of("--heap", heap);
-    sepo.page_bytes = bytes_of("--page", page);
-    sepo.chunk_bytes = bytes_of("--chunk", chunk);
-    sepo.host_bytes = bytes_of("--host-memory", host);
-    if (is_whole &&
-        (heap.value | page.value | chunk.value | host.value | sepo.buckets_per_group) != 0) {
+    sepo.table = is_whole ? 0 : table - 1; /* in the order of wp_table_heap_kind */
+    if (is_whole && (bytes_of("--heap", sepo.heap) | bytes_of("--page", sepo.page) |
+                     bytes_of("--chunk", sepo.chunk) | bytes_of("--host-memory", sepo.host) |
+                     sepo.buckets_per_group) != 0) {
         app_fail_usage("--heap, --page, --group, --chunk and --host-memory need --table sepo, memory, "
                        "pinned or managed");
     }
-    if (!is_whole && common.memory != APP_MEMORY_COPY) {
-        app_fail_usage("the log is copied in chunks, except with --table whole: it needs --memory copy");
+    if (!is_whole) {
+        app_sepo_check_options(&common, &sepo);
     }
 
     app_weblog log;
@@ -382,12 +376,12 @@ int main(int argc, char **argv) {
                  log.title, app_count(log.line_count));
     }
     /* Lines repeat URLs: a table that is to be small needs fewer chains. */
-    const uint64_t wanted = sepo.bucket_count != 0 ? sepo.bucket_count
+    const uint64_t wanted = sepo.buckets != 0 ? sepo.buckets
                             : is_whole             ? log.line_count / 4 + 1
                                                    : log.line_count / 64 + 1;
-    sepo.bucket_count = 1;
-    while (sepo.bucket_count < wanted) {
-        sepo.bucket_count *= 2;
+    sepo.buckets = 1;
+    while (sepo.buckets < wanted) {
+        sepo.buckets *= 2;
     }
 
     app_device device;
@@ -396,7 +390,7 @@ int main(int argc, char **argv) {
     uint64_t without_url;
     memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
-    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count,
+    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.buckets,
                                              &view_count, &without_url)
                            : pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
                                             &without_url);

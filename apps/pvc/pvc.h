@@ -7,6 +7,7 @@
 
 #include "common/memory.h"
 #include "common/weblog.h"
+#include "sepo/sepo.h"
 
 /** A URL and how often it was asked for. */
 typedef struct pvc_view {
@@ -15,18 +16,11 @@ typedef struct pvc_view {
     uint64_t count;
 } pvc_view;
 
-/** Where the table of warpage/table.h has its entries (--table), and its sizes. Zeros choose the
- * default. */
-typedef struct pvc_sepo_options {
-    uint64_t heap_bytes, page_bytes, chunk_bytes, bucket_count, buckets_per_group, host_bytes;
-    int heap_kind; /* wp_table_heap_kind */
-} pvc_sepo_options;
-
 /** Counts with the table of warpage/table.h, which may be larger than device memory unless it is
  * --table memory; the log goes to the device in chunks. Returns the URLs, which stay in the table
  * until pvc_sepo_end. */
 pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_query_cut,
-                         const pvc_sepo_options *options, uint64_t *view_count,
+                         const app_sepo_options *options, uint64_t *view_count,
                          uint64_t *without_url);
 void pvc_sepo_end(void);
 

@@ -40,6 +40,18 @@ static uint64_t offset_of(const app_sepo_records *input, uint64_t record) {
     return input->starts != NULL ? input->starts[record] : record * input->record_bytes;
 }
 
+static const char *name_of(const app_sepo_records *input) {
+    return input->name != NULL ? input->name : "records";
+}
+
+/* Room for all pairs, as if each had a key of its own, and for ends of pages that stay unused. */
+static uint64_t enough_bytes(const app_sepo_records *input) {
+    const uint64_t bytes = offset_of(input, input->count);
+    const uint64_t pairs =
+        bytes + input->count * input->pairs * (sizeof(wp_table_entry) + sizeof(wp_table_value) + 16u);
+    return (4 * bytes > pairs ? 4 * bytes : pairs) + ((uint64_t)4 << 20);
+}
+
 static void check_status(wp_status status, const wp_error *err) {
     if (status != WP_STATUS_OK) {
         app_fail("%s", err->message);
@@ -107,10 +119,9 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
 }
 
 static void end_pass(inserter *in, const wp_postpone_facts *facts) {
-    fprintf(stderr, "  pass %-10" PRIu64 " %12s   %s records done, %s postponed, %s chunks\n",
-            facts->pass, app_time(1e-9 * (double)facts->pass_ns),
-            app_count(facts->done_units - in->done),
-            app_count(facts->postponed_units), app_count(facts->chunks));
+    fprintf(stderr, "  pass %-10" PRIu64 " %12s   %s %s done, %s postponed, %s chunks\n", facts->pass,
+            app_time(1e-9 * (double)facts->pass_ns), app_count(facts->done_units - in->done),
+            name_of(in->input), app_count(facts->postponed_units), app_count(facts->chunks));
     for (int i = 0; i < 2; i++) {
         wait_for(in, &in->buffers[i]);
     }
@@ -189,6 +200,12 @@ static void print_table(const inserter *in, const wp_table_report *r) {
             app_count(r->passes));
     fprintf(stderr, "  not used        %12s   ends of the heap's pages, sum over passes\n",
             app_bytes(r->unused_bytes));
+    fprintf(stderr, "  buckets         %12s   %s groups\n", app_count(r->bucket_count),
+            app_count(r->groups));
+    if (r->file_bytes != 0) {
+        fprintf(stderr, "  in a file       %12s   %s in host memory\n", app_bytes(r->file_bytes),
+                app_bytes(r->host_bytes));
+    }
     fprintf(stderr, "  sent again      %12s   of %s\n", app_bytes(in->sent_again_bytes),
             app_bytes(in->sent_bytes));
 }
@@ -207,10 +224,18 @@ wp_table *app_sepo_insert(app_device *device, const app_sepo_options *options,
     check_status(wp_postpone_create(wp_cudart_device(), &units, &postpone, &err), &err);
 
     wp_table_spec spec = input->table; /* last, so that the heap is what is left */
-    app_sepo_set_table(&spec, options, offset_of(input, input->count));
+    app_sepo_set_table(&spec, options, enough_bytes(input));
     check_status(wp_table_create(wp_cudart_device(), &spec, &in.table, &err), &err);
     const wp_requester requester = {&in, process, retries};
     const wp_status status = wp_table_run(in.table, postpone, &requester, &facts, &err);
+    if ((status == WP_STATUS_DEVICE_NOMEM || status == WP_STATUS_NOMEM) &&
+        spec.heap_kind != WP_TABLE_HEAP_SEPO && facts.postponed_units != 0) {
+        wp_table_get_report(in.table, &report);
+        app_fail("the table's heap of %s is full, and %s of %s %s are left; use a larger --heap, or "
+                 "--table sepo",
+                 app_bytes(report.heap_bytes), app_count(facts.postponed_units),
+                 app_count(input->count), name_of(input));
+    }
     if (status != WP_STATUS_OK) {
         app_sepo_fail(status, &err);
     }

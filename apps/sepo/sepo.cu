@@ -21,6 +21,7 @@ void app_sepo_check_options(const app_common *common, const app_sepo_options *op
     check_bytes("--heap", options->heap);
     check_bytes("--page", options->page);
     check_bytes("--chunk", options->chunk);
+    check_bytes("--host-memory", options->host);
     if (common->memory != APP_MEMORY_COPY) {
         app_fail_usage("chunks of the input are copied to the device: it needs --memory copy");
     }
@@ -157,20 +158,27 @@ void app_pairs_print(const app_pairs *pairs, uint64_t top, const char *number, c
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
-/* A heap on the host has room for all: four times the input, and ends of pages that stay unused. */
-static uint64_t heap_bytes(const app_sepo_options *options, uint64_t input_bytes) {
+/* Without --heap: enough for all pairs, or what is left of device memory (0). A larger heap has larger
+ * pages, most of which would stay nearly empty. */
+static uint64_t heap_bytes(const app_sepo_options *options, uint64_t enough_bytes) {
     const bool is_on_host =
         options->table == WP_TABLE_HEAP_PINNED || options->table == WP_TABLE_HEAP_MANAGED;
-    return options->heap.value == 0 && is_on_host ? 4 * input_bytes + ((uint64_t)4 << 20)
-                                                  : options->heap.value;
+    size_t free_bytes = 0, total_bytes = 0;
+    if (options->heap.value != 0 || is_on_host) {
+        return options->heap.value != 0 ? options->heap.value : enough_bytes;
+    }
+    app_cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo", "the device", 0);
+    return enough_bytes < free_bytes / 2 ? enough_bytes : 0;
 }
 
 void app_sepo_set_table(wp_table_spec *table, const app_sepo_options *options,
-                        uint64_t input_bytes) {
+                        uint64_t enough_bytes) {
     table->heap_kind = (wp_table_heap_kind)options->table;
-    table->heap_bytes = heap_bytes(options, input_bytes);
+    table->heap_bytes = heap_bytes(options, enough_bytes);
     table->page_bytes = options->page.value;
     table->bucket_count = options->buckets;
+    table->buckets_per_group = options->buckets_per_group;
+    table->host_bytes = options->host.value;
 }
 
 void app_sepo_fail(wp_status status, const wp_error *err) {
@@ -201,7 +209,7 @@ wp_mapreduce *app_sepo_map(app_device *device, const app_sepo_options *options,
     spec->memory_bytes = bytes;
     spec->chunk_bytes = options->chunk.value;
     spec->progress = wp_mapreduce_show_progress;
-    app_sepo_set_table(&spec->table, options, bytes);
+    app_sepo_set_table(&spec->table, options, 4 * bytes + ((uint64_t)4 << 20));
     const wp_status status = wp_mapreduce_run(wp_cudart_device(), spec, &job, &err);
     if (status != WP_STATUS_OK) {
         app_sepo_fail(status, &err);

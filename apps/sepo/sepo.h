@@ -28,9 +28,11 @@ typedef struct app_sepo_options {
     int table; /* wp_table_heap_kind */
     app_size heap, page, chunk;
     uint64_t buckets;
+    app_size host;              /* of host memory for pairs; 0: no limit */
+    uint64_t buckets_per_group; /* 0: the table's default */
 } app_sepo_options;
 
-#define APP_SEPO_DEFAULTS {0, {0, false}, {0, false}, {0, false}, 0}
+#define APP_SEPO_DEFAULTS {0, {0, false}, {0, false}, {0, false}, 0, {0, false}, 0}
 #define APP_SEPO_TABLES "sepo|memory|pinned|managed"
 #define APP_SEPO_TABLES_HELP                                                                       \
     "sepo: in device memory, in several passes if they do not fit; memory: there, failing when "   \
@@ -43,7 +45,8 @@ typedef struct app_sepo_options {
 /** The same without --table. */
 #define APP_SEPO_SIZE_ROWS(o)                                                                      \
     {"--heap", APP_OPTION_SIZE, &(o).heap, "BYTES", 0, 0,                                          \
-     "memory for keys and values (default: free device memory; pinned, managed: enough)"},         \
+     "memory for keys and values (default: as much as they can need, or what is free; pinned, "     \
+     "managed: as much)"},         \
         {"--page", APP_OPTION_SIZE, &(o).page, "BYTES", 0, 0,                                      \
          "page of that memory (default: 1/4096 of --heap, 4KiB to 256KiB)"},                       \
         {"--chunk", APP_OPTION_SIZE, &(o).chunk, "BYTES", 0, 0,                                    \
@@ -79,6 +82,7 @@ typedef struct app_sepo_records {
     uint64_t count;
     uint64_t record_bytes;
     const uint64_t *starts; /* of records of different lengths: [count + 1], as offsets; or NULL */
+    const char *name;       /* of several records; NULL: "records" */
     uint32_t pairs;         /* of a record, at most */
     wp_table_spec table;    /* organisation and combiner */
     /** Starts the kernel: a thread for each record of [first, outer) that is not done. */
@@ -90,10 +94,10 @@ typedef struct app_sepo_records {
 wp_table *app_sepo_insert(app_device *device, const app_sepo_options *options,
                           const app_sepo_records *input);
 
-/** For both: the table's place and sizes; the failure of a run, which ends the program; what the
+/** For both: the table's place and sizes, with a heap of which `enough_bytes` suffice; the failure of a run, which ends the program; what the
  *  table takes, and what it copied. */
 void app_sepo_set_table(wp_table_spec *table, const app_sepo_options *options,
-                        uint64_t input_bytes);
+                        uint64_t enough_bytes);
 __attribute__((noreturn)) void app_sepo_fail(wp_status status, const wp_error *err);
 void app_sepo_add_table(app_device *device, const app_sepo_options *options,
                         const wp_table_report *table);

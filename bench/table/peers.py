@@ -25,7 +25,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ENGINES = ["warpage", "duckdb", "polars"]
-CHUNK_BYTES = (16 << 20) + (2 << 20) + 8192  # lines and their starts: text.cu
+CHUNK_BYTES = 2 * ((8 << 20) + (1 << 20) + 8192)  # lines and their starts: text.cu
 DUCKDB = """
 import duckdb, sys, time
 path, folder, limit = sys.argv[1:]

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts equal lines of a file with a combining table that may exceed device and host memory.
  *
- *     text FILE BUCKETS HEAP_BYTES HOST_BYTES
+ *     text FILE BUCKETS HEAP_BYTES HOST_BYTES [padded]
  *
  * Prints: nanoseconds from the first byte read to the finished table, groups, lines, passes, bytes in
  * the file for what exceeds HOST_BYTES. The lines lie in host memory; chunks of them are copied to the
- * device. A thread of a kernel has a line. */
+ * device, one while the kernel works on the one before. A thread of a kernel has a line; of a padded
+ * one, what is before its spaces. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,15 +15,18 @@
 #include <warpage/cudart.h>
 #include <warpage/table.h>
 
-#define CHUNK_LINES ((uint64_t)1 << 18)
-#define CHUNK_BYTES ((uint64_t)16 << 20)
+#define CHUNK_LINES ((uint64_t)1 << 17)
+#define CHUNK_BYTES ((uint64_t)8 << 20)
 
 typedef struct lines {
     char *text;
     uint64_t *starts; /* [count + 1] */
     uint64_t count;
-    char *device_text;
-    uint64_t *device_starts;
+    bool is_padded;
+    char *device_text[2];
+    uint64_t *device_starts[2];
+    cudaStream_t streams[2];
+    unsigned turn;
     wp_table *table;
 } lines;
 
@@ -48,7 +52,7 @@ static void read_lines(const char *path, lines *l) {
     l->text = (char *)malloc(bytes + 1);
     need(l->text != NULL && fread(l->text, 1, bytes, file) == bytes, "reading the file");
     (void)fclose(file);
-    uint64_t room = bytes / 8 + 2;
+    const uint64_t room = bytes / 8 + 2;
     l->starts = (uint64_t *)malloc(room * sizeof *l->starts);
     need(l->starts != NULL, "memory");
     l->starts[0] = 0;
@@ -61,37 +65,44 @@ static void read_lines(const char *path, lines *l) {
 }
 
 __global__ void count(wp_table_view table, wp_units units, const char *text, const uint64_t *starts,
-                      uint64_t first, uint64_t outer) {
+                      uint64_t first, uint64_t outer, bool is_padded) {
     const uint64_t line = first + blockIdx.x * (uint64_t)blockDim.x + threadIdx.x;
     if (line >= outer || wp_units_is_done(&units, line)) return;
     const uint64_t at = starts[line - first] - starts[0];
+    uint32_t bytes = (uint32_t)(starts[line - first + 1] - starts[line - first] - 1);
     const uint64_t one = 1;
+    if (is_padded) {
+        uint32_t length = 0;
+        while (length < bytes && text[at + length] != ' ')
+            length++;
+        bytes = length;
+    }
     wp_attempt attempt = wp_attempt_begin(&units, line);
-    wp_table_emit(&table, &attempt, text + at,
-                  (uint32_t)(starts[line - first + 1] - starts[line - first] - 1), &one, sizeof one);
+    wp_table_emit(&table, &attempt, text + at, bytes, &one, sizeof one);
     wp_attempt_end(&attempt);
 }
 
 static wp_status process(void *object, const wp_units *units, uint64_t first, uint64_t outer,
                          wp_error *) {
-    const lines *l = (const lines *)object;
+    lines *l = (lines *)object;
     const uint64_t bytes = l->starts[outer] - l->starts[first];
+    const unsigned turn = l->turn++ % 2;
     need(bytes <= CHUNK_BYTES, "fitting a chunk's lines");
-    need(cudaMemcpyAsync(l->device_text, l->text + l->starts[first], bytes,
-                         cudaMemcpyHostToDevice) == cudaSuccess &&
-             cudaMemcpyAsync(l->device_starts, l->starts + first,
-                             (outer - first + 1) * sizeof *l->starts,
-                             cudaMemcpyHostToDevice) == cudaSuccess,
+    need(cudaMemcpyAsync(l->device_text[turn], l->text + l->starts[first], bytes,
+                         cudaMemcpyHostToDevice, l->streams[turn]) == cudaSuccess &&
+             cudaMemcpyAsync(l->device_starts[turn], l->starts + first,
+                             (outer - first + 1) * sizeof *l->starts, cudaMemcpyHostToDevice,
+                             l->streams[turn]) == cudaSuccess,
          "a copy");
-    count<<<(unsigned)((outer - first + 255) / 256), 256>>>(wp_table_get_view(l->table), *units,
-                                                            l->device_text, l->device_starts, first,
-                                                            outer);
+    count<<<(unsigned)((outer - first + 255) / 256), 256, 0, l->streams[turn]>>>(
+        wp_table_get_view(l->table), *units, l->device_text[turn], l->device_starts[turn], first,
+        outer, l->is_padded);
     return cudaGetLastError() == cudaSuccess ? WP_STATUS_OK : WP_STATUS_LAUNCH;
 }
 
 int main(int argc, char **argv) {
-    if (argc != 5) {
-        (void)fprintf(stderr, "usage: text FILE BUCKETS HEAP_BYTES HOST_BYTES\n");
+    if (argc != 5 && (argc != 6 || strcmp(argv[5], "padded") != 0)) {
+        (void)fprintf(stderr, "usage: text FILE BUCKETS HEAP_BYTES HOST_BYTES [padded]\n");
         return 2;
     }
     lines l;
@@ -99,10 +110,13 @@ int main(int argc, char **argv) {
     wp_table_report report;
     wp_postpone *postpone;
     memset(&l, 0, sizeof l);
-    need(cudaMalloc((void **)&l.device_text, CHUNK_BYTES) == cudaSuccess &&
-             cudaMalloc((void **)&l.device_starts, (CHUNK_LINES + 1) * sizeof *l.starts) ==
-                 cudaSuccess,
-         "device memory");
+    l.is_padded = argc == 6;
+    for (int i = 0; i < 2; i++)
+        need(cudaMalloc((void **)&l.device_text[i], CHUNK_BYTES) == cudaSuccess &&
+                 cudaMalloc((void **)&l.device_starts[i], (CHUNK_LINES + 1) * sizeof *l.starts) ==
+                     cudaSuccess &&
+                 cudaStreamCreate(&l.streams[i]) == cudaSuccess,
+             "device memory");
     const uint64_t start_ns = now_ns();
     read_lines(argv[1], &l);
     spec.organisation = WP_TABLE_COMBINING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * A hash table that kernels fill and that may be larger than device memory (SePo; Mokhtari, thesis,
- * chapter 6). Keys and values are bytes of any length.
+ * chapter 6). Keys and values are bytes of any length below 4 GiB.
  *
  * Host                                            Kernels, and threads of the host
  *
@@ -153,7 +153,8 @@ typedef enum wp_table_fault_kind {
     WP_TABLE_FAULT_TOO_LARGE,   /* a pair of `a` bytes */
     WP_TABLE_FAULT_VALUE_SIZE,  /* `a` bytes combined with a value of `b` */
     WP_TABLE_FAULT_NO_CALLBACK, /* wp_table_insert of a table whose combiner is a callback */
-    WP_TABLE_FAULT_ABSENT       /* wp_table_find needs a part that is in a file */
+    WP_TABLE_FAULT_ABSENT,      /* wp_table_find needs a part that is in a file */
+    WP_TABLE_FAULT_TOO_LONG     /* a key of `a` bytes, a value of `b`: 32 bits count them */
 } wp_table_fault_kind;
 
 /** What kernels report to the host. */
@@ -730,8 +731,10 @@ WP_WORD_CALL wp_answer wp_table_insert_key(const wp_table_view *table, uint64_t 
 /** Inserts a pair; a combining table whose combiner is CALLBACK calls `combine` if the key has a
  * value already. A function named here is inlined; a pointer to a device function works as well. */
 WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const void *key,
-                                            uint32_t key_bytes, const void *value,
-                                            uint32_t value_bytes, wp_table_combine combine) {
+                                            uint64_t key_bytes, const void *value,
+                                            uint64_t value_bytes, wp_table_combine combine) {
+    if ((key_bytes | value_bytes) >> 32 != 0)
+        return wp_table_fault(table, WP_TABLE_FAULT_TOO_LONG, key_bytes, value_bytes);
     const uint64_t hash = wp_table_hash(key, key_bytes);
     const bool is_multivalued = table->organisation == WP_TABLE_MULTIVALUED;
     const uint64_t bytes = sizeof(wp_table_entry) + wp_table_align(key_bytes) +
@@ -740,7 +743,8 @@ WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const vo
     if (bytes > table->page_count << table->page_shift)
         return wp_table_fault(table, WP_TABLE_FAULT_TOO_LARGE, bytes, 0);
     if (table->organisation == WP_TABLE_BASIC)
-        return wp_table_insert_basic(table, hash, key, key_bytes, value, value_bytes);
+        return wp_table_insert_basic(table, hash, key, (uint32_t)key_bytes, value,
+                                     (uint32_t)value_bytes);
     if (table->organisation == WP_TABLE_COMBINING) {
         if (table->combiner == WP_TABLE_CALLBACK ? combine == WP_TABLE_NO_CALLBACK
                                                  : combine != WP_TABLE_NO_CALLBACK)
@@ -748,26 +752,27 @@ WP_WORD_CALL wp_answer wp_table_insert_with(const wp_table_view *table, const vo
         if (table->combiner != WP_TABLE_CALLBACK && value_bytes != 4u && value_bytes != 8u)
             return wp_table_fault(table, WP_TABLE_FAULT_VALUE_SIZE, value_bytes, 8u);
     }
-    return wp_table_insert_key(table, hash, key, key_bytes, value, value_bytes, combine);
+    return wp_table_insert_key(table, hash, key, (uint32_t)key_bytes, value, (uint32_t)value_bytes,
+                               combine);
 }
 
 /** Inserts a pair: DONE, POSTPONE (make it again in the next pass), REFUSED (the run fails). */
 WP_WORD_CALL wp_answer wp_table_insert(const wp_table_view *table, const void *key,
-                                       uint32_t key_bytes, const void *value,
-                                       uint32_t value_bytes) {
+                                       uint64_t key_bytes, const void *value,
+                                       uint64_t value_bytes) {
     return wp_table_insert_with(table, key, key_bytes, value, value_bytes, WP_TABLE_NO_CALLBACK);
 }
 
 /** The next pair of a unit of work: inserted unless it was in an earlier pass. */
 WP_WORD_CALL void wp_table_emit_with(const wp_table_view *table, wp_attempt *attempt,
-                                     const void *key, uint32_t key_bytes, const void *value,
-                                     uint32_t value_bytes, wp_table_combine combine) {
+                                     const void *key, uint64_t key_bytes, const void *value,
+                                     uint64_t value_bytes, wp_table_combine combine) {
     if (wp_attempt_wants(attempt))
         wp_attempt_note(attempt,
                         wp_table_insert_with(table, key, key_bytes, value, value_bytes, combine));
 }
 WP_WORD_CALL void wp_table_emit(const wp_table_view *table, wp_attempt *attempt, const void *key,
-                                uint32_t key_bytes, const void *value, uint32_t value_bytes) {
+                                uint64_t key_bytes, const void *value, uint64_t value_bytes) {
     wp_table_emit_with(table, attempt, key, key_bytes, value, value_bytes, WP_TABLE_NO_CALLBACK);
 }
 

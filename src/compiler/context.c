@@ -69,6 +69,8 @@ static void read_annotations(wp_compile *c) {
                     c->kernels[c->kernel_count++].name = wp_must_strndup(name, name_length);
                 } else if (round == 1 && kernel && length == 8 && memcmp(key, "maxntidx", 8) == 0) {
                     kernel->max_threads = value;
+                } else if (round == 1 && kernel && length == 7 && memcmp(key, "maxnreg", 7) == 0) {
+                    kernel->registers_max = value;
                 }
             }
             wp_free(values);

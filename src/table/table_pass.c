@@ -110,6 +110,11 @@ static wp_status say_fault(const wp_table *table, const wp_table_control *contro
                        "one of %" PRIu64 "; a value keeps its size (built-in combiners: 4 or 8 "
                        "bytes), and a multi-valued table takes values of any size",
                        a, b);
+    case WP_TABLE_FAULT_TOO_LONG:
+        return WP_FAIL(err, INVALID,
+                       "table: a key of %" PRIu64 " bytes with a value of %" PRIu64
+                       "; each must be shorter than 4 GiB, so divide it into several pairs",
+                       a, b);
     default:
         return WP_FAIL(err, INVALID,
                        "table: wp_table_insert_with takes a callback if, and only if, "

@@ -13,7 +13,7 @@ kept from one command to the next. PREFIX is an installed Warpage; pages call it
 Continuation: a command line ends in a backslash, or the lines that follow begin with "> ".
 Files: `$ cat NAME` of a file that does not exist yet creates it from the lines shown, as a reader would.
 Apps: a page that names lib/warpage/apps gets them from there; in any other page, ./NAME is the app NAME.
-The folders apps and examples of the source tree are there, too.
+The folders apps, examples and repro of the source tree are there, too.
 
 Comparison. Trailing spaces and empty lines at the end do not count. A line "…" or "..." stands for any
 number of lines; "…" inside a line stands for any text, except as the line's first word (rows of reports
@@ -534,7 +534,7 @@ class Typist:
 
     def lay_out(self, lines, steps, folder):
         """The folder as a reader has it: examples and apps' sources, and the apps that the page takes as given."""
-        for name in ("apps", "examples"):
+        for name in ("apps", "examples", "repro"):
             os.symlink(os.path.join(self.source, name), os.path.join(folder, name))
         if any("lib/warpage/apps" in line for line in lines):
             return

@@ -269,6 +269,51 @@ static void loose_lanes_are_met_again(void **state) {
     expect_answer(WPI_MERGE_EXIT, 0);
 }
 
+/* Four ifs in one another, again and again. In each round a lane stays inside the innermost one,
+ * and the others go on without it: what they leave behind must not use up the groups. */
+static void groups_that_loose_lanes_leave_behind_are_used_again(void **state) {
+    (void)state;
+    enum { DEPTH = 4, ROUNDS = 20, JOIN = 10, END = 5 };
+    static uint32_t walks[WPI_MERGE_LANES][ROUNDS * 2 * (DEPTH + 1)];
+    uint32_t counts[WPI_MERGE_LANES] = {0}, at[WPI_MERGE_LANES] = {0}, number, mask;
+    for (uint32_t k = 0; k < DEPTH; k++) {
+        block(k, JOIN + k, WP_TRACE_ISSUE, 0);
+        block(JOIN + k, k == 0 ? END : JOIN + k - 1, WP_TRACE_ISSUE, 0);
+    }
+    block(DEPTH, JOIN + DEPTH - 1, WP_TRACE_ISSUE, 0);
+    block(END, WP_TRACE_NONE, WP_TRACE_RETURN, 0);
+    for (uint32_t round = 0; round <= ROUNDS; round++) {
+        for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++) {
+            const uint32_t from = counts[lane];
+            uint32_t back = lane < ROUNDS ? DEPTH : 0;
+            if (round < ROUNDS) {
+                if (lane < round) continue;
+                /* the last lanes go to each of the depths, and return */
+                const uint32_t depth = lane == round ? DEPTH : lane < 28 ? 0 : lane - 28;
+                for (uint32_t k = 0; k <= depth; k++)
+                    walks[lane][counts[lane]++] = k;
+                back = lane == round ? 0 : depth + 1;
+            }
+            while (back-- > 0)
+                walks[lane][counts[lane]++] = JOIN + back;
+            if (round == ROUNDS) walks[lane][counts[lane]++] = END;
+            walk(1u << lane, &walks[lane][from], counts[lane] - from);
+        }
+        if (round == ROUNDS) merge.exited = ~0u;
+        for (;;) {
+            const wpi_merge_answer answer =
+                wpi_merge_next(&merge, &tables, 0, &number, &mask, addresses);
+            for (uint32_t lane = 0; answer == WPI_MERGE_BLOCK && lane < WPI_MERGE_LANES; lane++)
+                if ((mask >> lane & 1u) != 0) assert_int_equal(number, walks[lane][at[lane]++]);
+            if (answer == WPI_MERGE_BLOCK) continue;
+            assert_int_equal(answer, round == ROUNDS ? WPI_MERGE_EXIT : WPI_MERGE_NEEDS);
+            if (answer == WPI_MERGE_EXIT || !wpi_merge_loosen(&merge, 0)) break;
+        }
+        for (uint32_t lane = 0; lane < WPI_MERGE_LANES; lane++)
+            assert_int_equal(at[lane], counts[lane]);
+    }
+}
+
 static void lanes_at_a_barrier_stay_there(void **state) {
     (void)state;
     block(0, 3, WP_TRACE_ISSUE, 0);
@@ -415,6 +460,7 @@ int main(void) {
         cmocka_unit_test_setup(words_that_are_not_there_yet_are_asked_for, begin),
         cmocka_unit_test_setup(a_group_that_waits_lets_the_other_run, begin),
         cmocka_unit_test_setup(loose_lanes_are_met_again, begin),
+        cmocka_unit_test_setup(groups_that_loose_lanes_leave_behind_are_used_again, begin),
         cmocka_unit_test_setup(lanes_at_a_barrier_stay_there, begin),
         cmocka_unit_test(nested_code_comes_out_as_each_lane_walked_it),
     };

@@ -159,7 +159,7 @@ static wp_status device_front_end(wp_job *job, const wp_input *input, uint64_t u
     wp_status status = wpi_job_run(job, &command, err);
     wp_strings_deinit(&command);
     if (status == WP_STATUS_OK && !o->print_only)
-        status = wpi_finish_bitcode(bitcode, o->contract, err);
+        status = wpi_finish_bitcode(bitcode, o->contract, o->registers_max, err);
     if (status == WP_STATUS_OK && !o->print_only && !o->is_relocatable)
         status = rewrite(job, bitcode, err);
     return status;

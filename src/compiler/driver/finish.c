@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/fail.h"
 #include "base/file.h"
+#include "base/must.h"
 
 static void mark(LLVMModuleRef module) {
     LLVMAttributeRef mark =
@@ -17,6 +18,49 @@ static void mark(LLVMModuleRef module) {
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (!LLVMIsDeclaration(f))
             LLVMAddAttributeAtIndex(f, (LLVMAttributeIndex)LLVMAttributeFunctionIndex, mark);
+}
+
+/* What a node of nvvm.annotations says: !{function, !"name", i32 value, …}. */
+static bool has_annotation(LLVMValueRef node, LLVMValueRef *function, const char *const *names) {
+    const unsigned count = LLVMGetMDNodeNumOperands(node);
+    LLVMValueRef *values = wp_must_calloc(count + 1, sizeof *values);
+    LLVMGetMDNodeOperands(node, values);
+    bool has = false;
+    *function = values[0];
+    for (unsigned i = 1; i < count; i += 2) {
+        unsigned length;
+        const char *key = values[i] == NULL ? NULL : LLVMGetMDString(values[i], &length);
+        for (size_t n = 0; key != NULL && names[n] != NULL; n++)
+            has = has || (strlen(names[n]) == length && memcmp(names[n], key, length) == 0);
+    }
+    wp_free(values);
+    return has && *function != NULL && LLVMIsAFunction(*function);
+}
+
+/* As nvcc, which takes __launch_bounds__ instead where a kernel has it. */
+static void limit_registers(LLVMModuleRef module, uint32_t registers) {
+    static const char *const kernel[] = {"kernel", NULL};
+    static const char *const bounds[] = {"maxntidx", "minctasm", "maxnreg", NULL};
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    const unsigned count = LLVMGetNamedMetadataNumOperands(module, "nvvm.annotations");
+    LLVMValueRef *nodes = wp_must_calloc(count + 1, sizeof *nodes);
+    LLVMGetNamedMetadataOperands(module, "nvvm.annotations", nodes);
+    for (unsigned n = 0; n < count; n++) {
+        LLVMValueRef function, other;
+        if (!has_annotation(nodes[n], &function, kernel)) continue;
+        bool is_bounded = false;
+        for (unsigned m = 0; m < count; m++)
+            is_bounded =
+                is_bounded || (has_annotation(nodes[m], &other, bounds) && other == function);
+        if (is_bounded) continue;
+        LLVMMetadataRef parts[] = {
+            LLVMValueAsMetadata(function), LLVMMDStringInContext2(context, "maxnreg", 7),
+            LLVMValueAsMetadata(LLVMConstInt(LLVMInt32TypeInContext(context), registers, 0))};
+        LLVMAddNamedMetadataOperand(
+            module, "nvvm.annotations",
+            LLVMMetadataAsValue(context, LLVMMDNodeInContext2(context, parts, 3)));
+    }
+    wp_free(nodes);
 }
 
 static void drop_locations(LLVMModuleRef module) {
@@ -37,7 +81,7 @@ static void drop_names(LLVMModuleRef module) {
         }
 }
 
-wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err) {
+wp_status wpi_finish_bitcode(const char *path, bool contract, uint32_t registers, wp_error *err) {
     char *bitcode = NULL;
     size_t size_bytes = 0;
     WP_TRY(wp_file_read(path, &bitcode, &size_bytes, err));
@@ -51,6 +95,7 @@ wp_status wpi_finish_bitcode(const char *path, bool contract, wp_error *err) {
         goto done;
     }
     if (contract) mark(module);
+    if (registers != 0) limit_registers(module, registers);
     drop_locations(module);
     drop_names(module);
     if (LLVMWriteBitcodeToFile(module, path)) status = WP_FAIL(err, IO, "cannot write %s", path);

@@ -165,6 +165,28 @@ static wp_status set_fmad(wp_options *o, const char *value, int arg, wp_error *e
     return WP_STATUS_OK;
 }
 
+static wp_status set_registers(wp_options *o, const char *value, int arg, wp_error *err) {
+    (void)arg;
+    char *end;
+    const unsigned long registers = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end != '\0' || registers > 1024)
+        return WP_FAIL(err, INVALID, "-maxrregcount %s: the value is a number of registers", value);
+    o->registers_max = (uint32_t)registers;
+    return WP_STATUS_OK;
+}
+
+/* -Xptxas: of its options only --maxrregcount has an effect. */
+static wp_status set_assembler(wp_options *o, const char *value, int arg, wp_error *err) {
+    static const char name[] = "maxrregcount";
+    const char *at = strstr(value, name);
+    if (at == NULL) return WP_STATUS_OK;
+    at += strlen(name) + strspn(at + strlen(name), "= ,");
+    char *number = wp_must_strndup(at, strspn(at, "0123456789"));
+    const wp_status status = *number == '\0' ? WP_STATUS_OK : set_registers(o, number, arg, err);
+    wp_free(number);
+    return status;
+}
+
 static wp_status set_stream(wp_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     o->per_thread_stream = strcmp(value, "per-thread") == 0;
@@ -458,14 +480,15 @@ static const option table[] = {
     {"-forward-unknown-opts", "--forward-unknown-opts", NO_VALUE, set_flag, F_FORWARD, NULL},
     {"-forward-unknown-to-host-linker", "--forward-unknown-to-host-linker", NO_VALUE, set_flag,
      F_FORWARD, NULL},
-    {"-Xptxas", "--ptxas-options", VALUE, ignore, 0, NULL},
+    {"-Xptxas", "--ptxas-options", VALUE, set_assembler, 0, NULL},
     {"-Xnvlink", "--nvlink-options", VALUE, ignore, 0, NULL},
     {"-Xarchive", "--archive-options", VALUE, ignore, 0, NULL},
     {"-Xcudafe", "--cudafe-options", VALUE, ignore, 0, NULL},
     {"-Xopencc", "--opencc-options", VALUE, ignore, 0, NULL},
     {"-Xcicc", "--cicc-options", VALUE, ignore, 0, NULL},
     {"-Xfatbin", "--fatbin-options", VALUE, ignore, 0, NULL},
-    {"-maxrregcount", "--maxrregcount", VALUE, ignore, 0, NULL},
+    {"-maxrregcount", "--maxrregcount", VALUE, set_registers, 0,
+     "NUMBER  registers of a thread, at most, on simulated and real GPUs"},
     {"-use_fast_math", "--use_fast_math", NO_VALUE, set_flag, F_FAST,
      "use faster, less accurate floating-point arithmetic in kernels"},
     {"-fmad", "--fmad", VALUE, set_fmad, 0,

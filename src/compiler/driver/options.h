@@ -58,9 +58,10 @@ typedef struct wp_options {
     uint32_t arch;                  /* 70 for sm_70: what __CUDA_ARCH__ / 10 says */
     uint32_t cubins[WP_CUBINS_MAX]; /* of code=sm_NN: assembled for these, too */
     uint32_t cubin_count;
-    char optimization;   /* '0' to '3' of the host side */
-    bool debug_device;   /* -G */
-    bool is_relocatable; /* -rdc=true, -dc */
+    uint32_t registers_max; /* -maxrregcount; 0: no limit */
+    char optimization;      /* '0' to '3' of the host side */
+    bool debug_device;      /* -G */
+    bool is_relocatable;    /* -rdc=true, -dc */
     bool fast_math;
     bool contract;          /* -fmad=true given */
     bool no_contract;       /* -fmad=false given */

@@ -66,8 +66,28 @@ static bool is_used(const wpi_merge *merge, int32_t g) {
     return (merge->used >> g & 1u) != 0;
 }
 
+/* Groups in which no lane waits, with one part left (lanes that went on without waiting leave
+ * them): the part takes the place of the group, whose join then means nothing. `keep` stays as it
+ * is. */
+static void take_out_empty(wpi_merge *merge, int32_t keep) {
+    for (int32_t g = 0; g < (int32_t)WPI_MERGE_GROUPS; g++) {
+        const wpi_merge_group *group = &merge->groups[g];
+        if (!is_used(merge, g) || g == keep || group->lanes != 0 || group->part_count != 1) continue;
+        int32_t only = 0;
+        while (!is_used(merge, only) || merge->groups[only].parent != g)
+            only++;
+        merge->groups[only].parent = group->parent;
+        merge->groups[only].join = group->join;
+        merge->groups[only].join_depth = group->join_depth;
+        merge->loose_count -= group->is_loose;
+        merge->used &= ~((uint64_t)1 << g);
+        if (merge->current == g) merge->current = only;
+    }
+}
+
 static wpi_merge_group *add_part(wpi_merge *merge, int32_t parent, const wpi_merge_group *like,
                                  uint32_t lanes, uint32_t join, uint32_t join_depth) {
+    if (merge->used == ~(uint64_t)0) take_out_empty(merge, parent);
     WP_CHECK(merge->used != ~(uint64_t)0);
     const int32_t g = __builtin_ctzll(~merge->used);
     merge->groups[g] = (wpi_merge_group){.lanes = lanes,

@@ -103,11 +103,11 @@ static bool has_register(LLVMValueRef instruction, void *state) {
 
 /* 32-bit registers a GPU's compiler would need: the most that is alive where a block begins, and
  * what addressing and the calling convention take. Bounded as theirs are. */
-static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel) {
+static uint32_t estimate_registers(wp_compile *c, const wp_kernel_ir *k) {
     enum { FIXED = 10, LEAST = 16, MOST = 255 };
     LLVMTargetDataRef layout = LLVMGetModuleDataLayout(c->module);
     wp_live live;
-    wpi_live_init(&live, kernel, has_register, NULL, NULL);
+    wpi_live_init(&live, k->function, has_register, NULL, NULL);
     uint64_t most = 0;
     for (uint32_t b = 0; b < live.block_count; b++) {
         uint64_t alive = 0;
@@ -118,7 +118,8 @@ static uint32_t estimate_registers(wp_compile *c, LLVMValueRef kernel) {
     }
     wpi_live_deinit(&live);
     uint64_t estimate = FIXED + most;
-    return estimate < LEAST ? LEAST : estimate > MOST ? MOST : (uint32_t)estimate;
+    const uint32_t most_of = k->registers_max == 0 ? MOST : k->registers_max;
+    return estimate < LEAST ? LEAST : estimate > most_of ? most_of : (uint32_t)estimate;
 }
 
 /* Local memory has a place in the frame, so its size must be known. */
@@ -171,7 +172,7 @@ static wp_status describe_kernels(wp_compile *c, wp_error *err) {
     for (uint32_t k = 0; k < c->kernel_count; k++)
         WP_TRY(check_local_memory(&c->kernels[k], err));
     for (uint32_t k = 0; k < c->kernel_count; k++)
-        c->kernels[k].register_estimate = estimate_registers(c, c->kernels[k].function);
+        c->kernels[k].register_estimate = estimate_registers(c, &c->kernels[k]);
     return WP_STATUS_OK;
 }
 
