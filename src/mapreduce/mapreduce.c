@@ -48,6 +48,12 @@ static wp_status check_spec(const wp_mapreduce_spec *spec, wp_error *err) {
     if (spec->threads > 1024)
         return WP_FAIL(err, INVALID, "mapreduce: blocks of %u threads; at most 1024 are possible",
                        spec->threads);
+    if (spec->chunk_memory > WP_MEMORY_PINNED)
+        return WP_FAIL(
+            err, INVALID,
+            "mapreduce: chunks are in device, managed or page-locked memory, not in memory "
+            "of kind %d",
+            (int)spec->chunk_memory);
     return WP_STATUS_OK;
 }
 
@@ -241,6 +247,8 @@ size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_byt
                     wp_format_duration(r->heap_ns, b));
     wp_text_appendf(&lines, "table of %s, heap of %s", wp_format_bytes(r->table.table_bytes, a),
                     wp_format_bytes(r->table.heap_bytes, b));
+    if (r->table.file_bytes != 0)
+        wp_text_appendf(&lines, "; in a file %s", wp_format_bytes(r->table.file_bytes, c));
     wp_text_appendf(&lines, "; chunks take %s of the device\n",
                     wp_format_bytes(r->device_bytes, a));
     const int length = snprintf(text, text_bytes, "%s", wp_text_string(&lines));
