@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "mapreduce/job.h"
 #include "warpage/host.h"
+#include "warpage/report.h"
 
 #define CHUNK_BYTES_MIN ((uint64_t)64 << 10)
 #define CHUNK_BYTES_MAX ((uint64_t)8 << 20)
@@ -303,6 +304,7 @@ static wp_status gather(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     WP_TRY(wp_device_host_work(job->device, &work, err));
     WP_TRY(wpi_clock_read(job, &after, err));
     job->pass.host_ns += after - before;
+    wp_timeline_phase("host", "gather records", before, after);
     return WP_STATUS_OK;
 }
 

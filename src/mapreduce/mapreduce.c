@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "mapreduce/job.h"
+#include "warpage/report.h"
 
 #define PAGES_OF_MEMORY ((uint64_t)1 << 20)
 #define PAGE_BYTES_MIN ((uint64_t)16 << 10)
@@ -71,6 +72,7 @@ static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp
     pass->heap_ns = now_ns - job->mapped_ns;
     pass->heap_bytes = table.table_bytes - job->table_before.table_bytes;
     pass->unused_bytes = table.unused_bytes - job->table_before.unused_bytes;
+    wp_timeline_phase("passes", "heap to host", job->mapped_ns, now_ns);
     wp_mapreduce_report *report = &job->report;
     report->sent_bytes += pass->sent_bytes;
     if (job->pass_count != 0) report->sent_again_bytes += pass->sent_bytes;
