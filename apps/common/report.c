@@ -44,6 +44,17 @@ void app_fail_usage(const char *format, ...) {
     exit(2);
 }
 
+void app_value(const char *name, double value) {
+    const char *path = getenv("WARPAGE_VALUES");
+    FILE *file = path != NULL && path[0] != '\0' ? fopen(path, "a") : NULL;
+    if (file != NULL) {
+        fprintf(file, "%s %.17g\n", name, value);
+    }
+    if (path != NULL && path[0] != '\0' && (file == NULL || fclose(file) != 0)) {
+        app_fail("cannot write values to %s", path);
+    }
+}
+
 void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *what) {
     if (item_bytes != 0 && count > SIZE_MAX / item_bytes) {
         app_fail("%s: %s items of %zu bytes are more than memory can hold; use a smaller --size",

@@ -27,6 +27,10 @@ __attribute__((noreturn, format(printf, 1, 2))) void app_fail(const char *format
 /** The same for wrong usage: exits with 2 and points to --help. */
 __attribute__((noreturn, format(printf, 1, 2))) void app_fail_usage(const char *format, ...);
 
+/** A measured value for a program that runs this one: a line "name value", appended to the file
+ * that the environment variable WARPAGE_VALUES names. */
+void app_value(const char *name, double value);
+
 /** malloc and realloc that fail with a sentence naming `what`. 0 bytes are allowed. */
 void *app_allocate(size_t count, size_t item_bytes, const char *what);
 void *app_reallocate(void *memory, size_t count, size_t item_bytes, const char *what);

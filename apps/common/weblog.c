@@ -163,8 +163,16 @@ static uint64_t count_paths(const app_weblog *log, uint64_t line_count) {
     return different;
 }
 
-void app_weblog_enlarge(app_weblog *log, uint64_t text_bytes, uint64_t seed) {
+static void cut(app_weblog *log, uint64_t text_bytes) {
+    while (log->line_count > 1 && log->start[log->line_count] > text_bytes) {
+        log->line_count--;
+    }
+    log->text_bytes = log->start[log->line_count];
+}
+
+void app_weblog_resize(app_weblog *log, uint64_t text_bytes, uint64_t seed) {
     if (text_bytes <= log->text_bytes || log->line_count < 2) {
+        cut(log, text_bytes);
         return;
     }
     uint64_t paths = count_paths(log, log->line_count);

@@ -12,9 +12,8 @@
 
 #include "common/random.h"
 #include "common/report.h"
-#include "common/text.h"
 #include "geo-location/places.h"
-#include "sepo/sepo.h"
+#include "sepo/lines.h"
 #include "streaming/growth.h"
 #include "streaming/words.h"
 
@@ -109,12 +108,6 @@ WP_MAPREDUCE(geo_location, map_article)
 
 /* ---- on the host ---------------------------------------------------------------------------- */
 
-typedef struct articles {
-    char *text;
-    uint64_t bytes, lines;
-    char title[160];
-} articles;
-
 /* The degrees of a cell, as a number with DECIMALS decimals; false: they are none, or too large. */
 static bool parse_degrees(const char *cell, size_t bytes, int most, int32_t *out) {
     char number[64];
@@ -161,31 +154,12 @@ static bool parse_article(const char *line, const char *end, int32_t *latitude,
 }
 
 /* The end of the line at `line`, without CR; *next is the following line. */
-static const char *line_end(const articles *a, const char *line, const char **next) {
+static const char *line_end(const app_lines *a, const char *line, const char **next) {
     const char *outer = a->text + a->bytes;
     const char *end = (const char *)memchr(line, '\n', (size_t)(outer - line));
     *next = end != NULL ? end + 1 : outer;
     end = end != NULL ? end : outer;
     return end != line && end[-1] == '\r' && *next != end ? end - 1 : end;
-}
-
-static void count_lines(articles *a) {
-    const char *next = a->text;
-    for (a->lines = 0; next < a->text + a->bytes; a->lines++) {
-        (void)line_end(a, next, &next);
-    }
-}
-
-static void read_articles(articles *a, const char *path) {
-    size_t bytes;
-    a->text = app_text_read_all(path, &bytes);
-    a->bytes = bytes;
-    if (bytes == 0) {
-        app_fail("%s is empty", path);
-    }
-    const char *slash = strrchr(path, '/');
-    snprintf(a->title, sizeof a->title, "%.150s", slash != NULL ? slash + 1 : path);
-    count_lines(a);
 }
 
 static uint64_t put_line(char *out, const char *title, int title_bytes, int32_t latitude,
@@ -201,10 +175,10 @@ static int32_t clamp(int64_t value, int32_t most) {
 }
 
 /* Articles near places, some of which have many; one in fifty is anywhere. */
-static void generate(articles *a, const places *p, uint64_t lines, uint64_t seed) {
+static void generate(app_lines *a, const places *p, uint64_t lines, uint64_t seed) {
     app_random random = {seed, 0};
     a->text = (char *)app_allocate(lines, 64, "articles");
-    for (a->lines = 0; a->lines < lines; a->lines++) {
+    for (a->count = 0; a->count < lines; a->count++) {
         char title[32] = "en\t";
         const uint32_t rank = app_word_rank(app_random_next(&random), p->count);
         const place *near = &p->place[app_random_at(seed + 3, rank) % p->count];
@@ -301,19 +275,14 @@ static uint32_t *list_targets(const places *p, const uint32_t *numbers, uint64_t
 /* As many bytes: the first lines, or copies. In a copy the articles of some places move to another
  * place, as many as the number of places grows with that of articles in the file; places that have
  * no article yet come first. */
-static void enlarge(articles *a, const places *p, uint64_t bytes, uint64_t seed) {
-    if (bytes <= a->bytes) {
-        while (bytes < a->bytes && bytes > 1 && a->text[bytes - 1] != '\n') {
-            bytes--;
-        }
-        a->bytes = bytes;
-        count_lines(a);
+static void enlarge(app_lines *a, const places *p, uint64_t bytes, uint64_t seed) {
+    if (app_lines_cut(a, bytes)) {
         return;
     }
     const uint32_t keys = p->count + 181 * 361;
     uint32_t *order = sort_by_latitude(p);
     uint32_t *numbers = (uint32_t *)app_allocate(keys, sizeof *numbers, "the places");
-    uint32_t *key = (uint32_t *)app_allocate(a->lines, sizeof *key, "the articles");
+    uint32_t *key = (uint32_t *)app_allocate(a->count, sizeof *key, "the articles");
     uint32_t *target = (uint32_t *)app_allocate(keys, sizeof *target, "the places");
     uint32_t distinct = 0, taken = 0;
     uint64_t count = 0, written = 0, capacity = bytes + (1u << 16);
@@ -334,7 +303,7 @@ static void enlarge(articles *a, const places *p, uint64_t bytes, uint64_t seed)
     app_growth growth = app_growth_measure(key, count, distinct, seed);
     uint32_t *targets = list_targets(p, numbers, seed);
     char *text = (char *)app_allocate(capacity, 1, "articles");
-    a->lines = 0;
+    a->count = 0;
     for (uint64_t copy = 0; written < bytes; copy++) {
         uint64_t i = 0;
         for (uint32_t k = 0; k < distinct; k++) {
@@ -358,7 +327,7 @@ static void enlarge(articles *a, const places *p, uint64_t bytes, uint64_t seed)
                 written += put_line(text + written, line, (int)(title_end - line),
                                     p->place[to].latitude, p->place[to].longitude);
             }
-            a->lines++;
+            a->count++;
         }
     }
     app_growth_free(&growth);
@@ -367,6 +336,7 @@ static void enlarge(articles *a, const places *p, uint64_t bytes, uint64_t seed)
     free(key);
     free(target);
     free(targets);
+    text[written] = '\0';
     free(a->text);
     a->text = text;
     a->bytes = written;
@@ -374,34 +344,39 @@ static void enlarge(articles *a, const places *p, uint64_t bytes, uint64_t seed)
 
 /* ---- result --------------------------------------------------------------------------------- */
 
-static bool check(const articles *a, const places *p, const app_pairs *got) {
-    app_pairs wanted = {};
+typedef struct listing {
+    const places *p;
+    char *keys; /* degrees */
+} listing;
+
+static void list_articles(const app_lines *lines, void *object, app_pairs *wanted) {
+    listing *l = (listing *)object;
+    const places *p = l->p;
     uint32_t *order = sort_by_latitude(p);
-    char *keys = (char *)app_allocate(a->lines, 16, "the check"); /* degrees */
-    const char *line, *next = a->text;
+    const char *line, *next = lines->text;
     int32_t latitude, longitude;
-    for (uint64_t number = 0; (line = next) < a->text + a->bytes; number++) {
-        const char *end = line_end(a, line, &next);
+    l->keys = (char *)app_allocate(lines->count, 16, "the check");
+    for (uint64_t number = 0; (line = next) < lines->text + lines->bytes; number++) {
+        const char *end = line_end(lines, line, &next);
         if (!parse_article(line, end, &latitude, &longitude)) {
             continue;
         }
         const uint32_t nearest = find_nearest(p, order, latitude, longitude);
         if (nearest != PLACE_NONE) {
-            app_pairs_add_number(&wanted, p->names + p->place[nearest].name,
+            app_pairs_add_number(wanted, p->names + p->place[nearest].name,
                                  p->place[nearest].name_bytes, number + 1);
         } else {
-            char *key = keys + number * 16;
+            char *key = l->keys + number * 16;
             const int length =
                 snprintf(key, 16, "%d, %d", degrees(latitude), degrees(longitude));
-            app_pairs_add_number(&wanted, key, (uint64_t)length, number + 1);
+            app_pairs_add_number(wanted, key, (uint64_t)length, number + 1);
         }
     }
-    app_pairs_order(&wanted, false);
-    const bool is_right = app_pairs_check(got, &wanted, "articles");
-    app_pairs_free(&wanted);
     free(order);
-    free(keys);
-    return is_right;
+}
+
+static void print_sizes(uint64_t pairs, uint64_t keys) {
+    printf("located    %s articles at %s places\n", app_count(pairs), app_count(keys));
 }
 
 int main(int argc, char **argv) {
@@ -429,42 +404,35 @@ int main(int argc, char **argv) {
     } else {
         app_places_generate(&p, 20000, common.seed);
     }
-    articles a = {};
+    app_lines articles = {};
     const uint64_t lines = app_size_items(common.size, LINE_BYTES, 100000, 1, UINT64_C(1) << 38);
     if (common.input != NULL) {
-        read_articles(&a, common.input);
+        app_lines_read(&articles, common.input);
         if (common.size.value != 0) {
-            enlarge(&a, &p, common.size.is_bytes ? common.size.value : lines * LINE_BYTES,
+            enlarge(&articles, &p, common.size.is_bytes ? common.size.value : lines * LINE_BYTES,
                     common.seed);
         }
     } else {
-        generate(&a, &p, lines, common.seed);
+        generate(&articles, &p, lines, common.seed);
     }
     app_device device;
     app_device_open(&device, common.memory);
     const places *on_device = app_places_copy(&p);
-    wp_mapreduce_spec spec = WP_MAPREDUCE_SPEC_INIT;
-    spec.program = &geo_location;
-    spec.mode = WP_MAP_GROUP;
-    spec.partitioner = wp_partition_lines();
-    spec.pairs_max = 1;
-    spec.argument = on_device;
-    wp_mapreduce *job = app_sepo_map(&device, &how, &spec, a.text, a.bytes);
+    listing serial = {&p, NULL};
+    app_grouping grouping = {};
+    grouping.lines = "articles";
+    grouping.number = "articles";
+    grouping.key = "place";
+    grouping.map = &geo_location;
+    grouping.argument = on_device;
+    grouping.print = print_sizes;
+    grouping.list = list_articles;
+    grouping.object = &serial;
+    const bool is_right = app_lines_group(&device, &common, &how, &articles, &grouping, top);
     app_places_free_copy(on_device);
-    app_pairs pairs = {}, counts = {};
-    app_pairs_read(&pairs, wp_mapreduce_table(job));
-    app_pairs_count(&pairs, &counts);
-    printf("articles   %s: %s lines, %s bytes\n", a.title, app_count(a.lines), app_count(a.bytes));
-    printf("located    %s articles at %s places\n", app_count(pairs.count),
-           app_count(counts.count));
-    app_pairs_print(&counts, top, "articles", "place");
-    app_device_report(&device, (double)a.bytes, "B");
-    const bool is_right = !common.check || check(&a, &p, &pairs);
-    app_pairs_free(&pairs);
-    app_pairs_free(&counts);
-    wp_mapreduce_close(job);
     app_device_close(&device);
     app_places_free(&p);
-    free(a.text);
+    app_lines_free(&articles);
+    free(serial.keys);
     return is_right ? 0 : 1;
 }

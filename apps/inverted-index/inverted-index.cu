@@ -45,10 +45,10 @@ typedef struct machine {
     uint64_t recent; /* IN_SCRIPT: the last 8 characters, small ones */
 } machine;
 
-static __device__ __forceinline__ bool is_blank(char c) {
+static __host__ __device__ __forceinline__ bool is_blank(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
-static __device__ __forceinline__ bool is_letter(char c) {
+static __host__ __device__ __forceinline__ bool is_letter(char c) {
     return (unsigned char)((c | 0x20) - 'a') < 26;
 }
 
@@ -61,25 +61,25 @@ static __host__ __device__ constexpr uint64_t spelled(const char *word) {
     return letters;
 }
 
-static __device__ __forceinline__ void add_letter(machine *m, char c) {
+static __host__ __device__ __forceinline__ void add_letter(machine *m, char c) {
     m->name = m->name << 8 | (unsigned char)(is_letter(c) ? c | 0x20 : c);
     m->name_bytes++;
 }
 
-static __device__ __forceinline__ void begin_name(machine *m, enum state state, char c) {
+static __host__ __device__ __forceinline__ void begin_name(machine *m, enum state state, char c) {
     m->state = state;
     m->name = 0;
     m->name_bytes = 0;
     add_letter(m, c);
 }
 
-static __device__ __forceinline__ bool is_named(uint64_t name, uint32_t bytes, uint64_t word,
+static __host__ __device__ __forceinline__ bool is_named(uint64_t name, uint32_t bytes, uint64_t word,
                                                 uint32_t word_bytes) {
     return bytes == word_bytes && name == word;
 }
 
 /* Behind a tag's '>'. True: it was a link. */
-static __device__ __forceinline__ bool end_tag(machine *m) {
+static __host__ __device__ __forceinline__ bool end_tag(machine *m) {
     const bool is_raw = is_named(m->tag, m->tag_bytes, spelled("script"), 6) ||
                         is_named(m->tag, m->tag_bytes, spelled("style"), 5);
     m->state = is_raw ? IN_SCRIPT : IN_TEXT;
@@ -87,7 +87,7 @@ static __device__ __forceinline__ bool end_tag(machine *m) {
     return is_named(m->tag, m->tag_bytes, spelled("a"), 1) && m->outer != 0;
 }
 
-static __device__ __forceinline__ void end_value(machine *m, uint32_t at) {
+static __host__ __device__ __forceinline__ void end_value(machine *m, uint32_t at) {
     if (m->outer == 0 && at != m->value && is_named(m->name, m->name_bytes, spelled("href"), 4)) {
         m->link = m->value;
         m->outer = at;
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void end_value(machine *m, uint32_t at) {
 }
 
 /* The next character, which is at `at`. True: a tag with a link has ended. */
-static __device__ __forceinline__ bool step(machine *m, char c, uint32_t at) {
+static __host__ __device__ __forceinline__ bool step(machine *m, char c, uint32_t at) {
     switch (m->state) {
     case IN_TEXT:
         if (c == '<') {
@@ -209,31 +209,25 @@ static __device__ __forceinline__ bool step(machine *m, char c, uint32_t at) {
     return false;
 }
 
-static __global__ void index_links(const app_sepo_chunk chunk) {
-    uint64_t number, bytes;
-    const char *text = app_sepo_record(chunk, &number, &bytes);
-    if (text == NULL) {
-        return;
-    }
+static __host__ __device__ __forceinline__ void index_piece(const app_sepo_chunk *chunk,
+                                                            const app_sepo_none *none,
+                                                            const char *text, uint64_t bytes,
+                                                            wp_attempt *attempt) {
     uint32_t path_bytes = 0;
+    (void)none;
     while (text[path_bytes] != '\n') {
         path_bytes++;
     }
-    wp_attempt attempt = wp_attempt_begin(&chunk.units, number);
     machine m = {};
     for (uint32_t at = path_bytes + 1; at < bytes; at++) {
         if (step(&m, text[at], at)) {
-            wp_table_emit(&chunk.table, &attempt, text + m.link, m.outer - m.link, text,
+            wp_table_emit(&chunk->table, attempt, text + m.link, m.outer - m.link, text,
                           path_bytes);
         }
     }
-    wp_attempt_end(&attempt);
 }
 
-static void launch(const app_sepo_chunk *chunk, void *unused, cudaStream_t stream) {
-    (void)unused;
-    index_links<<<APP_SEPO_BLOCKS(chunk), APP_SEPO_THREADS, 0, stream>>>(*chunk);
-}
+APP_SEPO_KERNEL(index_links, index_piece, app_sepo_none)
 
 /* ---- result --------------------------------------------------------------------------------- */
 
@@ -263,7 +257,10 @@ int main(int argc, char **argv) {
     app_sepo_options how = APP_SEPO_DEFAULTS;
     uint64_t top = 10;
     const app_option options[] = {
-        APP_SEPO_ROWS(how),
+        {"--table", APP_OPTION_CHOICE, &how.table, APP_SEPO_TABLES_AND_THREADS, 0, 0,
+         "where keys and values are; " APP_SEPO_TABLES_HELP APP_SEPO_THREADS_HELP},
+        APP_SEPO_SIZE_ROWS(how),
+        APP_SEPO_WORKERS_ROW(how),
         {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "URLs to print"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
@@ -277,13 +274,15 @@ int main(int argc, char **argv) {
     }
     app_device device;
     app_device_open(&device, common.memory);
+    const app_sepo_none none = {};
     app_sepo_records input = {};
     input.records = pages.records;
     input.count = pages.count;
     input.starts = pages.starts;
     input.pairs = pages.links != 0 ? pages.links : 1;
     input.table.organisation = WP_TABLE_MULTIVALUED;
-    input.launch = launch;
+    input.kernel = index_links;
+    input.argument = &none;
     wp_table *table = app_sepo_insert(&device, &how, &input);
     app_pairs pairs = {}, counts = {};
     app_pairs_read(&pairs, table);
@@ -292,11 +291,11 @@ int main(int argc, char **argv) {
            app_count(pages.bytes));
     printf("links      %s to %s URLs\n", app_count(pairs.count), app_count(counts.count));
     app_pairs_print(&counts, top, "links", "URL");
-    app_device_report(&device, (double)pages.bytes, "B");
+    app_sepo_report(&device, &how, (double)pages.bytes);
     const bool is_right = !common.check || check(&pages, &pairs);
     app_pairs_free(&pairs);
     app_pairs_free(&counts);
-    wp_table_close(table);
+    app_sepo_close(table);
     app_device_close(&device);
     app_html_free(&pages);
     return is_right ? 0 : 1;

@@ -12,8 +12,7 @@
 #include "common/names.h"
 #include "common/random.h"
 #include "common/report.h"
-#include "common/text.h"
-#include "sepo/sepo.h"
+#include "sepo/lines.h"
 #include "streaming/growth.h"
 
 #define LINE_BYTES 16        /* of a citation, on average */
@@ -46,18 +45,12 @@ static __device__ void map_citation(const wp_map_record *line, wp_emitter *to) {
 
 WP_MAPREDUCE(patent_citation, map_citation)
 
-typedef struct citations {
-    char *text;
-    uint64_t bytes, lines;
-    char title[160];
-} citations;
-
 /* A patent cites earlier ones, most of all those that are old. */
-static void generate(citations *c, uint64_t lines, uint64_t seed) {
+static void generate(app_lines *c, uint64_t lines, uint64_t seed) {
     app_random random = {seed, 0};
     uint64_t citing = 10;
     c->text = (char *)app_allocate(lines, 44, "citations");
-    for (c->lines = 0; c->lines < lines; c->lines++) {
+    for (c->count = 0; c->count < lines; c->count++) {
         citing += app_random_below(&random, 12) == 0;
         const double unit = app_random_unit(&random);
         const uint64_t cited = (uint64_t)((double)(citing - 1) * unit * unit * unit);
@@ -65,25 +58,6 @@ static void generate(citations *c, uint64_t lines, uint64_t seed) {
                                       9000000 + citing, 9000000 + cited);
     }
     snprintf(c->title, sizeof c->title, "generated, seed %" PRIu64, seed);
-}
-
-static void count_lines(citations *c) {
-    c->lines = c->bytes != 0 && c->text[c->bytes - 1] != '\n';
-    for (const char *p = c->text; (p = strchr(p, '\n')) != NULL; p++) {
-        c->lines++;
-    }
-}
-
-static void read_citations(citations *c, const char *path) {
-    size_t bytes;
-    c->text = app_text_read_all(path, &bytes);
-    c->bytes = bytes;
-    if (bytes == 0) {
-        app_fail("%s is empty", path);
-    }
-    const char *slash = strrchr(path, '/');
-    snprintf(c->title, sizeof c->title, "%.150s", slash != NULL ? slash + 1 : path);
-    count_lines(c);
 }
 
 /* The next line with a citation from *p on: both numbers as they are written. */
@@ -110,14 +84,8 @@ static bool next_citation(const char **p, uint64_t *citing, const char **cited, 
 
 /* As many bytes: the first ones, or copies. In a copy citing patents have other numbers, and as
  * many cited ones do as their number grows in the file. */
-static void enlarge(citations *c, uint64_t bytes, uint64_t seed) {
-    if (bytes <= c->bytes) {
-        while (bytes < c->bytes && bytes != 1 && c->text[bytes - 1] != '\n') {
-            bytes--;
-        }
-        c->text[bytes] = '\0';
-        c->bytes = bytes;
-        count_lines(c);
+static void enlarge(app_lines *c, uint64_t bytes, uint64_t seed) {
+    if (app_lines_cut(c, bytes)) {
         return;
     }
     app_names names = {};
@@ -136,7 +104,7 @@ static void enlarge(citations *c, uint64_t bytes, uint64_t seed) {
     }
     app_growth growth = app_growth_measure(keys, count, names.count, seed);
     char *text = (char *)app_allocate(bytes + (1u << 16), 1, "citations");
-    c->lines = 0;
+    c->count = 0;
     for (uint64_t copy = 0; written < bytes; copy++) {
         uint64_t i = 0;
         p = c->text;
@@ -150,7 +118,7 @@ static void enlarge(citations *c, uint64_t bytes, uint64_t seed) {
                 written += (uint64_t)sprintf(text + written, "-%" PRIu64, copy);
             }
             text[written++] = '\n';
-            c->lines++;
+            c->count++;
         }
     }
     text[written] = '\0';
@@ -162,18 +130,18 @@ static void enlarge(citations *c, uint64_t bytes, uint64_t seed) {
     c->bytes = written;
 }
 
-static bool check(const citations *c, const app_pairs *got) {
-    app_pairs wanted = {};
-    const char *p = c->text, *cited;
+static void list_citations(const app_lines *lines, void *unused, app_pairs *wanted) {
+    const char *p = lines->text, *cited;
     uint64_t citing;
     uint32_t length;
+    (void)unused;
     while (next_citation(&p, &citing, &cited, &length)) {
-        app_pairs_add_number(&wanted, cited, length, citing);
+        app_pairs_add_number(wanted, cited, length, citing);
     }
-    app_pairs_order(&wanted, false);
-    const bool is_right = app_pairs_check(got, &wanted, "citations");
-    app_pairs_free(&wanted);
-    return is_right;
+}
+
+static void print_sizes(uint64_t pairs, uint64_t keys) {
+    printf("cited      %s patents, %s times\n", app_count(keys), app_count(pairs));
 }
 
 int main(int argc, char **argv) {
@@ -191,37 +159,29 @@ int main(int argc, char **argv) {
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     app_sepo_check_options(&common, &how);
-    citations c = {};
+    app_lines citations = {};
     const uint64_t lines =
         app_size_items(common.size, LINE_BYTES, 100000, 1, UINT64_C(1) << 38);
     if (common.input != NULL) {
-        read_citations(&c, common.input);
+        app_lines_read(&citations, common.input);
         if (common.size.value != 0) {
-            enlarge(&c, common.size.is_bytes ? common.size.value : lines * LINE_BYTES, common.seed);
+            enlarge(&citations, common.size.is_bytes ? common.size.value : lines * LINE_BYTES,
+                    common.seed);
         }
     } else {
-        generate(&c, lines, common.seed);
+        generate(&citations, lines, common.seed);
     }
     app_device device;
     app_device_open(&device, common.memory);
-    wp_mapreduce_spec spec = WP_MAPREDUCE_SPEC_INIT;
-    spec.program = &patent_citation;
-    spec.mode = WP_MAP_GROUP;
-    spec.partitioner = wp_partition_lines();
-    spec.pairs_max = 1;
-    wp_mapreduce *job = app_sepo_map(&device, &how, &spec, c.text, c.bytes);
-    app_pairs pairs = {}, counts = {};
-    app_pairs_read(&pairs, wp_mapreduce_table(job));
-    app_pairs_count(&pairs, &counts);
-    printf("citations  %s: %s lines, %s bytes\n", c.title, app_count(c.lines), app_count(c.bytes));
-    printf("cited      %s patents, %s times\n", app_count(counts.count), app_count(pairs.count));
-    app_pairs_print(&counts, top, "times", "patent");
-    app_device_report(&device, (double)c.bytes, "B");
-    const bool is_right = !common.check || check(&c, &pairs);
-    app_pairs_free(&pairs);
-    app_pairs_free(&counts);
-    wp_mapreduce_close(job);
+    app_grouping grouping = {};
+    grouping.lines = "citations";
+    grouping.number = "times";
+    grouping.key = "patent";
+    grouping.map = &patent_citation;
+    grouping.print = print_sizes;
+    grouping.list = list_citations;
+    const bool is_right = app_lines_group(&device, &common, &how, &citations, &grouping, top);
     app_device_close(&device);
-    free(c.text);
+    app_lines_free(&citations);
     return is_right ? 0 : 1;
 }

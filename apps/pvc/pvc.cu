@@ -306,13 +306,6 @@ static void free_arrays(app_device *device, arrays *on) {
     app_array_free(device, &on->counters);
 }
 
-static uint64_t bytes_of(const char *option, app_size size) {
-    if (size.value != 0 && !size.is_bytes) {
-        app_fail_usage("option %s needs bytes such as 64MiB", option);
-    }
-    return size.value;
-}
-
 int main(int argc, char **argv) {
     const app_program program = {"pvc", "page-view count: occurrences of each URL in a web log",
                                  "lines of the generated log, or bytes such as 1GiB",
@@ -322,55 +315,42 @@ int main(int argc, char **argv) {
     bool is_query_cut = false;
     uint64_t top_count = 10;
     app_sepo_options sepo = APP_SEPO_DEFAULTS;
-    int table = 0;
-    app_size enlarged = {0, false};
+    int table_kind = 0;
     const app_option options[] = {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
-        {"--buckets", APP_OPTION_COUNT, &sepo.buckets, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one per four lines, if the log is in "
-         "chunks per 64"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
-        {"--enlarge", APP_OPTION_SIZE, &enlarged, "BYTES", 0, 0,
-         "make the log so large, with new URLs at the rate at which it has them"},
-        {"--table", APP_OPTION_CHOICE, &table, "whole|sepo|memory|pinned|managed", 0, 0,
+        {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES_AND_THREADS, 0, 0,
          "whole: log and table in device memory. Else the log in chunks, and a table whose entries are, "
-         "sepo: in device memory, in passes if they do not fit; memory: there, failing when full; "
-         "pinned, managed: in page-locked or managed memory"},
-        {"--heap", APP_OPTION_SIZE, &sepo.heap, "BYTES", 0, 0,
-         "memory for these entries (default: as much as they can need, or what is left of the device's)"},
-        {"--page", APP_OPTION_SIZE, &sepo.page, "BYTES", 0, 0,
-         "page of that memory (default: 1/4096 of it, 4KiB to 256KiB)"},
-        {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
-         "chains that share a page; 0: as many as leave eight pages to each group"},
-        {"--chunk", APP_OPTION_SIZE, &sepo.chunk, "BYTES", 0, 0,
-         "part of the log that is on the device at a time (default: 1/32 of free device memory, 64KiB to "
-         "8MiB)"},
-        {"--host-memory", APP_OPTION_SIZE, &sepo.host, "BYTES", 0, 0,
-         "host memory for entries; further ones go to a file in TMPDIR (default: no limit)"},
+         APP_SEPO_TABLES_HELP APP_SEPO_THREADS_HELP},
+        APP_SEPO_SIZE_ROWS(sepo),
+        APP_SEPO_WORKERS_ROW(sepo),
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
-    const bool is_whole = table == 0;
-    sepo.table = is_whole ? 0 : table - 1; /* in the order of wp_table_heap_kind */
-    if (is_whole && (bytes_of("--heap", sepo.heap) | bytes_of("--page", sepo.page) |
-                     bytes_of("--chunk", sepo.chunk) | bytes_of("--host-memory", sepo.host) |
-                     sepo.buckets_per_group) != 0) {
-        app_fail_usage("--heap, --page, --group, --chunk and --host-memory need --table sepo, memory, "
-                       "pinned or managed");
-    }
-    if (!is_whole) {
+    const bool is_whole = table_kind == 0;
+    sepo.table = table_kind - 1;
+    if (is_whole) {
+        app_sepo_check_unused(&sepo, true);
+    } else {
         app_sepo_check_options(&common, &sepo);
     }
 
     app_weblog log;
     if (common.input != NULL) {
         app_weblog_read(&log, common.input);
+        if (common.size.value != 0) {
+            const double line_bytes = (double)log.text_bytes / (double)log.line_count;
+            app_weblog_resize(&log,
+                              common.size.is_bytes
+                                  ? common.size.value
+                                  : (uint64_t)(line_bytes * (double)common.size.value),
+                              common.seed);
+        }
     } else {
         app_weblog_generate(
             &log, app_size_items(common.size, APP_WEBLOG_LINE_BYTES, 100000, 1, UINT32_MAX - 1u),
             common.seed);
     }
-    app_weblog_enlarge(&log, bytes_of("--enlarge", enlarged), common.seed);
     if (log.line_count >= UINT32_MAX && is_whole) {
         app_fail("%s has %s lines, more than the 2^32-2 that this program counts; use --table sepo",
                  log.title, app_count(log.line_count));
@@ -390,13 +370,18 @@ int main(int argc, char **argv) {
     uint64_t without_url;
     memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
+    wp_table *table = NULL;
     view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.buckets,
                                              &view_count, &without_url)
-                           : pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
-                                            &without_url);
+                           : pvc_table_count(&device, &log, is_query_cut, &sepo, &table,
+                                             &view_count, &without_url);
     qsort(views, view_count, sizeof *views, by_count);
     print_result(&log, views, view_count, without_url, top_count);
-    app_device_report(&device, (double)log.text_bytes, "B");
+    if (is_whole) {
+        app_device_report(&device, (double)log.text_bytes, "B");
+    } else {
+        app_sepo_report(&device, &sepo, (double)log.text_bytes);
+    }
     bool is_right = !common.check || check(&log, is_query_cut, views, view_count);
 
     free(views);
@@ -405,7 +390,7 @@ int main(int argc, char **argv) {
         log.start = NULL;
         free_arrays(&device, &on);
     } else {
-        pvc_sepo_end();
+        app_sepo_close(table);
     }
     app_device_close(&device);
     app_weblog_free(&log);

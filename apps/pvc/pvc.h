@@ -16,19 +16,17 @@ typedef struct pvc_view {
     uint64_t count;
 } pvc_view;
 
-/** Counts with the table of warpage/table.h, which may be larger than device memory unless it is
- * --table memory; the log goes to the device in chunks. Returns the URLs, which stay in the table
- * until pvc_sepo_end. */
-pvc_view *pvc_sepo_count(app_device *device, const app_weblog *log, bool is_query_cut,
-                         const app_sepo_options *options, uint64_t *view_count,
-                         uint64_t *without_url);
-void pvc_sepo_end(void);
+/** Counts with the table of warpage/table.h (--table); the log goes to the device in chunks. The
+ * URLs that it returns are in the table, which app_sepo_close releases. */
+pvc_view *pvc_table_count(app_device *device, const app_weblog *log, bool is_query_cut,
+                          const app_sepo_options *options, wp_table **table, uint64_t *view_count,
+                          uint64_t *without_url);
 
 #ifdef __CUDACC__
-/* The URL of the line text[begin, end); length 0 if it has none. Used by the kernel only: the
+/* The URL of the line text[begin, end); length 0 if it has none. The
  * check has its own. */
-static __device__ uint32_t find_url(const char *text, uint64_t begin, uint64_t end, int is_table,
-                                    int is_query_cut, uint64_t *start) {
+static __host__ __device__ uint32_t find_url(const char *text, uint64_t begin, uint64_t end,
+                                             int is_table, int is_query_cut, uint64_t *start) {
     uint64_t p = begin;
     char separator = is_table ? '\t' : ' ';
     if (is_table) {

@@ -12,13 +12,14 @@
 
 #include "common/report.h"
 #include "sepo/sepo.h"
+#include "sepo/threads.h"
 
 #define CHUNKS_OF_MEMORY 32
 #define CHUNK_BYTES_MIN ((uint64_t)64 << 10)
 #define CHUNK_BYTES_MAX ((uint64_t)8 << 20)
 
 typedef struct buffer {
-    char *pinned, *device; /* starts of records, where they differ in length; then the records */
+    char *host, *device; /* starts of records, where they differ in length; then the records */
     cudaStream_t stream;
     cudaEvent_t start, copied, inserted; /* around the copy, and behind the kernel */
     bool is_under_way;
@@ -26,8 +27,10 @@ typedef struct buffer {
 
 typedef struct inserter {
     app_device *device;
+    const app_sepo_options *options;
     const app_sepo_records *input;
     wp_table *table;
+    uint64_t *skipped;
     buffer buffers[2];
     unsigned turn;
     uint64_t chunk_records, starts_bytes;
@@ -89,25 +92,30 @@ static wp_status process(void *object, const wp_units *units, uint64_t first, ui
     const uint64_t from = offset_of(input, first), bytes = offset_of(input, outer) - from;
     const uint64_t starts_bytes = input->starts != NULL ? (outer - first + 1) * sizeof(uint64_t) : 0;
     wait_for(in, b);
-    if (input->starts != NULL) {
-        memcpy(b->pinned, input->starts + first, starts_bytes);
+    if (in->options->memory == APP_MEMORY_MANAGED) { /* many GPUs let the host use it only then */
+        wait_for(in, &in->buffers[in->turn % 2u]);
     }
-    memcpy(b->pinned + in->starts_bytes, (const char *)input->records + from, bytes);
+    if (input->starts != NULL) {
+        memcpy(b->host, input->starts + first, starts_bytes);
+    }
+    memcpy(b->host + in->starts_bytes, (const char *)input->records + from, bytes);
     const wp_host_work work = {bytes + starts_bytes, bytes + starts_bytes, WP_HOST_SEQUENTIAL, 0, 0};
     const wp_status status = wp_device_host_work(wp_cudart_device(), &work, err);
     if (status != WP_STATUS_OK) {
         return status;
     }
     record(b->start, b->stream);
-    app_cuda_check(cudaMemcpyAsync(b->device, b->pinned, in->starts_bytes + bytes,
-                                   cudaMemcpyHostToDevice, b->stream),
-                   "cudaMemcpyAsync", "a chunk", bytes);
+    if (b->device != b->host) {
+        app_cuda_check(cudaMemcpyAsync(b->device, b->host, in->starts_bytes + bytes,
+                                       cudaMemcpyHostToDevice, b->stream),
+                       "cudaMemcpyAsync", "a chunk", bytes);
+    }
     record(b->copied, b->stream);
     const app_sepo_chunk chunk = {
         wp_table_get_view(in->table), *units, b->device + in->starts_bytes,
         input->starts != NULL ? (const uint64_t *)(const void *)b->device : NULL,
-        input->record_bytes, first, outer};
-    input->launch(&chunk, input->object, b->stream);
+        input->record_bytes, first, outer, in->skipped};
+    input->kernel.launch(&chunk, input->argument, (unsigned)in->options->block, b->stream);
     app_cuda_check(cudaGetLastError(), "launch", "the kernel", 0);
     record(b->inserted, b->stream);
     record(in->last_inserted, b->stream);
@@ -127,7 +135,9 @@ static void end_pass(inserter *in, const wp_postpone_facts *facts) {
     }
     record(in->moved, 0);
     app_cuda_check(cudaEventSynchronize(in->moved), "cudaEventSynchronize", "a timer", 0);
-    in->device->to_host_s += seconds_between(in->last_inserted, in->moved);
+    const double heap_s = seconds_between(in->last_inserted, in->moved);
+    in->device->to_host_s += heap_s;
+    app_sepo_note_pass(facts->pass, (double)facts->pass_ns + 1e9 * heap_s);
     in->pass = facts->pass;
     in->done = facts->done_units;
 }
@@ -165,16 +175,25 @@ static uint64_t size_chunks(inserter *in, uint64_t chunk_bytes) {
 
 static void make_buffers(inserter *in, uint64_t record_bytes) {
     const uint64_t bytes = in->starts_bytes + record_bytes;
+    const int memory = in->options->memory;
     for (int i = 0; i < 2; i++) {
         buffer *b = &in->buffers[i];
-        app_cuda_check(cudaMallocHost((void **)&b->pinned, bytes), "cudaMallocHost", "a chunk",
-                       bytes);
-        app_cuda_check(cudaMalloc((void **)&b->device, bytes), "cudaMalloc", "a chunk", bytes);
+        if (memory == APP_MEMORY_MANAGED) {
+            app_cuda_check(cudaMallocManaged((void **)&b->host, bytes), "cudaMallocManaged",
+                           "a chunk", bytes);
+        } else {
+            app_cuda_check(cudaMallocHost((void **)&b->host, bytes), "cudaMallocHost", "a chunk",
+                           bytes);
+        }
+        b->device = b->host;
+        if (memory == APP_MEMORY_COPY) {
+            app_cuda_check(cudaMalloc((void **)&b->device, bytes), "cudaMalloc", "a chunk", bytes);
+        }
         app_cuda_check(cudaStreamCreate(&b->stream), "cudaStreamCreate", "a chunk", 0);
         app_cuda_check(cudaEventCreate(&b->start), "cudaEventCreate", "a timer", 0);
         app_cuda_check(cudaEventCreate(&b->copied), "cudaEventCreate", "a timer", 0);
         app_cuda_check(cudaEventCreate(&b->inserted), "cudaEventCreate", "a timer", 0);
-        in->device->peak_bytes += bytes;
+        in->device->peak_bytes += memory == APP_MEMORY_ZEROCOPY ? 0 : bytes;
     }
     app_cuda_check(cudaEventCreate(&in->last_inserted), "cudaEventCreate", "a timer", 0);
     app_cuda_check(cudaEventCreate(&in->moved), "cudaEventCreate", "a timer", 0);
@@ -183,8 +202,12 @@ static void make_buffers(inserter *in, uint64_t record_bytes) {
 static void free_buffers(inserter *in) {
     for (int i = 0; i < 2; i++) {
         buffer *b = &in->buffers[i];
-        app_cuda_check(cudaFreeHost(b->pinned), "cudaFreeHost", "a chunk", 0);
-        app_cuda_check(cudaFree(b->device), "cudaFree", "a chunk", 0);
+        if (b->device != b->host) {
+            app_cuda_check(cudaFree(b->device), "cudaFree", "a chunk", 0);
+        }
+        app_cuda_check(in->options->memory == APP_MEMORY_MANAGED ? cudaFree(b->host)
+                                                                 : cudaFreeHost(b->host),
+                       "cudaFree", "a chunk", 0);
         app_cuda_check(cudaStreamDestroy(b->stream), "cudaStreamDestroy", "a chunk", 0);
         app_cuda_check(cudaEventDestroy(b->start), "cudaEventDestroy", "a timer", 0);
         app_cuda_check(cudaEventDestroy(b->copied), "cudaEventDestroy", "a timer", 0);
@@ -202,29 +225,46 @@ static void print_table(const inserter *in, const wp_table_report *r) {
             app_bytes(r->unused_bytes));
     fprintf(stderr, "  buckets         %12s   %s groups\n", app_count(r->bucket_count),
             app_count(r->groups));
+    fprintf(stderr, "  sent again      %12s   of %s\n", app_bytes(in->sent_again_bytes),
+            app_bytes(in->sent_bytes));
     if (r->file_bytes != 0) {
         fprintf(stderr, "  in a file       %12s   %s in host memory\n", app_bytes(r->file_bytes),
                 app_bytes(r->host_bytes));
     }
-    fprintf(stderr, "  sent again      %12s   of %s\n", app_bytes(in->sent_again_bytes),
-            app_bytes(in->sent_bytes));
+}
+
+static void make_counter(inserter *in) {
+    app_cuda_check(cudaMalloc((void **)&in->skipped, sizeof *in->skipped), "cudaMalloc",
+                   "a counter", sizeof *in->skipped);
+    app_cuda_check(cudaMemset(in->skipped, 0, sizeof *in->skipped), "cudaMemset", "a counter", 0);
+}
+
+static void take_counter(inserter *in, uint64_t *skipped) {
+    app_cuda_check(cudaMemcpy(skipped, in->skipped, sizeof *skipped, cudaMemcpyDeviceToHost),
+                   "cudaMemcpy to the host", "a counter", sizeof *skipped);
+    app_cuda_check(cudaFree(in->skipped), "cudaFree", "a counter", 0);
 }
 
 wp_table *app_sepo_insert(app_device *device, const app_sepo_options *options,
-                          const app_sepo_records *input) {
+                          app_sepo_records *input) {
     inserter in = {};
     wp_error err = WP_ERROR_INIT;
     wp_postpone *postpone;
     wp_postpone_facts facts = {};
     wp_table_report report;
+    wp_table_spec spec = input->table;
+    app_sepo_set_table(&spec, options, enough_bytes(input));
+    if (options->table == APP_SEPO_THREADS) {
+        return app_sepo_insert_on_host(&spec, options, input);
+    }
     in.device = device;
+    in.options = options;
     in.input = input;
     make_buffers(&in, size_chunks(&in, options->chunk.value));
+    make_counter(&in);
     const wp_postpone_spec units = {input->count, in.chunk_records, input->pairs, 0};
     check_status(wp_postpone_create(wp_cudart_device(), &units, &postpone, &err), &err);
-
-    wp_table_spec spec = input->table; /* last, so that the heap is what is left */
-    app_sepo_set_table(&spec, options, enough_bytes(input));
+    /* Last, so that the heap is what is left. */
     check_status(wp_table_create(wp_cudart_device(), &spec, &in.table, &err), &err);
     const wp_requester requester = {&in, process, retries};
     const wp_status status = wp_table_run(in.table, postpone, &requester, &facts, &err);
@@ -244,6 +284,7 @@ wp_table *app_sepo_insert(app_device *device, const app_sepo_options *options,
     print_table(&in, &report);
     device->to_device_bytes += in.sent_bytes;
     app_sepo_add_table(device, options, &report);
+    take_counter(&in, &input->skipped);
     wp_postpone_destroy(postpone);
     free_buffers(&in);
     return in.table;

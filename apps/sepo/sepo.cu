@@ -17,21 +17,20 @@ static void check_bytes(const char *option, app_size size) {
     }
 }
 
-void app_sepo_check_options(const app_common *common, const app_sepo_options *options) {
+void app_sepo_check_options(const app_common *common, app_sepo_options *options) {
     check_bytes("--heap", options->heap);
     check_bytes("--page", options->page);
     check_bytes("--chunk", options->chunk);
     check_bytes("--host-memory", options->host);
-    if (common->memory != APP_MEMORY_COPY) {
-        app_fail_usage("chunks of the input are copied to the device: it needs --memory copy");
-    }
+    options->memory = common->memory;
 }
 
-void app_sepo_check_unused(const app_sepo_options *options) {
-    if ((options->heap.value | options->page.value | options->chunk.value | options->buckets) !=
-        0) {
-        app_fail_usage("--heap, --page, --chunk and --buckets need --table sepo, memory, pinned or "
-                       "managed");
+void app_sepo_check_unused(const app_sepo_options *options, bool has_buckets) {
+    if ((options->heap.value | options->page.value | options->chunk.value | options->host.value |
+         options->group | (has_buckets ? 0 : options->buckets)) != 0) {
+        app_fail_usage("--heap, --page, --group, %s--chunk and --host-memory need --table sepo, memory, "
+                       "pinned or managed",
+                       has_buckets ? "" : "--buckets, ");
     }
 }
 
@@ -161,10 +160,10 @@ void app_pairs_print(const app_pairs *pairs, uint64_t top, const char *number, c
 /* Without --heap: enough for all pairs, or what is left of device memory (0). A larger heap has larger
  * pages, most of which would stay nearly empty. */
 static uint64_t heap_bytes(const app_sepo_options *options, uint64_t enough_bytes) {
-    const bool is_on_host =
-        options->table == WP_TABLE_HEAP_PINNED || options->table == WP_TABLE_HEAP_MANAGED;
+    const bool is_on_device =
+        options->table == WP_TABLE_HEAP_SEPO || options->table == WP_TABLE_HEAP_MEMORY;
     size_t free_bytes = 0, total_bytes = 0;
-    if (options->heap.value != 0 || is_on_host) {
+    if (options->heap.value != 0 || !is_on_device) {
         return options->heap.value != 0 ? options->heap.value : enough_bytes;
     }
     app_cuda_check(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo", "the device", 0);
@@ -173,11 +172,12 @@ static uint64_t heap_bytes(const app_sepo_options *options, uint64_t enough_byte
 
 void app_sepo_set_table(wp_table_spec *table, const app_sepo_options *options,
                         uint64_t enough_bytes) {
-    table->heap_kind = (wp_table_heap_kind)options->table;
+    table->heap_kind = options->table == APP_SEPO_THREADS ? WP_TABLE_HEAP_PINNED
+                                                          : (wp_table_heap_kind)options->table;
     table->heap_bytes = heap_bytes(options, enough_bytes);
     table->page_bytes = options->page.value;
+    table->buckets_per_group = options->group;
     table->bucket_count = options->buckets;
-    table->buckets_per_group = options->buckets_per_group;
     table->host_bytes = options->host.value;
 }
 
@@ -188,6 +188,19 @@ void app_sepo_fail(wp_status status, const wp_error *err) {
                  err->message);
     }
     app_fail("%s", err->message);
+}
+
+void app_sepo_report(const app_device *device, const app_sepo_options *options, double bytes) {
+    if (options->table != APP_SEPO_THREADS) {
+        app_device_report(device, bytes, "B");
+    }
+}
+
+void app_sepo_note_pass(uint64_t pass, double ns) {
+    char name[32];
+    snprintf(name, sizeof name, "pass_%" PRIu64 "_ns", pass);
+    app_value(name, ns);
+    app_value("passes", (double)pass);
 }
 
 void app_sepo_add_table(app_device *device, const app_sepo_options *options,
@@ -202,12 +215,15 @@ void app_sepo_add_table(app_device *device, const app_sepo_options *options,
 
 wp_mapreduce *app_sepo_map(app_device *device, const app_sepo_options *options,
                            wp_mapreduce_spec *spec, const char *text, uint64_t bytes) {
+    static const wp_memory_kind kinds[] = {WP_MEMORY_DEVICE, WP_MEMORY_MANAGED, WP_MEMORY_PINNED};
     wp_error err = WP_ERROR_INIT;
     wp_mapreduce *job;
     wp_mapreduce_report report;
     spec->memory = text;
     spec->memory_bytes = bytes;
     spec->chunk_bytes = options->chunk.value;
+    spec->chunk_memory = kinds[options->memory];
+    spec->threads = (uint32_t)options->block;
     spec->progress = wp_mapreduce_show_progress;
     app_sepo_set_table(&spec->table, options, 4 * bytes + ((uint64_t)4 << 20));
     const wp_status status = wp_mapreduce_run(wp_cudart_device(), spec, &job, &err);
@@ -228,7 +244,10 @@ wp_mapreduce *app_sepo_map(app_device *device, const app_sepo_options *options,
     app_sepo_add_table(device, options, &report.table);
     for (uint64_t i = 1; i <= report.passes; i++) {
         wp_mapreduce_pass pass;
-        device->launches += wp_mapreduce_get_pass(job, i, &pass) ? pass.chunks : 0;
+        if (wp_mapreduce_get_pass(job, i, &pass)) {
+            device->launches += pass.chunks;
+            app_sepo_note_pass(i, (double)(pass.pass_ns + pass.heap_ns));
+        }
     }
     return job;
 }

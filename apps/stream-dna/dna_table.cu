@@ -17,7 +17,7 @@ typedef struct seen {
 /* The k bases in the middle of a fragment as a number, or their reverse complement if that is
  * smaller, and the bases on both sides, as take_fragment of stream-dna.cu has them. False: there are
  * other letters than A, C, G, T. */
-static __device__ __forceinline__ bool read_fragment(const record *r, uint32_t k,
+static __host__ __device__ __forceinline__ bool read_fragment(const record *r, uint32_t k,
                                                      unsigned long long *kmer, uint32_t *edges) {
     const uint32_t start = (BASES - k) / 2;
     unsigned long long forward = 0, backward = 0;
@@ -49,33 +49,24 @@ static __host__ __device__ __forceinline__ void unite(const void *value, void *e
     all->edges |= more->edges;
 }
 
-static __global__ void insert_kmers(const app_sepo_chunk chunk, uint32_t k,
-                                    unsigned long long *unclear) {
-    uint64_t number, bytes;
-    const record *r = (const record *)app_sepo_record(chunk, &number, &bytes);
-    if (r == NULL) {
-        return;
-    }
-    unsigned long long kmer;
-    seen once = {1, 0};
-    wp_attempt attempt = wp_attempt_begin(&chunk.units, number);
-    if (read_fragment(r, k, &kmer, &once.edges)) {
-        wp_table_emit_with(&chunk.table, &attempt, &kmer, sizeof kmer, &once, sizeof once, unite);
-    } else {
-        atomicAdd(unclear, 1ull); /* the record is done, and does not come again */
-    }
-    wp_attempt_end(&attempt);
-}
-
 typedef struct job {
-    unsigned long long *unclear;
     uint32_t k;
 } job;
 
-static void launch(const app_sepo_chunk *chunk, void *object, cudaStream_t stream) {
-    const job *j = (const job *)object;
-    insert_kmers<<<APP_SEPO_BLOCKS(chunk), APP_SEPO_THREADS, 0, stream>>>(*chunk, j->k, j->unclear);
+static __host__ __device__ __forceinline__ void insert_kmer(const app_sepo_chunk *chunk,
+                                                            const job *j, const char *text,
+                                                            uint64_t bytes, wp_attempt *attempt) {
+    unsigned long long kmer;
+    seen once = {1, 0};
+    (void)bytes;
+    if (read_fragment((const record *)text, j->k, &kmer, &once.edges)) {
+        wp_table_emit_with(&chunk->table, attempt, &kmer, sizeof kmer, &once, sizeof once, unite);
+    } else {
+        (void)wp_word_add64(chunk->skipped, 1); /* the record is done, and does not come again */
+    }
 }
+
+APP_SEPO_KERNEL(insert_kmers, insert_kmer, job)
 
 static int by_key(const void *x, const void *y) {
     const app_table_entry *a = (const app_table_entry *)x, *b = (const app_table_entry *)y;
@@ -86,11 +77,8 @@ app_table_entry *app_dna_insert(const record *records, uint64_t count, uint32_t 
                                 const app_sepo_options *options, uint64_t *found,
                                 unsigned long long *unclear) {
     app_device device;
-    job j = {NULL, k};
-    app_device_open(&device, APP_MEMORY_COPY);
-    app_cuda_check(cudaMalloc((void **)&j.unclear, sizeof *unclear), "cudaMalloc", "a counter",
-                   sizeof *unclear);
-    app_cuda_check(cudaMemset(j.unclear, 0, sizeof *unclear), "cudaMemset", "a counter", 0);
+    const job j = {k};
+    app_device_open(&device, options->memory);
     app_sepo_records input = {};
     input.records = records;
     input.count = count;
@@ -98,12 +86,10 @@ app_table_entry *app_dna_insert(const record *records, uint64_t count, uint32_t 
     input.pairs = 1;
     input.table.organisation = WP_TABLE_COMBINING;
     input.table.combiner = WP_TABLE_CALLBACK;
-    input.launch = launch;
-    input.object = &j;
+    input.kernel = insert_kmers;
+    input.argument = &j;
     wp_table *table = app_sepo_insert(&device, options, &input);
-    app_cuda_check(cudaMemcpy(unclear, j.unclear, sizeof *unclear, cudaMemcpyDeviceToHost),
-                   "cudaMemcpy to the host", "a counter", sizeof *unclear);
-    app_cuda_check(cudaFree(j.unclear), "cudaFree", "a counter", 0);
+    *unclear = input.skipped;
     app_table_entry *kmers = (app_table_entry *)app_allocate(wp_table_pair_count(table),
                                                              sizeof *kmers, "the result");
     wp_table_cursor cursor = {};
@@ -120,8 +106,8 @@ app_table_entry *app_dna_insert(const record *records, uint64_t count, uint32_t 
     if (*found != 0) {
         qsort(kmers, *found, sizeof *kmers, by_key);
     }
-    app_device_report(&device, (double)(count * sizeof *records), "B");
-    wp_table_close(table);
+    app_sepo_report(&device, options, (double)(count * sizeof *records));
+    app_sepo_close(table);
     app_device_close(&device);
     return kmers;
 }

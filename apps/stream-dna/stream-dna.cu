@@ -326,10 +326,11 @@ int main(int argc, char **argv) {
     int table_kind = 0;
     const app_option options[] = {
         APP_STREAMING_ROWS(how),
-        {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES, 0, 0,
+        {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES_AND_THREADS, 0, 0,
          "whole: a hash table in device memory, filled by --variant. Else the records in chunks, and "
-         "a table that is, " APP_SEPO_TABLES_HELP},
+         "a table that is, " APP_SEPO_TABLES_HELP APP_SEPO_THREADS_HELP},
         APP_SEPO_SIZE_ROWS(sepo),
+        APP_SEPO_WORKERS_ROW(sepo),
         {"--k", APP_OPTION_COUNT, &k, "K", 3, 31, "bases that are counted together, odd"},
         {"--keys", APP_OPTION_COUNT, &keys, "N", 0, 1e10,
          "k-mers that the table is made for; 0: one for four fragments"},
@@ -339,7 +340,7 @@ int main(int argc, char **argv) {
     if (table_kind != 0) {
         app_sepo_check_options(&common, &sepo);
     } else {
-        app_sepo_check_unused(&sepo);
+        app_sepo_check_unused(&sepo, false);
     }
     app_streaming job = {};
     app_streaming_set(&job, &how);

@@ -11,25 +11,21 @@
 #include "common/report.h"
 #include "stream-netflix/netflix.h"
 
-static __global__ void compare_users(const app_sepo_chunk chunk) {
-    uint64_t number, bytes;
-    const record *r = (const record *)app_sepo_record(chunk, &number, &bytes);
-    if (r == NULL) {
-        return;
-    }
+static __host__ __device__ __forceinline__ void compare(const app_sepo_chunk *chunk,
+                                                        const app_sepo_none *none,
+                                                        const char *text, uint64_t bytes,
+                                                        wp_attempt *attempt) {
+    const record *r = (const record *)text;
     const uint32_t a = r->user[0], b = r->user[1];
     const uint32_t users[2] = {a < b ? a : b, a < b ? b : a};
     const uint32_t first = r->rating[0], second = r->rating[1];
     const uint64_t similarity = LARGEST_RATING - (first > second ? first - second : second - first);
-    wp_attempt attempt = wp_attempt_begin(&chunk.units, number);
-    wp_table_emit(&chunk.table, &attempt, users, sizeof users, &similarity, sizeof similarity);
-    wp_attempt_end(&attempt);
+    (void)none;
+    (void)bytes;
+    wp_table_emit(&chunk->table, attempt, users, sizeof users, &similarity, sizeof similarity);
 }
 
-static void launch(const app_sepo_chunk *chunk, void *unused, cudaStream_t stream) {
-    (void)unused;
-    compare_users<<<APP_SEPO_BLOCKS(chunk), APP_SEPO_THREADS, 0, stream>>>(*chunk);
-}
+APP_SEPO_KERNEL(compare_users, compare, app_sepo_none)
 
 /* The most similar first; then by users. */
 static int by_similarity(const void *x, const void *y) {
@@ -81,7 +77,8 @@ bool app_netflix_insert(const record *records, uint64_t count, const app_sepo_op
                         uint64_t top, bool is_checked) {
     app_device device;
     app_pairs pairs = {};
-    app_device_open(&device, APP_MEMORY_COPY);
+    const app_sepo_none none = {};
+    app_device_open(&device, options->memory);
     app_sepo_records input = {};
     input.records = records;
     input.count = count;
@@ -89,14 +86,15 @@ bool app_netflix_insert(const record *records, uint64_t count, const app_sepo_op
     input.pairs = 1;
     input.table.organisation = WP_TABLE_COMBINING;
     input.table.combiner = WP_TABLE_ADD;
-    input.launch = launch;
+    input.kernel = compare_users;
+    input.argument = &none;
     wp_table *table = app_sepo_insert(&device, options, &input);
     app_pairs_read(&pairs, table);
     print_pairs(&pairs, top);
-    app_device_report(&device, (double)(count * sizeof *records), "B");
+    app_sepo_report(&device, options, (double)(count * sizeof *records));
     const bool is_right = !is_checked || check(records, count, &pairs);
     app_pairs_free(&pairs);
-    wp_table_close(table);
+    app_sepo_close(table);
     app_device_close(&device);
     return is_right;
 }

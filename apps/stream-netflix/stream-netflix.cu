@@ -382,11 +382,12 @@ int main(int argc, char **argv) {
     int table_kind = 0;
     const app_option options[] = {APP_STREAMING_ROWS(how),
                                   {"--table", APP_OPTION_CHOICE, &table_kind,
-                                   "whole|" APP_SEPO_TABLES, 0, 0,
+                                   "whole|" APP_SEPO_TABLES_AND_THREADS, 0, 0,
                                    "whole: sums of each user in device memory, filled by --variant. "
                                    "Else the records in chunks, and the similarity of each two users "
-                                   "in a table that is, " APP_SEPO_TABLES_HELP},
+                                   "in a table that is, " APP_SEPO_TABLES_HELP APP_SEPO_THREADS_HELP},
                                   APP_SEPO_SIZE_ROWS(sepo),
+                                  APP_SEPO_WORKERS_ROW(sepo),
                                   {"--least", APP_OPTION_COUNT, &least, "N", 1, 1e9,
                                    "users in fewer pairs are not in the result"},
                                   {"--top", APP_OPTION_COUNT, &top, "N", 1, 1e6, "users to print"},
@@ -396,7 +397,7 @@ int main(int argc, char **argv) {
     if (table_kind != 0) {
         app_sepo_check_options(&common, &sepo);
     } else {
-        app_sepo_check_unused(&sepo);
+        app_sepo_check_unused(&sepo, false);
     }
     app_streaming job = {0};
     app_streaming_set(&job, &how);

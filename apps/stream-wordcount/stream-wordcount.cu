@@ -179,7 +179,7 @@ int main(int argc, char **argv) {
     if (table_kind != 0) {
         app_sepo_check_options(&common, &sepo);
     } else {
-        app_sepo_check_unused(&sepo);
+        app_sepo_check_unused(&sepo, false);
     }
     app_streaming job = {};
     app_streaming_set(&job, &how);

@@ -73,7 +73,7 @@ bool app_wordcount_map(const app_corpus *text, const app_sepo_options *options, 
     app_device device;
     app_pairs words = {};
     bool is_right = true;
-    app_device_open(&device, APP_MEMORY_COPY);
+    app_device_open(&device, options->memory);
     wp_mapreduce_spec spec = WP_MAPREDUCE_SPEC_INIT;
     spec.program = &word_count;
     spec.partitioner = wp_partition_lines();

@@ -156,7 +156,9 @@ typedef struct wp_mapreduce_spec {
     uint32_t threads;     /* of a block; 0: 256 */
     uint64_t chunk_bytes; /* of records that are on the device together; 0: 1/32 of free device
                            * memory, from 64 KiB to 8 MiB, or the longest record if that is more */
-    wp_reduce reduce;     /* MAP_GROUP: NULL: groups stay as they are */
+    wp_memory_kind chunk_memory; /* DEVICE: chunks are copied there; PINNED: kernels read and write
+                                  * them in host memory; MANAGED: their pages migrate */
+    wp_reduce reduce;            /* MAP_GROUP: NULL: groups stay as they are */
     void *reduce_object;
     bool is_ordered; /* the result is ordered by key, then by value, bytewise; else its order is not
                       * defined */
@@ -174,9 +176,9 @@ typedef struct wp_mapreduce_spec {
 
 /** Runs a job to its end. INVALID: no program, no partitioner, no input, an empty file, a record
  * longer than the chunk or with more pairs than a chunk allows, a pair larger than the heap, values
- * of different sizes combined, a record that emits differently when it runs again; NOT_FOUND, IO;
- * PARSE: damaged gzip or zstd, or a partitioner's problem; NOMEM, DEVICE_NOMEM, and what the device
- * reports. */
+ * of different sizes combined, a record that emits differently when it runs again, another kind of
+ * chunk_memory; NOT_FOUND, IO; PARSE: damaged gzip or zstd, or a partitioner's problem; NOMEM,
+ * DEVICE_NOMEM, and what the device reports. */
 WP_NODISCARD WP_API wp_status wp_mapreduce_run(wp_device *device, const wp_mapreduce_spec *spec,
                                                wp_mapreduce **out, wp_error *err);
 WP_API void wp_mapreduce_close(wp_mapreduce *job);

@@ -322,6 +322,12 @@ WP_NODISCARD WP_API wp_status wp_run_record_write_pages(const wp_run_record *rec
 /** Returns INVALID if `dir` contains files that wp_run_record_write_pages does not write. */
 WP_NODISCARD WP_API wp_status wp_run_record_check_pages(const char *dir, wp_error *err);
 
+/** Adds a phase of the program to the timeline (`warpage run --timeline`), on a track of that name
+ * below those of the streams, in ns of the device's clock. Both names are copied. Does nothing if
+ * no timeline is wanted. Callable from any thread. */
+WP_API void wp_timeline_phase(const char *track, const char *name, uint64_t start_ns,
+                              uint64_t end_ns);
+
 /** Returns the name in the JSON: "reads", "writes", "remote", "faults", … */
 WP_API const char *wp_run_page_event_name(wp_run_page_event event);
 

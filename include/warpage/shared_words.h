@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * Words that many threads change at the same time, written once for kernels (wpcc, CUDA C++) and
- * for threads of the host (C17). The data structures of postpone.h and table.h are built on these.
+ * for threads of the host (C17, and in CUDA C++ too). The data structures of postpone.h and table.h
+ * are built on these.
  *
  * Reads go past the first-level cache of a GPU. A compare-and-swap publishes: what the thread
  * stored before wp_word_fence() and the swap is seen by a thread that reads the swapped word.
@@ -14,8 +15,12 @@
 #include <stdint.h>
 
 #ifdef __CUDACC__
+#define WP_WORD_CALL static __host__ __device__ __forceinline__
+#else
+#define WP_WORD_CALL static inline
+#endif
 
-#define WP_WORD_CALL static __device__ __forceinline__
+#ifdef __CUDA_ARCH__
 
 WP_WORD_CALL uint32_t wp_word_load32(const uint32_t *word) {
     return *(const volatile uint32_t *)word;
@@ -73,8 +78,6 @@ WP_WORD_CALL uint32_t wp_word_meet(uint32_t value) {
 }
 
 #else
-
-#define WP_WORD_CALL static inline
 
 WP_WORD_CALL uint32_t wp_word_load32(const uint32_t *word) {
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);

@@ -19,6 +19,7 @@
 #include "base/alloc.h"
 #include "mapreduce/job.h"
 #include "warpage/host.h"
+#include "warpage/report.h"
 
 #define CHUNK_BYTES_MIN ((uint64_t)64 << 10)
 #define CHUNK_BYTES_MAX ((uint64_t)8 << 20)
@@ -26,6 +27,7 @@
 #define BYTES_PER_RECORD 32u /* a chunk has room for records of this length */
 #define THREADS 256u
 #define HEAD_BYTES wp_table_align(sizeof(wp_map_control))
+#define ATTACH_GLOBAL 1u /* cudaMemAttachGlobal: any kernel may access it */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -70,11 +72,21 @@ static wp_status choose_sizes(wp_mapreduce *job, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* Host and kernels use the same memory. */
+static bool is_shared(const wp_mapreduce *job) {
+    return job->spec.chunk_memory != WP_MEMORY_DEVICE;
+}
+
 static wp_status make_buffer(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
-    WP_TRY(wp_memory_alloc(job->device, WP_MEMORY_PINNED, job->buffer_bytes, 0, (void **)&b->host,
+    const bool is_managed = job->spec.chunk_memory == WP_MEMORY_MANAGED;
+    WP_TRY(wp_memory_alloc(job->device, is_managed ? WP_MEMORY_MANAGED : WP_MEMORY_PINNED,
+                           job->buffer_bytes, is_managed ? ATTACH_GLOBAL : 0, (void **)&b->host,
                            err));
-    WP_TRY(wp_memory_alloc(job->device, WP_MEMORY_DEVICE, job->buffer_bytes, 0, (void **)&b->device,
-                           err));
+    if (is_shared(job))
+        b->device = b->host;
+    else
+        WP_TRY(wp_memory_alloc(job->device, WP_MEMORY_DEVICE, job->buffer_bytes, 0,
+                               (void **)&b->device, err));
     WP_TRY(wp_event_create(job->device, &b->copy_start, err));
     WP_TRY(wp_event_create(job->device, &b->copied, err));
     WP_TRY(wp_event_create(job->device, &b->map_start, err));
@@ -95,7 +107,8 @@ wp_status wpi_buffers_create(wp_mapreduce *job, wp_error *err) {
     WP_TRY(make_buffer(job, &job->buffers[0], err));
     WP_TRY(make_buffer(job, &job->buffers[1], err));
     job->report.chunk_bytes = job->chunk_bytes;
-    job->report.device_bytes = 2 * job->buffer_bytes;
+    job->report.device_bytes =
+        job->spec.chunk_memory == WP_MEMORY_PINNED ? 0 : 2 * job->buffer_bytes;
     return WP_STATUS_OK;
 }
 
@@ -107,8 +120,8 @@ static void give(wp_device *device, void *memory) {
 void wpi_buffers_destroy(wp_mapreduce *job) {
     for (int i = 0; i < 2; i++) {
         wpi_buffer *b = &job->buffers[i];
+        if (b->device != b->host) give(job->device, b->device);
         give(job->device, b->host);
-        give(job->device, b->device);
         wp_event_destroy(b->copy_start);
         wp_event_destroy(b->copied);
         wp_event_destroy(b->map_start);
@@ -229,7 +242,7 @@ static wp_status look_at(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     const uint64_t words = b->was_tried                          ? b->words
                            : control->bits_used > job->words_max ? job->words_max
                                                                  : control->bits_used;
-    if (left != 0) {
+    if (left != 0 && !is_shared(job)) {
         WP_TRY(wp_queue_copy(job->copies, b->host + b->bits_at, b->device + b->bits_at, words * 4,
                              err));
         WP_TRY(wp_queue_copy(job->copies, b->host + b->left_at, b->device + b->left_at,
@@ -291,6 +304,7 @@ static wp_status gather(wp_mapreduce *job, wpi_buffer *b, wp_error *err) {
     WP_TRY(wp_device_host_work(job->device, &work, err));
     WP_TRY(wpi_clock_read(job, &after, err));
     job->pass.host_ns += after - before;
+    wp_timeline_phase("host", "gather records", before, after);
     return WP_STATUS_OK;
 }
 
@@ -298,7 +312,7 @@ static wp_status launch(wp_mapreduce *job, const wp_units *units, wpi_buffer *b,
     WP_TRY(gather(job, b, err));
     const uint64_t bytes = b->bits_at + (b->was_tried ? b->words * 4 : 0);
     WP_TRY(wp_event_record(b->copy_start, job->copies, err));
-    WP_TRY(wp_queue_copy(job->copies, b->device, b->host, bytes, err));
+    if (!is_shared(job)) WP_TRY(wp_queue_copy(job->copies, b->device, b->host, bytes, err));
     WP_TRY(wp_event_record(b->copied, job->copies, err));
     WP_TRY(wp_queue_wait_event(job->queue, b->copied, err));
     WP_TRY(wp_event_record(b->map_start, job->queue, err));
@@ -318,7 +332,8 @@ static wp_status launch(wp_mapreduce *job, const wp_units *units, wpi_buffer *b,
         .threads = job->spec.threads == 0 ? THREADS : job->spec.threads,
         .pairs_max = job->spec.pairs_max};
     WP_TRY(job->spec.program->launch(&batch, err));
-    WP_TRY(wp_queue_copy(job->queue, b->host, b->device, sizeof(wp_map_control), err));
+    if (!is_shared(job))
+        WP_TRY(wp_queue_copy(job->queue, b->host, b->device, sizeof(wp_map_control), err));
     WP_TRY(wp_event_record(b->mapped, job->queue, err));
     job->pass.sent_bytes += bytes;
     job->pass.chunks++;
@@ -330,6 +345,8 @@ static wp_status flush(wp_mapreduce *job, const wp_units *units, wp_error *err) 
     wpi_buffer *b = &job->buffers[job->turn % 2];
     if (b->count == 0) return WP_STATUS_OK;
     WP_TRY(launch(job, units, b, err));
+    /* Many GPUs let the host use managed memory only while no kernel runs. */
+    if (job->spec.chunk_memory == WP_MEMORY_MANAGED) WP_TRY(look_at(job, b, err));
     job->turn++;
     b = &job->buffers[job->turn % 2];
     WP_TRY(look_at(job, b, err));

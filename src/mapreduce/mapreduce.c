@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "mapreduce/job.h"
+#include "warpage/report.h"
 
 #define PAGES_OF_MEMORY ((uint64_t)1 << 20)
 #define PAGE_BYTES_MIN ((uint64_t)16 << 10)
@@ -48,6 +49,12 @@ static wp_status check_spec(const wp_mapreduce_spec *spec, wp_error *err) {
     if (spec->threads > 1024)
         return WP_FAIL(err, INVALID, "mapreduce: blocks of %u threads; at most 1024 are possible",
                        spec->threads);
+    if (spec->chunk_memory > WP_MEMORY_PINNED)
+        return WP_FAIL(
+            err, INVALID,
+            "mapreduce: chunks are in device, managed or page-locked memory, not in memory "
+            "of kind %d",
+            (int)spec->chunk_memory);
     return WP_STATUS_OK;
 }
 
@@ -65,6 +72,7 @@ static wp_status note_pass(wp_mapreduce *job, const wp_postpone_facts *facts, wp
     pass->heap_ns = now_ns - job->mapped_ns;
     pass->heap_bytes = table.table_bytes - job->table_before.table_bytes;
     pass->unused_bytes = table.unused_bytes - job->table_before.unused_bytes;
+    wp_timeline_phase("passes", "heap to host", job->mapped_ns, now_ns);
     wp_mapreduce_report *report = &job->report;
     report->sent_bytes += pass->sent_bytes;
     if (job->pass_count != 0) report->sent_again_bytes += pass->sent_bytes;
@@ -241,6 +249,8 @@ size_t wp_mapreduce_explain(const wp_mapreduce *job, char *text, size_t text_byt
                     wp_format_duration(r->heap_ns, b));
     wp_text_appendf(&lines, "table of %s, heap of %s", wp_format_bytes(r->table.table_bytes, a),
                     wp_format_bytes(r->table.heap_bytes, b));
+    if (r->table.file_bytes != 0)
+        wp_text_appendf(&lines, "; in a file %s", wp_format_bytes(r->table.file_bytes, c));
     wp_text_appendf(&lines, "; chunks take %s of the device\n",
                     wp_format_bytes(r->device_bytes, a));
     const int length = snprintf(text, text_bytes, "%s", wp_text_string(&lines));

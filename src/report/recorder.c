@@ -116,6 +116,13 @@ void wpi_report_kernel(const void *queue, const char *name, const uint32_t grid[
     (void)pthread_mutex_unlock(&mutex);
 }
 
+void wp_timeline_phase(const char *track, const char *name, uint64_t start_ns, uint64_t end_ns) {
+    if (!wpi_report_enabled) return;
+    (void)pthread_mutex_lock(&mutex);
+    wpi_timeline_add_phase(track, name, start_ns, end_ns);
+    (void)pthread_mutex_unlock(&mutex);
+}
+
 void wpi_report_kernel_values(const char *name, const uint64_t *values, size_t value_count,
                               bool is_overlapped) {
     if (!wpi_report_enabled) return;

@@ -17,7 +17,8 @@
 #define STREAMS_MAX 256u /* others share the last track */
 
 typedef struct span {
-    char *name; /* of a kernel; NULL: a copy */
+    char *name; /* of a kernel or a phase; NULL: a copy */
+    bool is_phase;
     wp_copy_kind copy;
     uint32_t stream;
     uint64_t bytes, start_ns, end_ns;
@@ -29,12 +30,15 @@ static struct {
     size_t count, capacity;
     uint64_t left_out;
     const void *streams[STREAMS_MAX];
+    char *names[STREAMS_MAX]; /* of tracks with phases; NULL: a stream's */
     uint32_t stream_count;
 } timeline;
 
 void wpi_timeline_start(const char *path) {
     for (size_t i = 0; i < timeline.count; i++)
         wp_free(timeline.spans[i].name);
+    for (uint32_t i = 0; i < timeline.stream_count; i++)
+        wp_free(timeline.names[i]);
     wp_free(timeline.spans);
     wp_free(timeline.path);
     memset(&timeline, 0, sizeof timeline);
@@ -47,9 +51,18 @@ bool wpi_timeline_is_on(void) {
 
 static uint32_t stream_of(const void *queue) {
     for (uint32_t i = 0; i < timeline.stream_count; i++)
-        if (timeline.streams[i] == queue) return i;
+        if (timeline.names[i] == NULL && timeline.streams[i] == queue) return i;
     if (timeline.stream_count == STREAMS_MAX) return STREAMS_MAX - 1;
     timeline.streams[timeline.stream_count] = queue;
+    return timeline.stream_count++;
+}
+
+static uint32_t track_of(const char *name) {
+    for (uint32_t i = 0; i < timeline.stream_count; i++)
+        if (timeline.names[i] != NULL && strcmp(timeline.names[i], name) == 0) return i;
+    char *copied = timeline.stream_count == STREAMS_MAX ? NULL : wp_strdup(name);
+    if (copied == NULL) return STREAMS_MAX - 1;
+    timeline.names[timeline.stream_count] = copied;
     return timeline.stream_count++;
 }
 
@@ -64,21 +77,39 @@ static bool make_room(void) {
     return true;
 }
 
-void wpi_timeline_add(const void *queue, const char *name, wp_copy_kind copy, uint64_t bytes,
-                      uint64_t start_ns, uint64_t end_ns) {
-    if (timeline.path == NULL) return;
+static void add(const span *s, const char *name) {
     char *copied = name != NULL ? wp_strdup(name) : NULL;
     if ((name != NULL && copied == NULL) || !make_room()) {
         wp_free(copied);
         timeline.left_out++;
         return;
     }
-    timeline.spans[timeline.count++] = (span){.name = copied,
-                                              .copy = copy,
-                                              .stream = stream_of(queue),
-                                              .bytes = bytes,
-                                              .start_ns = start_ns,
-                                              .end_ns = end_ns > start_ns ? end_ns : start_ns};
+    span *kept = &timeline.spans[timeline.count++];
+    *kept = *s;
+    kept->name = copied;
+    if (kept->end_ns < kept->start_ns) kept->end_ns = kept->start_ns;
+}
+
+void wpi_timeline_add(const void *queue, const char *name, wp_copy_kind copy, uint64_t bytes,
+                      uint64_t start_ns, uint64_t end_ns) {
+    if (timeline.path == NULL) return;
+    add(&(span){.copy = copy,
+                .stream = stream_of(queue),
+                .bytes = bytes,
+                .start_ns = start_ns,
+                .end_ns = end_ns},
+        name);
+}
+
+void wpi_timeline_add_phase(const char *track, const char *name, uint64_t start_ns,
+                            uint64_t end_ns) {
+    if (timeline.path == NULL) return;
+    add(&(span){.is_phase = true,
+                .copy = WP_COPY_KIND_COUNT,
+                .stream = track_of(track),
+                .start_ns = start_ns,
+                .end_ns = end_ns},
+        name);
 }
 
 /* ---- writing
@@ -108,7 +139,7 @@ static void append_tracks(const wp_run_record *record, wp_text *out) {
     for (uint32_t i = 0; i < timeline.stream_count; i++) {
         char name[32];
         (void)snprintf(name, sizeof name, "stream %" PRIu32, i);
-        append_name(out, "thread_name", i, name);
+        append_name(out, "thread_name", i, timeline.names[i] != NULL ? timeline.names[i] : name);
     }
     if (timeline.left_out == 0) return;
     char note[64];
@@ -138,17 +169,24 @@ static uint64_t origin_ns(const wp_run_record *record) {
 
 static void append_span(const wp_run_record *record, const span *s, uint64_t zero_ns,
                         wp_text *out) {
-    const char *full = s->name != NULL ? display_name(record, s->name) : NULL;
-    char *name = full != NULL ? wp_cxx_name_short(full, NAME_WIDTH) : NULL;
+    const char *full = s->name != NULL && !s->is_phase ? display_name(record, s->name) : NULL;
+    char *name = s->is_phase    ? wp_strdup(s->name)
+                 : full != NULL ? wp_cxx_name_short(full, NAME_WIDTH)
+                                : NULL;
     wp_text_append(out, ",\n{\"ph\":\"X\",\"name\":");
     append_string(out, name != NULL ? name : wp_copy_kind_name(s->copy));
     wp_free(name);
     wp_text_appendf(out, ",\"cat\":\"%s\",\"pid\":1,\"tid\":%" PRIu32 ",",
-                    s->name != NULL ? "kernel" : "copy", s->stream);
+                    s->is_phase       ? "phase"
+                    : s->name != NULL ? "kernel"
+                                      : "copy",
+                    s->stream);
     append_time(out, "ts", s->start_ns - zero_ns);
     wp_text_append(out, ",");
     append_time(out, "dur", s->end_ns - s->start_ns);
-    if (full == NULL) {
+    if (s->is_phase) {
+        wp_text_append(out, ",\"args\":{}");
+    } else if (full == NULL) {
         wp_text_appendf(out, ",\"args\":{\"bytes\":%" PRIu64 "}", s->bytes);
     } else {
         wp_text_append(out, ",\"args\":{\"kernel\":");

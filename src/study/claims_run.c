@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,14 +76,16 @@ static void add_arguments(const json_t *run, size_t first, wp_strings *argv) {
     }
 }
 
-/* Runs what is in `argv`; what it prints goes to `out`. */
-static wp_status run_once(const json_t *run, const wp_strings *argv, wp_text *out, wp_error *err) {
+/* Runs what is in `argv`; what it prints goes to `out`. An app appends values to a file. */
+static wp_status run_once(const json_t *run, const wp_strings *argv, const char *values_path,
+                          wp_text *out, wp_error *err) {
     wp_strings environment = {0};
     wp_text errors = {0};
     const char *program = argv->items[0];
     wp_strings_addf(&environment, "WARPAGE_DEVICE=%s", wpi_json_text(run, "device"));
     wp_strings_addf(&environment, "WARPAGE_SET=%s",
                     wpi_json_text(run, "set") != NULL ? wpi_json_text(run, "set") : "");
+    wp_strings_addf(&environment, "WARPAGE_VALUES=%s", values_path != NULL ? values_path : "");
     const wp_subprocess_options options = {
         .stdout_text = out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
     int code = 0;
@@ -102,7 +105,7 @@ static wp_status run_program(const json_t *run, const char *program, json_t *val
     wp_text out = {0};
     wp_strings_add(&argv, program);
     add_arguments(run, 0, &argv);
-    wp_status status = run_once(run, &argv, &out, err);
+    wp_status status = run_once(run, &argv, NULL, &out, err);
     if (status == WP_STATUS_OK) status = parse_values(wp_text_string(&out), values, program, err);
     wp_text_deinit(&out);
     wp_strings_deinit(&argv);
@@ -174,14 +177,27 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     return WP_STATUS_OK;
 }
 
+/* What an app measured itself. */
+static wp_status read_values(const char *path, json_t *values, wp_error *err) {
+    char *text;
+    size_t bytes;
+    if (!wp_file_exists(path)) return WP_STATUS_OK;
+    WP_TRY(wp_file_read(path, &text, &bytes, err));
+    const wp_status status = parse_values(text, values, "the app", err);
+    wp_free(text);
+    return status;
+}
+
 /* An app, which the first argument names, under `warpage run`. */
 static wp_status run_app(const json_t *run, const char *warpage, const char *report, json_t *values,
                          wp_error *err) {
     const char *name = json_string_value(json_array_get(json_object_get(run, "arguments"), 0));
     char *bin = wp_path_dir(warpage), *prefix = wp_path_dir(bin);
     char *app = wp_format("%s/lib/warpage/apps/%s", prefix, name != NULL ? name : "");
+    char *values_path = wp_format("%s.values", report);
     wp_strings argv = {0};
     wp_text out = {0};
+    (void)remove(values_path); /* of the run before */
     wp_strings_add(&argv, warpage);
     wp_strings_add(&argv, "run");
     wp_strings_addf(&argv, "--report=%s", report);
@@ -190,13 +206,15 @@ static wp_status run_app(const json_t *run, const char *warpage, const char *rep
     add_arguments(run, 1, &argv);
     wp_status status =
         wp_file_exists(app)
-            ? run_once(run, &argv, &out, err)
+            ? run_once(run, &argv, values_path, &out, err)
             : WP_FAIL(err, NOT_FOUND,
                       "%s is missing: the app does not exist, or the installation is incomplete",
                       app);
     if (status == WP_STATUS_OK) status = read_report(report, values, err);
+    if (status == WP_STATUS_OK) status = read_values(values_path, values, err);
     wp_text_deinit(&out);
     wp_strings_deinit(&argv);
+    wp_free(values_path);
     wp_free(app);
     wp_free(prefix);
     wp_free(bin);

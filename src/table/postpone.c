@@ -2,7 +2,9 @@
 /* The loop of passes. The bitmaps are in device memory; the one of done units is read after each
  * pass: a bit for each unit, against the record itself that is not sent again. */
 #include "warpage/postpone.h"
+#include "warpage/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -200,6 +202,9 @@ static wp_status run_pass(wp_postpone *p, const wp_requester *requester,
     WP_TRY(wp_event_record(p->stop, p->queue, err));
     WP_TRY(wp_event_wait(p->stop, err));
     facts->pass_ns = wp_event_time_ns(p->stop) - wp_event_time_ns(p->start);
+    char name[32];
+    (void)snprintf(name, sizeof name, "pass %" PRIu64, facts->pass);
+    wp_timeline_phase("passes", name, wp_event_time_ns(p->start), wp_event_time_ns(p->stop));
     WP_TRY(look(p, facts, err));
     return requestee->end != NULL ? requestee->end(requestee->object, facts, err) : WP_STATUS_OK;
 }

@@ -163,8 +163,8 @@ grep -q "in a file .* in host memory" "$TMP/stderr" || fail "pvc --host-memory: 
 sepo "--size 300 --buckets 1" "--heap 128B --page 64B --chunk 1B" 9
 sepo "--input $TMP/access.log" "--heap 4KiB" 1
 sepo "--input $TMP/access.log --paths" "--heap 80B --page 64B" 2
-sepo "--input $TMP/nasa.tsv --enlarge 60KiB" "--heap 64B --page 64B --chunk 7KiB" 1
-sepo "--size 200 --enlarge 100KiB" "--heap 2KiB --page 128B --chunk 7KiB" 2
+sepo "--input $TMP/nasa.tsv --size 60KiB" "--heap 64B --page 64B --chunk 7KiB" 1
+sepo "--input $TMP/access.log --size 300" "--heap 2KiB --page 128B --chunk 7KiB" 1
 
 # The same table with its entries elsewhere: the same counts, in one pass.
 elsewhere() { # arguments of the log, then of the table
@@ -402,10 +402,9 @@ printf 'just words\n' >"$TMP/nolog"
 wrong 1 "neither a combined log" pvc --input "$TMP/nolog"
 printf 'h - - [t] "GET /%0100d HTTP/1.1" 200 5\n' 7 >"$TMP/longurl"
 wrong 2 "need --table sepo" pvc --heap 4KiB
-wrong 2 "needs --memory copy" pvc --table sepo --memory managed
 wrong 2 "--heap needs bytes" pvc --table sepo --heap 4
 for table in memory pinned managed; do
-    wrong 1 "heap of 4.0 KiB is full.*use a larger --heap, or --table sepo" pvc --size 3000 --table $table --heap 4KiB --page 256B
+    wrong 1 "heap of 4096 bytes .*is full.*use a larger --heap, or --table sepo" pvc --size 3000 --table $table --heap 4KiB --page 256B
 done
 wrong 1 "a larger heap is needed" pvc --input "$TMP/longurl" --table sepo --heap 64B
 wrong 1 "a heap of 100 bytes holds no page; 4096 bytes are needed" pvc --size 9 --table sepo --heap 100B --page 4KiB

@@ -168,13 +168,14 @@ if [ "$DEVICES" = cpu ]; then
     wrong 1 "empty is empty" patent-citation --input "$TMP/empty"
     printf 'a b\n' >"$TMP/words.txt"
     wrong 1 "words.txt has no line with two numbers" patent-citation --input "$TMP/words.txt" --size 1K
-    wrong 2 "needs --memory copy" patent-citation --memory managed
     wrong 2 "option --heap needs bytes" patent-citation --heap 4
     wrong 2 "need --table sepo" stream-wordcount --heap 4KiB
     wrong 2 "need --table sepo" stream-dna --chunk 4KiB
     wrong 2 "need --table sepo" stream-netflix --buckets 4
     wrong 1 "use a larger --heap, or --table sepo" stream-dna --size 3000 --table memory --heap 4KiB --page 256B
-    wrong 2 "needs --memory copy" stream-wordcount --table sepo --memory zerocopy
+    wrong 2 "host-memory need --table sepo" stream-wordcount --host-memory 4KiB
+    wrong 2 "option --table needs" stream-wordcount --table threads
+    wrong 2 "option --host-memory needs bytes" patent-citation --host-memory 4
     for table in memory pinned managed; do
         wrong 1 "use a larger --heap, or --table sepo" patent-citation --size 5000 --table $table --heap 4KiB --page 256B
     done

@@ -38,6 +38,12 @@ for way in cpu-1 cpu-2 sim:gtx780ti-1; do
     WARPAGE_DEVICE=${way%-*} WARPAGE_WORKERS=${way##*-} HEAP=$heap counts "$way, heap of $heap" text
     grep -q '^   2 ' report || { echo "$way: one pass for $words words in $heap bytes" && cat report && exit 1; }
 done
+# The timeline has passes, what the host does, kernels and copies.
+WARPAGE_DEVICE=sim:gtx780ti HEAP=$heap "$WARPAGE" run --timeline time.json -- ./wordcount text >/dev/null 2>&1
+for event in '"pass 1","cat":"phase"' '"pass 4","cat":"phase"' '"heap to host","cat":"phase"' \
+    '"gather records","cat":"phase"' '"h2d","cat":"copy"' '"cat":"kernel"' '"args":{"name":"passes"}'; do
+    grep -qF "$event" time.json || { echo "the timeline has no $event" && exit 1; }
+done
 gzip -c text >text.gz
 counts "gzip" text.gz
 if command -v zstd >/dev/null; then

@@ -221,6 +221,9 @@ static void a_timeline_has_each_launch_and_copy_on_its_stream(void **state) {
     wpi_report_kernel(&streams[0], "a\"b", grid, block, begin + 1234567, begin + 1234999);
     wpi_report_kernel(&streams[0], "_ZN3abc5sweepIfEEvPT_", grid, block, begin, begin + 1);
     wpi_report_copy(&streams[1], WP_COPY_H2D, 4096, begin, begin + 3);
+    wp_timeline_phase("pas\"ses", "pass 1", begin + 7, begin + 5);
+    wp_timeline_phase("host", "gather", begin + 2, begin + 5);
+    wp_timeline_phase("pas\"ses", "pass 2", begin + 9, begin + 12);
     char *json = finish_timeline(timeline);
     assert_contains(json, "\"name\":\"a\\\"b\",\"cat\":\"kernel\",\"pid\":1,\"tid\":0,"
                           "\"ts\":1234.567,\"dur\":0.432,\"args\":{\"kernel\":\"a\\\"b\"}}");
@@ -229,6 +232,12 @@ static void a_timeline_has_each_launch_and_copy_on_its_stream(void **state) {
     assert_contains(json, "\"name\":\"h2d\",\"cat\":\"copy\",\"pid\":1,\"tid\":1,\"ts\":0.000,"
                           "\"dur\":0.003,\"args\":{\"bytes\":4096}}");
     assert_contains(json, "\"args\":{\"name\":\"stream 1\"}");
+    assert_contains(json, "\"tid\":2,\"args\":{\"name\":\"pas\\\"ses\"}");
+    assert_contains(json, "\"tid\":3,\"args\":{\"name\":\"host\"}");
+    assert_contains(json, "\"name\":\"pass 1\",\"cat\":\"phase\",\"pid\":1,\"tid\":2,"
+                          "\"ts\":0.007,\"dur\":0.000,\"args\":{}}");
+    assert_contains(json, "\"name\":\"pass 2\",\"cat\":\"phase\",\"pid\":1,\"tid\":2,"
+                          "\"ts\":0.009,\"dur\":0.003,\"args\":{}}");
     wp_free(json);
 }
 
