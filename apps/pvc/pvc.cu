@@ -71,16 +71,11 @@ static __device__ uint32_t find_entry(const char *text, entry *entries, uint32_t
     return 0u;
 }
 
-__global__ void count_views(const char *text, const uint64_t *line_start, uint64_t line_count,
-                            int is_table, int is_query_cut, uint32_t *buckets, uint32_t bucket_mask,
-                            entry *entries, uint32_t entry_capacity, counters *count) {
-    uint64_t line = app_thread();
-    if (line >= line_count) {
-        return;
-    }
+static __device__ void count_view(const char *text, uint64_t begin, uint64_t end, int is_table,
+                                  int is_query_cut, uint32_t *buckets, uint32_t bucket_mask,
+                                  entry *entries, uint32_t entry_capacity, counters *count) {
     uint64_t start;
-    uint32_t length =
-        find_url(text, line_start[line], line_start[line + 1], is_table, is_query_cut, &start);
+    uint32_t length = find_url(text, begin, end, is_table, is_query_cut, &start);
     if (length == 0) {
         atomicAdd(&count->without_url, 1ull);
         return;
@@ -115,6 +110,18 @@ __global__ void count_views(const char *text, const uint64_t *line_start, uint64
             return;
         }
         own->count = 0u; /* not linked: must not be counted if it stays so */
+    }
+}
+
+/* Thread t counts lines [t * each, (t + 1) * each). */
+__global__ void count_views(const char *text, const uint64_t *line_start, uint64_t line_count,
+                            uint64_t each, int is_table, int is_query_cut, uint32_t *buckets,
+                            uint32_t bucket_mask, entry *entries, uint32_t entry_capacity,
+                            counters *count) {
+    uint64_t line = app_thread() * each;
+    for (uint64_t i = 0; i < each && line < line_count; i++, line++) {
+        count_view(text, line_start[line], line_start[line + 1], is_table, is_query_cut, buckets,
+                   bucket_mask, entries, entry_capacity, count);
     }
 }
 
@@ -244,7 +251,8 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
     putchar('\n');
 }
 
-/* ---- the table in device memory --------------------------------------------------------------- */
+/* ---- the table in device memory ---------------------------------------------------------------
+ */
 
 typedef struct arrays {
     app_array text, line_start, buckets, entries, counters;
@@ -252,7 +260,8 @@ typedef struct arrays {
 
 /* Counts with everything on the device. The log's text moves into arrays->text. */
 static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bool is_query_cut,
-                             uint64_t bucket_count, uint64_t *view_count, uint64_t *without_url) {
+                             uint64_t bucket_count, uint64_t each, uint64_t *view_count,
+                             uint64_t *without_url) {
     counters count;
     app_array_take(device, &on->text, (void **)&log->text, log->text_bytes, 1, "log text");
     app_array_take(device, &on->line_start, (void **)&log->start, log->line_count + 1,
@@ -268,9 +277,9 @@ static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bo
     app_array_fill(device, &on->buckets, 0);
     app_array_fill(device, &on->counters, 0);
     app_kernels_begin(device);
-    count_views<<<app_blocks(log->line_count, THREADS), THREADS>>>(
+    count_views<<<app_blocks((log->line_count + each - 1) / each, THREADS), THREADS>>>(
         (const char *)on->text.device, (const uint64_t *)on->line_start.device, log->line_count,
-        log->form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)on->buckets.device,
+        each, log->form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)on->buckets.device,
         (uint32_t)(bucket_count - 1), (entry *)on->entries.device, (uint32_t)log->line_count,
         (counters *)on->counters.device);
     app_kernels_end(device, "count_views", 1);
@@ -321,6 +330,7 @@ int main(int argc, char **argv) {
     app_common common = {NULL, {0, false}, 1, APP_MEMORY_COPY, false};
     bool is_query_cut = false;
     uint64_t top_count = 10;
+    uint64_t each = 1;
     pvc_sepo_options sepo = {0, 0, 0, 0, 0, 0, 0};
     int table = 0;
     app_size enlarged = {0, false};
@@ -332,17 +342,22 @@ int main(int argc, char **argv) {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
         {"--buckets", APP_OPTION_COUNT, &sepo.bucket_count, "N", 0, 1u << 30,
-         "chains of the hash table, rounded up to a power of two; 0: one per four lines, if the log is in "
+         "chains of the hash table, rounded up to a power of two; 0: one per four lines, if the "
+         "log is in "
          "chunks per 64"},
+        {"--each", APP_OPTION_COUNT, &each, "N", 1, 1u << 20,
+         "lines that a thread counts, with --table whole"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
         {"--enlarge", APP_OPTION_SIZE, &enlarged, "BYTES", 0, 0,
          "make the log so large, with new URLs at the rate at which it has them"},
         {"--table", APP_OPTION_CHOICE, &table, "whole|sepo|memory|pinned|managed", 0, 0,
-         "whole: log and table in device memory. Else the log in chunks, and a table whose entries are, "
+         "whole: log and table in device memory. Else the log in chunks, and a table whose entries "
+         "are, "
          "sepo: in device memory, in passes if they do not fit; memory: there, failing when full; "
          "pinned, managed: in page-locked or managed memory"},
         {"--heap", APP_OPTION_SIZE, &heap, "BYTES", 0, 0,
-         "memory for these entries (default: what is left of the device's; pinned, managed: enough)"},
+         "memory for these entries (default: what is left of the device's; pinned, managed: "
+         "enough)"},
         {"--page", APP_OPTION_SIZE, &page, "BYTES", 0, 0,
          "page of that memory (default: 1/4096 of it, 4KiB to 256KiB)"},
         {"--group", APP_OPTION_COUNT, &sepo.buckets_per_group, "N", 0, 1u << 30,
@@ -361,11 +376,13 @@ int main(int argc, char **argv) {
     sepo.host_bytes = bytes_of("--host-memory", host);
     if (is_whole &&
         (heap.value | page.value | chunk.value | host.value | sepo.buckets_per_group) != 0) {
-        app_fail_usage("--heap, --page, --group, --chunk and --host-memory need --table sepo, memory, "
-                       "pinned or managed");
+        app_fail_usage(
+            "--heap, --page, --group, --chunk and --host-memory need --table sepo, memory, "
+            "pinned or managed");
     }
     if (!is_whole && common.memory != APP_MEMORY_COPY) {
-        app_fail_usage("the log is copied in chunks, except with --table whole: it needs --memory copy");
+        app_fail_usage(
+            "the log is copied in chunks, except with --table whole: it needs --memory copy");
     }
 
     app_weblog log;
@@ -396,10 +413,10 @@ int main(int argc, char **argv) {
     uint64_t without_url;
     memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
-    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count,
-                                             &view_count, &without_url)
-                           : pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count,
-                                            &without_url);
+    view *views =
+        is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.bucket_count, each,
+                                   &view_count, &without_url)
+                 : pvc_sepo_count(&device, &log, is_query_cut, &sepo, &view_count, &without_url);
     qsort(views, view_count, sizeof *views, by_count);
     print_result(&log, views, view_count, without_url, top_count);
     app_device_report(&device, (double)log.text_bytes, "B");
