@@ -2,20 +2,25 @@
 # apps/<name>/*.cu and the objects of apps/common, compiled by the wpcc just built, to <build>/apps/<name>; installed to
 # <prefix>/lib/warpage/apps, which the build tree has as a link. Programs whose records are streamed, or whose result is
 # a table, also get apps/streaming and apps/sepo, which use Warpage's headers.
-# Those called cache-* are compiled with wpcc --cache.
+# Those called cache-* are compiled with wpcc --cache; of some others there is a second program, cached-<name>, whose
+# own sources are.
 set(apps ${CMAKE_CURRENT_SOURCE_DIR}/apps)
 file(GLOB app_names RELATIVE ${apps} CONFIGURE_DEPENDS ${apps}/*/*.cu)
 list(TRANSFORM app_names REPLACE "/.*" "")
 list(REMOVE_DUPLICATES app_names)
 list(REMOVE_ITEM app_names common sepo streaming)
 
-# wp_app_object(SOURCE OUT): compiles one file, tracking its headers; OUT receives the object.
+set(cached_names kmeans pvc sgemm stream-affinity stream-dna stream-opinion)
+
+# wp_app_object(SOURCE OUT [PREFIX]): compiles one file, tracking its headers; OUT receives the object, whose name begins
+# with PREFIX.
 function(wp_app_object source out)
     file(RELATIVE_PATH name ${apps} ${source})
     string(REPLACE "/" "_" name ${name})
+    set(name ${ARGV2}${name})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/objects/apps/${name}.o)
     set(flags "")
-    if(name MATCHES "^cache-")
+    if(name MATCHES "^cached?-")
         set(flags --cache)
     endif()
     add_custom_command(
@@ -42,14 +47,20 @@ if(TARGET wpcc AND app_names AND NOT WARPAGE_SANITIZE)
         list(APPEND streaming_objects ${object})
     endforeach()
     set(programs "")
-    foreach(name ${app_names})
-        file(GLOB sources CONFIGURE_DEPENDS ${apps}/${name}/*.cu ${apps}/${name}/*.c)
+    list(TRANSFORM cached_names PREPEND cached-)
+    foreach(name ${app_names} ${cached_names})
+        set(prefix "")
+        if(name MATCHES "^cached-")
+            set(prefix cached-)
+        endif()
+        string(REGEX REPLACE "^cached-" "" plain_name ${name})
+        file(GLOB sources CONFIGURE_DEPENDS ${apps}/${plain_name}/*.cu ${apps}/${plain_name}/*.c)
         set(objects ${common_objects})
-        if(name MATCHES "^(stream-.*|geo-location|inverted-index|patent-citation|pvc)$")
+        if(plain_name MATCHES "^(stream-.*|geo-location|inverted-index|patent-citation|pvc)$")
             list(APPEND objects ${streaming_objects})
         endif()
         foreach(source ${sources})
-            wp_app_object(${source} object)
+            wp_app_object(${source} object ${prefix})
             list(APPEND objects ${object})
         endforeach()
         set(program ${CMAKE_CURRENT_BINARY_DIR}/apps/${name})

@@ -5,7 +5,7 @@ function(wp_cachelib target)
     set(source ${CMAKE_CURRENT_SOURCE_DIR}/src/cache/cachelib/cachelib.c)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/objects/cachelib)
     set(libraries "")
-    foreach(bytes 8 16 32)
+    foreach(bytes 8 16 24 32)
         set(library ${CMAKE_CURRENT_BINARY_DIR}/lib/warpage/cachelib-${bytes}.bc)
         wp_bitcode(part ${source} ${folder}/${bytes} nvptx64-nvidia-cuda -march=sm_60 -Xclang -target-feature
                    -Xclang +ptx63 -ffreestanding -fno-strict-aliasing -fno-vectorize -fno-slp-vectorize

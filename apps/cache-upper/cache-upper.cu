@@ -4,18 +4,17 @@
  * writes each byte to a second array. The second form reads and writes 16 bytes at a time.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/kernel.h"
 #include "common/letters.h"
-#include "common/memory.h"
 #include "common/report.h"
 
 static __host__ __device__ __forceinline__ char upper(char c) {
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-__global__ void upper_bytes(const char *in, char *out, size_t bytes, size_t share) {
+__global__ void upper_bytes(const char *__restrict__ in, char *__restrict__ out, size_t bytes,
+                            size_t share) {
     const size_t first = app_thread() * share;
     const size_t outer = first + share < bytes ? first + share : bytes;
     for (size_t i = first; i < outer; i++) {
@@ -60,47 +59,32 @@ int main(int argc, char **argv) {
     app_letters_options how = APP_LETTERS_OPTIONS_DEFAULT;
     const app_option options[] = {APP_LETTERS_OPTIONS(how),
                                   {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
-    app_options_parse(argc, argv, &program, &common, options);
-    size_t bytes;
-    char *loaded = app_letters_load(&common, (size_t)4 << 20, &bytes);
+    app_letters l;
+    app_array out;
+    app_letters_open(&l, argc, argv, &program, &common, &how, options);
+    /* As long as the text, whose last vector may end behind it. */
+    app_array_create(&l.device, &out, l.text.size_bytes, 1, "out", APP_ROLE_STATE);
 
-    app_device device;
-    app_array in, out;
-    app_device_open(&device, common.memory);
-    cudaDeviceProp properties;
-    app_cuda_check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties", "", 0);
-    const unsigned blocks = (unsigned)how.blocks_per_sm * (unsigned)properties.multiProcessorCount;
-    const unsigned threads = (unsigned)how.threads;
-    const size_t share = app_letters_share(bytes, (size_t)blocks * threads);
-    const size_t padded_bytes = (bytes + 15) / 16 * 16; /* the last vector may end behind the text */
-    app_array_create(&device, &in, padded_bytes, 1, "in", APP_ROLE_INPUT);
-    app_array_create(&device, &out, padded_bytes, 1, "out", APP_ROLE_STATE);
-    for (size_t i = 0; i < padded_bytes; i++) {
-        ((char *)in.host)[i] = i < bytes ? loaded[i] : ' ';
-    }
-    app_array_to_device(&device, &in);
-
-    app_kernels_begin(&device);
+    app_kernels_begin(&l.device);
     if (how.form == 0) {
-        upper_bytes<<<blocks, threads>>>((const char *)in.device, (char *)out.device, bytes, share);
+        upper_bytes<<<l.blocks, l.threads>>>((const char *)l.text.device, (char *)out.device,
+                                             l.bytes, l.share);
     } else {
-        upper_vectors<<<blocks, threads>>>((const char *)in.device, (char *)out.device, bytes,
-                                           share);
+        upper_vectors<<<l.blocks, l.threads>>>((const char *)l.text.device, (char *)out.device,
+                                               l.bytes, l.share);
     }
-    app_kernels_end(&device, "upper", 1);
-    app_array_to_host(&device, &out);
+    app_kernels_end(&l.device, "upper", 1);
+    app_array_to_host(&l.device, &out);
 
     const char *made = (const char *)out.host;
     uint64_t capitals = 0;
-    for (size_t i = 0; i < bytes; i++) {
+    for (size_t i = 0; i < l.bytes; i++) {
         capitals += made[i] >= 'A' && made[i] <= 'Z';
     }
-    printf("text       %s bytes, %s capital letters\n", app_count(bytes), app_count(capitals));
-    app_device_report(&device, 2.0 * (double)bytes, "B");
-    const bool is_right = !common.check || check(loaded, made, bytes);
-    app_array_free(&device, &in);
-    app_array_free(&device, &out);
-    app_device_close(&device);
-    free(loaded);
+    printf("text       %s bytes, %s capital letters\n", app_count(l.bytes), app_count(capitals));
+    app_device_report(&l.device, 2.0 * (double)l.bytes, "B");
+    const bool is_right = !common.check || check(l.loaded, made, l.bytes);
+    app_array_free(&l.device, &out);
+    app_letters_close(&l);
     return is_right ? 0 : 1;
 }

@@ -5,11 +5,9 @@
  * would who knows what that costs.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "common/kernel.h"
 #include "common/letters.h"
-#include "common/memory.h"
 #include "common/report.h"
 
 typedef unsigned long long count64;
@@ -94,46 +92,29 @@ int main(int argc, char **argv) {
     app_letters_options how = APP_LETTERS_OPTIONS_DEFAULT;
     const app_option options[] = {APP_LETTERS_OPTIONS(how),
                                   {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
-    app_options_parse(argc, argv, &program, &common, options);
-    size_t bytes;
-    char *loaded = app_letters_load(&common, (size_t)4 << 20, &bytes);
+    app_letters l;
+    app_array counts;
+    app_letters_open(&l, argc, argv, &program, &common, &how, options);
+    app_array_create(&l.device, &counts, 2, sizeof(count64), "counts", APP_ROLE_STATE);
+    app_array_fill(&l.device, &counts, 0);
 
-    app_device device;
-    app_array text, counts;
-    app_device_open(&device, common.memory);
-    cudaDeviceProp properties;
-    app_cuda_check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties", "", 0);
-    const unsigned blocks = (unsigned)how.blocks_per_sm * (unsigned)properties.multiProcessorCount;
-    const unsigned threads = (unsigned)how.threads;
-    const size_t share = app_letters_share(bytes, (size_t)blocks * threads);
-    /* The last vector may end behind the text. */
-    app_array_create(&device, &text, (bytes + 15) / 16 * 16, 1, "text", APP_ROLE_INPUT);
-    app_array_create(&device, &counts, 2, sizeof(count64), "counts", APP_ROLE_STATE);
-    for (size_t i = 0; i < bytes; i++) {
-        ((char *)text.host)[i] = loaded[i];
-    }
-    app_array_to_device(&device, &text);
-    app_array_fill(&device, &counts, 0);
-
-    app_kernels_begin(&device);
+    app_kernels_begin(&l.device);
     if (how.form == 0) {
-        wc_bytes<<<blocks, threads>>>((const char *)text.device, bytes, share,
-                                      (count64 *)counts.device);
+        wc_bytes<<<l.blocks, l.threads>>>((const char *)l.text.device, l.bytes, l.share,
+                                          (count64 *)counts.device);
     } else {
-        wc_vectors<<<blocks, threads>>>((const char *)text.device, bytes, share,
-                                        (count64 *)counts.device);
+        wc_vectors<<<l.blocks, l.threads>>>((const char *)l.text.device, l.bytes, l.share,
+                                            (count64 *)counts.device);
     }
-    app_kernels_end(&device, "wc", 1);
-    app_array_to_host(&device, &counts);
+    app_kernels_end(&l.device, "wc", 1);
+    app_array_to_host(&l.device, &counts);
 
     const count64 *found = (const count64 *)counts.host;
-    printf("text       %s bytes, %s lines, %s words\n", app_count(bytes), app_count(found[0]),
+    printf("text       %s bytes, %s lines, %s words\n", app_count(l.bytes), app_count(found[0]),
            app_count(found[1]));
-    app_device_report(&device, (double)bytes, "B");
-    const bool is_right = !common.check || check(loaded, bytes, found);
-    app_array_free(&device, &text);
-    app_array_free(&device, &counts);
-    app_device_close(&device);
-    free(loaded);
+    app_device_report(&l.device, (double)l.bytes, "B");
+    const bool is_right = !common.check || check(l.loaded, l.bytes, found);
+    app_array_free(&l.device, &counts);
+    app_letters_close(&l);
     return is_right ? 0 : 1;
 }

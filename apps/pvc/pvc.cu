@@ -71,16 +71,11 @@ static __device__ uint32_t find_entry(const char *text, entry *entries, uint32_t
     return 0u;
 }
 
-__global__ void count_views(const char *text, const uint64_t *line_start, uint64_t line_count,
-                            int is_table, int is_query_cut, uint32_t *buckets, uint32_t bucket_mask,
-                            entry *entries, uint32_t entry_capacity, counters *count) {
-    uint64_t line = app_thread();
-    if (line >= line_count) {
-        return;
-    }
+static __device__ void count_view(const char *text, uint64_t begin, uint64_t end, int is_table,
+                                  int is_query_cut, uint32_t *buckets, uint32_t bucket_mask,
+                                  entry *entries, uint32_t entry_capacity, counters *count) {
     uint64_t start;
-    uint32_t length =
-        find_url(text, line_start[line], line_start[line + 1], is_table, is_query_cut, &start);
+    uint32_t length = find_url(text, begin, end, is_table, is_query_cut, &start);
     if (length == 0) {
         atomicAdd(&count->without_url, 1ull);
         return;
@@ -115,6 +110,18 @@ __global__ void count_views(const char *text, const uint64_t *line_start, uint64
             return;
         }
         own->count = 0u; /* not linked: must not be counted if it stays so */
+    }
+}
+
+/* Thread t counts lines [t * each, (t + 1) * each). */
+__global__ void count_views(const char *text, const uint64_t *line_start, uint64_t line_count,
+                            uint64_t each, int is_table, int is_query_cut, uint32_t *buckets,
+                            uint32_t bucket_mask, entry *entries, uint32_t entry_capacity,
+                            counters *count) {
+    uint64_t line = app_thread() * each;
+    for (uint64_t i = 0; i < each && line < line_count; i++, line++) {
+        count_view(text, line_start[line], line_start[line + 1], is_table, is_query_cut, buckets,
+                   bucket_mask, entries, entry_capacity, count);
     }
 }
 
@@ -244,7 +251,8 @@ static void print_result(const app_weblog *log, const view *views, uint64_t view
     putchar('\n');
 }
 
-/* ---- the table in device memory --------------------------------------------------------------- */
+/* ---- the table in device memory ---------------------------------------------------------------
+ */
 
 typedef struct arrays {
     app_array text, line_start, buckets, entries, counters;
@@ -252,7 +260,8 @@ typedef struct arrays {
 
 /* Counts with everything on the device. The log's text moves into arrays->text. */
 static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bool is_query_cut,
-                             uint64_t bucket_count, uint64_t *view_count, uint64_t *without_url) {
+                             uint64_t bucket_count, uint64_t each, uint64_t *view_count,
+                             uint64_t *without_url) {
     counters count;
     app_array_take(device, &on->text, (void **)&log->text, log->text_bytes, 1, "log text");
     app_array_take(device, &on->line_start, (void **)&log->start, log->line_count + 1,
@@ -268,9 +277,9 @@ static view *count_in_memory(app_device *device, arrays *on, app_weblog *log, bo
     app_array_fill(device, &on->buckets, 0);
     app_array_fill(device, &on->counters, 0);
     app_kernels_begin(device);
-    count_views<<<app_blocks(log->line_count, THREADS), THREADS>>>(
+    count_views<<<app_blocks((log->line_count + each - 1) / each, THREADS), THREADS>>>(
         (const char *)on->text.device, (const uint64_t *)on->line_start.device, log->line_count,
-        log->form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)on->buckets.device,
+        each, log->form == APP_WEBLOG_TABLE, is_query_cut, (uint32_t *)on->buckets.device,
         (uint32_t)(bucket_count - 1), (entry *)on->entries.device, (uint32_t)log->line_count,
         (counters *)on->counters.device);
     app_kernels_end(device, "count_views", 1);
@@ -316,9 +325,12 @@ int main(int argc, char **argv) {
     uint64_t top_count = 10;
     app_sepo_options sepo = APP_SEPO_DEFAULTS;
     int table_kind = 0;
+    uint64_t each = 1;
     const app_option options[] = {
         {"--paths", APP_OPTION_FLAG, &is_query_cut, NULL, 0, 0,
          "count by path: cut URLs at the question mark"},
+        {"--each", APP_OPTION_COUNT, &each, "N", 1, 1u << 20,
+         "lines that a thread counts, with --table whole"},
         {"--top", APP_OPTION_COUNT, &top_count, "N", 1, 1e6, "URLs to print"},
         {"--table", APP_OPTION_CHOICE, &table_kind, "whole|" APP_SEPO_TABLES_AND_THREADS, 0, 0,
          "whole: log and table in device memory. Else the log in chunks, and a table whose entries are, "
@@ -371,7 +383,7 @@ int main(int argc, char **argv) {
     memset(&on, 0, sizeof on);
     app_device_open(&device, common.memory);
     wp_table *table = NULL;
-    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.buckets,
+    view *views = is_whole ? count_in_memory(&device, &on, &log, is_query_cut, sepo.buckets, each,
                                              &view_count, &without_url)
                            : pvc_table_count(&device, &log, is_query_cut, &sepo, &table,
                                              &view_count, &without_url);

@@ -71,6 +71,22 @@ __global__ void multiply(shape s, factors f, const float *a, const float *b, flo
     }
 }
 
+/* A thread goes along a row of A and down a column of B, without shared memory. */
+__global__ void multiply_naive(shape s, factors f, const float *__restrict__ a,
+                               const float *__restrict__ b, float *__restrict__ c) {
+    const uint32_t row = blockIdx.y * TILE + threadIdx.y;
+    const uint32_t column = blockIdx.x * TILE + threadIdx.x;
+    if (row >= s.m || column >= s.n) {
+        return;
+    }
+    float sum = 0.0f;
+    for (uint32_t i = 0; i < s.k; i++) {
+        sum = fmaf(a[(size_t)row * s.k + i], b[(size_t)i * s.n + column], sum);
+    }
+    float *item = &c[(size_t)row * s.n + column];
+    *item = blend(f, sum, *item);
+}
+
 static void generate(float *items, size_t count, uint64_t seed) {
     app_random random = {seed, 0};
     for (size_t i = 0; i < count; i++) {
@@ -148,6 +164,7 @@ int main(int argc, char **argv) {
     uint64_t k = 0;
     double alpha = 1.0;
     double beta = 1.0;
+    bool is_naive = false;
     const app_option options[] = {
         {"--m", APP_OPTION_COUNT, &m, "N", 0, MAX_SIDE, "rows of A and C; 0: given by --size"},
         {"--n", APP_OPTION_COUNT, &n, "N", 0, MAX_SIDE, "columns of B and C; 0: given by --size"},
@@ -155,6 +172,8 @@ int main(int argc, char **argv) {
          "columns of A, rows of B; 0: given by --size"},
         {"--alpha", APP_OPTION_REAL, &alpha, "X", -1e6, 1e6, "factor of the product"},
         {"--beta", APP_OPTION_REAL, &beta, "X", -1e6, 1e6, "factor of the initial C"},
+        {"--naive", APP_OPTION_FLAG, &is_naive, NULL, 0, 0,
+         "a thread an item of C, without shared memory"},
         {NULL, APP_OPTION_FLAG, NULL, NULL, 0, 0, NULL}};
     app_options_parse(argc, argv, &program, &common, options);
     shape s = make_shape(common.size, m, n, k);
@@ -178,8 +197,13 @@ int main(int argc, char **argv) {
     dim3 threads(TILE, TILE);
     dim3 blocks((s.n + TILE - 1) / TILE, (s.m + TILE - 1) / TILE);
     app_kernels_begin(&device);
-    multiply<<<blocks, threads>>>(s, f, (const float *)a.device, (const float *)b.device,
-                                  (float *)c.device);
+    if (is_naive) {
+        multiply_naive<<<blocks, threads>>>(s, f, (const float *)a.device, (const float *)b.device,
+                                            (float *)c.device);
+    } else {
+        multiply<<<blocks, threads>>>(s, f, (const float *)a.device, (const float *)b.device,
+                                      (float *)c.device);
+    }
     app_kernels_end(&device, "multiply", 1);
     app_array_to_host(&device, &c);
 

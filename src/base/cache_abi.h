@@ -7,21 +7,36 @@
 #include <stdint.h>
 
 enum {
-    WPI_CACHE_STRUCTURES = 8,  /* of a kernel, at most */
-    WPI_CACHE_LINE_BYTES = 16, /* by default; a power of two from 8 to 32 */
-    WPI_CACHE_LINE_BYTES_MIN = 8,
-    WPI_CACHE_LINE_BYTES_MAX = 32,
-    WPI_CACHE_ALIGN_BYTES = 16,       /* of the first line in shared memory */
-    WPI_CACHE_THRESHOLD = 300,        /* accesses after which a thread leaves monitoring */
-    WPI_CACHE_THRESHOLD_INNER = 1200, /* … in inner loops, wherever it is */
-    WPI_CACHE_REASON = 192,           /* bytes of text */
+    WPI_CACHE_STRUCTURES = 8,   /* of a kernel, at most */
+    WPI_CACHE_WAYS = 4,         /* lines of a structure, at most */
+    WPI_CACHE_LINE_BYTES = 16,  /* by default; 8, 16, 24 or 32 */
+    WPI_CACHE_ALIGN_BYTES = 16, /* of the first line in shared memory */
+    WPI_CACHE_ROW_BYTES = 128,  /* of shared memory's banks, each once */
+    WPI_CACHE_THRESHOLD = 300,  /* accesses after which a thread leaves monitoring, by default … */
+    WPI_CACHE_INNER = 4,        /* … so many times as many in inner loops, wherever it is */
+    WPI_CACHE_REASON = 192,     /* bytes of text */
     WPI_CACHE_NAME = 32
 };
 
-/** The parameter `lines` of a cached form: the lines of a thread, and from this bit on the hit rate
- * above which a structure is worth one, in percent. */
+/** The parameter `lines` of a cached form: how many structures get lines, and from these bits on
+ * the hit rate above which a structure is worth some, in percent, and the accesses that a thread
+ * monitors. */
 #define WPI_CACHE_HITS_SHIFT 8
 #define WPI_CACHE_HITS_PCT 50
+#define WPI_CACHE_THRESHOLD_SHIFT 16
+
+/** What is constant in a kernel, as the device library gets it: lines of a structure, and from this
+ * bit on the bytes that are left free behind each WPI_CACHE_ROW_BYTES of lines, so that the banks
+ * of a warp's lines differ. */
+#define WPI_CACHE_PAD_SHIFT 8
+
+/** Bytes of shared memory for one line of each thread of a block. */
+static inline uint32_t wpi_cache_row_bytes(uint32_t threads, uint32_t line_bytes,
+                                           uint32_t pad_bytes) {
+    const uint32_t each = WPI_CACHE_ROW_BYTES / line_bytes;
+    const uint32_t bytes = threads * line_bytes + (threads + each - 1) / each * pad_bytes;
+    return (bytes + WPI_CACHE_ALIGN_BYTES - 1) / WPI_CACHE_ALIGN_BYTES * WPI_CACHE_ALIGN_BYTES;
+}
 
 /** The name of the cached form follows from the kernel's, and that of its facts from that. */
 #define WPI_CACHE_SUFFIX "cache"
@@ -41,7 +56,7 @@ typedef struct wpi_cache_facts {
     uint32_t outside;                           /* in them: to no structure */
     uint32_t instructions, cached_instructions; /* of the kernel and of its cached form, in LLVM's
                                                    bitcode */
-    uint32_t line_bytes;
+    uint32_t line_bytes, ways, pad_bytes;
     char names[WPI_CACHE_STRUCTURES][WPI_CACHE_NAME];
     char reason[WPI_CACHE_REASON]; /* why there is no cached form, or "" */
 } wpi_cache_facts;
@@ -57,13 +72,17 @@ typedef struct wpi_cache_counts {
     uint64_t filled_lines, flushed_lines;
 } wpi_cache_counts;
 
-/** A thread's state: in registers after all has been inlined. */
+/** A thread's state: in registers after all has been inlined. `delta`: from an address in the line
+ * to its byte in shared memory, so that an access adds it and no more; 0: the structure is not
+ * cached. line + delta is the line's place, also while `line` is WPI_CACHE_NONE. */
 typedef struct wpi_cache_thread {
-    uint64_t line[WPI_CACHE_STRUCTURES]; /* its address; WPI_CACHE_NONE: nothing is cached */
-    uint32_t word[WPI_CACHE_STRUCTURES]; /* monitoring: hits << 16 | accesses; then: dirty bytes */
-    int32_t place[WPI_CACHE_STRUCTURES]; /* of the line in shared memory; -1: not cached */
-    int32_t at;                          /* of the thread's first line */
-    int32_t step;                        /* … to its next */
+    uint64_t line[WPI_CACHE_STRUCTURES][WPI_CACHE_WAYS]; /* its address, or WPI_CACHE_NONE */
+    uint64_t delta[WPI_CACHE_STRUCTURES][WPI_CACHE_WAYS];
+    uint32_t dirty[WPI_CACHE_STRUCTURES][WPI_CACHE_WAYS]; /* bytes */
+    uint32_t seen[WPI_CACHE_STRUCTURES];                  /* monitoring: hits << 16 | accesses */
+    uint32_t next[WPI_CACHE_STRUCTURES]; /* the line that is filled next, of several */
+    uint32_t at;                         /* of the thread's first line */
+    uint32_t step;                       /* … to its next */
     uint32_t calls, inner_calls;         /* in the turns so far */
     uint32_t filled, flushed;            /* lines */
 } wpi_cache_thread;

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "report/recorder.h"
 
-enum { IS_ON, COUNTS, HITS };
+enum { IS_ON, COUNTS, HITS, THRESHOLD };
 
 const wp_param wpi_cache_params[] = {
     [IS_ON] = {"software-cache", WP_UNIT_FLAG, "on", 0, 1,
@@ -22,6 +22,9 @@ const wp_param wpi_cache_params[] = {
     [HITS] = {"software-cache-hits-pct", WP_UNIT_NUMBER, "50", 0, 100,
               "a cached kernel caches the data of a parameter where more than this percentage of "
               "monitored accesses hit"},
+    [THRESHOLD] = {"software-cache-threshold", WP_UNIT_NUMBER, "300", 1, 16000,
+                   "accesses of a loop that a thread of a cached kernel monitors, uncached, before "
+                   "it chooses what to cache"},
     {0}};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -84,7 +87,7 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
                       wp_error *err) {
     WP_TRY(copy(code->device, facts, &code->facts, sizeof code->facts, err));
     code->facts.reason[WPI_CACHE_REASON - 1] = '\0';
-    if (code->facts.line_bytes == 0)
+    if (code->facts.structures != 0 && (code->facts.line_bytes == 0 || code->facts.ways == 0))
         return WP_FAIL(err, PARSE,
                        "%s was compiled with --cache by another version of wpcc; compile the "
                        "program again",
@@ -100,7 +103,10 @@ static wp_status fill(wpi_cache_code *code, wp_module *module, const char *name,
     code->counts = counts;
     wp_param_value hits = {.number = WPI_CACHE_HITS_PCT};
     WP_TRY(wp_param_load(&wpi_cache_params[HITS], &hits, err));
+    wp_param_value threshold = {.number = WPI_CACHE_THRESHOLD};
+    WP_TRY(wp_param_load(&wpi_cache_params[THRESHOLD], &threshold, err));
     code->hits_pct = (uint32_t)hits.number;
+    code->threshold = (uint32_t)threshold.number;
     code->counts_are_on = wpi_report_is_on() && is_on(COUNTS) && !code->is_checked;
     return WP_STATUS_OK;
 }

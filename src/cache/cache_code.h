@@ -15,6 +15,7 @@
 typedef struct wpi_cache_plan {
     const char *reason; /* the plain kernel runs, and why; NULL: the cached form */
     uint32_t lines;     /* of a thread: CLN */
+    uint32_t cacheable; /* structures that get lines */
     uint32_t lines_offset_bytes, shared_dynamic_bytes;
     uint32_t blocks_per_sm, threads_per_sm;
     uint64_t shared_left_bytes; /* of an SM */
@@ -27,7 +28,7 @@ struct wpi_cache_code {
     wp_kernel *cached; /* NULL: there is none, and facts.reason says why */
     wpi_cache_facts facts;
     wpi_cache_counts *counts; /* on the device */
-    uint32_t shared_max_bytes, hits_pct;
+    uint32_t shared_max_bytes, hits_pct, threshold;
     bool counts_are_on;
     bool is_checked; /* `--check`: the plain kernel runs */
     /* What the report will say. */

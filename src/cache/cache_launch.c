@@ -3,7 +3,7 @@
  * CLN, the lines of a thread: the shared memory of an SM that the kernel's resident blocks leave
  * free, divided by their threads. Dynamic shared memory of a block then is
  *
- *     | the program's, rounded up to 16 bytes | lines × threads × bytes of a line |
+ *     | the program's, rounded up to 16 bytes | lines × (threads × bytes of a line, and gaps) |
  *
  * Thesis, 5.2.1.
  */
@@ -34,10 +34,16 @@ static uint32_t resident_blocks(const wpi_cache_code *code, uint64_t blocks, uin
     return (uint32_t)least(most, (blocks + sms - 1) / sms);
 }
 
-static uint32_t lines_of(const wpi_cache_code *code, uint32_t threads, uint64_t own_bytes,
-                         wpi_cache_plan *plan) {
+/* Bytes of a block's lines for one structure. */
+static uint64_t structure_bytes(const wpi_cache_code *code, uint32_t threads) {
+    return (uint64_t)code->facts.ways *
+           wpi_cache_row_bytes(threads, code->facts.line_bytes, code->facts.pad_bytes);
+}
+
+static uint32_t cacheable_structures(const wpi_cache_code *code, uint32_t threads,
+                                     uint64_t own_bytes, wpi_cache_plan *plan) {
     const wp_device_info *device = wp_device_get_info(code->device);
-    const uint64_t line_bytes = (uint64_t)threads * code->facts.line_bytes;
+    const uint64_t each_bytes = structure_bytes(code, threads);
     const uint64_t taken =
         aligned(wp_kernel_get_info(code->cached)->shared_static_bytes) + own_bytes;
     const uint64_t sm_bytes = device->shared_bytes_per_sm, resident = plan->blocks_per_sm * taken;
@@ -45,15 +51,16 @@ static uint32_t lines_of(const wpi_cache_code *code, uint32_t threads, uint64_t 
                                      ? device->shared_bytes_per_block_optin
                                      : device->shared_bytes_per_block;
     plan->shared_left_bytes = sm_bytes > resident ? sm_bytes - resident : 0;
-    uint64_t lines = plan->shared_left_bytes / plan->threads_per_sm / code->facts.line_bytes;
-    lines = least(lines, block_bytes > taken ? (block_bytes - taken) / line_bytes : 0);
-    lines = least(lines, code->facts.structures);
+    uint64_t structures = plan->shared_left_bytes / plan->blocks_per_sm / each_bytes;
+    structures = least(structures, block_bytes > taken ? (block_bytes - taken) / each_bytes : 0);
+    structures = least(structures, code->facts.structures);
     /* Shared memory is given out in units: a line too many could cost a block. */
-    while (lines != 0 && wp_kernel_occupancy_blocks(code->cached, threads,
-                                                    (uint32_t)(own_bytes + lines * line_bytes)) <
-                             plan->blocks_per_sm)
-        lines--;
-    return (uint32_t)lines;
+    while (structures != 0 &&
+           wp_kernel_occupancy_blocks(code->cached, threads,
+                                      (uint32_t)(own_bytes + structures * each_bytes)) <
+               plan->blocks_per_sm)
+        structures--;
+    return (uint32_t)structures;
 }
 
 void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t block_threads,
@@ -71,10 +78,11 @@ void wpi_cache_plan_make(const wpi_cache_code *code, uint64_t blocks, uint32_t b
     if (out->blocks_per_sm == 0) return;
     out->reason = NULL;
     out->threads_per_sm = out->blocks_per_sm * block_threads;
-    out->lines = lines_of(code, block_threads, own_bytes, out);
+    out->cacheable = cacheable_structures(code, block_threads, own_bytes, out);
+    out->lines = out->cacheable * code->facts.ways;
     out->lines_offset_bytes = (uint32_t)own_bytes;
     out->shared_dynamic_bytes =
-        (uint32_t)(own_bytes + (uint64_t)out->lines * block_threads * code->facts.line_bytes);
+        (uint32_t)(own_bytes + out->cacheable * structure_bytes(code, block_threads));
     if (out->lines == 0) out->shared_dynamic_bytes = shared_dynamic_bytes;
 }
 
@@ -103,7 +111,8 @@ static wp_status allow_shared(wpi_cache_code *code, uint32_t dynamic_bytes, wp_e
 static wp_status queue_cached(wpi_cache_code *code, wp_queue *queue, const wp_launch *launch,
                               const wpi_cache_plan *plan, wp_error *err) {
     void *args[ARGUMENTS_MAX + OWN_ARGUMENTS];
-    uint32_t lines = plan->lines | code->hits_pct << WPI_CACHE_HITS_SHIFT;
+    uint32_t lines = plan->cacheable | code->hits_pct << WPI_CACHE_HITS_SHIFT |
+                     code->threshold << WPI_CACHE_THRESHOLD_SHIFT;
     uint32_t offset = plan->lines_offset_bytes;
     wpi_cache_counts *counts = code->counts_are_on ? code->counts : NULL;
     const uint32_t own = wp_kernel_get_info(code->plain)->param_count;

@@ -13,6 +13,7 @@
 #define WP_COMPILER_PASSES_H
 
 #include "compiler/context.h"
+#include "compiler/ir/loop.h"
 
 /** limits: fails, naming the place, at what CUDA does not have: computed gotos, more than 64 KiB of
  * __constant__ variables or 512 KiB of a function's local ones, names that are not ASCII. Changes
@@ -54,6 +55,10 @@ WP_NODISCARD wp_status wpi_pass_retarget(wp_compile *c, wp_error *err);
 /** lockstep: a stop before every volatile access to shared memory, and at the back edge of every
  *  loop that waits for another thread. Needs: shared memory still in its address space. */
 WP_NODISCARD wp_status wpi_pass_lockstep(wp_compile *c, wp_error *err);
+
+/** Whether lockstep takes this loop for one that waits for another thread. `postdom`: of the
+ * function's blocks. */
+bool wpi_lockstep_waits(const wp_loops *loops, uint32_t loop, const uint32_t *postdom);
 
 /** warp_synchronous: a step before every plain access to shared memory by which a lane relies on
  * the order of another lane's access, where the indices prove that. Needs: lockstep. */

@@ -86,6 +86,12 @@ static wp_status run_once(const json_t *run, const wp_strings *argv, const char 
     wp_strings_addf(&environment, "WARPAGE_SET=%s",
                     wpi_json_text(run, "set") != NULL ? wpi_json_text(run, "set") : "");
     wp_strings_addf(&environment, "WARPAGE_VALUES=%s", values_path != NULL ? values_path : "");
+    size_t i;
+    json_t *value;
+    json_array_foreach(json_object_get(run, "environment"), i, value) {
+        if (json_string_value(value) != NULL)
+            wp_strings_add(&environment, json_string_value(value));
+    }
     const wp_subprocess_options options = {
         .stdout_text = out, .stderr_text = &errors, .environment = wp_strings_argv(&environment)};
     int code = 0;
@@ -150,6 +156,19 @@ static void read_streamed(const wp_run_record *record, json_t *values) {
     set_value(values, "streamed_store_ns", sum.store_ns);
 }
 
+/* Of all cached kernels together: what their threads monitored, and the hits of what some cache. */
+static void read_cached(const wp_run_record *record, json_t *values) {
+    uint64_t accesses = 0, hits = 0;
+    for (size_t i = 0; i < record->cached_count; i++)
+        for (uint32_t s = 0; s < record->cached[i].structure_count; s++) {
+            const wp_run_cached_structure *row = &record->cached[i].structures[s];
+            accesses += row->accesses;
+            hits += row->chosen != 0 ? row->hits : 0;
+        }
+    set_value(values, "cached_monitored_accesses", accesses);
+    set_value(values, "cached_hits", hits);
+}
+
 /* What a report counts, by its names. */
 static wp_status read_report(const char *path, json_t *values, wp_error *err) {
     wp_run_record record = {0};
@@ -165,6 +184,7 @@ static wp_status read_report(const char *path, json_t *values, wp_error *err) {
         wp_free(name);
     }
     if (record.streamed_count != 0) read_streamed(&record, values);
+    if (record.cached_count != 0) read_cached(&record, values);
     if (simulation != NULL) {
         set_value(values, "simulated_time_ns", simulation->time_ps / WP_PS_PER_NS);
         set_value(values, "paging_between_kernels_ns", paging_between_kernels_ns(&record));

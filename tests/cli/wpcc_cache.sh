@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --cache adds the cached form of each kernel that can have one; --cache-line is --cache, too, and takes few lengths.
+# --cache adds the cached form of each kernel that can have one; --cache-line is --cache, too, and takes few
+# lengths: with another the kernels run plain.
 cat >k.cu <<'END'
 __global__ void sum(const int *in, int *out, int n) {
     int s = 0;
@@ -22,6 +23,12 @@ ask --cache-line=8
 ask --cache --cache-line 32
 ask --cache-line 32 --cache
 ask --cache --stream=sum:in
+ask --cache-line=24 --cache-lines=2 --cache-layout=padded
+ask --cache-lines 4
+ask --cache-lines=3
+ask --cache-layout=wide
+ask --rewrite=cache:16,lines=2,layout=dense
+ask --rewrite=cache:16,depth=2
 ask --cache-line=12
 ask --cache-line=
 ask --rewrite=cache:64

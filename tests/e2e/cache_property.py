@@ -9,7 +9,7 @@ once, and prints a hash of all arrays after each launch. Kernels have parameters
 loops in loops, early returns, branches on threads and on data; fences, barriers, volatile accesses, atomic operations,
 pointers from memory and in structures, accesses that are not aligned, recursion. A thread writes only bytes of its own, which
 share lines with its neighbours' bytes, so that results do not depend on the order of threads. Lines have
-8, 16 or 32 bytes. Launches make 0, 1, 299, 301 and other numbers of turns, with and without dynamic shared memory. A failure prints the seed.
+8, 16, 24 or 32 bytes, an array has 1, 2 or 4. Launches make 0, 1, 299, 301 and other numbers of turns, with and without dynamic shared memory. A failure prints the seed.
 """
 import argparse
 import os
@@ -249,8 +249,9 @@ def check_seed(build, seed, devices, kernels, folder):
     source, program = os.path.join(folder, f"seed{seed}.cu"), os.path.join(folder, f"seed{seed}")
     with open(source, "w") as out:
         out.write(make_program(seed, kernels))
-    line = ["--cache", "--cache-line=8", "--cache", "--cache-line=32"][seed % 4]
-    made = subprocess.run([os.path.join(build, "bin/wpcc"), line, "-w", source, "-o", program], capture_output=True,
+    options = [["--cache"], ["--cache-line=8"], ["--cache-line=24", "--cache-lines=2"], ["--cache-line=32"],
+               ["--cache-lines=4", "--cache-layout=padded"], ["--cache-line=24"]][seed % 6]
+    made = subprocess.run([os.path.join(build, "bin/wpcc"), *options, "-w", source, "-o", program], capture_output=True,
                           text=True)
     if made.returncode != 0:
         return f"seed {seed}: wpcc failed:\n{made.stderr}"

@@ -11,6 +11,7 @@
 // RUN: awk '/^define .*_Z4metsPKfPfi[$]cache/,/^}/' %t.ll | grep -c '^__wp_cache_choose.*exit' > %t.mets
 // RUN: test $(cat %t.rows) = 2 && test $(cat %t.mets) = 1
 // RUN: %wpcc --cache -ptx %s -o - | FileCheck %s --check-prefix=PTX
+// RUN: %wpcc --cache-layout=padded -ptx %s -o - | FileCheck %s --check-prefix=PADDED
 // RUN: %wpcc -emit-llvm -c %s -o %t.plain.bc && llvm-dis-19 %t.plain.bc -o - | FileCheck %s --check-prefix=PLAIN
 // Each kernel keeps its own form; its cached form has two copies of the loop, and state in registers only.
 
@@ -19,12 +20,12 @@
 // CHECK: ret void
 // CHECK-LABEL: define {{.*}}void @"_Z3sumPKiPii$cache"(ptr {{[^,]*}}%in, ptr {{[^,]*}}%out, i32 {{[^,]*}}%n, i32 %lines, i32 %lines_offset, ptr %counts)
 // CHECK-NOT: alloca
-// A line is filled by one load of 16 bytes, and the access goes to it.
+// A line is filled by one load of 16 bytes, and the access adds the distance to it.
 // CHECK: [[LINE:%[^ ]+]] = load <4 x i32>, ptr %{{.*}}, align 16
-// CHECK: store <4 x i32> [[LINE]], ptr addrspace(3) %{{.*}}, align 16
-// CHECK: addrspacecast ptr addrspace(3) %{{.*}} to ptr
-// CHECK: [[PLACE:%[^ ]+]] = phi ptr
+// CHECK: store <4 x i32> [[LINE]], ptr %{{.*}}, align 16
+// CHECK: [[PLACE:%[^ ]+]] = inttoptr i64 %{{.*}} to ptr
 // CHECK: load i32, ptr [[PLACE]], align 4
+// CHECK: addrspacecast ptr addrspace(3) %{{.*}} to ptr
 // The data are only read: nothing is written back.
 // CHECK-NOT: store i8
 // CHECK: }
@@ -64,7 +65,11 @@
 // PTX-NOT: .local
 // PTX: .visible .entry _Z3sumPKiPii$cache(
 // PTX: ld.v4.u32
-// PTX: st.shared.v4.u32
+// PTX: st.v4.u32
+// With gaps lines are aligned to words only.
+// PADDED: .visible .entry _Z3sumPKiPii$cache(
+// PADDED: ld.v4.u32
+// PADDED: st.u32
 // PTX-NOT: .local
 // PTX-NOT: ld.local
 

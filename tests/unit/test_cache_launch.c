@@ -30,11 +30,12 @@ static int start(void **state) {
                                   .shared_bytes_per_sm = 48 * KIB}};
     plain = (wp_kernel){.device = &device, .info = {.name = "k", .register_count = 16}};
     cached = (wp_kernel){.device = &device, .info = {.name = "k$cache", .register_count = 32}};
-    code = (wpi_cache_code){
-        .device = &device,
-        .plain = &plain,
-        .cached = &cached,
-        .facts = {.structures = WPI_CACHE_STRUCTURES, .line_bytes = WPI_CACHE_LINE_BYTES}};
+    code = (wpi_cache_code){.device = &device,
+                            .plain = &plain,
+                            .cached = &cached,
+                            .facts = {.structures = WPI_CACHE_STRUCTURES,
+                                      .line_bytes = WPI_CACHE_LINE_BYTES,
+                                      .ways = 1}};
     return 0;
 }
 

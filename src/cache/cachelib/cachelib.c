@@ -2,9 +2,9 @@
 /*
  * The device side of the software cache: what the copies of a loop call
  * (src/compiler/rewrite/cache*.c). Compiled to nvptx64 bitcode and inlined, so `t` ends up in
- * registers; structures `s` and masks of structures are constants and leave only what a kernel
- * uses. Line k of thread i of n is at (k * n + i) * LINE_BYTES, behind the program's dynamic shared
- * memory. Compiled once for each LINE_BYTES: 8, 16, 32.
+ * registers; structures `s`, masks of structures and `how` are constants and leave only what a
+ * kernel uses. Line k of all threads of a block is a row of shared memory (wpi_cache_row_bytes),
+ * behind the program's dynamic shared memory. Compiled once for each LINE_BYTES: 8, 16, 24, 32.
  */
 #include <stddef.h>
 
@@ -12,28 +12,51 @@
 
 #define INLINE __attribute__((always_inline))
 #define SHARED __attribute__((address_space(3)))
-#define EACH(u)                                                                                    \
-    _Pragma("clang loop unroll(full)") for (uint32_t u = 0; u < WPI_CACHE_STRUCTURES; u++)
+#define UNROLLED(i, count) _Pragma("clang loop unroll(full)") for (uint32_t i = 0; i < (count); i++)
+#define EACH(u) UNROLLED(u, WPI_CACHE_STRUCTURES)
+#define EACH_WAY(w) UNROLLED(w, WPI_CACHE_WAYS) if (w < WAYS)
+/* Tested by a branch of its own, so that what follows costs a hit nothing. */
+#define IS_RARE(condition) __builtin_expect_with_probability(condition, 0, 1.0)
 #define HAS(mask, u) ((mask) >> (u) & 1)
+#define WAYS (how & ((1u << WPI_CACHE_PAD_SHIFT) - 1))
+#define PAD_BYTES (how >> WPI_CACHE_PAD_SHIFT)
 
 typedef wpi_cache_thread thread_state;
-typedef uint32_t line_words __attribute__((ext_vector_type(4)));
+typedef uint32_t four_words __attribute__((ext_vector_type(4)));
 
 extern SHARED char __wp_cache_lines[] __attribute__((aligned(16)));
 
 enum { ACCESS = 1, HIT = 1 << 16, COUNT_MASK = 0xffff, WORD_BYTES = 4 };
 #define ALL_DIRTY ((uint32_t)((UINT64_C(1) << LINE_BYTES) - 1))
 
-/* A line is copied by the widest loads that it allows. */
+/* Memory is read and written by the widest accesses that a line's alignment allows. */
 #if LINE_BYTES % 16 == 0
-typedef line_words line_part;
+typedef four_words line_part;
 #else
 typedef uint64_t line_part;
 #endif
 enum { PARTS = LINE_BYTES / sizeof(line_part) };
-#define EACH_PART(i) _Pragma("clang loop unroll(full)") for (uint32_t i = 0; i < PARTS; i++)
 
-INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
+/* Lines of 24 bytes begin anew every 256 bytes, to which allocations are aligned: ten lines, and
+ * one of the 16 bytes that are left. */
+enum { BLOCK_BYTES = 256, SHORT_LINE = BLOCK_BYTES / LINE_BYTES * LINE_BYTES };
+#define IS_IN_LINE(line, byte)                                                                     \
+    (BLOCK_BYTES % LINE_BYTES == 0 || (byte) < BLOCK_BYTES - SHORT_LINE ||                         \
+     (line) % BLOCK_BYTES != SHORT_LINE)
+
+static INLINE uint32_t offset_of(uint64_t address) {
+    return (uint32_t)(address % BLOCK_BYTES) % LINE_BYTES;
+}
+
+static INLINE uint64_t line_of(uint64_t address) {
+#if LINE_BYTES & (LINE_BYTES - 1)
+    return address - offset_of(address);
+#else
+    return address & ~(uint64_t)(LINE_BYTES - 1);
+#endif
+}
+
+INLINE void __wp_cache_begin(thread_state *t, uint32_t offset, uint32_t how) {
     const uint32_t x = (uint32_t)__nvvm_read_ptx_sreg_ntid_x();
     const uint32_t y = (uint32_t)__nvvm_read_ptx_sreg_ntid_y();
     const uint32_t z = (uint32_t)__nvvm_read_ptx_sreg_ntid_z();
@@ -41,38 +64,47 @@ INLINE void __wp_cache_begin(thread_state *t, int32_t offset) {
         (uint32_t)__nvvm_read_ptx_sreg_tid_x() +
         x * ((uint32_t)__nvvm_read_ptx_sreg_tid_y() + y * (uint32_t)__nvvm_read_ptx_sreg_tid_z());
     EACH(s) {
-        t->line[s] = WPI_CACHE_NONE;
-        t->word[s] = 0;
-        t->place[s] = -1;
+        EACH_WAY(w) {
+            t->line[s][w] = WPI_CACHE_NONE;
+            t->delta[s][w] = 0;
+            t->dirty[s][w] = 0;
+        }
+        t->seen[s] = t->next[s] = 0;
     }
-    t->at = offset + (int32_t)(thread * LINE_BYTES);
-    t->step = (int32_t)(x * y * z * LINE_BYTES);
+    t->at = offset + thread * LINE_BYTES + thread / (WPI_CACHE_ROW_BYTES / LINE_BYTES) * PAD_BYTES;
+    t->step = wpi_cache_row_bytes(x * y * z, LINE_BYTES, PAD_BYTES);
     t->calls = t->inner_calls = t->filled = t->flushed = 0;
 }
 
 /* ---- monitoring ---- */
 
 /* Whether the thread leaves; else the turn that begins has so many accesses. */
-INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses) {
-    if (t->calls >= WPI_CACHE_THRESHOLD) return 1;
+INLINE uint32_t __wp_cache_turn(thread_state *t, uint32_t accesses, uint32_t lines) {
+    if (t->calls >= lines >> WPI_CACHE_THRESHOLD_SHIFT) return 1;
     t->calls += accesses;
     return 0;
 }
 
 /* The same in an inner loop whose number of turns may differ between threads: only long ones are
  * left. */
-INLINE uint32_t __wp_cache_inner_turn(thread_state *t, uint32_t accesses) {
-    if (t->inner_calls >= WPI_CACHE_THRESHOLD_INNER) return 1;
+INLINE uint32_t __wp_cache_inner_turn(thread_state *t, uint32_t accesses, uint32_t lines) {
+    if (t->inner_calls >= (lines >> WPI_CACHE_THRESHOLD_SHIFT) * WPI_CACHE_INNER) return 1;
     t->inner_calls += accesses;
     return 0;
 }
 
-INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s) {
-    const uint64_t line = (uint64_t)address / LINE_BYTES * LINE_BYTES;
-    const uint32_t word = t->word[s];
-    const uint32_t more = line == t->line[s] ? HIT | ACCESS : ACCESS;
-    t->word[s] = (word & COUNT_MASK) == COUNT_MASK ? word : word + more;
-    t->line[s] = line;
+INLINE void __wp_cache_simulate(thread_state *t, const char *address, uint32_t s, uint32_t how) {
+    const uint64_t line = line_of((uint64_t)address);
+    const uint32_t seen = t->seen[s];
+    uint32_t is_hit = 0;
+    EACH_WAY(w) is_hit |= t->line[s][w] == line;
+    t->seen[s] = (seen & COUNT_MASK) == COUNT_MASK ? seen : seen + (is_hit ? HIT | ACCESS : ACCESS);
+    if (WAYS == 1) {
+        t->line[s][0] = line;
+    } else if (!is_hit) {
+        EACH_WAY(w) if (w == t->next[s]) t->line[s][w] = line;
+        t->next[s] = t->next[s] + 1 == WAYS ? 0 : t->next[s] + 1;
+    }
 }
 
 static INLINE void add(uint64_t *to, uint64_t count) {
@@ -82,8 +114,8 @@ static INLINE void add(uint64_t *to, uint64_t count) {
 static INLINE void count_accesses(const thread_state *t, wpi_cache_counts *counts, uint32_t used) {
     EACH(s) {
         if (!HAS(used, s)) continue;
-        add(&counts->accesses[s], t->word[s] & COUNT_MASK);
-        add(&counts->hits[s], t->word[s] >> 16);
+        add(&counts->accesses[s], t->seen[s] & COUNT_MASK);
+        add(&counts->hits[s], t->seen[s] >> 16);
     }
 }
 
@@ -94,24 +126,25 @@ INLINE void __wp_cache_end_monitored(thread_state *t, wpi_cache_counts *counts, 
     add(&counts->stayed, 1);
 }
 
-static INLINE uint32_t is_worth_it(uint32_t word, uint32_t hits_pct) {
-    return 100 * (word >> 16) > hits_pct * (word & COUNT_MASK);
+static INLINE uint32_t is_worth_it(uint32_t seen, uint32_t hits_pct) {
+    return 100 * (seen >> 16) > hits_pct * (seen & COUNT_MASK);
 }
 
 /* Hits, where those of read-only structures count twice; at equal scores a written structure comes
  * before one that is only read, else the order of the numbers decides. */
 static INLINE uint32_t score(const thread_state *t, uint32_t s, uint32_t written,
                              uint32_t hits_pct) {
-    if (!is_worth_it(t->word[s], hits_pct)) return 0;
-    const uint32_t hits = t->word[s] >> 16;
+    if (!is_worth_it(t->seen[s], hits_pct)) return 0;
+    const uint32_t hits = t->seen[s] >> 16;
     return (HAS(written, s) ? hits : 2 * hits) * 2 + HAS(written, s);
 }
 
-/* Monitoring ends: at most as many structures get a line as a thread has. */
-INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines_and_hits,
-                              uint32_t used, uint32_t written) {
-    const uint32_t hits_pct = lines_and_hits >> WPI_CACHE_HITS_SHIFT;
-    const int32_t lines = (int32_t)(lines_and_hits & ((1u << WPI_CACHE_HITS_SHIFT) - 1));
+/* Monitoring ends: as many structures get lines as the launch has room for. */
+INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_t lines,
+                              uint32_t used, uint32_t written, uint32_t how) {
+    const uint32_t hits_pct = lines >> WPI_CACHE_HITS_SHIFT &
+                              ((1u << (WPI_CACHE_THRESHOLD_SHIFT - WPI_CACHE_HITS_SHIFT)) - 1);
+    const uint32_t most = lines & ((1u << WPI_CACHE_HITS_SHIFT) - 1);
     uint32_t scores[WPI_CACHE_STRUCTURES];
     EACH(s) scores[s] = HAS(used, s) ? score(t, s, written, hits_pct) : 0;
     if (counts != NULL) {
@@ -119,39 +152,57 @@ INLINE void __wp_cache_choose(thread_state *t, wpi_cache_counts *counts, uint32_
         add(&counts->left, 1);
     }
     EACH(s) {
-        int32_t rank = 0;
+        uint32_t rank = 0;
         if (!HAS(used, s)) continue;
         EACH(u) {
             if (u < s) rank += scores[u] >= scores[s];
             if (u > s) rank += scores[u] > scores[s];
         }
-        const uint32_t is_chosen = scores[s] != 0 && rank < lines;
+        const uint32_t is_chosen = scores[s] != 0 && rank < most;
         if (counts != NULL)
             add(is_chosen        ? &counts->chosen[s]
                 : scores[s] != 0 ? &counts->crowded[s]
                                  : &counts->seldom[s],
                 1);
-        t->place[s] = is_chosen ? t->at + rank * t->step : -1;
-    }
-    EACH(s) {
-        t->line[s] = WPI_CACHE_NONE;
-        t->word[s] = 0;
+        EACH_WAY(w) {
+            const SHARED char *place = __wp_cache_lines + t->at + (rank * WAYS + w) * t->step;
+            t->line[s][w] = WPI_CACHE_NONE;
+            t->delta[s][w] = is_chosen ? (uint64_t)(const char *)place - WPI_CACHE_NONE : 0;
+        }
+        t->next[s] = 0;
     }
 }
 
 /* ---- cached ---- */
 
+/* Shared memory is accessed as wide as the gaps between rows of lines leave it aligned. */
+#define COPY_PART(type, to, from)                                                                  \
+    UNROLLED(p, sizeof(line_part) / sizeof(type))((type *)(to))[p] = ((const type *)(from))[p]
+
+static INLINE void copy_part(void *to, const void *from, uint32_t how) {
+    if (PAD_BYTES % sizeof(line_part) == 0)
+        *(line_part *)to = *(const line_part *)from;
+    else if (PAD_BYTES == sizeof(uint64_t))
+        COPY_PART(uint64_t, to, from);
+    else
+        COPY_PART(uint32_t, to, from);
+}
+
 /* Only what the thread wrote: its neighbours' bytes may have changed since. */
-static INLINE void store_dirty(uint64_t line, int32_t place, uint32_t dirty) {
-    const SHARED char *from = __wp_cache_lines + place;
+static INLINE void store_dirty(uint64_t line, uint64_t place, uint32_t dirty, uint32_t how) {
+    const char *from = (const char *)place;
     if (dirty == ALL_DIRTY) {
-        EACH_PART(i)((line_part *)line)[i] = ((const SHARED line_part *)from)[i];
+        UNROLLED(i, PARTS) {
+            line_part part;
+            copy_part(&part, (const line_part *)from + i, how);
+            ((line_part *)line)[i] = part;
+        }
         return;
     }
     _Pragma("clang loop unroll(disable)") for (uint32_t b = 0; b < LINE_BYTES; b += WORD_BYTES) {
         const uint32_t bytes = dirty >> b & 0xf;
         if (bytes == 0xf) {
-            *(uint32_t *)(line + b) = *(const SHARED uint32_t *)(from + b);
+            *(uint32_t *)(line + b) = *(const uint32_t *)(from + b);
             continue;
         }
         if (bytes & 1) *(char *)(line + b) = from[b];
@@ -161,24 +212,35 @@ static INLINE void store_dirty(uint64_t line, int32_t place, uint32_t dirty) {
     }
 }
 
-static INLINE void fill(int32_t place, uint64_t line) {
-    SHARED line_part *to = (SHARED line_part *)(__wp_cache_lines + place);
-    EACH_PART(i) to[i] = ((const line_part *)line)[i];
+static INLINE void fill(uint64_t place, uint64_t line, uint32_t how) {
+    UNROLLED(i, PARTS) {
+        if (!IS_IN_LINE(line, i * sizeof(line_part))) continue;
+        const line_part part = ((const line_part *)line)[i];
+        copy_part((line_part *)place + i, &part, how);
+    }
 }
 
-static INLINE void clean(thread_state *t, uint32_t s, uint32_t written) {
-    if (!HAS(written, s) || t->word[s] == 0) return;
-    store_dirty(t->line[s], t->place[s], t->word[s]);
-    t->word[s] = 0;
+static INLINE void clean(thread_state *t, uint32_t s, uint32_t w, uint32_t written, uint32_t how) {
+    if (!HAS(written, s) || t->dirty[s][w] == 0) return;
+    store_dirty(t->line[s][w], t->line[s][w] + t->delta[s][w], t->dirty[s][w], how);
+    t->dirty[s][w] = 0;
     t->flushed++;
 }
 
+/* The line holds other memory, or none. */
+static INLINE void set_line(thread_state *t, uint32_t s, uint32_t w, uint64_t line) {
+    t->delta[s][w] += t->line[s][w] - line;
+    t->line[s][w] = line;
+}
+
 /* All lines back to memory; none is valid then. */
-INLINE void __wp_cache_flush(thread_state *t, uint32_t used, uint32_t written) {
+INLINE void __wp_cache_flush(thread_state *t, uint32_t used, uint32_t written, uint32_t how) {
     EACH(s) {
         if (!HAS(used, s)) continue;
-        clean(t, s, written);
-        t->line[s] = WPI_CACHE_NONE;
+        EACH_WAY(w) {
+            clean(t, s, w, written, how);
+            if (t->delta[s][w] != 0) set_line(t, s, w, WPI_CACHE_NONE);
+        }
     }
 }
 
@@ -190,11 +252,41 @@ INLINE void __wp_cache_end(thread_state *t, wpi_cache_counts *counts) {
 }
 
 static INLINE uint32_t byte_mask(uint64_t address, uint32_t bytes) {
-    return ((1u << bytes) - 1) << (address % LINE_BYTES);
+    return ((1u << bytes) - 1) << offset_of(address);
 }
 
-static INLINE char *in_line(const thread_state *t, uint32_t s, uint64_t address) {
-    return (char *)(__wp_cache_lines + t->place[s] + (int32_t)(address % LINE_BYTES));
+static INLINE void refill(thread_state *t, uint32_t s, uint32_t w, uint64_t line, uint32_t written,
+                          uint32_t how) {
+    clean(t, s, w, written, how);
+    set_line(t, s, w, line);
+    fill(line + t->delta[s][w], line, how);
+    t->filled++;
+}
+
+/* In the structure's own lines. */
+static INLINE char *access_own(thread_state *t, uint64_t at, uint64_t line, uint32_t s,
+                               uint32_t written, uint32_t is_write, uint32_t mask, uint32_t how) {
+    if (WAYS == 1) {
+        if (IS_RARE(t->line[s][0] != line) && t->delta[s][0] != 0)
+            refill(t, s, 0, line, written, how);
+        if (is_write) t->dirty[s][0] |= t->delta[s][0] != 0 ? mask : 0;
+        return (char *)(at + t->delta[s][0]);
+    }
+    uint64_t delta = 0;
+    EACH_WAY(w) {
+        if (t->line[s][w] != line) continue;
+        t->dirty[s][w] |= mask;
+        delta = t->delta[s][w];
+    }
+    if (delta != 0 || t->delta[s][0] == 0) return (char *)(at + delta);
+    EACH_WAY(w) {
+        if (w != t->next[s]) continue;
+        refill(t, s, w, line, written, how);
+        t->dirty[s][w] |= mask;
+        delta = t->delta[s][w];
+    }
+    t->next[s] = t->next[s] + 1 == WAYS ? 0 : t->next[s] + 1;
+    return (char *)(at + delta);
 }
 
 /* Where an access of `bytes` bytes, which are in one line, through structure `s` goes. `others`:
@@ -203,39 +295,37 @@ static INLINE char *in_line(const thread_state *t, uint32_t s, uint64_t address)
  * invalidated.
  */
 INLINE char *__wp_cache_access(thread_state *t, char *address, uint32_t s, uint32_t others,
-                               uint32_t written, uint32_t bytes, uint32_t is_write) {
-    const uint64_t at = (uint64_t)address;
-    const uint64_t line = at / LINE_BYTES * LINE_BYTES;
-    char *found = NULL;
+                               uint32_t written, uint32_t bytes, uint32_t is_write, uint32_t how) {
+    const uint64_t at = (uint64_t)address, line = line_of(at);
+    const uint32_t mask = is_write ? byte_mask(at, bytes) : 0;
+    uint64_t found = 0;
     EACH(u) {
-        if (!HAS(others, u) || t->line[u] != line) continue;
-        if (HAS(written, u)) {
-            if (is_write) t->word[u] |= byte_mask(at, bytes);
-            found = in_line(t, u, at);
-        } else {
-            t->line[u] = WPI_CACHE_NONE;
+        if (!HAS(others, u)) continue;
+        EACH_WAY(w) {
+            if (t->line[u][w] != line) continue;
+            if (HAS(written, u)) {
+                t->dirty[u][w] |= mask;
+                found = t->delta[u][w];
+            } else {
+                set_line(t, u, w, WPI_CACHE_NONE);
+            }
         }
     }
-    if (others & written && found != NULL) return found;
-    if (t->line[s] != line) { /* as always where the structure is not cached */
-        if (t->place[s] < 0) return address;
-        clean(t, s, written);
-        fill(t->place[s], line);
-        t->line[s] = line;
-        t->filled++;
-    }
-    if (is_write) t->word[s] |= byte_mask(at, bytes);
-    return in_line(t, s, at);
+    if (others & written && found != 0) return (char *)(at + found);
+    return access_own(t, at, line, s, written, is_write, mask, how);
 }
 
 /* Before an access that goes to memory: `others` as above. */
 INLINE void __wp_cache_outside(thread_state *t, const char *address, uint32_t others,
-                               uint32_t written, uint32_t bytes, uint32_t is_write) {
+                               uint32_t written, uint32_t bytes, uint32_t is_write, uint32_t how) {
     const uint64_t at = (uint64_t)address;
     EACH(u) {
         if (!HAS(others, u)) continue;
-        if (t->line[u] + (LINE_BYTES - 1) - at >= (uint64_t)bytes + (LINE_BYTES - 1)) continue;
-        clean(t, u, written);
-        if (is_write) t->line[u] = WPI_CACHE_NONE;
+        EACH_WAY(w) {
+            if (t->line[u][w] + (LINE_BYTES - 1) - at >= (uint64_t)bytes + (LINE_BYTES - 1))
+                continue;
+            clean(t, u, w, written, how);
+            if (is_write && t->line[u][w] != WPI_CACHE_NONE) set_line(t, u, w, WPI_CACHE_NONE);
+        }
     }
 }

@@ -92,26 +92,44 @@ static wp_status set_standard(wp_options *o, const char *value, int arg, wp_erro
                    "-std=%s: unknown standard; use c++11, c++14, c++17, c++20 or c++23", value);
 }
 
+enum { C_ON, C_LINE, C_LINES, C_LAYOUT };
+
 static wp_status add_rewrite(wp_options *o, const char *value, int arg, wp_error *err) {
     (void)arg;
     wp_strings_add(&o->rewrites, value);
     return wpi_rewrite_check(&o->rewrites, err);
 }
 
-static wp_status add_cache(wp_options *o, const char *value, int arg, wp_error *err) {
-    char *rewrite = value == NULL ? wp_must_strdup("cache") : wp_format("cache:%s", value);
+/* --cache and the options that imply it: each adds `KEY=value` to the rewrite's argument. */
+static wp_status add_cache(wp_options *o, const char *value, int key, wp_error *err) {
+    static const char *const keys[] = {
+        [C_ON] = "", [C_LINE] = "line=", [C_LINES] = "lines=", [C_LAYOUT] = "layout="};
+    char *made =
+        value == NULL ? wp_must_strdup("cache") : wp_format("cache:%s%s", keys[key], value);
     wp_status status = WP_STATUS_OK;
     bool is_new = true;
+    if (key == C_LINE) {
+        wpi_cache_options read;
+        wp_error why = {0};
+        if (wpi_rewrite_cache_check(made + strlen("cache:"), &read, &why) != WP_STATUS_OK) {
+            fprintf(stderr, "wpcc: warning: %s; kernels run without it\n", why.message);
+            wp_free(made);
+            made = wp_must_strdup("cache:line=0");
+        }
+    }
     for (size_t i = 0; i < o->rewrites.count; i++)
         if (strncmp(o->rewrites.items[i], "cache", strlen("cache")) == 0) {
+            char *old = o->rewrites.items[i];
             is_new = false;
             if (value == NULL) continue;
-            wp_free(o->rewrites.items[i]);
-            o->rewrites.items[i] = wp_must_strdup(rewrite);
+            o->rewrites.items[i] = strchr(old, ':') == NULL
+                                       ? wp_must_strdup(made)
+                                       : wp_format("%s,%s", old, made + strlen("cache:"));
+            wp_free(old);
             status = wpi_rewrite_check(&o->rewrites, err);
         }
-    if (is_new) status = add_rewrite(o, rewrite, arg, err);
-    wp_free(rewrite);
+    if (is_new) status = add_rewrite(o, made, key, err);
+    wp_free(made);
     return status;
 }
 
@@ -611,10 +629,16 @@ static const option table[] = {
     {"--rewrite", NULL, VALUE, add_rewrite, 0,
      "NAME[:ARGUMENT]  add to the device code what the rewrite NAME makes of its kernels: cache, "
      "counted, stream:KERNEL:MASK"},
-    {"--cache", NULL, NO_VALUE, add_cache, 0,
+    {"--cache", NULL, NO_VALUE, add_cache, C_ON,
      "add to each kernel a form that caches its arrays in shared memory, in lines of 16 bytes a "
      "thread; launches run that form"},
-    {"--cache-line", NULL, VALUE, add_cache, 0, "8|16|32  --cache, with lines of so many bytes"},
+    {"--cache-line", NULL, VALUE, add_cache, C_LINE,
+     "8|16|24|32  --cache, with lines of so many bytes (default: 16)"},
+    {"--cache-lines", NULL, VALUE, add_cache, C_LINES,
+     "1|2|4  --cache, with so many lines for each array that a thread caches (default: 1)"},
+    {"--cache-layout", NULL, VALUE, add_cache, C_LAYOUT,
+     "dense|padded  --cache, without gaps between lines, or with some that spread a warp's "
+     "accesses over the banks of shared memory (default: dense)"},
     {"--stream", NULL, VALUE, add_stream, 0,
      "KERNEL:PARAMETER[,PARAMETER...]  add the form of KERNEL that streams what these pointer "
      "parameters, by name or number from 0, point to (streamingMap)"},

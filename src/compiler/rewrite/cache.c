@@ -49,10 +49,13 @@ static void make_body(wpi_cache *k) {
 }
 
 static const char *reason_without_form(const wpi_cache *k, uint32_t loops) {
+    if (k->facts.line_bytes == 0)
+        return "--cache-line: a line of the software cache has 8, 16, 24 or 32 bytes";
     if (loops == 0) return "the kernel has no loops";
     if (k->facts.structures == 0)
         return "no loop of the kernel reads or writes an array of its parameters or variables, "
                "except by atomic operations";
+    if (k->has_waits) return "its loops wait for other threads";
     return "the accesses of its loops may lie in two lines each";
 }
 
@@ -102,9 +105,17 @@ static void add_counts(const wpi_cache *k) {
     wp_free(name);
 }
 
+/* Gaps between rows keep the places of accesses aligned; 16 bytes at a time meet no bank twice. */
+static uint32_t pad_bytes(const wpi_cache *k) {
+    const bool is_power = (k->facts.line_bytes & (k->facts.line_bytes - 1)) == 0;
+    if (k->is_dense || !is_power || k->widest_bytes > sizeof(uint64_t)) return 0;
+    return k->widest_bytes > sizeof(uint32_t) ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
 static wp_status cache_kernel(const wpi_alone_program *program, const char *name,
-                              uint32_t line_bytes, wp_error *err) {
-    wpi_cache k = {.facts = {.line_bytes = line_bytes}};
+                              const wpi_cache_options *options, wp_error *err) {
+    wpi_cache k = {.is_dense = options->is_dense,
+                   .facts = {.line_bytes = options->line_bytes, .ways = options->ways}};
     wpi_alone alone = {0};
     wpi_cache_loops loops = {0};
     wp_status status;
@@ -116,6 +127,7 @@ static wp_status cache_kernel(const wpi_alone_program *program, const char *name
     wpi_cache_loops_init(&loops, k.body);
     wpi_cache_note_accesses(&k, &loops);
     wpi_cache_choose_loops(&k, &loops);
+    k.facts.pad_bytes = pad_bytes(&k);
     if (k.nest_count != 0) {
         WP_TRY_GOTO(make_form(&k, &alone, err), done);
         add_counts(&k);
@@ -151,39 +163,85 @@ static bool has_loops_in_sight(const wp_kernel_ir *kernel) {
     return has;
 }
 
-static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel, uint32_t line_bytes) {
-    wpi_cache k = {.c = c, .kernel = kernel, .facts = {.line_bytes = line_bytes}};
+static wp_status refuse_kernel(wp_compile *c, const wp_kernel_ir *kernel,
+                               const wpi_cache_options *options) {
+    wpi_cache k = {.c = c, .kernel = kernel, .facts = {.line_bytes = options->line_bytes}};
     k.facts.instructions = count_instructions(kernel->function);
     (void)snprintf(k.facts.reason, sizeof k.facts.reason, "%s", reason_without_form(&k, 0));
     add_facts(&k);
     return WP_STATUS_OK;
 }
 
-wp_status wpi_rewrite_cache_check(const char *argument, uint32_t *line_bytes, wp_error *err) {
-    *line_bytes = WPI_CACHE_LINE_BYTES;
-    for (uint32_t bytes = WPI_CACHE_LINE_BYTES_MIN; argument != NULL; bytes *= 2) {
-        char text[16];
-        (void)snprintf(text, sizeof text, "%u", bytes);
-        *line_bytes = bytes;
-        if (strcmp(text, argument) == 0) break;
-        if (bytes == WPI_CACHE_LINE_BYTES_MAX)
-            return WP_FAIL(err, INVALID,
-                           "--cache-line=%s: a line of the software cache has 8, 16 or 32 bytes",
-                           argument);
+/* ---- options ---- */
+
+/* The number that `text` is, if it is one of the list; 0: it is none. */
+static uint32_t number_of(const char *text, size_t length, const uint32_t *list, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        char known[16];
+        (void)snprintf(known, sizeof known, "%u", list[i]);
+        if (strlen(known) == length && strncmp(known, text, length) == 0) return list[i];
+    }
+    return 0;
+}
+
+static bool is_key(const char *text, size_t length, const char *key) {
+    return strlen(key) <= length && strncmp(text, key, strlen(key)) == 0;
+}
+
+#define COUNT_OF(list) (sizeof(list) / sizeof *(list))
+
+static wp_status read_option(const char *text, size_t length, wpi_cache_options *options,
+                             wp_error *err) {
+    static const uint32_t lines[] = {8, 16, 24, 32}, ways[] = {1, 2, 4};
+    const char *value = memchr(text, '=', length);
+    value = value != NULL ? value + 1 : text;
+    const size_t value_length = length - (size_t)(value - text);
+    if (is_key(text, length, "line=") || value == text) {
+        options->line_bytes = number_of(value, value_length, lines, COUNT_OF(lines));
+        if (options->line_bytes != 0 || (value_length == 1 && *value == '0')) return WP_STATUS_OK;
+        return WP_FAIL(err, INVALID,
+                       "--cache-line=%.*s: a line of the software cache has 8, 16, 24 or 32 bytes",
+                       (int)value_length, value);
+    }
+    if (is_key(text, length, "lines=")) {
+        options->ways = number_of(value, value_length, ways, COUNT_OF(ways));
+        if (options->ways != 0) return WP_STATUS_OK;
+        return WP_FAIL(err, INVALID,
+                       "--cache-lines=%.*s: an array has 1, 2 or 4 lines of the software cache",
+                       (int)value_length, value);
+    }
+    if (is_key(text, length, "layout=")) {
+        options->is_dense = strncmp(value, "dense", value_length) == 0;
+        if (value_length != 0 && (options->is_dense || strncmp(value, "padded", value_length) == 0))
+            return WP_STATUS_OK;
+        return WP_FAIL(err, INVALID,
+                       "--cache-layout=%.*s: lines of the software cache are padded or dense",
+                       (int)value_length, value);
+    }
+    return WP_FAIL(err, INVALID, "--rewrite=cache:%.*s: unknown; there are line, lines and layout",
+                   (int)length, text);
+}
+
+wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options, wp_error *err) {
+    *options = (wpi_cache_options){.line_bytes = WPI_CACHE_LINE_BYTES, .ways = 1, .is_dense = true};
+    while (argument != NULL) {
+        const size_t length = strcspn(argument, ",");
+        WP_TRY(read_option(argument, length, options, err));
+        argument = argument[length] == ',' ? argument + length + 1 : NULL;
     }
     return WP_STATUS_OK;
 }
 
 wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err) {
     wpi_alone_program program;
-    uint32_t line_bytes;
-    wp_status status = wpi_rewrite_cache_check(argument, &line_bytes, err);
+    wpi_cache_options options;
+    wp_status status = wpi_rewrite_cache_check(argument, &options, err);
     if (status != WP_STATUS_OK) return status;
     wpi_alone_program_init(&program, c);
     for (uint32_t i = 0; i < c->kernel_count && status == WP_STATUS_OK; i++)
-        status = has_loops_in_sight(&c->kernels[i])
-                     ? cache_kernel(&program, c->kernels[i].name, line_bytes, err)
-                     : refuse_kernel(c, &c->kernels[i], line_bytes);
+        status = options.line_bytes != 0 && has_loops_in_sight(&c->kernels[i])
+                     ? cache_kernel(&program, c->kernels[i].name, &options, err)
+                     : refuse_kernel(c, &c->kernels[i], &options);
     wpi_alone_program_deinit(&program);
     return status;
 }

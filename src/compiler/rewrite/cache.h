@@ -47,6 +47,9 @@ typedef struct wpi_cache {
     LLVMValueRef lines, offset, counts; /* its own parameters */
     LLVMValueRef thread;                /* the state */
     uint32_t used, written;             /* masks of structures */
+    uint32_t widest_bytes;              /* of accesses to them */
+    bool is_dense;                      /* no gaps between rows of lines */
+    bool has_waits;                     /* loops were left alone because they wait */
     LLVMBasicBlockRef *nests;           /* headers of the loops that are copied */
     uint32_t nest_count;
     wpi_cache_exit *exits;

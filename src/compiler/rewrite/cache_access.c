@@ -350,7 +350,7 @@ void wpi_cache_forget_note(LLVMValueRef i) {
 /* Whether all its bytes are in one line, whatever the address. */
 static bool is_in_one_line(const wpi_cache *k, LLVMValueRef i, uint32_t bytes) {
     const bool is_power = bytes != 0 && (bytes & (bytes - 1)) == 0;
-    return is_power && bytes <= k->facts.line_bytes && bytes <= WPI_CACHE_ALIGN_BYTES &&
+    return is_power && k->facts.line_bytes % bytes == 0 && bytes <= WPI_CACHE_ALIGN_BYTES &&
            LLVMGetAlignment(i) >= bytes;
 }
 
@@ -381,6 +381,7 @@ static void note_instruction(wpi_cache *k, survey *s, uint32_t mixed, LLVMValueR
             note.act = WPI_CACHE_FLUSH;
         else
             note = note_of_access(k, s, mixed, i, &r, bytes, is_write);
+        if (note.act == WPI_CACHE_ACCESS && bytes > k->widest_bytes) k->widest_bytes = bytes;
         k->facts.accesses += note.act == WPI_CACHE_ACCESS;
         k->facts.outside += note.act != WPI_CACHE_ACCESS;
     } else if (LLVMIsAFenceInst(i) || (LLVMIsACallInst(i) && !is_harmless(s, i))) {

@@ -27,16 +27,21 @@ typedef struct nest {
 
 static LLVMValueRef call(wpi_cache *k, const char *name, LLVMTypeRef result, LLVMValueRef *args,
                          unsigned count) {
-    LLVMTypeRef types[8];
+    LLVMTypeRef types[9];
     for (unsigned i = 0; i < count; i++)
         types[i] = LLVMTypeOf(args[i]);
     LLVMValueRef function = wpi_compile_declare(k->c, name, result, types, count);
     return LLVMBuildCall2(k->c->builder, wpi_function_type(function), function, args, count, "");
 }
 
+static LLVMValueRef how(const wpi_cache *k) {
+    return wpi_const32(k->c, k->facts.ways | k->facts.pad_bytes << WPI_CACHE_PAD_SHIFT);
+}
+
 static void call_flush(wpi_cache *k) {
-    LLVMValueRef args[] = {k->thread, wpi_const32(k->c, k->used), wpi_const32(k->c, k->written)};
-    (void)call(k, "__wp_cache_flush", k->c->none, args, 3);
+    LLVMValueRef args[] = {k->thread, wpi_const32(k->c, k->used), wpi_const32(k->c, k->written),
+                           how(k)};
+    (void)call(k, "__wp_cache_flush", k->c->none, args, 4);
 }
 
 /* ---- edges ---- */
@@ -75,8 +80,8 @@ static void begin_entries(nest *n) {
     wp_compile *c = n->k->c;
     LLVMBasicBlockRef start = LLVMInsertBasicBlockInContext(c->context, n->header, "begin");
     LLVMPositionBuilderAtEnd(c->builder, start);
-    LLVMValueRef args[] = {n->k->thread, n->k->offset};
-    (void)call(n->k, "__wp_cache_begin", c->none, args, 2);
+    LLVMValueRef args[] = {n->k->thread, n->k->offset, how(n->k)};
+    (void)call(n->k, "__wp_cache_begin", c->none, args, 3);
     LLVMBuildBr(c->builder, n->header);
     for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(n->k->body); b;
          b = LLVMGetNextBasicBlock(b)) {
@@ -94,15 +99,16 @@ static void leave_at(nest *n, const wpi_cache_exit *exit) {
     LLVMBasicBlockRef leave = LLVMInsertBasicBlockInContext(c->context, exit->header, "choose");
     LLVMInstructionEraseFromParent(LLVMGetBasicBlockTerminator(front));
     LLVMPositionBuilderAtEnd(c->builder, front);
-    LLVMValueRef turn[] = {k->thread, wpi_const32(c, exit->accesses)};
+    LLVMValueRef turn[] = {k->thread, wpi_const32(c, exit->accesses), k->lines};
     LLVMValueRef leaves =
-        call(k, exit->is_inner ? "__wp_cache_inner_turn" : "__wp_cache_turn", c->i32, turn, 2);
+        call(k, exit->is_inner ? "__wp_cache_inner_turn" : "__wp_cache_turn", c->i32, turn, 3);
     LLVMValueRef is_left = LLVMBuildICmp(c->builder, LLVMIntNE, leaves, wpi_const32(c, 0), "");
     LLVMBuildCondBr(c->builder, is_left, leave, exit->header);
     LLVMPositionBuilderAtEnd(c->builder, leave);
-    LLVMValueRef choose[] = {k->thread, k->counts, k->lines, wpi_const32(c, k->used),
-                             wpi_const32(c, k->written)};
-    (void)call(k, "__wp_cache_choose", c->none, choose, 5);
+    LLVMValueRef choose[] = {
+        k->thread, k->counts, k->lines, wpi_const32(c, k->used), wpi_const32(c, k->written),
+        how(k)};
+    (void)call(k, "__wp_cache_choose", c->none, choose, 6);
     LLVMBuildBr(c->builder, wpi_map_get(&n->made, exit->header));
 }
 
@@ -115,13 +121,13 @@ static void simulate(wpi_cache *k, LLVMValueRef i) {
     bool is_write;
     if (note.act != WPI_CACHE_ACCESS || !wpi_cache_describe(k->c, i, &pointer, &bytes, &is_write))
         return;
-    LLVMValueRef args[] = {k->thread, pointer, wpi_const32(k->c, note.structure)};
+    LLVMValueRef args[] = {k->thread, pointer, wpi_const32(k->c, note.structure), how(k)};
     LLVMPositionBuilderBefore(k->c->builder, LLVMGetNextInstruction(i));
-    (void)call(k, "__wp_cache_simulate", k->c->none, args, 3);
+    (void)call(k, "__wp_cache_simulate", k->c->none, args, 4);
 }
 
 /* What the front end knew of the address holds no longer: it may be in a line. */
-static void forget(LLVMValueRef i, unsigned line_bytes) {
+static void forget(LLVMValueRef i, unsigned most) {
     static const char *const kinds[] = {"tbaa",         "tbaa.struct",      "alias.scope",
                                         "noalias",      "invariant.load",   "invariant.group",
                                         "access_group", "llvm.access.group"};
@@ -132,8 +138,14 @@ static void forget(LLVMValueRef i, unsigned line_bytes) {
             length++;
         LLVMSetMetadata(i, LLVMGetMDKindIDInContext(context, kinds[n], length), NULL);
     }
-    const unsigned most = line_bytes < WPI_CACHE_ALIGN_BYTES ? line_bytes : WPI_CACHE_ALIGN_BYTES;
     if (LLVMGetAlignment(i) > most) LLVMSetAlignment(i, most);
+}
+
+/* Of an access in a line, whose place in shared memory is aligned to the largest power of two that
+ * divides the length of lines and the gaps between them. */
+static unsigned alignment_most(const wpi_cache *k) {
+    const uint32_t all = k->facts.line_bytes | k->facts.pad_bytes | WPI_CACHE_ALIGN_BYTES;
+    return all & (~all + 1);
 }
 
 static void cache(wpi_cache *k, LLVMValueRef i) {
@@ -152,8 +164,9 @@ static void cache(wpi_cache *k, LLVMValueRef i) {
                                wpi_const32(c, note.others),
                                wpi_const32(c, k->written),
                                wpi_const32(c, bytes),
-                               wpi_const32(c, is_write)};
-        if (note.others != 0) (void)call(k, "__wp_cache_outside", c->none, args, 6);
+                               wpi_const32(c, is_write),
+                               how(k)};
+        if (note.others != 0) (void)call(k, "__wp_cache_outside", c->none, args, 7);
         return;
     }
     LLVMValueRef args[] = {k->thread,
@@ -162,10 +175,11 @@ static void cache(wpi_cache *k, LLVMValueRef i) {
                            wpi_const32(c, note.others),
                            wpi_const32(c, k->written),
                            wpi_const32(c, bytes),
-                           wpi_const32(c, is_write)};
-    LLVMValueRef place = call(k, "__wp_cache_access", c->ptr, args, 7);
+                           wpi_const32(c, is_write),
+                           how(k)};
+    LLVMValueRef place = call(k, "__wp_cache_access", c->ptr, args, 8);
     LLVMSetOperand(i, is_write ? 1 : 0, place);
-    forget(i, k->facts.line_bytes);
+    forget(i, alignment_most(k));
 }
 
 static void for_accesses(LLVMBasicBlockRef block, wpi_cache *k,

@@ -7,7 +7,9 @@
 
 #include "base/must.h"
 #include "compiler/ir/edit.h"
+#include "compiler/ir/postdom.h"
 #include "compiler/ir/uniform.h"
+#include "compiler/passes.h"
 #include "compiler/rewrite/cache.h"
 
 enum { INNER_TURNS = 8 }; /* of an inner loop that is not left */
@@ -156,6 +158,24 @@ static bool has_meetings(const wpi_cache_loops *l, const wpi_cache_loop *loop) {
     return false;
 }
 
+/* A loop that waits for what another thread writes is no work to speed up, and the CPU's devices
+ * have to recognise it. By loop: whether the outermost loop around it waits, or one in that. */
+static bool *find_waits(const wpi_cache_loops *l) {
+    bool *waits = wp_must_calloc(l->count + 1, sizeof *waits);
+    if (l->found.loop_count == 0) return waits;
+    uint32_t *postdom = wpi_postdominators(l->found.blocks, l->found.block_count, &l->found.index);
+    for (uint32_t f = 0; f < l->found.loop_count; f++) {
+        if (!wpi_lockstep_waits(&l->found, f, postdom)) continue;
+        for (uint32_t i = 0; i < l->count; i++)
+            if (l->loops[i].header == l->found.blocks[l->found.loops[f].header])
+                waits[outermost(l, i)] = true;
+    }
+    for (uint32_t i = 0; i < l->count; i++)
+        waits[i] = waits[outermost(l, i)];
+    wp_free(postdom);
+    return waits;
+}
+
 void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     wp_uniform u;
     wpi_uniform_init(&u, k->body, origin_of);
@@ -167,17 +187,20 @@ void wpi_cache_choose_loops(wpi_cache *k, wpi_cache_loops *l) {
     }
     wpi_uniform_deinit(&u);
     count_turns(l);
+    bool *waits = find_waits(l);
     bool *has_accesses = wp_must_calloc(l->count + 1, sizeof *has_accesses);
     for (uint32_t i = 0; i < l->count; i++)
-        if (l->loops[i].accesses != 0) has_accesses[outermost(l, i)] = true;
+        if (l->loops[i].accesses != 0 && !waits[i]) has_accesses[outermost(l, i)] = true;
     k->nests = wp_must_calloc(l->count + 1, sizeof *k->nests);
     k->exits = wp_must_calloc(l->count + 1, sizeof *k->exits);
     for (uint32_t i = 0; i < l->count; i++) {
+        k->has_waits |= waits[i];
         if (has_accesses[i]) k->nests[k->nest_count++] = l->loops[i].header;
-        if (l->loops[i].accesses != 0 && (l->loops[i].is_left || !meets[i]))
+        if (l->loops[i].accesses != 0 && !waits[i] && (l->loops[i].is_left || !meets[i]))
             k->exits[k->exit_count++] =
                 (wpi_cache_exit){l->loops[i].header, l->loops[i].accesses, !l->loops[i].is_left};
     }
+    wp_free(waits);
     wp_free(meets);
     wp_free(has_accesses);
     k->facts.loops = k->nest_count;

@@ -17,7 +17,7 @@ typedef struct rewrite_row {
 } rewrite_row;
 
 static const rewrite_row rewrites[] = {
-    {"cache", "BYTES", true, wpi_rewrite_cache},
+    {"cache", "OPTIONS", true, wpi_rewrite_cache},
     {"counted", NULL, false, wpi_rewrite_counted},
     {"stream", "KERNEL:MASK", false, wpi_rewrite_stream},
 };
@@ -56,8 +56,8 @@ wp_status wpi_rewrite_check(const wp_strings *names, wp_error *err) {
             return WP_FAIL(err, INVALID, "--rewrite=%s needs an argument: --rewrite=%s:%s", text,
                            row->name, row->argument);
         if (row->run == wpi_rewrite_cache) {
-            uint32_t line_bytes;
-            WP_TRY(wpi_rewrite_cache_check(argument, &line_bytes, err));
+            wpi_cache_options options;
+            WP_TRY(wpi_rewrite_cache_check(argument, &options, err));
         }
         for (size_t m = 0; m < n; m++)
             if (strcmp(text, names->items[m]) == 0)

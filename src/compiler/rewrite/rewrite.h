@@ -16,6 +16,8 @@
 
 #include <stdint.h>
 
+#include <stdbool.h>
+
 #include "base/strings.h"
 #include "compiler/context.h"
 
@@ -36,14 +38,22 @@ LLVMValueRef wpi_rewrite_sibling(wp_compile *c, const wp_kernel_ir *kernel, cons
 /** Deletes the lists that name functions and variables only to keep them, or to describe them. */
 void wpi_rewrite_drop_lists(wp_compile *c);
 
+/** What the rewrite `cache` takes: "LINE" or, with commas between, "line=LINE", "lines=N",
+ * "layout=dense|padded". */
+typedef struct wpi_cache_options {
+    uint32_t line_bytes; /* 8, 16, 24, 32; 0: kernels get no cached form, and facts say why */
+    uint32_t ways;       /* lines of a structure */
+    bool is_dense;       /* lines without gaps, which let a warp's lines fall into the same banks */
+} wpi_cache_options;
+
 /** cache: `<kernel>$cache` does what the kernel does and caches in shared memory what pays
  * (docs/rooms/cache.md); `<kernel>$cache$facts` says what it caches, or why there is no such form.
+ * `argument`: as above, or NULL.
  */
-/* `argument`: bytes of a line, or NULL. */
 WP_NODISCARD wp_status wpi_rewrite_cache(wp_compile *c, const char *argument, wp_error *err);
 
-/** INVALID: no such line. */
-WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, uint32_t *line_bytes,
+/** INVALID: there is no such option. */
+WP_NODISCARD wp_status wpi_rewrite_cache_check(const char *argument, wpi_cache_options *options,
                                                wp_error *err);
 
 /** counted: `<kernel>$counted` does what the kernel does; its last parameter, `unsigned long long

@@ -229,6 +229,10 @@ static patience patience_of_loop(const wp_loops *l, const wp_loop *loop, const u
     return found;
 }
 
+bool wpi_lockstep_waits(const wp_loops *l, uint32_t loop, const uint32_t *postdom) {
+    return patience_of_loop(l, &l->loops[loop], postdom) == WAITS;
+}
+
 /* A loop that waits for the host says so itself. */
 static bool has_host_pause(const wp_loops *l, const wp_loop *loop) {
     for (uint32_t b = 0; b < l->block_count; b++) {
