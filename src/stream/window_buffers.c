@@ -84,6 +84,7 @@ wp_status wpi_window_layout_make(const wpi_stream_facts *facts, const wpi_stream
     *out = (wpi_window_layout){.launch = {.threads = (threads + 31) / 32 * 32,
                                           .windows = facts->windows,
                                           .granule = facts->granule,
+                                          .writes_windows = facts->reads_own,
                                           .value_class = facts->value_class}};
     for (int k = 0; k < WPI_STREAM_CLASSES; k++)
         out->launch.write_slots |= facts->write_need[k]; /* 1: some; the layout says how many */

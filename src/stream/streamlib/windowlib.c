@@ -128,8 +128,8 @@ static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
-    return s->content[w] + ((offset >> granule) * WPI_WINDOW_LANES << granule) +
-           (offset & ((1u << granule) - 1));
+    const uint32_t at = (uint32_t)offset, inside = (1u << granule) - 1;
+    return s->content[w] + ((at & ~inside) * WPI_WINDOW_LANES + (at & inside));
 }
 
 /* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
