@@ -9,6 +9,7 @@
 /** The kernel's view in `launch`, without pointers; sizes of the two allocations. */
 typedef struct wpi_window_layout {
     wpi_window_launch launch;
+    bool is_original;
     uint64_t pinned_bytes, device_bytes;
 } wpi_window_layout;
 

@@ -257,20 +257,22 @@ static bool fill_window(wpi_window_service *s, uint32_t number, uint64_t want, w
     if (cursor->outer - first < bytes) bytes = (uint32_t)(cursor->outer - first);
     past->outer = first + bytes;
     past->bytes = bytes;
-    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES, row_bytes = 32u << granule;
+    const uint64_t warps = launch_threads(l) / WPI_WINDOW_LANES,
+                   step_bytes = (uint64_t)l->step << granule;
     const uint64_t warp = (base_of(s) + number) / WPI_WINDOW_LANES;
-    char *row = s->buffers->data_copy + (w * warps + warp) * l->region_bytes +
-                ((number % WPI_WINDOW_LANES) << granule);
-    memcpy(row, &bytes, sizeof bytes);
+    char *region = s->buffers->data_copy + (w * warps + warp) * l->region_bytes;
+    const uint64_t lane = number % WPI_WINDOW_LANES;
+    memcpy(region + (lane << granule), &bytes, sizeof bytes);
     const uint32_t before = first < cursor->first ? (uint32_t)(cursor->first - first) : 0;
     const char *from = cursor->host + (first + before - cursor->first) - before;
-    uint32_t rows = 1;
-    for (uint32_t at = 0; at < bytes; at += granule_bytes, rows++) {
+    char *to = region + ((WPI_WINDOW_LANES + lane * l->lane_step) << granule);
+    for (uint32_t at = 0; at < bytes; at += granule_bytes, to += step_bytes) {
         const uint32_t skip = at < before ? before : 0; /* in the first granule */
         const uint32_t end = bytes - at < granule_bytes ? bytes - at : granule_bytes;
-        row += row_bytes;
-        memcpy(row + skip, from + at + skip, end - skip);
+        memcpy(to + skip, from + at + skip, end - skip);
     }
+    const uint32_t rows =
+        1 + (l->step == 1 ? l->granules : (bytes + granule_bytes - 1) / granule_bytes);
     uint32_t *most = &s->rows[(uint64_t)w * group_warps(s) + number / WPI_WINDOW_LANES];
     if (rows > *most) *most = rows;
     s->random_work.read_bytes += LINE_BYTES;

@@ -93,12 +93,15 @@ INLINE void __wp_stream_window_begin(thread_state *s, const wpi_window_launch *l
     s->waited_ns = 0;
     s->began_ns = now_ns();
     const uint64_t warps = (uint64_t)l->set_count * l->threads / WPI_WINDOW_LANES;
-    const uint64_t lane = WPI_WINDOW_LANES + s->thread % WPI_WINDOW_LANES; /* behind row 0 */
+    s->step = l->step;
+    const uint64_t lane = /* behind row 0 */
+        WPI_WINDOW_LANES + (uint64_t)(s->thread % WPI_WINDOW_LANES) * l->lane_step;
     EACH_WINDOW {
         s->epoch[w] = s->valid[w] = 0;
         s->first[w] = 0;
-        s->content[w] =
-            l->data + ((uint64_t)w * warps + warp_of(s)) * l->region_bytes + (lane << granule);
+        s->head_at[w] = l->data + ((uint64_t)w * warps + warp_of(s)) * l->region_bytes;
+        s->content[w] = s->head_at[w] + (lane << granule);
+        s->head_at[w] += (uint64_t)(s->thread % WPI_WINDOW_LANES) << granule;
     }
 }
 
@@ -124,12 +127,12 @@ static INLINE void refill(thread_state *s, uint32_t w, uint32_t granule, uint64_
             (uint64_t)w << WPI_WINDOW_NUMBER_SHIFT,
         has_writes);
     s->first[w] = address >> granule << granule;
-    s->valid[w] = load_4(s->content[w] - ((uint64_t)WPI_WINDOW_LANES << granule));
+    s->valid[w] = load_4(s->head_at[w]);
 }
 
 static INLINE char *place(const thread_state *s, uint32_t w, uint32_t granule, uint64_t offset) {
     const uint32_t at = (uint32_t)offset, inside = (1u << granule) - 1;
-    return s->content[w] + ((at & ~inside) * WPI_WINDOW_LANES + (at & inside));
+    return s->content[w] + ((at & ~inside) * s->step + (at & inside));
 }
 
 /* Where the bytes are, in the thread's window. An aligned read does not begin in a window and end
